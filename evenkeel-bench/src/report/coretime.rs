@@ -13,9 +13,8 @@ use crate::simulated::coretime::{ASSUMPTIONS, table};
 
 const TITLE: &str = "Simulated: Figure 4 of CoreTime on 4 chips of 4 cores";
 
-/// The halves of the figure, the second of them with phases of both kinds: their names in the
-/// records, and what they show.
-const HALVES: [(&str, &str); 3] = [
+/// The cases of the figure: their names in the records, and what they show.
+const CASES: [(&str, &str); 7] = [
     ("uniform", "Simulated, 4a: all directories alike"),
     (
         "oscillating",
@@ -25,6 +24,10 @@ const HALVES: [(&str, &str); 3] = [
         "oscillating in time",
         "Simulated, 4b: all directories and a sixteenth of them in turns, for as long",
     ),
+    ("uniform, from caches", "Simulated, 4a, if lines may come from any cache that has them"),
+    ("oscillating, from caches", "Simulated, 4b, if lines may come from any cache that has them"),
+    ("uniform, one line ahead", "Simulated, 4a, if nothing is prefetched"),
+    ("oscillating, one line ahead", "Simulated, 4b, if nothing is prefetched"),
 ];
 
 /// The lines of each, by their names in the records.
@@ -44,7 +47,7 @@ pub(crate) fn write(dir: &Path, records: &[Record]) -> anyhow::Result<PathBuf> {
 
 fn render(records: &[Record]) -> anyhow::Result<String> {
     let mut figures = Vec::new();
-    for (variant, caption) in HALVES {
+    for (variant, caption) in CASES {
         figures.push(figure(records, variant, caption)?);
     }
     let body = html! {
@@ -103,8 +106,8 @@ mod tests {
         let records = coretime::run(&[256], 1);
         let page = render(&records).unwrap();
         // One in the legend for each line.
-        assert_eq!(page.matches("<svg").count(), HALVES.len() + LINES.len());
-        assert_eq!(page.matches("simulated thousand/s").count(), HALVES.len());
+        assert_eq!(page.matches("<svg").count(), CASES.len() + LINES.len());
+        assert_eq!(page.matches("simulated thousand/s").count(), CASES.len());
         assert!(page.contains("No core has run this"));
         for assumption in ASSUMPTIONS {
             assert!(page.contains(assumption), "{assumption}");

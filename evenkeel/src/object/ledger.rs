@@ -26,26 +26,9 @@ impl Ledgers {
         Self((0..workers).map(|_| CachePadded::default()).collect())
     }
 
-    /// The times of the hottest objects at each worker lately, the hottest first, of so many at
-    /// most.
-    pub(super) fn hottest(&self, most: usize) -> Vec<Vec<u64>> {
-        let hottest = |desk: &Desk| {
-            let mut times: Vec<u64> = lock(desk).heat().objects().map(|(_, nanos)| nanos).collect();
-            times.sort_unstable_by(|one, other| other.cmp(one));
-            times.truncate(most);
-            times
-        };
-        self.0.iter().map(hottest).collect()
-    }
-
-    /// The time spent in objects at each worker lately, about, in nanoseconds.
-    pub(super) fn heats(&self) -> Vec<u64> {
-        self.0.iter().map(|desk| lock(desk).heat().total()).collect()
-    }
-
-    /// How many objects each worker has given away.
-    pub(super) fn moves(&self) -> Vec<u64> {
-        self.0.iter().map(|desk| lock(desk).moves()).collect()
+    /// What `look` finds in each of them, one after the other.
+    pub(super) fn each<R>(&self, look: impl Fn(&Giving) -> R) -> Vec<R> {
+        self.0.iter().map(|desk| look(&lock(desk))).collect()
     }
 }
 

@@ -128,19 +128,21 @@ pub fn report() -> Report {
 }
 
 fn workers(ledgers: &Ledgers, shared: &Shared) -> Vec<WorkerReport> {
-    let heats = ledgers.heats();
-    let total: u64 = heats.iter().sum();
-    let moves = ledgers.moves();
-    let parts = heats.iter().zip(ledgers.hottest(HOTTEST)).enumerate();
-    parts
-        .map(|(worker, (&heat, hottest))| WorkerReport {
-            worker,
-            share: per_mille(heat, total),
-            hottest: hottest.iter().map(|&nanos| per_mille(nanos, total)).collect(),
-            hops: shared.processors[worker].counters.hops.get(),
-            given_away: moves[worker],
-        })
-        .collect()
+    let known = ledgers.each(|giving| {
+        let mut times: Vec<u64> = giving.heat().objects().map(|(_, nanos)| nanos).collect();
+        times.sort_unstable_by(|one, other| other.cmp(one));
+        times.truncate(HOTTEST);
+        (giving.heat().total(), times, giving.moves())
+    });
+    let total = known.iter().map(|(heat, ..)| heat).sum();
+    let of = |(worker, (heat, times, given_away)): (usize, (u64, Vec<u64>, u64))| WorkerReport {
+        worker,
+        share: per_mille(heat, total),
+        hottest: times.iter().map(|&nanos| per_mille(nanos, total)).collect(),
+        hops: shared.processors[worker].counters.hops.get(),
+        given_away,
+    };
+    known.into_iter().enumerate().map(of).collect()
 }
 
 impl fmt::Display for WorkerReport {

@@ -42,6 +42,8 @@ pub(super) struct Guesses {
     /// Cycles that each link takes for the question whether another chip has written a line, and
     /// the answers, in the mean.
     pub(super) per_probe: u64,
+    /// Whether a line that no cache of the chip has may come from any other cache that has it.
+    pub(super) from_caches: bool,
 }
 
 /// How many steps it is from chip to chip, in a square.
@@ -152,7 +154,17 @@ impl Memory {
             return Source::Cache(CHIP);
         }
         let home = block as usize % CHIPS;
-        Source::Memory(home, MEMORY + STEP * steps(here, home))
+        let memory = MEMORY + STEP * steps(here, home);
+        if self.guesses.from_caches {
+            let cores = (0..CORES).filter(|core| holders & 1 << core != 0).map(chip);
+            let chips = (0..CHIPS).filter(|chip| holders & 1 << (CORES + chip) != 0);
+            let nearest =
+                cores.chain(chips).map(|other| NEIGHBOUR + STEP * steps(here, other)).min();
+            if let Some(cycles) = nearest.filter(|&cycles| cycles < memory) {
+                return Source::Cache(cycles);
+            }
+        }
+        Source::Memory(home, memory)
     }
 
     /// The block is in the core's cache from here, and what had to go for it in the chip's.
@@ -177,8 +189,14 @@ impl Memory {
 mod tests {
     use super::*;
 
-    const GUESSES: Guesses =
-        Guesses { ahead: 4, exposed: 2, per_line: 20, per_hop: 30, per_probe: 0 };
+    const GUESSES: Guesses = Guesses {
+        ahead: 4,
+        exposed: 2,
+        per_line: 20,
+        per_hop: 30,
+        per_probe: 0,
+        from_caches: false,
+    };
 
     #[test]
     fn latencies_are_those_of_the_paper() {
@@ -198,6 +216,18 @@ mod tests {
             memory.read(0, block, 32, 20, 0);
         });
         assert_eq!(memory.source(0, 0), Source::Memory(0, MEMORY));
+    }
+
+    #[test]
+    fn a_line_may_come_from_another_cache_where_that_is_assumed() {
+        let mut memory = Memory::new(1_000, Guesses { from_caches: true, ..GUESSES });
+        memory.read(0, 0, 32, 20, 0);
+        assert_eq!(memory.source(1, 0), Source::Cache(127), "another core of the chip");
+        assert_eq!(memory.source(4, 0), Source::Cache(127 + STEP));
+        assert_eq!(memory.source(15, 1), Source::Memory(1, MEMORY + STEP), "no cache has it");
+        // Two chips away, as far as the nearest memory.
+        memory.read(0, 3, 32, 20, 0);
+        assert_eq!(memory.source(15, 3), Source::Memory(3, MEMORY));
     }
 
     #[test]

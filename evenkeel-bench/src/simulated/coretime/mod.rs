@@ -7,6 +7,7 @@
 //! trials, homes dealt in turn, heat and rebalancing, as in the runtime. All figures are
 //! *simulated*, and say so.
 
+pub(crate) mod claims;
 mod engine;
 mod memory;
 mod placing;
@@ -25,7 +26,7 @@ use record::{Record, median};
 pub(crate) const ASSUMPTIONS: [&str; 10] = [
     "From the paper: four chips of four cores at 2 GHz in a square; a line takes 14 cycles from the core's 512 KiB, 75 from the chip's 2 MiB, 127 from another core of the \
      chip, 336 from the farthest memory; a migration takes 2,000 cycles; directories have 1,000 entries of 32 bytes, and a lock each.",
-    "Each step from chip to chip adds 70 cycles, so that the nearest memory takes 196. Lines that nobody has written come from memory, even if another core has them, as is usual with the protocol of these processors; locks come from the core that had them last.",
+    "Each step from chip to chip adds 70 cycles, so that the nearest memory takes 196. Lines that nobody has written come from memory, even if another core has them, as is usual with the protocol of these processors, but for the cases \"from caches\"; locks come from the core that had them last.",
     "Caches hold pages of 4 KiB, and drop what has not been used for longest; the chip's cache gets what its cores' drop, and keeps what is used from there. The first-level cache is \
      counted as a part of the second.",
     "The hardware prefetches streams: two lines are under way at once, after the first two of a page, which are waited for. Chosen so that homes give the paper's two to three times from 4 MiB on; with four lines under way they give 1.5 times at 4 MiB, \
@@ -36,7 +37,7 @@ pub(crate) const ASSUMPTIONS: [&str; 10] = [
     "Without homes a thread runs on each core, and a lock costs the transfer of its line; more waiters do not make a handover slower, so spin locks are flattered.",
     "With homes there are eight tasks for each core, with fewer than which the policy counts the whole time for which a journey is under way; the paper does not say how many threads it had. A task goes to the directory's home and back to its core, as in the \
      paper; half of a migration is under way, the rest keeps a core busy at either end. What stays in place waits for its lock without keeping the core.",
-    "The policy is the runtime's, whole: it tries each way by throughput, deals homes to the cores in turn, samples one operation in 16 for their heat, and rebalances every 0.5 ms; a home changes when the next operation there is over. It begins with all directories in place.",
+    "The policy is the runtime's, whole: it tries each way by throughput, deals homes to the cores in turn, samples one operation in 64 for their heat, and rebalances every 0.5 ms; a home changes when a sampled operation there is over. It begins with all directories in place.",
     "40 ms of simulated time are counted after 40 ms. Oscillating, all directories and the first sixteenth of them are in use in turns, and two phases are counted after two: phases of 64,000 resolutions, and of 40 ms. The paper gives no period, nor whether its phases \
      are of resolutions or of time; but its factor of more than two can't come of phases as long as each other, of which one has a sixteenth of the directories, where homes give next to nothing.",
 ];
@@ -50,19 +51,52 @@ pub(crate) const SIZES: [u64; 15] = [
 /// What is compared.
 const MODES: [Mode; 2] = [Mode::Threads, Mode::Objects { tasks: 8 }];
 
-/// The halves of the figure, the second of them with phases of both kinds.
-const HALVES: [(Popularity, Unit); 3] = [
-    (Popularity::Uniform, Unit::Time),
-    (Popularity::Oscillating, Unit::Work),
-    (Popularity::Oscillating, Unit::Time),
+/// The halves of the figure, the second of them with phases of both kinds; and what becomes of both
+/// by two assumptions that the paper leaves open.
+const CASES: [(Popularity, Unit, Memories); 7] = [
+    (Popularity::Uniform, Unit::Time, Memories::Usual),
+    (Popularity::Oscillating, Unit::Work, Memories::Usual),
+    (Popularity::Oscillating, Unit::Time, Memories::Usual),
+    (Popularity::Uniform, Unit::Time, Memories::FromCaches),
+    (Popularity::Oscillating, Unit::Work, Memories::FromCaches),
+    (Popularity::Uniform, Unit::Time, Memories::OneAhead),
+    (Popularity::Oscillating, Unit::Work, Memories::OneAhead),
 ];
+
+/// How lines come to a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Memories {
+    /// As the other assumptions have it.
+    Usual,
+    /// A line may come from any cache that has it, at the paper's 127 cycles and more.
+    FromCaches,
+    /// One line of a stream is under way at a time: nothing is prefetched.
+    OneAhead,
+}
+
+impl Memories {
+    fn guesses(self) -> Guesses {
+        match self {
+            Self::Usual => SETTING.guesses,
+            Self::FromCaches => Guesses { from_caches: true, ..SETTING.guesses },
+            Self::OneAhead => Guesses { ahead: 1, ..SETTING.guesses },
+        }
+    }
+}
 
 const SETTING: Setting = Setting {
     directories: 0,
     popularity: Popularity::Uniform,
     mode: Mode::Threads,
     seed: 0,
-    guesses: Guesses { ahead: 2, exposed: 2, per_line: 28, per_hop: 36, per_probe: 5 },
+    guesses: Guesses {
+        ahead: 2,
+        exposed: 2,
+        per_line: 28,
+        per_hop: 36,
+        per_probe: 5,
+        from_caches: false,
+    },
     compare: 12,
     fixed: 1_000,
     migration: 2_000,
@@ -85,24 +119,25 @@ fn directories(kib: u64) -> usize {
     ((kib << 10) / DIRECTORY).max(1) as usize
 }
 
-/// Runs both halves of the figure at each of these sizes, with so many seeds each, and gives two
-/// records per half, kind of phase and size, that without homes first.
+/// Runs all cases of the figure at each of these sizes, with so many seeds each, and gives two
+/// records per case and size, that without homes first.
 pub(crate) fn run(sizes: &[u64], seeds: u64) -> Vec<Record> {
     let mut settings = Vec::new();
-    for (popularity, unit) in HALVES {
+    for (popularity, unit, memories) in CASES {
         for &kib in sizes {
             for mode in MODES {
                 let directories = directories(kib);
                 let span = span(unit, if popularity == Popularity::Oscillating { 2 } else { 1 });
-                let setting = Setting { directories, popularity, mode, span, ..SETTING };
-                settings.push((kib, setting));
+                let guesses = memories.guesses();
+                let setting = Setting { directories, popularity, mode, span, guesses, ..SETTING };
+                settings.push((kib, memories, setting));
             }
         }
     }
-    let record = |(kib, setting): (u64, Setting)| {
+    let record = |(kib, memories, setting): (u64, Memories, Setting)| {
         let run = |seed| Engine::new(Setting { seed, ..setting }).run();
         let outcomes: Vec<Outcome> = (1..=seeds).map(run).collect();
-        record(kib, &setting, &outcomes)
+        record(kib, memories, &setting, &outcomes)
     };
     settings.into_par_iter().map(record).collect()
 }
@@ -114,7 +149,7 @@ fn verdict(mode: Mode, outcomes: &[Outcome]) -> String {
     }
 }
 
-fn record(kib: u64, setting: &Setting, outcomes: &[Outcome]) -> Record {
+fn record(kib: u64, memories: Memories, setting: &Setting, outcomes: &[Outcome]) -> Record {
     let rate = |outcome: &Outcome| {
         // Cycles per nanosecond, and a thousand per second is one per million nanoseconds.
         outcome.operations as f64 / outcome.cycles as f64 * CYCLES as f64 * 1e6
@@ -124,7 +159,7 @@ fn record(kib: u64, setting: &Setting, outcomes: &[Outcome]) -> Record {
         simulated: true,
         runtime: Record::runtime(setting.mode).to_owned(),
         bench: record::NAME.to_owned(),
-        variant: Record::variant(setting.popularity, setting.span.unit).to_owned(),
+        variant: Record::variant(setting.popularity, setting.span.unit, memories),
         kib,
         directories: setting.directories,
         workers: CORES,

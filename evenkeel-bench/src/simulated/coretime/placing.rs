@@ -42,12 +42,14 @@ pub(super) struct Placing {
 impl Placing {
     /// So many directories, all of them in place.
     pub(super) fn new(directories: usize) -> Self {
+        let mut trial = Trial::default();
+        trial.set_may_gather(directories > 1);
         Self {
             homes: (0..directories).map(|directory| directory % CORES).collect(),
             given: vec![None; directories],
             heats: vec![0; directories],
             begun: vec![0; CORES],
-            trial: Trial::default(),
+            trial,
             periods: 0,
             moves: 0,
         }

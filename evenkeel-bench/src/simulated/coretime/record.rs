@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Memories;
 use super::engine::{Mode, Outcome, Popularity, Unit};
 use suite::summary::Summary;
 
@@ -17,7 +18,8 @@ pub(crate) struct Record {
     pub(crate) runtime: String,
     pub(crate) bench: String,
     /// `uniform`, `oscillating` in phases of as many resolutions, or `oscillating in time` in
-    /// phases as long.
+    /// phases as long; each by itself, or with lines that may come `from caches`, or with `one line
+    /// ahead`.
     pub(crate) variant: String,
     /// Size of all directories.
     pub(crate) kib: u64,
@@ -48,12 +50,18 @@ impl Record {
         }
     }
 
-    pub(super) fn variant(popularity: Popularity, unit: Unit) -> &'static str {
-        match (popularity, unit) {
+    pub(super) fn variant(popularity: Popularity, unit: Unit, memories: Memories) -> String {
+        let popularity = match (popularity, unit) {
             (Popularity::Uniform, _) => "uniform",
             (Popularity::Oscillating, Unit::Work) => "oscillating",
             (Popularity::Oscillating, Unit::Time) => "oscillating in time",
-        }
+        };
+        popularity.to_owned()
+            + match memories {
+                Memories::Usual => "",
+                Memories::FromCaches => ", from caches",
+                Memories::OneAhead => ", one line ahead",
+            }
     }
 
     /// The summary of all seeds, in thousand resolutions per second.

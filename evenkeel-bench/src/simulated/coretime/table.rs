@@ -1,5 +1,6 @@
 //! The printed table of Figure 4.
 
+use super::claims;
 use super::record::Record;
 use suite::table::{Plain, unbroken, wrapped};
 use suite::words;
@@ -46,5 +47,6 @@ pub(crate) fn render(records: &[Record], width: Option<u16>) -> String {
     }
     let of =
         Plain { heading: heading.map(str::to_owned).to_vec(), lines, figures: 1..heading.len() };
-    wrapped(SIMULATED, width) + &unbroken(&of, width) + &wrapped(NOTE, width)
+    let claims: String = claims::text(records).lines().map(|line| wrapped(line, width)).collect();
+    wrapped(SIMULATED, width) + &unbroken(&of, width) + &wrapped(NOTE, width) + &claims
 }

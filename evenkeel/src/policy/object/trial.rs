@@ -179,7 +179,7 @@ struct Occasion {
 ///     trial.step(now, ops);
 /// }
 /// let why = trial.verdict().to_string();
-/// assert!(why.starts_with("at home: 3.00 times the operations of at one home in a probe"), "{why}");
+/// assert_eq!(why, "at home: 3.00 times the operations of in place in a probe");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trial {
@@ -190,6 +190,8 @@ pub struct Trial {
     /// The usual rate while the verdict is held; 0 if not known.
     usual: u64,
     occasion: Occasion,
+    /// Whether [one home](Mode::AtOneHome) is tried.
+    may_gather: bool,
     /// How much the rate has changed in the last windows: two for each by [`CHANGE`], one for each
     /// by half as much, less than nothing if it has become less.
     changed: i32,
@@ -270,6 +272,12 @@ impl Trial {
         self.mode
     }
 
+    /// Says whether [one home](Mode::AtOneHome) is tried, which is nothing new where all objects
+    /// have the same one.
+    pub fn set_may_gather(&mut self, may_gather: bool) {
+        self.may_gather = may_gather;
+    }
+
     /// The end of a window of a hold. If it is time to try something, whether because of a change.
     fn held(&mut self, now: u64, rate: u64, is_enough: bool, until: u64) -> Option<bool> {
         if !is_enough {
@@ -343,7 +351,8 @@ impl Trial {
     fn may_try(&self, challenger: Mode) -> bool {
         let (rate, standing) =
             (self.verdict.rate(challenger), self.verdict.rate(self.verdict.mode));
-        !(self.occasion.is_change && rate > 0 && rate < standing / HOPELESS)
+        let is_hopeless = self.occasion.is_change && rate > 0 && rate < standing / HOPELESS;
+        !is_hopeless && (challenger != Mode::AtOneHome || self.may_gather)
     }
 
     /// Goes on with the mode that is neither this one nor the one that stands, or holds the

@@ -201,7 +201,9 @@ fn late_steps_and_times_at_the_end_do_no_harm() {
 
 /// A class that belongs on one core, perhaps, with its rates in each mode.
 fn of_three(rates: [u64; 3]) -> Class<impl Fn(u64, Mode) -> u64> {
-    Class::new(move |_, mode: Mode| rates[mode as usize])
+    let mut class = Class::new(move |_, mode: Mode| rates[mode as usize]);
+    class.trial.set_may_gather(true);
+    class
 }
 
 #[test]
@@ -221,6 +223,20 @@ fn of_three_modes_the_best_is_found_from_wherever_it_begins_and_kept() {
         assert!(share > 0.98, "{rates:?}: {share}");
         assert_eq!(class.trial.verdict().mode, best, "{rates:?}");
     }
+}
+
+#[test]
+fn one_home_is_not_tried_where_all_have_the_same() {
+    let mut class = of_three([1_000, 2_000, 9_000]);
+    class.trial.set_may_gather(false);
+    for _ in 0..10_000 {
+        class.step();
+        assert_ne!(class.trial.mode(), Mode::AtOneHome);
+    }
+    class.trial.set_may_gather(true);
+    class.until(20_000);
+    let text = class.trial.verdict().to_string();
+    assert!(text.starts_with("at one home: "), "{text}");
 }
 
 /// What a class has done by the end of each millisecond, with the misses of all workers: two tasks
