@@ -326,9 +326,17 @@ fn figure_4_is_simulated_in_both_halves_with_and_without_homes() {
     let names = |field: &str| -> Vec<&str> {
         lines.iter().map(|line| line[field].as_str().unwrap()).collect()
     };
-    assert_eq!(names("runtime"), ["threads", "objects"].repeat(6));
-    let variants = [["uniform"; 4], ["oscillating"; 4], ["oscillating in time"; 4]];
-    assert_eq!(names("variant"), variants.concat());
+    assert_eq!(names("runtime"), ["threads", "objects"].repeat(14));
+    let variants = [
+        "uniform",
+        "oscillating",
+        "oscillating in time",
+        "uniform, from caches",
+        "oscillating, from caches",
+        "uniform, one line ahead",
+        "oscillating, one line ahead",
+    ];
+    assert_eq!(names("variant"), variants.map(|variant| [variant; 4]).concat());
     assert!(lines.iter().all(|line| line["simulated"] == true));
     refused("simulate --coretime --bench heat", "cannot be used with");
     refused("simulate --kib 256", "--coretime");

@@ -30,21 +30,23 @@ fn modes_take_turns_and_leave_one_line_each() {
         "one-thread",
         "tasks+arc",
         "automatic",
-        "in-place",
+        "tasks+combining",
         "home",
+        "tasks+shipping",
+        "in-place",
     ];
-    assert_eq!(order[..7], round);
+    assert_eq!(order[..9], round);
     // The second round runs backwards, and a busy machine may take further rounds.
-    assert!(order[7..14].iter().rev().eq(&round), "{order:?}");
+    assert!(order[9..18].iter().rev().eq(&round), "{order:?}");
     let heaps = lines.iter().filter(|line| line["bench"] == "heap").count();
-    assert!(heaps >= 14 && lines.len() >= heaps + 2, "{order:?}");
+    assert!(heaps >= 18 && lines.len() >= heaps + 2, "{order:?}");
     assert!(order[heaps..].iter().all(|name| *name == "home"), "{order:?}");
     let is_counted = stdout(&run("list")).contains("the processor's counter");
     for (place, line) in lines.iter().enumerate() {
         assert!(is_counted || line.get("misses").is_none(), "{line}");
         let bench = if place < heaps { "heap" } else { "travel" };
         assert_eq!((&line["bench"], &line["workers"]), (&bench.into(), &2.into()));
-        let (repeat, is_planned) = (place / 7, place < 14);
+        let (repeat, is_planned) = (place / 9, place < 18);
         assert!(!is_planned || line["repeat"] == repeat, "{line}");
         for figure in ["operations", "seconds", "mops", "line_ns_before", "line_ns_after"] {
             assert!(line[figure].as_f64().is_some_and(|value| value >= 0.0), "{figure} of {line}");

@@ -178,7 +178,7 @@ fn objects_that_cannot_be_run_are_refused() {
         ),
         (
             "--bench map --runtime tokio",
-            "unknown runtime of objects `tokio`: known are threads+spin, tasks+parking_lot, tasks+arc, tasks+rwlock, \
+            "unknown runtime of objects `tokio`: known are threads+spin, tasks+parking_lot, tasks+arc, tasks+rwlock, tasks+combining, tasks+shipping, \
              in-place, home, automatic, atomic, mutex, parking_lot, dashmap, one-thread",
         ),
         (
@@ -198,7 +198,7 @@ fn objects_that_cannot_be_run_are_refused() {
         ("--bench fib --tasks-per-core 64", "--tasks-per-core is not for fib"),
         (
             "--bench counters --runtime atomic --tasks-per-core 8",
-            "--tasks-per-core is for tasks+parking_lot, tasks+arc, tasks+rwlock, in-place, home and automatic: none of them is asked for",
+            "--tasks-per-core is for tasks+parking_lot, tasks+arc, tasks+rwlock, tasks+combining, tasks+shipping, in-place, home and automatic: none of them is asked for",
         ),
         (
             "--bench heap --runtime mutex --workers 2 --objects 1 --keys 64,064",

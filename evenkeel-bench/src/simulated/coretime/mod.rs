@@ -26,7 +26,7 @@ use record::{Record, median};
 pub(crate) const ASSUMPTIONS: [&str; 10] = [
     "From the paper: four chips of four cores at 2 GHz in a square; a line takes 14 cycles from the core's 512 KiB, 75 from the chip's 2 MiB, 127 from another core of the \
      chip, 336 from the farthest memory; a migration takes 2,000 cycles; directories have 1,000 entries of 32 bytes, and a lock each.",
-    "Each step from chip to chip adds 70 cycles, so that the nearest memory takes 196. Lines that nobody has written come from memory, even if another core has them, as is usual with the protocol of these processors, but for the cases \"from caches\"; locks come from the core that had them last.",
+    "Each step from chip to chip adds 70 cycles, so that the nearest memory takes 196. Lines that nobody has written come from memory, even if another core has them, as is usual with the protocol of these processors, but for the cases that say so; locks come from the core that had them last.",
     "Caches hold pages of 4 KiB, and drop what has not been used for longest; the chip's cache gets what its cores' drop, and keeps what is used from there. The first-level cache is \
      counted as a part of the second.",
     "The hardware prefetches streams: two lines are under way at once, after the first two of a page, which are waited for. Chosen so that homes give the paper's two to three times from 4 MiB on; with four lines under way they give 1.5 times at 4 MiB, \
