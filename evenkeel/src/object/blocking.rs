@@ -40,7 +40,7 @@ impl<T: Send> Object<T> {
             backoff.snooze();
         };
         drop(turn);
-        let way = visit::admit(&self.inner, way)?;
+        let way = visit::refuse_poisoned(&self.inner, way)?;
         // SAFETY: this thread has just come in.
         Ok(unsafe { guard::run(&self.inner, way, operation) })
     }

@@ -8,14 +8,15 @@
 //!
 //! # States
 //! One word has all. [`LOCKED`]: an operation is inside. [`POISONED`]: one has panicked.
-//! [`SUSPENDED`]: the host was found to be stuck. [`SHARED`] and [`CLOSED`] are those of readers.
+//! [`SUSPENDED`]: the host was found to be stuck. [`SHARED`], [`CLOSED`] and [`READ`] are those of
+//! readers. [`PINNED`]: the caller has chosen the home.
 //! Beside them lie the number of the home, plus one, and the number of the thread that has entered
 //! last, which is the holder's while there is one that is a thread.
 //!
 //! # Steps
 //! *Enter*: read the word; if it has no [`LOCKED`], set that and the own number by a
 //! compare-and-swap (acquire). *Leave*: clear [`LOCKED`] by a plain store (release). What else there
-//! is to be changed the holder changes by plain stores meanwhile: home, poison, suspension, and the
+//! is to be changed the holder changes by plain stores meanwhile: poison, suspension, reads, and the
 //! number, which a thread clears that gives the lock to a held operation. *Without the lock* a home
 //! is changed and poison is cleared by a compare-and-swap of a word without [`LOCKED`].
 //!
@@ -71,7 +72,7 @@ const CLOSED: u64 = 16;
 /// may lie on another line.
 const READ: u64 = 32;
 
-/// Its home is the caller's choice: it is entered nowhere else, and stays there.
+/// Its home is the caller's choice, and stays: no class is gathered elsewhere with it.
 const PINNED: u64 = 64;
 
 /// What makes an entry more than a lock.
@@ -187,9 +188,10 @@ impl Door {
         if word & FLAGS == 0
             && let Some(host) = host_in(word, class)
             && let Some(context) = context.filter(|context| class.is_of(context.shared()))
-            && context.seat.me() != host
         {
-            return Err(Refusal::Away(host as u16));
+            // Another operation has been faster where it is the host itself.
+            let is_here = context.seat.me() == host;
+            return Err(if is_here { Refusal::Taken } else { Refusal::Away(host as u16) });
         }
         self.enter_here(class, context)
     }
@@ -324,7 +326,7 @@ impl Door {
         self.word.store(if is_so { word | PINNED } else { word }, Ordering::Relaxed);
     }
 
-    /// Changes the home. The caller is inside, or nobody uses the object yet.
+    /// Changes the home. Nobody uses the object yet.
     pub(super) fn set_home(&self, home: Option<usize>) {
         self.word.store(with_home(self.word(), home), Ordering::Relaxed);
     }

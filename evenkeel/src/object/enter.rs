@@ -205,15 +205,15 @@ impl<T: Send> Object<T> {
         })
     }
 
-    /// What is left to do of an entry that has come in without a wait, by `way`: it is counted as
-    /// those are that may wait.
+    /// What is left to do of an entry that has come in without a wait, by `way`: it is counted, but
+    /// neither sampled nor a turn of the others.
     #[inline(always)]
     pub(super) fn have_entered(
         &self,
         way: Way,
         context: Option<&Context>,
     ) -> Result<Guard<'_, T>, EnterError> {
-        let way = visit::admit(&self.inner, way)?;
+        let way = visit::refuse_poisoned(&self.inner, way)?;
         if let Some(context) = context
             && context.operations.count()
         {

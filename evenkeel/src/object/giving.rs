@@ -1,7 +1,7 @@
 //! What a worker gives away of the objects whose home it is.
 //!
 //! # Roles
-//! The *host* looks once per [period](rebalance::PERIOD) whether it has too much to do, as
+//! The *host* looks once per [period](rebalance::PERIOD), at the end of a sampled operation, whether it has too much to do, as
 //! [`rebalance`] says. Then it gives its hottest objects to its partner, who has less: by itself,
 //! one after the other, each when its next operation is over. Nobody else changes the home of an
 //! object in use; what the others have to do it reads from their [meters](crate::scheduler::meter).

@@ -120,7 +120,7 @@ impl<T> Clone for Object<T> {
 }
 
 impl<T> Object<T> {
-    /// An object of the runtime that the caller belongs to, without a home. One that is made outside of any runtime never has one.
+    /// An object of the runtime that the caller belongs to. One that is made outside of any runtime never has a home.
     #[must_use]
     pub fn new(value: T) -> Self {
         let class = classes::here(UNNAMED, None);

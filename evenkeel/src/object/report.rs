@@ -5,6 +5,7 @@ use super::class::Class;
 use super::classes as registry;
 use super::ledger::Ledgers;
 use crate::policy::object::{Verdict, per_mille};
+use crate::primitives::misses::Misses;
 use crate::scheduler::shared::Shared;
 use std::fmt;
 
@@ -16,7 +17,7 @@ pub struct ClassReport {
     pub name: Box<str>,
     /// What it has been told to do.
     pub placement: Placement,
-    /// Whether its objects are entered at their homes now.
+    /// Whether its objects are entered at their homes, or at one worker, now.
     pub at_home: bool,
     /// What the trials of an automatic class have come to.
     pub verdict: Verdict,
@@ -99,7 +100,7 @@ pub struct Report {
     pub workers: Vec<WorkerReport>,
     /// Why cache misses are no evidence here; none where they are counted, and say beside the
     /// operations per second what need not be tried. What decided on a class its verdict says.
-    pub no_misses: Option<Box<str>>,
+    pub why_no_misses: Option<Box<str>>,
 }
 
 /// What is known of the objects of the runtime that the caller belongs to: their classes with the verdicts, and their homes with the heat.
@@ -120,11 +121,13 @@ pub struct Report {
 #[must_use]
 pub fn report() -> Report {
     let of = |ledgers: &Ledgers, shared: &Shared| {
-        (workers(ledgers, shared), shared.misses.absence().map(Box::from))
+        let foreign = Some("the runtime's threads are not its own");
+        let why = shared.misses.get().map_or(foreign, Misses::absence);
+        (workers(ledgers, shared), why.map(Box::from))
     };
     let outside = || (Vec::new(), Some("the caller is in no runtime".into()));
-    let (workers, no_misses) = registry::ledgers_here(of).unwrap_or_else(outside);
-    Report { classes: classes(), workers, no_misses }
+    let (workers, why_no_misses) = registry::ledgers_here(of).unwrap_or_else(outside);
+    Report { classes: classes(), workers, why_no_misses }
 }
 
 fn workers(ledgers: &Ledgers, shared: &Shared) -> Vec<WorkerReport> {
@@ -160,7 +163,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.classes.iter().try_for_each(|class| writeln!(f, "{class}"))?;
         self.workers.iter().try_for_each(|worker| writeln!(f, "{worker}"))?;
-        match &self.no_misses {
+        match &self.why_no_misses {
             None => f.write_str("evidence: operations per second, and cache misses\n"),
             Some(why) => writeln!(f, "evidence: operations per second alone; {why}"),
         }

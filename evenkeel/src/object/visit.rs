@@ -52,9 +52,9 @@ pub(super) struct Visit<'a> {
 struct Progress(u64);
 
 impl Progress {
-    /// Its worker has counted it.
+    /// Its worker, if there is one, has counted it, and it did not get in at once.
     const COUNTED: u64 = 1;
-    /// It is one of many, of which few are looked at, and the others have had their turn.
+    /// It is one of the few that are looked at.
     const LOOKED_AT: u64 = 2;
     /// It needs what few entries need.
     const RARE: u64 = 4;
@@ -226,7 +226,7 @@ impl<'a> Visit<'a> {
         context: Option<&Context>,
         began: Option<u64>,
     ) -> Result<Way, EnterError> {
-        let way = admit(object, way)?;
+        let way = refuse_poisoned(object, way)?;
         let (Some(context), Some(began)) = (context.filter(|_| way.is_host()), began) else {
             return Ok(way);
         };
@@ -291,10 +291,9 @@ impl<'a> Visit<'a> {
     }
 }
 
-/// What is left to do inside.
+/// Leaves again, if the object is poisoned.
 #[inline(always)]
-pub(super) fn admit<T>(object: &Inner<T>, way: Way) -> Result<Way, EnterError> {
-    // A host does not get in by its note while the object is poisoned.
+pub(super) fn refuse_poisoned<T>(object: &Inner<T>, way: Way) -> Result<Way, EnterError> {
     if !way.is_poisoned() {
         return Ok(way);
     }
@@ -316,7 +315,7 @@ fn take<T, const READS: bool>(
                 object.door.suspend();
                 context.inspect(|context| context.shared().forget_whereabouts());
             }
-            Poll::Ready(Step::Inside(admit(object, way)))
+            Poll::Ready(Step::Inside(refuse_poisoned(object, way)))
         }
         Err(_) => wait::<T, READS>(object, context, true, cx),
     }

@@ -11,7 +11,7 @@
 /// cost of a sleep and a wake-up, some 25 µs; no benchmark sets it.
 pub const SEARCH: u64 = 50_000;
 
-/// How long a processor searches that tasks have travelled to since it last did: they are on their way, or their way back. Whoever sleeps then is woken for the first seven, and whoever has sent them runs out of work
+/// How long a processor searches that tasks have travelled to since it last did: they are on their way. Whoever sleeps then is woken for the first seven, and whoever has sent them runs out of work
 /// meanwhile and sleeps too. Set by 64 counters at home at two workers, 64 tasks for each: with [`SEARCH`] alone both slept by turns, for 42 % of the time.
 pub const SEARCH_VISITED: u64 = 4 * SEARCH;
 

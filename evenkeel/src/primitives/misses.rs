@@ -29,7 +29,11 @@ impl Misses {
     /// How many there were so far, if that is known.
     pub(crate) fn read(&self) -> Option<u64> {
         let counter = self.counter.as_ref().ok()?;
-        counter.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).read().ok()
+        let mut counter = counter.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let data = counter.read_full().ok()?;
+        // A processor has few counters, which take turns.
+        let (wanted, counted) = (data.time_enabled()?.as_nanos(), data.time_running()?.as_nanos());
+        u64::try_from((u128::from(data.count()) * wanted).checked_div(counted)?).ok()
     }
 
     /// Why that is not known, if it is not.

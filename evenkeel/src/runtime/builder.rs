@@ -10,6 +10,7 @@ use crate::detect::Deadlock;
 use crate::policy::Locality;
 use crate::policy::timing::RESOLUTION;
 use crate::primitives::lock;
+use crate::primitives::misses::Misses;
 use crate::scheduler::neighbours::Neighbours;
 use crate::scheduler::relief::{self, Starter};
 use crate::scheduler::seat::Seat;
@@ -344,6 +345,10 @@ impl Builder {
             Seat::all(neighbours, self.locality, self.hooks, relief, Rules::new(resolution));
         if self.paused {
             shared.stop_clock();
+        }
+        if started.is_some() {
+            // Before its threads: those that are started from here on are counted.
+            shared.misses.get_or_init(Misses::open);
         }
         let pool = Arc::new(Pool::new(shared.clone(), self.name.clone(), self.stack_size));
         let runtime = Runtime::new_running(Handle::new(shared.clone(), pool.clone()));

@@ -86,11 +86,11 @@ pub(crate) struct Shared {
     pub(crate) errands: CachePadded<Errands>,
     /// Threads that run errands while workers wait.
     pub(crate) spares: Spares,
-    /// The cache misses of its threads, where they are counted.
-    pub(crate) misses: Misses,
+    /// The cache misses of its threads; none if they are not its own.
+    pub(crate) misses: OnceLock<Misses>,
     /// What a room above keeps for the runtime: the classes of its objects.
     pub(crate) kept: OnceLock<Box<dyn Any + Send + Sync>>,
-    /// Counts what makes it wrong in general to go where objects [were](super::whereabouts). On a line of its own: every entry of an object looks at it.
+    /// Counts what makes it wrong in general to go where objects [were](super::whereabouts). On a line of its own: an entry looks at it where its worker has notes.
     pub(super) moves: CachePadded<AtomicU64>,
     /// Which workers run nothing any more. Held by whoever leaves each worker its part of a [broadcast](super::broadcast).
     pub(crate) gone: Mutex<Box<[bool]>>,
@@ -145,7 +145,7 @@ impl Shared {
             clock: rules.clock.clone(),
             errands: CachePadded::default(),
             spares: Spares::new(processors, workers, rules),
-            misses: Misses::open(),
+            misses: OnceLock::new(),
             kept: OnceLock::new(),
             moves: CachePadded::new(AtomicU64::new(0)),
             gone: Mutex::new(vec![false; workers].into_boxed_slice()),

@@ -4,7 +4,7 @@
 //! home for getting it back. So a worker notes where it has sent a task, and sends the next one without a look.
 //!
 //! What it knows is a hint: who arrives looks at the object itself, and goes on from there. A home that is left for long makes the notes of all workers
-//! stale at once, by a count that each entry looks at. Other notes may be wrong for a while: an address has become another object's, a home has moved, an object is read by all. The worker that is gone to in vain cannot
+//! stale at once, by a count that an entry looks at where its worker has notes. Other notes may be wrong for a while: an address has become another object's, a home has moved, an object is read by all. The worker that is gone to in vain cannot
 //! tell the one that has the note; so one note in [`DOUBTED`] is forgotten when it is asked for, and the entry looks itself.
 
 use std::cell::{Cell, OnceCell};

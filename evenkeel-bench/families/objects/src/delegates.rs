@@ -13,7 +13,7 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use crossbeam_utils::CachePadded;
 use evenkeel::object::EnterError;
@@ -84,6 +84,8 @@ pub(super) struct Delegates<T> {
     requests: Box<[CachePadded<Request>]>,
     /// So many workers have the objects as homes, in turn; none if any task may combine.
     homes: Option<usize>,
+    /// Parties that may still want something.
+    unfinished: AtomicUsize,
 }
 
 impl<T: Send> Delegates<T> {
@@ -102,6 +104,7 @@ impl<T: Send> Delegates<T> {
             desks: (0..homes.unwrap_or(objects)).map(desk).collect(),
             requests: (0..parties).map(|_| CachePadded::default()).collect(),
             homes,
+            unfinished: AtomicUsize::new(parties),
         }
     }
 
@@ -196,6 +199,12 @@ pub(super) async fn party<W: Work>(
         if party.gives_way() {
             evenkeel::yield_now().await;
         }
+    }
+    // What others have sent to this worker is made by its tasks alone.
+    shared.unfinished.fetch_sub(1, Ordering::Relaxed);
+    while shared.homes.is_some() && shared.unfinished.load(Ordering::Relaxed) > 0 {
+        shared.serve_home(work);
+        evenkeel::yield_now().await;
     }
     Ok(party.into_tally())
 }

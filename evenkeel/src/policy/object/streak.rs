@@ -99,13 +99,6 @@ impl Streak {
         Self(self.0 | PAID)
     }
 
-    /// Whether a write changes anything: it comes after a read.
-    #[inline(always)]
-    #[must_use]
-    pub fn is_ended_by_write(self) -> bool {
-        self.0 & !DOUBLED_MASK != 0
-    }
-
     /// Once it has been written, or entered by one who had to be alone: the reads are counted anew. If all had been allowed to read it at once, and that has not paid, twice as many
     /// are asked for from now on; if it has, half as many.
     #[must_use]
@@ -151,11 +144,10 @@ mod tests {
     #[test]
     fn a_write_ends_it_and_a_read_alone_begins_the_next() {
         let streak = (1..READS).fold(Streak::default(), |streak, _| streak.read());
-        assert!(!streak.is_long() && streak.is_ended_by_write());
+        assert!(!streak.is_long());
         assert_eq!(streak.write(), Streak::default());
-        assert!(!Streak::default().is_ended_by_write());
         let shared = streak.read().share();
-        assert!(shared.is_shared() && shared.is_ended_by_write());
+        assert!(shared.is_shared());
         let next = shared.pay().read();
         assert!(!next.is_shared() && !next.is_long(), "it is the first of those that come");
         assert_eq!(until_long(next).0, READS - 1);

@@ -42,8 +42,8 @@ use super::verdict::{Mode, Reason, Verdict};
 /// [rebalancing](super::rebalance::PERIOD).
 pub const WATCH: u64 = 500_000;
 
-/// A window in which a challenger is probed, in nanoseconds: the first time that it travels each
-/// object gets its home in it. The last third counts.
+/// A window in which a challenger is probed, in nanoseconds. The last third counts: before that the
+/// caches are as the other mode has left them.
 pub const PROBE: u64 = 3_000_000;
 
 /// A window of an alternation, in nanoseconds. Its second half counts.
@@ -111,9 +111,20 @@ type Rates = [u64; 2 * ALTERNATIONS];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    Hold { until: u64 },
+    Hold {
+        until: u64,
+    },
+    /// Misses are counted for a window, before something is tried.
+    Count {
+        is_change: bool,
+        operations: u64,
+        misses: u64,
+    },
     Probe,
-    Alternate { round: usize, rates: Rates },
+    Alternate {
+        round: usize,
+        rates: Rates,
+    },
 }
 
 /// The time in which operations are counted.
@@ -140,14 +151,6 @@ impl Window {
         let rate = u128::from(count) * 1_000_000_000 / u128::from(time.max(1));
         is_over.then(|| (u64::try_from(rate).unwrap_or(u64::MAX), count >= FEWEST))
     }
-}
-
-/// What there was at some time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Count {
-    at: u64,
-    operations: u64,
-    misses: u64,
 }
 
 /// What is being tried, and since when.
@@ -197,8 +200,6 @@ pub struct Trial {
     changed: i32,
     /// Until when no change is looked at.
     deaf_until: u64,
-    /// What there was when misses were last asked for.
-    counted: Count,
 }
 
 impl Default for Phase {
@@ -234,8 +235,7 @@ impl Trial {
     }
 
     /// The same where `misses` may know how often the caches missed so far, of this class or of all
-    /// that its workers do. It is asked for when something is to be tried, at most twice in a
-    /// [`WATCH`].
+    /// that its workers do. It is asked for before something is tried, and a [`WATCH`] later.
     ///
     /// # Examples
     /// ```
@@ -249,7 +249,7 @@ impl Trial {
     /// ```
     pub fn step_with(&mut self, now: u64, ops: u64, misses: impl FnOnce() -> Option<u64>) -> Mode {
         let (length, settle) = match self.phase {
-            Phase::Hold { .. } => (WATCH, 0),
+            Phase::Hold { .. } | Phase::Count { .. } => (WATCH, 0),
             Phase::Probe => (PROBE, PROBE / 3 * 2),
             Phase::Alternate { .. } => (WINDOW, WINDOW / 2),
         };
@@ -257,7 +257,24 @@ impl Trial {
             match self.phase {
                 Phase::Hold { until } => {
                     if let Some(is_change) = self.held(now, rate, is_enough, until) {
-                        self.go_on(now, ops, misses(), is_change);
+                        let in_place = self.verdict.mode == Mode::InPlace;
+                        match in_place.then(misses).flatten() {
+                            None => self.begin(now, is_change),
+                            Some(misses) => {
+                                self.phase = Phase::Count { is_change, operations: ops, misses };
+                            }
+                        }
+                    }
+                }
+                Phase::Count { is_change, operations, misses: before } => {
+                    // A counter that has counted nothing at all does not count.
+                    let misses = misses().and_then(|misses| misses.checked_sub(before));
+                    let few = |&misses: &u64| {
+                        misses.saturating_mul(HITS) < ops.saturating_sub(operations)
+                    };
+                    match misses.filter(|&misses| misses > 0).filter(few) {
+                        Some(_) => self.leave_in_place(now),
+                        None => self.begin(now, is_change),
                     }
                 }
                 Phase::Probe => self.probed(now, rate, is_enough),
@@ -266,7 +283,8 @@ impl Trial {
                 }
             }
             // A window in which nothing settles begins with the count at which the last one ended.
-            let counts_from = self.is_held().then_some((now, ops));
+            let settles = matches!(self.phase, Phase::Probe | Phase::Alternate { .. });
+            let counts_from = (!settles).then_some((now, ops));
             self.window = Window { begin: now, counts_from };
         }
         self.mode
@@ -311,24 +329,8 @@ impl Trial {
         Some(is_change)
     }
 
-    /// Tries something, unless the class stands in place and its operations hardly miss the caches;
-    /// that is known a window after misses were first asked for.
-    fn go_on(&mut self, now: u64, ops: u64, misses: Option<u64>, is_change: bool) {
-        let Some(misses) = misses.filter(|_| self.verdict.mode == Mode::InPlace) else {
-            return self.begin(now, is_change);
-        };
-        let before = self.counted;
-        self.counted = Count { at: now, operations: ops, misses };
-        if before.at == 0 || now.saturating_sub(before.at) > 4 * WATCH {
-            // At the end of the next window.
-            self.phase = Phase::Hold { until: now };
-            return;
-        }
-        let (ops, misses) =
-            (ops.saturating_sub(before.operations), misses.saturating_sub(before.misses));
-        if misses.saturating_mul(HITS) >= ops {
-            return self.begin(now, is_change);
-        }
+    /// Holds the verdict of a class in place whose operations hardly miss the caches.
+    fn leave_in_place(&mut self, now: u64) {
         self.verdict.reason = Reason::FewMisses;
         self.occasion = Occasion { began: now, all_far_behind: true, ..Occasion::default() };
         self.end(now);

@@ -44,7 +44,7 @@ impl<F: Fn(u64, Mode) -> u64> Class<F> {
 }
 
 fn steady(in_place: u64, at_home: u64) -> Class<impl Fn(u64, Mode) -> u64> {
-    Class::new(move |_, mode| if mode.travels() { at_home } else { in_place })
+    Class::new(move |_, mode| if mode != Mode::InPlace { at_home } else { in_place })
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn what_is_warm_only_after_a_while_at_home_is_not_misjudged() {
     let changed = std::cell::Cell::new((Mode::InPlace, 0));
     for (at_home, best) in [(1_600, Mode::AtHome), (800, Mode::InPlace)] {
         let mut class = Class::new(|now, mode: Mode| {
-            let rate = if mode.travels() { at_home } else { 1_000 };
+            let rate = if mode != Mode::InPlace { at_home } else { 1_000 };
             if now < changed.get().1 + MS { rate / 3 } else { rate }
         });
         for _ in 0..2_000 {
@@ -263,7 +263,7 @@ fn follow(has_counter: bool) -> (Trial, Vec<(u64, Mode)>) {
             let (ops, misses) = (between(before.0, after.0), between(before.1, after.1));
             let misses = has_counter.then_some(misses);
             let mode = trial.step_with(ms * MS + tenth * STEP, ops, || misses);
-            if mode.travels() && tried.last() != Some(&(ms, mode)) {
+            if mode != Mode::InPlace && tried.last() != Some(&(ms, mode)) {
                 tried.push((ms, mode));
             }
         }
@@ -292,4 +292,22 @@ fn a_counter_that_says_nothing_changes_nothing() {
     }
     assert_eq!(with.verdict().mode, without.verdict().mode);
     assert_ne!(with.verdict().reason, Reason::FewMisses);
+}
+
+#[test]
+fn a_slow_class_is_tried_too_where_misses_are_counted() {
+    // 60 operations in each millisecond, with thirty misses each, and a step in five.
+    let mut trial = Trial::default();
+    let tried = (1..200).any(|n| {
+        let ops = n * 60 * 5;
+        trial.step_with(n * 5 * MS, ops, || Some(30 * ops)) != Mode::InPlace
+    });
+    assert!(tried, "{:?}", trial.verdict());
+}
+
+#[test]
+fn a_counter_that_stands_still_is_no_evidence() {
+    let mut trial = Trial::default();
+    let tried = (1..50).any(|n| trial.step_with(n * STEP, n * 500, || Some(7)) != Mode::InPlace);
+    assert!(tried, "{:?}", trial.verdict());
 }

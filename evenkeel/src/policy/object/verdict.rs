@@ -10,8 +10,8 @@ pub enum Mode {
     InPlace,
     /// At the home of the object, for those that have one.
     AtHome,
-    /// The same, and all of them have the same one: for operations that are shorter than a journey,
-    /// which one core makes faster alone.
+    /// At one core for all of them, whatever their homes are, unless the caller has chosen those:
+    /// for operations that are shorter than a journey, which one core makes faster alone.
     AtOneHome,
 }
 
@@ -40,12 +40,6 @@ impl Mode {
     pub fn neither(self, other: Self) -> Self {
         let of = Self::ALL.into_iter().find(|&mode| mode != self && mode != other);
         of.filter(|_| self != other).unwrap_or_else(|| self.challenger())
-    }
-
-    /// Whether operations travel.
-    #[must_use]
-    pub fn travels(self) -> bool {
-        self != Self::InPlace
     }
 }
 
