@@ -7,8 +7,8 @@ use crate::primitives::spin::Backoff;
 use crate::runtime::{block_on, enter};
 
 impl<T: Send> Object<T> {
-    /// Enters the object from a thread that is no worker, calls `operation` and leaves; the thread waits until it gets in.
-    /// The destructor of a thread-local may do so too.
+    /// Enters the object from a thread that is no worker, calls `operation` and leaves; the thread
+    /// waits until it gets in. The destructor of a thread-local may do so too.
     ///
     /// # Errors
     /// As [`enter`](Self::enter).
@@ -17,7 +17,9 @@ impl<T: Send> Object<T> {
     /// On a worker: it would stop it. And if `operation` does, which poisons the object.
     ///
     /// # Cost
-    /// That of a lock, and of fetching the value if the object is at home elsewhere. While the thread waits it keeps its core busy, or gives it away to others; behind one that [awaits inside](Self::enter_held) it stands in line and sleeps.
+    /// That of a lock, and of fetching the value if the object is at home elsewhere. While the
+    /// thread waits it keeps its core busy, or gives it away to others; behind one that [awaits
+    /// inside](Self::enter_held) it stands in line and sleeps.
     ///
     /// # Examples
     /// ```

@@ -33,7 +33,8 @@ impl Classes {
         all
     }
 
-    /// That of this name in `runtime`, whose classes these are; made with `placement` if there is none.
+    /// That of this name in `runtime`, whose classes these are; made with `placement` if there is
+    /// none.
     pub(super) fn get(
         &self,
         name: &str,

@@ -15,21 +15,22 @@
 //!
 //! # Steps
 //! *Enter*: read the word; if it has no [`LOCKED`], set that and the own number by a
-//! compare-and-swap (acquire). *Leave*: clear [`LOCKED`] by a plain store (release). What else there
-//! is to be changed the holder changes by plain stores meanwhile: poison, suspension, reads, and the
-//! number, which a thread clears that gives the lock to a held operation. *Without the lock* a home
-//! is changed and poison is cleared by a compare-and-swap of a word without [`LOCKED`].
+//! compare-and-swap (acquire). *Leave*: clear [`LOCKED`] by a plain store (release). What else
+//! there is to be changed the holder changes by plain stores meanwhile: poison, suspension, reads,
+//! and the number, which a thread clears that gives the lock to a held operation. *Without the
+//! lock* a home is changed and poison is cleared by a compare-and-swap of a word without
+//! [`LOCKED`].
 //!
 //! # Why the store that leaves loses nothing
 //! While [`LOCKED`] is set nobody changes the word but the holder: every other change is a
 //! compare-and-swap from a word without it.
 //!
 //! # Where operations are made
-//! A task that comes to an object whose [class](super::class) is entered at homes, and whose home is
-//! another worker, travels there. That is a matter of speed alone. A task that was on its way to a
-//! host that stands still enters where it is, and *suspends* the home: from then on all enter where
-//! they are, until the host enters, or one of [many](crate::scheduler::operations) others looks
-//! whether it is back.
+//! A task that comes to an object whose [class](super::class) is entered at homes, and whose home
+//! is another worker, travels there. That is a matter of speed alone. A task that was on its way to
+//! a host that stands still enters where it is, and *suspends* the home: from then on all enter
+//! where they are, until the host enters, or one of [many](crate::scheduler::operations) others
+//! looks whether it is back.
 //!
 //! # Why nobody waits for ever
 //! An operation is a piece of a poll, or a future that others wait for [in line](super::line). Who
@@ -144,8 +145,8 @@ impl Door {
         self.word.load(Ordering::Relaxed)
     }
 
-    /// Enters from the worker of `context`, if nothing is in the way: the object is not taken, and to
-    /// be entered here. What is in the way [`enter`](Self::enter) says.
+    /// Enters from the worker of `context`, if nothing is in the way: the object is not taken, and
+    /// to be entered here. What is in the way [`enter`](Self::enter) says.
     #[inline(always)]
     pub(super) fn enter_at_once(&self, class: &Arc<Class>, context: &Context) -> Option<Way> {
         // An entry writes here or beside it: what another core has written should come with the

@@ -80,20 +80,28 @@ impl<T: Send, R, F: FnOnce(&mut T) -> R> Future for With<'_, T, F> {
 }
 
 impl<T: Send> Object<T> {
-    /// Enters the object (the published `ct_start`): the task goes to its home, or waits until nobody else is inside, and is inside until the guard is dropped (`ct_end`).
+    /// Enters the object (the published `ct_start`): the task goes to its home, or waits until
+    /// nobody else is inside, and is inside until the guard is dropped (`ct_end`).
     ///
-    /// The guard is not `Send`: an operation is a piece of one poll. [`enter_held`](Self::enter_held) is for operations that await.
+    /// The guard is not `Send`: an operation is a piece of one poll.
+    /// [`enter_held`](Self::enter_held) is for operations that await.
     ///
     /// # Errors
     /// If an operation on it has panicked, or if the caller is inside of it.
     ///
     /// # Cancel safety
-    /// A future that is dropped is not inside, wherever the task was on its way. About one entry in 64 gives other tasks a turn first, so one may be pending although nobody is inside: [`try_enter`](Self::try_enter) is for whoever does not wait.
+    /// A future that is dropped is not inside, wherever the task was on its way. About one entry in
+    /// 64 gives other tasks a turn first, so one may be pending although nobody is inside:
+    /// [`try_enter`](Self::try_enter) is for whoever does not wait.
     ///
     /// # Cost
-    /// That of an uncontended lock: one locked instruction to enter, and a store to leave. On the way to another home the task is ready work of that worker, in the order of its arrival.
+    /// That of an uncontended lock: one locked instruction to enter, and a store to leave. On the
+    /// way to another home the task is ready work of that worker, in the order of its arrival.
     ///
-    /// Only a task travels, and only in its own runtime. By anything else (`block_on`, and so the body of `#[evenkeel::main]`, or a task of another runtime) an object is entered where the caller is, whose core has to fetch it from the home: so spawn whatever makes many operations.
+    /// Only a task travels, and only in its own runtime. By anything else (`block_on`, and so the
+    /// body of `#[evenkeel::main]`, or a task of another runtime) an object is entered where the
+    /// caller is, whose core has to fetch it from the home: so spawn whatever makes many
+    /// operations.
     ///
     /// # Examples
     /// ```
@@ -124,17 +132,23 @@ impl<T: Send> Object<T> {
         With { enter: self.enter(), operation: Some(operation) }
     }
 
-    /// Enters the object for reading, calls `operation` and leaves. The closure may borrow what is around it.
+    /// Enters the object for reading, calls `operation` and leaves. The closure may borrow what is
+    /// around it.
     ///
-    /// At first a read is an operation like all others, alone inside. After [some reads](crate::policy::object::streak::READS) without any other operation in between all workers of the object's runtime read it at once,
-    /// each where its task is, from the copy in its own cache. That ends with the next operation of another kind, which waits for those who read, and begins again after as many reads; after twice as
-    /// many each time that it has not paid. An object with a home is read so too.
+    /// At first a read is an operation like all others, alone inside. After [some
+    /// reads](crate::policy::object::streak::READS) without any other operation in between all
+    /// workers of the object's runtime read it at once, each where its task is, from the copy in
+    /// its own cache. That ends with the next operation of another kind, which waits for those who
+    /// read, and begins again after as many reads; after twice as many each time that it has not
+    /// paid. An object with a home is read so too.
     ///
     /// Reads from threads that are no workers, or from workers of other runtimes, are always alone
-    /// inside, and so are those of a worker that is inside of reads of four other objects; like writes they end the reading by all.
+    /// inside, and so are those of a worker that is inside of reads of four other objects; like
+    /// writes they end the reading by all.
     ///
     /// # Errors
-    /// If an operation on it has panicked, or if the caller is inside of it, even if that reads too.
+    /// If an operation on it has panicked, or if the caller is inside of it, even if that reads
+    /// too.
     ///
     /// # Panics
     /// If `operation` does. That does not poison the object, since it cannot have changed it.
@@ -143,11 +157,13 @@ impl<T: Send> Object<T> {
     /// A future that is dropped before it is complete has not called the closure.
     ///
     /// # Cost
-    /// A few plain loads and stores, no locked instruction and no journey, once it is read by all; before that as [`enter`](Self::enter). The first write after that takes two to ten microseconds, and
-    /// as long as the reads that have begun.
+    /// A few plain loads and stores, no locked instruction and no journey, once it is read by all;
+    /// before that as [`enter`](Self::enter). The first write after that takes two to ten
+    /// microseconds, and as long as the reads that have begun.
     ///
     /// # Source
-    /// Biased locks for readers: Dice and Kogan, "BRAVO - Biased Locking for Reader-Writer Locks", USENIX ATC 2019.
+    /// Biased locks for readers: Dice and Kogan, "BRAVO - Biased Locking for Reader-Writer Locks",
+    /// USENIX ATC 2019.
     ///
     /// # Examples
     /// ```
@@ -192,7 +208,9 @@ impl<T: Send> Object<T> {
         Ok(operation(&reading))
     }
 
-    /// Enters the object if that can be done here and now: nobody is inside, and the task need not go to another worker for it. Outside of tasks, as [`enter`](Self::enter) says, no caller goes anywhere.
+    /// Enters the object if that can be done here and now: nobody is inside, and the task need not
+    /// go to another worker for it. Outside of tasks, as [`enter`](Self::enter) says, no caller
+    /// goes anywhere.
     ///
     /// # Errors
     /// As [`enter`](Self::enter).
@@ -223,12 +241,15 @@ impl<T: Send> Object<T> {
         Ok(unsafe { Guard::new(&self.inner, way) })
     }
 
-    /// Enters the object for an operation that awaits inside: first come, first served among those that do; all others wait until it is over.
+    /// Enters the object for an operation that awaits inside: first come, first served among those
+    /// that do; all others wait until it is over.
     ///
-    /// Until then the object is held by the task that has entered it, outside of tasks by the thread, wherever the guard goes.
+    /// Until then the object is held by the task that has entered it, outside of tasks by the
+    /// thread, wherever the guard goes.
     ///
     /// # Errors
-    /// As [`enter`](Self::enter). An entry by the holder, in whatever part of it, is one while it is inside.
+    /// As [`enter`](Self::enter). An entry by the holder, in whatever part of it, is one while it
+    /// is inside.
     ///
     /// # Cancel safety
     /// A future that is dropped leaves the line, and is not inside.

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// What an error says of an object: in a box, so that what gives an entry or an error is as small as an entry.
+/// What an error says of an object: in a box, so that what gives an entry or an error is as small
+/// as an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Names {
@@ -18,7 +19,8 @@ pub struct Names {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EnterError {
-    /// An operation on it has panicked, and may have left the value half changed. [`Object::clear_poison`](super::Object::clear_poison) makes it enterable again.
+    /// An operation on it has panicked, and may have left the value half changed.
+    /// [`Object::clear_poison`](super::Object::clear_poison) makes it enterable again.
     Poisoned(Box<Names>),
     /// The caller is inside of it already, and would wait for itself.
     Inside(Box<Names>),

@@ -1,10 +1,11 @@
 //! What a worker gives away of the objects whose home it is.
 //!
 //! # Roles
-//! The *host* looks once per [period](rebalance::PERIOD), at the end of a sampled operation, whether it has too much to do, as
-//! [`rebalance`] says. Then it gives its hottest objects to its partner, who has less: by itself,
-//! one after the other, each when its next operation is over. Nobody else changes the home of an
-//! object in use; what the others have to do it reads from their [meters](crate::scheduler::meter).
+//! The *host* looks once per [period](rebalance::PERIOD), at the end of a sampled operation,
+//! whether it has too much to do, as [`rebalance`] says. Then it gives its hottest objects to its
+//! partner, who has less: by itself, one after the other, each when its next operation is over.
+//! Nobody else changes the home of an object in use; what the others have to do it reads from their
+//! [meters](crate::scheduler::meter).
 //!
 //! # Steps
 //! *Look*: compare the busy shares since the last look; choose objects by the [heat](Heat) that was

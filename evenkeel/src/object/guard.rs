@@ -1,4 +1,5 @@
-//! Being inside an object: for as long as a guard lives, which poisons it if a panic begins meanwhile, or for one closure, which does so if it unwinds.
+//! Being inside an object: for as long as a guard lives, which poisons it if a panic begins
+//! meanwhile, or for one closure, which does so if it unwinds.
 //!
 //! A closure is a part of the call that has come in. A guard lives as long as its owner likes, on
 //! its thread: it may leave a deterministic run as the output of that, or wait in a thread-local
@@ -22,7 +23,8 @@ use std::ops::{Deref, DerefMut};
 /// it is inside until it is dropped, and others wait. One that is [forgotten](std::mem::forget)
 /// leaves its own object locked for ever, and no other one.
 ///
-/// It is not `Send`: a task that holds it across an `.await` could be polled by another worker after that, so it does not compile in one that is spawned.
+/// It is not `Send`: a task that holds it across an `.await` could be polled by another worker
+/// after that, so it does not compile in one that is spawned.
 ///
 /// ```compile_fail
 /// let object = evenkeel::object::Object::new(0);
@@ -90,7 +92,8 @@ pub(super) unsafe fn run<T, R>(
 ) -> R {
     object.begin_write(way);
     let running = Running { object, way };
-    // SAFETY: this thread is inside until it leaves below, or as it unwinds, and the borrow ends before.
+    // SAFETY: this thread is inside until it leaves below, or as it unwinds, and the borrow ends
+    // before.
     let result = object.value.with_mut(|value| operation(unsafe { &mut *value }));
     mem::forget(running);
     leave(object, way);
@@ -131,7 +134,8 @@ impl<T: fmt::Debug> fmt::Debug for Guard<'_, T> {
     }
 }
 
-/// Being inside for reading, alone or beside others who read, until it is dropped. A panic meanwhile poisons nothing.
+/// Being inside for reading, alone or beside others who read, until it is dropped. A panic
+/// meanwhile poisons nothing.
 pub(super) struct Reading<'a, T> {
     object: &'a Inner<T>,
     way: Way,
@@ -152,7 +156,8 @@ impl<T> Deref for Reading<'_, T> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: this thread is inside until this is dropped, and the borrow ends before; others that are inside read too, which those that are `Sync` allow.
+        // SAFETY: this thread is inside until this is dropped, and the borrow ends before; others
+        // that are inside read too, which those that are `Sync` allow.
         self.object.value.with(|value| unsafe { &*value })
     }
 }

@@ -10,13 +10,15 @@ use std::ops::{Deref, DerefMut};
 
 /// Holding an [`Object`](super::Object) across awaits: access to its value, until it is dropped.
 ///
-/// Everybody else waits in line meanwhile, first come first served. The object stays where it is; a task that is polled by another worker goes on from there.
+/// Everybody else waits in line meanwhile, first come first served. The object stays where it is; a
+/// task that is polled by another worker goes on from there.
 ///
 /// # Panics
 /// A panic that drops it poisons the object.
 ///
 /// # Cancel safety
-/// A future, or a task, that is dropped while it has the guard ends the operation where it is: the value stays as it was left, and nothing is poisoned.
+/// A future, or a task, that is dropped while it has the guard ends the operation where it is: the
+/// value stays as it was left, and nothing is poisoned.
 #[must_use = "the operation ends as soon as its guard is dropped"]
 pub struct HeldGuard<'a, T> {
     object: &'a Inner<T>,
@@ -24,7 +26,8 @@ pub struct HeldGuard<'a, T> {
     panicking: bool,
 }
 
-// SAFETY: the value may go to another thread, and the lock that the guard has may be given back by any.
+// SAFETY: the value may go to another thread, and the lock that the guard has may be given back by
+// any.
 unsafe impl<T: Send> Send for HeldGuard<'_, T> {}
 // SAFETY: a shared guard gives shared access to the value and nothing else.
 unsafe impl<T: Sync> Sync for HeldGuard<'_, T> {}

@@ -1,12 +1,15 @@
 //! Objects with homes: operations travel to the core that holds them.
 //!
-//! An [`Object`] is a value that one operation at a time is inside of, like one in a mutex. Unlike a mutex it may have a *home*, a worker of the runtime. An operation on it
-//! is then made there: the task that wants it goes over, which takes one pointer and is done in batches. So the value's lines, and those of its lock,
-//! stay in one cache instead of going to and fro, and what no cache of one core could hold lies in those of all. It pays when many tasks are ready at a time, and
+//! An [`Object`] is a value that one operation at a time is inside of, like one in a mutex. Unlike
+//! a mutex it may have a *home*, a worker of the runtime. An operation on it is then made there:
+//! the task that wants it goes over, which takes one pointer and is done in batches. So the value's
+//! lines, and those of its lock, stay in one cache instead of going to and fro, and what no cache
+//! of one core could hold lies in those of all. It pays when many tasks are ready at a time, and
 //! when fetching the value costs more than the journey; [`Placement`] says who decides that.
 //!
-//! The idea, *schedule objects to caches and move operations to objects*, is O2 scheduling: Boyd-Wickizer, Morris, Kaashoek, "Reinventing Scheduling for Multicore Systems",
-//! HotOS 2009, whose `ct_start` is [`Object::enter`] and whose `ct_end` is the drop of the [`Guard`].
+//! The idea, *schedule objects to caches and move operations to objects*, is O2 scheduling:
+//! Boyd-Wickizer, Morris, Kaashoek, "Reinventing Scheduling for Multicore Systems", HotOS 2009,
+//! whose `ct_start` is [`Object::enter`] and whose `ct_end` is the drop of the [`Guard`].
 //!
 //! ```
 //! use evenkeel::object::Object;
@@ -38,25 +41,37 @@
 //! | inside of another operation, or without waiting | [`try_enter`](Object::try_enter) |
 //! | a thread that is no worker | [`call_blocking`](Object::call_blocking) |
 //!
-//! *A panic* inside poisons the object, but for one in a read: nobody gets in any more until somebody has [cleared](Object::clear_poison) that. *Cancelled*, a task is inside nowhere, wherever it was on its way;
-//! one that [holds](HeldGuard) an object leaves the value as it is, and poisons nothing. `evenkeel/examples/objects.rs` has a program to begin from.
+//! *A panic* inside poisons the object, but for one in a read: nobody gets in any more until
+//! somebody has [cleared](Object::clear_poison) that. *Cancelled*, a task is inside nowhere,
+//! wherever it was on its way; one that [holds](HeldGuard) an object leaves the value as it is, and
+//! poisons nothing. `evenkeel/examples/objects.rs` has a program to begin from.
 //!
 //! # Classes and placement
-//! Give each kind of objects a [class](Object::class) of its own, because a class is judged as one; those without any are one class too, whatever their types. [`Placement::Automatic`], the usual one, is for nearly all.
-//! [`Placement::InPlace`] is for what is hardly shared, [`Placement::Home`] for what many tasks write and what one core's cache would not hold, with [`at`](Object::at) where the worker matters.
-//! Make objects inside of the runtime whose tasks use them, in `block_on` or in a task: others never have a home.
+//! Give each kind of objects a [class](Object::class) of its own, because a class is judged as one;
+//! those without any are one class too, whatever their types. [`Placement::Automatic`], the usual
+//! one, is for nearly all. [`Placement::InPlace`] is for what is hardly shared, [`Placement::Home`]
+//! for what many tasks write and what one core's cache would not hold, with [`at`](Object::at)
+//! where the worker matters. Make objects inside of the runtime whose tasks use them, in `block_on`
+//! or in a task: others never have a home.
 //!
 //! # Where an operation runs, and where the task goes on
-//! At the home if the object has one and its class is entered there, otherwise where the task is, under a lock of the object's own. The task goes on where its operation was: it has no
-//! place of its own that it would have to go back to.
+//! At the home if the object has one and its class is entered there, otherwise where the task is,
+//! under a lock of the object's own. The task goes on where its operation was: it has no place of
+//! its own that it would have to go back to.
 //!
 //! # Reads
-//! An object that is [read](Object::read) again and again is read by all workers at once, each where its task is, until somebody writes it: whatever is read much and written rarely need be at no home.
+//! An object that is [read](Object::read) again and again is read by all workers at once, each
+//! where its task is, until somebody writes it: whatever is read much and written rarely need be at
+//! no home.
 //!
 //! # Operations inside of operations
-//! A [`Guard`] cannot be held across an `.await` in a task that is spawned, so a task that is inside one object does not travel to another. (In `block_on` that compiles, and keeps others from the object by turns: [`Object::enter_held`] is for it.) [`Object::try_enter`] enters an object if nobody is inside and the task need not travel for it;
-//! [`enter2`] enters two. To enter an object that one is inside of is an [error](EnterError::Inside). So is an entry by any part of a task that holds one: nobody can tell whether the parts wait for each
-//! other. Outside of tasks it is the thread that holds it.
+//! A [`Guard`] cannot be held across an `.await` in a task that is spawned, so a task that is
+//! inside one object does not travel to another. (In `block_on` that compiles, and keeps others
+//! from the object by turns: [`Object::enter_held`] is for it.) [`Object::try_enter`] enters an
+//! object if nobody is inside and the task need not travel for it; [`enter2`] enters two. To enter
+//! an object that one is inside of is an [error](EnterError::Inside). So is an entry by any part of
+//! a task that holds one: nobody can tell whether the parts wait for each other. Outside of tasks
+//! it is the thread that holds it.
 
 mod blocking;
 mod class;
@@ -96,7 +111,9 @@ const UNNAMED: &str = "unnamed";
 
 /// A value with a home, or without one. Cheap to clone: all clones are the same object.
 ///
-/// An object takes at most 48 bytes beside its value, the two counts of an `Arc` among them, in one allocation; more if the value is aligned to more than 8. What is known of which objects are used is not in them, but in a table of each worker.
+/// An object takes at most 48 bytes beside its value, the two counts of an `Arc` among them, in one
+/// allocation; more if the value is aligned to more than 8. What is known of which objects are used
+/// is not in them, but in a table of each worker.
 ///
 /// # Examples
 /// ```
@@ -120,7 +137,8 @@ impl<T> Clone for Object<T> {
 }
 
 impl<T> Object<T> {
-    /// An object of the runtime that the caller belongs to. One that is made outside of any runtime never has a home.
+    /// An object of the runtime that the caller belongs to. One that is made outside of any runtime
+    /// never has a home.
     #[must_use]
     pub fn new(value: T) -> Self {
         let class = classes::here(UNNAMED, None);
@@ -130,7 +148,9 @@ impl<T> Object<T> {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Makes it one of a class: objects of one kind, which are judged together. Classes belong to a runtime, that of the caller, and their names are theirs alone. A home that was [chosen](Self::at) in another runtime is none here.
+    /// Makes it one of a class: objects of one kind, which are judged together. Classes belong to a
+    /// runtime, that of the caller, and their names are theirs alone. A home that was
+    /// [chosen](Self::at) in another runtime is none here.
     ///
     /// # Panics
     /// If the object has clones: it is said of a new one.
@@ -139,7 +159,8 @@ impl<T> Object<T> {
         self.enroll(name, None)
     }
 
-    /// The same, and says what the class does, if this object is its first: a class that exists already stays as it is.
+    /// The same, and says what the class does, if this object is its first: a class that exists
+    /// already stays as it is.
     ///
     /// # Panics
     /// As [`class`](Self::class).
@@ -160,7 +181,8 @@ impl<T> Object<T> {
         self
     }
 
-    /// Gives the object worker `number` as its home. It is entered there if its [class](Self::class) is: `.placed(name, Placement::Home)` makes sure of that.
+    /// Gives the object worker `number` as its home. It is entered there if its
+    /// [class](Self::class) is: `.placed(name, Placement::Home)` makes sure of that.
     ///
     /// # Panics
     /// If there is no such worker, or if the object has clones.
@@ -175,7 +197,8 @@ impl<T> Object<T> {
         self
     }
 
-    /// The worker that is its home, if it has one, whether or not it is entered there now: [`ClassReport`] says that of its class.
+    /// The worker that is its home, if it has one, whether or not it is entered there now:
+    /// [`ClassReport`] says that of its class.
     #[must_use]
     pub fn home(&self) -> Option<usize> {
         self.inner.door.home().filter(|_| self.inner.class.has_workers())

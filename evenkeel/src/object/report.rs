@@ -79,11 +79,13 @@ pub struct WorkerReport {
     pub worker: usize,
     /// Its part of the time that operations at their homes have taken lately, in per mille.
     pub share: u32,
-    /// The parts of its hottest objects in that, in per mille of all workers' time, the hottest first: of those whose homes are not chosen by the caller, as far as samples tell.
+    /// The parts of its hottest objects in that, in per mille of all workers' time, the hottest
+    /// first: of those whose homes are not chosen by the caller, as far as samples tell.
     pub hottest: Vec<u32>,
     /// Tasks that have travelled from it.
     pub hops: u64,
-    /// Objects that it has given to other workers, because it had more to do than they; those of a class that is entered at one worker keep their homes.
+    /// Objects that it has given to other workers, because it had more to do than they; those of a
+    /// class that is entered at one worker keep their homes.
     pub given_away: u64,
 }
 
@@ -103,7 +105,8 @@ pub struct Report {
     pub why_no_misses: Option<Box<str>>,
 }
 
-/// What is known of the objects of the runtime that the caller belongs to: their classes with the verdicts, and their homes with the heat.
+/// What is known of the objects of the runtime that the caller belongs to: their classes with the
+/// verdicts, and their homes with the heat.
 ///
 /// # Cost
 /// It takes each worker's ledger for a few microseconds; meant for people who look.

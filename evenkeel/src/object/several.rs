@@ -11,8 +11,9 @@ use crate::yield_now;
 use std::future::poll_fn;
 use std::pin::Pin;
 
-/// Enters two objects, for an operation on both. The task goes to the home of the one that it enters first, by their addresses, so that tasks which enter the same two meet;
-/// the other is entered from there, wherever its home is.
+/// Enters two objects, for an operation on both. The task goes to the home of the one that it
+/// enters first, by their addresses, so that tasks which enter the same two meet; the other is
+/// entered from there, wherever its home is.
 ///
 /// # Errors
 /// As [`Object::enter`]; also if both are the same object.
@@ -21,7 +22,9 @@ use std::pin::Pin;
 /// A future that is dropped is inside of neither.
 ///
 /// # Cost
-/// That of two entries; one of an object at home elsewhere has to fetch it. If somebody is inside of the second one, the first one is left, and all begins anew at the task's next turn, or, if somebody [holds](Object::enter_held) the second one, at its turn in line.
+/// That of two entries; one of an object at home elsewhere has to fetch it. If somebody is inside
+/// of the second one, the first one is left, and all begins anew at the task's next turn, or, if
+/// somebody [holds](Object::enter_held) the second one, at its turn in line.
 ///
 /// # Examples
 /// ```
@@ -106,8 +109,9 @@ impl<T: Send> Object<T> {
     }
 }
 
-/// Enters any number of objects at once, for an operation on all. As [`enter2`], the task goes to the home of the one that it enters first, by their addresses; if
-/// somebody is inside of another one, all are left until the task's next turn, or its turn in line.
+/// Enters any number of objects at once, for an operation on all. As [`enter2`], the task goes to
+/// the home of the one that it enters first, by their addresses; if somebody is inside of another
+/// one, all are left until the task's next turn, or its turn in line.
 ///
 /// The guards are in the order of `objects`.
 ///
@@ -118,7 +122,8 @@ impl<T: Send> Object<T> {
 /// A future that is dropped is inside of none.
 ///
 /// # Cost
-/// That of as many entries, each beside the first by the lock, and what [`enter2`] says of objects at home elsewhere; an allocation for the guards, and one for the order.
+/// That of as many entries, each beside the first by the lock, and what [`enter2`] says of objects
+/// at home elsewhere; an allocation for the guards, and one for the order.
 ///
 /// # Examples
 /// ```

@@ -4,10 +4,10 @@ use crate::policy::object::sample::ONE_IN;
 use crate::primitives::atomic::{AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
 
-/// Of so many operations that are [looked at](ONE_IN) one looks at the clock, which takes longer than a short operation.
-/// Measured: an operation on one counter, all of whose operations are at one home, was a fortieth
-/// dearer with a look at each turn (`evenkeel-bench run --bench counters --objects 1 --runtime
-/// home,automatic`).
+/// Of so many operations that are [looked at](ONE_IN) one looks at the clock, which takes longer
+/// than a short operation. Measured: an operation on one counter, all of whose operations are at
+/// one home, was a fortieth dearer with a look at each turn (`evenkeel-bench run --bench counters
+/// --objects 1 --runtime home,automatic`).
 const LOOK: u32 = 4;
 
 /// That of each worker, and of the relief: operations, in steps of [`ONE_IN`].

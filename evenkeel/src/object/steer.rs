@@ -2,9 +2,9 @@
 //!
 //! # Roles
 //! Each worker *counts* operations, and with one in
-//! [some](crate::policy::object::sample::ONE_IN) looks after the class of that one. Of those that do so at the same time one *steers*: it
-//! asks the class's [trial](Trial) in which mode operations run from now on, and says so in the
-//! class's [route](super::class).
+//! [some](crate::policy::object::sample::ONE_IN) looks after the class of that one. Of those that
+//! do so at the same time one *steers*: it asks the class's [trial](Trial) in which mode operations
+//! run from now on, and says so in the class's [route](super::class).
 //!
 //! # When the route changes
 //! It says which way tasks take, and excludes nobody. Whatever workers know of the objects'

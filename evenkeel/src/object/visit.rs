@@ -1,4 +1,5 @@
-//! How a task comes to an object and in. Whoever `READS` goes in beside others who do, if the object is shared by its readers, and otherwise as everybody.
+//! How a task comes to an object and in. Whoever `READS` goes in beside others who do, if the
+//! object is shared by its readers, and otherwise as everybody.
 
 #![allow(unsafe_code, reason = "it looks at what the worker knows of itself")]
 
@@ -15,17 +16,18 @@ use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{self, Poll, ready};
 
-/// Pauses before each look at an object that is taken, until the task gives others a turn. The first
-/// look comes when a short operation is over. One that finds the object taken again is one of many,
-/// and each of them takes the line from the operation inside; so the second look lets that one go on
-/// for a while. Six looks after 1, 2, 4 pauses and so on made half as many operations on a counter;
-/// longer pauses cost those who work for 100 ns between their operations more than they gain
-/// (`evenkeel-bench run --bench counters,heap --objects 1 --runtime tasks+parking_lot,in-place`,
-/// `--bench own --steps 50,100,200`). One look in the models.
+/// Pauses before each look at an object that is taken, until the task gives others a turn. The
+/// first look comes when a short operation is over. One that finds the object taken again is one of
+/// many, and each of them takes the line from the operation inside; so the second look lets that
+/// one go on for a while. Six looks after 1, 2, 4 pauses and so on made half as many operations on
+/// a counter; longer pauses cost those who work for 100 ns between their operations more than they
+/// gain (`evenkeel-bench run --bench counters,heap --objects 1 --runtime
+/// tasks+parking_lot,in-place`, `--bench own --steps 50,100,200`). One look in the models.
 const PAUSES: &[u32] = if cfg!(any(loom, shuttle)) { &[1] } else { &[8, 64] };
 
-/// Journeys of one entry before it takes the object from its home: the task was taken away on its way each time, or is polled by something that does not let it go. An
-/// estimate; no benchmark sets it.
+/// Journeys of one entry before it takes the object from its home: the task was taken away on its
+/// way each time, or is polled by something that does not let it go. An estimate; no benchmark sets
+/// it.
 const JOURNEYS: u64 = 4;
 
 /// What a step has come to.
@@ -38,7 +40,8 @@ enum Step {
     InLine,
 }
 
-/// One entry: what it is like to be on the way. It lies in the task that travels, so what few entries need is in a box.
+/// One entry: what it is like to be on the way. It lies in the task that travels, so what few
+/// entries need is in a box.
 #[derive(Debug, Default)]
 pub(super) struct Visit<'a> {
     progress: Progress,
@@ -74,7 +77,8 @@ impl Progress {
 /// What an entry has to remember that is held up.
 #[derive(Debug, Default)]
 struct Rare<'a> {
-    /// Where it was going when it was last taken away on its way, and how many tasks had left the queue there.
+    /// Where it was going when it was last taken away on its way, and how many tasks had left the
+    /// queue there.
     departures: Option<(usize, usize)>,
     /// The place in line, where there is one, and then the turn.
     waiting: Option<Waiting<'a>>,
@@ -234,7 +238,8 @@ impl<'a> Visit<'a> {
         Ok(way.sampled())
     }
 
-    /// When it begins to enter, if that is of interest: whatever it takes to fetch the object belongs to the operation.
+    /// When it begins to enter, if that is of interest: whatever it takes to fetch the object
+    /// belongs to the operation.
     fn begin<T>(&self, object: &Inner<T>, context: Option<&Context>) -> Option<u64> {
         let is_sample = |context: &&Context| {
             // One that is held for as long as its task likes says nothing.
@@ -362,7 +367,8 @@ fn again<R>(context: Option<&Context>, cx: &mut task::Context<'_>) -> Poll<R> {
     Poll::Pending
 }
 
-/// Wakes the waker if it is not that of the task which is being polled: some part of that task has to look at this entry again.
+/// Wakes the waker if it is not that of the task which is being polled: some part of that task has
+/// to look at this entry again.
 fn wake_if_foreign(context: Option<&Context>, cx: &task::Context<'_>) {
     let is_own = waker::task_of(cx.waker())
         .is_some_and(|task| context.is_some_and(|context| context.polls(task.ptr())));
@@ -376,7 +382,8 @@ mod tests {
     use crate::object::{Object, Placement};
     use crate::{Builder, block_on};
 
-    /// Parts of a task pull it to where the last one wants to go, which says nothing of the other homes.
+    /// Parts of a task pull it to where the last one wants to go, which says nothing of the other
+    /// homes.
     #[test]
     fn homes_that_others_are_visited_before_are_not_stuck() {
         const ROUNDS: usize = 1_000;

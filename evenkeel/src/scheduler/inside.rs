@@ -3,8 +3,8 @@
 //!
 //! A worker notes the address of an object before it reads it, and clears the note when it leaves.
 //! Only it writes; others read, by the protocol of `object::door::shared`. The notes are a few: a
-//! worker that reads more objects at a time does so by their locks. A read is a part of one call, so
-//! no note outlives the loop of the worker.
+//! worker that reads more objects at a time does so by their locks. A read is a part of one call,
+//! so no note outlives the loop of the worker.
 
 use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::fence;

@@ -1,4 +1,5 @@
-//! Tasks that travel to other workers, as the worker knows them that polls one of them: whose visitors it joins, and where objects are to which others have travelled.
+//! Tasks that travel to other workers, as the worker knows them that polls one of them: whose
+//! visitors it joins, and where objects are to which others have travelled.
 
 use super::context::Context;
 use super::whereabouts::Whereabouts;
@@ -40,7 +41,8 @@ impl Context {
         self.journeys.visitor.set(self.task.get());
     }
 
-    /// Has the task that is being polled go to the back of the queue when it has been: to that of the visitors if it has been one.
+    /// Has the task that is being polled go to the back of the queue when it has been: to that of
+    /// the visitors if it has been one.
     #[inline(always)]
     pub(crate) fn go_again(&self) {
         if self.after.get() == After::Visit && self.journeys.target.get() != self.seat.me() {
@@ -60,7 +62,8 @@ impl Context {
         if self.shared().workers > 1 { After::Visit } else { After::Again }
     }
 
-    /// The other worker where an object at this address is known to be, which the task that is being polled may travel to.
+    /// The other worker where an object at this address is known to be, which the task that is
+    /// being polled may travel to.
     #[inline(always)]
     pub(crate) fn whereabouts_of(&self, address: usize) -> Option<usize> {
         let moves = || self.shared().moves.load(Ordering::Relaxed);
@@ -82,7 +85,8 @@ impl Context {
         self.set_after(After::Visit);
     }
 
-    /// Whether the task that is being polled has been sent here, so that it was not taken away on its way to somewhere else, where another part of it wants to go.
+    /// Whether the task that is being polled has been sent here, so that it was not taken away on
+    /// its way to somewhere else, where another part of it wants to go.
     pub(crate) fn was_sent_here(&self) -> bool {
         self.seat.has_come(self.task.get())
     }

@@ -1,42 +1,55 @@
 //! How a task travels to another processor: in lines of pointers, for the price of a store each.
 //!
 //! # What it is for
-//! An operation on an object with a home runs there. The task that wants it goes over with all it has, which is
-//! one pointer, and many go at a time. An inbox would do, but each push into it waits for its line to come over: 30 to 200 ns, where a store waits for nothing.
+//! An operation on an object with a home runs there. The task that wants it goes over with all it
+//! has, which is one pointer, and many go at a time. An inbox would do, but each push into it waits
+//! for its line to come over: 30 to 200 ns, where a store waits for nothing.
 //!
 //! # Roles
-//! Each pair of processors has a *passage* one way and one the other. Its *sender* is the worker of the one processor; its *receiver* is whoever has the
-//! [lock](super::biased) of the other's queue: the worker or, if that is stuck, who takes its queue by force.
+//! Each pair of processors has a *passage* one way and one the other. Its *sender* is the worker of
+//! the one processor; its *receiver* is whoever has the [lock](super::biased) of the other's queue:
+//! the worker or, if that is stuck, who takes its queue by force.
 //!
 //! # States
-//! A passage is a ring of [`Line`]s, each of one cache line: up to [`TASKS`] pointers, and a word that says which line of the passage this is, counted
-//! from its making, how many pointers are in it, and how many cache lines of each task are worth fetching. `taken` says how many lines the receiver is done with.
+//! A passage is a ring of [`Line`]s, each of one cache line: up to [`TASKS`] pointers, and a word
+//! that says which line of the passage this is, counted from its making, how many pointers are in
+//! it, and how many cache lines of each task are worth fetching. `taken` says how many lines the
+//! receiver is done with.
 //!
 //! # Steps
-//! *Depart*: the sender keeps the pointer until it has as many for one processor as the [policy](crate::policy::departing) says, or its batch ends. *Send*: line by line it writes the pointers, then the
-//! word (release); in the end the `bell` of the receiver's processor (release). It learns from `taken` (acquire) that a line is free, which it looks at once in a lap; if it is not, its tasks go to
-//! the inbox. *Receive*: look at the word of the next line (acquire); if it is that line's, take its tasks into the queue, and in the end store `taken` (release). One receiver
+//! *Depart*: the sender keeps the pointer until it has as many for one processor as the
+//! [policy](crate::policy::departing) says, or its batch ends. *Send*: line by line it writes the
+//! pointers, then the word (release); in the end the `bell` of the receiver's processor (release).
+//! It learns from `taken` (acquire) that a line is free, which it looks at once in a lap; if it is
+//! not, its tasks go to the inbox. *Receive*: look at the word of the next line (acquire); if it is
+//! that line's, take its tasks into the queue, and in the end store `taken` (release). One receiver
 //! sees by the lock what another has taken.
 //!
 //! # Why nothing is lost
-//! A word has the number of its line, so a receiver takes each line once, in their order, and never one of the lap before. A sender writes a line after it has
-//! seen that its former tasks are taken. Between departure and sending the tasks lie beside the sender's queue, under its lock. It sends them at the end of its batch at the
-//! latest, before it can fall asleep; should it be stuck inside a poll until then, whoever takes its queue by force takes them too, and others see that it has some.
-//! *The bell is a hint*: who hears it finds what it was rung for, but of two that ring at the same time only one is heard. What has been sent is looked for at the end of each batch too.
-//! *Sleep*: the sender looks for sleepers after the bell, behind a light fence; who falls asleep announces it, makes a heavy fence if anything has ever travelled
-//! to it, and looks at the passages ([`idle`](super::idle)). One of them sees the other. What is sent first on a passage is followed by a full fence: the sender sees
-//! the sleeper, or the sleeper sees that something has travelled to it. Where there is no pair of fences, all is.
-//! *Fork-join*: a receiver that goes away at the same moment may not see what is on its way, nor
-//! the sender that it goes. Then the line waits for whoever looks at the processor next: another
-//! worker; the sender, when its batch ends; or, if all are away by then, the relief. If that has
-//! counted the sender in, or the receiver, as [stuck](super::stuck), it has made a heavy fence
-//! between that and its look. Otherwise the sender has gone away itself, by a full one.
-//! *A stuck processor*: its passages are emptied like its inbox, by whoever takes its queue.
+//! A word has the number of its line, so a receiver takes each line once, in their order, and never
+//! one of the lap before. A sender writes a line after it has seen that its former tasks are taken.
+//! Between departure and sending the tasks lie beside the sender's queue, under its lock. It sends
+//! them at the end of its batch at the latest, before it can fall asleep; should it be stuck inside
+//! a poll until then, whoever takes its queue by force takes them too, and others see that it has
+//! some. *The bell is a hint*: who hears it finds what it was rung for, but of two that ring at the
+//! same time only one is heard. What has been sent is looked for at the end of each batch too.
+//! *Sleep*: the sender looks for sleepers after the bell, behind a light fence; who falls asleep
+//! announces it, makes a heavy fence if anything has ever travelled to it, and looks at the
+//! passages ([`idle`](super::idle)). One of them sees the other. What is sent first on a passage is
+//! followed by a full fence: the sender sees the sleeper, or the sleeper sees that something has
+//! travelled to it. Where there is no pair of fences, all is. *Fork-join*: a receiver that goes
+//! away at the same moment may not see what is on its way, nor the sender that it goes. Then the
+//! line waits for whoever looks at the processor next: another worker; the sender, when its batch
+//! ends; or, if all are away by then, the relief. If that has counted the sender in, or the
+//! receiver, as [stuck](super::stuck), it has made a heavy fence between that and its look.
+//! Otherwise the sender has gone away itself, by a full one. *A stuck processor*: its passages are
+//! emptied like its inbox, by whoever takes its queue.
 //!
 //! # Rejected
-//! The inbox: see above. A bell for each line: see [`departing`]. A full fence after each line: it waits until that has come over, 20 to 200 ns.
-//! A locked buffer: three lines come over where here it is one. Pointers without a word, null where there is none: the receiver then writes into the line, and the sender
-//! waits for it when it looks whether there is room.
+//! The inbox: see above. A bell for each line: see [`departing`]. A full fence after each line: it
+//! waits until that has come over, 20 to 200 ns. A locked buffer: three lines come over where here
+//! it is one. Pointers without a word, null where there is none: the receiver then writes into the
+//! line, and the sender waits for it when it looks whether there is room.
 
 #![allow(unsafe_code, reason = "rights to tasks lie in lines as addresses")]
 
@@ -59,22 +72,24 @@ const TASKS: usize = if cfg!(any(loom, shuttle)) { 1 } else { 7 };
 /// Tasks that are kept for one processor at most.
 const KEPT: usize = departing::LINES * TASKS;
 
-/// Lines of a passage: 2 KiB, room for 224 tasks that travel the same way at once; beyond that they go to the inbox. An estimate; no benchmark
-/// sets it. Two in the models.
+/// Lines of a passage: 2 KiB, room for 224 tasks that travel the same way at once; beyond that they
+/// go to the inbox. An estimate; no benchmark sets it. Two in the models.
 const LINES: u64 = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 
 /// Bits of a word for the number of its tasks, and for that of the lines that each of them has.
 const COUNT: u32 = TASKS.ilog2() + 1;
 const SIZE: u32 = 3;
 
-/// Cache lines of a task that are fetched: its header, and as much of its future as an operation may need. An estimate; no benchmark sets it.
+/// Cache lines of a task that are fetched: its header, and as much of its future as an operation
+/// may need. An estimate; no benchmark sets it.
 const FETCHED: usize = 1 << SIZE;
 
 /// What goes over at a time.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Line {
-    /// The number of the line, from one, above how many lines its tasks have, less one, above how many tasks are in it.
+    /// The number of the line, from one, above how many lines its tasks have, less one, above how
+    /// many tasks are in it.
     word: AtomicU64,
     tasks: UnsafeCell<[*mut Header; TASKS]>,
 }
@@ -109,7 +124,8 @@ impl Passage {
         self.line(next).word.load(Ordering::Relaxed) >> (SIZE + COUNT) == next + 1
     }
 
-    /// Takes what has been sent, each task with how many of its cache lines are worth fetching. The caller is the only receiver.
+    /// Takes what has been sent, each task with how many of its cache lines are worth fetching. The
+    /// caller is the only receiver.
     fn receive(&self, mut take: impl FnMut(Runnable, usize)) -> usize {
         // One receiver follows another by the lock.
         let first = self.taken.load(Ordering::Relaxed);
@@ -121,7 +137,8 @@ impl Passage {
                 break;
             }
             let count = (word & ((1 << COUNT) - 1)) as usize;
-            // SAFETY: the line has been sent, and its sender does not write it again before `taken` says that it may.
+            // SAFETY: the line has been sent, and its sender does not write it again before `taken`
+            // says that it may.
             let tasks = line.tasks.with(|tasks| unsafe { *tasks });
             let size = (word >> COUNT) as usize % FETCHED + 1;
             tasks[..count].iter().for_each(|&task| take(right(task), size));
@@ -139,7 +156,8 @@ impl Passage {
 #[derive(Debug)]
 pub(crate) struct Arrivals {
     bell: CachePadded<Bell>,
-    /// One from each processor, once anything has travelled from there. On a line that nobody writes to: a sender looks here each time.
+    /// One from each processor, once anything has travelled from there. On a line that nobody
+    /// writes to: a sender looks here each time.
     from: CachePadded<Box<[OnceLock<Passage>]>>,
 }
 
@@ -160,7 +178,8 @@ impl Arrivals {
         Self { bell: CachePadded::new(bell), from: CachePadded::new(from) }
     }
 
-    /// Whether the bell has rung since the receiver looked: two loads of a line that is the receiver's.
+    /// Whether the bell has rung since the receiver looked: two loads of a line that is the
+    /// receiver's.
     #[inline(always)]
     pub(crate) fn has_rung(&self) -> bool {
         self.bell.rung.load(Ordering::Relaxed) != self.bell.heard.load(Ordering::Relaxed)
@@ -177,7 +196,8 @@ impl Arrivals {
         self.bell.rung.load(Ordering::Relaxed) != 0
     }
 
-    /// The receiver's last look before it sleeps, which it has announced: whether there are tasks, or may be.
+    /// The receiver's last look before it sleeps, which it has announced: whether there are tasks,
+    /// or may be.
     pub(crate) fn look_before_sleep(&self) -> bool {
         self.is_in_use()
             && ((fence::is_asymmetric() && !fence::heavy(Edge::TravelSleep)) || self.has_tasks())
@@ -188,7 +208,8 @@ impl Arrivals {
         self.from.iter().filter_map(OnceLock::get).any(Passage::has_tasks)
     }
 
-    /// Takes what has come, each task with how many of its cache lines are worth fetching. The caller is the only receiver: it has the lock of the processor's queue.
+    /// Takes what has come, each task with how many of its cache lines are worth fetching. The
+    /// caller is the only receiver: it has the lock of the processor's queue.
     pub(crate) fn receive(&self, mut take: impl FnMut(Runnable, usize)) -> usize {
         let bell = self.bell.rung.load(edge(Edge::TravelHeard, Ordering::Acquire));
         self.bell.heard.store(bell, Ordering::Relaxed);
@@ -226,7 +247,8 @@ pub(crate) struct Departures {
 unsafe impl Send for Departures {}
 
 impl Departures {
-    /// Keeps a task for processor `target`, or sends it with the others that have been kept, `left` others being left to run. Says whether to [announce] them.
+    /// Keeps a task for processor `target`, or sends it with the others that have been kept, `left`
+    /// others being left to run. Says whether to [announce] them.
     #[inline]
     pub(super) fn push(
         &mut self,
@@ -273,8 +295,9 @@ impl Departures {
 /// The right that has been kept as this address.
 fn right(task: *mut Header) -> Runnable {
     let task = NonNull::new(task).expect("it is the address of a task");
-    // SAFETY: it comes from `into_ptr` of the right that its sender has had, and each address that is kept or sent is looked at once: that in a line by its one
-    // receiver, that which waits when it is sent or taken, which empties its place.
+    // SAFETY: it comes from `into_ptr` of the right that its sender has had, and each address that
+    // is kept or sent is looked at once: that in a line by its one receiver, that which waits when
+    // it is sent or taken, which empties its place.
     unsafe { Runnable::from_ptr(TaskPtr::new(task)) }
 }
 
@@ -288,7 +311,8 @@ impl Waiting {
         self.count += 1;
     }
 
-    /// Sends what has been kept from processor `me` to processor `target`, and says whether somebody may have to be woken for it.
+    /// Sends what has been kept from processor `me` to processor `target`, and says whether
+    /// somebody may have to be woken for it.
     fn send(&mut self, shared: &Shared, me: usize, target: usize) -> bool {
         let receiver = &shared.processors[target];
         let passage = receiver.arrivals.from[me].get_or_init(Passage::new);
@@ -317,7 +341,8 @@ impl Waiting {
 }
 
 impl End {
-    /// Sends a line of these tasks, the longest of which has `size` and one lines, if there is room.
+    /// Sends a line of these tasks, the longest of which has `size` and one lines, if there is
+    /// room.
     #[inline]
     fn send(&mut self, passage: &Passage, size: u64, sent: &[*mut Header]) -> bool {
         if self.next - self.taken == LINES {
@@ -329,7 +354,8 @@ impl End {
         let line = passage.line(self.next);
         self.next += 1;
         line.tasks.with_mut(|tasks| {
-            // SAFETY: the line is free, and nobody reads it before its word says that it has been sent.
+            // SAFETY: the line is free, and nobody reads it before its word says that it has been
+            // sent.
             let tasks = unsafe { &mut *tasks };
             tasks[..sent.len()].copy_from_slice(sent);
         });

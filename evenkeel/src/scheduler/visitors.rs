@@ -1,24 +1,29 @@
 //! The tasks that are at a processor for an object's sake, oldest first.
 //!
-//! Those that have travelled there lie in the caches of another core. The first ones are fetched when they come, each other one [so many](AHEAD) tasks before its turn: fetching takes
-//! longer than a poll of a short operation, and the polls of those before it go on meanwhile.
+//! Those that have travelled there lie in the caches of another core. The first ones are fetched
+//! when they come, each other one [so many](AHEAD) tasks before its turn: fetching takes longer
+//! than a poll of a short operation, and the polls of those before it go on meanwhile.
 //!
 //! # Rejected
-//! Fetching all when they come: a core has room for a dozen lines on their way, and stands still for the others. A journey there and back takes a fifth longer
-//! (`evenkeel-bench run --bench travel --tasks-per-core 64`).
+//! Fetching all when they come: a core has room for a dozen lines on their way, and stands still
+//! for the others. A journey there and back takes a fifth longer (`evenkeel-bench run --bench
+//! travel --tasks-per-core 64`).
 
 use super::entry::Entry;
 use super::ring::{Ends, Ring};
 use crate::primitives::prefetch;
 
-/// How many tasks from its turn a task is fetched. Measured as above: 8 takes two per cent longer, and 12 five with 16 tasks.
+/// How many tasks from its turn a task is fetched. Measured as above: 8 takes two per cent longer,
+/// and 12 five with 16 tasks.
 const AHEAD: usize = 6;
 
-/// The queue. Its methods are for whoever has the lock of the processor's queues, and want its own ends.
+/// The queue. Its methods are for whoever has the lock of the processor's queues, and want its own
+/// ends.
 #[derive(Debug, Default)]
 pub(crate) struct Visitors {
     ring: Ring,
-    /// Cache lines of the largest of those that have travelled here last: where tasks of several sizes come, some are fetched in part, and of others what lies behind them.
+    /// Cache lines of the largest of those that have travelled here last: where tasks of several
+    /// sizes come, some are fetched in part, and of others what lies behind them.
     lines: usize,
 }
 
@@ -39,7 +44,8 @@ impl Visitors {
         self.ring.push(ends, entry);
     }
 
-    /// Puts one to the back that comes from another processor, and so many of whose cache lines are worth fetching.
+    /// Puts one to the back that comes from another processor, and so many of whose cache lines are
+    /// worth fetching.
     #[inline(always)]
     pub(crate) fn receive(&mut self, ends: &Ends, entry: Entry, lines: usize) {
         self.lines = lines;

@@ -1,21 +1,28 @@
-//! Where objects are, as far as a worker knows: a table by address, as CoreTime's `ct_start` has one.
+//! Where objects are, as far as a worker knows: a table by address, as CoreTime's `ct_start` has
+//! one.
 //!
-//! A task that enters an object at home elsewhere would first have to look there, at a line that the home writes; the worker has to wait for it, and the
-//! home for getting it back. So a worker notes where it has sent a task, and sends the next one without a look.
+//! A task that enters an object at home elsewhere would first have to look there, at a line that
+//! the home writes; the worker has to wait for it, and the home for getting it back. So a worker
+//! notes where it has sent a task, and sends the next one without a look.
 //!
-//! What it knows is a hint: who arrives looks at the object itself, and goes on from there. A home that is left for long makes the notes of all workers
-//! stale at once, by a count that an entry looks at where its worker has notes. Other notes may be wrong for a while: an address has become another object's, a home has moved, an object is read by all. The worker that is gone to in vain cannot
-//! tell the one that has the note; so one note in [`DOUBTED`] is forgotten when it is asked for, and the entry looks itself.
+//! What it knows is a hint: who arrives looks at the object itself, and goes on from there. A home
+//! that is left for long makes the notes of all workers stale at once, by a count that an entry
+//! looks at where its worker has notes. Other notes may be wrong for a while: an address has become
+//! another object's, a home has moved, an object is read by all. The worker that is gone to in vain
+//! cannot tell the one that has the note; so one note in [`DOUBTED`] is forgotten when it is asked
+//! for, and the entry looks itself.
 
 use std::cell::{Cell, OnceCell};
 
-/// Objects that a worker knows of: as many as a CoreTime file system has directories that do not fit into one core's caches; 8 KiB. An estimate; no benchmark sets it.
+/// Objects that a worker knows of: as many as a CoreTime file system has directories that do not
+/// fit into one core's caches; 8 KiB. An estimate; no benchmark sets it.
 const PLACES: usize = 1_024;
 
 /// Bits for the number of a worker.
 const NUMBER: u32 = 16;
 
-/// One note in so many is not believed: a look at an object elsewhere takes about as long as a journey. A prime, so that each object has its turn. An estimate; no benchmark sets it.
+/// One note in so many is not believed: a look at an object elsewhere takes about as long as a
+/// journey. A prime, so that each object has its turn. An estimate; no benchmark sets it.
 const DOUBTED: u32 = 127;
 
 /// What one worker knows.
@@ -68,7 +75,8 @@ impl Whereabouts {
     }
 }
 
-/// The place of an address in the table (Fibonacci hashing; Knuth, "The Art of Computer Programming", 6.4).
+/// The place of an address in the table (Fibonacci hashing; Knuth, "The Art of Computer
+/// Programming", 6.4).
 #[inline(always)]
 fn place(address: usize) -> usize {
     const BITS: u32 = PLACES.ilog2();

@@ -11,17 +11,16 @@
 //! be inside, and no others come.
 //!
 //! # Steps
-//! *Reader*: note the object; a light fence; if the word's flags are [`SHARED`] and nothing else but
-//! [`SUSPENDED`], it is inside (acquire); otherwise clear the note, and enter alone. It leaves by
-//! clearing the note (release).
-//! *Alone*: set [`LOCKED`]; if the object is shared, a heavy fence, and a look at the notes of all
-//! processors, its own among them, which has none; wait for a bounded time for the readers that they
-//! name. Once none is left clear [`SHARED`] and [`CLOSED`]: so a run of writes pays once. If one
-//! stays, set [`CLOSED`] and clear [`LOCKED`] in one store (release). An operation that comes to a
-//! closed object does the same without the fence and without waiting.
-//! *Sharing*: an operation that is alone inside, has read, and finds that the
-//! [policy](crate::policy::object::streak) is for it, sets [`SHARED`] before it leaves. Objects that
-//! were made outside of any runtime are not shared: they have no workers.
+//! *Reader*: note the object; a light fence; if the word's flags are [`SHARED`] and nothing else
+//! but [`SUSPENDED`], it is inside (acquire); otherwise clear the note, and enter alone. It leaves
+//! by clearing the note (release). *Alone*: set [`LOCKED`]; if the object is shared, a heavy fence,
+//! and a look at the notes of all processors, its own among them, which has none; wait for a
+//! bounded time for the readers that they name. Once none is left clear [`SHARED`] and [`CLOSED`]:
+//! so a run of writes pays once. If one stays, set [`CLOSED`] and clear [`LOCKED`] in one store
+//! (release). An operation that comes to a closed object does the same without the fence and
+//! without waiting. *Sharing*: an operation that is alone inside, has read, and finds that the
+//! [policy](crate::policy::object::streak) is for it, sets [`SHARED`] before it leaves. Objects
+//! that were made outside of any runtime are not shared: they have no workers.
 //!
 //! # Why they exclude each other
 //! While a reader is inside, the object stays shared, and no operation is inside alone:
@@ -31,15 +30,13 @@
 //! a holder that has seen all readers leave.
 //! *Reader and holder*: Dekker's pattern, note against lock, with the pair of fences that
 //! [`biased`](crate::scheduler::biased) has: the reader sees the lock, or the holder sees the note.
-//! A word that a reader sees after the holder has left has [`CLOSED`], or no [`SHARED`], or has been
-//! shared anew.
-//! *Reader and holder of a closed object*: that one has its lock from the one that has closed it, or
-//! from one in between, and sees what the fence has shown to that: the notes of all that have not
-//! seen the lock.
-//! *Reader and operations before*: whose word it acquires: each leaves by a release of the word, and
-//! as long as the object is shared and not locked, others change the word by read-modify-writes.
-//! *Reader and operations after*: they see its note cleared, or another object's in its place; each
-//! store of a note is a release.
+//! A word that a reader sees after the holder has left has [`CLOSED`], or no [`SHARED`], or has
+//! been shared anew. *Reader and holder of a closed object*: that one has its lock from the one
+//! that has closed it, or from one in between, and sees what the fence has shown to that: the notes
+//! of all that have not seen the lock. *Reader and operations before*: whose word it acquires: each
+//! leaves by a release of the word, and as long as the object is shared and not locked, others
+//! change the word by read-modify-writes. *Reader and operations after*: they see its note cleared,
+//! or another object's in its place; each store of a note is a release.
 //!
 //! # Why nobody waits for ever
 //! A holder keeps readers out by the lock while it waits for those inside, and by [`CLOSED`]
@@ -47,11 +44,11 @@
 //! comes next, be it another reader, opens a closed object.
 //!
 //! # Sources
-//! A lock that readers take by leaving word at a place of their own, as long as it is biased towards
-//! them, and whose writer revokes the bias and waits for all whose words it finds: BRAVO (Dice and
-//! Kogan, "BRAVO - Biased Locking for Reader-Writer Locks", USENIX ATC 2019). There the places are a
-//! table for all threads, found by a hash and taken by a compare-and-swap; here each worker has its
-//! own, and its store needs no fence.
+//! A lock that readers take by leaving word at a place of their own, as long as it is biased
+//! towards them, and whose writer revokes the bias and waits for all whose words it finds: BRAVO
+//! (Dice and Kogan, "BRAVO - Biased Locking for Reader-Writer Locks", USENIX ATC 2019). There the
+//! places are a table for all threads, found by a hash and taken by a compare-and-swap; here each
+//! worker has its own, and its store needs no fence.
 //!
 //! # Rejected
 //! To close an object before one waits for its readers for the first time: most writers find them
@@ -71,8 +68,8 @@ use crate::scheduler::context::Context;
 const SEEN: u64 = FLAGS & !SUSPENDED;
 
 /// Pauses for which an operation that is to be alone waits for those that read, which no others
-/// follow: some tens of microseconds. It comes rarely, and if it does not get in it has to wait for a
-/// turn of its worker's other tasks. An estimate; no benchmark sets it. Two in the models.
+/// follow: some tens of microseconds. It comes rarely, and if it does not get in it has to wait for
+/// a turn of its worker's other tasks. An estimate; no benchmark sets it. Two in the models.
 const PATIENCE: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 1_000 };
 
 impl Door {

@@ -6,9 +6,9 @@
 /// (`evenkeel-bench simulate --coretime`).
 pub const ONE_IN: u32 = 64;
 
-/// A mark for the operation of this number of a core: below `u32::MAX / n` for one in `n` of them, at
-/// changing distances, so that a task that goes round some objects comes to each of them with one
-/// (multiples of the golden ratio: Weyl; Knuth, "The Art of Computer Programming", 6.4).
+/// A mark for the operation of this number of a core: below `u32::MAX / n` for one in `n` of them,
+/// at changing distances, so that a task that goes round some objects comes to each of them with
+/// one (multiples of the golden ratio: Weyl; Knuth, "The Art of Computer Programming", 6.4).
 ///
 /// # Examples
 /// ```

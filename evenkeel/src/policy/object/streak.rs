@@ -1,17 +1,23 @@
 //! When an object has been read so often in a row that all may read it at once.
 //!
-//! Reads at once cost no locked instruction and no journey, and their first write pays for that: it makes a [heavy fence](https://man7.org/linux/man-pages/man2/membarrier.2.html), looks at every worker and
-//! waits for the readers. So an object is to be read by all at once only where many reads come before the next write. Nobody counts those; what is counted are the
-//! reads, one at a time, since the last write. The next are taken to be as many: doubling what has been, as one does for anything of unknown length. Where it has not paid, twice
-//! as many are asked for the next time.
+//! Reads at once cost no locked instruction and no journey, and their first write pays for that: it
+//! makes a [heavy fence](https://man7.org/linux/man-pages/man2/membarrier.2.html), looks at every
+//! worker and waits for the readers. So an object is to be read by all at once only where many
+//! reads come before the next write. Nobody counts those; what is counted are the reads, one at a
+//! time, since the last write. The next are taken to be as many: doubling what has been, as one
+//! does for anything of unknown length. Where it has not paid, twice as many are asked for the next
+//! time.
 //!
-//! The biased lock BRAVO (Dice and Kogan, "BRAVO - Biased Locking for Reader-Writer Locks", USENIX ATC 2019) goes by time instead: readers take its lock for nine times as long as the last writer has
-//! waited for them. Objects would need a clock for that, and a word more.
+//! The biased lock BRAVO (Dice and Kogan, "BRAVO - Biased Locking for Reader-Writer Locks", USENIX
+//! ATC 2019) goes by time instead: readers take its lock for nine times as long as the last writer
+//! has waited for them. Objects would need a clock for that, and a word more.
 
-/// Reads in a row after which an object is read by all at once: at 50 ns each what a heavy fence takes. An estimate; no benchmark sets it. Two in the models.
+/// Reads in a row after which an object is read by all at once: at 50 ns each what a heavy fence
+/// takes. An estimate; no benchmark sets it. Two in the models.
 pub const READS: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 64 };
 
-/// How often that is doubled at most: an object that is written once in 65,536 reads is tried again and again. An estimate; no benchmark sets it.
+/// How often that is doubled at most: an object that is written once in 65,536 reads is tried again
+/// and again. An estimate; no benchmark sets it.
 pub const DOUBLINGS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 10 };
 
 /// Reads since the last write, at most twice as many as are ever asked for.
@@ -99,8 +105,9 @@ impl Streak {
         Self(self.0 | PAID)
     }
 
-    /// Once it has been written, or entered by one who had to be alone: the reads are counted anew. If all had been allowed to read it at once, and that has not paid, twice as many
-    /// are asked for from now on; if it has, half as many.
+    /// Once it has been written, or entered by one who had to be alone: the reads are counted anew.
+    /// If all had been allowed to read it at once, and that has not paid, twice as many are asked
+    /// for from now on; if it has, half as many.
     #[must_use]
     pub fn write(self) -> Self {
         let doubled = (self.0 & DOUBLED_MASK) >> DOUBLED;

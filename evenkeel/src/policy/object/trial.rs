@@ -21,8 +21,8 @@
 //!    times](PATIENCE) as what was tried last has taken: however often the rate changes, at most a
 //!    fifth of the time is spent on trials.
 //!
-//! Where somebody counts cache misses, operations in place that [hardly miss](HITS) are tried nowhere
-//! else: another way could save nothing but misses.
+//! Where somebody counts cache misses, operations in place that [hardly miss](HITS) are tried
+//! nowhere else: another way could save nothing but misses.
 //!
 //! # What it costs
 //! A class in which all others are far behind runs in one of them for two probes out of each hold:
@@ -79,9 +79,9 @@ pub const PATIENCE: u64 = 4;
 /// not tried on a change, but only after a hold.
 pub const HOPELESS: u64 = 4;
 
-/// A class in place is not tried elsewhere if it has less than one miss of a first-level cache in so
-/// many operations: what a line takes from another core, or from memory, is then less for each of
-/// them than the shortest journey (13 ns: `evenkeel-bench run --bench travel`).
+/// A class in place is not tried elsewhere if it has less than one miss of a first-level cache in
+/// so many operations: what a line takes from another core, or from memory, is then less for each
+/// of them than the shortest journey (13 ns: `evenkeel-bench run --bench travel`).
 pub const HITS: u64 = 16;
 
 /// Fewer operations in a window say nothing; it goes on until there are so many, or for four times
