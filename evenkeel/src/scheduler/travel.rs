@@ -31,19 +31,20 @@
 //! Between departure and sending the tasks lie beside the sender's queue, under its lock. It sends
 //! them at the end of its batch at the latest, before it can fall asleep; should it be stuck inside
 //! a poll until then, whoever takes its queue by force takes them too, and others see that it has
-//! some. *The bell is a hint*: who hears it finds what it was rung for, but of two that ring at the
-//! same time only one is heard. What has been sent is looked for at the end of each batch too.
+//! some.
+//! *The bell is a hint*: who hears it finds what it was rung for, but of two that ring at the same
+//! time only one is heard. What has been sent is looked for at the end of each batch too.
 //! *Sleep*: the sender looks for sleepers after the bell, behind a light fence; who falls asleep
 //! announces it, makes a heavy fence if anything has ever travelled to it, and looks at the
 //! passages ([`idle`](super::idle)). One of them sees the other. What is sent first on a passage is
 //! followed by a full fence: the sender sees the sleeper, or the sleeper sees that something has
-//! travelled to it. Where there is no pair of fences, all is. *Fork-join*: a receiver that goes
-//! away at the same moment may not see what is on its way, nor the sender that it goes. Then the
-//! line waits for whoever looks at the processor next: another worker; the sender, when its batch
-//! ends; or, if all are away by then, the relief. If that has counted the sender in, or the
-//! receiver, as [stuck](super::stuck), it has made a heavy fence between that and its look.
-//! Otherwise the sender has gone away itself, by a full one. *A stuck processor*: its passages are
-//! emptied like its inbox, by whoever takes its queue.
+//! travelled to it. Where there is no pair of fences, all is.
+//! *Fork-join*: a receiver that goes away at the same moment may not see what is on its way, nor
+//! the sender that it goes. Then the line waits for whoever looks at the processor next: another
+//! worker; the sender, when its batch ends; or, if all are away by then, the relief. If that has
+//! counted the sender in, or the receiver, as [stuck](super::stuck), it has made a heavy fence
+//! between that and its look. Otherwise the sender has gone away itself, by a full one.
+//! *A stuck processor*: its passages are emptied like its inbox, by whoever takes its queue.
 //!
 //! # Rejected
 //! The inbox: see above. A bell for each line: see [`departing`]. A full fence after each line: it

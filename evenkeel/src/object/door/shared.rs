@@ -13,12 +13,13 @@
 //! # Steps
 //! *Reader*: note the object; a light fence; if the word's flags are [`SHARED`] and nothing else
 //! but [`SUSPENDED`], it is inside (acquire); otherwise clear the note, and enter alone. It leaves
-//! by clearing the note (release). *Alone*: set [`LOCKED`]; if the object is shared, a heavy fence,
-//! and a look at the notes of all processors, its own among them, which has none; wait for a
-//! bounded time for the readers that they name. Once none is left clear [`SHARED`] and [`CLOSED`]:
-//! so a run of writes pays once. If one stays, set [`CLOSED`] and clear [`LOCKED`] in one store
-//! (release). An operation that comes to a closed object does the same without the fence and
-//! without waiting. *Sharing*: an operation that is alone inside, has read, and finds that the
+//! by clearing the note (release).
+//! *Alone*: set [`LOCKED`]; if the object is shared, a heavy fence, and a look at the notes of all
+//! processors, its own among them, which has none; wait for a bounded time for the readers that
+//! they name. Once none is left clear [`SHARED`] and [`CLOSED`]: so a run of writes pays once. If
+//! one stays, set [`CLOSED`] and clear [`LOCKED`] in one store (release). An operation that comes
+//! to a closed object does the same without the fence and without waiting.
+//! *Sharing*: an operation that is alone inside, has read, and finds that the
 //! [policy](crate::policy::object::streak) is for it, sets [`SHARED`] before it leaves. Objects
 //! that were made outside of any runtime are not shared: they have no workers.
 //!
@@ -31,12 +32,15 @@
 //! *Reader and holder*: Dekker's pattern, note against lock, with the pair of fences that
 //! [`biased`](crate::scheduler::biased) has: the reader sees the lock, or the holder sees the note.
 //! A word that a reader sees after the holder has left has [`CLOSED`], or no [`SHARED`], or has
-//! been shared anew. *Reader and holder of a closed object*: that one has its lock from the one
-//! that has closed it, or from one in between, and sees what the fence has shown to that: the notes
-//! of all that have not seen the lock. *Reader and operations before*: whose word it acquires: each
-//! leaves by a release of the word, and as long as the object is shared and not locked, others
-//! change the word by read-modify-writes. *Reader and operations after*: they see its note cleared,
-//! or another object's in its place; each store of a note is a release.
+//! been shared anew.
+//! *Reader and holder of a closed object*: that one has its lock from the one that has closed it,
+//! or from one in between, and sees what the fence has shown to that: the notes of all that have
+//! not seen the lock.
+//! *Reader and operations before*: whose word it acquires: each leaves by a release of the word,
+//! and as long as the object is shared and not locked, others change the word by
+//! read-modify-writes.
+//! *Reader and operations after*: they see its note cleared, or another object's in its place; each
+//! store of a note is a release.
 //!
 //! # Why nobody waits for ever
 //! A holder keeps readers out by the lock while it waits for those inside, and by [`CLOSED`]
