@@ -119,7 +119,10 @@ impl Class {
             Mode::AtOneHome => AT_WORKER + self.number % self.homes.len().max(1),
         };
         let has_changed = self.route.load(Ordering::Relaxed) != route;
-        self.route.store(route, Ordering::Relaxed);
+        if has_changed {
+            // Only then: every entry reads that line.
+            self.route.store(route, Ordering::Relaxed);
+        }
         has_changed
     }
 

@@ -92,7 +92,7 @@ impl<T: Send> Object<T> {
     /// # Cancel safety
     /// A future that is dropped is not inside, wherever the task was on its way. About one entry in
     /// 64 gives other tasks a turn first, so one may be pending although nobody is inside:
-    /// [`try_enter`](Self::try_enter) is for whoever does not wait.
+    /// [`try_enter`](Self::try_enter) is for callers that do not wait.
     ///
     /// # Cost
     /// That of an uncontended lock: one locked instruction to enter, and a store to leave. On the

@@ -14,8 +14,8 @@
 //! is hot is sampled often, so that is soon.
 //!
 //! # Why that is safe
-//! An address is compared and never followed: whoever gives an object away holds it. One that was
-//! dropped is not given, and one that has its address since moves for nothing, once.
+//! An address is compared and never followed: the task that ends its operation holds the object.
+//! One that was dropped is not given, and one that has its address since moves for nothing, once.
 //!
 //! # Rejected
 //! A list of its objects at each home: a million objects would be entered and removed for the sake

@@ -1,9 +1,9 @@
 //! Where those wait who cannot get in for long: behind an operation that awaits.
 //!
-//! Most operations are a piece of one poll, and whoever finds one inside looks again after a turn.
-//! One that is [held](super::held) across awaits may last; so held operations come in one after the
-//! other, first come first served, by a permit, and an operation that finds one of them inside
-//! waits for the permit too, which it gives on as soon as it is inside itself.
+//! Most operations are a piece of one poll, and a task that finds one inside looks again after a
+//! turn. One that is [held](super::held) across awaits may last; so held operations come in one
+//! after the other, first come first served, by a permit, and an operation that finds one of them
+//! inside waits for the permit too, which it gives on as soon as it is inside itself.
 
 use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::Semaphore;

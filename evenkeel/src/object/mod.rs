@@ -41,8 +41,8 @@
 //! | inside of another operation, or without waiting | [`try_enter`](Object::try_enter) |
 //! | a thread that is no worker | [`call_blocking`](Object::call_blocking) |
 //!
-//! *A panic* inside poisons the object, but for one in a read: nobody gets in any more until
-//! somebody has [cleared](Object::clear_poison) that. *Cancelled*, a task is inside nowhere,
+//! *A panic* inside poisons the object, but for one in a read: no operation gets in any more until
+//! the poison is [cleared](Object::clear_poison). *Cancelled*, a task is inside nowhere,
 //! wherever it was on its way; one that [holds](HeldGuard) an object leaves the value as it is, and
 //! poisons nothing. `evenkeel/examples/objects.rs` has a program to begin from.
 //!
@@ -61,8 +61,8 @@
 //!
 //! # Reads
 //! An object that is [read](Object::read) again and again is read by all workers at once, each
-//! where its task is, until somebody writes it: whatever is read much and written rarely need be at
-//! no home.
+//! where its task is, until an operation writes it: whatever is read much and written rarely need
+//! be at no home.
 //!
 //! # Operations inside of operations
 //! A [`Guard`] cannot be held across an `.await` in a task that is spawned, so a task that is
@@ -70,7 +70,7 @@
 //! from the object by turns: [`Object::enter_held`] is for it.) [`Object::try_enter`] enters an
 //! object if nobody is inside and the task need not travel for it; [`enter2`] enters two. To enter
 //! an object that one is inside of is an [error](EnterError::Inside). So is an entry by any part of
-//! a task that holds one: nobody can tell whether the parts wait for each other. Outside of tasks
+//! a task that holds one: it cannot be told whether the parts wait for each other. Outside of tasks
 //! it is the thread that holds it.
 
 mod blocking;

@@ -1,5 +1,5 @@
-//! How a task comes to an object and in. Whoever `READS` goes in beside others who do, if the
-//! object is shared by its readers, and otherwise as everybody.
+//! How a task comes to an object and in. A task that `READS` goes in beside other readers, if the
+//! object is shared by them, and otherwise as any other task.
 
 #![allow(unsafe_code, reason = "it looks at what the worker knows of itself")]
 
@@ -20,7 +20,7 @@ use std::task::{self, Poll, ready};
 /// first look comes when a short operation is over. One that finds the object taken again is one of
 /// many, and each of them takes the line from the operation inside; so the second look lets that
 /// one go on for a while. Six looks after 1, 2, 4 pauses and so on made half as many operations on
-/// a counter; longer pauses cost those who work for 100 ns between their operations more than they
+/// a counter; longer pauses cost tasks that work for 100 ns between their operations more than they
 /// gain (`evenkeel-bench run --bench counters,heap --objects 1 --runtime
 /// tasks+parking_lot,in-place`, `--bench own --steps 50,100,200`). One look in the models.
 const PAUSES: &[u32] = if cfg!(any(loom, shuttle)) { &[1] } else { &[8, 64] };

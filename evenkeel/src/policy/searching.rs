@@ -2,21 +2,24 @@
 //!
 //! The bound is that of Go and Tokio: at most half of the awake processors search, and a searcher
 //! that finds work wakes the next one, so that the number of awake processors follows the load
-//! without a crowd at every queue. Two may always: on a machine of two, the second would else fall asleep at once between two short
-//! parallel loops, and each loop would wait for it to wake.
+//! without a crowd at every queue. Two may always: on a machine of two, the second would else fall
+//! asleep at once between two short parallel loops, and each loop would wait for it to wake.
 
 /// How long a processor searches before it sleeps: twice the time of a sleep and a wake-up through
 /// the kernel, which is what searching in vain may cost (the ski-rental bound). Longer than
-/// [`super::stealing::PATIENCE`], so that a searcher never sleeps beside a task that waits. An estimate from the
-/// cost of a sleep and a wake-up, some 25 µs; no benchmark sets it.
+/// [`super::stealing::PATIENCE`], so that a searcher never sleeps beside a task that waits. An
+/// estimate from the cost of a sleep and a wake-up, some 25 µs; no benchmark sets it.
 pub const SEARCH: u64 = 50_000;
 
-/// How long a processor searches that tasks have travelled to since it last did: they are on their way. Whoever sleeps then is woken for the first seven, and whoever has sent them runs out of work
-/// meanwhile and sleeps too. Set by 64 counters at home at two workers, 64 tasks for each: with [`SEARCH`] alone both slept by turns, for 42 % of the time.
+/// How long a processor searches that tasks have travelled to since it last did: they are on their
+/// way. A processor that sleeps then is woken for the first seven, and the one that has sent them
+/// runs out of work meanwhile and sleeps too. Set by 64 counters at home at two workers, 64 tasks
+/// for each: with [`SEARCH`] alone both slept by turns, for 42 % of the time.
 pub const SEARCH_VISITED: u64 = 4 * SEARCH;
 
-/// How long such a processor waits for tasks to arrive before it searches: as long as a journey there and back takes between far cores. Set by a task that travels to and fro,
-/// 16 and 64 at a time: a journey took 15 and 25 % longer without.
+/// How long such a processor waits for tasks to arrive before it searches: as long as a journey
+/// there and back takes between far cores. Set by a task that travels to and fro, 16 and 64 at a
+/// time: a journey took 15 and 25 % longer without.
 pub const AWAIT: u64 = 2_000;
 
 /// How long a processor searches.
@@ -32,11 +35,13 @@ pub fn search_for(visited: bool) -> u64 {
     if visited { SEARCH_VISITED } else { SEARCH }
 }
 
-/// How long a processor that searches keeps its core to itself. Set by the comparison of `evenkeel-rayon` on two cores: a broadcast from a thread
-/// beside two workers takes 4.8 µs with this, 8.7 with 5,000, and a short loop from there (`chunks`) 30 and 34 µs.
+/// How long a processor that searches keeps its core to itself. Set by the comparison of
+/// `evenkeel-rayon` on two cores: a broadcast from a thread beside two workers takes 4.8 µs with
+/// this, 8.7 with 5,000, and a short loop from there (`chunks`) 30 and 34 µs.
 pub const SPIN: u64 = 1_000;
 
-/// Whether a processor that has searched for so long offers its core to other threads between two looks.
+/// Whether a processor that has searched for so long offers its core to other threads between two
+/// looks.
 ///
 /// # Examples
 /// ```
@@ -56,15 +61,17 @@ pub struct Busy {
     pub awake: usize,
     /// Workers that sleep.
     pub sleeping: usize,
-    /// Whether they have more to do than what the thread waits for: tasks that are ready, or what other threads wait for.
+    /// Whether they have more to do than what the thread waits for: tasks that are ready, or what
+    /// other threads wait for.
     pub with_others: bool,
 }
 
-/// Whether such a thread stays awake while it waits, on a machine of so many `cores`: as long as a processor [searches](SEARCH), giving its core
-/// away all the time, but without a sleep from which another thread would have to wake it. Not where it would hardly get its core
-/// back, because workers go on with other things; nor where a sleeper that is woken might find no free core beside it: the
-/// operating system leaves that one behind a worker for milliseconds, with a core free soon after (strings' `par_sort` in the
-/// comparison of `evenkeel-rayon`).
+/// Whether such a thread stays awake while it waits, on a machine of so many `cores`: as long as a
+/// processor [searches](SEARCH), giving its core away all the time, but without a sleep from which
+/// another thread would have to wake it. Not where it would hardly get its core back, because
+/// workers go on with other things; nor where a sleeper that is woken might find no free core
+/// beside it: the operating system leaves that one behind a worker for milliseconds, with a core
+/// free soon after (strings' `par_sort` in the comparison of `evenkeel-rayon`).
 ///
 /// # Examples
 /// ```
@@ -82,16 +89,19 @@ pub fn may_wait_awake(busy: Busy, cores: usize) -> bool {
     !busy.with_others && (busy.sleeping == 0 || busy.awake + 2 <= cores)
 }
 
-/// When a thread that gives its core away gets it back so late, it had better slept, and been woken at once: somebody computes there, whom the
-/// operating system does not interrupt. Some ten times a sleep and a wake-up; an estimate, no benchmark sets it.
+/// When a thread that gives its core away gets it back so late, it had better slept, and been woken
+/// at once: somebody computes there, whom the operating system does not interrupt. Some ten times a
+/// sleep and a wake-up; an estimate, no benchmark sets it.
 pub const LOST_CORE: u64 = 200_000;
 
-/// The shortest and the longest time for which a worker that searches, or the threads of a process that wait for workers, do not give their core away but
-/// sleep, after one of them has [lost it](LOST_CORE): what that costs, some milliseconds, is a twenty-fifth of the shortest at most. Estimates; no benchmark
-/// sets them.
+/// The shortest and the longest time for which a worker that searches, or the threads of a process
+/// that wait for workers, do not give their core away but sleep, after one of them has [lost
+/// it](LOST_CORE): what that costs, some milliseconds, is a twenty-fifth of the shortest at most.
+/// Estimates; no benchmark sets them.
 pub const RESTS: (u64, u64) = (100_000_000, 1_600_000_000);
 
-/// The rest after one that has lasted so long and was in vain; `rested` is zero if the last wait has gone well.
+/// The rest after one that has lasted so long and was in vain; `rested` is zero if the last wait
+/// has gone well.
 ///
 /// # Examples
 /// ```

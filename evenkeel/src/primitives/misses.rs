@@ -1,7 +1,7 @@
 //! Cache misses as the processor counts them, where the kernel lets this process ask.
 //!
 //! A virtual machine has often no such counter, and a kernel may keep it to itself; then it is said
-//! why. With the feature `counters` on Linux; otherwise nobody is asked.
+//! why. With the feature `counters` on Linux; otherwise the kernel is not asked.
 
 /// The misses of the thread that opens it and of all threads that are started from there.
 #[derive(Debug)]

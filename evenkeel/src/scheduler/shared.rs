@@ -90,12 +90,14 @@ pub(crate) struct Shared {
     pub(crate) misses: OnceLock<Misses>,
     /// What a room above keeps for the runtime: the classes of its objects.
     pub(crate) kept: OnceLock<Box<dyn Any + Send + Sync>>,
-    /// Counts what makes it wrong in general to go where objects [were](super::whereabouts). On a line of its own: an entry looks at it where its worker has notes.
+    /// Counts what makes it wrong in general to go where objects [were](super::whereabouts). On a
+    /// line of its own: an entry looks at it where its worker has notes.
     pub(super) moves: CachePadded<AtomicU64>,
-    /// Which workers run nothing any more. Held by whoever leaves each worker its part of a [broadcast](super::broadcast).
+    /// Which workers run nothing any more. Held by whoever leaves each worker its part of a
+    /// [broadcast](super::broadcast).
     pub(crate) gone: Mutex<Box<[bool]>>,
-    /// Counts spawns from outside, which are dealt out in turn, and closures that block; with [`CLOSED`] once
-    /// the runtime is over.
+    /// Counts spawns from outside, which are dealt out in turn, and closures that block; with
+    /// [`CLOSED`] once the runtime is over.
     outside_spawns: AtomicUsize,
     /// Of those, the tasks that have a home.
     pub(crate) outside_adopted: AtomicUsize,
@@ -119,7 +121,8 @@ pub(crate) struct Ending {
 }
 
 impl Shared {
-    /// A scheduler with a processor for each entry of `neighbours`; with `relief`, the last is the relief's.
+    /// A scheduler with a processor for each entry of `neighbours`; with `relief`, the last is the
+    /// relief's.
     pub(super) fn new(
         neighbours: Box<[Neighbours]>,
         locality: Locality,
@@ -211,7 +214,8 @@ impl Shared {
         self.processors[index].absence.is_away()
     }
 
-    /// Has all workers forget where objects [were](super::whereabouts): one has a new home, or is not entered at home any more.
+    /// Has all workers forget where objects [were](super::whereabouts): one has a new home, or is
+    /// not entered at home any more.
     pub(crate) fn forget_whereabouts(&self) {
         self.moves.fetch_add(1, Ordering::Relaxed);
     }
@@ -231,7 +235,8 @@ impl Shared {
         if self.phase.fetch_max(phase as u8, Ordering::AcqRel) < phase as u8 {
             fence::full(Edge::IdlePush);
             if phase == Phase::Over {
-                // All tasks are complete: what is left is waited for by nobody who belongs to the runtime.
+                // All tasks are complete: what is left is waited for by nobody who belongs to the
+                // runtime.
                 self.processors.iter().for_each(|processor| processor.timers.close());
             }
             self.idle.wake_all();
@@ -239,16 +244,17 @@ impl Shared {
         }
     }
 
-    /// Closes the scheduler to spawns from outside if every task and closure that was ever spawned is
-    /// complete. True if it is closed: then no task is left, and none ever comes again.
+    /// Closes the scheduler to spawns from outside if every task and closure that was ever spawned
+    /// is complete. True if it is closed: then no task is left, and none ever comes again.
     ///
-    /// Each processor counts up both sums; spawns from outside are counted apart. All `completed` are read
-    /// before any `spawned`: both only grow, and `completed` never exceeds `spawned`, so if the two readings
-    /// agree then the sums agreed at the moment between them (Mattern, "Algorithms for distributed
-    /// termination detection", 1987). From that moment on a task can only come from outside, and whoever brings
-    /// one counts it first ([`enter_outside`](Self::enter_outside)). So the count of those is closed by a
-    /// compare-and-swap from the value that was read: it fails if anything has come in between, and whatever
-    /// comes later finds the count closed.
+    /// Each processor counts up both sums; spawns from outside are counted apart. All `completed`
+    /// are read before any `spawned`: both only grow, and `completed` never exceeds `spawned`, so
+    /// if the two readings agree then the sums agreed at the moment between them (Mattern,
+    /// "Algorithms for distributed termination detection", 1987). From that moment on a task can
+    /// only come from outside, and whoever brings one counts it first
+    /// ([`enter_outside`](Self::enter_outside)). So the count of those is closed by a
+    /// compare-and-swap from the value that was read: it fails if anything has come in between, and
+    /// whatever comes later finds the count closed.
     pub(crate) fn close_if_complete(&self) -> bool {
         let sum = |count: fn(&Processor) -> u64| self.processors.iter().map(count).sum::<u64>();
         let completed = sum(|processor| processor.counters.completed.get_ordered())
@@ -265,15 +271,16 @@ impl Shared {
                 .is_ok()
     }
 
-    /// Counts a task that is about to come from outside, and gives the number of those before it. None if
-    /// the scheduler is closed.
+    /// Counts a task that is about to come from outside, and gives the number of those before it.
+    /// None if the scheduler is closed.
     pub(crate) fn enter_outside(&self) -> Option<usize> {
         let before = self.outside_spawns.fetch_add(1, Ordering::AcqRel);
         (before & CLOSED == 0).then_some(before)
     }
 
-    /// Counts so many jobs that nobody waits for, or that only one worker may run: the runtime is not over before each has been
-    /// [noted complete](Self::note_completed_outside). False, and they are not counted, if the scheduler is closed.
+    /// Counts so many jobs that nobody waits for, or that only one worker may run: the runtime is
+    /// not over before each has been [noted complete](Self::note_completed_outside). False, and
+    /// they are not counted, if the scheduler is closed.
     pub(crate) fn enter_jobs(&self, count: usize) -> bool {
         let before = self.outside_spawns.fetch_add(count, Ordering::AcqRel);
         self.outside_adopted.fetch_add(count, Ordering::Relaxed);
@@ -309,7 +316,8 @@ impl Shared {
     /// Notes that the relief is about to be started. False if the runtime is over.
     pub(crate) fn note_start(&self) -> bool {
         let mut end = lock(&self.end);
-        // Whoever ends the runtime has seen, under this lock, that all have left, who do so once it is over.
+        // Whoever ends the runtime has seen, under this lock, that all have left, who do so once it
+        // is over.
         let running = self.phase() < Phase::Over;
         end.threads += usize::from(running);
         running

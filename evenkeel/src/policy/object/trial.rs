@@ -21,7 +21,7 @@
 //!    times](PATIENCE) as what was tried last has taken: however often the rate changes, at most a
 //!    fifth of the time is spent on trials.
 //!
-//! Where somebody counts cache misses, operations in place that [hardly miss](HITS) are tried
+//! Where cache misses are counted, operations in place that [hardly miss](HITS) are tried
 //! nowhere else: another way could save nothing but misses.
 //!
 //! # What it costs
@@ -245,7 +245,8 @@ impl Trial {
     ///     // A thousand operations in each step, and one miss.
     ///     assert_eq!(trial.step_with(n * 100_000, n * 1_000, || Some(n)), Mode::InPlace);
     /// }
-    /// assert_eq!(trial.verdict().to_string(), "in place: so few cache misses that nothing is tried");
+    /// let why = trial.verdict().to_string();
+    /// assert_eq!(why, "in place: so few cache misses that nothing is tried");
     /// ```
     pub fn step_with(&mut self, now: u64, ops: u64, misses: impl FnOnce() -> Option<u64>) -> Mode {
         let (length, settle) = match self.phase {
