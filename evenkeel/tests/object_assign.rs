@@ -55,7 +55,11 @@ fn a_class_tries_each_way_while_it_is_used_and_its_objects_keep_their_homes() {
             let homes_of =
                 |objects: &[Object<u64>]| objects.iter().map(Object::home).collect::<Vec<_>>();
             let dealt = homes_of(&objects);
-            assert_eq!(dealt, [Some(0), Some(1), Some(0), Some(1)], "the one with the fewest");
+            assert!(
+                dealt == [Some(0), Some(1), Some(0), Some(1)]
+                    || dealt == [Some(1), Some(0), Some(1), Some(0)],
+                "the one with the fewest: {dealt:?}"
+            );
             let were_tried = || {
                 let verdict = object::report().classes[0].verdict;
                 Mode::ALL.into_iter().all(|mode| verdict.rate(mode) > 0)

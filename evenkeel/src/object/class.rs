@@ -157,11 +157,13 @@ impl Class {
     }
 
     /// The home of a new object: the worker with the fewest objects of the class; none in a class
-    /// that is never entered at homes.
+    /// that is never entered at homes. Each class begins with another worker, so that classes of one
+    /// object do not meet at the first.
     pub(super) fn home_of_new(&self) -> Option<usize> {
-        let fewest = self.homes.iter().enumerate();
-        let fewest = fewest.min_by_key(|(_, homes)| homes.load(Ordering::Relaxed));
-        fewest.map(|(worker, _)| worker).filter(|_| self.placement != Placement::InPlace)
+        let workers = self.homes.len();
+        let in_turn = (0..workers).map(|turn| (self.number + turn) % workers);
+        let fewest = in_turn.min_by_key(|&worker| self.homes[worker].load(Ordering::Relaxed));
+        fewest.filter(|_| self.placement != Placement::InPlace)
     }
 
     /// Notes that an object has moved from one home to another, or from or to none.
@@ -206,6 +208,15 @@ impl Class {
 mod tests {
     use crate::object::Object;
     use crate::policy::object::Mode;
+
+    #[test]
+    fn classes_of_one_object_have_their_homes_at_one_worker_after_the_other() {
+        let runtime = crate::Builder::new().workers(2).build().unwrap();
+        runtime.block_on(async {
+            let homes = ["some", "others"].map(|name| Object::new(0).class(name).home());
+            assert_ne!(homes[0], homes[1]);
+        });
+    }
 
     /// Where it is entered, by its class in this mode.
     fn host(object: &Object<u64>, mode: Mode) -> Option<usize> {

@@ -345,11 +345,12 @@ impl Door {
     }
 }
 
-/// Whether a stuck host is back: it is the one that enters, or one of many others looks.
+/// Whether a stuck host is to be taken for back: it is the one that enters, or another one looks.
 #[cold]
 fn is_back(context: Option<&Context>, home: Option<usize>) -> bool {
     context.is_some_and(|context| {
-        Some(context.seat.me()) == home || context.operations.looks_for_host()
+        let is_host = Some(context.seat.me()) == home;
+        is_host || context.operations.looks_for_host(context.ahead.now())
     })
 }
 

@@ -12,14 +12,14 @@
 
 use super::class::Class;
 use super::shares::Shares;
-use crate::policy::object::{Mode, Trial, Verdict};
+use crate::policy::object::{Mode, Trial, Verdict, trial};
 use crate::primitives::atomic::{AtomicU64, Ordering};
 use crate::primitives::{Mutex, lock};
 use crate::scheduler::shared::Shared;
 
-/// The least time between two steps, in nanoseconds: a fifth of the shortest window of a trial. An
-/// estimate; no benchmark sets it.
-const STEP: u64 = 100_000;
+/// The least time between two steps, in nanoseconds: the shortest window of a trial ends at most a
+/// fifth later than it should.
+const STEP: u64 = trial::WATCH / 5;
 
 /// What steers one class.
 #[derive(Debug)]

@@ -9,8 +9,8 @@
 use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::fence;
 
-/// Notes of a processor: as many as reads inside of each other without a lock. An estimate; no
-/// benchmark sets it. Two in the models.
+/// Notes of a processor: as many as reads inside of each other without a lock; further ones take
+/// it. A choice: each holder that comes after readers looks at all of them. Two in the models.
 const NOTES: usize = if cfg!(loom) { 2 } else { 4 };
 
 /// What a worker reads.

@@ -5,12 +5,9 @@
 //! a task that goes round some objects comes to each of them with it.
 
 use crate::policy::object::sample::{ONE_IN, mark};
+use crate::policy::object::trial::PATIENCE;
+use crate::policy::stealing::STRANDED;
 use std::cell::Cell;
-
-/// Of so many operations one finds out whether a worker that was stuck is back: some task waits for
-/// [`STRANDED`](crate::policy::stealing::STRANDED) if it is not. A prime, for the same reason. An
-/// estimate; no benchmark sets it.
-const LOOKS_FOR_HOST: u32 = 1_021;
 
 /// An operation that is being sampled.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,6 +25,8 @@ pub(crate) struct Operations {
     /// The one that is being sampled: of those that are inside of each other, the one that has
     /// begun last.
     sampled: Cell<Sampled>,
+    /// When one is to find out next whether a worker that was stuck is back.
+    next_look: Cell<u64>,
 }
 
 impl Operations {
@@ -52,9 +51,15 @@ impl Operations {
         (sampled.address == address).then_some(sampled.began)
     }
 
-    /// Whether this operation, one of many, is to find out whether a worker that was stuck is back.
-    pub(crate) fn looks_for_host(&self) -> bool {
-        self.begun.get() % LOOKS_FOR_HOST == 1
+    /// Whether the operation that begins `now` is to find out whether a worker that was stuck is
+    /// back. If that one is not, tasks wait there for [`STRANDED`]; so it is tried for as small a
+    /// part of the time as modes are.
+    pub(crate) fn looks_for_host(&self, now: u64) -> bool {
+        let looks = now >= self.next_look.get();
+        if looks {
+            self.next_look.set(now.saturating_add((1 + PATIENCE) * STRANDED));
+        }
+        looks
     }
 }
 
@@ -82,5 +87,14 @@ mod tests {
         operations.begin_sample(128, 2);
         assert_eq!(operations.end_sample(128), Some(2));
         assert_eq!(operations.end_sample(64), None);
+    }
+
+    #[test]
+    fn a_host_that_was_stuck_is_looked_for_now_and_then() {
+        let operations = Operations::default();
+        let again = 5 + (1 + PATIENCE) * STRANDED;
+        let looks = [5, 6, again - 1, again, again];
+        let looks = looks.map(|now| operations.looks_for_host(now));
+        assert_eq!(looks, [true, false, false, true, false]);
     }
 }

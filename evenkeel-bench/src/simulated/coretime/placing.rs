@@ -13,29 +13,16 @@ pub(super) const CYCLES: u64 = 2;
 /// Cycles between two looks at the balance.
 pub(super) const PERIOD: u64 = rebalance::PERIOD * CYCLES;
 
-/// Periods for which an operation on a directory that is to be given away is waited for, as in the
-/// runtime.
-const LOOKS: u64 = 8;
-
-/// A directory that is to be given away.
-#[derive(Clone, Copy)]
-struct Gift {
-    from: usize,
-    to: usize,
-    since: u64,
-}
-
 /// What is known of all directories, and their homes.
 pub(super) struct Placing {
     homes: Vec<usize>,
-    /// From which core each is to be given to which, and in which period that was decided.
-    given: Vec<Option<Gift>>,
+    /// From which core each is to be given to which in this period.
+    given: Vec<Option<(usize, usize)>>,
     /// The time that was lately spent in each, as far as samples say.
     heats: Vec<u64>,
     /// Operations that each core has begun.
     begun: Vec<u32>,
     trial: Trial,
-    periods: u64,
     pub(super) moves: u64,
 }
 
@@ -50,7 +37,6 @@ impl Placing {
             heats: vec![0; directories],
             begun: vec![0; CORES],
             trial,
-            periods: 0,
             moves: 0,
         }
     }
@@ -83,11 +69,10 @@ impl Placing {
     /// The end of an operation, and how many nanoseconds it has taken if it was sampled.
     pub(super) fn operated(&mut self, core: usize, directory: usize, nanos: Option<u64>) {
         let Some(nanos) = nanos.filter(|_| self.host(directory) == Some(core)) else { return };
-        if let Some(gift) = self.given[directory].take()
-            && gift.from == core
-            && self.is_pending(&gift)
+        if let Some((from, to)) = self.given[directory].take()
+            && from == core
         {
-            self.homes[directory] = gift.to;
+            self.homes[directory] = to;
             self.moves += 1;
         }
         self.heats[directory] += nanos * u64::from(ONE_IN);
@@ -95,7 +80,6 @@ impl Placing {
 
     /// The end of a period, in which the cores were busy for these cycles.
     pub(super) fn period(&mut self, busy: &[u64; CORES]) {
-        self.periods += 1;
         if self.trial.mode() == Mode::AtHome {
             self.rebalance(busy);
         }
@@ -109,21 +93,13 @@ impl Placing {
         for (directory, &home) in self.homes.iter().enumerate() {
             objects[home].push((directory as u64, self.heats[directory]));
         }
-        let mut waits = [false; CORES];
-        let pending = self.given.iter().flatten().filter(|gift| self.is_pending(gift));
-        pending.for_each(|gift| waits[gift.from] = true);
+        self.given.fill(None);
         for (from, objects) in objects.iter_mut().enumerate() {
-            // One that has not given what was chosen last chooses nothing new.
-            let Some(to) = partner(&shares, from).filter(|_| !waits[from]) else { continue };
+            let Some(to) = partner(&shares, from) else { continue };
             let heat = objects.iter().map(|object| object.1).sum();
             give_away(shares[from], shares[to], heat, objects, |directory| {
-                let gift = Gift { from, to, since: self.periods };
-                self.given[directory as usize] = Some(gift);
+                self.given[directory as usize] = Some((from, to));
             });
         }
-    }
-
-    fn is_pending(&self, gift: &Gift) -> bool {
-        self.periods - gift.since <= LOOKS
     }
 }

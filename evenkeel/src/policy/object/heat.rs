@@ -5,9 +5,10 @@
 //! sampled at a place keeps it (the majority vote of Boyer and Moore, one for each place; frequent
 //! items by a table of such votes are Misra and Gries, 1982).
 
-/// Places: several times as many as objects that are worth moving at a time; 16 KiB. An estimate;
-/// no benchmark sets it.
-pub const PLACES: usize = 1_024;
+/// Places: 2 KiB. 1,024 are no better, and with 8,192 some rows make a tenth less
+/// (`evenkeel-bench run --bench directory,bank,histogram,graph --kib 2048,32768 --access found
+/// --tasks-per-core 16 --runtime home,automatic`).
+pub const PLACES: usize = 128;
 
 /// The heat of objects, by any number that is not zero.
 ///

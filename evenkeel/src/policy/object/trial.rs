@@ -17,9 +17,10 @@
 //!    four times where all others were far behind, up to [`LONGEST_HOLD`]. After that each
 //!    challenger is tried again.
 //! 5. So it is when the rate of operations has [changed](CHANGE) in two windows of [`WATCH`] in a
-//!    row, or by half as much in four. But a change is looked at only after [as many
-//!    times](PATIENCE) as what was tried last has taken: however often the rate changes, at most a
-//!    fifth of the time is spent on trials.
+//!    row, or by half as much in four.
+//! 6. But nothing is tried before [as many times](PATIENCE) as the last trial has taken: however
+//!    slow a class is, and however often its rate changes, at most a fifth of the time is spent on
+//!    trials.
 //!
 //! Where cache misses are counted, operations in place that [hardly miss](HITS) are tried
 //! nowhere else: another way could save nothing but misses.
@@ -72,7 +73,9 @@ pub const FAR_BEHIND: u64 = 75;
 /// all of them do (`evenkeel-bench simulate --coretime`).
 pub const CHANGE: u64 = 124;
 
-/// For so many times as long as the last trial has taken no change is looked at.
+/// For so many times as long as the last trial has taken nothing is tried. With half of that what
+/// oscillates makes up to a seventh less, with twice as much it makes no more
+/// (`evenkeel-bench simulate --coretime`).
 pub const PATIENCE: u64 = 4;
 
 /// A challenger that made so many times less than the mode that stands when it was last tried is
@@ -84,9 +87,17 @@ pub const HOPELESS: u64 = 4;
 /// of them than the shortest journey (13 ns: `evenkeel-bench run --bench travel`).
 pub const HITS: u64 = 16;
 
-/// Fewer operations in a window say nothing; it goes on until there are so many, or for four times
-/// its length.
-pub const FEWEST: u64 = 200;
+/// Fewer operations in a window say nothing: workers count theirs in steps of
+/// [`ONE_IN`](super::sample::ONE_IN), and this is twelve of them. A window goes on until there are
+/// so many, a probe until there would be in the mode that stands, and either at most for
+/// [`LONGEST_WINDOW`]. With fifty steps a sixteenth of 256 KiB in turn with all of it makes a tenth
+/// less (`evenkeel-bench simulate --coretime`).
+pub const FEWEST: u64 = 12 * super::sample::ONE_IN as u64;
+
+/// A window is over after so many nanoseconds, and says nothing if it has fewer operations than
+/// [`FEWEST`]: a class with less than 6,000 per second is tried nowhere else. At that rate a trial
+/// takes a second.
+pub const LONGEST_WINDOW: u64 = 128_000_000;
 
 /// The usual rate follows with one part in so many of each window: not before a change in four of
 /// them is seen.
@@ -111,8 +122,10 @@ type Rates = [u64; 2 * ALTERNATIONS];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
+    /// Until then, or if something changes, but for a rest.
     Hold {
         until: u64,
+        rest_until: u64,
     },
     /// Misses are counted for a window, before something is tried.
     Count {
@@ -136,20 +149,28 @@ struct Window {
 }
 
 impl Window {
-    /// The rate in operations per second, at the end of the window, and whether there were enough
-    /// operations. The first `settle` of it are not counted.
-    fn step(&mut self, now: u64, ops: u64, length: u64, settle: u64) -> Option<(u64, bool)> {
+    /// The rate in operations per second, at the end of the window, and whether it says anything:
+    /// there were enough operations, or would have been at the rate that is `expected`. The first
+    /// `settle` of the window are not counted.
+    fn step(
+        &mut self,
+        now: u64,
+        ops: u64,
+        (length, settle): (u64, u64),
+        expected: u64,
+    ) -> Option<(u64, bool)> {
         let Some((from, before)) = self.counts_from else {
             if now.saturating_sub(self.begin) >= settle {
                 self.counts_from = Some((now, ops));
             }
             return None;
         };
-        let (time, count) = (now.saturating_sub(from), ops.saturating_sub(before));
-        let least = (length - settle).max(1);
-        let is_over = time >= least && (count >= FEWEST || time >= 4 * least);
-        let rate = u128::from(count) * 1_000_000_000 / u128::from(time.max(1));
-        is_over.then(|| (u64::try_from(rate).unwrap_or(u64::MAX), count >= FEWEST))
+        let (time, count) = (now.saturating_sub(from).max(1), ops.saturating_sub(before));
+        let expected = u128::from(expected) * u128::from(time) / 1_000_000_000;
+        let is_enough = u128::from(count).max(expected) >= u128::from(FEWEST);
+        let is_over = time >= length - settle && (is_enough || time >= LONGEST_WINDOW);
+        let rate = u128::from(count) * 1_000_000_000 / u128::from(time);
+        is_over.then(|| (u64::try_from(rate).unwrap_or(u64::MAX), is_enough))
     }
 }
 
@@ -198,13 +219,11 @@ pub struct Trial {
     /// How much the rate has changed in the last windows: two for each by [`CHANGE`], one for each
     /// by half as much, less than nothing if it has become less.
     changed: i32,
-    /// Until when no change is looked at.
-    deaf_until: u64,
 }
 
 impl Default for Phase {
     fn default() -> Self {
-        Self::Hold { until: 0 }
+        Self::Hold { until: 0, rest_until: 0 }
     }
 }
 
@@ -249,15 +268,17 @@ impl Trial {
     /// assert_eq!(why, "in place: so few cache misses that nothing is tried");
     /// ```
     pub fn step_with(&mut self, now: u64, ops: u64, misses: impl FnOnce() -> Option<u64>) -> Mode {
-        let (length, settle) = match self.phase {
-            Phase::Hold { .. } | Phase::Count { .. } => (WATCH, 0),
-            Phase::Probe => (PROBE, PROBE / 3 * 2),
-            Phase::Alternate { .. } => (WINDOW, WINDOW / 2),
+        // That a challenger makes next to nothing is to be known soon.
+        let (length, expected) = match self.phase {
+            Phase::Hold { .. } | Phase::Count { .. } => ((WATCH, 0), 0),
+            Phase::Probe => ((PROBE, PROBE / 3 * 2), self.usual),
+            Phase::Alternate { .. } => ((WINDOW, WINDOW / 2), 0),
         };
-        if let Some((rate, is_enough)) = self.window.step(now, ops, length, settle) {
+        if let Some((rate, is_enough)) = self.window.step(now, ops, length, expected) {
             match self.phase {
-                Phase::Hold { until } => {
-                    if let Some(is_change) = self.held(now, rate, is_enough, until) {
+                Phase::Hold { until, rest_until } => {
+                    let held = (until, rest_until);
+                    if let Some(is_change) = self.held(now, rate, is_enough, held) {
                         let in_place = self.verdict.mode == Mode::InPlace;
                         match in_place.then(misses).flatten() {
                             None => self.begin(now, is_change),
@@ -298,7 +319,13 @@ impl Trial {
     }
 
     /// The end of a window of a hold. If it is time to try something, whether because of a change.
-    fn held(&mut self, now: u64, rate: u64, is_enough: bool, until: u64) -> Option<bool> {
+    fn held(
+        &mut self,
+        now: u64,
+        rate: u64,
+        is_enough: bool,
+        (until, rest_until): (u64, u64),
+    ) -> Option<bool> {
         if !is_enough {
             self.changed = 0;
             return None;
@@ -321,7 +348,7 @@ impl Trial {
             self.changed = before + change;
         }
         let is_change = self.changed.abs() >= 4;
-        if now < until && !(is_change && now >= self.deaf_until) {
+        if now < if is_change { rest_until } else { until } {
             return None;
         }
         if is_change {
@@ -448,8 +475,11 @@ impl Trial {
         self.verdict.stood =
             if mode == before { self.verdict.stood.saturating_add(more) } else { 0 };
         (self.mode, self.changed) = (mode, 0);
-        self.deaf_until = now.saturating_add(PATIENCE * now.saturating_sub(began));
-        self.phase = Phase::Hold { until: now.saturating_add(hold(self.verdict.stood)) };
+        let rest = PATIENCE.saturating_mul(now.saturating_sub(began));
+        self.phase = Phase::Hold {
+            until: now.saturating_add(rest.max(hold(self.verdict.stood))),
+            rest_until: now.saturating_add(rest),
+        };
     }
 }
 
