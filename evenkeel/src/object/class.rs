@@ -103,12 +103,6 @@ impl Class {
         }
     }
 
-    /// Whether its objects that have homes are entered there, or at one worker.
-    #[inline(always)]
-    pub(super) fn is_at_home(&self) -> bool {
-        self.route.load(Ordering::Relaxed) != IN_PLACE
-    }
-
     /// Has its objects entered in this mode from now on; true if they were not. The caller steers
     /// the class.
     pub(super) fn set_mode(&self, mode: Mode) -> bool {

@@ -1,7 +1,7 @@
 //! What is known of the classes of a runtime.
 
 use super::Placement;
-use super::class::Class;
+use super::class::{Class, Route};
 use super::classes as registry;
 use super::ledger::Ledgers;
 use crate::policy::object::{Verdict, per_mille};
@@ -32,7 +32,7 @@ impl ClassReport {
         Self {
             name: class.name().into(),
             placement: class.placement(),
-            at_home: class.is_at_home(),
+            at_home: class.route() != Route::InPlace,
             verdict: class.steering.verdict(),
             operations: class.steering.shares.operations(),
             homes: class.homes(),

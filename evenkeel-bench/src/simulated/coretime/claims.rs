@@ -107,7 +107,7 @@ pub(crate) fn claims(records: &[Record]) -> Vec<Claim> {
             ),
             agrees: is_twice,
             why: "the phases with a sixteenth of the directories fit the caches of threads too, so the whole stays below what homes gain with all of them. \
-                  Prefetching decides: without it homes are more than twice as fast in turns from 4 to 12 MiB, but then four to five times as fast with all directories, which the paper does not have. \
+                  Prefetching decides: without it homes are more than twice as fast in turns from 4 to 16 MiB, but then four to five times as fast with all directories, which the paper does not have. \
                   No assumption tried here gives both of its statements.",
         },
     ]

@@ -277,8 +277,11 @@ impl Trial {
         if let Some((rate, is_enough)) = self.window.step(now, ops, length, expected) {
             match self.phase {
                 Phase::Hold { until, rest_until } => {
-                    let held = (until, rest_until);
-                    if let Some(is_change) = self.held(now, rate, is_enough, held) {
+                    let is_change = self.has_changed(rate, is_enough);
+                    if is_enough && now >= if is_change { rest_until } else { until } {
+                        if is_change {
+                            (self.usual, self.verdict.stood) = (rate, 0);
+                        }
                         let in_place = self.verdict.mode == Mode::InPlace;
                         match in_place.then(misses).flatten() {
                             None => self.begin(now, is_change),
@@ -318,21 +321,12 @@ impl Trial {
         self.may_gather = may_gather;
     }
 
-    /// The end of a window of a hold. If it is time to try something, whether because of a change.
-    fn held(
-        &mut self,
-        now: u64,
-        rate: u64,
-        is_enough: bool,
-        (until, rest_until): (u64, u64),
-    ) -> Option<bool> {
+    /// The end of a window of a hold: whether something has changed in so many that it is to be
+    /// answered.
+    fn has_changed(&mut self, rate: u64, is_enough: bool) -> bool {
         if !is_enough {
             self.changed = 0;
-            return None;
-        }
-        if self.verdict.reason == Reason::Untried {
-            self.usual = rate;
-            return Some(false);
+            return false;
         }
         if self.usual == 0 {
             self.usual = rate;
@@ -347,14 +341,7 @@ impl Trial {
             let before = if self.changed.signum() == change.signum() { self.changed } else { 0 };
             self.changed = before + change;
         }
-        let is_change = self.changed.abs() >= 4;
-        if now < if is_change { rest_until } else { until } {
-            return None;
-        }
-        if is_change {
-            (self.usual, self.verdict.stood) = (rate, 0);
-        }
-        Some(is_change)
+        self.changed.abs() >= 4
     }
 
     /// Holds the verdict of a class in place whose operations hardly miss the caches.
