@@ -35,7 +35,6 @@ pub mod fork_join;
 pub mod internal;
 pub mod metrics;
 pub mod object;
-pub mod policy;
 mod primitives;
 mod runtime;
 mod scheduler;
@@ -44,7 +43,9 @@ pub mod task;
 pub mod time;
 pub mod topology;
 
-pub use policy::Locality;
+pub(crate) use evenkeel_policy as policy;
+#[doc(inline)]
+pub use evenkeel_policy::Locality;
 pub use runtime::{AlreadyWorker, BuildError, Builder, Handle, Runtime, WorkerThread, block_on};
 pub use runtime::{Shutdown, ShutdownReport};
 pub use task::{JoinError, JoinHandle, spawn, spawn_blocking, yield_now};

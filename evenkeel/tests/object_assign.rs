@@ -1,8 +1,7 @@
 //! Objects whose class decides by measurement have homes from the beginning, and are entered there
 //! when that is the better way.
 
-use evenkeel::object::{self, Object, Placement, enter_all, enter2};
-use evenkeel::policy::object::Mode;
+use evenkeel::object::{self, Mode, Object, Placement, enter_all, enter2};
 use evenkeel::{Builder, spawn};
 use std::cell::Cell;
 use std::sync::Arc;

@@ -6,9 +6,9 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use evenkeel::Locality;
-use evenkeel::policy::locality;
-use evenkeel::policy::victim::Groups;
 use evenkeel::topology::{Distance, Topology};
+use evenkeel_policy::locality;
+use evenkeel_policy::victim::Groups;
 
 use super::caches::{Caches, L2, L3};
 use super::scheduler::Scheduler;

@@ -3,7 +3,7 @@
 //!
 //! The machine is that of the paper: four packages of eight cores. What this suite runs on has few
 //! cores and one cache; whether locality pays shows only where there are several. So the workers
-//! are simulated, and decide as the real ones do, by [`evenkeel::policy`], or as the paper has it.
+//! are simulated, and decide as the real ones do, by [`evenkeel_policy`], or as the paper has it.
 //! All figures are *simulated*, and say so.
 //!
 //! Each run is a [`Record`] of the suite; [`rows`] reads the four metrics of them, [`table`] lays

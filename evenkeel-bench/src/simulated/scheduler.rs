@@ -1,8 +1,8 @@
 //! The schedulers that are compared: the two of the paper, and the runtime's own.
 
 use evenkeel::Locality;
-use evenkeel::policy::locality::{self, DILATION};
 use evenkeel::topology::Distance;
+use evenkeel_policy::locality::{self, DILATION};
 
 use super::caches::{L2, L3};
 use suite::named;

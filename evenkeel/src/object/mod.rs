@@ -97,6 +97,8 @@ mod way;
 pub use class::Placement;
 pub use enter::{Enter, With};
 pub use error::{EnterError, Names};
+#[doc(inline)]
+pub use evenkeel_policy::object::{Mode, Verdict};
 pub use guard::Guard;
 pub use held::HeldGuard;
 pub use report::{ClassReport, Report, WorkerReport, classes, report};

@@ -5,7 +5,7 @@
 //! and `H` is what follows from the constants below.
 
 use crate::arrivals::{Kind, Scenario};
-use evenkeel::policy::{helping, stealing, waking};
+use evenkeel_policy::{helping, stealing, waking};
 
 /// `c`: helping leaves a processor alone whose work is up to [`helping::MARGIN`] times as old as one's
 /// own.

@@ -1,7 +1,7 @@
 //! How simulated tasks go from one processor to another: on request first, by force last.
 
 use crate::machine::{Entry, Machine, Request, Step, cost};
-use evenkeel::policy::stealing;
+use evenkeel_policy::stealing;
 
 impl Machine {
     /// Leaves a request with `victim`. False if somebody else is at it.

@@ -1,7 +1,7 @@
 //! How simulated processors fall asleep and are woken: the counts and the stack of the runtime.
 
 use crate::machine::{Machine, Step, cost};
-use evenkeel::policy::{Look, searching, waking};
+use evenkeel_policy::{Look, searching, waking};
 
 #[derive(Debug)]
 pub(crate) struct Idle {

@@ -8,8 +8,8 @@ use crate::audit::Audit;
 use crate::idle::Idle;
 use crate::random::Random;
 use crate::task::{Place, Task};
-use evenkeel::policy::helping::Help;
-use evenkeel::policy::{Look, batch, helping};
+use evenkeel_policy::helping::Help;
+use evenkeel_policy::{Look, batch, helping};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 

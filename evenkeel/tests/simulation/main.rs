@@ -1,5 +1,5 @@
 //! The policy on simulated machines: processors in virtual time that decide by the functions of
-//! [`evenkeel::policy`], as the workers do, under loads that are made to be unfair.
+//! [`evenkeel_policy`], as the workers do, under loads that are made to be unfair.
 //!
 //! A failing run says how to repeat it.
 
@@ -15,7 +15,7 @@ mod worker;
 
 use arrivals::{Kind, Scenario};
 use bound::{NEGLECT, beyond_share};
-use evenkeel::policy::helping::Help;
+use evenkeel_policy::helping::Help;
 use machine::{Machine, Policy};
 
 /// Sizes of machines, and how many seeds each gets: what takes some seconds in all.

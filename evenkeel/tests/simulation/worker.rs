@@ -2,8 +2,8 @@
 
 use crate::machine::{Entry, Machine, Step, cost};
 use crate::task::{Place, Then};
-use evenkeel::policy::helping::Help;
-use evenkeel::policy::{self, batch, searching, stealing, victim, waking};
+use evenkeel_policy::helping::Help;
+use evenkeel_policy::{self as policy, batch, searching, stealing, victim, waking};
 
 impl Machine {
     /// What processor `me` does at its event.

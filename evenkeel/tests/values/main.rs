@@ -1,4 +1,3 @@
-//! Functions of plain values, below all threads: what the policies decide, and what is read of a machine.
+//! Functions of plain values, below all threads: what is read of a machine.
 
-mod policy;
 mod topology;

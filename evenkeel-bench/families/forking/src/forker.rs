@@ -16,8 +16,8 @@ pub(crate) use self::forte::Forte;
 pub use self::rayon::Rayon;
 pub use self::serial::Serial;
 
+use ::evenkeel::Locality;
 use ::evenkeel::metrics::Times;
-use ::evenkeel::policy::locality::Locality;
 
 use super::program::Program;
 use suite::named;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use evenkeel::policy::object::Verdict;
+use evenkeel_policy::object::Verdict;
 
 use super::super::work::Block;
 use super::memory::{BLOCK, CORES, Guesses, Memory, transfer};

@@ -3,7 +3,7 @@
 //! Tasks resolve file names in directories, of which more and more are in use: with a spin lock for
 //! each directory and a thread for each core, and with homes for directories to which tasks travel.
 //! The paper's machine has sixteen cores and twenty caches, which this suite cannot count on; so
-//! its caches are simulated, and who has its home where is decided by [`evenkeel::policy::object`]:
+//! its caches are simulated, and who has its home where is decided by [`evenkeel_policy::object`]:
 //! trials, homes dealt in turn, heat and rebalancing, as in the runtime. All figures are
 //! *simulated*, and say so.
 

@@ -1,9 +1,9 @@
 //! Which directory has its home where, by the runtime's own policy, whole: homes dealt in turn,
 //! given away by heat, and a trial of both ways.
 
-use evenkeel::policy::object::rebalance::{self, give_away, partner};
-use evenkeel::policy::object::sample::{ONE_IN, mark};
-use evenkeel::policy::object::{Mode, Trial, Verdict, per_mille};
+use evenkeel_policy::object::rebalance::{self, give_away, partner};
+use evenkeel_policy::object::sample::{ONE_IN, mark};
+use evenkeel_policy::object::{Mode, Trial, Verdict, per_mille};
 
 use super::memory::CORES;
 

@@ -1,7 +1,7 @@
 //! What a simulated worker without work does.
 
-use evenkeel::policy::locality::{self, Last, Offer};
-use evenkeel::policy::{Locality, forking, victim};
+use evenkeel_policy::locality::{self, Last, Offer};
+use evenkeel_policy::{Locality, forking, victim};
 
 use super::{Engine, Neighbours};
 use crate::simulated::scheduler::{LEVELS, Scheduler};

@@ -1,8 +1,8 @@
 //! This project's fork-join, in both forms.
 
+use evenkeel::Locality;
 use evenkeel::fork_join::{Worker, join, join_sized, on_worker};
 use evenkeel::metrics::Times;
-use evenkeel::policy::locality::Locality;
 
 use super::Forker;
 use super::plain::Plain;

@@ -1,0 +1,185 @@
+//! When a buffer leaves, and what a host does that has nothing to do: pure functions of plain
+//! values.
+//!
+//! Times are nanoseconds.
+
+use std::time::Duration;
+
+/// How messages are packed, and how many may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packing {
+    /// A buffer that is this long leaves. In bytes; at least one. A frame is longer by at most one
+    /// message.
+    pub frame: usize,
+    /// A buffer leaves once its oldest message has waited this long, at the next look.
+    pub cap: Duration,
+    /// The longest message, in bytes. What nodes say to each other takes up to 555: a node does not
+    /// start with less.
+    pub longest_message: usize,
+    /// As many bytes may wait for the transport to take them, for each node; beyond, senders are
+    /// told, or wait. Each lane adds at most a frame, since the bound is looked at before a message
+    /// is put in.
+    pub waiting: usize,
+}
+
+impl Packing {
+    /// The longest frame that this makes: one byte less than full, and then the longest message. A
+    /// transport takes frames of this length, and a reader none that are longer.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::node::policy::Packing;
+    /// assert_eq!(Packing::default().longest_frame(), 16 << 20);
+    /// ```
+    #[must_use]
+    pub fn longest_frame(&self) -> usize {
+        // An empty frame has a head, of up to five bytes.
+        self.frame.max(8).saturating_add(self.longest_message)
+    }
+}
+
+impl Default for Packing {
+    /// Frames of 8 KiB, beyond which packing gains little on shared memory (7.5 ns a message
+    /// against 4.8 in frames of 64 KiB, in a stream of messages of 32 bytes by Open MPI); a cap of
+    /// 100 µs, as in Thorium; messages up to what makes the [longest frame](Self::longest_frame)
+    /// one of 16 MiB, and 4 MiB waiting, which are estimates that no benchmark sets.
+    fn default() -> Self {
+        Self {
+            frame: 8 << 10,
+            cap: Duration::from_micros(100),
+            longest_message: (16 << 20) - (8 << 10),
+            waiting: 4 << 20,
+        }
+    }
+}
+
+/// Messages between two looks at the clock: a look costs about as much as packing a message. An
+/// estimate; no benchmark sets it.
+pub const LOOK: u32 = 16;
+
+/// Whether to look at the clock at this message of a buffer, of which the first is number 1.
+#[must_use]
+#[inline]
+pub fn looks_at_clock(message: u32) -> bool {
+    message.is_multiple_of(LOOK)
+}
+
+/// Whether a buffer of `length` bytes leaves, whose oldest message has waited for `age` as far as
+/// anybody has looked.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::node::policy::{Packing, leaves};
+/// let packing = Packing::default();
+/// assert!(!leaves(100, 0, &packing));
+/// assert!(leaves(8 << 10, 0, &packing), "full");
+/// assert!(leaves(100, 100_000, &packing), "old");
+/// ```
+#[must_use]
+#[inline]
+pub fn leaves(length: usize, age: u64, packing: &Packing) -> bool {
+    length >= packing.frame || u128::from(age) >= packing.cap.as_nanos()
+}
+
+/// What a host does after a turn in which nothing happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idle {
+    /// Looks again at once.
+    Spin,
+    /// Lets others run on its core and looks again.
+    Yield,
+    /// Waits for this many nanoseconds at most.
+    Wait(u64),
+}
+
+/// Whether a host that has handed on a frame looks for another one in the same turn: if it has in
+/// the turn before, too.
+///
+/// Frames that come one by one, with turns between them in which nothing does, are answered at
+/// once: a look in vain would make each answer later by as long as it takes. Where each turn finds
+/// one, more may be there, and answers to all of them travel together. Without that rule two nodes
+/// that have each other's frames queued read one and send one, with few messages in it, in each
+/// turn, for ever: `latency_probe` on two ranks then packed 2 messages into a frame, not 20.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::node::policy::looks_for_more;
+/// assert!(!looks_for_more(false, 1), "the first after a silence");
+/// assert!(looks_for_more(true, 1), "frames are flowing");
+/// assert!(looks_for_more(false, 2), "this is not the first of the turn");
+/// ```
+#[must_use]
+pub fn looks_for_more(came_in_last_turn: bool, frames: u32) -> bool {
+    came_in_last_turn || frames > 1
+}
+
+/// How often a host that is a task, and spins, looks at its transport more in a turn, while no
+/// other task is ready. A choice: a look takes a twentieth to a tenth of a microsecond, and the
+/// worker's own duties, as timers, wait for all of them.
+pub const LOOKS_ALONE: u32 = 16;
+
+/// A host that had work less than this ago spins: a few round trips of shared memory. An estimate;
+/// no benchmark sets it.
+pub const SPIN: u64 = 20_000;
+
+/// One that had work less than this ago yields, if it is a thread: the default cap of a buffer,
+/// after which a peer that has anything to say has said it. An estimate; no benchmark sets it.
+pub const YIELD: u64 = 100_000;
+
+/// The same for one that is a task. Its waits end at ticks of the runtime's
+/// [timers](evenkeel::time), so that even the shortest may last for more than half a millisecond.
+/// Two such nodes whose hosts yielded for less than that would each find the other asleep, and fall
+/// asleep before it answers, again and again: so each yields for longer than [the first wait](idle)
+/// of the other can last, and meets it. On two ranks that were held up now and then `latency_probe`
+/// slept ten times as often with 100 µs, and took twice as long. A choice, for the usual
+/// resolution of timers.
+pub const YIELD_OF_TASK: u64 = 1_000_000;
+
+/// The shortest wait. An estimate: what it costs to fall asleep and to wake up.
+pub const SHORTEST_WAIT: u64 = 50_000;
+
+/// The longest wait: a transport that cannot be woken by what arrives is looked at this often. An
+/// estimate: a hundred looks a second are no load.
+pub const LONGEST_WAIT: u64 = 10_000_000;
+
+/// What a host does that has been without work for `idle`, and yields until [`YIELD`] or
+/// [`YIELD_OF_TASK`]. A wait is a quarter as long as all the time without work, so that what
+/// arrives late is late by a quarter of that at most, and looks become rare.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::node::policy::{Idle, LONGEST_WAIT, YIELD, YIELD_OF_TASK, idle};
+/// assert_eq!(idle(1_000, YIELD), Idle::Spin);
+/// assert_eq!(idle(50_000, YIELD), Idle::Yield);
+/// assert_eq!(idle(100_000, YIELD), Idle::Wait(50_000));
+/// assert_eq!(idle(100_000, YIELD_OF_TASK), Idle::Yield);
+/// assert_eq!(idle(1_000_000, YIELD_OF_TASK), Idle::Wait(250_000));
+/// assert_eq!(idle(3_600_000_000_000, YIELD_OF_TASK), Idle::Wait(LONGEST_WAIT));
+/// ```
+#[must_use]
+pub fn idle(idle: u64, yields: u64) -> Idle {
+    if idle < SPIN {
+        Idle::Spin
+    } else if idle < yields {
+        Idle::Yield
+    } else {
+        Idle::Wait((idle / 4).clamp(SHORTEST_WAIT, LONGEST_WAIT))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Idle, YIELD_OF_TASK, idle};
+    use evenkeel_policy::timing::{RESOLUTION, tick_bits};
+
+    /// What a sleeper of Linux is late by, at least twice.
+    const LATE: u64 = 200_000;
+
+    #[test]
+    fn a_task_looks_for_longer_than_its_peer_sleeps_at_first() {
+        let Idle::Wait(first) = idle(YIELD_OF_TASK, YIELD_OF_TASK) else { panic!("it waits") };
+        // The end of a wait is rounded up to a tick.
+        let asleep = first + (1 << tick_bits(RESOLUTION)) + LATE;
+        assert!(asleep < YIELD_OF_TASK, "{asleep} ns asleep");
+    }
+}

@@ -1,0 +1,123 @@
+//! What the trials of a class have come to, and why.
+
+use core::fmt;
+
+/// Where the operations of a class run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// On the core of whoever comes, under a lock.
+    #[default]
+    InPlace,
+    /// At the home of the object, for those that have one.
+    AtHome,
+    /// At one core for all of them, whatever their homes are, unless the caller has chosen those:
+    /// for operations that are shorter than a journey, which one core makes faster alone.
+    AtOneHome,
+}
+
+impl Mode {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::InPlace, Self::AtHome, Self::AtOneHome];
+
+    /// The first one that is tried against this one.
+    #[must_use]
+    pub fn challenger(self) -> Self {
+        match self {
+            Self::InPlace | Self::AtOneHome => Self::AtHome,
+            Self::AtHome => Self::InPlace,
+        }
+    }
+
+    /// The one that is neither of two; of two that are the same, its
+    /// [challenger](Self::challenger).
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_policy::object::Mode;
+    /// assert_eq!(Mode::AtHome.neither(Mode::InPlace), Mode::AtOneHome);
+    /// ```
+    #[must_use]
+    pub fn neither(self, other: Self) -> Self {
+        let of = Self::ALL.into_iter().find(|&mode| mode != self && mode != other);
+        of.filter(|_| self != other).unwrap_or_else(|| self.challenger())
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::InPlace => "in place",
+            Self::AtHome => "at home",
+            Self::AtOneHome => "at one home",
+        })
+    }
+}
+
+/// Why a verdict is what it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// Nothing has been tried yet.
+    #[default]
+    Untried,
+    /// It has won a trial against the mode that stood.
+    Faster,
+    /// It stood, and the other was not better by the margin.
+    NotSlower,
+    /// It stood, and a probe of the other was far behind.
+    FarAhead,
+    /// In place there were so few cache misses that no other mode could save any.
+    FewMisses,
+    /// There were too few operations to tell.
+    TooFew,
+}
+
+/// Which mode, why, and what was measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// The mode that stands.
+    pub mode: Mode,
+    /// Why.
+    pub reason: Reason,
+    /// The one that was tried against it last.
+    pub against: Mode,
+    /// Operations per second in each mode, by its number, when they were last measured; 0 if never.
+    pub rates: [u64; 3],
+    /// How often in a row it has stood.
+    pub stood: u32,
+}
+
+impl Verdict {
+    /// What was measured in a mode.
+    #[must_use]
+    pub fn rate(&self, mode: Mode) -> u64 {
+        self.rates[mode as usize]
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { mode, reason, against: other, .. } = *self;
+        write!(f, "{mode}: ")?;
+        let ratio = |of| self.rate(mode) as f64 / self.rate(of).max(1) as f64;
+        let against = ratio(other);
+        match reason {
+            Reason::Untried => return f.write_str("nothing has been tried yet"),
+            Reason::Faster => write!(f, "{against:.2} times the operations of {other}")?,
+            Reason::NotSlower => {
+                write!(f, "{against:.2} times the operations of {other}, so it stays")?;
+            }
+            Reason::FarAhead => {
+                write!(f, "{against:.2} times the operations of {other} in a probe")?;
+            }
+            Reason::FewMisses => {
+                return f.write_str("so few cache misses that nothing is tried");
+            }
+            Reason::TooFew => return f.write_str("too few operations to tell"),
+        }
+        let third = mode.neither(other);
+        if self.rate(third) == 0 {
+            return Ok(());
+        }
+        write!(f, ", and {:.2} times those of {third} when that was tried", ratio(third))
+    }
+}

@@ -1,0 +1,137 @@
+//! How many processors look for work at once, and for how long.
+//!
+//! The bound is that of Go and Tokio: at most half of the awake processors search, and a searcher
+//! that finds work wakes the next one, so that the number of awake processors follows the load
+//! without a crowd at every queue. Two may always: on a machine of two, the second would else fall
+//! asleep at once between two short parallel loops, and each loop would wait for it to wake.
+
+/// How long a processor searches before it sleeps: twice the time of a sleep and a wake-up through
+/// the kernel, which is what searching in vain may cost (the ski-rental bound). Longer than
+/// [`super::stealing::PATIENCE`], so that a searcher never sleeps beside a task that waits. An
+/// estimate from the cost of a sleep and a wake-up, some 25 µs; no benchmark sets it.
+pub const SEARCH: u64 = 50_000;
+
+/// How long a processor searches that tasks have travelled to since it last did: they are on their
+/// way. A processor that sleeps then is woken for the first seven, and the one that has sent them
+/// runs out of work meanwhile and sleeps too. Set by 64 counters at home at two workers, 64 tasks
+/// for each: with [`SEARCH`] alone both slept by turns, for 42 % of the time.
+pub const SEARCH_VISITED: u64 = 4 * SEARCH;
+
+/// How long such a processor waits for tasks to arrive before it searches: as long as a journey
+/// there and back takes between far cores. Set by a task that travels to and fro, 16 and 64 at a
+/// time: a journey took 15 and 25 % longer without.
+pub const AWAIT: u64 = 2_000;
+
+/// How long a processor searches.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::searching::{SEARCH, search_for};
+/// assert_eq!(search_for(false), SEARCH);
+/// assert!(search_for(true) > SEARCH);
+/// ```
+#[inline]
+#[must_use]
+pub fn search_for(visited: bool) -> u64 {
+    if visited { SEARCH_VISITED } else { SEARCH }
+}
+
+/// How long a processor that searches keeps its core to itself. Set by the comparison of
+/// `evenkeel-rayon` on two cores: a broadcast from a thread beside two workers takes 4.8 µs with
+/// this, 8.7 with 5,000, and a short loop from there (`chunks`) 30 and 34 µs.
+pub const SPIN: u64 = 1_000;
+
+/// Whether a processor that has searched for so long offers its core to other threads between two
+/// looks.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::searching::{SPIN, yields};
+/// assert!(!yields(SPIN - 1));
+/// assert!(yields(SPIN));
+/// ```
+#[inline]
+#[must_use]
+pub fn yields(waited: u64) -> bool {
+    waited >= SPIN
+}
+
+/// What a thread from outside sees of a runtime that it waits for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Busy {
+    /// Workers that are awake.
+    pub awake: usize,
+    /// Workers that sleep.
+    pub sleeping: usize,
+    /// Whether they have more to do than what the thread waits for: tasks that are ready, or what
+    /// other threads wait for.
+    pub with_others: bool,
+}
+
+/// Whether such a thread stays awake while it waits, on a machine of so many `cores`: as long as a
+/// processor [searches](SEARCH), giving its core away all the time, but without a sleep from which
+/// another thread would have to wake it. Not where it would hardly get its core back, because
+/// workers go on with other things; nor where a sleeper that is woken might find no free core
+/// beside it: the operating system leaves that one behind a worker for milliseconds, with a core
+/// free soon after (strings' `par_sort` in the comparison of `evenkeel-rayon`).
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::searching::{Busy, may_wait_awake};
+/// let both_awake = Busy { awake: 2, ..Busy::default() };
+/// assert!(may_wait_awake(both_awake, 2), "nobody is left to be woken");
+/// assert!(!may_wait_awake(Busy { with_others: true, ..both_awake }, 2));
+/// let one_asleep = Busy { awake: 1, sleeping: 1, ..Busy::default() };
+/// assert!(!may_wait_awake(one_asleep, 2));
+/// assert!(may_wait_awake(one_asleep, 3));
+/// assert!(may_wait_awake(Busy { sleeping: 2, ..Busy::default() }, 2), "the first to be woken has a core");
+/// ```
+#[inline]
+#[must_use]
+pub fn may_wait_awake(busy: Busy, cores: usize) -> bool {
+    !busy.with_others && (busy.sleeping == 0 || busy.awake + 2 <= cores)
+}
+
+/// When a thread that gives its core away gets it back so late, it had better slept, and been woken
+/// at once: somebody computes there, whom the operating system does not interrupt. Some ten times a
+/// sleep and a wake-up; an estimate, no benchmark sets it.
+pub const LOST_CORE: u64 = 200_000;
+
+/// The shortest and the longest time for which a worker that searches, or the threads of a process
+/// that wait for workers, do not give their core away but sleep, after one of them has [lost
+/// it](LOST_CORE): what that costs, some milliseconds, is a twenty-fifth of the shortest at most.
+/// Estimates; no benchmark sets them.
+pub const RESTS: (u64, u64) = (100_000_000, 1_600_000_000);
+
+/// The rest after one that has lasted so long and was in vain; `rested` is zero if the last wait
+/// has gone well.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::searching::{RESTS, next_rest};
+/// assert_eq!(next_rest(0), RESTS.0);
+/// assert_eq!(next_rest(RESTS.0), 2 * RESTS.0);
+/// assert_eq!(next_rest(RESTS.1), RESTS.1);
+/// ```
+#[inline]
+#[must_use]
+pub fn next_rest(rested: u64) -> u64 {
+    rested.saturating_mul(2).clamp(RESTS.0, RESTS.1)
+}
+
+/// Whether one more processor may search.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::searching::may_search;
+/// assert!(may_search(0, 1));
+/// assert!(may_search(0, 2));
+/// assert!(may_search(1, 2));
+/// assert!(!may_search(2, 4));
+/// assert!(may_search(1, 4));
+/// ```
+#[inline]
+#[must_use]
+pub fn may_search(searching: usize, awake: usize) -> bool {
+    searching == 0 || searching < awake.min(2) || 2 * (searching + 1) <= awake
+}

@@ -1,0 +1,253 @@
+//! When a processor without work takes work from another, and how much changes hands.
+
+use super::Look;
+
+/// What it costs to run a task on another processor than that of its birth: its lines have to come over,
+/// and its memory goes back. Tasks that have less work in them than this are left to their owner, unless
+/// they have been waiting for long. `evenkeel-bench run --bench spawn --procs 2` set it: 50 ns per task that
+/// stays, 190 for one that moves; this is some three and a half times the difference.
+pub const MIGRATION: u64 = 500;
+
+/// A queue that its owner needs this long for is worth a steal at once: a hand-over costs both sides
+/// some 300 ns when the cores are near and 1 µs when they are far. An estimate: twice the dearer; no benchmark
+/// sets it.
+pub const LONG_BACKLOG: u64 = 2_000;
+
+/// A task that has waited this long is worth a steal at once, whatever a poll lasts there. More than
+/// two batches, within which ages are not known; an estimate beyond that, which no benchmark sets.
+pub const OLD_HEAD: u64 = 10_000;
+
+/// The same for tasks that are not worth the move: twice the time of a poll that spawns a thousand of them, at
+/// the 50 ns of `evenkeel-bench run --bench spawn`. It is part of the bound that `cargo test --test simulation`
+/// asserts.
+pub const OLD_SMALL_HEAD: u64 = 100_000;
+
+/// How long a thief stands by before it takes from a queue that is short and young. Its owner will
+/// have polled such tasks by then, if their polls are short; to move them would cost more than it
+/// gains, and would tear apart tasks that wake each other. A lone young task is taken only from behind a
+/// [long poll](is_in_long_poll): otherwise its owner would be without work instead. `evenkeel-bench run --bench churn --tasks-per-proc 2` set it.
+pub const PATIENCE: u64 = 20_000;
+
+/// Decides whether a thief that has been without work for `waited` asks the processor `other`.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::{Look, stealing::steal};
+/// let short =
+///     Look { ready: 2, mean_poll: 30, mean_work: 10_000, switched: true, ..Look::default() };
+/// assert!(!steal(&short, 0));
+/// assert!(steal(&short, 50_000));
+/// assert!(steal(&Look { ready: 200, ..short }, 0));
+/// assert!(steal(&Look { head_age: 20_000, ..short }, 0));
+/// let small = Look { ready: 1_000, mean_work: 30, ..short };
+/// assert!(!steal(&small, 0));
+/// assert!(steal(&small, 50_000));
+/// assert!(steal(&Look { head_age: 200_000, ..small }, 0));
+/// let together = Look { together: true, ..short };
+/// assert!(!steal(&together, 50_000));
+/// assert!(steal(&Look { head_age: 200_000, ..together }, 0));
+/// assert!(steal(&Look { stalled: 1_500, ..short }, 0));
+/// ```
+#[inline]
+#[must_use]
+pub fn steal(other: &Look, waited: u64) -> bool {
+    if other.inbox && !other.switched && (!other.together || other.stalled >= answer_within(other))
+    {
+        return true;
+    }
+    if is_stranded(other) {
+        return true;
+    }
+    if other.ready == 0 {
+        return false;
+    }
+    if waited >= PATIENCE && other.ready >= 2 && !other.together {
+        return true;
+    }
+    if is_in_long_poll(other) {
+        return true;
+    }
+    if !other.is_worth_moving() {
+        return other.head_age >= OLD_SMALL_HEAD;
+    }
+    other.backlog() >= LONG_BACKLOG || other.head_age >= OLD_HEAD
+}
+
+/// Whether a processor whose polls are quick has not polled for several times as long: what waits there waits for a
+/// poll of another kind. `evenkeel-bench run --bench transfer` is where it shows.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::{Look, stealing::is_in_long_poll};
+/// let quick = Look { ready: 1, mean_poll: 50, ..Look::default() };
+/// assert!(!is_in_long_poll(&Look { stalled: 500, ..quick }));
+/// assert!(is_in_long_poll(&Look { stalled: 1_500, ..quick }));
+/// assert!(!is_in_long_poll(&Look { stalled: 1_500, mean_poll: 5_000, ..quick }));
+/// ```
+#[inline]
+#[must_use]
+pub fn is_in_long_poll(other: &Look) -> bool {
+    other.mean_poll < super::together::QUICK && other.stalled >= answer_within(other)
+}
+
+/// How long a processor stands still before the tasks that have come to it for an object's sake are taken away: several times as long as the system gives its core to somebody
+/// else now and then, when they would only go there again. An estimate; no benchmark sets it.
+pub const STRANDED: u64 = 4_000_000;
+
+/// Whether the tasks that are at a processor for the sake of an [object](crate::object) wait for a worker that stands still.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::{Look, stealing::{STRANDED, is_stranded}};
+/// let home = Look { visitors: 3, stalled: STRANDED, ..Look::default() };
+/// assert!(is_stranded(&home));
+/// assert!(!is_stranded(&Look { stalled: 5_000, ..home }));
+/// assert!(!is_stranded(&Look { visitors: 0, ..home }));
+/// ```
+#[inline]
+#[must_use]
+pub fn is_stranded(other: &Look) -> bool {
+    other.visitors > 0 && !other.switched && other.stalled >= STRANDED
+}
+
+/// How many of its `ready` tasks a thief that has `own` takes from a processor without asking: what that would
+/// [give](give()); all, if that stands inside a poll that lasts longer than an answer may.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::{Look, stealing::seize};
+/// let busy = Look { mean_poll: 50, mean_work: 10_000, switched: true, ..Look::default() };
+/// assert_eq!(seize(&busy, 100, 0), 50);
+/// assert_eq!(seize(&Look { switched: false, stalled: 300, ..busy }, 100, 0), 50);
+/// assert_eq!(seize(&Look { switched: false, stalled: 1_500, ..busy }, 100, 0), 100);
+/// ```
+#[inline]
+#[must_use]
+pub fn seize(other: &Look, ready: usize, own: usize) -> usize {
+    if other.stalled >= answer_within(other) {
+        take(ready, false)
+    } else {
+        give(ready, own, false, is_worth_half(other))
+    }
+}
+
+/// Whether a processor stands still with old work, so that its queue is taken by force although somebody else
+/// asks for it: whoever asks may stand still too, and then never takes its request back.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::{Look, stealing::is_stuck};
+/// let stuck = Look { ready: 1, head_age: 200_000, ..Look::default() };
+/// assert!(is_stuck(&stuck));
+/// assert!(!is_stuck(&Look { switched: true, ..stuck }));
+/// assert!(!is_stuck(&Look { head_age: 20_000, ..stuck }));
+/// ```
+#[inline]
+#[must_use]
+pub fn is_stuck(other: &Look) -> bool {
+    !other.switched && other.ready > 0 && other.head_age >= OLD_SMALL_HEAD
+}
+
+/// How long a thief waits at most for the answer to its request before it uses the heavy fence: an estimate from the
+/// fence's cost, 2 to 10 µs in a virtual machine; no benchmark sets it.
+pub const LONGEST_ANSWER: u64 = 3_000;
+
+/// How long it waits at least: an owner at its next push or pop answers within 300 ns when the cores are near and 1 µs
+/// when they are far. `evenkeel-bench run --bench transfer` set it.
+pub const SHORTEST_ANSWER: u64 = 1_000;
+
+/// How long a thief waits for the answer of `other` before it uses the heavy fence: four of the polls that it lately
+/// made, within bounds. One whose polls are quick and who has not answered by then is inside a long one.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::{Look, stealing::answer_within};
+/// assert_eq!(answer_within(&Look { mean_poll: 30, ..Look::default() }), 1_000);
+/// assert_eq!(answer_within(&Look { mean_poll: 500, ..Look::default() }), 2_000);
+/// assert_eq!(answer_within(&Look { mean_poll: 50_000, ..Look::default() }), 3_000);
+/// ```
+#[inline]
+#[must_use]
+pub fn answer_within(other: &Look) -> u64 {
+    other.mean_poll.saturating_mul(4).clamp(SHORTEST_ANSWER, LONGEST_ANSWER)
+}
+
+/// How long an owner goes on paying for its own fences after somebody has asked it for work or has been searching: as
+/// long as a [search](super::searching::SEARCH), so that whoever still searches finds it so. The price is 2 to 5 ns for
+/// each push and pop; without it, the thief of an owner inside a long poll pays 10 µs for the heavy fence, which
+/// interrupts every core. `evenkeel-bench run --bench transfer` set it.
+pub const FENCED: u64 = super::searching::SEARCH;
+
+/// How long a processor is left alone by one that has tried in vain to take its work, after `failures` such
+/// attempts in a row. Its worker has been preempted by the operating system inside an operation, and nobody
+/// can take the queue until it goes on; a heavy fence each few microseconds would only slow the others down.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::stealing::leave_alone;
+/// assert_eq!(leave_alone(0), 0);
+/// assert_eq!(leave_alone(1), 20_000);
+/// assert_eq!(leave_alone(2), 40_000);
+/// assert_eq!(leave_alone(60), 1_280_000);
+/// ```
+#[inline]
+#[must_use]
+pub fn leave_alone(failures: u32) -> u64 {
+    match failures {
+        0 => 0,
+        // Up to about a time slice of the operating system.
+        _ => 10_000 << failures.min(7),
+    }
+}
+
+/// How many of its `ready` tasks an asked processor gives to one that has `asker` of them: half of
+/// the difference, the older half. One that is `polling` a task keeps nothing back for itself if
+/// there is just one. Of tasks that are not `worth` the move it gives one: among many that end at once there
+/// may be some that go on, which are worth finding.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::stealing::give;
+/// assert_eq!(give(100, 0, false, true), 50);
+/// assert_eq!(give(100, 60, false, true), 20);
+/// assert_eq!(give(1, 0, false, true), 0);
+/// assert_eq!(give(1, 0, true, true), 1);
+/// assert_eq!(give(10, 20, true, true), 0);
+/// assert_eq!(give(100, 0, false, false), 1);
+/// ```
+#[inline]
+#[must_use]
+pub fn give(ready: usize, asker: usize, polling: bool, worth: bool) -> usize {
+    let half = (ready + usize::from(polling)).saturating_sub(asker) / 2;
+    if worth { half } else { half.min(1) }
+}
+
+/// Whether what waits at a processor is worth the move by the half: for the work in it, or for its age.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::{Look, stealing::is_worth_half};
+/// let small = Look { ready: 1_000, mean_work: 30, ..Look::default() };
+/// assert!(!is_worth_half(&small));
+/// assert!(is_worth_half(&Look { head_age: 200_000, ..small }));
+/// ```
+#[inline]
+#[must_use]
+pub fn is_worth_half(own: &Look) -> bool {
+    own.is_worth_moving() || own.head_age >= OLD_SMALL_HEAD
+}
+
+/// How many of `ready` tasks are taken by force from a processor that did not answer. One that has
+/// not switched stands inside a long poll: all its tasks wait for it, so all are taken.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::stealing::take;
+/// assert_eq!(take(100, false), 100);
+/// assert_eq!(take(100, true), 50);
+/// ```
+#[inline]
+#[must_use]
+pub fn take(ready: usize, switched: bool) -> usize {
+    if switched { ready.div_ceil(2) } else { ready }
+}

@@ -1,0 +1,125 @@
+//! When a sleeping processor is worth waking.
+
+/// A task that has waited this long for its own processor gets another one, if one sleeps: about
+/// what it costs to wake it. An estimate, which no benchmark sets; at least [`super::stealing::OLD_HEAD`], so that
+/// whoever is woken for a lone task may steal it.
+pub const WAITED: u64 = 20_000;
+
+/// The same for tasks that are [not worth the move](super::Look::is_worth_moving): what somebody is woken for is
+/// what a thief may steal.
+pub const SMALL_WAITED: u64 = super::stealing::OLD_SMALL_HEAD;
+
+/// Decides, after a push, whether to wake a sleeper. A processor that searches will find the task; a
+/// lone task is left to the processor that has pushed it, so that two tasks which take turns are not
+/// torn apart; and so are tasks that are not `worth` the move.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::waking::after_push;
+/// assert!(!after_push(1, true, 3, 0), "a ping of a ping-pong");
+/// assert!(after_push(2, true, 3, 0));
+/// assert!(!after_push(2, true, 3, 1), "somebody is on the way");
+/// assert!(!after_push(2, true, 0, 0));
+/// assert!(!after_push(1_000, false, 3, 0), "a batch of empty tasks");
+/// ```
+#[inline]
+#[must_use]
+pub fn after_push(ready: usize, worth: bool, sleeping: usize, searching: usize) -> bool {
+    sleeping > 0 && searching == 0 && ready >= 2 && worth
+}
+
+/// Decides the same at the end of a batch, when the age of the head is known, from the processor's look at
+/// itself: a lone or a small task that has waited is worth it too.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::{Look, waking::after_batch};
+/// let lone = Look { ready: 1, mean_work: 10_000, ..Look::default() };
+/// assert!(!after_batch(&lone, 1, 0));
+/// assert!(after_batch(&Look { head_age: 50_000, ..lone }, 1, 0));
+/// assert!(after_batch(&Look { ready: 2, ..lone }, 1, 0));
+/// ```
+#[inline]
+#[must_use]
+pub fn after_batch(own: &super::Look, sleeping: usize, searching: usize) -> bool {
+    sleeping > 0 && searching == 0 && before_sleep(own)
+}
+
+/// Decides, at the last look before a sleep, whether what waits at another processor is worth staying
+/// awake for: the counterpart of [`after_push`] and [`after_batch`], so that a push which wakes nobody
+/// is also one that keeps nobody awake.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::{Look, waking::before_sleep};
+/// let lone = Look { ready: 1, mean_work: 10_000, ..Look::default() };
+/// assert!(!before_sleep(&lone));
+/// assert!(before_sleep(&Look { ready: 2, ..lone }));
+/// assert!(before_sleep(&Look { inbox: true, ..lone }));
+/// assert!(before_sleep(&Look { head_age: 50_000, ..lone }));
+/// ```
+#[inline]
+#[must_use]
+pub fn before_sleep(other: &super::Look) -> bool {
+    let waited = if other.is_worth_moving() { WAITED } else { SMALL_WAITED };
+    other.inbox
+        || (other.ready >= 2 && other.is_worth_moving())
+        || (other.ready > 0 && other.head_age >= waited)
+}
+
+/// Whether a task has waited there for so long that a processor without work looks after it before it looks for
+/// fork-join jobs.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::{Look, waking::{WAITED, has_waited}};
+/// assert!(!has_waited(&Look { ready: 1, ..Look::default() }));
+/// assert!(has_waited(&Look { ready: 1, head_age: WAITED, ..Look::default() }));
+/// ```
+#[inline]
+#[must_use]
+pub fn has_waited(other: &super::Look) -> bool {
+    other.has_work() && other.head_age >= WAITED
+}
+
+/// Decides, when the watch looks up, whether to search: for that which is worth staying awake for, and now and
+/// then for what is not worth it on the average.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::{Look, waking::after_watch};
+/// let small = Look { ready: 2, mean_work: 30, ..Look::default() };
+/// assert!(after_watch(&small));
+/// assert!(!after_watch(&Look { ready: 1, ..small }));
+/// assert!(!after_watch(&Look { together: true, ..small }));
+/// ```
+#[inline]
+#[must_use]
+pub fn after_watch(other: &super::Look) -> bool {
+    other.visitors > 0 || (other.ready >= 2 && !other.together) || before_sleep(other)
+}
+
+/// The shortest sleep of the watch, the one sleeper that looks up now and then while others work. An estimate:
+/// some forty times what a sleep and a wake-up cost, so that looking up takes a few percent of a core that has
+/// nothing else to do; no benchmark sets it.
+pub const WATCH: u64 = 1_000_000;
+
+/// The longest sleep of the watch: a task behind a poll that never ends is found within this. A choice: eight
+/// times the shortest, and so an eighth of its cost. `cargo test --test simulation` asserts the bound that
+/// follows from it.
+pub const LONGEST_WATCH: u64 = 8_000_000;
+
+/// The next sleep of the watch after one of length `slept` in which it found nothing to do.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::waking::{LONGEST_WATCH, WATCH, next_watch};
+/// assert_eq!(next_watch(0), WATCH);
+/// assert_eq!(next_watch(WATCH), 2 * WATCH);
+/// assert_eq!(next_watch(LONGEST_WATCH), LONGEST_WATCH);
+/// ```
+#[inline]
+#[must_use]
+pub fn next_watch(slept: u64) -> u64 {
+    slept.saturating_mul(2).clamp(WATCH, LONGEST_WATCH)
+}

@@ -1,0 +1,419 @@
+//! The decisions of the scheduler, with made-up values.
+
+use evenkeel_policy::batch::{self, BATCH, MOST_POLLS};
+use evenkeel_policy::helping::{Help, LEAST_AGE, MARGIN, help};
+use evenkeel_policy::placement::{Source, place};
+use evenkeel_policy::searching::{SEARCH, may_search};
+use evenkeel_policy::stealing::{self, OLD_HEAD, PATIENCE, answer_within, give, steal, take};
+use evenkeel_policy::together;
+use evenkeel_policy::victim::{FAR_ONE_IN, Groups, order, pick};
+use evenkeel_policy::waking::{
+    LONGEST_WATCH, WAITED, WATCH, after_batch, after_push, before_sleep, next_watch,
+};
+use evenkeel_policy::{Locality, Look, smooth};
+use proptest::prelude::*;
+
+/// A second: longer than any time that a policy compares with.
+const LONG: u64 = 1_000_000_000;
+
+/// A processor with work that is worth a move.
+fn working() -> Look {
+    let poll = 1_000;
+    Look { ready: 10, mean_poll: poll, mean_work: LONG, switched: true, ..Look::default() }
+}
+
+/// Any view of a processor, with times up to a second.
+fn looks() -> impl Strategy<Value = Look> {
+    let times = (0..LONG, 0..LONG, 0..LONG, 0..LONG);
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    (0..1_000_usize, 0..4_usize, times, 0..LONG, flags).prop_map(
+        |(
+            ready,
+            visitors,
+            (head_age, mean_wait, mean_poll, mean_work),
+            stalled,
+            (inbox, switched, together),
+        )| Look {
+            ready,
+            visitors,
+            head_age: if ready == 0 && !inbox { 0 } else { head_age },
+            mean_wait,
+            mean_poll,
+            mean_work,
+            inbox,
+            switched,
+            stalled: if switched { 0 } else { stalled },
+            together,
+        },
+    )
+}
+
+/// How far an idle processor would go to get at the work of another.
+fn zeal(decision: Help) -> u8 {
+    u8::from(decision != Help::No)
+}
+
+#[test]
+fn averages_and_sums_do_not_overflow() {
+    assert_eq!(smooth(0, 0), 0);
+    assert!(smooth(u64::MAX, u64::MAX) >= u64::MAX - 3);
+    let endless = Look { ready: usize::MAX, mean_poll: u64::MAX, ..Look::default() };
+    assert_eq!(endless.backlog(), u64::MAX);
+    assert_eq!(batch::work(u64::MAX, u64::MAX, 0), u64::MAX);
+    assert_eq!(batch::work(0, 0, 0), 0);
+    let old = Look { head_age: u64::MAX, mean_wait: u64::MAX, ..working() };
+    assert_eq!(help(&old, &old), Help::No);
+}
+
+#[test]
+fn a_batch_of_any_polls_has_one_at_least() {
+    assert_eq!(batch::polls(0), MOST_POLLS);
+    assert_eq!(batch::polls(BATCH), 1);
+    assert_eq!(batch::polls(u64::MAX), 1);
+}
+
+#[test]
+fn caution_has_bounds_and_passes() {
+    assert_eq!(batch::caution(0, 0), 0);
+    assert_eq!(batch::caution(0, u64::MAX), batch::caution(0, u64::MAX / 2));
+    let mut caution = batch::caution(0, 100 * BATCH);
+    for _ in 0..100 {
+        caution = batch::caution(caution, BATCH);
+    }
+    assert_eq!(caution, 0);
+}
+
+#[test]
+fn nobody_helps_where_nothing_waits() {
+    let idle = Look { switched: false, mean_wait: LONG, ..Look::default() };
+    assert_eq!(help(&working(), &idle), Help::No);
+    assert_eq!(help(&Look::default(), &Look { switched: true, ..idle }), Help::No);
+}
+
+#[test]
+fn help_is_not_given_for_less_than_the_least_age() {
+    let idle = Look::default();
+    let young = Look { head_age: LEAST_AGE, mean_wait: LEAST_AGE, ..working() };
+    assert_eq!(help(&idle, &young), Help::No);
+    let old = Look { head_age: 2 * LEAST_AGE, ..young };
+    assert_eq!(help(&idle, &old), Help::Ask);
+}
+
+#[test]
+fn tasks_in_the_inbox_of_a_processor_that_stands_still_are_helped() {
+    let inbox = Look { inbox: true, switched: false, ..Look::default() };
+    assert_eq!(help(&working(), &inbox), Help::Take);
+    assert!(steal(&inbox, 0), "an idle processor takes them too");
+}
+
+#[test]
+fn a_thief_does_not_tear_a_lone_young_task_away() {
+    let lone = Look { ready: 1, ..working() };
+    assert!(!steal(&lone, LONG));
+    assert!(steal(&Look { head_age: OLD_HEAD, ..lone }, 0));
+}
+
+#[test]
+fn a_thief_finds_what_an_awake_processor_would_stay_awake_for() {
+    // A search lasts beyond the patience, and a sleeper's reason to stay awake is a thief's to steal.
+    const { assert!(SEARCH > PATIENCE) };
+    const { assert!(WAITED >= OLD_HEAD) };
+    let short = Look { ready: 2, mean_poll: 10, ..working() };
+    assert!(!steal(&short, PATIENCE - 1));
+    assert!(steal(&short, PATIENCE));
+    assert!(steal(&short, SEARCH));
+}
+
+#[test]
+fn what_is_not_worth_a_move_stays_until_it_is_old() {
+    let small = Look { ready: 1_000, mean_work: stealing::MIGRATION - 1, ..working() };
+    let old = Look { head_age: stealing::OLD_SMALL_HEAD, ..small };
+    assert!(!steal(&small, stealing::PATIENCE - 1));
+    assert!(!before_sleep(&small));
+    assert!(steal(&old, 0));
+    assert!(before_sleep(&old));
+    assert_eq!(give(1_000, 0, true, stealing::is_worth_half(&small)), 1);
+    assert_eq!(give(1_000, 0, true, stealing::is_worth_half(&old)), 500);
+}
+
+#[test]
+fn all_of_a_queue_that_stands_still_is_taken_and_half_of_another() {
+    assert_eq!(take(0, true), 0);
+    assert_eq!(take(1, true), 1, "a lone task that waits behind a long poll");
+    assert_eq!(take(7, true), 4);
+    assert_eq!(take(7, false), 7);
+}
+
+#[test]
+fn a_processor_alone_has_nobody_to_look_at() {
+    assert_eq!(pick(u64::MAX, &[], 0), None);
+    assert_eq!(pick(u64::MAX, &[], 1), None);
+}
+
+#[test]
+fn the_first_processor_that_runs_out_of_work_may_search() {
+    assert!((0..=1_024).all(|awake| may_search(0, awake)));
+    assert!(!may_search(1, 0), "the counts of a moment may not fit");
+}
+
+#[test]
+fn the_watch_s_sleep_reaches_its_longest_and_stays_there() {
+    let mut slept = 0;
+    for _ in 0..100 {
+        let next = next_watch(slept);
+        assert!(next >= slept && (WATCH..=LONGEST_WATCH).contains(&next));
+        slept = next;
+    }
+    assert_eq!(slept, LONGEST_WATCH);
+    assert_eq!(next_watch(u64::MAX), LONGEST_WATCH);
+}
+
+#[test]
+fn places_are_processors_of_the_runtime() {
+    assert_eq!(place(Source::Spawned(usize::MAX), 0, 1), 0);
+    assert_eq!(place(Source::Worker(0), 3, 4), 0);
+    assert_eq!(place(Source::Outside, 0, 1), 0);
+}
+
+#[test]
+fn new_tasks_are_dealt_out_to_all_in_equal_shares() {
+    let mut shares = [0; 3];
+    for count in 0..3 * 1_600 {
+        shares[place(Source::Spawned(count), 0, 3)] += 1;
+    }
+    assert_eq!(shares, [1_600; 3]);
+}
+
+/// Locality never beats the promise: multiples of the golden ratio, as a turn of looks would be, reach
+/// every other processor within a few rounds, however few of them are near.
+#[test]
+fn looks_by_turn_reach_everybody_soon() {
+    for count in 1..=256_usize {
+        let others: Vec<usize> = (0..count).collect();
+        for near in [0, 1, 3, 7, count / 2, count] {
+            let mut missing = count;
+            let mut reached = vec![false; count];
+            let mut turns = 0_u64;
+            while missing > 0 {
+                turns += 1;
+                let random = turns.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                let other = pick(random, &others, near.min(count)).expect("there are others");
+                missing -= usize::from(!std::mem::replace(&mut reached[other], true));
+            }
+            let most = 8 * FAR_ONE_IN * count as u64;
+            assert!(turns <= most, "{count} others, {near} near: {turns} turns of {most}");
+        }
+    }
+}
+
+/// The others of the first of 32 workers: one that is near, two that are farther, and the rest.
+fn others() -> (Vec<usize>, Groups) {
+    let others: Vec<usize> = (1..32).collect();
+    let groups = Groups::of(&others, |other| (other > 1, other > 3));
+    (others, groups)
+}
+
+#[test]
+fn whatever_the_locality_everybody_is_asked_once() {
+    let (others, groups) = others();
+    for locality in [Locality::Off, Locality::Random, Locality::Biased, Locality::Strict] {
+        for random in (0..100).map(|n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15)) {
+            let mut round: Vec<usize> = order(locality, &others, &groups, random).collect();
+            let is_nearest_first = round[0] == 1 && round[1..3].iter().all(|other| *other <= 3);
+            assert!(is_nearest_first || locality == Locality::Random);
+            round.sort_unstable();
+            assert_eq!(round, others, "{locality:?}");
+        }
+        assert_eq!(order(locality, &[], &Groups::default(), 7).count(), 0);
+    }
+}
+
+#[test]
+fn random_victims_are_anybody_equally_often() {
+    let (others, groups) = others();
+    let mut firsts = [0; 32];
+    for random in 0..31 * 100 {
+        let first = order(Locality::Random, &others, &groups, random).next();
+        firsts[first.expect("there are others")] += 1;
+    }
+    assert_eq!((firsts[0], &firsts[1..]), (0, &[100; 31][..]));
+}
+
+proptest! {
+    #[test]
+    fn an_average_lies_between_the_old_one_and_the_value(a in 0..LONG, b in 0..LONG) {
+        let next = smooth(a, b);
+        // Each quarter loses less than one by rounding.
+        prop_assert!(next + 1 >= a.min(b) && next <= a.max(b) + 1);
+    }
+
+    #[test]
+    fn longer_polls_make_shorter_batches(a in 0..LONG, b in 0..LONG) {
+        let (quick, slow) = (a.min(b), a.max(b));
+        prop_assert!(batch::polls(quick) >= batch::polls(slow));
+        prop_assert!(u64::from(batch::polls(slow)) * slow <= BATCH.max(slow));
+    }
+
+    #[test]
+    fn equals_do_not_trade(look in looks()) {
+        let equal = Look { switched: true, ..look };
+        prop_assert_eq!(help(&equal, &equal), Help::No);
+    }
+
+    #[test]
+    fn two_that_switch_never_both_want_help(a in looks(), b in looks()) {
+        let (a, b) = (Look { switched: true, ..a }, Look { switched: true, ..b });
+        prop_assert!(help(&a, &b) == Help::No || help(&b, &a) == Help::No);
+    }
+
+    #[test]
+    fn helped_work_is_older_by_the_margin(a in looks(), b in looks()) {
+        let b = Look { switched: true, ..b };
+        if help(&a, &b) != Help::No {
+            let oldest = b.head_age.max(b.mean_wait);
+            let youngest = a.head_age.min(a.mean_wait);
+            prop_assert!(oldest > MARGIN * youngest && oldest > LEAST_AGE);
+        }
+    }
+
+    #[test]
+    fn older_work_is_helped_no_later(a in looks(), b in looks(), more in 0..LONG) {
+        let older = Look { head_age: b.head_age + more, ..b };
+        prop_assert!(zeal(help(&a, &older)) >= zeal(help(&a, &b)));
+        let idler = Look { head_age: a.head_age / 2, mean_wait: a.mean_wait / 2, ..a };
+        prop_assert!(zeal(help(&idler, &b)) >= zeal(help(&a, &b)));
+    }
+
+    #[test]
+    fn a_steal_only_becomes_likelier(look in looks(), waited in 0..LONG, more in 0..LONG) {
+        if steal(&look, waited) {
+            let older = Look { head_age: look.head_age + more, ..look };
+            prop_assert!(look.has_work());
+            prop_assert!(steal(&look, waited + more));
+            prop_assert!(steal(&older, waited));
+            let longer = Look { ready: look.ready + 1, ..look };
+            prop_assert!(steal(&longer, waited) || look.ready == 0);
+        }
+    }
+
+    #[test]
+    fn work_that_keeps_one_awake_can_be_stolen(look in looks()) {
+        // The work in an inbox is its owner's for as long as it switches.
+        if before_sleep(&look) && (!look.inbox || !look.switched) {
+            prop_assert!(steal(&look, SEARCH));
+        }
+    }
+
+    #[test]
+    fn a_wake_needs_a_sleeper_and_no_searcher(
+        look in looks(),
+        worth in any::<bool>(),
+        sleeping in 0..10_usize,
+        searching in 0..10_usize,
+    ) {
+        let possible = sleeping > 0 && searching == 0;
+        prop_assert!(possible || !after_push(look.ready, worth, sleeping, searching));
+        prop_assert!(possible || !after_batch(&look, sleeping, searching));
+        prop_assert_eq!(after_batch(&look, 1, 0), before_sleep(&look));
+    }
+
+    #[test]
+    fn a_push_that_wakes_is_one_that_keeps_awake(look in looks()) {
+        if after_push(look.ready, look.is_worth_moving(), 1, 0) {
+            prop_assert!(before_sleep(&look));
+        }
+    }
+
+    #[test]
+    fn a_hand_over_leaves_the_giver_no_less_than_the_taker(
+        ready in 0..10_000_usize,
+        asker in 0..10_000_usize,
+        polling in any::<bool>(),
+    ) {
+        let given = give(ready, asker, polling, true);
+        prop_assert!(given <= ready);
+        let has = ready + usize::from(polling);
+        prop_assert!(given == 0 || has - given >= asker + given);
+        // And no more than one too many.
+        prop_assert!(has.saturating_sub(given) <= (asker + given + 1).max(asker));
+    }
+
+    #[test]
+    fn what_is_taken_is_there(ready in 0..10_000_usize, switched in any::<bool>()) {
+        let taken = take(ready, switched);
+        prop_assert!(taken <= ready && (taken > 0 || ready == 0));
+    }
+
+    #[test]
+    fn half_of_those_awake_search_or_two(awake in 2..1_024_usize) {
+        let mut searching = 0;
+        while may_search(searching, awake) {
+            searching += 1;
+        }
+        prop_assert_eq!(searching, (awake / 2).max(2));
+    }
+
+    #[test]
+    fn a_look_is_at_one_of_the_others(random: u64, count in 1..256_usize, near in 0..256_usize) {
+        let others: Vec<usize> = (0..count).collect();
+        prop_assert!(pick(random, &others, near).is_some_and(|other| other < count));
+        // Most looks stay near.
+        let other = pick(random | 1, &others, near.min(count));
+        prop_assert!(near == 0 || other < Some(near));
+    }
+
+    #[test]
+    fn a_task_is_placed_on_a_processor(count: usize, last in 0..64_usize, more in 1..64_usize) {
+        let processors = last + more;
+        for source in [Source::Worker(last), Source::Outside, Source::Spawned(count)] {
+            prop_assert!(place(source, last, processors) < processors);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_seized_is_there_and_all_of_it_only_from_behind_a_long_poll(
+        look in looks(),
+        ready in 0..1_000_usize,
+        own in 0..1_000_usize,
+    ) {
+        let seized = stealing::seize(&look, ready, own);
+        prop_assert!(seized <= ready);
+        if seized > ready / 2 {
+            prop_assert!(look.stalled >= answer_within(&look));
+        }
+    }
+
+    #[test]
+    fn a_queue_is_marked_only_if_one_processor_did_better_than_two(
+        before in 1..together::QUICK,
+        own in 1..2 * together::QUICK,
+        others in 1..2 * together::QUICK,
+        failures in 0..100_u32,
+    ) {
+        if let Some(mark) = together::judge(before, own, others, 7, failures) {
+            let both = 1.0 / (1.0 / own as f64 + 1.0 / others as f64);
+            prop_assert!((before as f64) < both, "{before} {both}");
+            prop_assert!(mark.holds(mark.until - 1, before.min(mark.most)));
+            prop_assert!(!mark.holds(mark.from, mark.most + 1));
+            prop_assert!(mark.from < mark.until);
+        }
+    }
+
+    #[test]
+    fn an_answer_is_waited_for_within_bounds(look in looks()) {
+        let bounds = stealing::SHORTEST_ANSWER..=stealing::LONGEST_ANSWER;
+        prop_assert!(bounds.contains(&answer_within(&look)));
+    }
+}
+
+#[test]
+fn tasks_that_are_left_together_are_taken_once_they_have_waited() {
+    let together = Look { together: true, mean_poll: 30, ..working() };
+    assert!(!steal(&together, 10 * stealing::PATIENCE));
+    assert!(steal(&Look { head_age: stealing::OLD_SMALL_HEAD, ..together }, 0));
+    let inbox = Look { inbox: true, switched: false, ..together };
+    assert!(!steal(&inbox, 0), "they have just been given back");
+    assert!(steal(&Look { stalled: stealing::SHORTEST_ANSWER, ..inbox }, 0));
+}
