@@ -136,7 +136,6 @@ mod mailbox;
 mod metrics;
 #[cfg(all(test, shuttle))]
 mod models;
-pub mod node;
 mod oneshot;
 mod policy;
 mod primitives;
@@ -166,6 +165,7 @@ pub use context::Context;
 pub use control::{ActorId, AnyActor};
 pub use dead_letter::{DeadLetter, DeadLetterKind};
 pub use error::{AskError, SendError, SpawnError, TrySendError};
+pub use evenkeel_node as node;
 pub use event::Event;
 pub use exit::{ExitReason, Failure};
 pub use group::{Group, GroupTypeError, JoinGroupError, Published};

@@ -1,7 +1,7 @@
-//! What is asserted of any bytes that a peer may send. The fuzz target and the tests `node::frames` run the same.
+//! What is asserted of any bytes that a peer may send. The fuzz target and the tests `frames` run the same.
 
-use evenkeel_actor::node::frame::{self, Frame};
-use evenkeel_actor::node::wire::Message;
+use evenkeel_node::frame::{self, Frame};
+use evenkeel_node::wire::Message;
 
 /// The longest frame that is read here.
 const MOST: usize = 1 << 20;

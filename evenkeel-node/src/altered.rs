@@ -1,44 +1,75 @@
-//! A transport around another, which a test alters in a few calls and hands on in all others.
+//! For tests: a transport around another, altered in a few calls.
+//!
+//! ```
+//! use evenkeel_node::altered::{Alter, Altered};
+//! use evenkeel_node::in_process::{Faults, InProcess, network};
+//! use evenkeel_node::{NodeId, Refused, Transport};
+//!
+//! /// Counts the frames that are sent.
+//! struct Counting(u32);
+//!
+//! impl Alter<InProcess> for Counting {
+//!     fn send(&mut self, inner: &mut InProcess, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
+//!         self.0 += 1;
+//!         inner.send(to, frame)
+//!     }
+//! }
+//!
+//! let (_control, mut nodes) = network(2, Faults::default());
+//! let mut first = Altered { inner: nodes.remove(0), by: Counting(0) };
+//! first.send(NodeId::new(1), vec![0; 8]).unwrap();
+//! assert_eq!((first.by.0, first.nodes()), (1, 2));
+//! ```
 
-use evenkeel_actor::node::{Event, NodeId, Refused, Transport, TransportWaker};
+use crate::{Event, NodeId, Refused, Transport, TransportWaker};
 use std::task::Waker;
 use std::time::Duration;
 
-/// What is another in some calls of a transport: those that are not written hand on to `inner`.
-pub(crate) trait Alter<T: Transport> {
+/// What is done in place of some calls of a transport. A call that is not written goes to `inner`.
+pub trait Alter<T: Transport> {
+    /// In place of [`Transport::send`].
     fn send(&mut self, inner: &mut T, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
         inner.send(to, frame)
     }
 
+    /// In place of [`Transport::poll`].
     fn poll(&mut self, inner: &mut T) -> Option<Event> {
         inner.poll()
     }
 
+    /// In place of [`Transport::wait`].
     fn wait(&mut self, inner: &mut T, most: Duration) {
         inner.wait(most);
     }
 
+    /// In place of [`Transport::wakes`].
     fn wakes(&mut self, inner: &mut T, waker: &Waker) -> Option<Duration> {
         inner.wakes(waker)
     }
 
+    /// In place of [`Transport::is_sending`].
     fn is_sending(&self, inner: &T) -> bool {
         inner.is_sending()
     }
 
+    /// In place of [`Transport::leave`].
     fn leave(&mut self, inner: &mut T) {
         inner.leave();
     }
 
+    /// In place of [`Transport::ended`].
     fn ended(&mut self, inner: &mut T) -> bool {
         inner.ended()
     }
 }
 
-/// The transport `inner`, altered by `by`.
-pub(crate) struct Altered<T, A> {
-    pub(crate) inner: T,
-    pub(crate) by: A,
+/// The transport `inner`, some of whose calls `by` alters.
+#[derive(Debug)]
+pub struct Altered<T, A> {
+    /// The transport that does the work.
+    pub inner: T,
+    /// What is done in place of some calls.
+    pub by: A,
 }
 
 impl<T: Transport, A: Alter<T>> Transport for Altered<T, A> {

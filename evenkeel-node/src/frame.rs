@@ -145,7 +145,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Those from a place on that [`Messages::at`] has named; at zero, all.
-    pub(crate) fn messages_from(&self, at: usize) -> Messages<'a> {
+    pub fn messages_from(&self, at: usize) -> Messages<'a> {
         let mut messages = self.messages();
         let before = at.saturating_sub(messages.at());
         if messages.rest.bytes(before).is_err() {
@@ -164,7 +164,7 @@ pub struct Messages<'a> {
 impl<'a> Messages<'a> {
     /// Where the next one is in the frame.
     #[inline]
-    pub(crate) fn at(&self) -> usize {
+    pub fn at(&self) -> usize {
         self.rest.at()
     }
 

@@ -1,4 +1,4 @@
-//! Nodes: processes of one job whose actors send each other messages.
+//! Nodes: processes of one job that send each other messages.
 //!
 //! From below: a [`Transport`] moves frames, of which [`in_process`] is one; [`frame`] and [`wire`]
 //! say what is in them, [`payload`] what is in a message. The [`multiplexer`] packs messages into
@@ -6,7 +6,11 @@
 //! transport between them; [`policy`] is what they decide by. [`tree`], [`barrier`] and
 //! [`termination`] are protocols of all nodes, without a transport. None of them knows what an
 //! actor is.
+//!
+//! Programs use `evenkeel-actor`, whose module `node` this is, and transports implement
+//! [`Transport`]. What is hidden from this manual changes without notice.
 
+pub mod altered;
 pub mod barrier;
 pub mod demultiplexer;
 pub mod frame;

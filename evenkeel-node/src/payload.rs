@@ -68,7 +68,7 @@ impl Error for PayloadError {}
 ///
 /// # Examples
 /// ```
-/// use evenkeel_actor::node::payload;
+/// use evenkeel_node::payload;
 ///
 /// let mut bytes = Vec::new();
 /// payload::put(&("ping", 7_u32), &mut bytes).unwrap();

@@ -28,7 +28,7 @@ impl Packing {
     ///
     /// # Examples
     /// ```
-    /// use evenkeel_actor::node::policy::Packing;
+    /// use evenkeel_node::policy::Packing;
     /// assert_eq!(Packing::default().longest_frame(), 16 << 20);
     /// ```
     #[must_use]
@@ -69,7 +69,7 @@ pub fn looks_at_clock(message: u32) -> bool {
 ///
 /// # Examples
 /// ```
-/// use evenkeel_actor::node::policy::{Packing, leaves};
+/// use evenkeel_node::policy::{Packing, leaves};
 /// let packing = Packing::default();
 /// assert!(!leaves(100, 0, &packing));
 /// assert!(leaves(8 << 10, 0, &packing), "full");
@@ -103,7 +103,7 @@ pub enum Idle {
 ///
 /// # Examples
 /// ```
-/// use evenkeel_actor::node::policy::looks_for_more;
+/// use evenkeel_node::policy::looks_for_more;
 /// assert!(!looks_for_more(false, 1), "the first after a silence");
 /// assert!(looks_for_more(true, 1), "frames are flowing");
 /// assert!(looks_for_more(false, 2), "this is not the first of the turn");
@@ -148,7 +148,7 @@ pub const LONGEST_WAIT: u64 = 10_000_000;
 ///
 /// # Examples
 /// ```
-/// use evenkeel_actor::node::policy::{Idle, LONGEST_WAIT, YIELD, YIELD_OF_TASK, idle};
+/// use evenkeel_node::policy::{Idle, LONGEST_WAIT, YIELD, YIELD_OF_TASK, idle};
 /// assert_eq!(idle(1_000, YIELD), Idle::Spin);
 /// assert_eq!(idle(50_000, YIELD), Idle::Yield);
 /// assert_eq!(idle(100_000, YIELD), Idle::Wait(50_000));

@@ -12,7 +12,7 @@ use std::ops::Range;
 ///
 /// # Examples
 /// ```
-/// use evenkeel_actor::node::tree::parts;
+/// use evenkeel_node::tree::parts;
 /// assert_eq!(parts(6).collect::<Vec<_>>(), [4..6, 2..4, 1..2]);
 /// assert_eq!(parts(1).count(), 0);
 /// ```
@@ -31,7 +31,7 @@ pub fn parts(members: usize) -> impl Iterator<Item = Range<usize>> {
 ///
 /// # Examples
 /// ```
-/// use evenkeel_actor::node::tree::parent;
+/// use evenkeel_node::tree::parent;
 /// assert_eq!([1, 2, 3, 6].map(parent), [Some(0), Some(0), Some(2), Some(4)]);
 /// assert_eq!(parent(0), None);
 /// ```
@@ -44,7 +44,7 @@ pub fn parent(number: u32) -> Option<u32> {
 ///
 /// # Examples
 /// ```
-/// use evenkeel_actor::node::tree::children;
+/// use evenkeel_node::tree::children;
 /// assert_eq!(children(0, 6).collect::<Vec<_>>(), [4, 2, 1]);
 /// assert_eq!(children(4, 6).collect::<Vec<_>>(), [5]);
 /// ```

@@ -1,8 +1,8 @@
 //! A node whose host panics.
 
-use crate::altered::{Alter, Altered};
 use crate::ending::ends;
 use crate::world::{Message, Sum, id, runtime};
+use evenkeel_actor::node::altered::{Alter, Altered};
 use evenkeel_actor::node::in_process::{Faults, InProcess, network};
 use evenkeel_actor::node::{Event, Transport};
 use evenkeel_actor::remote::Node;

@@ -1,7 +1,5 @@
 //! Nodes with actors on them, several in one process.
 
-#[path = "../common/altered.rs"]
-mod altered;
 mod asks;
 mod bad_peers;
 mod basics;

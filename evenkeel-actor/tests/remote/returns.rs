@@ -1,7 +1,7 @@
 //! A node that was down and that its transport says to be up again.
 
-use crate::altered::{Alter, Altered};
 use crate::world::{Message, Sum, id, runtime};
+use evenkeel_actor::node::altered::{Alter, Altered};
 use evenkeel_actor::node::in_process::{Faults, InProcess, network};
 use evenkeel_actor::node::{DownReason, Event, Transport};
 use evenkeel_actor::remote::{Node, NodeEvent, RemoteError};

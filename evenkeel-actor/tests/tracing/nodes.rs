@@ -1,7 +1,7 @@
 //! What comes from other nodes, and what becomes of these. The other node is driven by hand.
 
-use crate::altered::{Alter, Altered};
 use crate::log::{Fields, log};
+use evenkeel_actor::node::altered::{Alter, Altered};
 use evenkeel_actor::node::frame;
 use evenkeel_actor::node::in_process::{Control, Faults, InProcess, network};
 use evenkeel_actor::node::wire::{Envelope, MembersBuf, Message};

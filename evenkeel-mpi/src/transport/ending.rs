@@ -15,7 +15,7 @@
 
 use super::MpiTransport;
 use crate::raw::Collective;
-use evenkeel_actor::node::Transport;
+use evenkeel_node::Transport;
 use std::thread;
 use std::time::{Duration, Instant};
 

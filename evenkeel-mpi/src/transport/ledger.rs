@@ -2,7 +2,7 @@
 
 use crate::peer::{Message, Peer, State};
 use crate::raw::{Finished, Short};
-use evenkeel_actor::node::{DownReason, Event, NodeId};
+use evenkeel_node::{DownReason, Event, NodeId};
 use std::collections::VecDeque;
 use std::mem;
 

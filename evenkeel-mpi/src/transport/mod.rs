@@ -23,7 +23,7 @@ use crate::peer::State;
 use crate::raw::{Channel, Finished, Posted, Requests, SHORT, Session};
 use crate::wait::{Bell, Pause};
 use ending::Ending;
-use evenkeel_actor::node::{Event, NodeId, Refusal, Refused, Transport, TransportWaker};
+use evenkeel_node::{Event, NodeId, Refusal, Refused, Transport, TransportWaker};
 use ledger::{Arrived, FRAME, LEAVE, LONG, Ledger, Receiving, Sending, Sent};
 use std::fmt;
 use std::mem;

@@ -3,8 +3,6 @@
 //! `EVENKEEL_MPIEXEC` names another `mpiexec`. Jobs run one after the other, each limited to [`LIMIT`] by `mpiexec` itself, which protects from a job that hangs and
 //! decides nothing otherwise. An argument that is not a flag picks the tests whose names contain it.
 
-#[path = "../../../evenkeel-actor/tests/common/altered.rs"]
-mod altered;
 mod jobs;
 mod programs;
 

@@ -1,11 +1,11 @@
 //! The programs of the ranks.
 
-use crate::altered::{Alter, Altered};
 use crate::jobs::OTHER;
 use evenkeel_actor::node::{DownReason, Event, NodeId, Refusal, Transport};
 use evenkeel_actor::remote::Node;
 use evenkeel_actor::{Actor, AskError, Context, ExitReason, Handled, ReplyTo};
 use evenkeel_mpi::{Config, MpiTransport, StartError};
+use evenkeel_node::altered::{Alter, Altered};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, Destination, Source};
 use std::collections::HashMap;

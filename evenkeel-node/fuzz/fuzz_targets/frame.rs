@@ -1,4 +1,4 @@
-//! Decodes arbitrary bytes as a frame: `cargo +nightly fuzz run frame` in `evenkeel-actor`.
+//! Decodes arbitrary bytes as a frame: `cargo +nightly fuzz run frame` in `evenkeel-node`.
 
 #![no_main]
 

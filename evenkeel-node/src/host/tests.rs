@@ -1,17 +1,15 @@
 //! Hosts over the network in one process.
 
-#[path = "../../../tests/common/altered.rs"]
-mod altered;
 mod returns;
 mod together;
 
 use super::{Deliver, Host, Progress};
-use crate::node::frame::Frame;
-use crate::node::in_process::{Control, Faults, InProcess, network};
-use crate::node::multiplexer::{Link, Multiplexer, PutError};
-use crate::node::policy::Packing;
-use crate::node::wire::{Message, write_tell};
-use crate::node::{DownReason, NodeId, Refusal, Slot};
+use crate::frame::Frame;
+use crate::in_process::{Control, Faults, InProcess, network};
+use crate::multiplexer::{Link, Multiplexer, PutError};
+use crate::policy::Packing;
+use crate::wire::{Message, write_tell};
+use crate::{DownReason, NodeId, Refusal, Slot};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -105,8 +105,8 @@ pub struct InProcess {
 ///
 /// # Examples
 /// ```
-/// use evenkeel_actor::node::in_process::{Faults, network};
-/// use evenkeel_actor::node::{Event, NodeId, Transport};
+/// use evenkeel_node::in_process::{Faults, network};
+/// use evenkeel_node::{Event, NodeId, Transport};
 ///
 /// let (_control, mut nodes) = network(2, Faults::default());
 /// nodes[0].send(NodeId::new(1), b"hello".to_vec()).unwrap();

@@ -2,7 +2,7 @@
 //! are lost.
 
 use super::{Clock, Control, Faults, InProcess, network};
-use crate::node::{DownReason, Event, NodeId, Refusal, Transport};
+use crate::{DownReason, Event, NodeId, Refusal, Transport};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -5,7 +5,6 @@ use std::fmt;
 
 /// Why a message for another node was not put in. `E` is what its writer says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum PutError<E> {
     /// As many bytes as may wait for the node do.
     Full {

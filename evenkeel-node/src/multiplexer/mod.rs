@@ -181,7 +181,7 @@ impl Multiplexer {
 
     /// Begins an epoch: trails that were laid in earlier ones may be
     /// [forgotten](Trail::remove_before) when this returns.
-    pub(crate) fn begin_epoch(&self) -> u64 {
+    pub fn begin_epoch(&self) -> u64 {
         let mut epoch = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
         *epoch = trail::epoch_after(*epoch);
         for lane in &self.lanes {
@@ -285,7 +285,7 @@ impl Multiplexer {
     }
 
     /// Ends the host's wait, as there is room again for what arrives.
-    pub(crate) fn wake_host(&self) {
+    pub fn wake_host(&self) {
         self.departures.wake_host();
     }
 
@@ -327,7 +327,7 @@ impl Multiplexer {
 
     /// Refuses further messages for a node, for ever, and drops those that are packed. Says how
     /// many messages that were.
-    pub(crate) fn node_is_down(&self, node: NodeId) -> u64 {
+    pub fn node_is_down(&self, node: NodeId) -> u64 {
         let Some(gate) = self.gate(node) else { return 0 };
         gate.shut(Shut::Down);
         let messages = self.lanes.iter().map(|lane| lane.discard(gate)).sum();
@@ -373,7 +373,7 @@ impl Link {
     ///
     /// # Errors
     /// [`PutError`], except `Full`.
-    pub(crate) fn put_anyway<E>(
+    pub fn put_anyway<E>(
         &self,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), PutError<E>> {
@@ -382,13 +382,13 @@ impl Link {
     }
 
     /// Whether the node is down, or this one leaves.
-    pub(crate) fn is_shut(&self) -> bool {
+    pub fn is_shut(&self) -> bool {
         self.gate.is_shut().is_some()
     }
 
     /// The same as [`put_anyway`](Self::put_anyway), behind all that was put in under `line`
     /// before, by whomever. The caller has a lock that the others with this line take too.
-    pub(crate) fn put_in_line<E>(
+    pub fn put_in_line<E>(
         &self,
         line: &Trail,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
@@ -402,7 +402,7 @@ impl Link {
 
     /// What is put in for the node after this is read there after all that was put in before, by
     /// whichever lanes. Messages for other nodes stay packed, and no epoch begins.
-    pub(crate) fn fence(&self) {
+    pub fn fence(&self) {
         let this = &*self.multiplexer;
         for lane in &this.lanes {
             lane.flush_to(&self.gate, &this.departures).wake();
@@ -414,7 +414,7 @@ impl Link {
     }
 
     /// Bytes that wait for the transport.
-    pub(crate) fn backlog(&self) -> usize {
+    pub fn backlog(&self) -> usize {
         self.gate.queued()
     }
 

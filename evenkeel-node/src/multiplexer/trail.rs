@@ -91,7 +91,7 @@ impl Trail {
     /// The same for a trail that may be removed meanwhile: then `keep` has the one that is to be
     /// kept in its place, unless nothing was sent.
     #[inline]
-    pub(crate) fn under_or<R>(&self, keep: impl Fn(Trail), f: impl FnOnce() -> R) -> R {
+    pub fn under_or<R>(&self, keep: impl Fn(Trail), f: impl FnOnce() -> R) -> R {
         /// Puts things back, by a panic too.
         struct Back<'a, K: Fn(Trail)> {
             trail: &'a Trail,
@@ -138,12 +138,12 @@ impl Trail {
 
     /// Whether it is removed, so that the sender's trail is another one.
     #[inline]
-    pub(crate) fn is_removed(&self) -> bool {
+    pub fn is_removed(&self) -> bool {
         self.0.load(Ordering::Relaxed) == REMOVED
     }
 
     /// Takes over what another trail of the same sender says.
-    pub(crate) fn take_over(&self, other: &Trail) {
+    pub fn take_over(&self, other: &Trail) {
         let left = other.0.load(Ordering::Relaxed);
         let found = self.0.load(Ordering::Relaxed);
         let kept = self.leave(found, later(found, left));
@@ -152,7 +152,7 @@ impl Trail {
 
     /// Removes it if it is of an earlier epoch than this one, which has begun. Only who keeps it
     /// calls that.
-    pub(crate) fn remove_before(&self, begun: u64) -> bool {
+    pub fn remove_before(&self, begun: u64) -> bool {
         let found = self.0.load(Ordering::Relaxed);
         let next = match found {
             REMOVED => return true,

@@ -8,7 +8,6 @@ macro_rules! code {
     ($(#[$meta:meta])* $name:ident, $what:literal: $($(#[$doc:meta])* $variant:ident = $code:literal,)*) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
         pub enum $name { $($(#[$doc])* $variant,)* }
 
         impl $name {

@@ -289,7 +289,7 @@ pub enum Message<'a> {
         /// How many nodes it thinks there are.
         nodes: u32,
         /// What tells this run of the node from others. Nobody asks yet: a node that was down [does
-        /// not come back](crate::node::Transport), so there is one run.
+        /// not come back](crate::Transport), so there is one run.
         incarnation: u64,
         /// The longest frame that it takes. Nobody acts on it yet: the nodes of a job are started
         /// with transports that take the same, and a node that is sent a longer frame shuts its

@@ -42,12 +42,12 @@ impl<'a> Places<'a> {
     }
 
     /// What they are in memory that is kept.
-    pub(crate) fn as_bytes(&self) -> &'a [u8] {
+    pub fn as_bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
     /// The places that were these bytes before.
-    pub(crate) fn from_bytes(bytes: &'a [u8]) -> Self {
+    pub fn from_bytes(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }
 

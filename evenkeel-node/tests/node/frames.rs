@@ -1,19 +1,19 @@
 //! Frames: what is written is read, and what is not a frame is an error that says why.
 
-#[path = "../../src/node/random.rs"]
+#[path = "../../src/random.rs"]
 mod random;
 
 #[path = "../../fuzz/driver.rs"]
 mod driver;
 
-use crate::common::messages::{Parts, parts};
+use crate::messages::{Parts, parts};
 use driver::drive;
-use evenkeel_actor::node::frame::{self, Frame, MAGIC, VERSION};
-use evenkeel_actor::node::wire::{
+use evenkeel_node::frame::{self, Frame, MAGIC, VERSION};
+use evenkeel_node::wire::{
     End, EndBy, EndKind, Envelope, LONGEST_DETAIL, LONGEST_NAME, MOST_PLACES, MembersBuf, Message,
     PlacesBuf, write_hand, write_tell,
 };
-use evenkeel_actor::node::{FrameError, Name, NodeId, Slot};
+use evenkeel_node::{FrameError, Name, NodeId, Slot};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use random::Random;

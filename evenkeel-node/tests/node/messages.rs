@@ -1,10 +1,10 @@
 //! Any message that nodes may send each other.
 
-use evenkeel_actor::node::wire::{
+use evenkeel_node::wire::{
     BarrierStep, End, EndBy, EndKind, Envelope, Failure, MembersBuf, Message, PlacesBuf, Probe,
     ReferencesBuf, StopHow,
 };
-use evenkeel_actor::node::{Name, NodeId, Slot};
+use evenkeel_node::{Name, NodeId, Slot};
 use proptest::prelude::*;
 use proptest::sample::select;
 

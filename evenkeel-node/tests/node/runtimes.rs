@@ -1,13 +1,13 @@
 //! Two nodes on two runtimes: flushers, hosts on threads and as tasks, and the end.
 
 use evenkeel::Runtime;
-use evenkeel_actor::node::frame::Frame;
-use evenkeel_actor::node::host::{Deliver, Host};
-use evenkeel_actor::node::in_process::{Faults, InProcess, network};
-use evenkeel_actor::node::multiplexer::{Link, Multiplexer, PutError, Trail};
-use evenkeel_actor::node::policy::Packing;
-use evenkeel_actor::node::wire::{Message, write_tell};
-use evenkeel_actor::node::{DownReason, NodeId, Refusal, Slot};
+use evenkeel_node::frame::Frame;
+use evenkeel_node::host::{Deliver, Host};
+use evenkeel_node::in_process::{Faults, InProcess, network};
+use evenkeel_node::multiplexer::{Link, Multiplexer, PutError, Trail};
+use evenkeel_node::policy::Packing;
+use evenkeel_node::wire::{Message, write_tell};
+use evenkeel_node::{DownReason, NodeId, Refusal, Slot};
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;

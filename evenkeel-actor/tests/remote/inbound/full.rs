@@ -1,8 +1,8 @@
 //! Full mailboxes: who waits for them, and who does not.
 
 use super::{ends, with_peer};
-use crate::altered::{Alter, Altered};
 use crate::world::{Message, Sum, World, id, runtime};
+use evenkeel_actor::node::altered::{Alter, Altered};
 use evenkeel_actor::node::in_process::{Faults, InProcess, network};
 use evenkeel_actor::node::policy::Packing;
 use evenkeel_actor::node::wire::{Envelope, MembersBuf, Message as Wire};

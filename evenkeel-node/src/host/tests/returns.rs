@@ -1,12 +1,12 @@
 //! Hosts whose transport gives buffers back before what has come.
 
-use super::altered::{Alter, Altered};
 use super::{A, B, Note, Notes, send, timeless};
-use crate::node::host::Host;
-use crate::node::in_process::{Faults, InProcess, network};
-use crate::node::multiplexer::Multiplexer;
-use crate::node::policy::Packing;
-use crate::node::{Event, NodeId, Refused, Transport};
+use crate::altered::{Alter, Altered};
+use crate::host::Host;
+use crate::in_process::{Faults, InProcess, network};
+use crate::multiplexer::Multiplexer;
+use crate::policy::Packing;
+use crate::{Event, NodeId, Refused, Transport};
 use std::sync::Arc;
 
 /// Gives back all buffers first: so many are yet to come back.

@@ -1,12 +1,12 @@
 //! Hosts whose transport ends with others only, or has nothing to wait for.
 
-use super::altered::{Alter, Altered};
 use super::{A, B, Note, Notes, send};
-use crate::node::host::{Deliver, Host, Progress};
-use crate::node::in_process::{Faults, InProcess, network};
-use crate::node::multiplexer::Multiplexer;
-use crate::node::policy::Packing;
-use crate::node::{DownReason, Event, NodeId, Refusal, Transport};
+use crate::altered::{Alter, Altered};
+use crate::host::{Deliver, Host, Progress};
+use crate::in_process::{Faults, InProcess, network};
+use crate::multiplexer::Multiplexer;
+use crate::policy::Packing;
+use crate::{DownReason, Event, NodeId, Refusal, Transport};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};

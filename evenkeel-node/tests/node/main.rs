@@ -1,0 +1,5 @@
+//! What is below the actors of several nodes: frames, and nodes on runtimes.
+
+mod frames;
+mod messages;
+mod runtimes;
