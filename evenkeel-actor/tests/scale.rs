@@ -47,7 +47,8 @@ fn on_workers<F: Future<Output = ()> + core::marker::Send + 'static>(
         evenkeel::spawn(test).await.unwrap();
         until(|| system.metrics().alive() == 0).await;
     });
-    // A worker counts an actor's end before it frees the actor's memory, and may lose its core in between.
+    // A worker counts an actor's end before it frees the actor's memory, and may lose its core in
+    // between.
     let patience = Instant::now() + PATIENCE;
     while bytes() > built + CACHES && Instant::now() < patience {
         std::thread::sleep(Duration::from_millis(1));
@@ -68,7 +69,8 @@ const ASIDE: usize = 256 << 10;
 /// What two workers keep after a million actors: 1.25 MiB of blocks each at most, and queues and tables with room for all tasks that have been ready or there at once. An estimate.
 const CACHES: usize = 48 << 20;
 
-/// How long a test waits for memory that the workers are about to free. More than any machine takes.
+/// How long a test waits for memory that the workers are about to free: more than any machine
+/// takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What has happened to all the actors of a test.

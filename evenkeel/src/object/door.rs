@@ -71,7 +71,7 @@ const CLOSED: u64 = 16;
 
 /// The operation before was a read: the next one that writes has that to look after, in words that
 /// may lie on another line.
-const READ: u64 = 32;
+pub(super) const READ: u64 = 32;
 
 /// Its home is the caller's choice, and stays: no class is gathered elsewhere with it.
 const PINNED: u64 = 64;
@@ -159,12 +159,12 @@ impl Door {
         // The class first: in place it does not matter which of its objects have homes, and a
         // branch on that would be mispredicted half of the time.
         let Some(host) = host_in(word, class) else {
-            return self.lock(word);
+            return self.lock(word).map(Way::by_lock);
         };
         if host != context.seat.me() || !class.is_of(context.shared()) {
             return None;
         }
-        let way = self.lock(word)?;
+        let way = Way::by_lock(self.lock(word)?);
         context.note_visit();
         Some(way.as_host())
     }
@@ -209,7 +209,8 @@ impl Door {
             // It would wait for itself.
             return Err(Refusal::Taken);
         }
-        let way = self.lock(word).ok_or(Refusal::Taken)?;
+        self.lock(word).ok_or(Refusal::Taken)?;
+        let way = Way::by_changing_lock(word);
         if word & SHARED != 0 {
             return self.enter_shared(class, word, way);
         }
@@ -219,17 +220,18 @@ impl Door {
         Ok(way.poisoned(word & POISONED != 0))
     }
 
-    /// Sets the lock; none if the word has it, or is another one by now.
+    /// Sets the lock, and gives the word without it; none if the word has it, or is another one by
+    /// now.
     #[inline(always)]
-    fn lock(&self, word: u64) -> Option<Way> {
+    fn lock(&self, word: u64) -> Option<u64> {
         if word & LOCKED != 0 {
             return None;
         }
-        let me = id::among_threads();
-        let locked = word & BELOW | LOCKED | me << LAST;
+        let leaving = word & BELOW | id::among_threads() << LAST;
         let order = edge(Edge::ObjectLock, Ordering::Acquire);
-        let has_set = self.word.compare_exchange(word, locked, order, Ordering::Relaxed).is_ok();
-        has_set.then(|| Way::by_lock().after(word & READ != 0))
+        let has_set =
+            self.word.compare_exchange(word, leaving | LOCKED, order, Ordering::Relaxed).is_ok();
+        has_set.then_some(leaving)
     }
 
     /// Has the object entered in place until its host is back. The caller is inside.
@@ -266,6 +268,16 @@ impl Door {
     #[inline(always)]
     pub(super) fn leave(&self) {
         self.word.store(self.word() & !LOCKED, edge(Edge::ObjectUnlock, Ordering::Release));
+    }
+
+    /// Goes out again by this way, on which the caller has come in. What it has changed of the word
+    /// since then it has said of the way.
+    #[inline(always)]
+    pub(super) fn leave_by(&self, way: Way) {
+        match way.leaving() {
+            Some(word) => self.word.store(word, edge(Edge::ObjectUnlock, Ordering::Release)),
+            None => self.leave(),
+        }
     }
 
     /// Notes that the operation which ends now, and has the lock, was a read, or that the one which

@@ -52,7 +52,7 @@ impl<'a, T> Guard<'a, T> {
     /// This thread is inside, by `way`, and leaves when the guard is dropped.
     #[inline(always)]
     pub(super) unsafe fn new(object: &'a Inner<T>, way: Way) -> Self {
-        object.begin_write(way);
+        let way = object.begin_write(way);
         Self { object, way: way.panicking(std::thread::panicking()), not_send: PhantomData }
     }
 }
@@ -60,7 +60,7 @@ impl<'a, T> Guard<'a, T> {
 /// Leaves an object that the caller is inside of alone.
 #[inline(always)]
 fn leave<T>(object: &Inner<T>, way: Way) {
-    object.leave();
+    object.door.leave_by(way);
     if way.is_sampled() {
         object.end_sample();
     }
@@ -76,7 +76,7 @@ impl<T> Drop for Running<'_, T> {
     #[cold]
     fn drop(&mut self) {
         self.object.door.poison();
-        leave(self.object, self.way);
+        leave(self.object, self.way.changed());
     }
 }
 
@@ -90,7 +90,7 @@ pub(super) unsafe fn run<T, R>(
     way: Way,
     operation: impl FnOnce(&mut T) -> R,
 ) -> R {
-    object.begin_write(way);
+    let way = object.begin_write(way);
     let running = Running { object, way };
     // SAFETY: this thread is inside until it leaves below, or as it unwinds, and the borrow ends
     // before.
@@ -123,6 +123,7 @@ impl<T> Drop for Guard<'_, T> {
     fn drop(&mut self) {
         if std::thread::panicking() && !self.way.was_panicking() {
             self.object.door.poison();
+            self.way = self.way.changed();
         }
         leave(self.object, self.way);
     }

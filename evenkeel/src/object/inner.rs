@@ -94,12 +94,15 @@ impl<T> Inner<T> {
         self.streak.store(streak.bits(), Ordering::Relaxed);
     }
 
-    /// Notes that it is about to be written. The caller is inside alone.
+    /// Notes that it is about to be written. The caller is inside alone, and leaves by the way that
+    /// this gives.
     #[inline(always)]
-    pub(super) fn begin_write(&self, way: Way) {
-        if way.is_after_read() {
-            self.end_streak();
+    pub(super) fn begin_write(&self, way: Way) -> Way {
+        if !way.is_after_read() {
+            return way;
         }
+        self.end_streak();
+        way.changed()
     }
 
     #[cold]

@@ -39,6 +39,19 @@ impl Operations {
         mark(begun) <= u32::MAX / ONE_IN
     }
 
+    /// Whether one of the two that are counted next is looked at.
+    #[inline(always)]
+    pub(crate) fn is_one_of_two_looked_at(&self) -> bool {
+        let begun = self.begun.get();
+        [1, 2].iter().any(|next| mark(begun.wrapping_add(*next)) <= u32::MAX / ONE_IN)
+    }
+
+    /// Counts two operations, of which none is looked at.
+    #[inline(always)]
+    pub(crate) fn count_two(&self) {
+        self.begun.set(self.begun.get().wrapping_add(2));
+    }
+
     /// Begins to sample one on the object at this address.
     pub(crate) fn begin_sample(&self, address: usize, began: u64) {
         self.sampled.set(Sampled { address, began });

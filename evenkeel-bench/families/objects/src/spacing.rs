@@ -38,19 +38,26 @@ impl Spacing for Close {
 /// A value with nothing around it.
 pub(super) struct Bare<T>(T);
 
-/// A value on lines of its own. A small object takes little more than one line, so those that the
-/// allocator puts side by side, whose homes are not the same, would share some.
-#[repr(align(64))]
-pub(super) struct Lines<T>(T);
+/// A value with a line behind it. A small object takes little more than one line, so those that the
+/// allocator puts side by side, whose homes are not the same, would share some. It is not aligned:
+/// then it would lie on another line than its object's door, where a lock and its value share one.
+#[repr(C)]
+pub(super) struct Lines<T>(T, [u8; 64]);
+
+impl<T> From<T> for Lines<T> {
+    fn from(value: T) -> Self {
+        Self(value, [0; 64])
+    }
+}
+
+impl<T> From<T> for Bare<T> {
+    fn from(value: T) -> Self {
+        Self(value)
+    }
+}
 
 macro_rules! around_a_value {
     ($name:ident) => {
-        impl<T> From<T> for $name<T> {
-            fn from(value: T) -> Self {
-                Self(value)
-            }
-        }
-
         impl<T> Deref for $name<T> {
             type Target = T;
 

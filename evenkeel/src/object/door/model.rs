@@ -65,11 +65,9 @@ impl World {
 
 /// An operation of one that has come in, or not. Says how many operations that is.
 pub(super) fn operate(number: &Inner<u32>, way: Result<Way, Refusal>) -> u32 {
-    if way.is_err() {
-        return 0;
-    }
+    let Ok(way) = way else { return 0 };
     add(number);
-    number.leave();
+    number.door.leave_by(way);
     1
 }
 
