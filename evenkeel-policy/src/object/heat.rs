@@ -5,8 +5,7 @@
 //! sampled at a place keeps it (the majority vote of Boyer and Moore, one for each place; frequent
 //! items by a table of such votes are Misra and Gries, 1982).
 
-use alloc::boxed::Box;
-use alloc::vec;
+use alloc::{boxed::Box, vec};
 
 /// Places: 2 KiB. 1,024 are no better, and with 8,192 some rows make a tenth less
 /// (`evenkeel-bench run --bench directory,bank,histogram,graph --kib 2048,32768 --access found

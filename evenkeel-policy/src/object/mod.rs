@@ -45,7 +45,6 @@ pub const WHOLE: u32 = 1_000;
 /// assert_eq!(per_mille(3, 2), 1_000);
 /// assert_eq!(per_mille(0, 0), 0);
 /// ```
-#[inline]
 #[must_use]
 pub fn per_mille(part: u64, whole: u64) -> u32 {
     let share = u128::from(part) * u128::from(WHOLE) / u128::from(whole.max(1));

@@ -120,13 +120,11 @@ pub fn hold(stood: u32) -> u64 {
 /// The rates of the mode that stands, and of the challenger, in turn.
 type Rates = [u64; 2 * ALTERNATIONS];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
-    /// Until then, or if something changes, but for a rest.
-    Hold {
-        until: u64,
-        rest_until: u64,
-    },
+    /// Nothing is tried.
+    #[default]
+    Hold,
     /// Misses are counted for a window, before something is tried.
     Count {
         is_change: bool,
@@ -200,7 +198,7 @@ struct Occasion {
 ///     // Three times as fast at home.
 ///     ops += if trial.mode() == Mode::AtHome { 300 } else { 100 };
 ///     now += 100_000;
-///     trial.step(now, ops);
+///     trial.step(now, ops, || None);
 /// }
 /// let why = trial.verdict().to_string();
 /// assert_eq!(why, "at home: 3.00 times the operations of in place in a probe");
@@ -216,15 +214,12 @@ pub struct Trial {
     occasion: Occasion,
     /// Whether [one home](Mode::AtOneHome) is tried.
     may_gather: bool,
+    /// Until when nothing is tried but for a change, and until when nothing at all.
+    held_until: u64,
+    rests_until: u64,
     /// How much the rate has changed in the last windows: two for each by [`CHANGE`], one for each
     /// by half as much, less than nothing if it has become less.
     changed: i32,
-}
-
-impl Default for Phase {
-    fn default() -> Self {
-        Self::Hold { until: 0, rest_until: 0 }
-    }
 }
 
 impl Trial {
@@ -240,21 +235,12 @@ impl Trial {
         self.verdict
     }
 
-    /// Whether the verdict is held, and nothing is being tried.
-    #[must_use]
-    pub fn is_held(&self) -> bool {
-        matches!(self.phase, Phase::Hold { .. })
-    }
-
     /// Goes on at the time `now`, at which the class has had so many operations in all, and says in
     /// which mode they run from here. Times and counts never go back; what is called late only
     /// makes windows longer. A few comparisons, and a division at the end of a window.
-    pub fn step(&mut self, now: u64, ops: u64) -> Mode {
-        self.step_with(now, ops, || None)
-    }
-
-    /// The same where `misses` may know how often the caches missed so far, of this class or of all
-    /// that its workers do. It is asked for before something is tried, and a [`WATCH`] later.
+    ///
+    /// `misses` may know how often the caches missed so far, of this class or of all that its
+    /// workers do. It is asked for before something is tried, and a [`WATCH`] later.
     ///
     /// # Examples
     /// ```
@@ -262,23 +248,25 @@ impl Trial {
     /// let mut trial = Trial::default();
     /// for n in 1..1_000 {
     ///     // A thousand operations in each step, and one miss.
-    ///     assert_eq!(trial.step_with(n * 100_000, n * 1_000, || Some(n)), Mode::InPlace);
+    ///     assert_eq!(trial.step(n * 100_000, n * 1_000, || Some(n)), Mode::InPlace);
     /// }
     /// let why = trial.verdict().to_string();
     /// assert_eq!(why, "in place: so few cache misses that nothing is tried");
     /// ```
-    pub fn step_with(&mut self, now: u64, ops: u64, misses: impl FnOnce() -> Option<u64>) -> Mode {
+    pub fn step(&mut self, now: u64, ops: u64, misses: impl FnOnce() -> Option<u64>) -> Mode {
         // That a challenger makes next to nothing is to be known soon.
         let (length, expected) = match self.phase {
-            Phase::Hold { .. } | Phase::Count { .. } => ((WATCH, 0), 0),
+            Phase::Hold | Phase::Count { .. } => ((WATCH, 0), 0),
             Phase::Probe => ((PROBE, PROBE / 3 * 2), self.usual),
             Phase::Alternate { .. } => ((WINDOW, WINDOW / 2), 0),
         };
         if let Some((rate, is_enough)) = self.window.step(now, ops, length, expected) {
             match self.phase {
-                Phase::Hold { until, rest_until } => {
+                Phase::Hold => {
                     let is_change = self.has_changed(rate, is_enough);
-                    if is_enough && now >= if is_change { rest_until } else { until } {
+                    if is_enough
+                        && now >= if is_change { self.rests_until } else { self.held_until }
+                    {
                         if is_change {
                             (self.usual, self.verdict.stood) = (rate, 0);
                         }
@@ -463,10 +451,9 @@ impl Trial {
             if mode == before { self.verdict.stood.saturating_add(more) } else { 0 };
         (self.mode, self.changed) = (mode, 0);
         let rest = PATIENCE.saturating_mul(now.saturating_sub(began));
-        self.phase = Phase::Hold {
-            until: now.saturating_add(rest.max(hold(self.verdict.stood))),
-            rest_until: now.saturating_add(rest),
-        };
+        self.rests_until = now.saturating_add(rest);
+        self.held_until = now.saturating_add(rest.max(hold(self.verdict.stood)));
+        self.phase = Phase::Hold;
     }
 }
 
@@ -475,15 +462,14 @@ fn is_more(a: u64, b: u64, percent: u64) -> bool {
     u128::from(a) * 100 > u128::from(b) * u128::from(percent)
 }
 
-/// The median; of two the mean.
+/// The median; of two the greater one.
 fn median<'a>(rates: impl Iterator<Item = &'a u64>) -> u64 {
-    let mut sorted: [u64; ALTERNATIONS] = [u64::MAX; ALTERNATIONS];
-    let count = sorted.iter_mut().zip(rates).map(|(place, rate)| *place = *rate).count();
-    sorted.sort_unstable();
-    match count {
-        2 => sorted[0] / 2 + sorted[1] / 2,
-        _ => sorted[count / 2],
+    let (mut sorted, mut count) = ([u64::MAX; ALTERNATIONS], 0);
+    for rate in rates {
+        (sorted[count], count) = (*rate, count + 1);
     }
+    sorted.sort_unstable();
+    sorted[count / 2]
 }
 
 /// How much a rate has changed: by 2 if by [`CHANGE`], and by 1 if by half as much; less than

@@ -5,13 +5,13 @@ use super::ledger::Ledgers;
 use crate::primitives::{Mutex, lock};
 use crate::runtime::enter;
 use crate::scheduler::shared::Shared;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 /// The classes of a runtime by name, and the ledgers of its workers.
 #[derive(Debug)]
 struct Classes {
-    classes: Mutex<HashMap<Box<str>, Arc<Class>>>,
+    classes: Mutex<BTreeMap<Box<str>, Arc<Class>>>,
     ledgers: Ledgers,
 }
 
@@ -28,9 +28,7 @@ impl Classes {
 
     /// All of them, by name.
     fn all(&self) -> Vec<Arc<Class>> {
-        let mut all: Vec<_> = lock(&self.classes).values().cloned().collect();
-        all.sort_by(|one, other| one.name().cmp(other.name()));
-        all
+        lock(&self.classes).values().cloned().collect()
     }
 
     /// That of this name in `runtime`, whose classes these are; made with `placement` if there is

@@ -217,7 +217,7 @@ impl Door {
         if word & SUSPENDED != 0 && is_back(context, host_in(word, class).or(home_in(word))) {
             self.word.store(self.word() & !SUSPENDED, Ordering::Relaxed);
         }
-        Ok(way.poisoned(word & POISONED != 0))
+        Ok(way)
     }
 
     /// Sets the lock, and gives the word without it; none if the word has it, or is another one by
@@ -295,15 +295,12 @@ impl Door {
 
     /// Lets operations in again, once nobody is inside.
     pub(super) fn clear_poison(&self) {
-        let mut backoff = Backoff::new();
-        let mut word = self.word();
-        while word & POISONED != 0 {
-            let (from, to) = (word & !LOCKED, word & !(LOCKED | POISONED));
-            match self.word.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return,
-                Err(actual) => word = actual,
+        let (mut backoff, order) = (Backoff::new(), Ordering::Relaxed);
+        while self.is_poisoned() {
+            let from = self.word() & !LOCKED;
+            if self.word.compare_exchange(from, from & !POISONED, order, order).is_err() {
+                backoff.snooze();
             }
-            backoff.snooze();
         }
     }
 

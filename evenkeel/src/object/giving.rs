@@ -90,13 +90,6 @@ impl Giving {
         Some(self.given.remove(place).1)
     }
 
-    /// Takes one back that could not be given away just now.
-    pub(super) fn put_back(&mut self, gift: Gift) {
-        if let Err(place) = self.given.binary_search(&gift) {
-            self.given.insert(place, gift);
-        }
-    }
-
     /// Notes that the worker has given an object away.
     pub(super) fn note_moved(&mut self) {
         self.moved += 1;
@@ -164,8 +157,7 @@ mod tests {
         giving.choose(&[1_000, 0], 0, 100);
         assert_eq!(giving.given, [(1, 1), (3, 1)]);
         assert_eq!((giving.take(2), giving.take(3), giving.take(3)), (None, Some(1), None));
-        giving.put_back((3, 1));
-        assert_eq!(giving.given, [(1, 1), (3, 1)]);
+        assert_eq!(giving.given, [(1, 1)]);
         giving.choose(&[1_000, 0], 1, 100);
         assert!(giving.given.is_empty(), "the idlest gives nothing");
     }

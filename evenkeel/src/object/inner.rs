@@ -68,9 +68,7 @@ impl<T> Inner<T> {
             line: OnceBox::new(),
         }
     }
-}
 
-impl<T> Inner<T> {
     /// Makes it one of another class, where its home is this worker, or none, and whether the
     /// caller has chosen that. No operation uses it now.
     pub(super) fn join(&mut self, class: Arc<Class>, home: Option<usize>, is_chosen: bool) {

@@ -61,12 +61,10 @@ impl<T> Inner<T> {
             giving.look(context.shared(), me, now);
         }
         let Some(to) = giving.take(address).filter(|_| !stays) else { return };
+        // If another task is inside, the next look chooses again.
         if self.door.move_home(Some(me), Some(to)) {
             self.class.note_moved(Some(me), Some(to));
             giving.note_moved();
-        } else {
-            // Another task is inside.
-            giving.put_back((address, to));
         }
     }
 }

@@ -101,7 +101,7 @@ pub use error::{EnterError, Names};
 pub use evenkeel_policy::object::{Mode, Verdict};
 pub use guard::Guard;
 pub use held::HeldGuard;
-pub use report::{ClassReport, Report, WorkerReport, classes, report};
+pub use report::{ClassReport, Report, WorkerReport, report};
 pub use several::{enter_all, enter2};
 
 use inner::Inner;

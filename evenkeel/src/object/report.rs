@@ -52,25 +52,6 @@ impl fmt::Display for ClassReport {
     }
 }
 
-/// The classes of the runtime that the caller belongs to, by name.
-///
-/// # Examples
-/// ```
-/// use evenkeel::object::{self, Object};
-/// let runtime = evenkeel::Runtime::new().unwrap();
-/// runtime.block_on(async {
-///     let object = Object::new(0).class("counters");
-///     object.with(|count| *count += 1).await.unwrap();
-///     let classes = object::classes();
-///     assert_eq!(&*classes[0].name, "counters");
-///     assert!(classes[0].to_string().ends_with("in place: nothing has been tried yet"));
-/// });
-/// ```
-#[must_use]
-pub fn classes() -> Vec<ClassReport> {
-    registry::all_here().iter().map(|class| ClassReport::of(class)).collect()
-}
-
 /// What one worker has of the objects in use.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -118,7 +99,9 @@ pub struct Report {
 /// runtime.block_on(async {
 ///     let object = Object::new(0).placed("counters", Placement::Home);
 ///     object.with(|count| *count += 1).await.unwrap();
-///     println!("{}", object::report());
+///     let report = object::report();
+///     assert_eq!(&*report.classes[0].name, "counters");
+///     println!("{report}");
 /// });
 /// ```
 #[must_use]
@@ -130,7 +113,8 @@ pub fn report() -> Report {
     };
     let outside = || (Vec::new(), Some("the caller is in no runtime".into()));
     let (workers, why_no_misses) = registry::ledgers_here(of).unwrap_or_else(outside);
-    Report { classes: classes(), workers, why_no_misses }
+    let classes = registry::all_here().iter().map(|class| ClassReport::of(class)).collect();
+    Report { classes, workers, why_no_misses }
 }
 
 fn workers(ledgers: &Ledgers, shared: &Shared) -> Vec<WorkerReport> {

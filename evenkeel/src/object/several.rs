@@ -3,7 +3,6 @@
 #![allow(unsafe_code, reason = "whoever has come in makes its guards")]
 
 use super::class::Route;
-use super::door::Refusal;
 use super::line::Turn;
 use super::{EnterError, Guard, Object};
 use crate::primitives::spin::pause;
@@ -48,26 +47,27 @@ pub async fn enter2<'a, A: Send, B: Send>(
     if let Some(both) = enter_both_at_once(a, b) {
         return Ok(both);
     }
-    let a_first = a.inner.door.address() <= b.inner.door.address();
+    if a.inner.door.address() <= b.inner.door.address() {
+        return enter_in_order(a, b).await;
+    }
+    let (b, a) = enter_in_order(b, a).await?;
+    Ok((a, b))
+}
+
+/// Enters two objects, of which `second` is entered without a wait inside of `first`.
+async fn enter_in_order<'a, A: Send, B: Send>(
+    first: &'a Object<A>,
+    second: &'a Object<B>,
+) -> Result<(Guard<'a, A>, Guard<'a, B>), EnterError> {
     let mut turn = None;
     loop {
-        if a_first {
-            {
-                let first = a.enter_with(&mut turn).await?;
-                if let Some(second) = b.enter_also()? {
-                    return Ok((first, second));
-                }
+        {
+            let first = first.enter_with(&mut turn).await?;
+            if let Some(second) = second.enter_also()? {
+                return Ok((first, second));
             }
-            b.give_way(&mut turn).await?;
-        } else {
-            {
-                let first = b.enter_with(&mut turn).await?;
-                if let Some(second) = a.enter_also()? {
-                    return Ok((second, first));
-                }
-            }
-            a.give_way(&mut turn).await?;
         }
+        second.give_way(&mut turn).await?;
     }
 }
 
@@ -92,7 +92,8 @@ fn enter_both_at_once<'a, A: Send, B: Send>(
         a.leave();
         return None;
     };
-    context.operations.count_two();
+    context.operations.count();
+    context.operations.count();
     // SAFETY: this thread has just come in.
     let a = unsafe { Guard::new(a, first) };
     // SAFETY: as above.
@@ -132,12 +133,9 @@ impl<T: Send> Object<T> {
 
     /// Enters the object beside another, wherever its home is. None if somebody is inside.
     fn enter_also(&self) -> Result<Option<Guard<'_, T>>, EnterError> {
-        if let Some(guard) = self.try_enter()? {
-            return Ok(Some(guard));
-        }
         context::with(|context| match self.inner.door.enter_here(&self.inner.class, context) {
             Ok(way) => self.have_entered(way, context).map(Some),
-            Err(Refusal::Away(_) | Refusal::Taken) => Ok(None),
+            Err(_) => self.inner.refuse_own(context).map(|()| None),
         })
     }
 }

@@ -59,7 +59,7 @@ impl Steering {
         }
         self.next.store(now.saturating_add(STEP), Ordering::Relaxed);
         trial.set_may_gather(class.may_gather());
-        let mode = trial.step_with(now, self.shares.operations(), || shared.misses.get()?.read());
+        let mode = trial.step(now, self.shares.operations(), || shared.misses.get()?.read());
         self.go(class, shared, mode);
     }
 

@@ -31,15 +31,9 @@ const PAUSES: &[u32] = if cfg!(any(loom, shuttle)) { &[1] } else { &[8, 64] };
 /// map,heap,histogram,graph,bank,directory --tasks-per-core 16 --runtime home`).
 const JOURNEYS: u64 = 2;
 
-/// What a step has come to.
-enum Step {
-    /// It is inside, or will never be.
-    Inside(Result<Way, EnterError>),
-    /// It has come in, after a wait.
-    Entered(Way),
-    /// A held operation is inside.
-    InLine,
-}
+/// What a step has come to: it is inside, or will never be; or, with no way, a held operation is
+/// inside, and it waits in line.
+type Step = Result<Option<Way>, EnterError>;
 
 /// One entry: what it is like to be on the way. It lies in the task that travels, so what few
 /// entries need is in a box.
@@ -204,22 +198,16 @@ impl<'a> Visit<'a> {
                 return Poll::Ready(Ok(way));
             }
             let step = match object.enter(context) {
-                Ok(way) => return Poll::Ready(self.admit(object, way, context, began)),
+                Ok(way) => Poll::Ready(Ok(Some(way))),
                 Err(Refusal::Away(target)) => {
                     self.travel::<T, READS>(object, context, usize::from(target), cx)
                 }
                 Err(Refusal::Taken) => wait::<T, READS>(object, context, in_turn, cx),
             };
-            match ready!(step) {
-                Step::Inside(result) => return Poll::Ready(result),
-                Step::Entered(way) => {
-                    return Poll::Ready(self.admit(object, way, context, began));
-                }
-                Step::InLine => {
-                    let waiting = Waiting(Box::pin(object.line().turn()));
-                    self.rare_mut().waiting = Some(waiting);
-                }
+            if let Some(way) = ready!(step)? {
+                return Poll::Ready(self.admit(object, way, context, began));
             }
+            self.rare_mut().waiting = Some(Waiting(Box::pin(object.line().turn())));
         }
     }
 
@@ -300,7 +288,8 @@ impl<'a> Visit<'a> {
 /// Leaves again, if the object is poisoned.
 #[inline(always)]
 pub(super) fn refuse_poisoned<T>(object: &Inner<T>, way: Way) -> Result<Way, EnterError> {
-    if !way.is_poisoned() {
+    // One whose word is known has come in past no mark.
+    if way.leaving().is_some() || !object.door.is_poisoned() {
         return Ok(way);
     }
     object.leave();
@@ -321,7 +310,7 @@ fn take<T, const READS: bool>(
                 object.door.suspend();
                 context.inspect(|context| context.shared().forget_whereabouts());
             }
-            Poll::Ready(Step::Inside(refuse_poisoned(object, way)))
+            Poll::Ready(Ok(Some(way)))
         }
         Err(_) => wait::<T, READS>(object, context, true, cx),
     }
@@ -335,21 +324,19 @@ fn wait<T, const READS: bool>(
     in_turn: bool,
     cx: &mut task::Context<'_>,
 ) -> Poll<Step> {
-    if let Err(error) = object.refuse_own(context) {
-        return Poll::Ready(Step::Inside(Err(error)));
-    }
+    object.refuse_own(context)?;
     if !in_turn && object.is_held() {
-        return Poll::Ready(Step::InLine);
+        return Poll::Ready(Ok(None));
     }
     for &pauses in PAUSES {
         (0..pauses).for_each(|_| pause());
         if READS && let Some(way) = object.enter_as_reader(context) {
-            return Poll::Ready(Step::Inside(Ok(way)));
+            return Poll::Ready(Ok(Some(way)));
         }
         if !object.door.is_locked()
             && let Ok(way) = object.enter(context)
         {
-            return Poll::Ready(Step::Entered(way));
+            return Poll::Ready(Ok(Some(way)));
         }
     }
     again(context, cx)

@@ -20,11 +20,8 @@ const PANICKING: u64 = 1 << 2;
 /// What it takes is of interest.
 const SAMPLED: u64 = 1 << 3;
 
-/// The object was poisoned when its operation came in.
-const POISONED: u64 = 1 << 4;
-
 /// What the word of an object does not have when it is left.
-const MARKS: u64 = KNOWN | HOST | PANICKING | SAMPLED | POISONED;
+const MARKS: u64 = KNOWN | HOST | PANICKING | SAMPLED;
 
 /// Which note of the worker's stands for a reader, plus one, from here on; none for one that has
 /// the lock.
@@ -75,10 +72,7 @@ impl Way {
     /// The note of a reader.
     #[inline(always)]
     pub(super) fn note(self) -> Option<u8> {
-        if !self.is_shared() {
-            return None;
-        }
-        Some(((self.0 >> NOTE) - 1) as u8)
+        self.is_shared().then(|| ((self.0 >> NOTE) - 1) as u8)
     }
 
     /// The same way, at the object's home.
@@ -97,18 +91,6 @@ impl Way {
     #[inline(always)]
     pub(super) fn is_after_read(self) -> bool {
         self.0 & READ != 0
-    }
-
-    /// The same way, into an object that is poisoned, or is not.
-    #[inline(always)]
-    pub(super) fn poisoned(self, poisoned: bool) -> Self {
-        if poisoned { Self(self.0 | POISONED) } else { self }
-    }
-
-    /// Whether the object was poisoned when the operation came in.
-    #[inline(always)]
-    pub(super) fn is_poisoned(self) -> bool {
-        self.0 & POISONED != 0
     }
 
     /// The same way, on a thread that is panicking, or is not.

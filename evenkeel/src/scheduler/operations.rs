@@ -43,13 +43,7 @@ impl Operations {
     #[inline(always)]
     pub(crate) fn is_one_of_two_looked_at(&self) -> bool {
         let begun = self.begun.get();
-        [1, 2].iter().any(|next| mark(begun.wrapping_add(*next)) <= u32::MAX / ONE_IN)
-    }
-
-    /// Counts two operations, of which none is looked at.
-    #[inline(always)]
-    pub(crate) fn count_two(&self) {
-        self.begun.set(self.begun.get().wrapping_add(2));
+        (1..=2).any(|next| mark(begun.wrapping_add(next)) <= u32::MAX / ONE_IN)
     }
 
     /// Begins to sample one on the object at this address.

@@ -190,7 +190,7 @@ fn writers_and_readers_exclude_each_other() {
 
 /// How often a class has begun or ceased to be entered at homes until it is over, as a task sees it that looks at each of its turns.
 async fn count_changes(over: Arc<AtomicBool>) -> u64 {
-    let is_at_home = || object::classes().iter().any(|class| class.at_home);
+    let is_at_home = || object::report().classes.iter().any(|class| class.at_home);
     let (mut changes, mut before) = (0, is_at_home());
     while !over.load(Ordering::Relaxed) {
         yield_now().await;

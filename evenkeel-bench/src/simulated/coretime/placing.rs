@@ -52,7 +52,7 @@ impl Placing {
 
     /// Goes on with the trial at this time, after so many operations.
     pub(super) fn step(&mut self, now: u64, operations: u64) {
-        self.trial.step(now / CYCLES, operations);
+        self.trial.step(now / CYCLES, operations, || None);
     }
 
     /// What the trials have come to.

@@ -251,7 +251,7 @@ fn poison_is_seen_by_the_next_operation_and_stays_cleared() {
             let number = number.clone();
             move |context| {
                 let way = number.enter(Some(context));
-                let is_poisoned = way.is_ok_and(Way::is_poisoned);
+                let is_poisoned = way.is_ok() && number.door.is_poisoned();
                 if way.is_ok() {
                     number.leave();
                 }
