@@ -23,14 +23,17 @@
 //!
 //! # Why the store that leaves loses nothing
 //! While [`LOCKED`] is set nobody changes the word but the holder: every other change is a
-//! compare-and-swap from a word without it.
+//! compare-and-swap from a word without it. So a holder that has changed nothing may store the word
+//! that its compare-and-swap has set, without [`LOCKED`], and does not load it again. One that
+//! enters past any flag, ends a run of reads or poisons the object changes the word: its
+//! [way](super::way) says so, and it loads the word.
 //!
 //! # Where operations are made
 //! A task that comes to an object whose [class](super::class) is entered at homes, and whose home
 //! is another worker, travels there. That is a matter of speed alone. A task that was on its way to
 //! a host that stands still enters where it is, and *suspends* the home: from then on all enter
-//! where they are, until the host enters, or one of [many](crate::scheduler::operations) others
-//! looks whether it is back.
+//! where they are, until the host enters, or another operation
+//! [looks](crate::scheduler::operations) whether it is back, which one does now and then.
 //!
 //! # Why nobody waits for ever
 //! An operation is a piece of a poll, or a future that others wait for [in line](super::line). Who
