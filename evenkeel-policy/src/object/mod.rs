@@ -5,7 +5,7 @@
 //! cores have written, or have pushed out of the caches. Which is less, a [trial] finds out for
 //! each class of objects: it runs in each mode, and throughput decides. Homes are dealt to the
 //! cores in turn, and a core that has [too much](rebalance) of it gives its [hottest](Heat) objects
-//! away. What is [read again and again](Streak) is read by all cores at once.
+//! away. What is [read again and again](sharing) is read by all cores at once.
 //!
 //! Like all policies these are functions and small structs of plain values. Times are nanoseconds,
 //! shares per mille. What is called for each operation, or for each sampled one, takes no memory
@@ -24,12 +24,11 @@
 pub mod heat;
 pub mod rebalance;
 pub mod sample;
-pub mod streak;
+pub mod sharing;
 pub mod trial;
 pub mod verdict;
 
 pub use heat::Heat;
-pub use streak::Streak;
 pub use trial::Trial;
 pub use verdict::{Mode, Verdict};
 

@@ -3,8 +3,8 @@
 /// One operation in so many is looked at: its task gives others a turn, so it is some microseconds
 /// of short operations in tasks that never wait; and it is sampled, which takes 30 ns. Simulated on
 /// the 16 cores of CoreTime's experiment, one in 16 makes no more operations
-/// (`evenkeel-bench simulate --coretime`).
-pub const ONE_IN: u32 = 64;
+/// (`evenkeel-bench simulate --coretime`). Two in the models.
+pub const ONE_IN: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 64 };
 
 /// A mark for the operation of this number of a core: below `u32::MAX / n` for one in `n` of them,
 /// at changing distances, so that a task that goes round some objects comes to each of them with

@@ -7,6 +7,7 @@
 //! why that is safe. So a change takes one store, and no object moves for it.
 
 use super::ledger::Ledgers;
+use super::line::Lines;
 use super::steer::Steering;
 use crate::policy::object::Mode;
 use crate::primitives::atomic::{AtomicUsize, Ordering};
@@ -56,6 +57,8 @@ pub(super) struct Class {
     placement: Placement,
     /// What the workers know of objects in use.
     pub(super) ledgers: Ledgers,
+    /// The lines before its objects.
+    pub(super) lines: Lines,
     /// What steers it, if that is automatic.
     pub(super) steering: CachePadded<Steering>,
     /// The runtime whose workers may be hosts; of none for objects that were made outside of any.
@@ -85,6 +88,7 @@ impl Class {
             name: name.into(),
             placement,
             ledgers,
+            lines: Lines::default(),
             steering: CachePadded::new(Steering::new(processors)),
             runtime: runtime.map(Arc::downgrade).unwrap_or_default(),
             processors: runtime.map(|runtime| runtime.processors.clone()).unwrap_or_default(),

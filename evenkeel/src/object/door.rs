@@ -8,15 +8,16 @@
 //!
 //! # States
 //! One word has all. [`LOCKED`]: an operation is inside. [`POISONED`]: one has panicked.
-//! [`SUSPENDED`]: the host was found to be stuck. [`SHARED`], [`CLOSED`] and [`READ`] are those of
+//! [`SUSPENDED`]: the host was found to be stuck. [`SHARED`], [`CLOSED`] and [`PAID`] are those of
 //! readers. [`PINNED`]: the caller has chosen the home.
-//! Beside them lie the number of the home, plus one, and the number of the thread that has entered
-//! last, which is the holder's while there is one that is a thread.
+//! Beside them lie the number of the home, plus one, how often it has not paid to let all read, and
+//! the number of the thread that has entered last, which is the holder's while there is one that is
+//! a thread; none is that of a held operation.
 //!
 //! # Steps
 //! *Enter*: read the word; if it has no [`LOCKED`], set that and the own number by a
 //! compare-and-swap (acquire). *Leave*: clear [`LOCKED`] by a plain store (release). What else
-//! there is to be changed the holder changes by plain stores meanwhile: poison, suspension, reads,
+//! there is to be changed the holder changes by plain stores meanwhile: poison, suspension, sharing,
 //! and the number, which a thread clears that gives the lock to a held operation. *Without the
 //! lock* a home is changed and poison is cleared by a compare-and-swap of a word without
 //! [`LOCKED`].
@@ -25,8 +26,8 @@
 //! While [`LOCKED`] is set nobody changes the word but the holder: every other change is a
 //! compare-and-swap from a word without it. So a holder that has changed nothing may store the word
 //! that its compare-and-swap has set, without [`LOCKED`], and does not load it again. One that
-//! enters past any flag, ends a run of reads or poisons the object changes the word: its
-//! [way](super::way) says so, and it loads the word.
+//! enters past any flag, shares or poisons the object changes the word: its [way](super::way) says
+//! so, and it loads the word.
 //!
 //! # Where operations are made
 //! A task that comes to an object whose [class](super::class) is entered at homes, and whose home
@@ -50,6 +51,7 @@
 
 use super::class::{Class, Route};
 use super::way::Way;
+use crate::policy::object::sharing::DOUBLINGS;
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 use crate::primitives::prefetch;
 use crate::primitives::spin::Backoff;
@@ -72,12 +74,11 @@ const SHARED: u64 = 8;
 /// Some of them may still be inside, but no others come in, until somebody has been inside alone.
 const CLOSED: u64 = 16;
 
-/// The operation before was a read: the next one that writes has that to look after, in words that
-/// may lie on another line.
-pub(super) const READ: u64 = 32;
-
 /// Its home is the caller's choice, and stays: no class is gathered elsewhere with it.
-const PINNED: u64 = 64;
+const PINNED: u64 = 32;
+
+/// That all may read it at once has paid.
+const PAID: u64 = 64;
 
 /// What makes an entry more than a lock.
 const FLAGS: u64 = LOCKED | POISONED | SUSPENDED | SHARED | CLOSED;
@@ -87,13 +88,19 @@ const HOME: u32 = 8;
 const HOME_BITS: u32 = 16;
 const HOME_MASK: u64 = ((1 << HOME_BITS) - 1) << HOME;
 
+/// Where it begins how often it was [doubled](crate::policy::object::sharing::after) what it takes
+/// for all to read it at once.
+const DOUBLED: u32 = HOME + HOME_BITS;
+const DOUBLED_BITS: u32 = 4;
+const DOUBLED_MASK: u64 = ((1 << DOUBLED_BITS) - 1) << DOUBLED;
+
 /// Where the number of the thread begins that has entered last.
-const LAST: u32 = HOME + HOME_BITS;
+const LAST: u32 = DOUBLED + DOUBLED_BITS;
 
 /// The bits below that.
 const BELOW: u64 = (1 << LAST) - 1;
 
-const _: () = assert!((FLAGS | READ | PINNED) >> HOME == 0);
+const _: () = assert!((FLAGS | PINNED | PAID) >> HOME == 0 && DOUBLINGS >> DOUBLED_BITS == 0);
 
 /// Where an object is, and whether an operation is inside.
 #[derive(Debug)]
@@ -213,7 +220,7 @@ impl Door {
             return Err(Refusal::Taken);
         }
         self.lock(word).ok_or(Refusal::Taken)?;
-        let way = Way::by_changing_lock(word);
+        let way = Way::by_changing_lock();
         if word & SHARED != 0 {
             return self.enter_shared(class, word, way);
         }
@@ -267,6 +274,11 @@ impl Door {
         self.word.store(self.word() & BELOW, Ordering::Relaxed);
     }
 
+    /// Whether a held operation is inside.
+    pub(super) fn is_held(&self) -> bool {
+        self.word() & (LOCKED | !BELOW) == LOCKED
+    }
+
     /// Goes out again. The caller has the lock.
     #[inline(always)]
     pub(super) fn leave(&self) {
@@ -281,13 +293,6 @@ impl Door {
             Some(word) => self.word.store(word, edge(Edge::ObjectUnlock, Ordering::Release)),
             None => self.leave(),
         }
-    }
-
-    /// Notes that the operation which ends now, and has the lock, was a read, or that the one which
-    /// begins is none.
-    pub(super) fn note_read(&self, is_so: bool) {
-        let word = self.word() & !READ;
-        self.word.store(if is_so { word | READ } else { word }, Ordering::Relaxed);
     }
 
     /// Notes that an operation has panicked. The caller is inside.

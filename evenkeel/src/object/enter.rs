@@ -17,7 +17,7 @@ use std::task::{self, Poll, ready};
 #[must_use = "futures do nothing unless awaited"]
 pub struct Enter<'a, T> {
     object: &'a Object<T>,
-    visit: Visit<'a>,
+    visit: Visit,
 }
 
 impl<T: Send> Enter<'_, T> {
@@ -135,8 +135,7 @@ impl<T: Send> Object<T> {
     /// Enters the object for reading, calls `operation` and leaves. The closure may borrow what is
     /// around it.
     ///
-    /// At first a read is an operation like all others, alone inside. After [some
-    /// reads](crate::policy::object::streak::READS) without any other operation in between all
+    /// At first a read is an operation like all others, alone inside. After about 64 of them all
     /// workers of the object's runtime read it at once, each where its task is, from the copy in
     /// its own cache. That ends with the next operation of another kind, which waits for those who
     /// read, and begins again after as many reads; after twice as many each time that it has not
@@ -274,11 +273,11 @@ impl<T: Send> Object<T> {
         let holder = context::with(inner::holder);
         let turn = self.inner.turn().await?;
         let mut visit = Visit::in_turn(turn);
-        let way = poll_fn(|cx| visit.poll::<T, false>(&self.inner, cx)).await?;
+        poll_fn(|cx| visit.poll::<T, false>(&self.inner, cx)).await?;
         self.inner.door.hold();
         let turn = visit.into_turn().expect("it has been given one");
         turn.hold(holder);
         // SAFETY: the lock is this task's, and no worker's note stands for it.
-        Ok(unsafe { HeldGuard::new(&self.inner, turn, way) })
+        Ok(unsafe { HeldGuard::new(&self.inner, turn) })
     }
 }

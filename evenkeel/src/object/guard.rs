@@ -52,7 +52,6 @@ impl<'a, T> Guard<'a, T> {
     /// This thread is inside, by `way`, and leaves when the guard is dropped.
     #[inline(always)]
     pub(super) unsafe fn new(object: &'a Inner<T>, way: Way) -> Self {
-        let way = object.begin_write(way);
         Self { object, way: way.panicking(std::thread::panicking()), not_send: PhantomData }
     }
 }
@@ -90,7 +89,6 @@ pub(super) unsafe fn run<T, R>(
     way: Way,
     operation: impl FnOnce(&mut T) -> R,
 ) -> R {
-    let way = object.begin_write(way);
     let running = Running { object, way };
     // SAFETY: this thread is inside until it leaves below, or as it unwinds, and the borrow ends
     // before.
@@ -166,9 +164,10 @@ impl<T> Deref for Reading<'_, T> {
 impl<T> Drop for Reading<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        context::with(|context| self.object.leave_after_read(self.way, context));
-        if self.way.is_sampled() {
-            self.object.end_sample();
+        if self.way.is_shared() {
+            context::with(|context| self.object.door.leave_as_reader(self.way, context));
+        } else {
+            leave(self.object, self.way);
         }
     }
 }

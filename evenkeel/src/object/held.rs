@@ -4,7 +4,6 @@
 
 use super::inner::Inner;
 use super::line::Turn;
-use super::way::Way;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
@@ -22,7 +21,7 @@ use std::ops::{Deref, DerefMut};
 #[must_use = "the operation ends as soon as its guard is dropped"]
 pub struct HeldGuard<'a, T> {
     object: &'a Inner<T>,
-    turn: Turn<'a>,
+    turn: Turn,
     panicking: bool,
 }
 
@@ -35,8 +34,7 @@ unsafe impl<T: Sync> Sync for HeldGuard<'_, T> {}
 impl<'a, T> HeldGuard<'a, T> {
     /// # Safety
     /// The caller has the lock, with no note, and gives it to the guard.
-    pub(super) unsafe fn new(object: &'a Inner<T>, turn: Turn<'a>, way: Way) -> Self {
-        object.begin_write(way);
+    pub(super) unsafe fn new(object: &'a Inner<T>, turn: Turn) -> Self {
         Self { object, turn, panicking: std::thread::panicking() }
     }
 }

@@ -7,13 +7,10 @@ use super::door::{Door, Refusal};
 use super::error::{EnterError, Names};
 use super::line::{Line, Turn};
 use super::way::Way;
-use crate::policy::object::Streak;
-use crate::primitives::atomic::{AtomicU32, Ordering};
 use crate::primitives::cell::UnsafeCell;
 use crate::primitives::prefetch;
 use crate::scheduler::context::{self, Context};
 use crate::task::id;
-use once_cell::race::OnceBox;
 use std::any::type_name;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -24,17 +21,12 @@ use std::task::Poll;
 /// An object: its value, and what is known of it. An entry in place reads the class and writes the
 /// door: both lie on one line, behind the two counts of an `Arc`, at whatever multiple of 16 the
 /// allocation begins. The value comes next, so that an entry to a small one waits for one line, or
-/// for two that are fetched at once; what few entries need comes last.
+/// for two that are fetched at once. What few entries need their class has.
 #[repr(C)]
 pub(super) struct Inner<T> {
     pub(super) class: Arc<Class>,
     pub(super) door: Door,
     pub(super) value: UnsafeCell<T>,
-    /// The bits of the [streak](Streak) of reads: changed by who is inside alone, but for what all
-    /// readers would write alike.
-    streak: AtomicU32,
-    /// Where those wait who do not get in at once for long.
-    pub(super) line: OnceBox<Line>,
 }
 
 // SAFETY: the door lets one thread at a time to the value, so sharing an object moves the value
@@ -46,6 +38,7 @@ unsafe impl<T: Send> Sync for Inner<T> {}
 impl<T> Drop for Inner<T> {
     fn drop(&mut self) {
         self.class.note_moved(self.door.home(), None);
+        self.class.lines.forget(self.door.address());
     }
 }
 
@@ -60,13 +53,7 @@ pub(super) fn holder(context: Option<&Context>) -> u64 {
 
 impl<T> Inner<T> {
     pub(super) fn new(value: T, class: Arc<Class>) -> Self {
-        Self {
-            class,
-            door: Door::new(),
-            value: UnsafeCell::new(value),
-            streak: AtomicU32::new(0),
-            line: OnceBox::new(),
-        }
+        Self { class, door: Door::new(), value: UnsafeCell::new(value) }
     }
 
     /// Makes it one of another class, where its home is this worker, or none, and whether the
@@ -84,79 +71,23 @@ impl<T> Inner<T> {
         self.door.set_home(home);
     }
 
-    fn streak(&self) -> Streak {
-        Streak::from_bits(self.streak.load(Ordering::Relaxed))
-    }
-
-    fn set_streak(&self, streak: Streak) {
-        self.streak.store(streak.bits(), Ordering::Relaxed);
-    }
-
-    /// Notes that it is about to be written. The caller is inside alone, and leaves by the way that
-    /// this gives.
-    #[inline(always)]
-    pub(super) fn begin_write(&self, way: Way) -> Way {
-        if !way.is_after_read() {
-            return way;
-        }
-        self.end_streak();
-        way.changed()
-    }
-
-    #[cold]
-    fn end_streak(&self) {
-        self.set_streak(self.streak().write());
-        self.door.note_read(false);
-    }
-
-    /// Notes that reading it beside others has paid. The caller does so.
-    #[cold]
-    pub(super) fn note_paid(&self) {
-        let paid = self.streak().pay();
-        // Once: others read it.
-        if paid != self.streak() {
-            self.set_streak(paid);
-        }
-    }
-
     /// Enters beside others who read, if they do.
     #[inline(always)]
     pub(super) fn enter_as_reader(&self, context: Option<&Context>) -> Option<Way> {
         self.door.enter_as_reader(&self.class, context?)
     }
 
-    /// Goes out again after a read: all may read from now on, if this one was the last of many who
-    /// were inside alone.
-    #[inline(always)]
-    pub(super) fn leave_after_read(&self, way: Way, context: Option<&Context>) {
-        if way.is_shared() {
-            self.door.leave_as_reader(way, context);
-            return;
-        }
-        if self.streak().is_shared() {
-            self.end_streak();
-        }
-        let streak = self.streak().read();
-        self.set_streak(streak);
-        self.door.note_read(true);
-        if streak.is_long() {
-            self.share();
-        }
-        self.leave();
-    }
-
-    /// Lets all read it at once, if there are workers who would. The caller is inside alone, has
-    /// read it, and leaves.
+    /// Lets all read it at once, if it is time and there are workers who would. The caller is inside
+    /// alone, and does nothing but read.
     #[cold]
-    fn share(&self) {
-        let streak = self.streak();
-        // Before it is shared: those who read it then may write there.
-        self.set_streak(streak.share());
-        if self.class.processors().is_empty() || !self.door.share() {
-            // After twice as many reads: then it may pay.
-            self.set_streak(streak.share().write());
+    pub(super) fn share(&self, context: &Context) -> bool {
+        let is_due = !self.class.processors().is_empty()
+            && context.operations.is_to_share(self.door.doubled());
+        if is_due {
+            self.door.share();
         }
         // Readers that know where it is at home go on travelling there until they doubt that.
+        is_due
     }
 
     /// What an error says of it.
@@ -167,7 +98,7 @@ impl<T> Inner<T> {
 
     /// Waits for one's turn in the line before it; an error if a part of the same task, or the same
     /// thread, holds it, or does so when it looks again.
-    pub(super) async fn turn(&self) -> Result<Turn<'_>, EnterError> {
+    pub(super) async fn turn(&self) -> Result<Turn, EnterError> {
         let mut turn = pin!(self.line().turn());
         poll_fn(|cx| match context::with(|context| self.refuse_own(context)) {
             Ok(()) => turn.as_mut().poll(cx).map(Ok),
@@ -176,15 +107,15 @@ impl<T> Inner<T> {
         .await
     }
 
-    /// Whether a held operation is inside of it, or about to be.
+    /// Whether a held operation is inside of it.
     pub(super) fn is_held(&self) -> bool {
-        self.line.get().is_some_and(|line| line.is_held())
+        self.door.is_held()
     }
 
-    /// The line before it, made if there is none.
+    /// The line before it.
     #[cold]
-    pub(super) fn line(&self) -> &Line {
-        self.line.get_or_init(|| Box::new(Line::new()))
+    pub(super) fn line(&self) -> Arc<Line> {
+        self.class.lines.of(self.door.address())
     }
 
     /// Goes out again. The caller is alone inside.
@@ -209,9 +140,8 @@ impl<T> Inner<T> {
     /// Refuses an entry if this worker's poll, this task or this thread is inside already.
     #[cold]
     pub(super) fn refuse_own(&self, context: Option<&Context>) -> Result<(), EnterError> {
-        let holds = |line: &Line| line.is_holder(holder(context));
-        let is_inside = self.door.is_inside(context);
-        if !is_inside && !self.line.get().is_some_and(holds) {
+        let is_holder = || self.is_held() && self.line().is_holder(holder(context));
+        if !self.door.is_inside(context) && !is_holder() {
             return Ok(());
         }
         let task = context.and_then(Context::task).and_then(|task| task.name().map(Box::from));

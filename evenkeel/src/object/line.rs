@@ -5,15 +5,16 @@
 //! after the other, first come first served, by a permit, and an operation that finds one of them
 //! inside waits for the permit too, which it gives on as soon as it is inside itself.
 
-use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::primitives::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::primitives::{Mutex, lock};
 use crate::sync::Semaphore;
+use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// The line before one object.
 pub(super) struct Line {
     semaphore: Semaphore,
-    /// Whether a held operation is inside, or about to be.
-    held: AtomicBool,
     /// The task or the thread that holds the object: its number, or zero.
     holder: AtomicU64,
 }
@@ -24,28 +25,47 @@ impl fmt::Debug for Line {
     }
 }
 
-/// The turn of whoever is first in line; dropping it gives it on.
+/// The lines before the objects of a class, by the objects' addresses. Few objects ever have one,
+/// and all others need no room for it.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    lines: Mutex<BTreeMap<usize, Arc<Line>>>,
+    count: AtomicUsize,
+}
+
+impl Lines {
+    /// That before the object at `address`, made if there is none.
+    pub(super) fn of(&self, address: usize) -> Arc<Line> {
+        let mut lines = lock(&self.lines);
+        let line = lines.entry(address).or_insert_with(|| Arc::new(Line::new())).clone();
+        self.count.store(lines.len(), Ordering::Relaxed);
+        line
+    }
+
+    /// Forgets that before the object at `address`, which nobody has any more.
+    pub(super) fn forget(&self, address: usize) {
+        if self.count.load(Ordering::Relaxed) > 0 {
+            let mut lines = lock(&self.lines);
+            lines.remove(&address);
+            self.count.store(lines.len(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// The turn of the first in line; dropping it gives it on.
 #[derive(Debug)]
-pub(super) struct Turn<'a>(&'a Line);
+pub(super) struct Turn(Arc<Line>);
 
 impl Line {
-    pub(super) fn new() -> Self {
-        Self {
-            semaphore: Semaphore::new(1).returned_by_takers(),
-            held: AtomicBool::new(false),
-            holder: AtomicU64::new(0),
-        }
+    fn new() -> Self {
+        let semaphore = Semaphore::new(1).returned_by_takers();
+        Self { semaphore, holder: AtomicU64::new(0) }
     }
 
     /// Waits for one's turn.
-    pub(super) async fn turn(&self) -> Turn<'_> {
+    pub(super) async fn turn(self: Arc<Self>) -> Turn {
         self.semaphore.acquire().await;
         Turn(self)
-    }
-
-    /// Whether to wait in line.
-    pub(super) fn is_held(&self) -> bool {
-        self.held.load(Ordering::Relaxed)
     }
 
     /// Whether this task or thread holds the object.
@@ -54,21 +74,19 @@ impl Line {
     }
 }
 
-impl Turn<'_> {
+impl Turn {
     /// Says that the object is held from now on, until [`end`](Self::end), by this task or thread.
     pub(super) fn hold(&self, holder: u64) {
         self.0.holder.store(holder, Ordering::Relaxed);
-        self.0.held.store(true, Ordering::Relaxed);
     }
 
     /// Says that it is held no more.
     pub(super) fn end(&self) {
-        self.0.held.store(false, Ordering::Relaxed);
         self.0.holder.store(0, Ordering::Relaxed);
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Turn {
     fn drop(&mut self) {
         self.0.semaphore.release();
     }

@@ -113,7 +113,7 @@ const UNNAMED: &str = "unnamed";
 
 /// A value with a home, or without one. Cheap to clone: all clones are the same object.
 ///
-/// An object takes at most 48 bytes beside its value, the two counts of an `Arc` among them, in one
+/// An object takes at most 32 bytes beside its value, the two counts of an `Arc` among them, in one
 /// allocation; more if the value is aligned to more than 8. What is known of which objects are used
 /// is not in them, but in a table of each worker.
 ///

@@ -104,7 +104,7 @@ fn enter_both_at_once<'a, A: Send, B: Send>(
 impl<T: Send> Object<T> {
     /// Waits, inside of nothing, for the task that is inside: for its turn in line, which is kept,
     /// if that one holds the object, or else for a turn.
-    async fn give_way<'a>(&'a self, turn: &mut Option<Turn<'a>>) -> Result<(), EnterError> {
+    async fn give_way(&self, turn: &mut Option<Turn>) -> Result<(), EnterError> {
         if self.inner.is_held() {
             // The one before is given back first: a task that has it waits for no other.
             *turn = None;
@@ -119,7 +119,7 @@ impl<T: Send> Object<T> {
 
     /// Enters the object with the turn in line of another one in hand; gives that back if this one
     /// is held: its holder may wait for the other one.
-    async fn enter_with(&self, turn: &mut Option<Turn<'_>>) -> Result<Guard<'_, T>, EnterError> {
+    async fn enter_with(&self, turn: &mut Option<Turn>) -> Result<Guard<'_, T>, EnterError> {
         let mut entry = self.enter();
         poll_fn(|cx| {
             let poll = Pin::new(&mut entry).poll(cx);

@@ -4,7 +4,7 @@
 
 use super::{EnterError, Object, Placement, enter2};
 use crate::policy::object::Mode as Wanted;
-use crate::policy::object::streak::READS;
+use crate::policy::object::sharing::READS;
 use crate::scheduler::context;
 use crate::scheduler::shared::{Phase, Shared};
 use crate::scheduler::shuttle_tests::{check, check_until, join, spawn};

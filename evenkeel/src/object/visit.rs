@@ -38,10 +38,10 @@ type Step = Result<Option<Way>, EnterError>;
 /// One entry: what it is like to be on the way. It lies in the task that travels, so what few
 /// entries need is in a box.
 #[derive(Debug, Default)]
-pub(super) struct Visit<'a> {
+pub(super) struct Visit {
     progress: Progress,
     /// None unless there is the mark for it, by which it is dropped.
-    rare: ManuallyDrop<Option<Box<Rare<'a>>>>,
+    rare: ManuallyDrop<Option<Box<Rare>>>,
 }
 
 /// How far an entry has come: its journeys, above some marks. In one word, which is zero for a new
@@ -71,34 +71,34 @@ impl Progress {
 
 /// What an entry has to remember that is held up.
 #[derive(Debug, Default)]
-struct Rare<'a> {
+struct Rare {
     /// Where it was going when it was last taken away on its way, and how many tasks had left the
     /// queue there.
     departures: Option<(usize, usize)>,
     /// The place in line, where there is one, and then the turn.
-    waiting: Option<Waiting<'a>>,
-    turn: Option<Turn<'a>>,
+    waiting: Option<Waiting>,
+    turn: Option<Turn>,
 }
 
 /// A place in line.
-struct Waiting<'a>(Pin<Box<dyn Future<Output = Turn<'a>> + Send + 'a>>);
+struct Waiting(Pin<Box<dyn Future<Output = Turn> + Send>>);
 
-impl fmt::Debug for Waiting<'_> {
+impl fmt::Debug for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Waiting").finish_non_exhaustive()
     }
 }
 
-impl Drop for Visit<'_> {
+impl Drop for Visit {
     #[inline(always)]
     fn drop(&mut self) {
         self.end_turn();
     }
 }
 
-impl<'a> Visit<'a> {
+impl Visit {
     /// An entry of one whose turn in line it is.
-    pub(super) fn in_turn(turn: Turn<'a>) -> Self {
+    pub(super) fn in_turn(turn: Turn) -> Self {
         let mut visit = Self::default();
         visit.rare_mut().turn = Some(turn);
         visit
@@ -113,12 +113,12 @@ impl<'a> Visit<'a> {
     }
 
     /// The turn, once inside.
-    pub(super) fn into_turn(mut self) -> Option<Turn<'a>> {
+    pub(super) fn into_turn(mut self) -> Option<Turn> {
         self.rare.take()?.turn
     }
 
     #[cold]
-    fn rare_mut(&mut self) -> &mut Rare<'a> {
+    fn rare_mut(&mut self) -> &mut Rare {
         self.progress.0 |= Progress::RARE;
         self.rare.get_or_insert_default()
     }
@@ -133,7 +133,7 @@ impl<'a> Visit<'a> {
     #[inline(always)]
     pub(super) fn poll<T, const READS: bool>(
         &mut self,
-        object: &'a Inner<T>,
+        object: &Inner<T>,
         cx: &mut task::Context<'_>,
     ) -> Poll<Result<Way, EnterError>> {
         // SAFETY: it is used by this call alone.
@@ -162,7 +162,7 @@ impl<'a> Visit<'a> {
     #[inline(never)]
     fn poll_later<T, const READS: bool>(
         &mut self,
-        object: &'a Inner<T>,
+        object: &Inner<T>,
         context: Option<&Context>,
         cx: &mut task::Context<'_>,
     ) -> Poll<Result<Way, EnterError>> {
@@ -193,7 +193,7 @@ impl<'a> Visit<'a> {
             let in_turn = self.rare.as_ref().is_some_and(|rare| rare.turn.is_some());
             if READS && let Some(way) = object.enter_as_reader(context) {
                 if self.progress.has(Progress::LOOKED_AT) {
-                    object.note_paid();
+                    object.door.note_paid();
                 }
                 return Poll::Ready(Ok(way));
             }
@@ -205,14 +205,14 @@ impl<'a> Visit<'a> {
                 Err(Refusal::Taken) => wait::<T, READS>(object, context, in_turn, cx),
             };
             if let Some(way) = ready!(step)? {
-                return Poll::Ready(self.admit(object, way, context, began));
+                return Poll::Ready(self.admit::<T, READS>(object, way, context, began));
             }
             self.rare_mut().waiting = Some(Waiting(Box::pin(object.line().turn())));
         }
     }
 
     /// What is left to do inside, for one that may be sampled.
-    fn admit<T>(
+    fn admit<T, const READS: bool>(
         &self,
         object: &Inner<T>,
         way: Way,
@@ -220,9 +220,10 @@ impl<'a> Visit<'a> {
         began: Option<u64>,
     ) -> Result<Way, EnterError> {
         let way = refuse_poisoned(object, way)?;
-        let (Some(context), Some(began)) = (context.filter(|_| way.is_host()), began) else {
-            return Ok(way);
-        };
+        let Some(context) = context else { return Ok(way) };
+        let is_read = READS && self.progress.has(Progress::LOOKED_AT) && !way.is_shared();
+        let way = if is_read && object.share(context) { way.changed() } else { way };
+        let Some(began) = began.filter(|_| way.is_host()) else { return Ok(way) };
         context.operations.begin_sample(object.door.address(), began);
         Ok(way.sampled())
     }

@@ -5,6 +5,7 @@
 //! a task that goes round some objects comes to each of them with it.
 
 use crate::policy::object::sample::{ONE_IN, mark};
+use crate::policy::object::sharing;
 use crate::policy::object::trial::PATIENCE;
 use crate::policy::stealing::STRANDED;
 use std::cell::Cell;
@@ -22,6 +23,8 @@ struct Sampled {
 #[derive(Debug, Default)]
 pub(crate) struct Operations {
     begun: Cell<u32>,
+    /// Reads that were looked at.
+    reads: Cell<u32>,
     /// The one that is being sampled: of those that are inside of each other, the one that has
     /// begun last.
     sampled: Cell<Sampled>,
@@ -44,6 +47,14 @@ impl Operations {
     pub(crate) fn is_one_of_two_looked_at(&self) -> bool {
         let begun = self.begun.get();
         (1..=2).any(|next| mark(begun.wrapping_add(next)) <= u32::MAX / ONE_IN)
+    }
+
+    /// Whether the read that is looked at, of an object for which that was `doubled`, lets others in
+    /// beside it.
+    pub(crate) fn is_to_share(&self, doubled: u32) -> bool {
+        let reads = self.reads.get().wrapping_add(1);
+        self.reads.set(reads);
+        sharing::is_due(reads, doubled)
     }
 
     /// Begins to sample one on the object at this address.

@@ -6,7 +6,7 @@ use crate::common::random::Random;
 use crate::common::watchdog::{watchdog, watchdog_within};
 use evenkeel::object::{self, EnterError, Object};
 use evenkeel::{Runtime, block_on, yield_now};
-use evenkeel_policy::object::streak::READS;
+use evenkeel_policy::object::sharing::READS;
 use std::collections::HashSet;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

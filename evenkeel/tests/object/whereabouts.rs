@@ -6,7 +6,7 @@ use crate::common::objects::{at, comes_home, join, runtime, worker};
 use crate::common::watchdog::watchdog;
 use evenkeel::Runtime;
 use evenkeel::object::Object;
-use evenkeel_policy::object::streak::READS;
+use evenkeel_policy::object::sharing::READS;
 
 /// Some times as many operations as it takes to doubt a note.
 const OPERATIONS: u64 = 1_000;

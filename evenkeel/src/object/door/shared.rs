@@ -19,9 +19,10 @@
 //! they name. Once none is left clear [`SHARED`] and [`CLOSED`]: so a run of writes pays once. If
 //! one stays, set [`CLOSED`] and clear [`LOCKED`] in one store (release). An operation that comes
 //! to a closed object does the same without the fence and without waiting.
-//! *Sharing*: an operation that is alone inside, has read, and finds that the
-//! [policy](crate::policy::object::streak) is for it, sets [`SHARED`] before it leaves. Objects
-//! that were made outside of any runtime are not shared: they have no workers.
+//! *Sharing*: a read that is alone inside sets [`SHARED`] if the
+//! [policy](crate::policy::object::sharing) is for it. Objects that were made outside of any
+//! runtime are not shared: they have no workers. One reader in some sets [`PAID`], by a
+//! compare-and-swap of a word without [`LOCKED`].
 //!
 //! # Why they exclude each other
 //! While a reader is inside, the object stays shared, and no operation is inside alone:
@@ -60,9 +61,10 @@
 //! long would keep writers out. A second read by a worker that reads already: it would be let in or
 //! not by what others do meanwhile; now it never is.
 
-use super::{CLOSED, Door, FLAGS, LOCKED, Refusal, SHARED, SUSPENDED};
+use super::{CLOSED, DOUBLED, DOUBLED_MASK, Door, FLAGS, LOCKED, PAID, Refusal, SHARED, SUSPENDED};
 use crate::object::class::Class;
 use crate::object::way::Way;
+use crate::policy::object::sharing;
 use crate::primitives::atomic::{Edge, Ordering, edge};
 use crate::primitives::fence;
 use crate::primitives::spin::pause;
@@ -109,17 +111,30 @@ impl Door {
         }
     }
 
-    /// Lets all workers read the object at once from now on. The caller is inside alone, has done
-    /// what it came for, and leaves now. False if the object is not to be shared now.
+    /// Lets all workers read the object at once, from when the caller leaves, which is inside alone
+    /// and does nothing but read.
     #[cold]
-    pub(in crate::object) fn share(&self) -> bool {
+    pub(in crate::object) fn share(&self) {
         let word = self.word();
-        let may = word & SEEN == LOCKED;
-        if may {
-            // Nobody looks behind the lock, which the caller gives back.
-            self.word.store(word | SHARED, Ordering::Relaxed);
+        debug_assert_eq!(word & SEEN, LOCKED);
+        // Nobody looks behind the lock, which the caller gives back.
+        self.word.store(word | SHARED, Ordering::Relaxed);
+    }
+
+    /// How often it was doubled what it takes for all to read it at once.
+    pub(in crate::object) fn doubled(&self) -> u32 {
+        ((self.word() & DOUBLED_MASK) >> DOUBLED) as u32
+    }
+
+    /// Notes that reading it at once has paid. The caller does so.
+    #[cold]
+    pub(in crate::object) fn note_paid(&self) {
+        let word = self.word();
+        // Once: others read that line. And another one may be about to get in alone.
+        if word & (SEEN | PAID) == SHARED {
+            let order = Ordering::Relaxed;
+            _ = self.word.compare_exchange(word, word | PAID, order, order);
         }
-        may
     }
 
     /// Enters a shared object alone. The caller has just locked `word`, by `way`.
@@ -131,7 +146,10 @@ impl Door {
             return Err(Refusal::Taken);
         }
         if self.have_left(class, if is_closed { 0 } else { PATIENCE }) {
-            self.word.store(self.word() & !(SHARED | CLOSED), Ordering::Relaxed);
+            let word = self.word();
+            let doubled = sharing::after(self.doubled(), word & PAID != 0);
+            let rest = word & !(SHARED | CLOSED | PAID | DOUBLED_MASK);
+            self.word.store(rest | u64::from(doubled) << DOUBLED, Ordering::Relaxed);
             return Ok(way);
         }
         let order = edge(Edge::ObjectUnlock, Ordering::Release);
