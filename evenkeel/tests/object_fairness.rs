@@ -4,7 +4,9 @@ use common::objects::{at, in_place, runtime};
 use common::until::until;
 use common::watchdog::watchdog;
 use evenkeel::object::Object;
-use evenkeel::{JoinHandle, Runtime, block_on, yield_now};
+use evenkeel::{JoinHandle, Runtime, block_on, spawn, yield_now};
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -87,10 +89,17 @@ fn objects(runtime: &Runtime, workers: usize, home: bool) -> Vec<Object<usize>> 
     (0..workers).map(object).collect()
 }
 
-/// Operations of one task between two turns of others.
-const OPERATIONS_PER_TURN: usize = 64;
+/// How often a future is polled.
+async fn polled<F: Future>(future: F, polls: &AtomicUsize) -> F::Output {
+    let mut future = pin!(future);
+    poll_fn(|cx| {
+        polls.fetch_add(1, Ordering::Relaxed);
+        future.as_mut().poll(cx)
+    })
+    .await
+}
 
-/// On one worker turns are counted exactly, by the light task itself.
+/// On one worker turns are counted exactly, by the light task itself: a turn is a poll.
 #[test]
 fn a_light_task_beside_visitors_without_end() {
     const TURNS: usize = 2_000;
@@ -99,7 +108,17 @@ fn a_light_task_beside_visitors_without_end() {
         let runtime = runtime(1);
         let objects = objects(&runtime, 1, home);
         let stop = Arc::new(AtomicBool::new(false));
-        let visitors = Players::visitors(&runtime, 8, &objects, &stop);
+        let visitors = Players::spawn(&runtime, 8, &stop, |stop, turns| {
+            let object = objects[0].clone();
+            async move {
+                let visits = async {
+                    while !stop.load(Ordering::Relaxed) {
+                        object.with(|value| *value += 1).await.unwrap();
+                    }
+                };
+                polled(visits, &turns).await;
+            }
+        });
         until(|| visitors.least() > 0);
         let light = runtime.spawn({
             let turns = visitors.turns.clone();
@@ -115,8 +134,33 @@ fn a_light_task_beside_visitors_without_end() {
         let most = block_on(light).expect("the task ends well");
         stop.store(true, Ordering::Relaxed);
         visitors.join();
-        assert!(most <= (TURNS + 2) * OPERATIONS_PER_TURN * 2, "a visitor had {most}");
+        assert!(most <= TURNS + 2, "a visitor had {most}");
     }
+}
+
+/// Time stands there, so a turn is over after some operations.
+#[test]
+fn in_a_deterministic_run_operations_are_counted() {
+    const TURNS: usize = 100;
+    let polls = |seed| {
+        evenkeel::deterministic::run(seed, async {
+            let object = Object::new(0);
+            let task = spawn(async move {
+                let polls = AtomicUsize::new(0);
+                let visits = async {
+                    for _ in 0..64 * TURNS {
+                        object.with(|value| *value += 1).await.unwrap();
+                    }
+                };
+                polled(visits, &polls).await;
+                polls.into_inner()
+            });
+            task.await.expect("it ends well")
+        })
+    };
+    let turns = polls(1);
+    assert!((TURNS / 2..2 * TURNS).contains(&turns), "{turns}");
+    assert_eq!(turns, polls(1));
 }
 
 #[test]

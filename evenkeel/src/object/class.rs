@@ -83,6 +83,9 @@ impl Class {
         let workers = runtime.map_or(0, |runtime| runtime.workers);
         let processors = runtime.map_or(0, |runtime| runtime.processors.len());
         let route = if placement == Placement::Home { AT_HOME } else { IN_PLACE };
+        if let Some(runtime) = runtime.filter(|_| route != IN_PLACE) {
+            runtime.note_elsewhere(true);
+        }
         Self {
             route: AtomicUsize::new(route),
             name: name.into(),
@@ -116,12 +119,16 @@ impl Class {
             // One class after the other has the next worker.
             Mode::AtOneHome => AT_WORKER + self.number % self.homes.len().max(1),
         };
-        let has_changed = self.route.load(Ordering::Relaxed) != route;
-        if has_changed {
+        let before = self.route.load(Ordering::Relaxed);
+        if before != route {
             // Only then: every entry reads that line.
             self.route.store(route, Ordering::Relaxed);
+            let is_to_note = (before == IN_PLACE) != (route == IN_PLACE);
+            if let Some(runtime) = self.runtime.upgrade().filter(|_| is_to_note) {
+                runtime.note_elsewhere(route != IN_PLACE);
+            }
         }
-        has_changed
+        before != route
     }
 
     pub(super) fn name(&self) -> &str {

@@ -155,6 +155,19 @@ impl Door {
         self.word.load(Ordering::Relaxed)
     }
 
+    /// Enters where the worker of `context` is, if nothing is in the way.
+    #[inline(always)]
+    pub(super) fn enter_in_place(&self, context: &Context) -> Option<Way> {
+        // An entry writes here or beside it: what another core has written should come with the
+        // right to do so.
+        prefetch::lines(std::ptr::from_ref(self).cast(), 1);
+        let word = self.word();
+        if word & FLAGS != 0 {
+            return None;
+        }
+        self.lock(word, context.thread).map(Way::by_lock)
+    }
+
     /// Enters from the worker of `context`, if nothing is in the way: the object is not taken, and
     /// to be entered here. What is in the way [`enter`](Self::enter) says.
     #[inline(always)]
@@ -169,12 +182,12 @@ impl Door {
         // The class first: in place it does not matter which of its objects have homes, and a
         // branch on that would be mispredicted half of the time.
         let Some(host) = host_in(word, class) else {
-            return self.lock(word).map(Way::by_lock);
+            return self.lock(word, context.thread).map(Way::by_lock);
         };
         if host != context.seat.me() || !class.is_of(context.shared()) {
             return None;
         }
-        let way = Way::by_lock(self.lock(word)?);
+        let way = Way::by_lock(self.lock(word, context.thread)?);
         context.note_visit();
         Some(way.as_host())
     }
@@ -219,7 +232,8 @@ impl Door {
             // It would wait for itself.
             return Err(Refusal::Taken);
         }
-        self.lock(word).ok_or(Refusal::Taken)?;
+        let thread = context.map_or_else(id::among_threads, |context| context.thread);
+        self.lock(word, thread).ok_or(Refusal::Taken)?;
         let way = Way::by_changing_lock();
         if word & SHARED != 0 {
             return self.enter_shared(class, word, way);
@@ -230,14 +244,14 @@ impl Door {
         Ok(way)
     }
 
-    /// Sets the lock, and gives the word without it; none if the word has it, or is another one by
+    /// Sets the lock for this thread, and gives the word without it; none if the word has it, or is another one by
     /// now.
     #[inline(always)]
-    fn lock(&self, word: u64) -> Option<u64> {
+    fn lock(&self, word: u64, thread: u64) -> Option<u64> {
         if word & LOCKED != 0 {
             return None;
         }
-        let leaving = word & BELOW | id::among_threads() << LAST;
+        let leaving = word & BELOW | thread << LAST;
         let order = edge(Edge::ObjectLock, Ordering::Acquire);
         let has_set =
             self.word.compare_exchange(word, leaving | LOCKED, order, Ordering::Relaxed).is_ok();

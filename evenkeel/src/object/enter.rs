@@ -4,80 +4,11 @@
 
 use super::door::Refusal;
 use super::guard::{self, Reading};
-use super::visit::{self, Visit};
+use super::visit::{self, Coming, Visit};
 use super::way::Way;
 use super::{EnterError, Guard, HeldGuard, Object, inner};
 use crate::scheduler::context::{self, Context};
 use std::future::poll_fn;
-use std::pin::Pin;
-use std::task::{self, Poll, ready};
-
-/// The future of [`Object::enter`].
-#[derive(Debug)]
-#[must_use = "futures do nothing unless awaited"]
-pub struct Enter<'a, T> {
-    object: &'a Object<T>,
-    visit: Visit,
-}
-
-impl<T: Send> Enter<'_, T> {
-    /// Comes in.
-    #[inline(always)]
-    fn come_in(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<Way, EnterError>> {
-        let way = ready!(self.visit.poll::<T, false>(&self.object.inner, cx));
-        // The next in line waits for it, and this future may be kept.
-        self.visit.end_turn();
-        Poll::Ready(way)
-    }
-}
-
-impl<'a, T: Send> Future for Enter<'a, T> {
-    type Output = Result<Guard<'a, T>, EnterError>;
-
-    #[inline(always)]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
-        let way = ready!(self.come_in(cx))?;
-        // SAFETY: this thread has just come in.
-        Poll::Ready(Ok(unsafe { Guard::new(&self.object.inner, way) }))
-    }
-}
-
-/// The future of [`Object::with`].
-///
-/// # Panics
-/// If it is polled after it is complete. That leaves the object as it was.
-#[derive(Debug)]
-#[must_use = "futures do nothing unless awaited"]
-pub struct With<'a, T, F> {
-    enter: Enter<'a, T>,
-    operation: Option<F>,
-}
-
-// Nothing in it is pinned.
-impl<T, F> Unpin for With<'_, T, F> {}
-
-/// Leaves, and says what is wrong.
-#[cold]
-fn refuse_second<T>(guard: Guard<'_, T>) -> ! {
-    drop(guard);
-    panic!("With is not polled after it is complete");
-}
-
-impl<T: Send, R, F: FnOnce(&mut T) -> R> Future for With<'_, T, F> {
-    type Output = Result<R, EnterError>;
-
-    #[inline(always)]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
-        let way = ready!(self.enter.come_in(cx))?;
-        let object = &self.enter.object.inner;
-        let Some(operation) = self.operation.take() else {
-            // SAFETY: this thread has just come in.
-            refuse_second(unsafe { Guard::new(object, way) })
-        };
-        // SAFETY: this thread has just come in.
-        Poll::Ready(Ok(unsafe { guard::run(object, way, operation) }))
-    }
-}
 
 impl<T: Send> Object<T> {
     /// Enters the object (the published `ct_start`): the task goes to its home, or waits until
@@ -112,9 +43,14 @@ impl<T: Send> Object<T> {
     ///     assert_eq!(*list.enter().await.unwrap(), [1, 2]);
     /// });
     /// ```
-    #[inline]
-    pub fn enter(&self) -> Enter<'_, T> {
-        Enter { object: self, visit: Visit::default() }
+    #[inline(always)]
+    pub async fn enter(&self) -> Result<Guard<'_, T>, EnterError> {
+        let way = match visit::at_once::<T, false>(&self.inner) {
+            Ok(way) => way,
+            Err(progress) => Coming::<T, false>::new(&self.inner, progress).await?,
+        };
+        // SAFETY: this thread has just come in.
+        Ok(unsafe { Guard::new(&self.inner, way) })
     }
 
     /// Enters the object, calls `operation` and leaves. The closure may borrow what is around it.
@@ -127,9 +63,14 @@ impl<T: Send> Object<T> {
     ///
     /// # Panics
     /// If `operation` does, which poisons the object.
-    #[inline]
-    pub fn with<R, F: FnOnce(&mut T) -> R>(&self, operation: F) -> With<'_, T, F> {
-        With { enter: self.enter(), operation: Some(operation) }
+    #[inline(always)]
+    pub async fn with<R>(&self, operation: impl FnOnce(&mut T) -> R) -> Result<R, EnterError> {
+        let way = match visit::at_once::<T, false>(&self.inner) {
+            Ok(way) => way,
+            Err(progress) => Coming::<T, false>::new(&self.inner, progress).await?,
+        };
+        // SAFETY: this thread has just come in.
+        Ok(unsafe { guard::run(&self.inner, way, operation) })
     }
 
     /// Enters the object for reading, calls `operation` and leaves. The closure may borrow what is
@@ -194,14 +135,10 @@ impl<T: Send> Object<T> {
     where
         T: Sync,
     {
-        let mut visit = Visit::default();
-        let way = poll_fn(|cx| {
-            let way = ready!(visit.poll::<T, true>(&self.inner, cx));
-            // The next in line waits for it, and this future may be kept.
-            visit.end_turn();
-            Poll::Ready(way)
-        })
-        .await?;
+        let way = match visit::at_once::<T, true>(&self.inner) {
+            Ok(way) => way,
+            Err(progress) => Coming::<T, true>::new(&self.inner, progress).await?,
+        };
         // SAFETY: this thread has just come in, and what follows is the same poll.
         let reading = unsafe { Reading::new(&self.inner, way) };
         Ok(operation(&reading))

@@ -8,20 +8,18 @@ use super::error::{EnterError, Names};
 use super::line::{Line, Turn};
 use super::way::Way;
 use crate::primitives::cell::UnsafeCell;
-use crate::primitives::prefetch;
 use crate::scheduler::context::{self, Context};
 use crate::task::id;
 use std::any::type_name;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::ptr;
 use std::sync::Arc;
 use std::task::Poll;
 
 /// An object: its value, and what is known of it. An entry in place reads the class and writes the
 /// door: both lie on one line, behind the two counts of an `Arc`, at whatever multiple of 16 the
-/// allocation begins. The value comes next, so that an entry to a small one waits for one line, or
-/// for two that are fetched at once. What few entries need their class has.
+/// allocation begins. The value comes next, so that an entry to a small one mostly waits for one
+/// line. What few entries need their class has.
 #[repr(C)]
 pub(super) struct Inner<T> {
     pub(super) class: Arc<Class>,
@@ -124,11 +122,15 @@ impl<T> Inner<T> {
         self.door.leave();
     }
 
+    /// Enters where the task is, if nothing is in the way.
+    #[inline(always)]
+    pub(super) fn enter_in_place(&self, context: &Context) -> Option<Way> {
+        self.door.enter_in_place(context)
+    }
+
     /// Enters, if nothing is in the way.
     #[inline(always)]
     pub(super) fn enter_at_once(&self, context: &Context) -> Option<Way> {
-        // The value may lie on another line than the door: both are fetched at once.
-        prefetch::lines(ptr::from_ref(&self.value).cast(), 1);
         self.door.enter_at_once(&self.class, context)
     }
 

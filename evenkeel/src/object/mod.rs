@@ -95,7 +95,6 @@ mod visit;
 mod way;
 
 pub use class::Placement;
-pub use enter::{Enter, With};
 pub use error::{EnterError, Names};
 #[doc(inline)]
 pub use evenkeel_policy::object::{Mode, Verdict};

@@ -2,14 +2,14 @@
 
 #![allow(unsafe_code, reason = "whoever has come in makes its guards")]
 
-use super::class::Route;
+use super::class::{Class, Route};
 use super::line::Turn;
 use super::{EnterError, Guard, Object};
 use crate::primitives::spin::pause;
 use crate::scheduler::context;
 use crate::yield_now;
 use std::future::poll_fn;
-use std::pin::Pin;
+use std::pin::pin;
 
 /// Enters two objects, for an operation on both. The task goes to the home of the one that it
 /// enters first, by their addresses, so that tasks which enter the same two meet; the other is
@@ -79,21 +79,20 @@ fn enter_both_at_once<'a, A: Send, B: Send>(
     b: &'a Object<B>,
 ) -> Option<(Guard<'a, A>, Guard<'a, B>)> {
     let (a, b) = (&*a.inner, &*b.inner);
-    if a.class.route() != Route::InPlace || b.class.route() != Route::InPlace {
-        return None;
-    }
     // SAFETY: it is used by this call alone.
     let context = unsafe { context::current() }?;
-    if context.operations.is_one_of_two_looked_at() {
+    let in_place = |class: &Class| class.route() == Route::InPlace;
+    if context.shared().is_anything_elsewhere() && !(in_place(&a.class) && in_place(&b.class)) {
         return None;
     }
-    let first = a.enter_at_once(context)?;
-    let Some(second) = b.enter_at_once(context) else {
+    if !context.operations.count_two() {
+        return None;
+    }
+    let first = a.enter_in_place(context)?;
+    let Some(second) = b.enter_in_place(context) else {
         a.leave();
         return None;
     };
-    context.operations.count();
-    context.operations.count();
     // SAFETY: this thread has just come in.
     let a = unsafe { Guard::new(a, first) };
     // SAFETY: as above.
@@ -120,9 +119,9 @@ impl<T: Send> Object<T> {
     /// Enters the object with the turn in line of another one in hand; gives that back if this one
     /// is held: its holder may wait for the other one.
     async fn enter_with(&self, turn: &mut Option<Turn>) -> Result<Guard<'_, T>, EnterError> {
-        let mut entry = self.enter();
+        let mut entry = pin!(self.enter());
         poll_fn(|cx| {
-            let poll = Pin::new(&mut entry).poll(cx);
+            let poll = entry.as_mut().poll(cx);
             if poll.is_pending() && self.inner.is_held() {
                 *turn = None;
             }
@@ -205,7 +204,6 @@ pub async fn enter_all<'a, T: Send>(
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
-    use std::pin::pin;
     use std::sync::mpsc;
     use std::task::{Context, Poll, Waker};
     use std::thread;

@@ -47,7 +47,7 @@ pub(super) struct Visit {
 /// How far an entry has come: its journeys, above some marks. In one word, which is zero for a new
 /// one: nearly all get in at once, and the compiler sees that there is nothing more to ask.
 #[derive(Clone, Copy, Debug, Default)]
-struct Progress(u64);
+pub(super) struct Progress(u64);
 
 impl Progress {
     /// Its worker, if there is one, has counted it, and it did not get in at once.
@@ -56,11 +56,18 @@ impl Progress {
     const LOOKED_AT: u64 = 2;
     /// It needs what few entries need.
     const RARE: u64 = 4;
-    const JOURNEY: u64 = 8;
+    /// It keeps its turn in line once it is inside.
+    const KEEPS: u64 = 8;
+    const JOURNEY: u64 = 16;
 
     #[inline(always)]
     fn has(self, mark: u64) -> bool {
         self.0 & mark != 0
+    }
+
+    #[inline(always)]
+    fn is_new(self) -> bool {
+        self.0 == 0
     }
 
     #[inline(always)]
@@ -92,24 +99,63 @@ impl fmt::Debug for Waiting {
 impl Drop for Visit {
     #[inline(always)]
     fn drop(&mut self) {
-        self.end_turn();
+        if self.progress.has(Progress::RARE) {
+            self.end_rare();
+        }
+    }
+}
+
+/// Comes in, if all classes of the caller's runtime are entered in place, and nothing is in the way.
+/// Otherwise says how far the entry has come. Most come in, and leave nothing in their task.
+#[inline(always)]
+pub(super) fn at_once<T, const READS: bool>(object: &Inner<T>) -> Result<Way, Progress> {
+    // SAFETY: it is used by this call alone.
+    let Some(context) = (unsafe { context::current() }) else { return Err(Progress(0)) };
+    if context.shared().is_anything_elsewhere() {
+        return Err(Progress(0));
+    }
+    if context.operations.count() {
+        return Err(Progress(Progress::LOOKED_AT));
+    }
+    let as_reader = if READS { object.enter_as_reader(Some(context)) } else { None };
+    let way = as_reader.or_else(|| object.enter_in_place(context));
+    way.ok_or(Progress(Progress::COUNTED))
+}
+
+/// The rest of an entry that has come so far. Its last poll goes on inside.
+pub(super) struct Coming<'a, T, const READS: bool> {
+    object: &'a Inner<T>,
+    visit: Visit,
+}
+
+impl<'a, T, const READS: bool> Coming<'a, T, READS> {
+    pub(super) fn new(object: &'a Inner<T>, progress: Progress) -> Self {
+        Self { object, visit: progress.into() }
+    }
+}
+
+impl<T, const READS: bool> Future for Coming<'_, T, READS> {
+    type Output = Result<Way, EnterError>;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
+        let Self { object, visit } = &mut *self;
+        visit.poll::<T, READS>(object, cx)
+    }
+}
+
+impl From<Progress> for Visit {
+    fn from(progress: Progress) -> Self {
+        Self { progress, rare: ManuallyDrop::default() }
     }
 }
 
 impl Visit {
-    /// An entry of one whose turn in line it is.
+    /// An entry of one whose turn in line it is, and stays.
     pub(super) fn in_turn(turn: Turn) -> Self {
-        let mut visit = Self::default();
+        let mut visit = Self::from(Progress(Progress::KEEPS));
         visit.rare_mut().turn = Some(turn);
         visit
-    }
-
-    /// Gives the turn or the place in line on, once inside.
-    #[inline(always)]
-    pub(super) fn end_turn(&mut self) {
-        if self.progress.has(Progress::RARE) {
-            self.end_rare();
-        }
     }
 
     /// The turn, once inside.
@@ -129,7 +175,8 @@ impl Visit {
         drop(self.rare.take());
     }
 
-    /// Comes to the object and in.
+    /// Comes to the object and in, and gives the turn or the place in line on: the next one waits
+    /// for it, and this visit may be kept.
     #[inline(always)]
     pub(super) fn poll<T, const READS: bool>(
         &mut self,
@@ -139,9 +186,9 @@ impl Visit {
         // SAFETY: it is used by this call alone.
         let context = unsafe { context::current() };
         if let Some(context) = context
-            && !self.progress.has(Progress::COUNTED)
+            && !self.progress.has(Progress::COUNTED | Progress::LOOKED_AT)
         {
-            if self.progress.journeys() == 0
+            if self.progress.is_new()
                 && let Some(target) = context.whereabouts_of(object.door.address())
             {
                 // It does not even look at the object, whose lines are there.
@@ -166,6 +213,20 @@ impl Visit {
         context: Option<&Context>,
         cx: &mut task::Context<'_>,
     ) -> Poll<Result<Way, EnterError>> {
+        let way = ready!(self.poll_in_line::<T, READS>(object, context, cx));
+        if self.progress.has(Progress::RARE) && !self.progress.has(Progress::KEEPS) {
+            self.end_rare();
+        }
+        Poll::Ready(way)
+    }
+
+    /// The same, but keeps the turn in line.
+    fn poll_in_line<T, const READS: bool>(
+        &mut self,
+        object: &Inner<T>,
+        context: Option<&Context>,
+        cx: &mut task::Context<'_>,
+    ) -> Poll<Result<Way, EnterError>> {
         let is_new = !self.progress.has(Progress::COUNTED);
         self.progress.0 |= Progress::COUNTED;
         if is_new
@@ -174,7 +235,7 @@ impl Visit {
         {
             object.class.count(context);
             // A task that has come from another worker has given the others there their turn.
-            if self.progress.journeys() == 0 {
+            if self.progress.journeys() == 0 && is_turn_over(object, context) {
                 return again(Some(context), cx);
             }
         }
@@ -341,6 +402,14 @@ fn wait<T, const READS: bool>(
         }
     }
     again(context, cx)
+}
+
+/// Whether the task is to give the others a turn: those that come to the object are among them, or
+/// it has had one for long. In a deterministic run time stands, and operations count.
+fn is_turn_over<T>(object: &Inner<T>, context: &Context) -> bool {
+    object.door.host(&object.class).is_some()
+        || context.shared().hooks.deterministic
+        || context.operations.is_turn_over(context.ahead.now())
 }
 
 /// Gives the others a turn.

@@ -18,7 +18,7 @@ use crate::primitives::{clock, fence};
 use crate::task::berth::After;
 use crate::task::blocks::{Blocks, Size};
 use crate::task::header::{Header, Live, TaskPtr};
-use crate::task::id::{Id, Ids};
+use crate::task::id::{self, Id, Ids};
 use crate::task::report::PanicHook;
 use crate::topology::Distance;
 use std::cell::{Cell, RefCell};
@@ -58,6 +58,8 @@ pub(crate) struct Context {
     pub(crate) seat: Seat,
     /// What the thread does.
     role: Role,
+    /// Its [number](id::among_threads).
+    pub(crate) thread: u64,
     /// The task that is being polled.
     pub(super) task: Cell<*mut Header>,
     /// What becomes of that task if its poll returns `Pending`.
@@ -122,6 +124,7 @@ impl Context {
         Self {
             role: Role::of(&seat),
             seat,
+            thread: id::among_threads(),
             task: Cell::new(ptr::null_mut()),
             after: Cell::new(After::Wait),
             now: Cell::new(now),

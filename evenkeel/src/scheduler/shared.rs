@@ -90,6 +90,9 @@ pub(crate) struct Shared {
     pub(crate) misses: OnceLock<Misses>,
     /// What a room above keeps for the runtime: the classes of its objects.
     pub(crate) kept: OnceLock<Box<dyn Any + Send + Sync>>,
+    /// How many classes of objects are entered elsewhere than where tasks are. An entry reads it, and
+    /// needs nothing else of its class if there is none: that lies behind the object's own line.
+    elsewhere: CachePadded<AtomicUsize>,
     /// Counts what makes it wrong in general to go where objects [were](super::whereabouts). On a
     /// line of its own: an entry looks at it where its worker has notes.
     pub(super) moves: CachePadded<AtomicU64>,
@@ -150,6 +153,7 @@ impl Shared {
             spares: Spares::new(processors, workers, rules),
             misses: OnceLock::new(),
             kept: OnceLock::new(),
+            elsewhere: CachePadded::new(AtomicUsize::new(0)),
             moves: CachePadded::new(AtomicU64::new(0)),
             gone: Mutex::new(vec![false; workers].into_boxed_slice()),
             outside_spawns: AtomicUsize::new(0),
@@ -212,6 +216,17 @@ impl Shared {
     /// Whether the worker of processor `index` is away, as far as [`relief`](super::relief) knows.
     pub(crate) fn is_away(&self, index: usize) -> bool {
         self.processors[index].absence.is_away()
+    }
+
+    /// Whether any class of objects is entered elsewhere than where tasks are.
+    #[inline(always)]
+    pub(crate) fn is_anything_elsewhere(&self) -> bool {
+        self.elsewhere.load(Ordering::Relaxed) > 0
+    }
+
+    /// Notes that a class of objects is, or that one is not any more.
+    pub(crate) fn note_elsewhere(&self, is_so: bool) {
+        self.elsewhere.fetch_add(if is_so { 1 } else { usize::MAX }, Ordering::Relaxed);
     }
 
     /// Has all workers forget where objects [were](super::whereabouts): one has a new home, or is

@@ -5,6 +5,7 @@ use crate::common::watchdog::watchdog;
 use evenkeel::object::{EnterError, Object, enter2};
 use evenkeel::{Runtime, block_on, yield_now};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -231,9 +232,9 @@ fn a_future_that_is_polled_once_too_often_leaves_the_object_as_it_was() {
     let _watchdog = watchdog();
     let runtime = runtime(2);
     async fn polls_twice(object: Object<u64>) {
-        let mut with = object.with(|value| *value += 1);
-        (&mut with).await.unwrap();
-        (&mut with).await.unwrap();
+        let mut with = pin!(object.with(|value| *value += 1));
+        with.as_mut().await.unwrap();
+        with.as_mut().await.unwrap();
     }
     for object in objects(&runtime) {
         // More often than a worker has notes.

@@ -100,7 +100,7 @@ fn select_of_two() {
                 let one = &objects[round % objects.len()];
                 let other = &objects[(round * 3 + 1) % objects.len()];
                 let one = one.with(|value| *value += 1);
-                match select(one, pin!(other.enter_held())).await {
+                match select(pin!(one), pin!(other.enter_held())).await {
                     Either::Left((result, _)) => result.unwrap(),
                     Either::Right((held, _)) => *held.unwrap() += 1,
                 }
