@@ -49,7 +49,7 @@ impl<T: Send> Object<T> {
             Ok(way) => way,
             Err(progress) => Coming::<T, false>::new(&self.inner, progress).await?,
         };
-        // SAFETY: this thread has just come in.
+        // SAFETY: this thread has just come in, and what follows is the same poll.
         Ok(unsafe { Guard::new(&self.inner, way) })
     }
 
@@ -69,7 +69,7 @@ impl<T: Send> Object<T> {
             Ok(way) => way,
             Err(progress) => Coming::<T, false>::new(&self.inner, progress).await?,
         };
-        // SAFETY: this thread has just come in.
+        // SAFETY: this thread has just come in, and what follows is the same poll.
         Ok(unsafe { guard::run(&self.inner, way, operation) })
     }
 

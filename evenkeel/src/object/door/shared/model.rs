@@ -202,6 +202,43 @@ fn a_suspended_object_is_shared() {
     });
 }
 
+/// A reader that notes that it has paid changes the word beside an operation that is to be alone.
+#[test]
+fn what_a_reader_notes_takes_no_lock_away() {
+    use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted};
+    check(&[ObjectLight, ObjectHeavy, ObjectLeave, ObjectNoted], || {
+        let mut world = World::new(Placement::InPlace);
+        let number = shared(world.number());
+        let reader = world.start(1, {
+            let number = number.clone();
+            move |context| {
+                if let Some(way) = number.enter_as_reader(Some(context)) {
+                    number.door.note_paid();
+                    // SAFETY: it is inside, or loom says that it is not.
+                    number.value.with(|value| unsafe { *value });
+                    number.door.leave_as_reader(way, Some(context));
+                }
+                visit(&number, Some(context))
+            }
+        });
+        let written = visit(&number, None);
+        settle(&number, written + reader.join().unwrap());
+    });
+}
+
+#[test]
+fn what_has_not_paid_is_tried_half_as_often_until_it_pays() {
+    explore(|| {
+        let world = World::new(Placement::InPlace);
+        let number = shared(world.number());
+        assert_eq!((visit(&number, None), number.door.doubled()), (1, 1));
+        let number = shared(number);
+        number.door.note_paid();
+        assert_eq!((visit(&number, None), number.door.doubled()), (1, 0));
+        settle(&number, 2);
+    });
+}
+
 #[test]
 fn who_reads_knows_that_it_is_inside() {
     explore(|| {
