@@ -18,7 +18,7 @@ pub const LONG_BACKLOG: u64 = 2_000;
 pub const OLD_HEAD: u64 = 10_000;
 
 /// The same for tasks that are not worth the move: twice the time of a poll that spawns a thousand of them, at
-/// the 50 ns of `evenkeel-bench run --bench spawn`. It is part of the bound that `cargo test --test simulation`
+/// the 50 ns of `evenkeel-bench run --bench spawn`. It is part of the bound that `cargo test --test promise`
 /// asserts.
 pub const OLD_SMALL_HEAD: u64 = 100_000;
 

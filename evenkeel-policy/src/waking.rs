@@ -105,7 +105,7 @@ pub fn after_watch(other: &super::Look) -> bool {
 pub const WATCH: u64 = 1_000_000;
 
 /// The longest sleep of the watch: a task behind a poll that never ends is found within this. A choice: eight
-/// times the shortest, and so an eighth of its cost. `cargo test --test simulation` asserts the bound that
+/// times the shortest, and so an eighth of its cost. `cargo test --test promise` asserts the bound that
 /// follows from it.
 pub const LONGEST_WATCH: u64 = 8_000_000;
 

@@ -11,25 +11,19 @@
 //!
 //! What is assumed, [`ASSUMPTIONS`] says, in every report.
 
-mod caches;
 pub(crate) mod coretime;
-mod engine;
-mod lru;
 mod program;
 mod published;
 mod record;
 pub(crate) mod rows;
-mod scheduler;
 pub(crate) mod table;
-mod work;
-mod worker;
 
 use std::thread;
 
-use engine::{Engine, Machine};
+use evenkeel_sim::forking::Machine;
+pub(crate) use evenkeel_sim::forking::Scheduler;
 use forking::program::Program;
 pub(crate) use program::Size;
-pub(crate) use scheduler::Scheduler;
 use suite::record::Record;
 
 /// What the figures rest on.
@@ -67,13 +61,14 @@ pub(crate) fn run(programs: &[Program], sizes: &[Size], seeds: u64, mut each: im
 
 /// The runs of one program in one size, a thread for each scheduler.
 fn of(program: Program, size: Size, schedulers: &[Scheduler], seeds: u64) -> Vec<Record> {
-    let Some((work, bytes)) = program::work(program, size) else { return Vec::new() };
+    let Some(work) = program::work(program, size) else { return Vec::new() };
     let workers = MACHINE.packages * MACHINE.cores;
-    let case = record::case(program.name(), size.name(), bytes, workers);
-    let alone = Engine::new(&work, MACHINE, 1, Scheduler::Off, 0).run();
+    let case = record::case(program.name(), size.name(), work.bytes(), workers);
+    let simulate = evenkeel_sim::forking::run;
+    let alone = simulate(&work, MACHINE, 1, Scheduler::Off, 0);
     let runs = |scheduler| -> Vec<Record> {
         let run = |seed: u64| {
-            let outcome = Engine::new(&work, MACHINE, workers, scheduler, seed).run();
+            let outcome = simulate(&work, MACHINE, workers, scheduler, seed);
             record::record(&case, scheduler, seed as usize - 1, &alone, &outcome)
         };
         (1..=seeds).map(run).collect()
@@ -90,12 +85,12 @@ fn of(program: Program, size: Size, schedulers: &[Scheduler], seeds: u64) -> Vec
 mod tests {
     use super::*;
 
-    use super::engine::Outcome;
     use super::rows::{Metric, rows};
+    use evenkeel_sim::forking::{Outcome, run as simulate};
 
     fn outcome(program: Program, size: Size, scheduler: Scheduler, seed: u64) -> Outcome {
-        let (work, _) = program::work(program, size).unwrap();
-        Engine::new(&work, MACHINE, 32, scheduler, seed).run()
+        let work = program::work(program, size).unwrap();
+        simulate(&work, MACHINE, 32, scheduler, seed)
     }
 
     #[test]
@@ -119,9 +114,9 @@ mod tests {
     #[test]
     fn one_worker_is_never_idle_and_does_all_the_work() {
         for program in PROGRAMS {
-            let (work, _) = program::work(program, Size::Small).unwrap();
+            let work = program::work(program, Size::Small).unwrap();
             for scheduler in [Scheduler::CilkRestricted, Scheduler::Biased] {
-                let alone = Engine::new(&work, MACHINE, 1, scheduler, 1).run();
+                let alone = simulate(&work, MACHINE, 1, scheduler, 1);
                 assert_eq!((alone.idle, alone.scheduling, alone.steals), (0, 0, [0, 0]));
                 assert_eq!(alone.execution, alone.makespan);
             }

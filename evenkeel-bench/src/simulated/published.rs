@@ -8,9 +8,9 @@
 use std::fmt;
 
 use super::PROGRAMS;
+use super::Scheduler::{CilkRandom, CilkRestricted};
 use super::program::Size;
 use super::rows::{CONFIDENCE, Metric, Row, ratio};
-use super::scheduler::Scheduler::{CilkRandom, CilkRestricted};
 use crate::analysis::{Estimate, compare};
 
 /// What the paper says of a metric of the restricted scheduler, beside that of the other.

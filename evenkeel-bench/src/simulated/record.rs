@@ -1,7 +1,6 @@
 //! What a simulation leaves behind: the record of the suite, of a run that no core has made.
 
-use super::engine::Outcome;
-use super::scheduler::Scheduler;
+use evenkeel_sim::forking::{Outcome, Scheduler};
 use suite::case::{Case, Fields};
 use suite::record::{Quiet, Record};
 

@@ -1,6 +1,6 @@
 //! The records of a simulation by program and size, and what is read of them.
 
-use super::scheduler::Scheduler;
+use super::Scheduler;
 use crate::analysis::Estimate;
 use crate::analysis::compare;
 use suite::named;

@@ -1,11 +1,11 @@
 //! The printed tables of simulations.
 
-use super::engine::{PUBLISH, RECLAIM, SEIZE};
+use super::Scheduler;
 use super::published::{CLAIMS, Found, WORDS, are_usual, judge, reason};
 use super::rows::{CONFIDENCE, Metric, Row, ratio, rows};
-use super::scheduler::Scheduler;
 use crate::analysis::tables::Table;
 use crate::analysis::{Estimate, compare, numbers, text};
+use evenkeel_sim::forking::{PUBLISH, RECLAIM, SEIZE};
 use suite::record::Record;
 use suite::table::wrapped;
 use suite::words;

@@ -25,5 +25,5 @@ pub(super) fn mark(look: u32) -> u32 {
 /// ```
 #[must_use]
 pub fn gap(look: u32) -> u32 {
-    1 + (u64::from(mark(look)) * u64::from(2 * ONE_IN - 1) >> u32::BITS) as u32
+    1 + ((u64::from(mark(look)) * u64::from(2 * ONE_IN - 1)) >> u32::BITS) as u32
 }

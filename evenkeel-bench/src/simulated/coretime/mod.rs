@@ -8,17 +8,15 @@
 //! *simulated*, and say so.
 
 pub(crate) mod claims;
-mod engine;
-mod memory;
-mod placing;
 pub(crate) mod record;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
-use engine::{DIRECTORY, Engine, MILLISECOND, Mode, Outcome, Popularity, Setting, Span, Unit};
-use memory::{CORES, Guesses};
-use placing::CYCLES;
+use evenkeel_sim::coretime::{
+    CORES, CYCLES, DIRECTORY, Guesses, MILLISECOND, Mode, Outcome, Popularity, Setting, Span, Unit,
+    run as simulate,
+};
 use rayon::prelude::*;
 use record::{Record, median};
 
@@ -135,7 +133,7 @@ pub(crate) fn run(sizes: &[u64], seeds: u64) -> Vec<Record> {
         }
     }
     let record = |(kib, memories, setting): (u64, Memories, Setting)| {
-        let run = |seed| Engine::new(Setting { seed, ..setting }).run();
+        let run = |seed| simulate(Setting { seed, ..setting });
         let outcomes: Vec<Outcome> = (1..=seeds).map(run).collect();
         record(kib, memories, &setting, &outcomes)
     };

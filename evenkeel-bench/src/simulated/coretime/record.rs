@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Memories;
-use super::engine::{Mode, Outcome, Popularity, Unit};
+use evenkeel_sim::coretime::{Mode, Outcome, Popularity, Unit};
 use suite::summary::Summary;
 
 /// The name of the experiment.

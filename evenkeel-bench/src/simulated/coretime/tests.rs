@@ -14,7 +14,7 @@ fn short(kib: u64, mode: Mode) -> Setting {
 }
 
 fn operations(setting: Setting) -> u64 {
-    Engine::new(setting).run().operations
+    simulate(setting).operations
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_seed_is_one_schedule() {
             let run = |seed| {
                 let popularity = Popularity::Oscillating;
                 let span = Span { unit, warm_up: 2 * phase, counted: 2 * phase, phase };
-                Engine::new(Setting { seed, popularity, span, ..short(3_072, mode) }).run()
+                simulate(Setting { seed, popularity, span, ..short(3_072, mode) })
             };
             assert_eq!(run(5), run(5));
             assert_ne!(run(5), run(6));
@@ -59,7 +59,7 @@ fn a_dearer_migration_is_never_better() {
 #[test]
 fn one_directory_is_one_lock() {
     for mode in MODES {
-        let outcome = Engine::new(short(32, mode)).run();
+        let outcome = simulate(short(32, mode));
         // A resolution takes half of its entries' comparisons at least, which nobody does beside
         // another.
         let most = 10 * MILLISECOND / (SETTING.compare * 500);

@@ -8,7 +8,7 @@ use evenkeel_policy::object::{Mode, Trial, Verdict, per_mille};
 use super::memory::CORES;
 
 /// Cycles per nanosecond.
-pub(super) const CYCLES: u64 = 2;
+pub const CYCLES: u64 = 2;
 
 /// Cycles between two looks at the balance.
 pub(super) const PERIOD: u64 = rebalance::PERIOD * CYCLES;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use evenkeel::topology::Distance;
+use evenkeel_policy::Distance;
 
 use super::scheduler::LEVELS;
 use super::work::Node;

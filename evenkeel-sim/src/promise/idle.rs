@@ -1,6 +1,6 @@
 //! How simulated processors fall asleep and are woken: the counts and the stack of the runtime.
 
-use crate::machine::{Machine, Step, cost};
+use super::machine::{Machine, Step, cost};
 use evenkeel_policy::{Look, searching, waking};
 
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 //! `W` processors that make progress, `p` their mean poll. Here `N·p` is the true sum of the polls ahead,
 //! and `H` is what follows from the constants below.
 
-use crate::arrivals::{Kind, Scenario};
+use super::arrivals::{Kind, Scenario};
 use evenkeel_policy::{helping, stealing, waking};
 
 /// `c`: helping leaves a processor alone whose work is up to [`helping::MARGIN`] times as old as one's
@@ -27,7 +27,7 @@ pub(crate) const CHAIN: u64 = 6_000;
 
 /// How long a backlog may lie beside a sleeper without anybody being woken: a task is behind a poll, or
 /// somebody searches, or the one that is woken is on its way.
-pub(crate) const NEGLECT: u64 = 250_000;
+pub const NEGLECT: u64 = 250_000;
 
 /// The longest time from ready to running that the promise allows beyond the share of the work ahead.
 pub(crate) fn beyond_share(scenario: &Scenario) -> u64 {

@@ -1,28 +1,29 @@
 //! The simulated cores: tasks look up files in directories, with and without homes.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use evenkeel_policy::object::Verdict;
 
-use super::super::work::Block;
 use super::memory::{BLOCK, CORES, Guesses, Memory, transfer};
 use super::placing::{CYCLES, PERIOD, Placing};
-use suite::kit::random::Random;
+use crate::events::Events;
+use crate::lru::Block;
+use crate::random::Random;
 
 /// Entries of a directory, and their bytes, as the paper has them.
 const ENTRIES: usize = 1_000;
 const ENTRY: u64 = 32;
-pub(super) const DIRECTORY: u64 = ENTRIES as u64 * ENTRY;
+/// Bytes of a directory, as the paper has it.
+pub const DIRECTORY: u64 = ENTRIES as u64 * ENTRY;
 const BLOCKS: usize = DIRECTORY.div_ceil(BLOCK) as usize;
 const ENTRIES_PER_LINE: u64 = 64 / ENTRY;
 
 /// A part of the simulated time, in cycles.
-pub(super) const MILLISECOND: u64 = 1_000_000 * CYCLES;
+pub const MILLISECOND: u64 = 1_000_000 * CYCLES;
 
 /// Which directories are in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Popularity {
+pub enum Popularity {
     /// All alike.
     Uniform,
     /// All, and the first sixteenth of them, in turns.
@@ -31,7 +32,7 @@ pub(super) enum Popularity {
 
 /// By what a run is divided into phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub enum Unit {
     /// Cycles.
     Time,
     /// Resolutions, whatever they take.
@@ -40,18 +41,20 @@ pub(super) enum Unit {
 
 /// How long a run is, in its unit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
-    pub(super) unit: Unit,
-    /// Before counting begins, and of counting: an even number of phases, where there are any.
-    pub(super) warm_up: u64,
-    pub(super) counted: u64,
+pub struct Span {
+    /// That of the other fields.
+    pub unit: Unit,
+    /// Before counting begins.
+    pub warm_up: u64,
+    /// Of counting: like the time before, an even number of phases, where there are any.
+    pub counted: u64,
     /// From one popularity to the other.
-    pub(super) phase: u64,
+    pub phase: u64,
 }
 
 /// How operations run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
+pub enum Mode {
     /// A thread for each core, and a spin lock for each directory.
     Threads,
     /// So many tasks for each core, which go where a directory is at home and come back, if the
@@ -70,37 +73,44 @@ fn end_of(migration: u64) -> u64 {
 
 /// All that a run depends on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Setting {
-    pub(super) directories: usize,
-    pub(super) popularity: Popularity,
-    pub(super) mode: Mode,
-    pub(super) seed: u64,
-    pub(super) guesses: Guesses,
+pub struct Setting {
+    /// How many directories there are.
+    pub directories: usize,
+    /// Which of them are in use.
+    pub popularity: Popularity,
+    /// How operations run.
+    pub mode: Mode,
+    /// Of what the run draws.
+    pub seed: u64,
+    /// What the memory does that the paper does not say.
+    pub guesses: Guesses,
     /// Cycles of a comparison with one entry's name.
-    pub(super) compare: u64,
+    pub compare: u64,
     /// Cycles of a resolution beside the search: to take the path apart, and whatever the thread
     /// does between two.
-    pub(super) fixed: u64,
+    pub fixed: u64,
     /// Cycles of one migration: a quarter each for the source and the destination, and half of them
     /// under way.
-    pub(super) migration: u64,
+    pub migration: u64,
     /// Cycles from one task to the next.
-    pub(super) switch: u64,
-    pub(super) span: Span,
+    pub switch: u64,
+    /// How long the run is.
+    pub span: Span,
 }
 
 /// What a run has come to.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Outcome {
-    /// Resolutions while they were counted, and cycles meanwhile.
-    pub(super) operations: u64,
-    pub(super) cycles: u64,
+pub struct Outcome {
+    /// Resolutions while they were counted.
+    pub operations: u64,
+    /// Cycles meanwhile.
+    pub cycles: u64,
     /// Busy time of all cores meanwhile, over all time; a core that spins is busy.
-    pub(super) busy: f64,
+    pub busy: f64,
     /// Homes changed by rebalancing, from the beginning.
-    pub(super) moves: u64,
+    pub moves: u64,
     /// What the trials have come to at the end.
-    pub(super) verdict: Verdict,
+    pub verdict: Verdict,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -153,7 +163,7 @@ struct Lock {
     last: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 enum Event {
     /// A core goes on.
     Go(usize),
@@ -170,8 +180,7 @@ pub(super) struct Engine {
     cores: Vec<Core>,
     tasks: Vec<Task>,
     locks: Vec<Lock>,
-    events: BinaryHeap<Reverse<(u64, u64, Event)>>,
-    sequence: u64,
+    events: Events<Event>,
     now: u64,
     /// Resolutions in all, and before they are counted.
     done: u64,
@@ -206,8 +215,7 @@ impl Engine {
             cores: (0..CORES).map(|_| Core::default()).collect(),
             tasks: (0..CORES * per_core).map(task).collect(),
             locks: (0..setting.directories).map(|_| Lock::default()).collect(),
-            events: BinaryHeap::new(),
-            sequence: 0,
+            events: Events::default(),
             now: 0,
             done: 0,
             before: 0,
@@ -225,7 +233,7 @@ impl Engine {
             self.at(TICK, Event::Tick);
         }
         let Span { warm_up, counted, .. } = self.setting.span;
-        while let Some(Reverse((now, _, event))) = self.events.pop() {
+        while let Some((now, event)) = self.events.take() {
             self.now = now;
             let progress = self.progress();
             if progress >= warm_up + counted {
@@ -264,8 +272,7 @@ impl Engine {
     }
 
     fn at(&mut self, time: u64, event: Event) {
-        self.sequence += 1;
-        self.events.push(Reverse((time, self.sequence, event)));
+        self.events.add(time, event);
     }
 
     /// The core does something that takes so many cycles, and then goes on.

@@ -1,4 +1,5 @@
-//! Random numbers that depend on a seed alone.
+//! Random numbers that depend on a seed alone. The constants of the [bound](super::bound) are fitted
+//! to loads that these make.
 
 use std::ops::RangeInclusive;
 

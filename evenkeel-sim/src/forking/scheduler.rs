@@ -1,25 +1,27 @@
 //! The schedulers that are compared: the two of the paper, and the runtime's own.
 
-use evenkeel::Locality;
-use evenkeel::topology::Distance;
+use std::fmt;
+
 use evenkeel_policy::locality::{self, DILATION};
+use evenkeel_policy::{Distance, Locality};
 
 use super::caches::{L2, L3};
-use suite::named;
 
-named! {
-    /// Who takes which job, and who goes on after a join.
-    pub(crate) enum Scheduler as "scheduler" {
-        /// The baseline of the paper.
-        CilkRandom = "cilk-random": "Cilk Plus: one deque for each worker, victims at random; who comes last to a join goes on",
-        /// What the paper is about.
-        CilkRestricted = "cilk-restricted": "Cilk Locality: a deque for each level of memory, for whose jobs only workers come that share that level",
-        /// The localities of the runtime.
-        Off = "off": "evenkeel, Locality::Off: the nearest victim first",
-        Random = "random": "evenkeel, Locality::Random: victims at random",
-        Biased = "biased": "evenkeel, Locality::Biased: who shares the cache of a job comes first, others later",
-        Strict = "strict": "evenkeel, Locality::Strict: nobody else comes",
-    }
+/// Who takes which job, and who goes on after a join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheduler {
+    /// The baseline of the paper.
+    CilkRandom,
+    /// What the paper is about.
+    CilkRestricted,
+    /// [`Locality::Off`] of the runtime.
+    Off,
+    /// [`Locality::Random`] of the runtime.
+    Random,
+    /// [`Locality::Biased`] of the runtime.
+    Biased,
+    /// [`Locality::Strict`] of the runtime.
+    Strict,
 }
 
 /// Caches, the smallest first, and how far those are that share them.
@@ -29,6 +31,48 @@ const CACHES: [(Distance, u64); 2] = [(Distance::SmtSibling, L2), (Distance::Sha
 pub(super) const LEVELS: usize = CACHES.len() + 1;
 
 impl Scheduler {
+    /// All of them, in the order of tables.
+    pub const ALL: [Self; 6] = [
+        Self::CilkRandom,
+        Self::CilkRestricted,
+        Self::Off,
+        Self::Random,
+        Self::Biased,
+        Self::Strict,
+    ];
+
+    /// Its name in tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CilkRandom => "cilk-random",
+            Self::CilkRestricted => "cilk-restricted",
+            Self::Off => "off",
+            Self::Random => "random",
+            Self::Biased => "biased",
+            Self::Strict => "strict",
+        }
+    }
+
+    /// What it is, in one line.
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::CilkRandom => {
+                "Cilk Plus: one deque for each worker, victims at random; who comes last to a join goes on"
+            }
+            Self::CilkRestricted => {
+                "Cilk Locality: a deque for each level of memory, for whose jobs only workers come that share that level"
+            }
+            Self::Off => "evenkeel, Locality::Off: the nearest victim first",
+            Self::Random => "evenkeel, Locality::Random: victims at random",
+            Self::Biased => {
+                "evenkeel, Locality::Biased: who shares the cache of a job comes first, others later"
+            }
+            Self::Strict => "evenkeel, Locality::Strict: nobody else comes",
+        }
+    }
+
     /// The rule by which thieves go round.
     pub(super) fn locality(self) -> Locality {
         match self {
@@ -40,7 +84,8 @@ impl Scheduler {
     }
 
     /// Whether it is one of the paper: all jobs are public, and nobody waits at a join.
-    pub(super) fn is_cilk(self) -> bool {
+    #[must_use]
+    pub fn is_cilk(self) -> bool {
         matches!(self, Self::CilkRandom | Self::CilkRestricted)
     }
 
@@ -65,6 +110,12 @@ impl Scheduler {
             }
             _ => 0,
         }
+    }
+}
+
+impl fmt::Display for Scheduler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 

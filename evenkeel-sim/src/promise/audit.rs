@@ -1,8 +1,8 @@
 //! What is measured in a run: how long tasks wait, and how long a backlog is left beside a sleeper.
 
-use crate::arrivals::Scenario;
-use crate::bound::SHARE;
-use crate::task::Task;
+use super::arrivals::Scenario;
+use super::bound::SHARE;
+use super::task::Task;
 
 #[derive(Debug)]
 pub(crate) struct Audit {

@@ -1,10 +1,9 @@
 //! What a simulated program does: a tree of leaves, forks and sequences.
 
+use crate::lru::Block;
+
 /// A part of a simulated program, by its place in [`Work`].
 pub(super) type Node = u32;
-
-/// Memory in units of [`BLOCK`] bytes.
-pub(super) type Block = u32;
 
 /// The unit in which caches hold memory, in bytes: two pages. Small enough for the leaves, large
 /// enough for speed.

@@ -1,7 +1,7 @@
 //! The loop of a simulated worker, step by step. It follows the real one, and calls the same policy.
 
-use crate::machine::{Entry, Machine, Step, cost};
-use crate::task::{Place, Then};
+use super::machine::{Entry, Machine, Step, cost};
+use super::task::{Place, Then};
 use evenkeel_policy::helping::Help;
 use evenkeel_policy::{self as policy, batch, searching, stealing, victim, waking};
 

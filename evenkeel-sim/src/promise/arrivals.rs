@@ -1,7 +1,7 @@
 //! Adversarial loads, made from a seed.
 
-use crate::random::Random;
-use crate::task::{NEVER, Task, Then};
+use super::random::Random;
+use super::task::{NEVER, Task, Then};
 use std::fmt;
 use std::ops::RangeInclusive;
 
@@ -15,7 +15,7 @@ const MILLISECOND: u64 = 1_000_000;
 
 /// What makes a load hard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// All tasks on one queue, and nobody else has any.
     OneQueue,
     /// A set at one processor that yields for ever, beside others that do so too.
@@ -32,22 +32,6 @@ pub(crate) enum Kind {
     Pairs,
     /// Thieves leave all queues together, whatever is in them: a trial may be wrong.
     Together,
-}
-
-impl Kind {
-    /// The name of its test.
-    pub(crate) fn test(self) -> &'static str {
-        match self {
-            Self::OneQueue => "one_queue",
-            Self::Greedy => "greedy",
-            Self::Stuck => "stuck",
-            Self::StuckAlone => "stuck_alone",
-            Self::Bursts => "bursts",
-            Self::Unequal => "unequal",
-            Self::Pairs => "pairs",
-            Self::Together => "together",
-        }
-    }
 }
 
 /// A task that becomes ready outside.

@@ -1,8 +1,8 @@
 //! The simulated memory: a second-level cache per core, a last-level cache per package, and memory
 //! that is dealt out to the packages block by block.
 
-use super::lru::Lru;
-use super::work::{BLOCK, Block, Touch};
+use super::work::{BLOCK, Touch};
+use crate::lru::{Block, Lru};
 
 /// Nanoseconds per line of 64 bytes, streamed: from the core's own cache, from the package's, from
 /// the package's memory, from another package's cache or memory. Assumed: some 64, 16, 8 and 4 GB/s

@@ -1,6 +1,6 @@
 //! How simulated tasks go from one processor to another: on request first, by force last.
 
-use crate::machine::{Entry, Machine, Request, Step, cost};
+use super::machine::{Entry, Machine, Request, Step, cost};
 use evenkeel_policy::stealing;
 
 impl Machine {

@@ -3,15 +3,15 @@
 //! What costs time on a real machine costs the constants of [`cost`] here. Between two events of a
 //! processor nothing of it changes, so a run depends on its scenario alone.
 
-use crate::arrivals::{Kind, Scenario};
-use crate::audit::Audit;
-use crate::idle::Idle;
-use crate::random::Random;
-use crate::task::{Place, Task};
+use super::arrivals::{Kind, Scenario};
+use super::audit::Audit;
+use super::idle::Idle;
+use super::random::Random;
+use super::task::{Place, Task};
+use crate::events::Events;
 use evenkeel_policy::helping::Help;
 use evenkeel_policy::{Look, batch, helping};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 /// What things cost, in nanoseconds: measured on a virtual machine with two cores.
 pub(crate) mod cost {
@@ -38,8 +38,9 @@ pub(crate) mod cost {
 
 /// The decisions that a test may replace, to show that the bound depends on them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Policy {
-    pub(crate) help: fn(&Look, &Look) -> Help,
+pub struct Policy {
+    /// How a processor helps another, as the first sees itself and the second.
+    pub help: fn(&Look, &Look) -> Help,
 }
 
 impl Default for Policy {
@@ -235,7 +236,8 @@ pub(crate) struct Machine {
     pub(crate) counters: Counters,
     /// Tasks that will complete, and have not.
     pub(crate) unfinished: usize,
-    events: BinaryHeap<Reverse<(u64, usize, u32)>>,
+    /// Which processor goes on, and in which of its generations that was asked for.
+    events: Events<(usize, u32)>,
 }
 
 impl Machine {
@@ -250,7 +252,7 @@ impl Machine {
             policy,
             counters: Counters::default(),
             unfinished: scenario.tasks.iter().filter(|task| task.is_awaited()).count(),
-            events: BinaryHeap::with_capacity(2 * count),
+            events: Events::default(),
         };
         if scenario.kind == Kind::Together {
             machine.processors.iter_mut().for_each(|processor| processor.together = true);
@@ -271,7 +273,7 @@ impl Machine {
         let mut arrivals = scenario.arrivals.iter().peekable();
         let mut now = 0;
         loop {
-            let event = self.events.peek().map_or(u64::MAX, |Reverse((time, ..))| *time);
+            let event = self.events.next_time().unwrap_or(u64::MAX);
             let arrival = arrivals.peek().map_or(u64::MAX, |arrival| arrival.time);
             let time = event.min(arrival);
             let done = self.unfinished == 0 && now >= scenario.least;
@@ -284,7 +286,7 @@ impl Machine {
                 self.send(arrival.processor, arrival.task, now);
                 continue;
             }
-            let Some(Reverse((_, me, generation))) = self.events.pop() else { break };
+            let Some((_, (me, generation))) = self.events.take() else { break };
             if self.processors[me].generation == generation {
                 self.counters.events += 1;
                 self.step(me, now);
@@ -299,7 +301,7 @@ impl Machine {
         let processor = &mut self.processors[me];
         processor.step = step;
         processor.generation += 1;
-        self.events.push(Reverse((time, me, processor.generation)));
+        self.events.add(time, (me, processor.generation));
     }
 
     /// Has processor `me` wait for somebody else to schedule it.

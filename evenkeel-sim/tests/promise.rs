@@ -3,20 +3,8 @@
 //!
 //! A failing run says how to repeat it.
 
-mod arrivals;
-mod audit;
-mod bound;
-mod handover;
-mod idle;
-mod machine;
-mod random;
-mod task;
-mod worker;
-
-use arrivals::{Kind, Scenario};
-use bound::{NEGLECT, beyond_share};
 use evenkeel_policy::helping::Help;
-use machine::{Machine, Policy};
+use evenkeel_sim::promise::{Kind, NEGLECT, Policy, run};
 
 /// Sizes of machines, and how many seeds each gets: what takes some seconds in all.
 const SIZES: [(usize, u64); 9] =
@@ -37,31 +25,22 @@ fn check(kind: Kind) {
 }
 
 fn check_one(kind: Kind, seed: u64, processors: usize) {
-    let scenario = Scenario::new(kind, seed, processors);
-    let machine = Machine::new(&scenario, Policy::default()).run(&scenario);
-    let again = format!(
-        "{scenario:?}; repeat with SEED={seed} PROCESSORS={processors} \
-         cargo test -p evenkeel --test simulation {}",
-        kind.test(),
-    );
-    let (audit, limit) = (&machine.audit, beyond_share(&scenario));
-    assert!(
-        audit.worst <= limit,
-        "{again}\ntask {} has waited {} ns at {}, with {} ns of work ahead: {} beyond its share, and \
-         {limit} are allowed; {:?}",
-        audit.task,
-        audit.wait,
-        audit.at,
-        audit.ahead,
-        audit.worst,
-        machine.counters,
-    );
+    let outcome = run(kind, seed, processors, Policy::default());
+    let again = || {
+        let test = std::thread::current().name().unwrap_or_default().to_owned();
+        let account = &outcome.account;
+        format!(
+            "{account}\nrepeat with SEED={seed} PROCESSORS={processors} \
+             cargo test -p evenkeel-sim --test promise {test}"
+        )
+    };
+    let (waited, allowed, neglected) = (outcome.waited, outcome.allowed, outcome.neglected);
+    assert!(waited <= allowed, "{waited} ns beyond the share, {allowed} are allowed\n{}", again());
     // A queue that is left together is one that nobody is woken for.
     assert!(
-        kind == Kind::Together || audit.neglect <= NEGLECT,
-        "{again}\na backlog beside a sleeper for {} ns, and nobody woken; {:?}",
-        audit.neglect,
-        machine.counters,
+        kind == Kind::Together || neglected <= NEGLECT,
+        "a backlog beside a sleeper for {neglected} ns, and nobody woken\n{}",
+        again()
     );
 }
 
@@ -110,9 +89,8 @@ fn together() {
 fn without_helping_the_bound_is_exceeded() {
     let policy = Policy { help: |_, _| Help::No };
     let exceeded = (0..20).filter(|&seed| {
-        let scenario = Scenario::new(Kind::Stuck, seed, 4);
-        let machine = Machine::new(&scenario, policy).run(&scenario);
-        machine.audit.worst > 10 * beyond_share(&scenario)
+        let outcome = run(Kind::Stuck, seed, 4, policy);
+        outcome.waited > 10 * outcome.allowed
     });
     let exceeded = exceeded.count();
     assert!(exceeded >= 10, "{exceeded} of 20 runs exceed ten times the bound");

@@ -1,6 +1,7 @@
 //! A cache that drops what has not been used for longest.
 
-use super::work::Block;
+/// Memory in units of so many bytes, by number.
+pub(crate) type Block = u32;
 
 /// No block; in `before`, a block that is not there.
 const NONE: u32 = u32::MAX;
@@ -14,7 +15,7 @@ struct Link {
 
 /// A cache of so many blocks. Its links are in one list by block, so that blocks should be numbered
 /// from 0.
-pub(super) struct Lru {
+pub(crate) struct Lru {
     capacity: usize,
     len: usize,
     /// The block `b` has the link `b + 1`; the first link joins the ends: after it comes what has
@@ -23,12 +24,12 @@ pub(super) struct Lru {
 }
 
 impl Lru {
-    pub(super) fn new(capacity: usize) -> Self {
+    pub(crate) fn new(capacity: usize) -> Self {
         Self { capacity, len: 0, links: vec![Link { before: 0, after: 0 }] }
     }
 
     /// Uses a block, and says whether it was there and which one has gone for it.
-    pub(super) fn touch(&mut self, block: Block) -> (bool, Option<Block>) {
+    pub(crate) fn touch(&mut self, block: Block) -> (bool, Option<Block>) {
         let hit = self.drop(block);
         let oldest = self.links[0].after;
         let gone = (self.len == self.capacity && oldest != 0).then(|| oldest - 1);
@@ -47,12 +48,12 @@ impl Lru {
         (hit, gone)
     }
 
-    pub(super) fn has(&self, block: Block) -> bool {
+    pub(crate) fn has(&self, block: Block) -> bool {
         self.links.get(block as usize + 1).is_some_and(|link| link.before != NONE)
     }
 
     /// Drops a block, and says whether it was there.
-    pub(super) fn drop(&mut self, block: Block) -> bool {
+    pub(crate) fn drop(&mut self, block: Block) -> bool {
         if !self.has(block) {
             return false;
         }

@@ -2,26 +2,28 @@
 
 mod stealing;
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 
-use evenkeel::Locality;
-use evenkeel::topology::{Distance, Topology};
-use evenkeel_policy::locality;
+use evenkeel::topology::Topology;
 use evenkeel_policy::victim::Groups;
+use evenkeel_policy::{Distance, Locality, locality};
 
 use super::caches::{Caches, L2, L3};
 use super::scheduler::Scheduler;
 use super::work::{Node, Step, Work};
 use super::worker::{Doing, Frame, Job, JobIndex, State, Worker};
-pub(super) use stealing::SEIZE;
-use suite::kit::random::Random;
+use crate::events::Events;
+use crate::random::Random;
+pub use stealing::SEIZE;
 
-/// Nanoseconds of a fork and its end on the worker that forks; of publishing jobs; of taking one
-/// back that is public. As measured on real cores.
+/// Nanoseconds of a fork and its end on the worker that forks, as measured on real cores.
 const FORK: u64 = 3;
-pub(super) const PUBLISH: u64 = 60;
-pub(super) const RECLAIM: u64 = 60;
+
+/// Nanoseconds of publishing jobs, as measured on real cores.
+pub const PUBLISH: u64 = 60;
+
+/// Nanoseconds of taking a job back that is public, as measured on real cores.
+pub const RECLAIM: u64 = 60;
 
 /// The others of a worker.
 struct Neighbours {
@@ -45,20 +47,26 @@ impl Neighbours {
 
 /// What a simulation has come to, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Outcome {
-    pub(super) makespan: u64,
-    pub(super) execution: u64,
-    pub(super) scheduling: u64,
-    pub(super) idle: u64,
+pub struct Outcome {
+    /// From the beginning of the program to its end.
+    pub makespan: u64,
+    /// What all workers together spend on the program.
+    pub execution: u64,
+    /// On taking jobs from each other.
+    pub scheduling: u64,
+    /// On neither.
+    pub idle: u64,
     /// Jobs taken within the package, and from another.
-    pub(super) steals: [u64; 2],
+    pub steals: [u64; 2],
 }
 
 /// Packages, each with so many cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Machine {
-    pub(super) packages: usize,
-    pub(super) cores: usize,
+pub struct Machine {
+    /// How many packages it has, with a last-level cache each.
+    pub packages: usize,
+    /// Cores of each package.
+    pub cores: usize,
 }
 
 pub(super) struct Engine<'a> {
@@ -74,8 +82,7 @@ pub(super) struct Engine<'a> {
     /// What goes on once a job is complete, and in which part: joins of the paper's schedulers, at
     /// which nobody waits.
     suspended: HashMap<JobIndex, (Vec<Frame>, u64)>,
-    events: BinaryHeap<Reverse<(u64, u64, usize)>>,
-    sequence: u64,
+    events: Events<usize>,
     random: Random,
     outcome: Outcome,
 }
@@ -102,8 +109,7 @@ impl<'a> Engine<'a> {
             jobs: Vec::new(),
             runners: HashMap::new(),
             suspended: HashMap::new(),
-            events: BinaryHeap::new(),
-            sequence: 0,
+            events: Events::default(),
             random: Random::new(seed, 0),
             outcome: Outcome::default(),
         }
@@ -117,7 +123,7 @@ impl<'a> Engine<'a> {
         self.workers[0].doing = Doing::Running;
         self.workers[0].frames.push(Frame::Whole);
         self.begin(0, self.work.whole(), 0);
-        while let Some(Reverse((now, _, me))) = self.events.pop() {
+        while let Some((now, me)) = self.events.take() {
             let is_over = match self.workers[me].doing {
                 Doing::Running => self.go_on(me, now),
                 Doing::Searching(since) => {
@@ -142,8 +148,7 @@ impl<'a> Engine<'a> {
     }
 
     fn at(&mut self, time: u64, me: usize) {
-        self.sequence += 1;
-        self.events.push(Reverse((time, self.sequence, me)));
+        self.events.add(time, me);
     }
 
     /// Begins a part of the program, down to its first leaf.

@@ -1,12 +1,12 @@
 //! The simulated memory: second-level caches, last-level caches of what those drop, and a memory
 //! controller for each chip.
 
-use super::super::lru::Lru;
-use super::super::work::Block;
+use crate::lru::{Block, Lru};
 
 /// The machine of the paper.
 pub(super) const CHIPS: usize = 4;
-pub(super) const CORES: usize = 16;
+/// Its cores.
+pub const CORES: usize = 16;
 const CORES_PER_CHIP: usize = CORES / CHIPS;
 
 /// Bytes of the caches.
@@ -30,20 +30,20 @@ const MEMORY: u64 = FARTHEST - 2 * STEP;
 
 /// What the figures depend on, and the paper does not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Guesses {
+pub struct Guesses {
     /// Lines of a stream that are on their way at once.
-    pub(super) ahead: u64,
+    pub ahead: u64,
     /// Lines at the beginning of a page that are waited for before the prefetcher follows.
-    pub(super) exposed: u64,
+    pub exposed: u64,
     /// Cycles that a memory controller takes for a line.
-    pub(super) per_line: u64,
+    pub per_line: u64,
     /// Cycles that a link takes for a line.
-    pub(super) per_hop: u64,
+    pub per_hop: u64,
     /// Cycles that each link takes for the question whether another chip has written a line, and
     /// the answers, in the mean.
-    pub(super) per_probe: u64,
+    pub per_probe: u64,
     /// Whether a line that no cache of the chip has may come from any other cache that has it.
-    pub(super) from_caches: bool,
+    pub from_caches: bool,
 }
 
 /// How many steps it is from chip to chip, in a square.

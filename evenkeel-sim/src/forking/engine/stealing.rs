@@ -4,15 +4,15 @@ use evenkeel_policy::locality::{self, Last, Offer};
 use evenkeel_policy::{Locality, forking, victim};
 
 use super::{Engine, Neighbours};
-use crate::simulated::scheduler::{LEVELS, Scheduler};
-use crate::simulated::worker::{Doing, Frame, Job, JobIndex, State};
+use crate::forking::scheduler::{LEVELS, Scheduler};
+use crate::forking::worker::{Doing, Frame, Job, JobIndex, State};
 
 /// Nanoseconds of a look at another worker's deque within the package and beyond; of taking a job
 /// there. One and four transfers of a line.
 const LOOK: [u64; 2] = [30, 130];
 const STEAL: [u64; 2] = [120, 520];
-/// Of taking jobs from an owner inside a long leaf: a heavy fence.
-pub(in crate::simulated) const SEIZE: u64 = 10_000;
+/// Nanoseconds of taking jobs from an owner inside a long leaf: a heavy fence.
+pub const SEIZE: u64 = 10_000;
 /// Between two looks of one that waits.
 const PAUSE: u64 = 200;
 
