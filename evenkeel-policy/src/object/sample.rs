@@ -1,7 +1,8 @@
 //! Which operations are looked at.
 
-/// One operation in so many is looked at: its task gives others a turn, so it is some microseconds
-/// of short operations in tasks that never wait; and it is sampled, which takes 30 ns. Simulated on
+/// One operation in so many is looked at: it is sampled, which takes 30 ns, and its task gives others
+/// a turn if it has had one for long or others come to the same object. Tasks that never wait do so
+/// after some microseconds of short operations. Simulated on
 /// the 16 cores of CoreTime's experiment, one in 16 makes no more operations
 /// (`evenkeel-bench simulate --coretime`). Two in the models.
 pub const ONE_IN: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 64 };

@@ -51,7 +51,7 @@
 //! # What breaks it
 //! Whatever a seed does not determine: the order of a `HashMap` or a `HashSet` with the standard library's random state (take a `BTreeMap`, or another state);
 //! the machine's time ([`std::time`]; take [`evenkeel::time`](crate::time)); random numbers of other sources (take [`random`]); other threads, and what they
-//! wake, which is not waited for; addresses, and with them the order in which a [set of monitors](crate::sync::monitor) is entered; statics that one run leaves to the next; the
+//! wake, which is not waited for; addresses, and with them the order in which a [set of monitors](crate::sync::monitor) or [of objects](crate::object::enter_all) is entered; statics that one run leaves to the next; the
 //! numbers of tasks, which begin where the process has come to, though their order is the same. [`Options::verify`] finds out.
 //!
 //! # Source

@@ -36,7 +36,7 @@ impl<T: Send> Object<T> {
             if let Ok(way) = self.inner.enter(None) {
                 break way;
             }
-            if turn.is_none() && self.inner.is_held() {
+            if turn.is_none() && self.inner.door.is_held() {
                 turn = Some(block_on(self.inner.turn())?);
             }
             backoff.snooze();

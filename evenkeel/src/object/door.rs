@@ -19,8 +19,8 @@
 //! compare-and-swap (acquire). *Leave*: clear [`LOCKED`] by a plain store (release). What else
 //! there is to be changed the holder changes by plain stores meanwhile: poison, suspension, sharing,
 //! and the number, which a thread clears that gives the lock to a held operation. *Without the
-//! lock* a home is changed and poison is cleared by a compare-and-swap of a word without
-//! [`LOCKED`].
+//! lock* a home is changed, poison is cleared and [`PAID`] is set by a compare-and-swap of a word
+//! without [`LOCKED`].
 //!
 //! # Why the store that leaves loses nothing
 //! While [`LOCKED`] is set nobody changes the word but the holder: every other change is a
@@ -158,27 +158,23 @@ impl Door {
     /// Enters where the worker of `context` is, if nothing is in the way.
     #[inline(always)]
     pub(super) fn enter_in_place(&self, context: &Context) -> Option<Way> {
+        self.lock(self.open_word()?, context.thread).map(Way::by_lock)
+    }
+
+    /// The word, if nothing but the home is in the way.
+    #[inline(always)]
+    fn open_word(&self) -> Option<u64> {
         // An entry writes here or beside it: what another core has written should come with the
         // right to do so.
         prefetch::lines(std::ptr::from_ref(self).cast(), 1);
-        let word = self.word();
-        if word & FLAGS != 0 {
-            return None;
-        }
-        self.lock(word, context.thread).map(Way::by_lock)
+        Some(self.word()).filter(|word| word & FLAGS == 0)
     }
 
     /// Enters from the worker of `context`, if nothing is in the way: the object is not taken, and
     /// to be entered here. What is in the way [`enter`](Self::enter) says.
     #[inline(always)]
     pub(super) fn enter_at_once(&self, class: &Arc<Class>, context: &Context) -> Option<Way> {
-        // An entry writes here or beside it: what another core has written should come with the
-        // right to do so.
-        prefetch::lines(std::ptr::from_ref(self).cast(), 1);
-        let word = self.word();
-        if word & FLAGS != 0 {
-            return None;
-        }
+        let word = self.open_word()?;
         // The class first: in place it does not matter which of its objects have homes, and a
         // branch on that would be mispredicted half of the time.
         let Some(host) = host_in(word, class) else {
@@ -251,6 +247,7 @@ impl Door {
         if word & LOCKED != 0 {
             return None;
         }
+        debug_assert!(thread != 0 && thread << LAST >> LAST == thread, "see `among_threads`");
         let leaving = word & BELOW | thread << LAST;
         let order = edge(Edge::ObjectLock, Ordering::Acquire);
         let has_set =

@@ -16,7 +16,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// An object: its value, and what is known of it. An entry in place reads the class and writes the
+/// An object: its value, and what is known of it. An entry at home reads the class and writes the
 /// door: both lie on one line, behind the two counts of an `Arc`, at whatever multiple of 16 the
 /// allocation begins. The value comes next, so that an entry to a small one mostly waits for one
 /// line. What few entries need their class has.
@@ -58,6 +58,7 @@ impl<T> Inner<T> {
     /// caller has chosen that. No operation uses it now.
     pub(super) fn join(&mut self, class: Arc<Class>, home: Option<usize>, is_chosen: bool) {
         self.settle(None);
+        self.class.lines.forget(self.door.address());
         self.class = class;
         self.door.pin(is_chosen);
         self.settle(home);
@@ -105,33 +106,10 @@ impl<T> Inner<T> {
         .await
     }
 
-    /// Whether a held operation is inside of it.
-    pub(super) fn is_held(&self) -> bool {
-        self.door.is_held()
-    }
-
     /// The line before it.
     #[cold]
     pub(super) fn line(&self) -> Arc<Line> {
         self.class.lines.of(self.door.address())
-    }
-
-    /// Goes out again. The caller is alone inside.
-    #[inline(always)]
-    pub(super) fn leave(&self) {
-        self.door.leave();
-    }
-
-    /// Enters where the task is, if nothing is in the way.
-    #[inline(always)]
-    pub(super) fn enter_in_place(&self, context: &Context) -> Option<Way> {
-        self.door.enter_in_place(context)
-    }
-
-    /// Enters, if nothing is in the way.
-    #[inline(always)]
-    pub(super) fn enter_at_once(&self, context: &Context) -> Option<Way> {
-        self.door.enter_at_once(&self.class, context)
     }
 
     /// Enters, if nobody else is inside and it is not to be entered elsewhere.
@@ -142,7 +120,7 @@ impl<T> Inner<T> {
     /// Refuses an entry if this worker's poll, this task or this thread is inside already.
     #[cold]
     pub(super) fn refuse_own(&self, context: Option<&Context>) -> Result<(), EnterError> {
-        let is_holder = || self.is_held() && self.line().is_holder(holder(context));
+        let is_holder = || self.door.is_held() && self.line().is_holder(holder(context));
         if !self.door.is_inside(context) && !is_holder() {
             return Ok(());
         }

@@ -8,6 +8,7 @@
 use crate::primitives::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::primitives::{Mutex, lock};
 use crate::sync::Semaphore;
+use crossbeam_utils::CachePadded;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -25,29 +26,51 @@ impl fmt::Debug for Line {
     }
 }
 
+/// Parts of the lines of a class, so that operations on different objects seldom meet at one. An
+/// estimate. One in the models.
+const PARTS: usize = if cfg!(any(loom, shuttle)) { 1 } else { 64 };
+
 /// The lines before the objects of a class, by the objects' addresses. Few objects ever have one,
 /// and all others need no room for it.
+#[derive(Debug)]
+pub(super) struct Lines(Box<[CachePadded<Part>]>);
+
+/// Some of them.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+struct Part {
     lines: Mutex<BTreeMap<usize, Arc<Line>>>,
     count: AtomicUsize,
 }
 
+impl Default for Lines {
+    fn default() -> Self {
+        Self((0..PARTS).map(|_| CachePadded::default()).collect())
+    }
+}
+
 impl Lines {
+    fn part(&self, address: usize) -> &Part {
+        // The upper bits of the product: objects of one size have addresses at equal distances.
+        let mixed = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        &self.0[mixed as usize % PARTS]
+    }
+
     /// That before the object at `address`, made if there is none.
     pub(super) fn of(&self, address: usize) -> Arc<Line> {
-        let mut lines = lock(&self.lines);
+        let part = self.part(address);
+        let mut lines = lock(&part.lines);
         let line = lines.entry(address).or_insert_with(|| Arc::new(Line::new())).clone();
-        self.count.store(lines.len(), Ordering::Relaxed);
+        part.count.store(lines.len(), Ordering::Relaxed);
         line
     }
 
     /// Forgets that before the object at `address`, which nobody has any more.
     pub(super) fn forget(&self, address: usize) {
-        if self.count.load(Ordering::Relaxed) > 0 {
-            let mut lines = lock(&self.lines);
+        let part = self.part(address);
+        if part.count.load(Ordering::Relaxed) > 0 {
+            let mut lines = lock(&part.lines);
             lines.remove(&address);
-            self.count.store(lines.len(), Ordering::Relaxed);
+            part.count.store(lines.len(), Ordering::Relaxed);
         }
     }
 }

@@ -4,12 +4,12 @@
 
 use super::class::{Class, Route};
 use super::line::Turn;
+use super::visit::{Progress, Visit};
 use super::{EnterError, Guard, Object};
 use crate::primitives::spin::pause;
 use crate::scheduler::context;
 use crate::yield_now;
 use std::future::poll_fn;
-use std::pin::pin;
 
 /// Enters two objects, for an operation on both. The task goes to the home of the one that it
 /// enters first, by their addresses, so that tasks which enter the same two meet; the other is
@@ -59,14 +59,15 @@ async fn enter_in_order<'a, A: Send, B: Send>(
     first: &'a Object<A>,
     second: &'a Object<B>,
 ) -> Result<(Guard<'a, A>, Guard<'a, B>), EnterError> {
-    let mut turn = None;
+    let (mut turn, mut progress) = (None, Progress::NEW);
     loop {
         {
-            let first = first.enter_with(&mut turn).await?;
+            let first = first.enter_with(&mut turn, progress).await?;
             if let Some(second) = second.enter_also()? {
                 return Ok((first, second));
             }
         }
+        progress = Progress::AGAIN;
         second.give_way(&mut turn).await?;
     }
 }
@@ -85,14 +86,15 @@ fn enter_both_at_once<'a, A: Send, B: Send>(
     if context.shared().is_anything_elsewhere() && !(in_place(&a.class) && in_place(&b.class)) {
         return None;
     }
-    if !context.operations.count_two() {
+    if context.operations.is_look_near() {
         return None;
     }
-    let first = a.enter_in_place(context)?;
-    let Some(second) = b.enter_in_place(context) else {
-        a.leave();
+    let first = a.door.enter_in_place(context)?;
+    let Some(second) = b.door.enter_in_place(context) else {
+        a.door.leave();
         return None;
     };
+    context.operations.count_two();
     // SAFETY: this thread has just come in.
     let a = unsafe { Guard::new(a, first) };
     // SAFETY: as above.
@@ -104,7 +106,7 @@ impl<T: Send> Object<T> {
     /// Waits, inside of nothing, for the task that is inside: for its turn in line, which is kept,
     /// if that one holds the object, or else for a turn.
     async fn give_way(&self, turn: &mut Option<Turn>) -> Result<(), EnterError> {
-        if self.inner.is_held() {
+        if self.inner.door.is_held() {
             // The one before is given back first: a task that has it waits for no other.
             *turn = None;
             *turn = Some(self.inner.turn().await?);
@@ -116,18 +118,24 @@ impl<T: Send> Object<T> {
         Ok(())
     }
 
-    /// Enters the object with the turn in line of another one in hand; gives that back if this one
-    /// is held: its holder may wait for the other one.
-    async fn enter_with(&self, turn: &mut Option<Turn>) -> Result<Guard<'_, T>, EnterError> {
-        let mut entry = pin!(self.enter());
-        poll_fn(|cx| {
-            let poll = entry.as_mut().poll(cx);
-            if poll.is_pending() && self.inner.is_held() {
+    /// Enters the object with the turn in line of another one in hand; gives that back if it waits in
+    /// line here too: those before it may wait for the other one.
+    async fn enter_with(
+        &self,
+        turn: &mut Option<Turn>,
+        progress: Progress,
+    ) -> Result<Guard<'_, T>, EnterError> {
+        let mut visit = Visit::from(progress);
+        let way = poll_fn(|cx| {
+            let poll = visit.poll::<T, false>(&self.inner, cx);
+            if visit.is_in_line() {
                 *turn = None;
             }
             poll
         })
-        .await
+        .await?;
+        // SAFETY: this thread has just come in, and what follows is the same poll.
+        Ok(unsafe { Guard::new(&self.inner, way) })
     }
 
     /// Enters the object beside another, wherever its home is. None if somebody is inside.
@@ -172,10 +180,10 @@ pub async fn enter_all<'a, T: Send>(
     let mut order: Vec<usize> = (0..objects.len()).collect();
     order.sort_unstable_by_key(|&place| objects[place].inner.door.address());
     let Some((&first, rest)) = order.split_first() else { return Ok(Vec::new()) };
-    let (mut turn, mut turn_of) = (None, first);
+    let (mut turn, mut turn_of, mut progress) = (None, first, Progress::NEW);
     loop {
         let taken = {
-            let guard = objects[first].enter_with(&mut turn).await?;
+            let guard = objects[first].enter_with(&mut turn, progress).await?;
             let mut guards = Vec::with_capacity(objects.len());
             guards.push((first, guard));
             let mut taken = None;
@@ -197,6 +205,7 @@ pub async fn enter_all<'a, T: Send>(
         if std::mem::replace(&mut turn_of, taken) != taken {
             turn = None;
         }
+        progress = Progress::AGAIN;
         objects[taken].give_way(&mut turn).await?;
     }
 }
@@ -204,6 +213,7 @@ pub async fn enter_all<'a, T: Send>(
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
+    use std::pin::pin;
     use std::sync::mpsc;
     use std::task::{Context, Poll, Waker};
     use std::thread;

@@ -157,6 +157,39 @@ fn operations_of_all_kinds_meet_at_two_homes() {
     });
 }
 
+/// Tasks that hold both objects do so in one order; the two that are entered at once have one of
+/// their own, and wait in line before either.
+#[test]
+fn tasks_that_hold_both_meet_tasks_that_enter_both() {
+    check(2, |shared| {
+        let world = World::new(shared);
+        // As `enter2` has it.
+        let address = |which: usize| world.objects[which].inner.door.address();
+        let first = usize::from(address(1) < address(0));
+        let task = |kind: usize| {
+            let world = world.clone();
+            spawn(shared, async move {
+                for _ in 0..2 {
+                    match kind {
+                        0 => world.operate_on_both(first).await,
+                        1 => {
+                            let mut held = world.objects[first].enter_held().await.unwrap();
+                            world.hold(1 - first).await;
+                            held.add();
+                            world.count(first);
+                        }
+                        2 => world.hold(first).await,
+                        _ => world.hold(1 - first).await,
+                    }
+                }
+            })
+        };
+        let tasks: Vec<_> = [3, 2, 0, 1, 1].map(task).into();
+        tasks.into_iter().for_each(join);
+        world.settle(shared, &world);
+    });
+}
+
 /// Waits for both.
 async fn both(one: impl Future<Output = ()>, other: impl Future<Output = ()>) {
     let (mut one, mut other) = (pin!(one), pin!(other));

@@ -60,6 +60,11 @@ impl Progress {
     const KEEPS: u64 = 8;
     const JOURNEY: u64 = 16;
 
+    /// That of a new entry.
+    pub(super) const NEW: Self = Self(0);
+    /// That of one that was counted the time before.
+    pub(super) const AGAIN: Self = Self(Self::COUNTED);
+
     #[inline(always)]
     fn has(self, mark: u64) -> bool {
         self.0 & mark != 0
@@ -110,16 +115,16 @@ impl Drop for Visit {
 #[inline(always)]
 pub(super) fn at_once<T, const READS: bool>(object: &Inner<T>) -> Result<Way, Progress> {
     // SAFETY: it is used by this call alone.
-    let Some(context) = (unsafe { context::current() }) else { return Err(Progress(0)) };
+    let Some(context) = (unsafe { context::current() }) else { return Err(Progress::NEW) };
     if context.shared().is_anything_elsewhere() {
-        return Err(Progress(0));
+        return Err(Progress::NEW);
     }
     if context.operations.count() {
         return Err(Progress(Progress::LOOKED_AT));
     }
     let as_reader = if READS { object.enter_as_reader(Some(context)) } else { None };
-    let way = as_reader.or_else(|| object.enter_in_place(context));
-    way.ok_or(Progress(Progress::COUNTED))
+    let way = as_reader.or_else(|| object.door.enter_in_place(context));
+    way.ok_or(Progress::AGAIN)
 }
 
 /// The rest of an entry that has come so far. Its last poll goes on inside.
@@ -156,6 +161,11 @@ impl Visit {
         let mut visit = Self::from(Progress(Progress::KEEPS));
         visit.rare_mut().turn = Some(turn);
         visit
+    }
+
+    /// Whether it waits in line.
+    pub(super) fn is_in_line(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.waiting.is_some())
     }
 
     /// The turn, once inside.
@@ -198,7 +208,7 @@ impl Visit {
                 self.progress.0 |= Progress::LOOKED_AT;
             } else if READS && let Some(way) = object.enter_as_reader(Some(context)) {
                 return Poll::Ready(Ok(way));
-            } else if let Some(way) = object.enter_at_once(context) {
+            } else if let Some(way) = object.door.enter_at_once(&object.class, context) {
                 return Poll::Ready(Ok(way));
             }
         }
@@ -354,7 +364,7 @@ pub(super) fn refuse_poisoned<T>(object: &Inner<T>, way: Way) -> Result<Way, Ent
     if way.leaving().is_some() || !object.door.is_poisoned() {
         return Ok(way);
     }
-    object.leave();
+    object.door.leave();
     Err(EnterError::poisoned(object.names()))
 }
 
@@ -387,7 +397,7 @@ fn wait<T, const READS: bool>(
     cx: &mut task::Context<'_>,
 ) -> Poll<Step> {
     object.refuse_own(context)?;
-    if !in_turn && object.is_held() {
+    if !in_turn && object.door.is_held() {
         return Poll::Ready(Ok(None));
     }
     for &pauses in PAUSES {

@@ -85,7 +85,7 @@ pub(crate) fn of_thread() -> Id {
     Id(THREAD | among_threads())
 }
 
-/// The same number among those of threads alone: not zero, and below 2^40, as many threads as a
+/// The same number among those of threads alone: not zero, and below 2^36, as many threads as a
 /// process does not start.
 #[inline(always)]
 pub(crate) fn among_threads() -> u64 {

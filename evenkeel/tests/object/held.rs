@@ -235,3 +235,19 @@ fn a_held_operation_enters_other_objects() {
     assert_eq!(outer.home(), Some(0));
     assert_eq!(outer.call_blocking(|workers| workers.len()), Ok(3));
 }
+
+/// It locks its own object for ever, and no later one at the same address.
+#[test]
+fn a_guard_that_is_forgotten_holds_no_other_object() {
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    runtime.block_on(async {
+        for _ in 0..100 {
+            let object = Object::new(0);
+            std::mem::forget(object.enter_held().await.unwrap());
+            drop(object.class("another"));
+            let next = Object::new(0);
+            *next.enter_held().await.unwrap() += 1;
+        }
+    });
+}

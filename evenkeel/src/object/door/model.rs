@@ -253,7 +253,7 @@ fn poison_is_seen_by_the_next_operation_and_stays_cleared() {
                 let way = number.enter(Some(context));
                 let is_poisoned = way.is_ok() && number.door.is_poisoned();
                 if way.is_ok() {
-                    number.leave();
+                    number.door.leave();
                 }
                 (way.is_ok(), is_poisoned)
             }

@@ -12,7 +12,7 @@ use crate::primitives::mutation::{check, explore};
 fn shared(number: Number) -> Number {
     number.enter(None).expect("nobody else has it");
     number.door.share();
-    number.leave();
+    number.door.leave();
     number
 }
 
@@ -32,7 +32,7 @@ fn add_and_share(number: &Inner<u32>, context: Option<&Context>) -> u32 {
     }
     add(number);
     number.door.share();
-    number.leave();
+    number.door.leave();
     1
 }
 
@@ -189,7 +189,7 @@ fn a_suspended_object_is_shared() {
         number.enter(None).expect("nobody else has it");
         number.door.suspend();
         number.door.share();
-        number.leave();
+        number.door.leave();
         let host = world.start(0, {
             let number = number.clone();
             move |context| {
