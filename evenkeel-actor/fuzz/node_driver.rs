@@ -1,7 +1,10 @@
-//! A node with actors, calls, watches and a barrier, and a peer that says whatever bytes have it say. The fuzz target and the test `hostile` run the same.
+//! A node with actors, calls, watches and a barrier, and a peer that says whatever bytes have it
+//! say. The fuzz target and the test `hostile` run the same.
 //!
-//! The bytes are read as a list of things to send: messages of all kinds with fields that are often those of something there is, frames in which a bit is flipped, and
-//! frames of bytes as they are. The peer may end what it knows of, and is shut out if it breaks a rule: no more. The node goes on, and serves a third node.
+//! The bytes are read as a list of things to send: messages of all kinds with fields that are often
+//! those of something there is, frames in which a bit is flipped, and frames of bytes as they are.
+//! The peer may end what it knows of, and is shut out if it breaks a rule: no more. The node goes
+//! on, and serves a third node.
 
 use evenkeel::Runtime;
 use evenkeel_actor::node::frame::{self, Frame, MAGIC, VERSION};
@@ -283,7 +286,8 @@ impl World {
         world
     }
 
-    /// Has the node have something to do with the peer: actors that it may send to, questions that it may answer, a barrier that it may enter.
+    /// Has the node have something to do with the peer: actors that it may send to, questions that
+    /// it may answer, a barrier that it may enter.
     fn begin(&mut self) {
         let node = self.node.clone();
         self.runtime.block_on(async move {

@@ -22,7 +22,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A reference to an actor that is sent messages of type `M`, and whose mailbox does with one too many as `P` says.
+/// A reference to an actor that is sent messages of type `M`, and whose mailbox does with one too
+/// many as `P` says.
 ///
 /// Cheap to clone: it counts. An actor whose last reference is gone handles what it has and stops,
 /// unless a supervisor keeps it. References on [other nodes](crate::remote::Node#references) count,
@@ -67,7 +68,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> From<Remote> for ActorRef<M, P
     }
 }
 
-/// The proof that a place may be sent and shared, whatever message is sent to it: [`auto`](crate::auto) says so of references.
+/// The proof that a place may be sent and shared, whatever message is sent to it:
+/// [`auto`](crate::auto) says so of references.
 const _: () = {
     const fn both<T: std::marker::Send + Sync>() {}
     #[allow(dead_code, reason = "it is compiled, which is what it is for")]
@@ -86,17 +88,21 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         Self { place: Place::Leased(route, lease), policy: PhantomData }
     }
 
-    /// Sends a message, if that is possible at once. Under [`DropNewest`](crate::DropNewest) and [`DropOldest`](crate::DropOldest) it is, and a
-    /// message that is dropped for it is counted as a dead letter.
+    /// Sends a message, if that is possible at once. Under [`DropNewest`](crate::DropNewest) and
+    /// [`DropOldest`](crate::DropOldest) it is, and a message that is dropped for it is counted as
+    /// a dead letter.
     ///
-    /// Costs one locked instruction, and those of a wake-up where the actor waits on another worker.
+    /// Costs one locked instruction, and those of a wake-up where the actor waits on another
+    /// worker.
     ///
-    /// To an actor of another node it is `Ok` as soon as the message is packed, also if the actor has stopped or its mailbox is full: that is known there alone. A
-    /// message to one that has stopped is a dead letter there. Whoever must know [asks](Self::ask), or waits for the [end](Self::stopped).
+    /// To an actor of another node it is `Ok` as soon as the message is packed, also if the actor
+    /// has stopped or its mailbox is full: that is known there alone. A message to one that has
+    /// stopped is a dead letter there. Whoever must know [asks](Self::ask), or waits for the
+    /// [end](Self::stopped).
     ///
     /// # Errors
-    /// With the message, if the mailbox is full or the actor has stopped; of an actor of another node, if there is no room on the way, the node is down, or the
-    /// message cannot be sent there.
+    /// With the message, if the mailbox is full or the actor has stopped; of an actor of another
+    /// node, if there is no room on the way, the node is down, or the message cannot be sent there.
     #[inline]
     pub fn try_send(&self, message: M) -> Result<(), TrySendError<M>> {
         match self.place.at() {
@@ -108,7 +114,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// Sends a message to another node. With a policy that never waits or fails, one for which there is no room on the way is a dead letter.
+    /// Sends a message to another node. With a policy that never waits or fails, one for which
+    /// there is no room on the way is a dead letter.
     #[cold]
     #[inline(never)]
     fn try_send_away(remote: Remote, message: M) -> Result<(), TrySendError<M>> {
@@ -164,13 +171,15 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         dead_letter::note::<M>(own.system(), Some(own.id()), kind, 1);
     }
 
-    /// Sends a message; under [`Wait`] it waits for room, first come, first served. Under the other policies the future is ready at once.
+    /// Sends a message; under [`Wait`] it waits for room, first come, first served. Under the other
+    /// policies the future is ready at once.
     ///
-    /// To an actor of another node it waits for room on the way there, and is `Ok` then, also if the actor has stopped: see [`try_send`](Self::try_send).
+    /// To an actor of another node it waits for room on the way there, and is `Ok` then, also if
+    /// the actor has stopped: see [`try_send`](Self::try_send).
     ///
     /// # Errors
-    /// With the message, if the actor has stopped, or, under [`Fail`](crate::Fail), its mailbox is full; of an actor of another node, if the node is down or the
-    /// message cannot be sent there.
+    /// With the message, if the actor has stopped, or, under [`Fail`](crate::Fail), its mailbox is
+    /// full; of an actor of another node, if the node is down or the message cannot be sent there.
     ///
     /// # Cancel safety
     /// A future that is dropped before it is ready has sent nothing, and its message is dropped.
@@ -179,8 +188,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         Send::new(self, message)
     }
 
-    /// Asks the actor and waits for its answer. The question is a closure or a constructor that makes a message with a [`ReplyTo`](crate::ReplyTo) in it, or a
-    /// [`Request`](crate::Request).
+    /// Asks the actor and waits for its answer. The question is a closure or a constructor that
+    /// makes a message with a [`ReplyTo`](crate::ReplyTo) in it, or a [`Request`](crate::Request).
     ///
     /// The future sends the request and gives the reply; [`timeout`](Ask::timeout), or else the
     /// [limit of the system](System::set_ask_limit), which is 30 seconds, limits both together.
@@ -244,8 +253,10 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// Ends the actor at its next await that waits, in the middle of a message; where all that a handler awaits is ready, at the end of the turn. What is in its mailbox becomes dead letters. One that is
-    /// [supervised](crate::Supervisor) may be started again, and keeps its mailbox then.
+    /// Ends the actor at its next await that waits, in the middle of a message; where all that a
+    /// handler awaits is ready, at the end of the turn. What is in its mailbox becomes dead
+    /// letters. One that is [supervised](crate::Supervisor) may be started again, and keeps its
+    /// mailbox then.
     pub fn kill(&self) {
         match self.place.at() {
             At::Local(own) => ties::kill(own),
@@ -263,13 +274,18 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
 
     /// Waits for the end of the actor, and gives the reason. A restart is not an end.
     ///
-    /// What is dropped when it ends has been dropped before: its value and the messages that nobody has handled. Its names are free, and others have been told: the observer of
-    /// [failures](System::on_failure), and those that are linked to it or watch it. So what these run, or the destructor of a message that the actor leaves behind, must not block on it. The future keeps no reference to the actor.
+    /// What is dropped when it ends has been dropped before: its value and the messages that nobody
+    /// has handled. Its names are free, and others have been told: the observer of
+    /// [failures](System::on_failure), and those that are linked to it or watch it. So what these
+    /// run, or the destructor of a message that the actor leaves behind, must not block on it. The
+    /// future keeps no reference to the actor.
     ///
-    /// Of an actor of another node its node tells, in a message; if that is lost, the reason is [`ExitReason::NodeDown`](crate::ExitReason::NodeDown).
+    /// Of an actor of another node its node tells, in a message; if that is lost, the reason is
+    /// [`ExitReason::NodeDown`](crate::ExitReason::NodeDown).
     ///
     /// # Cancel safety
-    /// It may be dropped and asked for again: an actor that has ended says at once why. On another node that may be [forgotten](crate::ExitReason::Forgotten).
+    /// It may be dropped and asked for again: an actor that has ended says at once why. On another
+    /// node that may be [forgotten](crate::ExitReason::Forgotten).
     ///
     /// # Examples
     /// ```
@@ -301,7 +317,9 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// Whether the actor has stopped, so that it takes no message; others may be about to be told, for whom [`stopped`](Self::stopped) waits. Of one on another node, whether that node is down.
+    /// Whether the actor has stopped, so that it takes no message; others may be about to be told,
+    /// for whom [`stopped`](Self::stopped) waits. Of one on another node, whether that node is
+    /// down.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         match self.place.at() {
@@ -310,7 +328,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// How many messages wait in its mailbox; none are known of in that of an actor on another node.
+    /// How many messages wait in its mailbox; none are known of in that of an actor on another
+    /// node.
     #[must_use]
     pub fn depth(&self) -> usize {
         match self.place.at() {
@@ -331,7 +350,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// How many messages may wait in its mailbox; of an actor on another node that is not known, and as many as there are numbers.
+    /// How many messages may wait in its mailbox; of an actor on another node that is not known,
+    /// and as many as there are numbers.
     #[must_use]
     pub fn capacity(&self) -> usize {
         match self.place.at() {
@@ -358,7 +378,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// The name of an actor on another node, under which all nodes of the job know it; none of a local one.
+    /// The name of an actor on another node, under which all nodes of the job know it; none of a
+    /// local one.
     #[must_use]
     pub fn remote_name(&self) -> Option<Name> {
         self.remote().map(Remote::name)

@@ -1,11 +1,13 @@
-//! A moment at which an actor is told something: for what waits for its orders alone, and cannot wait for a timer beside.
+//! A moment at which an actor is told something: for what waits for its orders alone, and cannot
+//! wait for a timer beside.
 
 use crate::event::{Event, Notice, NoticeKind};
 use crate::kin::peer::Peer;
 use evenkeel::JoinHandle;
 use evenkeel::time::{Duration, sleep};
 
-/// An alarm that is set. Dropped, it is off; one that has gone off meanwhile is known by its number.
+/// An alarm that is set. Dropped, it is off; one that has gone off meanwhile is known by its
+/// number.
 #[derive(Debug)]
 pub(crate) struct Alarm {
     task: JoinHandle<()>,

@@ -21,7 +21,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Where the answer to a request goes. Dropped without an answer, the asker gets [`AskError::NoReply`].
+/// Where the answer to a request goes. Dropped without an answer, the asker gets
+/// [`AskError::NoReply`].
 ///
 /// In a message to another node it goes with the message, and the answer comes back over the nodes.
 /// It can be handed on from node to node: the asker is told when the one is lost that has it,
@@ -41,11 +42,13 @@ enum Way<R: 'static> {
 /// What an asker gets: from another node it may be told why there is no answer.
 type Reply<R> = Parcel<Result<R, AskError>>;
 
-/// What is in a place for an answer: where it goes, or that it has gone, or the way to another node.
+/// What is in a place for an answer: where it goes, or that it has gone, or the way to another
+/// node.
 pub(crate) type Taken<'a, R> = Result<oneshot::Sender<Reply<R>>, Option<&'a RemoteReply<R>>>;
 
 impl<R: 'static> ReplyTo<R> {
-    /// Answers. If the asker has given up, the answer is a dead letter of the system of the actor that is running; [`try_send`](Self::try_send) gives it back.
+    /// Answers. If the asker has given up, the answer is a dead letter of the system of the actor
+    /// that is running; [`try_send`](Self::try_send) gives it back.
     pub fn send(self, reply: R) {
         if self.try_send(reply).is_err() {
             dead_letter::note::<R>(System::current(), None, DeadLetterKind::LateReply, 1);
@@ -88,8 +91,8 @@ impl<R: 'static> fmt::Debug for ReplyTo<R> {
     }
 }
 
-/// A request as a type of its own, which says what the reply is. An actor takes it whose messages are made of it, [with the place for its
-/// reply](Asked).
+/// A request as a type of its own, which says what the reply is. An actor takes it whose messages
+/// are made of it, [with the place for its reply](Asked).
 ///
 /// # Examples
 /// ```
@@ -146,8 +149,9 @@ pub struct Asked<Q: Request> {
     pub reply: ReplyTo<Q::Reply>,
 }
 
-/// What an actor with messages of type `M` can be [asked](crate::ActorRef::ask): a closure or constructor that makes a message with a [`ReplyTo`]
-/// in it, or a [`Request`] of which its messages are made. `Form` is which of the two; the compiler finds it.
+/// What an actor with messages of type `M` can be [asked](crate::ActorRef::ask): a closure or
+/// constructor that makes a message with a [`ReplyTo`] in it, or a [`Request`] of which its
+/// messages are made. `Form` is which of the two; the compiler finds it.
 pub trait Question<M, Form> {
     /// What it is answered with.
     type Reply: std::marker::Send + 'static;

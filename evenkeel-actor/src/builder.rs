@@ -11,8 +11,8 @@ use crate::system::System;
 use std::marker::PhantomData;
 use std::panic::Location;
 
-/// Messages that a mailbox has room for unless said otherwise. An estimate: several turns' worth for a quick actor, little memory for a full
-/// mailbox; no benchmark sets it.
+/// Messages that a mailbox has room for unless said otherwise. An estimate: several turns' worth
+/// for a quick actor, little memory for a full mailbox; no benchmark sets it.
 pub(crate) const CAPACITY: u32 = 256;
 
 /// Spawns an actor with a mailbox for 256 messages, on the runtime that the caller belongs to.
@@ -82,7 +82,8 @@ impl Default for Builder {
 }
 
 impl<P: Overflow> Builder<P> {
-    /// How many messages may wait. What the actor has taken out, to handle it in its present turn, does not count.
+    /// How many messages may wait. What the actor has taken out, to handle it in its present turn,
+    /// does not count.
     pub fn capacity(mut self, messages: usize) -> Self {
         self.capacity = messages;
         self
@@ -127,8 +128,9 @@ impl<P: Overflow> Builder<P> {
         self
     }
 
-    /// Has the time that the actor is busy be measured, for its [metrics](ActorRef::metrics): two looks at the clock and a locked
-    /// instruction per turn. See also [`System::measure_busy_time`].
+    /// Has the time that the actor is busy be measured, for its [metrics](ActorRef::metrics): two
+    /// looks at the clock and a locked instruction per turn. See also
+    /// [`System::measure_busy_time`].
     pub fn measure_busy_time(mut self) -> Self {
         self.measured = true;
         self

@@ -27,8 +27,9 @@ enum Before {
 
 /// What an actor can do about itself, lent to its handlers.
 ///
-/// In this order the count shares no word with what is stored alone: a processor that reads a word waits for all stores to parts of it, 5 of 85 ns of the life of
-/// an actor in `evenkeel-bench run --bench actor_spawn`.
+/// In this order the count shares no word with what is stored alone: a processor that reads a word
+/// waits for all stores to parts of it, 5 of 85 ns of the life of an actor in `evenkeel-bench run
+/// --bench actor_spawn`.
 #[repr(C)]
 pub struct Context<A: Actor> {
     receiver: Receiver<A::Message>,
@@ -45,13 +46,15 @@ impl<A: Actor> Context<A> {
         Self { receiver, turn: Turn::new(priority), since: 0, before: Before::Nothing }
     }
 
-    /// A reference to the actor itself, with the default policy: a message that finds the mailbox full waits.
+    /// A reference to the actor itself, with the default policy: a message that finds the mailbox
+    /// full waits.
     #[must_use]
     pub fn me(&self) -> ActorRef<A::Message> {
         self.me_with::<Wait>()
     }
 
-    /// A reference to the actor itself, by which a message that finds the mailbox full is treated as `P` says.
+    /// A reference to the actor itself, by which a message that finds the mailbox full is treated
+    /// as `P` says.
     pub(crate) fn me_with<P: Overflow>(&self) -> ActorRef<A::Message, P> {
         ActorRef::local(self.receiver.own().public())
     }
@@ -74,15 +77,16 @@ impl<A: Actor> Context<A> {
         self.receiver.own().system()
     }
 
-    /// The number of the message that is handled, or of the event or the start: see [`trace`](crate::trace). None if it is not traced.
+    /// The number of the message that is handled, or of the event or the start: see
+    /// [`trace`](crate::trace). None if it is not traced.
     #[cfg(feature = "tracing")]
     #[must_use]
     pub fn message_id(&self) -> Option<NonZeroU64> {
         crate::trace::current_id().0
     }
 
-    /// The number of the message in whose handling the present one was sent. None if that was not traced, or it came from outside. One from another node is what
-    /// that node says.
+    /// The number of the message in whose handling the present one was sent. None if that was not
+    /// traced, or it came from outside. One from another node is what that node says.
     #[cfg(feature = "tracing")]
     #[must_use]
     pub fn cause(&self) -> Option<NonZeroU64> {
@@ -143,7 +147,8 @@ impl<A: Actor> Context<A> {
         &mut self.receiver
     }
 
-    /// Whether there is nothing to be done: then the turn is over, and the actor parks when its poll ends.
+    /// Whether there is nothing to be done: then the turn is over, and the actor parks when its
+    /// poll ends.
     #[inline(always)]
     pub(crate) fn is_idle(&mut self) -> bool {
         let idle = self.receiver.is_idle();

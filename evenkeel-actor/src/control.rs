@@ -22,7 +22,8 @@ pub struct ActorId(Which);
 enum Which {
     /// An actor of this process, by the number of its task.
     Here(Id),
-    /// One of another node, by its name: so whatever names a peer makes up, nothing is kept of them. The number tells the nodes of this process apart that know it.
+    /// One of another node, by its name: so whatever names a peer makes up, nothing is kept of
+    /// them. The number tells the nodes of this process apart that know it.
     There { by: u16, node: NodeId, slot: Slot },
 }
 
@@ -200,7 +201,8 @@ impl AnyActor {
         self.0.order(Order::Stop);
     }
 
-    /// Ends the actor at its next await, in the middle of a message. One that is supervised may be started again.
+    /// Ends the actor at its next await, in the middle of a message. One that is supervised may be
+    /// started again.
     pub fn kill(&self) {
         self.0.kill();
     }

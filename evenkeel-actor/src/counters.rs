@@ -1,17 +1,20 @@
 //! Counts that many threads add to and few read.
 //!
-//! Each thread has a line of its own, to which it adds by a load and a store; who reads takes the sum. Threads beyond the first few share one line and
-//! add by locked instructions.
+//! Each thread has a line of its own, to which it adds by a load and a store; who reads takes the
+//! sum. Threads beyond the first few share one line and add by locked instructions.
 //!
 //! # Why nothing is lost
-//! A line is one thread's for as long as that lives: its number is taken and given back under a lock, which orders the stores of the one before
-//! it. A thread whose own things are being destroyed has given its number back, and uses the shared line.
+//! A line is one thread's for as long as that lives: its number is taken and given back under a
+//! lock, which orders the stores of the one before it. A thread whose own things are being
+//! destroyed has given its number back, and uses the shared line.
 //!
-//! An addition releases and a sum acquires, so that whoever has seen the end of an actor counted finds counted what was so before.
+//! An addition releases and a sum acquires, so that whoever has seen the end of an actor counted
+//! finds counted what was so before.
 //!
 //! # Rejected
-//! One word for all: workers that spawn or drop would take it from each other, 20 to 50 ns each time. A line per worker: several runtimes may share a
-//! system, and threads that are no workers send as well.
+//! One word for all: workers that spawn or drop would take it from each other, 20 to 50 ns each
+//! time. A line per worker: several runtimes may share a system, and threads that are no workers
+//! send as well.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,7 +39,8 @@ pub(crate) enum Count {
 /// How many there are.
 const COUNTS: usize = Count::Unrecorded as usize + 1;
 
-/// Threads that have a line of their own. An estimate: more than this have few cores to run on; no benchmark sets it.
+/// Threads that have a line of their own. An estimate: more than this have few cores to run on; no
+/// benchmark sets it.
 const OWN: usize = 63;
 
 /// The counts of one system.
@@ -115,7 +119,8 @@ impl Counters {
         }
     }
 
-    /// What all threads have added. Those that add meanwhile are counted or not; what a thread had counted before something that is in the sum is in later sums.
+    /// What all threads have added. Those that add meanwhile are counted or not; what a thread had
+    /// counted before something that is in the sum is in later sums.
     pub(crate) fn sum(&self, count: Count) -> u64 {
         let words = self.lines.iter().map(|line| line.0[count as usize].load(Ordering::Acquire));
         words.fold(0, u64::wrapping_add)
@@ -130,7 +135,8 @@ mod tests {
     #[test]
     fn what_many_threads_add_at_once_is_all_there() {
         static COUNTERS: Counters = Counters::new();
-        // More at once than have lines of their own, twice, so that numbers are given back and taken again.
+        // More at once than have lines of their own, twice, so that numbers are given back and
+        // taken again.
         for round in 1..=2 {
             thread::scope(|scope| {
                 for _ in 0..OWN + 10 {

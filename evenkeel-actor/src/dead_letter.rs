@@ -1,7 +1,8 @@
 //! Messages that nobody handles.
 //!
-//! They are counted by kind, and whoever wants to see them subscribes. A subscriber is an actor: it is sent a record by the thread that finds the dead
-//! letter, which never waits: where the subscriber's mailbox is full, the record is left out and counted as such. So is what comes up
+//! They are counted by kind, and whoever wants to see them subscribes. A subscriber is an actor: it
+//! is sent a record by the thread that finds the dead letter, which never waits: where the
+//! subscriber's mailbox is full, the record is left out and counted as such. So is what comes up
 //! while a record is being sent, as a subscriber's own dead letters would go round for ever.
 //!
 //! Nothing of this is on the way of a message that is handled.
@@ -30,13 +31,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub enum DeadLetterKind {
     /// It found its mailbox full, whose policy is [`DropNewest`](crate::DropNewest).
     DroppedNewest,
-    /// Another one took its place, as the mailbox was full and its policy is [`DropOldest`](crate::DropOldest).
+    /// Another one took its place, as the mailbox was full and its policy is
+    /// [`DropOldest`](crate::DropOldest).
     DroppedOldest,
     /// It was in the mailbox of an actor when that ended.
     LeftBehind,
     /// It is a reply to somebody who had given up.
     LateReply,
-    /// It found its actor stopped or its mailbox full, and there was no sender to give it back to: it was published to a group, or converted.
+    /// It found its actor stopped or its mailbox full, and there was no sender to give it back to:
+    /// it was published to a group, or converted.
     Undelivered,
 }
 
@@ -112,7 +115,8 @@ pub(crate) struct Subscribers {
     any: AtomicBool,
     list: Mutex<Vec<Subscriber>>,
     next: AtomicU64,
-    /// Actors of [`System::on_dead_letter`]: those that have been spawned, each counted once it is, and those that have ended, each before it has.
+    /// Actors of [`System::on_dead_letter`]: those that have been spawned, each counted once it is,
+    /// and those that have ended, each before it has.
     begun: AtomicU64,
     ended: AtomicU64,
 }
@@ -183,7 +187,8 @@ pub(crate) fn note<M>(system: System, to: Option<ActorId>, kind: DeadLetterKind,
     TELLS.set(false);
 }
 
-/// Records that wait for a closure. An estimate: a burst's worth in some 40 kilobytes; no benchmark sets it.
+/// Records that wait for a closure. An estimate: a burst's worth in some 40 kilobytes; no benchmark
+/// sets it.
 const RECORDS: usize = 1_024;
 
 /// The actor of [`System::on_dead_letter`].
@@ -209,7 +214,8 @@ impl<F: FnMut(DeadLetter) + Send + 'static> Actor for Watch<F> {
 
 /// Dead letters.
 impl System {
-    /// How many actors are alive, but those of [`on_dead_letter`](Self::on_dead_letter), which begin nothing by themselves. Never fewer than there were at some moment of the call: what is
+    /// How many actors are alive, but those of [`on_dead_letter`](Self::on_dead_letter), which
+    /// begin nothing by themselves. Never fewer than there were at some moment of the call: what is
     /// subtracted is read first, and what is added last.
     pub(crate) fn working(self) -> u64 {
         let begun = self.subscribers().begun.load(Ordering::SeqCst);
@@ -218,7 +224,8 @@ impl System {
         (all.spawned + ended).saturating_sub(all.ended + begun)
     }
 
-    /// How many messages nobody has handled. What is dropped with an actor's [stash](crate::Stash) or its timers is none of them: it had been handled once, or was never sent.
+    /// How many messages nobody has handled. What is dropped with an actor's [stash](crate::Stash)
+    /// or its timers is none of them: it had been handled once, or was never sent.
     #[must_use]
     pub fn dead_letters(self) -> u64 {
         DeadLetterKind::ALL.iter().map(|kind| self.dead_letters_of(*kind)).sum()
@@ -230,16 +237,19 @@ impl System {
         self.counters().sum(kind.count())
     }
 
-    /// How many dead letters subscribers were not told of, as their mailboxes were full or the letter came up while another was told.
+    /// How many dead letters subscribers were not told of, as their mailboxes were full or the
+    /// letter came up while another was told.
     #[must_use]
     pub fn unrecorded_dead_letters(self) -> u64 {
         self.counters().sum(Count::Unrecorded)
     }
 
-    /// Has an actor be sent a record of each dead letter from now on, until the subscription is dropped or the actor has stopped.
+    /// Has an actor be sent a record of each dead letter from now on, until the subscription is
+    /// dropped or the actor has stopped.
     ///
-    /// Nobody waits for the actor: a record that finds its mailbox full is [counted](Self::unrecorded_dead_letters) and left out, whatever the policy `P`
-    /// is when others wait. The subscription counts as a reference to the actor.
+    /// Nobody waits for the actor: a record that finds its mailbox full is
+    /// [counted](Self::unrecorded_dead_letters) and left out, whatever the policy `P` is when
+    /// others wait. The subscription counts as a reference to the actor.
     pub fn send_dead_letters_to<M, P>(self, actor: &ActorRef<M, P>) -> Subscription
     where
         M: From<DeadLetter> + Send + 'static,
@@ -260,8 +270,9 @@ impl System {
         Subscription::new(subscribers, number)
     }
 
-    /// Has `f` called with a record of each dead letter from now on, until the subscription is dropped: by an actor of its own, one record
-    /// after the other. Records that come faster than it handles them wait, 1,024 at most.
+    /// Has `f` called with a record of each dead letter from now on, until the subscription is
+    /// dropped: by an actor of its own, one record after the other. Records that come faster than
+    /// it handles them wait, 1,024 at most.
     ///
     /// # Panics
     /// If the caller belongs to no runtime.

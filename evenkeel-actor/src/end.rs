@@ -1,10 +1,11 @@
 //! What is seen to when an actor has ended.
 //!
 //! # In which order
-//! The end is counted, and the actor's names are given back. What it has left is dropped. Then the [observer](crate::System::on_failure) of failures is told, then those that are linked, those that
-//! watch, and the parent. The supervisor, futures of [`stopped`](crate::ActorRef::stopped), and
-//! those that have asked after the mailbox was closed come last. So a task that waits for an end
-//! finds all that the end does to others done.
+//! The end is counted, and the actor's names are given back. What it has left is dropped. Then the
+//! [observer](crate::System::on_failure) of failures is told, then those that are linked, those
+//! that watch, and the parent. The supervisor, futures of [`stopped`](crate::ActorRef::stopped),
+//! and those that have asked after the mailbox was closed come last. So a task that waits for an
+//! end finds all that the end does to others done.
 //!
 //! # The end of a supervisor
 //! It ends those whom it supervises, and what is left to say of its end is said when the last of
@@ -38,7 +39,8 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 
-/// Sees to what an actor of type `A` leaves behind: it closes the mailbox, drops what is left there, and tells whom it concerns.
+/// Sees to what an actor of type `A` leaves behind: it closes the mailbox, drops what is left
+/// there, and tells whom it concerns.
 ///
 /// # Safety
 /// The caller is the actor's life, and its body, with the receiver, is gone.
@@ -54,7 +56,8 @@ pub(crate) unsafe fn end<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason:
     unsafe { end_with_words::<A, M>(own, reason, &called) }
 }
 
-/// Counts the end, after all else that is counted of it, and gives back the actor's names. Before others are told: whoever is may give them to another.
+/// Counts the end, after all else that is counted of it, and gives back the actor's names. Before
+/// others are told: whoever is may give them to another.
 fn settle<M: Send + 'static>(own: &Public<Mailbox<M>>) {
     let system = own.system();
     system.counters().add(Count::Ended, 1);
@@ -254,8 +257,9 @@ pub(crate) fn words(payload: Box<dyn Any + Send>) -> String {
     words
 }
 
-/// Runs what is a user's, and gives nothing if it panics: the process's panic hook has told of it. A payload whose destructor panics too is
-/// leaked, as dropping that panic could panic again, without end.
+/// Runs what is a user's, and gives nothing if it panics: the process's panic hook has told of it.
+/// A payload whose destructor panics too is leaked, as dropping that panic could panic again,
+/// without end.
 pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(result) => Some(result),

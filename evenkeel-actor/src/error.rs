@@ -5,8 +5,9 @@ use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
 
-/// The message was not taken and comes back: the actor has stopped; or its mailbox is full, from [`try_send`](crate::ActorRef::try_send), and from
-/// [`send`](crate::ActorRef::send) under the policy [`Fail`](crate::Fail).
+/// The message was not taken and comes back: the actor has stopped; or its mailbox is full, from
+/// [`try_send`](crate::ActorRef::try_send), and from [`send`](crate::ActorRef::send) under the
+/// policy [`Fail`](crate::Fail).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SendError<M> {
     /// The mailbox is full.
@@ -15,9 +16,11 @@ pub enum SendError<M> {
     Stopped(M),
     /// The actor's node is down, or shut out, or the own node is about to leave.
     NodeDown(M),
-    /// The message is longer than messages between nodes may be, or something in it cannot be written.
+    /// The message is longer than messages between nodes may be, or something in it cannot be
+    /// written.
     Unwritable(M),
-    /// The message asks something, and there are as many questions to the actor's node without an answer as [there may be](crate::remote::Limits::calls).
+    /// The message asks something, and there are as many questions to the actor's node without an
+    /// answer as [there may be](crate::remote::Limits::calls).
     TooManyCalls(M),
 }
 
@@ -119,18 +122,22 @@ pub enum AskError {
     Full,
     /// The actor had stopped before.
     Stopped,
-    /// The actor dropped the request without an answer: it failed, stopped first, or its policy dropped the request.
+    /// The actor dropped the request without an answer: it failed, stopped first, or its policy
+    /// dropped the request.
     NoReply,
     /// The time is over: the ask's [own](crate::Ask::timeout), or that of the
     /// [system](crate::System::set_ask_limit). The answer may come yet, and is a dead letter then.
     Elapsed,
     /// The actor's node is down.
     NodeDown,
-    /// The request cannot be sent to another node: it is too long, or something in it cannot be written.
+    /// The request cannot be sent to another node: it is too long, or something in it cannot be
+    /// written.
     Unwritable,
-    /// There are as many questions to the actor's node without an answer as [there may be](crate::remote::Limits::calls).
+    /// There are as many questions to the actor's node without an answer as [there may
+    /// be](crate::remote::Limits::calls).
     TooManyCalls,
-    /// The request or its answer is not of the type that the other node knows, or the answer is too long.
+    /// The request or its answer is not of the type that the other node knows, or the answer is too
+    /// long.
     Unreadable,
 }
 

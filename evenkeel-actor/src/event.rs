@@ -15,7 +15,8 @@ pub enum Event {
         /// Why.
         reason: ExitReason,
     },
-    /// An actor that it is [linked](crate::Context::link) to has ended, and it [traps exits](crate::Context::trap_exits).
+    /// An actor that it is [linked](crate::Context::link) to has ended, and it [traps
+    /// exits](crate::Context::trap_exits).
     Exit {
         /// That one.
         actor: ActorId,

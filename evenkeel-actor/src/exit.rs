@@ -73,12 +73,14 @@ pub enum ExitReason {
     NodeDown(NodeId),
     /// It was on another node and has ended there; that node has forgotten why.
     Forgotten,
-    /// It is on this node, and may be alive: there are as many watches and links between that node and this one as [there may be](crate::remote::Limits::ties).
+    /// It is on this node, and may be alive: there are as many watches and links between that node
+    /// and this one as [there may be](crate::remote::Limits::ties).
     TooManyTies(NodeId),
 }
 
 impl ExitReason {
-    /// Whether it ended in order: by itself, because it was asked to, or because nobody had a reference to it.
+    /// Whether it ended in order: by itself, because it was asked to, or because nobody had a
+    /// reference to it.
     #[must_use]
     pub fn is_normal(&self) -> bool {
         matches!(self, Self::Normal | Self::Unreferenced)

@@ -1,12 +1,15 @@
 //! Groups of actors that are sent the same messages.
 //!
 //! # Protocol
-//! A group has its members under a lock of its own; the system has, under another, which groups an actor is in. Who *joins* is put into the
-//! group, then into the system's list, and is then marked as known to the system, unless its mailbox is closed. An actor that *ends* closes its mailbox, and
-//! if it is marked leaves what the list says. Of a mark and an end one comes first, as in [`registry`](crate::registry); if the end does, whoever joins
-//! undoes it. The system's lock may be held when that of a group is taken, never the other way round.
+//! A group has its members under a lock of its own; the system has, under another, which groups an
+//! actor is in. Who *joins* is put into the group, then into the system's list, and is then marked
+//! as known to the system, unless its mailbox is closed. An actor that *ends* closes its mailbox,
+//! and if it is marked leaves what the list says. Of a mark and an end one comes first, as in
+//! [`registry`](crate::registry); if the end does, whoever joins undoes it. The system's lock may
+//! be held when that of a group is taken, never the other way round.
 //!
-//! Whoever publishes takes the members there are at that moment, by one counted reference to all of them.
+//! Whoever publishes takes the members there are at that moment, by one counted reference to all of
+//! them.
 
 mod error;
 mod lists;
@@ -26,8 +29,9 @@ use std::sync::{Arc, PoisonError};
 
 /// Actors that take messages of type `M`, and are all sent what is published.
 ///
-/// Actors join and leave, and leave when they end. A membership counts as a reference to the actor. Cheap to clone. A group without a name lasts as long as
-/// its references; one with a [name](System::group) also as long as it has members.
+/// Actors join and leave, and leave when they end. A membership counts as a reference to the actor.
+/// Cheap to clone. A group without a name lasts as long as its references; one with a
+/// [name](System::group) also as long as it has members.
 ///
 /// # Examples
 /// ```
@@ -78,7 +82,8 @@ pub struct Group<M: Send + 'static>(Arc<Inner<M>>);
 struct Inner<M> {
     system: System,
     name: Option<Arc<str>>,
-    /// How many handles there are. It falls outside of the lock of the lists, and then whoever made it zero looks under that; it rises from zero under it.
+    /// How many handles there are. It falls outside of the lock of the lists, and then whoever made
+    /// it zero looks under that; it rises from zero under it.
     handles: AtomicUsize,
     members: Mutex<Arc<Vec<Recipient<M>>>>,
 }
@@ -87,7 +92,8 @@ struct Inner<M> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Published {
-    /// Members in whose mailboxes it is. Under [`DropOldest`](crate::DropOldest) it may have put another one out.
+    /// Members in whose mailboxes it is. Under [`DropOldest`](crate::DropOldest) it may have put
+    /// another one out.
     pub delivered: usize,
     /// Members whose mailboxes were full, and did not take it. It is a dead letter of each.
     pub dropped: usize,
@@ -225,11 +231,13 @@ impl<M: Send + 'static> Group<M> {
         self.0.name.as_deref()
     }
 
-    /// Sends a copy of a message to every member. A full mailbox does as its policy says: where senders wait for room, this does, after the others have
-    /// got theirs. Wrap large messages in an [`Arc`].
+    /// Sends a copy of a message to every member. A full mailbox does as its policy says: where
+    /// senders wait for room, this does, after the others have got theirs. Wrap large messages in
+    /// an [`Arc`].
     ///
     /// # Cancel safety
-    /// Dropped before it is ready, it has reached those whose mailboxes had room, and maybe some of the others.
+    /// Dropped before it is ready, it has reached those whose mailboxes had room, and maybe some of
+    /// the others.
     pub async fn publish(&self, message: M) -> Published
     where
         M: Clone,
@@ -248,7 +256,8 @@ impl<M: Send + 'static> Group<M> {
         published
     }
 
-    /// The same without waiting: a member whose mailbox is full, and whose senders would wait, misses the message.
+    /// The same without waiting: a member whose mailbox is full, and whose senders would wait,
+    /// misses the message.
     pub fn try_publish(&self, message: M) -> Published
     where
         M: Clone,
@@ -259,7 +268,8 @@ impl<M: Send + 'static> Group<M> {
         })
     }
 
-    /// Offers a copy to every member; `full` sees to those for whose room one could wait, and says how many have missed the message.
+    /// Offers a copy to every member; `full` sees to those for whose room one could wait, and says
+    /// how many have missed the message.
     fn offer(&self, message: &M, mut full: impl FnMut(&Recipient<M>) -> usize) -> Published
     where
         M: Clone,

@@ -1,7 +1,8 @@
 //! Actors on evenkeel: typed references, bounded mailboxes, supervision, on one node or on many.
 //!
-//! An [`Actor`] is a value that handles messages one at a time, in a task of its own, so that actors are as fair as tasks and share the
-//! workers with them. [`spawn`] gives an [`ActorRef`], by which messages are sent.
+//! An [`Actor`] is a value that handles messages one at a time, in a task of its own, so that
+//! actors are as fair as tasks and share the workers with them. [`spawn`] gives an [`ActorRef`], by
+//! which messages are sent.
 //!
 //! ```
 //! use evenkeel_actor::{Actor, Context, Handled, ReplyTo, spawn};
@@ -52,16 +53,18 @@
 //! | tests whose order a seed determines | [`kit`] |
 //! | actors of several processes | [`remote::Node`] |
 //!
-//! What goes to an actor of another node is written by `serde`: such messages derive its `Serialize` and `Deserialize`, so the program has
-//! `serde = { version = "1", features = ["derive"] }` among its dependencies.
+//! What goes to an actor of another node is written by `serde`: such messages derive its
+//! `Serialize` and `Deserialize`, so the program has `serde = { version = "1", features =
+//! ["derive"] }` among its dependencies.
 //!
 //! # Features
 //! | feature | adds | without it |
 //! |---|---|---|
 //! | `tracing`, off by default | spans of handlers and events of actors and nodes, for the crate of that name: see the module `trace` | nothing is larger, nothing is executed |
 //!
-//! With `tracing` and a subscriber, what is handled has a number, and knows that of the message in whose handling it was sent: its cause. So a chain of messages can be followed through actors
-//! and nodes.
+//! With `tracing` and a subscriber, what is handled has a number, and knows that of the message in
+//! whose handling it was sent: its cause. So a chain of messages can be followed through actors and
+//! nodes.
 #![cfg_attr(feature = "tracing", doc = "```")]
 #![cfg_attr(not(feature = "tracing"), doc = "```text")]
 //! use evenkeel_actor::{Actor, ActorRef, Context, Handled, ReplyTo, spawn};

@@ -80,7 +80,8 @@ pub(crate) fn spawn_ward<A: Actor>(
 }
 
 pin_project_lite::pin_project! {
-    /// The future of the task of an actor of type `A`: what it does, and what is seen to when that is over, however it ends.
+    /// The future of the task of an actor of type `A`: what it does, and what is seen to when that
+    /// is over, however it ends.
     struct Life<A, M, B>
     where
         M: Send,
@@ -125,7 +126,8 @@ impl<A: Actor> Life<A, A::Message, ()> {
         own: Public<Mailbox<A::Message>>,
         priority: Priority,
     ) -> Life<A, A::Message, impl Future<Output = ExitReason> + Send> {
-        // SAFETY: the life has the reference, and what is made of it is in its body, which is gone before.
+        // SAFETY: the life has the reference, and what is made of it is in its body, which is gone
+        // before.
         let address = unsafe { Own::of(&own) };
         // SAFETY: it is the only one, as the body is.
         let receiver = unsafe { Receiver::new(address) };
@@ -163,7 +165,8 @@ pub(crate) fn poll<M: Send + 'static, B: Future<Output = ExitReason>>(
     body: Pin<&mut B>,
     context: &mut task::Context<'_>,
 ) -> thread::Result<Poll<ExitReason>> {
-    // A guard, not a function that calls back: the body is polled in one place, where it can be in line.
+    // A guard, not a function that calls back: the body is polled in one place, where it can be in
+    // line.
     let attended = if own.is_attended() { Some(Attended::begin(own)) } else { None };
     let polled = catch_unwind(AssertUnwindSafe(|| body.poll(context)));
     if let Some(attended) = attended {
@@ -197,8 +200,9 @@ impl<'a, M: Send + 'static> Attended<'a, M> {
 
 /// What an actor does; `begun` is called when it has started.
 ///
-/// One block, which uses what it has captured where it lies: a local that it were moved to, or a function of its own that were awaited, would
-/// take the room of the actor, of its context and of each message a second time.
+/// One block, which uses what it has captured where it lies: a local that it were moved to, or a
+/// function of its own that were awaited, would take the room of the actor, of its context and of
+/// each message a second time.
 #[inline]
 fn live<A: Actor>(
     actor: A,
@@ -220,7 +224,8 @@ fn live<A: Actor>(
                 if context.ends() {
                     break false;
                 }
-                // In a box, as most actors have none, and here, as the match would keep room for a message beside it.
+                // In a box, as most actors have none, and here, as the match would keep room for a
+                // message beside it.
                 if let Some(event) = context.take_event()
                     && let Err(failure) = trace::noticing!(
                         event,
@@ -270,15 +275,17 @@ fn live<A: Actor>(
         if context.has_children() {
             poll_fn(|task| context.poll_children(task)).await;
         }
-        // Twice, not kept: what lives through an await has room of its own in every actor, and is copied out of it in other pieces than it was put in.
+        // Twice, not kept: what lives through an await has room of its own in every actor, and is
+        // copied out of it in other pieces than it was put in.
         let shown = if alone { &UNREFERENCED } else { &NORMAL };
         trace::stopping!(context, actor.0.stopped(shown, &mut context));
         if alone { ExitReason::Unreferenced } else { ExitReason::Normal }
     }
 }
 
-/// The value of an actor, which its own panic drops. A second panic out of a drop in that unwinding would end the process, so it stays here, as one
-/// does whose future has panicked before: the process's panic hook has told of it.
+/// The value of an actor, which its own panic drops. A second panic out of a drop in that unwinding
+/// would end the process, so it stays here, as one does whose future has panicked before: the
+/// process's panic hook has told of it.
 struct Value<A>(ManuallyDrop<A>);
 
 impl<A> Drop for Value<A> {
@@ -310,7 +317,8 @@ impl Future for Pause {
     }
 }
 
-/// Without traces an actor and what it is sent are as large as they would be if there were none to choose.
+/// Without traces an actor and what it is sent are as large as they would be if there were none to
+/// choose.
 #[cfg(all(test, target_pointer_width = "64", not(feature = "tracing")))]
 mod tests {
     use super::*;

@@ -1,22 +1,26 @@
 //! A value that one sends and another waits for: answers, and words of an actor's end.
 //!
 //! # Roles
-//! The *sender* sends, or is dropped without having sent. The *receiver* waits for either, or gives up, which it may do at any moment, also in the one
-//! in which it is sent to.
+//! The *sender* sends, or is dropped without having sent. The *receiver* waits for either, or gives
+//! up, which it may do at any moment, also in the one in which it is sent to.
 //!
 //! # Protocol
-//! All that both use lies under one lock. The sender looks whether the receiver has gone; if not, it leaves the value, says that it is *over* and takes the waker, in one hold.
-//! The receiver looks whether it is over and leaves its waker in one hold; one that goes says so, and takes out what is there for it, in one hold. Wakers and
-//! values, whose code is a caller's, are woken, cloned and dropped outside of the lock. The last of the two frees the memory.
+//! All that both use lies under one lock. The sender looks whether the receiver has gone; if not,
+//! it leaves the value, says that it is *over* and takes the waker, in one hold. The receiver looks
+//! whether it is over and leaves its waker in one hold; one that goes says so, and takes out what
+//! is there for it, in one hold. Wakers and values, whose code is a caller's, are woken, cloned and
+//! dropped outside of the lock. The last of the two frees the memory.
 //!
 //! # Why nothing is lost
-//! Of a send and a look one comes first under the lock: the look finds the value, or the send finds the waker. Of a send and the receiver's going likewise: the
-//! receiver takes the value out, or the sender has it back.
+//! Of a send and a look one comes first under the lock: the look finds the value, or the send finds
+//! the waker. Of a send and the receiver's going likewise: the receiver takes the value out, or the
+//! sender has it back.
 //!
 //! # Rejected
-//! The crate `oneshot`: in its versions up to 0.2.1 a receiver that is dropped while it is sent to frees the memory from which the sender takes the waker
-//! (<https://github.com/faern/oneshot/issues/87>). A state without a lock, of our own: it would save the count of two, two locked instructions, and has just this
-//! case for a trap.
+//! The crate `oneshot`: in its versions up to 0.2.1 a receiver that is dropped while it is sent to
+//! frees the memory from which the sender takes the waker
+//! (<https://github.com/faern/oneshot/issues/87>). A state without a lock, of our own: it would
+//! save the count of two, two locked instructions, and has just this case for a trap.
 
 use evenkeel::internal::SpinLock;
 use std::fmt;
@@ -29,7 +33,8 @@ use std::task::{Context, Poll, Waker};
 /// What both share.
 struct Place<T> {
     state: SpinLock<State<T>>,
-    /// Whether the sender has said its last. For the sender, so that it need not lock to see that; it alone writes this.
+    /// Whether the sender has said its last. For the sender, so that it need not lock to see that;
+    /// it alone writes this.
     is_over: AtomicBool,
 }
 

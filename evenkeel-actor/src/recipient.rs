@@ -85,8 +85,9 @@ where
     }
 }
 
-/// A reference to some actor that can be sent messages of type `N`: because they are its messages, or because its messages can be made
-/// [from](From) them. So an actor understands the replies and events of others without a type that all of them share.
+/// A reference to some actor that can be sent messages of type `N`: because they are its messages,
+/// or because its messages can be made [from](From) them. So an actor understands the replies and
+/// events of others without a type that all of them share.
 ///
 /// It has the mailbox's policy, without naming it. Cheap to clone, and counted as a reference.
 ///
@@ -148,7 +149,8 @@ impl<N: Send + 'static> Recipient<N> {
     /// Sends a message, if that is possible at once.
     ///
     /// # Errors
-    /// If the mailbox is full or the actor has stopped. The message, which has been converted, is dropped.
+    /// If the mailbox is full or the actor has stopped. The message, which has been converted, is
+    /// dropped.
     pub fn try_send(&self, message: N) -> Result<(), SendError<()>> {
         match self.offer(message) {
             Offer::Taken | Offer::Dropped => Ok(()),
@@ -157,7 +159,8 @@ impl<N: Send + 'static> Recipient<N> {
         }
     }
 
-    /// Sends a message; where the actor's policy is [`Wait`](crate::Wait) it waits for room. Allocates the future.
+    /// Sends a message; where the actor's policy is [`Wait`](crate::Wait) it waits for room.
+    /// Allocates the future.
     ///
     /// # Errors
     /// If the actor has stopped, or, under [`Fail`](crate::Fail), its mailbox is full.

@@ -1,16 +1,19 @@
 //! Names of actors.
 //!
 //! # Protocol
-//! Names lie under one lock of the system. To *register* an actor is to put its name there and then, still under that lock, to mark the actor
-//! as known to the system, under the lock of its mailbox, unless that is closed. An actor that *ends* closes its mailbox first; if it
-//! finds itself marked it then removes its names. So of a mark and an end one comes first: if the mark does, the end sees it and waits for
-//! the names' lock; if the end does, the registration sees that and takes the name out again. No name outlives its actor.
+//! Names lie under one lock of the system. To *register* an actor is to put its name there and
+//! then, still under that lock, to mark the actor as known to the system, under the lock of its
+//! mailbox, unless that is closed. An actor that *ends* closes its mailbox first; if it finds
+//! itself marked it then removes its names. So of a mark and an end one comes first: if the mark
+//! does, the end sees it and waits for the names' lock; if the end does, the registration sees that
+//! and takes the name out again. No name outlives its actor.
 //!
 //! Who *waits* for a name leaves a waker under the same lock, and is woken outside of it.
 //!
 //! # Rejected
-//! Names that do not keep their actors: whoever spawns a service and registers it would have to keep a reference somewhere for nothing.
-//! A lock per part of the names: they are looked up once and then kept as references.
+//! Names that do not keep their actors: whoever spawns a service and registers it would have to
+//! keep a reference somewhere for nothing. A lock per part of the names: they are looked up once
+//! and then kept as references.
 
 use crate::actor_ref::ActorRef;
 use crate::control::{ActorId, AnyActor};
@@ -95,11 +98,13 @@ impl Names {
 impl System {
     /// Gives an actor a name, under which others [find](Self::look_up) it. It may have several.
     ///
-    /// A name counts as a reference: an actor that has one does not stop for want of others. The name is free again when the actor has ended, or when
-    /// it is [taken back](Self::unregister); a restart keeps it.
+    /// A name counts as a reference: an actor that has one does not stop for want of others. The
+    /// name is free again when the actor has ended, or when it is [taken back](Self::unregister); a
+    /// restart keeps it.
     ///
     /// # Errors
-    /// If another actor, or this one, has the name; if the actor has stopped, belongs to another system, or is on another node.
+    /// If another actor, or this one, has the name; if the actor has stopped, belongs to another
+    /// system, or is on another node.
     ///
     /// # Examples
     /// ```
@@ -172,11 +177,13 @@ impl System {
         Some(entry.actor.id())
     }
 
-    /// The actor that is sent messages of type `M` and has this name. By the reference that this gives, senders wait for room; for an
-    /// actor that was registered with another policy see [`look_up_with`](Self::look_up_with).
+    /// The actor that is sent messages of type `M` and has this name. By the reference that this
+    /// gives, senders wait for room; for an actor that was registered with another policy see
+    /// [`look_up_with`](Self::look_up_with).
     ///
     /// # Errors
-    /// If no actor has the name, or the one that has it was registered with other messages or another policy.
+    /// If no actor has the name, or the one that has it was registered with other messages or
+    /// another policy.
     pub fn look_up<M: Send + 'static>(self, name: &str) -> Result<ActorRef<M>, LookUpError> {
         self.look_up_with::<M, Wait>(name)
     }
@@ -205,8 +212,8 @@ impl System {
         names.names.iter().map(|(name, entry)| (name.clone(), entry.actor.id())).collect()
     }
 
-    /// Waits until some actor has this name, and gives it as [`look_up`](Self::look_up) does. Limit it with a
-    /// [`timeout`](evenkeel::time::timeout).
+    /// Waits until some actor has this name, and gives it as [`look_up`](Self::look_up) does. Limit
+    /// it with a [`timeout`](evenkeel::time::timeout).
     ///
     /// # Cancel safety
     /// Nothing happens when it is dropped.

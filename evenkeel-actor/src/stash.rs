@@ -8,16 +8,17 @@ use std::fmt;
 
 /// Messages that an actor puts aside because it cannot handle them yet, up to a bound.
 ///
-/// An actor that waits for one message of many, such as the answer of another actor, keeps what comes meanwhile in a stash and
-/// [takes it out](Self::unstash_all) when it can go on. What is taken out is handled before what lies in the mailbox, in the order
-/// in which it came.
+/// An actor that waits for one message of many, such as the answer of another actor, keeps what
+/// comes meanwhile in a stash and [takes it out](Self::unstash_all) when it can go on. What is
+/// taken out is handled before what lies in the mailbox, in the order in which it came.
 ///
-/// A handler may wait for an answer by itself too, with [`ask`](crate::ActorRef::ask): then the mailbox keeps what comes
-/// meanwhile, senders are held back when it is full, and two actors that ask each other wait for ever. An actor with a stash can
-/// look at each message and choose.
+/// A handler may wait for an answer by itself too, with [`ask`](crate::ActorRef::ask): then the
+/// mailbox keeps what comes meanwhile, senders are held back when it is full, and two actors that
+/// ask each other wait for ever. An actor with a stash can look at each message and choose.
 ///
 /// # What is left
-/// A stash is dropped with its actor. Those who asked for something in one of its messages get [`NoReply`](crate::AskError::NoReply).
+/// A stash is dropped with its actor. Those who asked for something in one of its messages get
+/// [`NoReply`](crate::AskError::NoReply).
 ///
 /// # Source
 /// The stash of Akka, and its `StashBuffer` for typed actors.
@@ -87,7 +88,8 @@ impl<M: Send + 'static> Stash<M> {
         Ok(())
     }
 
-    /// Has the actor handle all of them next, in the order in which they came, before what lies in its mailbox.
+    /// Has the actor handle all of them next, in the order in which they came, before what lies in
+    /// its mailbox.
     ///
     /// Gives how many there were.
     pub fn unstash_all<A: Actor<Message = M>>(&mut self, context: &mut Context<A>) -> usize {
@@ -96,8 +98,8 @@ impl<M: Send + 'static> Stash<M> {
 
     /// The same with the oldest alone, at most so many.
     ///
-    /// An actor that does one thing at a time takes out one when it has done one: to take out all and put all but the first
-    /// aside again costs the square of their number.
+    /// An actor that does one thing at a time takes out one when it has done one: to take out all
+    /// and put all but the first aside again costs the square of their number.
     pub fn unstash<A: Actor<Message = M>>(
         &mut self,
         at_most: usize,

@@ -19,7 +19,8 @@ use std::time::Duration;
 
 /// What the actors of one node share: names, groups, dead letters, counters. Cheap to copy.
 ///
-/// A program has one without asking for it; one per node where there are several nodes in a process. A system is never freed.
+/// A program has one without asking for it; one per node where there are several nodes in a
+/// process. A system is never freed.
 ///
 /// In an actor it takes four bytes: its number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -96,8 +97,8 @@ impl System {
         }
     }
 
-    /// The system of the actor that is running; where none is, that of the process, or inside a run of the [kit](crate::kit) that of the run. A task
-    /// that an actor has spawned is not the actor.
+    /// The system of the actor that is running; where none is, that of the process, or inside a run
+    /// of the [kit](crate::kit) that of the run. A task that an actor has spawned is not the actor.
     #[must_use]
     pub fn current() -> Self {
         RUNNING.get().or_else(of_run).unwrap_or(Self(0))
@@ -112,11 +113,13 @@ impl System {
         self.0 == 0
     }
 
-    /// Has `observer` called for each actor of this system that fails: that panics, or whose handler returns an error. It replaces the one before. The
-    /// default prints a line to the standard error, so that nothing fails in silence.
+    /// Has `observer` called for each actor of this system that fails: that panics, or whose
+    /// handler returns an error. It replaces the one before. The default prints a line to the
+    /// standard error, so that nothing fails in silence.
     ///
-    /// It is called by the actor that fails, before its watchers and its supervisor are told, and so before a future of
-    /// [`stopped`](crate::ActorRef::stopped) is ready: it must not block on that. A panic in it is caught.
+    /// It is called by the actor that fails, before its watchers and its supervisor are told, and
+    /// so before a future of [`stopped`](crate::ActorRef::stopped) is ready: it must not block on
+    /// that. A panic in it is caught.
     ///
     /// # Examples
     /// See [`Supervisor`](crate::Supervisor).
@@ -132,8 +135,8 @@ impl System {
         &self.inner().counters
     }
 
-    /// Has the time that actors are busy be measured, or not any more, of those that are spawned from now on: see
-    /// [`Builder::measure_busy_time`](crate::Builder::measure_busy_time).
+    /// Has the time that actors are busy be measured, or not any more, of those that are spawned
+    /// from now on: see [`Builder::measure_busy_time`](crate::Builder::measure_busy_time).
     pub fn measure_busy_time(self, on: bool) {
         self.inner().measures.store(on, Ordering::Relaxed);
     }

@@ -1,28 +1,34 @@
 //! Timers of actors: messages that an actor will have sent itself.
 //!
 //! # Roles
-//! The *actor* has its timers in a box of its own, which appears with the first, sets them, and takes what is due. One *sleep* stands for the
-//! earliest of them; what it wakes is the *bell*, which gives the actor an order to look.
+//! The *actor* has its timers in a box of its own, which appears with the first, sets them, and
+//! takes what is due. One *sleep* stands for the earliest of them; what it wakes is the *bell*,
+//! which gives the actor an order to look.
 //!
 //! # Steps
-//! A message that is due is not put into the mailbox: the actor hands it to its handler as it does an order. So it needs no room,
-//! a full mailbox does not delay it, and one that has been cancelled does not come, not even if it was due.
-//! Between two of them one message of the mailbox is handled, if there is one, so that timers which are due all the time
-//! leave the others half of the actor.
+//! A message that is due is not put into the mailbox: the actor hands it to its handler as it does
+//! an order. So it needs no room, a full mailbox does not delay it, and one that has been cancelled
+//! does not come, not even if it was due. Between two of them one message of the mailbox is
+//! handled, if there is one, so that timers which are due all the time leave the others half of the
+//! actor.
 //!
 //! # Why nothing is lost
-//! The bell gives its order under the lock of the mailbox, as a sender puts a message in: an actor that parks has seen it or is found parked. The
-//! order stands until the actor finds nothing due. Then it sets the sleep to the earliest that is left, and polls it: if that is
-//! over already the order stands again.
+//! The bell gives its order under the lock of the mailbox, as a sender puts a message in: an actor
+//! that parks has seen it or is found parked. The order stands until the actor finds nothing due.
+//! Then it sets the sleep to the earliest that is left, and polls it: if that is over already the
+//! order stands again.
 //!
 //! # References
-//! The bell knows the address of its actor and counts nothing, so it is taken from it, under the bell's lock, before the actor's future is gone.
-//! While a message of [`send_after`](crate::Context::send_after) is to come, the box has a reference to the actor: what has been promised is
-//! handled, even if nobody else has one. A period is no promise, and an actor that only waits for its ticks stops as it would without.
+//! The bell knows the address of its actor and counts nothing, so it is taken from it, under the
+//! bell's lock, before the actor's future is gone. While a message of
+//! [`send_after`](crate::Context::send_after) is to come, the box has a reference to the actor:
+//! what has been promised is handled, even if nobody else has one. A period is no promise, and an
+//! actor that only waits for its ticks stops as it would without.
 //!
 //! # Rejected
-//! A task per timer: an allocation of 300 bytes each and a reference that keeps the actor, and the message waits for room.
-//! The sleep with the actor's own waker: an actor that waits for messages is parked in its mailbox, where wakers do not reach it.
+//! A task per timer: an allocation of 300 bytes each and a reference that keeps the actor, and the
+//! message waits for room. The sleep with the actor's own waker: an actor that waits for messages
+//! is parked in its mailbox, where wakers do not reach it.
 
 #![allow(unsafe_code, reason = "the bell knows its actor by an address that it does not count")]
 
@@ -38,7 +44,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
-/// Names a timer of an actor, to [cancel](crate::Context::cancel) it. Those of other actors are never equal to it.
+/// Names a timer of an actor, to [cancel](crate::Context::cancel) it. Those of other actors are
+/// never equal to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TimerId {
     /// Of the actor's task.
@@ -169,7 +176,8 @@ impl<M: Send + 'static> Timers<M> {
         self.arm();
     }
 
-    /// Notes that the actor has found nothing to do, having received so many messages in its life, as far as 32 bits tell.
+    /// Notes that the actor has found nothing to do, having received so many messages in its life,
+    /// as far as 32 bits tell.
     pub(crate) fn rests(&mut self, received: u32) {
         let Some(idle) = &mut self.idle else { return };
         if idle.since.is_none_or(|(_, before)| before != received) {
@@ -204,7 +212,8 @@ impl<M: Send + 'static> Timers<M> {
         }
     }
 
-    /// A message that is due, if the others have had theirs. `received` as in [`rests`](Self::rests).
+    /// A message that is due, if the others have had theirs. `received` as in
+    /// [`rests`](Self::rests).
     pub(crate) fn take(&mut self, received: u32) -> Taken<M> {
         if self.gives_way {
             self.gives_way = false;
@@ -242,7 +251,8 @@ impl<M: Send + 'static> Timers<M> {
                 idle.since = None;
             } else if now.saturating_duration_since(since) >= idle.limit {
                 idle.told = true;
-                // The message that tells of it is one: the actor is idle anew when it has handled it.
+                // The message that tells of it is one: the actor is idle anew when it has handled
+                // it.
                 idle.since = None;
                 return Taken::Message(seal((idle.make)()));
             }
@@ -271,7 +281,8 @@ fn in_at_least(duration: Duration) -> Instant {
     now.checked_add(duration).unwrap_or_else(|| now + Duration::from_secs(200 * 365 * 86_400))
 }
 
-/// When the tick comes that follows the one of `due`, which was seen at `now`: those that were missed are left out.
+/// When the tick comes that follows the one of `due`, which was seen at `now`: those that were
+/// missed are left out.
 fn next_tick(due: Instant, now: Instant, period: Duration) -> Instant {
     let late = now.saturating_duration_since(due).as_nanos();
     let into = u64::try_from(late % period.as_nanos().max(1)).unwrap_or(0);

@@ -7,13 +7,16 @@ use std::time::Duration;
 
 /// Timers.
 ///
-/// They belong to the actor, take neither a task nor a thread, and end with it; a restart and a [drain](crate::ActorRef::stop) end them too. Their clock
-/// is that of the [runtime](evenkeel::time), which a test can stop. A message that is due comes before those in the mailbox, and needs no
-/// room there: that it is full makes no difference. One message of the mailbox is handled between two that are due.
+/// They belong to the actor, take neither a task nor a thread, and end with it; a restart and a
+/// [drain](crate::ActorRef::stop) end them too. Their clock is that of the
+/// [runtime](evenkeel::time), which a test can stop. A message that is due comes before those in
+/// the mailbox, and needs no room there: that it is full makes no difference. One message of the
+/// mailbox is handled between two that are due.
 impl<A: Actor> Context<A> {
     /// Has the actor handle a message once, when `duration` has passed.
     ///
-    /// Until it has been handled or [cancelled](Self::cancel) the actor does not stop for want of references.
+    /// Until it has been handled or [cancelled](Self::cancel) the actor does not stop for want of
+    /// references.
     ///
     /// # Examples
     /// ```
@@ -54,10 +57,12 @@ impl<A: Actor> Context<A> {
         TimerId { actor: self.id(), number }
     }
 
-    /// Has the actor handle a copy of a message whenever a `period` has passed, the first time after one.
+    /// Has the actor handle a copy of a message whenever a `period` has passed, the first time
+    /// after one.
     ///
-    /// A tick that comes so late that the next one is due as well stands for both: those that are missed are left out, and the next one comes
-    /// when it would have. An actor does not stay for its ticks: it stops for want of other references.
+    /// A tick that comes so late that the next one is due as well stands for both: those that are
+    /// missed are left out, and the next one comes when it would have. An actor does not stay for
+    /// its ticks: it stops for want of other references.
     ///
     /// # Panics
     /// If the period is zero.
@@ -123,16 +128,18 @@ impl<A: Actor> Context<A> {
         TimerId { actor: self.id(), number }
     }
 
-    /// Cancels a timer: its message does not come any more, not even if it is due. False if it has come for the last time, was cancelled before, or is
-    /// another actor's.
+    /// Cancels a timer: its message does not come any more, not even if it is due. False if it has
+    /// come for the last time, was cancelled before, or is another actor's.
     pub fn cancel(&mut self, timer: TimerId) -> bool {
         timer.actor == self.id()
             && self.receiver().with_timers(|timers| timers.cancel(timer.number))
     }
 
-    /// Has the actor handle a message that `make` makes whenever it has had nothing to do for `limit`, in place of what was set before.
+    /// Has the actor handle a message that `make` makes whenever it has had nothing to do for
+    /// `limit`, in place of what was set before.
     ///
-    /// Any message ends the wait, that of a timer too, and that of the timeout itself: from when it has been handled the next one counts.
+    /// Any message ends the wait, that of a timer too, and that of the timeout itself: from when it
+    /// has been handled the next one counts.
     ///
     /// # Panics
     /// If the limit is zero.

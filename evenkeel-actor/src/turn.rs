@@ -7,11 +7,13 @@ use evenkeel::internal::{is_deterministic, now};
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Turn {
-    /// When the turn began, as far as that is known, and the last look: the lower half of the nanoseconds. Zero: not yet.
+    /// When the turn began, as far as that is known, and the last look: the lower half of the
+    /// nanoseconds. Zero: not yet.
     begun: u32,
     looked: u32,
-    /// Messages before the next look at the time, and between two looks. Not side by side: of two loads the compiler would make one, which waits for the
-    /// store of the half that has just changed.
+    /// Messages before the next look at the time, and between two looks. Not side by side: of two
+    /// loads the compiler would make one, which waits for the store of the half that has just
+    /// changed.
     left: u8,
     priority: Priority,
     stride: u8,
@@ -29,7 +31,8 @@ impl Turn {
         self.priority
     }
 
-    /// Ends the turn, and says how many messages it has had since [`is_over`](Self::is_over) last told: the next message begins another.
+    /// Ends the turn, and says how many messages it has had since [`is_over`](Self::is_over) last
+    /// told: the next message begins another.
     #[inline(always)]
     pub(crate) fn end(&mut self) -> u8 {
         let handled = self.stride - self.left;
@@ -38,7 +41,8 @@ impl Turn {
         handled
     }
 
-    /// Whether the turn is over, after a message. Now and then it tells `note` how many there have been.
+    /// Whether the turn is over, after a message. Now and then it tells `note` how many there have
+    /// been.
     #[inline(always)]
     pub(crate) fn is_over(&mut self, note: impl FnOnce(u8)) -> bool {
         self.left -= 1;
@@ -70,7 +74,8 @@ impl Turn {
             self.left = self.stride;
             return true;
         }
-        // Half of it is enough for four seconds, and a turn that is longer is over at the next look.
+        // Half of it is enough for four seconds, and a turn that is longer is over at the next
+        // look.
         let now = (now() as u32).max(1);
         if self.begun == 0 {
             (self.begun, self.looked) = (now, now);

@@ -1,27 +1,36 @@
 //! The life of a supervised actor: it can be started again in place.
 //!
 //! # Roles
-//! The *life* is the future of the actor's task. Its *body* is one incarnation of the actor: the value and its loop. The *supervisor* commands by
-//! the [`Post`], which lies under the mailbox's lock, and is told by notices.
+//! The *life* is the future of the actor's task. Its *body* is one incarnation of the actor: the
+//! value and its loop. The *supervisor* commands by the [`Post`], which lies under the mailbox's
+//! lock, and is told by notices.
 //!
 //! # States
-//! *Down*: there is no body; the mailbox takes messages, nobody handles them. *Risen*: there is one.
+//! *Down*: there is no body; the mailbox takes messages, nobody handles them. *Risen*: there is
+//! one.
 //!
 //! # Steps
-//! *Rise* (supervisor): leaves the number of the start, its *term*, and wakes the life. The life drops a body that is there still, calls the factory, and polls the new body,
-//! which tells the supervisor when it has [started](crate::Actor::started). *Cease* (supervisor): leaves the term at the post and an order, which the body meets between two messages and
-//! stops; a start that is still to come does not take place.
-//! *Raze* (whoever kills): a mark, by which the life drops the body at its next poll. *Fall* (life): the body is over, for whatever reason, and its timers go with it; the
-//! supervisor is told, with the term. *Orphan* (the supervisor's end, or its decision): a mark, by which the life ends for good.
+//! *Rise* (supervisor): leaves the number of the start, its *term*, and wakes the life. The life
+//! drops a body that is there still, calls the factory, and polls the new body, which tells the
+//! supervisor when it has [started](crate::Actor::started). *Cease* (supervisor): leaves the term
+//! at the post and an order, which the body meets between two messages and stops; a start that is
+//! still to come does not take place. *Raze* (whoever kills): a mark, by which the life drops the
+//! body at its next poll. *Fall* (life): the body is over, for whatever reason, and its timers go
+//! with it; the supervisor is told, with the term. *Orphan* (the supervisor's end, or its
+//! decision): a mark, by which the life ends for good.
 //!
 //! # Why nothing is lost
-//! Commands are left under the lock, with a flag that the life looks at before each poll of a body, and the task is then woken: by its berth if it is parked there,
-//! by its waker otherwise. While the life is down it never parks, so it is woken by its waker alone, and messages do not wake it. What it tells carries the term, so what comes late, after the
-//! supervisor has decided otherwise or has itself been started again, is known as late.
+//! Commands are left under the lock, with a flag that the life looks at before each poll of a body,
+//! and the task is then woken: by its berth if it is parked there, by its waker otherwise. While
+//! the life is down it never parks, so it is woken by its waker alone, and messages do not wake it.
+//! What it tells carries the term, so what comes late, after the supervisor has decided otherwise
+//! or has itself been started again, is known as late.
 //!
 //! # Rejected
-//! A new task and mailbox for each start, behind one reference: a step more on the way of each message, for all actors. A decision by the failing child itself, under a lock
-//! of the family: no turn of the supervisor is needed, but stopping others, waiting for them and starting them in order needs somebody whose task that is.
+//! A new task and mailbox for each start, behind one reference: a step more on the way of each
+//! message, for all actors. A decision by the failing child itself, under a lock of the family: no
+//! turn of the supervisor is needed, but stopping others, waiting for them and starting them in
+//! order needs somebody whose task that is.
 
 #![allow(unsafe_code, reason = "each incarnation gets the receiver anew")]
 
@@ -153,7 +162,8 @@ fn look_risen<M: Send + 'static>(own: &Mailbox<M>) -> Option<ExitReason> {
     drops.ok().flatten()
 }
 
-/// Looks what is to be done without a body. If it is to rise, the post is that of the new start when this returns: what comes later is for that.
+/// Looks what is to be done without a body. If it is to rise, the post is that of the new start
+/// when this returns: what comes later is for that.
 fn look_down<M: Send + 'static>(own: &Mailbox<M>, context: &Context<'_>) -> Option<Found> {
     let waker = context.waker().clone();
     let found = attend(own, |kin, orders| {
@@ -222,7 +232,8 @@ where
                     return Poll::Pending;
                 }
                 own.reopen();
-                // SAFETY: the life has the reference, and what is made of it is in its body, which is gone before.
+                // SAFETY: the life has the reference, and what is made of it is in its body, which
+                // is gone before.
                 let address = unsafe { Own::of(own) };
                 // SAFETY: the receiver of the last body is gone.
                 let receiver = unsafe { Receiver::new(address) };
@@ -258,7 +269,8 @@ where
     }
 }
 
-/// A body is over: its children end, and the supervisor is told. Gives why, as far as others are concerned.
+/// A body is over: its children end, and the supervisor is told. Gives why, as far as others are
+/// concerned.
 fn fall<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) -> ExitReason {
     let shut = own.is_shut();
     let fallen = note(own, |kin, orders| {

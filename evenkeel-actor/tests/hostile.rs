@@ -1,4 +1,5 @@
-//! What a peer may say that is not of good will, from a seed: the node goes on, and takes no more memory than what was sent to it.
+//! What a peer may say that is not of good will, from a seed: the node goes on, and takes no more
+//! memory than what was sent to it.
 
 #[path = "../fuzz/node_driver.rs"]
 mod driver;

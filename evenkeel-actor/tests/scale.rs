@@ -1,7 +1,8 @@
-//! A million idle actors, and ten thousand with full mailboxes: what they take is bounded, does not grow, and comes back.
+//! A million idle actors, and ten thousand with full mailboxes: what they take is bounded, does not
+//! grow, and comes back.
 //!
-//! What is counted is what is asked of the allocator and not given back, by all threads; not the resident set, which depends on the
-//! allocator's mood.
+//! What is counted is what is asked of the allocator and not given back, by all threads; not the
+//! resident set, which depends on the allocator's mood.
 
 #[path = "common/until.rs"]
 mod until;
@@ -66,7 +67,8 @@ fn on_workers<F: Future<Output = ()> + core::marker::Send + 'static>(
 /// What is kept for ever by a process, or by a test harness. An estimate.
 const ASIDE: usize = 256 << 10;
 
-/// What two workers keep after a million actors: 1.25 MiB of blocks each at most, and queues and tables with room for all tasks that have been ready or there at once. An estimate.
+/// What two workers keep after a million actors: 1.25 MiB of blocks each at most, and queues and
+/// tables with room for all tasks that have been ready or there at once. An estimate.
 const CACHES: usize = 48 << 20;
 
 /// How long a test waits for memory that the workers are about to free: more than any machine

@@ -1,4 +1,5 @@
-//! The attribute and derive macros of evenkeel. The crate `evenkeel` exports them and is what to depend on.
+//! The attribute and derive macros of evenkeel. The crate `evenkeel` exports them and is what to
+//! depend on.
 //!
 //! The attributes put the body of an `async fn` on a runtime of its own. All that they decide is in
 //! `options` and `entry`, which work on tokens alone so that unit tests can call them.

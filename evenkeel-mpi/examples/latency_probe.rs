@@ -7,8 +7,9 @@
 //! in a task. With more, the transport has a thread of its own; so it has with `-threads-per-node
 //! 2`, Thorium's option, which counts that thread. The first rank prints Thorium's counters in its
 //! units; its message count is of pings alone, `nanoseconds-per-message` counts replies too.
-//! `--sources 1 --elsewhere` has one message in flight at a time, between two ranks;
-//! what 8 bytes take there and back between the first two ranks by `MPI_Send` and `MPI_Recv`, before the node begins, stands beside it: `bare-round-trip-median`, of as many trips.
+//! `--sources 1 --elsewhere` has one message in flight at a time, between two ranks; what 8 bytes
+//! take there and back between the first two ranks by `MPI_Send` and `MPI_Recv`, before the node
+//! begins, stands beside it: `bare-round-trip-median`, of as many trips.
 
 #[path = "../../evenkeel-actor/examples/two_nodes/probe.rs"]
 mod probe;
@@ -29,7 +30,8 @@ use std::time::Instant;
 /// Round trips that are timed together, so that the clock is a small part of them.
 const TOGETHER: u64 = 16;
 
-/// The median round trip of a ping-pong of the first two ranks by MPI's blocking calls, in nanoseconds. On the thread that MPI was initialised on.
+/// The median round trip of a ping-pong of the first two ranks by MPI's blocking calls, in
+/// nanoseconds. On the thread that MPI was initialised on.
 fn bare(trips: u64) -> u64 {
     let world = SimpleCommunicator::world();
     let rank = world.rank();

@@ -3,9 +3,12 @@
 //! ```console
 //! mpiexec -n 2 target/release/examples/pingpong [ROUNDS] [TRIPS] [FRAMES] [WINDOW]
 //! ```
-//! In each of ROUNDS (default 9) rank 0 sends 8 bytes and gets them back TRIPS times (100,000), by `MPI_Send` and `MPI_Recv`, then through the transport, polled as a
-//! host does; then FRAMES frames (100,000) of 8 KiB, and as many of 64 bytes, with the default window or WINDOW, go from rank 0 to rank 1, which answers after the last. All contents are
-//! checked. A stream by `MPI_Send` and `MPI_Recv` stands beside them. Medians, least and greatest of the rounds; a time of a ping-pong is one way, half a round trip.
+//! In each of ROUNDS (default 9) rank 0 sends 8 bytes and gets them back TRIPS times (100,000), by
+//! `MPI_Send` and `MPI_Recv`, then through the transport, polled as a host does; then FRAMES frames
+//! (100,000) of 8 KiB, and as many of 64 bytes, with the default window or WINDOW, go from rank 0
+//! to rank 1, which answers after the last. All contents are checked. A stream by `MPI_Send` and
+//! `MPI_Recv` stands beside them. Medians, least and greatest of the rounds; a time of a ping-pong
+//! is one way, half a round trip.
 
 use evenkeel_actor::node::{DownReason, Event, NodeId, Refusal, Transport};
 use evenkeel_mpi::{Config, MpiTransport};

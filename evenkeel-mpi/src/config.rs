@@ -5,7 +5,8 @@ use std::time::Duration;
 
 /// How a transport is set up: the bounds on what it keeps.
 ///
-/// All ranks of a job give the same [`longest_frame`](Self::longest_frame); a rank whose own differs is told at the start.
+/// All ranks of a job give the same [`longest_frame`](Self::longest_frame); a rank whose own
+/// differs is told at the start.
 ///
 /// ```
 /// use evenkeel_mpi::Config;
@@ -27,8 +28,10 @@ impl Config {
     pub const fn new() -> Self {
         Self {
             longest_frame: 16 << 20,
-            // Set by the example `pingpong`: in the best of 21 rounds a frame of 8 KiB takes 1.28 µs with 16 or 32, 1.37 with 64 and 1.47 with 128, because
-            // fewer buffers stay in the caches. Half of it is what goes while an acknowledgement comes: 10 µs of frames of 8 KiB at 12 GB/s.
+            // Set by the example `pingpong`: in the best of 21 rounds a frame of 8 KiB takes 1.28
+            // µs with 16 or 32, 1.37 with 64 and 1.47 with 128, because fewer buffers stay in the
+            // caches. Half of it is what goes while an acknowledgement comes: 10 µs of frames of 8
+            // KiB at 12 GB/s.
             window: 32,
             // An estimate; no benchmark sets it.
             in_flight: 1024,
@@ -37,29 +40,32 @@ impl Config {
         }
     }
 
-    /// The most bytes of a frame, 1 to 2,147,483,647 (MPI counts in C's `int`); the same in all ranks.
+    /// The most bytes of a frame, 1 to 2,147,483,647 (MPI counts in C's `int`); the same in all
+    /// ranks.
     #[must_use]
     pub const fn longest_frame(mut self, bytes: usize) -> Self {
         self.longest_frame = bytes;
         self
     }
 
-    /// The most frames that one node sends another that this has not taken, 2 or more. A few more can be on their way into the memory that the other has ready.
+    /// The most frames that one node sends another that this has not taken, 2 or more. A few more
+    /// can be on their way into the memory that the other has ready.
     #[must_use]
     pub const fn window(mut self, frames: u32) -> Self {
         self.window = frames;
         self
     }
 
-    /// The most frames of this node that MPI has at a time and is not done with, 1 or more; to all nodes.
+    /// The most frames of this node that MPI has at a time and is not done with, 1 or more; to all
+    /// nodes.
     #[must_use]
     pub const fn in_flight(mut self, frames: usize) -> Self {
         self.in_flight = frames;
         self
     }
 
-    /// How long at most a wait sleeps before it looks at MPI again, and so how late a message can be seen after long idleness.
-    /// Zero: it never sleeps.
+    /// How long at most a wait sleeps before it looks at MPI again, and so how late a message can
+    /// be seen after long idleness. Zero: it never sleeps.
     #[must_use]
     pub const fn longest_nap(mut self, nap: Duration) -> Self {
         self.longest_nap = nap;

@@ -34,12 +34,13 @@ impl Peer {
 
 /// Bounds how far a sender is ahead of a receiver.
 ///
-/// Of `window / 2` frames in succession the last is synchronous: MPI says that it is complete when its receiver has matched it, and by MPI's order the receiver has then
-/// matched all before it. There is no synchronous frame while one is pending. So the frames that are not matched are the pending one, fewer
-/// than half a window before it and fewer than half after it.
+/// Of `window / 2` frames in succession the last is synchronous: MPI says that it is complete when
+/// its receiver has matched it, and by MPI's order the receiver has then matched all before it.
+/// There is no synchronous frame while one is pending. So the frames that are not matched are the
+/// pending one, fewer than half a window before it and fewer than half after it.
 ///
-/// Rejected: counting acknowledgements in messages of our own, which says the same for one more message per half window from a receiver
-/// that then must have room to send.
+/// Rejected: counting acknowledgements in messages of our own, which says the same for one more
+/// message per half window from a receiver that then must have room to send.
 pub(crate) struct Window {
     half: u32,
     /// Frames since the last synchronous one.
@@ -74,7 +75,8 @@ impl Window {
     }
 }
 
-/// What comes from a rank, in its order: MPI matches in order, but a long message can be complete after a short one that was matched later.
+/// What comes from a rank, in its order: MPI matches in order, but a long message can be complete
+/// after a short one that was matched later.
 #[derive(Default)]
 pub(crate) struct Incoming {
     waiting: VecDeque<Option<Message>>,
@@ -125,7 +127,8 @@ impl Incoming {
 mod tests {
     use super::*;
 
-    /// The most frames that are sent and not matched, when a receiver matches whatever `matches` says between sends.
+    /// The most frames that are sent and not matched, when a receiver matches whatever `matches`
+    /// says between sends.
     fn furthest(window: u32, frames: usize, mut matches: impl FnMut(usize) -> bool) -> usize {
         let mut sender = Window::new(window);
         let mut unmatched: VecDeque<bool> = VecDeque::new();

@@ -1,4 +1,5 @@
-//! What is asserted of any bytes that a peer may send. The fuzz target and the tests `frames` run the same.
+//! What is asserted of any bytes that a peer may send. The fuzz target and the tests `frames` run
+//! the same.
 
 use evenkeel_node::frame::{self, Frame};
 use evenkeel_node::wire::Message;
@@ -6,8 +7,8 @@ use evenkeel_node::wire::Message;
 /// The longest frame that is read here.
 const MOST: usize = 1 << 20;
 
-/// Reads `bytes` as a frame and looks at all that is in it. What is read has one form only, so written again it is the same.
-/// Gives the number of messages.
+/// Reads `bytes` as a frame and looks at all that is in it. What is read has one form only, so
+/// written again it is the same. Gives the number of messages.
 ///
 /// # Panics
 /// If a message, written again, has other bytes.

@@ -11,7 +11,8 @@ pub const BATCH: u64 = 4_000;
 /// endless. An estimate; no benchmark sets it.
 pub const MOST_POLLS: u32 = 256;
 
-/// The average work in a task: the time of a poll times the polls per completed task, of those made lately.
+/// The average work in a task: the time of a poll times the polls per completed task, of those made
+/// lately.
 ///
 /// # Examples
 /// ```
@@ -25,17 +26,21 @@ pub fn work(mean_poll: u64, polls: u64, completed: u64) -> u64 {
     mean_poll.saturating_mul(polls / completed.max(1))
 }
 
-/// For so many nanoseconds that a batch has lasted, one of the next ones is of a single poll: the work at the ends of these is 1 % of that.
-/// An estimate by [`BATCH`]'s; `evenkeel-bench run --bench timers --variant long --procs 1` shows what it is for.
+/// For so many nanoseconds that a batch has lasted, one of the next ones is of a single poll: the
+/// work at the ends of these is 1 % of that. An estimate by [`BATCH`]'s; `evenkeel-bench run
+/// --bench timers --variant long --procs 1` shows what it is for.
 const CAUTION: u64 = 8_000;
 
-/// The most batches of a single poll after a long one: as for 8 ms, which no task of a runtime should take. An estimate; no benchmark sets it.
+/// The most batches of a single poll after a long one: as for 8 ms, which no task of a runtime
+/// should take. An estimate; no benchmark sets it.
 const MOST_CAUTION: u64 = 1_000;
 
-/// How many of the next batches are to be of a single poll, after one that has lasted for `elapsed`, if it were `caution` before that.
+/// How many of the next batches are to be of a single poll, after one that has lasted for
+/// `elapsed`, if it were `caution` before that.
 ///
-/// The average says nothing of a single long poll among many short ones: a task that keeps its processor for long, and is ready again at once, would
-/// be polled again and again in a batch that is sized for the others, and timers and others would wait.
+/// The average says nothing of a single long poll among many short ones: a task that keeps its
+/// processor for long, and is ready again at once, would be polled again and again in a batch that
+/// is sized for the others, and timers and others would wait.
 ///
 /// # Examples
 /// ```

@@ -1,12 +1,13 @@
-//! When a worker that waits for a stolen job, or that looks for one, gives up waiting for its owner.
+//! When a worker that waits for a stolen job, or that looks for one, gives up waiting for its
+//! owner.
 
-/// How long a request for jobs waits for an answer before the jobs are seized: an owner that forks at all answers
-/// within its next fork; one inside a long leaf does not. A third of what the heavy fence of the seizure costs.
-/// An estimate; no benchmark sets it.
+/// How long a request for jobs waits for an answer before the jobs are seized: an owner that forks
+/// at all answers within its next fork; one inside a long leaf does not. A third of what the heavy
+/// fence of the seizure costs. An estimate; no benchmark sets it.
 pub const ANSWER: u64 = 3_000;
 
-/// How long a worker that waits for a stolen job stays on its core: twice the time of a sleep and a wake-up, as in
-/// [`super::searching::SEARCH`].
+/// How long a worker that waits for a stolen job stays on its core: twice the time of a sleep and a
+/// wake-up, as in [`super::searching::SEARCH`].
 pub const STAY: u64 = super::searching::SEARCH;
 
 /// The shortest and the longest nap of a worker that waits for a stolen job: between them it looks
@@ -19,8 +20,9 @@ pub const NAP: (u64, u64) = (100_000, 1_000_000);
 /// looks. An estimate; no benchmark sets it.
 pub const STUCK: u64 = NAP.0;
 
-/// How long a worker has to be back from fork-join before the relief leaves the tasks to it: as long as a search, so
-/// that one that comes back only to go away again is not counted on. An estimate; no benchmark sets it.
+/// How long a worker has to be back from fork-join before the relief leaves the tasks to it: as
+/// long as a search, so that one that comes back only to go away again is not counted on. An
+/// estimate; no benchmark sets it.
 pub const BACK: u64 = super::searching::SEARCH;
 
 /// How long a worker waits with nothing to run before a spare runs errands in its stead: as long as

@@ -1,23 +1,25 @@
 //! When a processor that has work takes older work from another.
 //!
-//! The rule is that of the C∀ runtime (Delisle, "The C∀ scheduler", PhD thesis, 2022): compare ages,
-//! smoothed by a moving average, and leave a margin, so that equals do not trade tasks.
+//! The rule is that of the C∀ runtime (Delisle, "The C∀ scheduler", PhD thesis, 2022): compare
+//! ages, smoothed by a moving average, and leave a margin, so that equals do not trade tasks.
 
 use super::Look;
 
-/// The work of a processor that switches must be this many times as old as one's own. The least whole number
-/// that leaves equals alone; it is the factor before a task's fair share in the bound that
-/// `cargo test --test promise` asserts.
+/// The work of a processor that switches must be this many times as old as one's own. The least
+/// whole number that leaves equals alone; it is the factor before a task's fair share in the bound
+/// that `cargo test --test promise` asserts.
 pub const MARGIN: u64 = 2;
 
-/// Other work must be at least this much older than one's own. Twice a batch: ages are known to within a
-/// batch, and younger work is on its way. It follows from the batch, and no benchmark sets it apart from that.
+/// Other work must be at least this much older than one's own. Twice a batch: ages are known to
+/// within a batch, and younger work is on its way. It follows from the batch, and no benchmark sets
+/// it apart from that.
 pub const LEAST_AGE: u64 = 2 * super::batch::BATCH;
 
-/// The work of a processor that stands still is taken by force if it is this much older than twice one's own.
-/// Two processors with polls about as long as a batch look to each other as if they stood still; by the age
-/// alone of one's own they would take each other's queues by turns. The simulated machines of
-/// `cargo test --test promise` set it: 39 heavy fences where there were 16,296.
+/// The work of a processor that stands still is taken by force if it is this much older than twice
+/// one's own. Two processors with polls about as long as a batch look to each other as if they
+/// stood still; by the age alone of one's own they would take each other's queues by turns. The
+/// simulated machines of `cargo test --test promise` set it: 39 heavy fences where there were
+/// 16,296.
 pub const STUCK_AGE: u64 = 8 * LEAST_AGE;
 
 /// What to do about another processor.

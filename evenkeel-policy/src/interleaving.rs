@@ -1,12 +1,14 @@
 //! Which of several ready tasks is next, where a seed says so.
 //!
-//! Any of them, each as likely as the others, by SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014) as a
-//! function of the seed and the step, so that a choice depends on no other. Fairness is then a matter of chance: of `n` tasks that stay ready one has not had its
-//! turn within `k` steps with a chance of `(1 - 1/n)^k`.
+//! Any of them, each as likely as the others, by SplitMix64 (Steele, Lea and Flood, "Fast
+//! splittable pseudorandom number generators", 2014) as a function of the seed and the step, so
+//! that a choice depends on no other. Fairness is then a matter of chance: of `n` tasks that stay
+//! ready one has not had its turn within `k` steps with a chance of `(1 - 1/n)^k`.
 //!
 //! # Rejected
-//! Priorities that change at a few points (PCT: Burckhardt and others, "A randomized scheduler with probabilistic guarantees of finding
-//! bugs", 2010): a task that yields until another has done something never lets that one in, and programs here do so.
+//! Priorities that change at a few points (PCT: Burckhardt and others, "A randomized scheduler with
+//! probabilistic guarantees of finding bugs", 2010): a task that yields until another has done
+//! something never lets that one in, and programs here do so.
 
 /// What one step is from the next in the sequence: the golden ratio.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -23,7 +25,8 @@ const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 #[inline]
 #[must_use]
 pub fn bits(seed: u64, step: u64) -> u64 {
-    // Neighbouring seeds begin far from each other: otherwise one's sequence would be another's, one step on.
+    // Neighbouring seeds begin far from each other: otherwise one's sequence would be another's,
+    // one step on.
     mix(mix(seed.wrapping_add(STEP)).wrapping_add(step.wrapping_mul(STEP)))
 }
 
@@ -68,7 +71,8 @@ mod tests {
         assert_eq!(among(u64::MAX, 0), 0);
     }
 
-    /// Of three steps with three candidates there are 27 orders, and a few hundred seeds in a row find them all.
+    /// Of three steps with three candidates there are 27 orders, and a few hundred seeds in a row
+    /// find them all.
     #[test]
     fn seeds_in_a_row_give_all_orders() {
         let order = |seed| [0, 1, 2].map(|step| among(bits(seed, step), 3));

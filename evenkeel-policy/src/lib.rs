@@ -1,9 +1,9 @@
 //! Every decision of [evenkeel](https://docs.rs/evenkeel)'s scheduler, as a pure function of plain
 //! values.
 //!
-//! Nothing here reads a clock, an atomic or a thread, so that the same functions run in the workers,
-//! in unit tests with made-up values, and on simulated machines. Times are nanoseconds. There is no
-//! standard library and no unsafe code below: the compiler keeps it so.
+//! Nothing here reads a clock, an atomic or a thread, so that the same functions run in the
+//! workers, in unit tests with made-up values, and on simulated machines. Times are nanoseconds.
+//! There is no standard library and no unsafe code below: the compiler keeps it so.
 //!
 //! Programs use `evenkeel`. This crate is a part of it and changes with it: each version of either
 //! goes with one of the other.
@@ -41,19 +41,20 @@ pub struct Look {
     pub ready: usize,
     /// How long the head of the ready queue has been waiting.
     pub head_age: u64,
-    /// Tasks that can run and are there for the sake of an object: nobody takes them as long as the processor switches.
+    /// Tasks that can run and are there for the sake of an object: nobody takes them as long as the
+    /// processor switches.
     pub visitors: usize,
     /// The moving average of the waits of the tasks that were polled there lately.
     pub mean_wait: u64,
     /// The moving average of the time of a poll there.
     pub mean_poll: u64,
-    /// The moving average of the work in a task there: the time of a poll times the polls per completed
-    /// task.
+    /// The moving average of the work in a task there: the time of a poll times the polls per
+    /// completed task.
     pub mean_work: u64,
     /// Whether tasks wait in the inbox, or in an answer that has not been fetched.
     pub inbox: bool,
-    /// Whether tasks have left the ready queue since the last look at the processor: it has polled one, or another
-    /// has taken some, which makes this one look once more.
+    /// Whether tasks have left the ready queue since the last look at the processor: it has polled
+    /// one, or another has taken some, which makes this one look once more.
     pub switched: bool,
     /// For how long it has had tasks, and none has left.
     pub stalled: u64,

@@ -1,19 +1,23 @@
 //! Which worker may take which fork-join job, by the caches that they share.
 //!
-//! A fork that states its footprint is *anchored* to the smallest cache that holds it: workers that share that cache
-//! may take its second half at once. Others may too ([`Locality::Biased`]), once they have been without work for a while that is
-//! longer for those that are far, so that no worker is idle for longer beside a job. A worker that takes a job from afar runs all of it, and what it forks
-//! is anchored to the caches there: one far steal moves a whole subtree.
+//! A fork that states its footprint is *anchored* to the smallest cache that holds it: workers that
+//! share that cache may take its second half at once. Others may too ([`Locality::Biased`]), once
+//! they have been without work for a while that is longer for those that are far, so that no worker
+//! is idle for longer beside a job. A worker that takes a job from afar runs all of it, and what it
+//! forks is anchored to the caches there: one far steal moves a whole subtree.
 //!
 //! # Sources
-//! Anchoring, with a dilation of 0.5: space-bounded schedulers (Simhadri, Blelloch, Fineman, Gibbons and Kyrola, "Experimental
-//! analysis of space-bounded schedulers", SPAA 2014). The strict rule: the Cilk Locality runtime (Shuck, "Performance
-//! analysis of the Cilk Locality runtime", 2017), whose idle time is what the bias avoids. To prefer and not to forbid: NUMA-WS (Deters, Wu, Xu and Lee,
-//! IISWC 2018). Offering a subtree to whoever ran it last: localised work stealing (Leiserson, Schardl and Suksompong, 2018).
+//! Anchoring, with a dilation of 0.5: space-bounded schedulers (Simhadri, Blelloch, Fineman,
+//! Gibbons and Kyrola, "Experimental analysis of space-bounded schedulers", SPAA 2014). The strict
+//! rule: the Cilk Locality runtime (Shuck, "Performance analysis of the Cilk Locality runtime",
+//! 2017), whose idle time is what the bias avoids. To prefer and not to forbid: NUMA-WS (Deters,
+//! Wu, Xu and Lee, IISWC 2018). Offering a subtree to whoever ran it last: localised work stealing
+//! (Leiserson, Schardl and Suksompong, 2018).
 
 use crate::Distance;
 
-/// How fork-join jobs are kept near their data. It matters only for forks that state their footprint (`join_sized`).
+/// How fork-join jobs are kept near their data. It matters only for forks that state their
+/// footprint (`join_sized`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Locality {
     /// Anybody takes the oldest job of anybody, the nearest victim first.
@@ -50,13 +54,15 @@ impl Locality {
     }
 }
 
-/// A fork is anchored to a cache if it fills no more than one part in so many of it: the other half of a pair of forks, and
-/// what the runtime itself needs, have to fit too. The dilation of 0.5 of the space-bounded schedulers.
+/// A fork is anchored to a cache if it fills no more than one part in so many of it: the other half
+/// of a pair of forks, and what the runtime itself needs, have to fit too. The dilation of 0.5 of
+/// the space-bounded schedulers.
 pub const DILATION: u64 = 2;
 
-/// How long a worker goes without work before it takes a job that is anchored to a cache that it does not share, from a worker with
-/// which it shares the last-level cache: the data are still near. An estimate, some four looks round: `evenkeel-bench simulate` does not tell
-/// 100 ns from 2 µs.
+/// How long a worker goes without work before it takes a job that is anchored to a cache that it
+/// does not share, from a worker with which it shares the last-level cache: the data are still
+/// near. An estimate, some four looks round: `evenkeel-bench simulate` does not tell 100 ns from 2
+/// µs.
 pub const NEAR: u64 = 500;
 
 /// The same where it does not share the last-level cache. Set by `evenkeel-bench simulate`, on 4
@@ -64,8 +70,8 @@ pub const NEAR: u64 = 500;
 /// medium ones 1 %; with 3 µs the medium stencil gains half as much.
 pub const FAR: u64 = 5_000;
 
-/// How long a job is left to whoever ran it the last time. Set by `evenkeel-bench simulate`: without
-/// it the medium stencil gains half as much; 1 µs does as well.
+/// How long a job is left to whoever ran it the last time. Set by `evenkeel-bench simulate`:
+/// without it the medium stencil gains half as much; 1 µs does as well.
 pub const HOLD: u64 = 2_000;
 
 /// What is known of a job before it is taken.
@@ -93,8 +99,9 @@ impl Offer {
     pub const FREE: Self = Self { reach: Distance::Remote, last: Last::Owner };
 }
 
-/// How far workers may be to share the smallest of the owner's caches that holds so many bytes. `caches` are
-/// the sizes of the owner's caches, the smallest first, and how far those are that share them.
+/// How far workers may be to share the smallest of the owner's caches that holds so many bytes.
+/// `caches` are the sizes of the owner's caches, the smallest first, and how far those are that
+/// share them.
 ///
 /// # Examples
 /// ```
@@ -173,8 +180,8 @@ pub fn may_ever_take(locality: Locality, offer: Offer, distance: Distance) -> bo
     may_take(locality, offer, distance, u64::MAX)
 }
 
-/// The number of the second half of a fork of so many bytes, within the part of a recursion that has the number `part`; the whole is
-/// zero. A hash: two parts can have the same number.
+/// The number of the second half of a fork of so many bytes, within the part of a recursion that
+/// has the number `part`; the whole is zero. A hash: two parts can have the same number.
 ///
 /// # Examples
 /// ```

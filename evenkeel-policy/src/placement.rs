@@ -34,15 +34,17 @@ pub fn place(source: Source, last: usize, processors: usize) -> usize {
     }
 }
 
-/// The time between two looks of a searching worker from which on it takes it that others have run on its hardware thread meanwhile. Some
-/// fifty times that of a look; an estimate, no benchmark sets it.
+/// The time between two looks of a searching worker from which on it takes it that others have run
+/// on its hardware thread meanwhile. Some fifty times that of a look; an estimate, no benchmark
+/// sets it.
 pub const LOST: u64 = 20_000;
 
-/// How often a worker goes to another hardware thread at most: what that costs, some 10 µs, is a hundredth of this. An estimate; no
-/// benchmark sets it.
+/// How often a worker goes to another hardware thread at most: what that costs, some 10 µs, is a
+/// hundredth of this. An estimate; no benchmark sets it.
 pub const APART: u64 = 1_000_000;
 
-/// Whether a worker that searches finds out where it is: at first, and whenever it has not been running.
+/// Whether a worker that searches finds out where it is: at first, and whenever it has not been
+/// running.
 ///
 /// # Examples
 /// ```
@@ -74,9 +76,9 @@ pub fn may_move(is_first_look: bool, since: u64) -> bool {
     !is_first_look && since >= APART
 }
 
-/// Tasks of one processor that get cache lines of their own. `evenkeel-bench run --bench yield --procs 2`
-/// is why there are any (13 ns with, 27 without), and `--bench memory` why there are not more: beyond this,
-/// tasks do not stay in a core's own cache anyway.
+/// Tasks of one processor that get cache lines of their own. `evenkeel-bench run --bench yield
+/// --procs 2` is why there are any (13 ns with, 27 without), and `--bench memory` why there are not
+/// more: beyond this, tasks do not stay in a core's own cache anyway.
 pub const PADDED: usize = 1_024;
 
 /// Decides whether the next task of a processor that has so many gets cache lines of its own.

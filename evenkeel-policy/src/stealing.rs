@@ -2,30 +2,33 @@
 
 use super::Look;
 
-/// What it costs to run a task on another processor than that of its birth: its lines have to come over,
-/// and its memory goes back. Tasks that have less work in them than this are left to their owner, unless
-/// they have been waiting for long. `evenkeel-bench run --bench spawn --procs 2` set it: 50 ns per task that
-/// stays, 190 for one that moves; this is some three and a half times the difference.
+/// What it costs to run a task on another processor than that of its birth: its lines have to come
+/// over, and its memory goes back. Tasks that have less work in them than this are left to their
+/// owner, unless they have been waiting for long. `evenkeel-bench run --bench spawn --procs 2` set
+/// it: 50 ns per task that stays, 190 for one that moves; this is some three and a half times the
+/// difference.
 pub const MIGRATION: u64 = 500;
 
-/// A queue that its owner needs this long for is worth a steal at once: a hand-over costs both sides
-/// some 300 ns when the cores are near and 1 µs when they are far. An estimate: twice the dearer; no benchmark
-/// sets it.
+/// A queue that its owner needs this long for is worth a steal at once: a hand-over costs both
+/// sides some 300 ns when the cores are near and 1 µs when they are far. An estimate: twice the
+/// dearer; no benchmark sets it.
 pub const LONG_BACKLOG: u64 = 2_000;
 
-/// A task that has waited this long is worth a steal at once, whatever a poll lasts there. More than
-/// two batches, within which ages are not known; an estimate beyond that, which no benchmark sets.
+/// A task that has waited this long is worth a steal at once, whatever a poll lasts there. More
+/// than two batches, within which ages are not known; an estimate beyond that, which no benchmark
+/// sets.
 pub const OLD_HEAD: u64 = 10_000;
 
-/// The same for tasks that are not worth the move: twice the time of a poll that spawns a thousand of them, at
-/// the 50 ns of `evenkeel-bench run --bench spawn`. It is part of the bound that `cargo test --test promise`
-/// asserts.
+/// The same for tasks that are not worth the move: twice the time of a poll that spawns a thousand
+/// of them, at the 50 ns of `evenkeel-bench run --bench spawn`. It is part of the bound that `cargo
+/// test --test promise` asserts.
 pub const OLD_SMALL_HEAD: u64 = 100_000;
 
 /// How long a thief stands by before it takes from a queue that is short and young. Its owner will
 /// have polled such tasks by then, if their polls are short; to move them would cost more than it
-/// gains, and would tear apart tasks that wake each other. A lone young task is taken only from behind a
-/// [long poll](is_in_long_poll): otherwise its owner would be without work instead. `evenkeel-bench run --bench churn --tasks-per-proc 2` set it.
+/// gains, and would tear apart tasks that wake each other. A lone young task is taken only from
+/// behind a [long poll](is_in_long_poll): otherwise its owner would be without work instead.
+/// `evenkeel-bench run --bench churn --tasks-per-proc 2` set it.
 pub const PATIENCE: u64 = 20_000;
 
 /// Decides whether a thief that has been without work for `waited` asks the processor `other`.
@@ -73,8 +76,8 @@ pub fn steal(other: &Look, waited: u64) -> bool {
     other.backlog() >= LONG_BACKLOG || other.head_age >= OLD_HEAD
 }
 
-/// Whether a processor whose polls are quick has not polled for several times as long: what waits there waits for a
-/// poll of another kind. `evenkeel-bench run --bench transfer` is where it shows.
+/// Whether a processor whose polls are quick has not polled for several times as long: what waits
+/// there waits for a poll of another kind. `evenkeel-bench run --bench transfer` is where it shows.
 ///
 /// # Examples
 /// ```
@@ -90,11 +93,13 @@ pub fn is_in_long_poll(other: &Look) -> bool {
     other.mean_poll < super::together::QUICK && other.stalled >= answer_within(other)
 }
 
-/// How long a processor stands still before the tasks that have come to it for an object's sake are taken away: several times as long as the system gives its core to somebody
-/// else now and then, when they would only go there again. An estimate; no benchmark sets it.
+/// How long a processor stands still before the tasks that have come to it for an object's sake are
+/// taken away: several times as long as the system gives its core to somebody else now and then,
+/// when they would only go there again. An estimate; no benchmark sets it.
 pub const STRANDED: u64 = 4_000_000;
 
-/// Whether the tasks that are at a processor for the sake of an [object](crate::object) wait for a worker that stands still.
+/// Whether the tasks that are at a processor for the sake of an [object](crate::object) wait for a
+/// worker that stands still.
 ///
 /// # Examples
 /// ```
@@ -110,8 +115,9 @@ pub fn is_stranded(other: &Look) -> bool {
     other.visitors > 0 && !other.switched && other.stalled >= STRANDED
 }
 
-/// How many of its `ready` tasks a thief that has `own` takes from a processor without asking: what that would
-/// [give](give()); all, if that stands inside a poll that lasts longer than an answer may.
+/// How many of its `ready` tasks a thief that has `own` takes from a processor without asking: what
+/// that would [give](give()); all, if that stands inside a poll that lasts longer than an answer
+/// may.
 ///
 /// # Examples
 /// ```
@@ -131,8 +137,9 @@ pub fn seize(other: &Look, ready: usize, own: usize) -> usize {
     }
 }
 
-/// Whether a processor stands still with old work, so that its queue is taken by force although somebody else
-/// asks for it: whoever asks may stand still too, and then never takes its request back.
+/// Whether a processor stands still with old work, so that its queue is taken by force although
+/// somebody else asks for it: whoever asks may stand still too, and then never takes its request
+/// back.
 ///
 /// # Examples
 /// ```
@@ -148,16 +155,17 @@ pub fn is_stuck(other: &Look) -> bool {
     !other.switched && other.ready > 0 && other.head_age >= OLD_SMALL_HEAD
 }
 
-/// How long a thief waits at most for the answer to its request before it uses the heavy fence: an estimate from the
-/// fence's cost, 2 to 10 µs in a virtual machine; no benchmark sets it.
+/// How long a thief waits at most for the answer to its request before it uses the heavy fence: an
+/// estimate from the fence's cost, 2 to 10 µs in a virtual machine; no benchmark sets it.
 pub const LONGEST_ANSWER: u64 = 3_000;
 
-/// How long it waits at least: an owner at its next push or pop answers within 300 ns when the cores are near and 1 µs
-/// when they are far. `evenkeel-bench run --bench transfer` set it.
+/// How long it waits at least: an owner at its next push or pop answers within 300 ns when the
+/// cores are near and 1 µs when they are far. `evenkeel-bench run --bench transfer` set it.
 pub const SHORTEST_ANSWER: u64 = 1_000;
 
-/// How long a thief waits for the answer of `other` before it uses the heavy fence: four of the polls that it lately
-/// made, within bounds. One whose polls are quick and who has not answered by then is inside a long one.
+/// How long a thief waits for the answer of `other` before it uses the heavy fence: four of the
+/// polls that it lately made, within bounds. One whose polls are quick and who has not answered by
+/// then is inside a long one.
 ///
 /// # Examples
 /// ```
@@ -172,15 +180,17 @@ pub fn answer_within(other: &Look) -> u64 {
     other.mean_poll.saturating_mul(4).clamp(SHORTEST_ANSWER, LONGEST_ANSWER)
 }
 
-/// How long an owner goes on paying for its own fences after somebody has asked it for work or has been searching: as
-/// long as a [search](super::searching::SEARCH), so that whoever still searches finds it so. The price is 2 to 5 ns for
-/// each push and pop; without it, the thief of an owner inside a long poll pays 10 µs for the heavy fence, which
-/// interrupts every core. `evenkeel-bench run --bench transfer` set it.
+/// How long an owner goes on paying for its own fences after somebody has asked it for work or has
+/// been searching: as long as a [search](super::searching::SEARCH), so that whoever still searches
+/// finds it so. The price is 2 to 5 ns for each push and pop; without it, the thief of an owner
+/// inside a long poll pays 10 µs for the heavy fence, which interrupts every core. `evenkeel-bench
+/// run --bench transfer` set it.
 pub const FENCED: u64 = super::searching::SEARCH;
 
-/// How long a processor is left alone by one that has tried in vain to take its work, after `failures` such
-/// attempts in a row. Its worker has been preempted by the operating system inside an operation, and nobody
-/// can take the queue until it goes on; a heavy fence each few microseconds would only slow the others down.
+/// How long a processor is left alone by one that has tried in vain to take its work, after
+/// `failures` such attempts in a row. Its worker has been preempted by the operating system inside
+/// an operation, and nobody can take the queue until it goes on; a heavy fence each few
+/// microseconds would only slow the others down.
 ///
 /// # Examples
 /// ```
@@ -202,8 +212,8 @@ pub fn leave_alone(failures: u32) -> u64 {
 
 /// How many of its `ready` tasks an asked processor gives to one that has `asker` of them: half of
 /// the difference, the older half. One that is `polling` a task keeps nothing back for itself if
-/// there is just one. Of tasks that are not `worth` the move it gives one: among many that end at once there
-/// may be some that go on, which are worth finding.
+/// there is just one. Of tasks that are not `worth` the move it gives one: among many that end at
+/// once there may be some that go on, which are worth finding.
 ///
 /// # Examples
 /// ```
@@ -222,7 +232,8 @@ pub fn give(ready: usize, asker: usize, polling: bool, worth: bool) -> usize {
     if worth { half } else { half.min(1) }
 }
 
-/// Whether what waits at a processor is worth the move by the half: for the work in it, or for its age.
+/// Whether what waits at a processor is worth the move by the half: for the work in it, or for its
+/// age.
 ///
 /// # Examples
 /// ```

@@ -1,22 +1,24 @@
 //! Who fires a processor's timers, and when.
 //!
-//! A processor fires its own, at the end of a batch, while it searches, and when it wakes for the next one. The others look after
-//! those of a worker that does not come to it.
+//! A processor fires its own, at the end of a batch, while it searches, and when it wakes for the
+//! next one. The others look after those of a worker that does not come to it.
 
-/// Timers of another processor are fired by whoever looks at it once they are this much overdue: a worker that is merely inside a
-/// poll of usual length fires them itself, and the two do not meet at the lock. An estimate: some 25 batches, and a fifth of a tick; no
-/// benchmark sets it.
+/// Timers of another processor are fired by whoever looks at it once they are this much overdue: a
+/// worker that is merely inside a poll of usual length fires them itself, and the two do not meet
+/// at the lock. An estimate: some 25 batches, and a fifth of a tick; no benchmark sets it.
 pub const OVERDUE: u64 = 100_000;
 
-/// The usual resolution of timers, in nanoseconds. A choice: that of Tokio and of Go's contemporaries, which users have come to count on.
+/// The usual resolution of timers, in nanoseconds. A choice: that of Tokio and of Go's
+/// contemporaries, which users have come to count on.
 pub const RESOLUTION: u64 = 1_000_000;
 
-/// Timers that are fired under one hold of the lock: the tasks are woken between two holds, so that nobody who arms or cancels
-/// waits for longer than it takes to unlink these. An estimate; no benchmark sets it.
+/// Timers that are fired under one hold of the lock: the tasks are woken between two holds, so that
+/// nobody who arms or cancels waits for longer than it takes to unlink these. An estimate; no
+/// benchmark sets it.
 pub const GROUP: usize = 32;
 
-/// Whether to fire another processor's timers at the time `now`, of which the next is due at `next`. If its worker is `away`, inside
-/// fork-join, nobody else is about to.
+/// Whether to fire another processor's timers at the time `now`, of which the next is due at
+/// `next`. If its worker is `away`, inside fork-join, nobody else is about to.
 ///
 /// # Examples
 /// ```
@@ -34,12 +36,15 @@ pub fn fires_for(now: u64, next: u64, away: bool) -> bool {
     now >= next.saturating_add(grace) && next != u64::MAX
 }
 
-/// A timer that is farther away than this is armed without a look at the time: the coarse clock is behind by as long as the present poll has lasted, and only one
-/// that lasts for longer than this finds a timer whose deadline has passed meanwhile armed instead of due, and a batch late. An estimate; no benchmark sets it.
+/// A timer that is farther away than this is armed without a look at the time: the coarse clock is
+/// behind by as long as the present poll has lasted, and only one that lasts for longer than this
+/// finds a timer whose deadline has passed meanwhile armed instead of due, and a batch late. An
+/// estimate; no benchmark sets it.
 pub const NEAR: u64 = 10_000_000;
 
-/// Whether a timer with this deadline is worth a look at the time when it is armed, where the coarse clock says `now`: if it is so near
-/// that it may be due already, which would save it the wheel and a tick.
+/// Whether a timer with this deadline is worth a look at the time when it is armed, where the
+/// coarse clock says `now`: if it is so near that it may be due already, which would save it the
+/// wheel and a tick.
 ///
 /// # Examples
 /// ```
@@ -53,7 +58,8 @@ pub fn looks_at_clock(deadline: u64, now: u64) -> bool {
     deadline <= now.saturating_add(NEAR)
 }
 
-/// How long a sleeper sleeps at the time `now`: as the watch does, if it is the watch, and at most until its next timer.
+/// How long a sleeper sleeps at the time `now`: as the watch does, if it is the watch, and at most
+/// until its next timer.
 ///
 /// # Examples
 /// ```
@@ -73,8 +79,9 @@ pub fn sleep_limit(watch: Option<u64>, now: u64, next: u64) -> Option<u64> {
     }
 }
 
-/// How long the watch sleeps at the time `now`, if it is to sleep for `watch` and the others' next timer is due at `next`: not past the time at which
-/// it would [fire](fires_for) that for a worker that is stuck, but never shorter than its [shortest sleep](super::waking::WATCH).
+/// How long the watch sleeps at the time `now`, if it is to sleep for `watch` and the others' next
+/// timer is due at `next`: not past the time at which it would [fire](fires_for) that for a worker
+/// that is stuck, but never shorter than its [shortest sleep](super::waking::WATCH).
 ///
 /// # Examples
 /// ```
@@ -91,8 +98,8 @@ pub fn watch_limit(watch: u64, now: u64, next: u64) -> u64 {
     watch.min(next.saturating_add(OVERDUE).saturating_sub(now).max(super::waking::WATCH))
 }
 
-/// The binary logarithm of the length of a tick: the longest power of two of nanoseconds that is at most the resolution asked for,
-/// so that a division is a shift.
+/// The binary logarithm of the length of a tick: the longest power of two of nanoseconds that is at
+/// most the resolution asked for, so that a division is a shift.
 ///
 /// # Examples
 /// ```

@@ -6,9 +6,9 @@ use core::ops::Range;
 use super::Locality;
 
 /// Of this many looks, all but one stay among the near processors, those behind the same last-level
-/// cache. The other one may go anywhere, so that locality never beats the promise. C∀ goes far three
-/// times in 256; a look costs one cache line, and farther caches are more often idle. An estimate from the cost
-/// of a look; no benchmark sets it.
+/// cache. The other one may go anywhere, so that locality never beats the promise. C∀ goes far
+/// three times in 256; a look costs one cache line, and farther caches are more often idle. An
+/// estimate from the cost of a look; no benchmark sets it.
 pub const FAR_ONE_IN: u64 = 4;
 
 /// The processor to look at, by 64 random bits.

@@ -115,7 +115,8 @@ fn a_thief_does_not_tear_a_lone_young_task_away() {
 
 #[test]
 fn a_thief_finds_what_an_awake_processor_would_stay_awake_for() {
-    // A search lasts beyond the patience, and a sleeper's reason to stay awake is a thief's to steal.
+    // A search lasts beyond the patience, and a sleeper's reason to stay awake is a thief's to
+    // steal.
     const { assert!(SEARCH > PATIENCE) };
     const { assert!(WAITED >= OLD_HEAD) };
     let short = Look { ready: 2, mean_poll: 10, ..working() };
@@ -184,8 +185,8 @@ fn new_tasks_are_dealt_out_to_all_in_equal_shares() {
     assert_eq!(shares, [1_600; 3]);
 }
 
-/// Locality never beats the promise: multiples of the golden ratio, as a turn of looks would be, reach
-/// every other processor within a few rounds, however few of them are near.
+/// Locality never beats the promise: multiples of the golden ratio, as a turn of looks would be,
+/// reach every other processor within a few rounds, however few of them are near.
 #[test]
 fn looks_by_turn_reach_everybody_soon() {
     for count in 1..=256_usize {

@@ -109,8 +109,8 @@ impl ThreadPoolBuilder {
         Self::default()
     }
 
-    /// Builds a pool whose threads run `wrapper`, which has to call [`ThreadBuilder::run`] and may borrow; calls `with_pool` with it; and
-    /// returns when the threads have left.
+    /// Builds a pool whose threads run `wrapper`, which has to call [`ThreadBuilder::run`] and may
+    /// borrow; calls `with_pool` with it; and returns when the threads have left.
     ///
     /// # Errors
     /// As [`build`](Self::build).
@@ -193,7 +193,8 @@ where
         Ok(ThreadPool::of(runtime))
     }
 
-    /// Builds the global pool, which serves whoever is in no pool. Without this it is built at the first need.
+    /// Builds the global pool, which serves whoever is in no pool. Without this it is built at the
+    /// first need.
     ///
     /// # Errors
     /// As [`build`](Self::build); or if there is one already.
@@ -203,8 +204,8 @@ where
 }
 
 impl<S> ThreadPoolBuilder<S> {
-    /// How the threads are made: `spawn` sees to it that some thread calls [`ThreadBuilder::run`]. The threads leave some time after the pool
-    /// has been dropped.
+    /// How the threads are made: `spawn` sees to it that some thread calls [`ThreadBuilder::run`].
+    /// The threads leave some time after the pool has been dropped.
     pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
     where
         F: FnMut(ThreadBuilder) -> io::Result<()>,
@@ -232,8 +233,9 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// How many threads the pool has. Zero, which is the default, stands for the environment variable `RAYON_NUM_THREADS` or, if that is not
-    /// set or zero, for the number of processors that the program may use. More than [`max_num_threads`](crate::max_num_threads) are not
+    /// How many threads the pool has. Zero, which is the default, stands for the environment
+    /// variable `RAYON_NUM_THREADS` or, if that is not set or zero, for the number of processors
+    /// that the program may use. More than [`max_num_threads`](crate::max_num_threads) are not
     /// made.
     #[must_use]
     pub fn num_threads(mut self, num_threads: usize) -> Self {
@@ -241,16 +243,18 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Makes the calling thread the pool's thread 0. It runs no loop: it takes part while it waits for a fork, a scope or a broadcast of the
-    /// pool, or [yields](crate::yield_now). It stays in the pool for as long as it lives, and the handlers for start and exit do not run on it.
+    /// Makes the calling thread the pool's thread 0. It runs no loop: it takes part while it waits
+    /// for a fork, a scope or a broadcast of the pool, or [yields](crate::yield_now). It stays in
+    /// the pool for as long as it lives, and the handlers for start and exit do not run on it.
     #[must_use]
     pub fn use_current_thread(mut self) -> Self {
         self.use_current_thread = true;
         self
     }
 
-    /// What is called with the panics that have nowhere to go: those of [`spawn`](crate::spawn())ed jobs and of the handlers for start and exit. Without it,
-    /// or if it panics too, the process is aborted.
+    /// What is called with the panics that have nowhere to go: those of [`spawn`](crate::spawn())ed
+    /// jobs and of the handlers for start and exit. Without it, or if it panics too, the process is
+    /// aborted.
     #[must_use]
     pub fn panic_handler<H>(mut self, panic_handler: H) -> Self
     where

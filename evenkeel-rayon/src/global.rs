@@ -6,8 +6,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 static GLOBAL: OnceLock<ThreadPool> = OnceLock::new();
 
-/// The pool of whoever has none: it is built at the first need, unless [`ThreadPoolBuilder::build_global`] was faster, and lasts as
-/// long as the process.
+/// The pool of whoever has none: it is built at the first need, unless
+/// [`ThreadPoolBuilder::build_global`] was faster, and lasts as long as the process.
 fn global() -> &'static ThreadPool {
     let built = match GLOBAL.get() {
         Some(_) => Ok(()),
@@ -32,7 +32,8 @@ pub(crate) fn build_global(
     GLOBAL.set(build()?).map_err(|_| ThreadPoolBuildError::global_already_initialized())
 }
 
-/// The runtime that the caller belongs to, as a worker or inside its `block_on`, or else that of the global pool.
+/// The runtime that the caller belongs to, as a worker or inside its `block_on`, or else that of
+/// the global pool.
 pub(crate) fn handle() -> Handle {
     Handle::try_current().unwrap_or_else(|| global().handle().clone())
 }

@@ -3,8 +3,8 @@
 use crate::global;
 use evenkeel::fork_join::{self, FnContext};
 
-/// Runs both closures, the second on another worker if one takes it, and gives both results: see [`evenkeel::fork_join::join()`]. Outside of a
-/// pool it runs in the global one.
+/// Runs both closures, the second on another worker if one takes it, and gives both results: see
+/// [`evenkeel::fork_join::join()`]. Outside of a pool it runs in the global one.
 ///
 /// # Panics
 /// With the panic of `oper_a` or else of `oper_b`, once both are over.

@@ -7,7 +7,8 @@ use std::fmt;
 
 /// A pool of threads: an [`evenkeel::Runtime`].
 ///
-/// Dropped it takes no more work, and its threads leave when what has been spawned there is complete; the drop does not wait.
+/// Dropped it takes no more work, and its threads leave when what has been spawned there is
+/// complete; the drop does not wait.
 ///
 /// # Examples
 /// ```
@@ -44,8 +45,9 @@ impl ThreadPool {
         configuration.into_builder().build().map_err(Box::from)
     }
 
-    /// Runs `op` on a thread of this pool, and waits for it: what it forks is forked there. On one of the pool's own threads it runs at once. A thread of another pool runs
-    /// meanwhile what comes to its own pool from outside, so `op` may install on that pool in turn.
+    /// Runs `op` on a thread of this pool, and waits for it: what it forks is forked there. On one
+    /// of the pool's own threads it runs at once. A thread of another pool runs meanwhile what
+    /// comes to its own pool from outside, so `op` may install on that pool in turn.
     ///
     /// # Panics
     /// With the panic of `op`.

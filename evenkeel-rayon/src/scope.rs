@@ -4,8 +4,8 @@ use crate::global;
 use crate::{Scope, ScopeFifo};
 use evenkeel::fork_join;
 
-/// Runs `op` in a pool, the caller's or else the global one; it may spawn jobs that borrow, and all are complete when this returns: see
-/// [`evenkeel::fork_join::scope()`].
+/// Runs `op` in a pool, the caller's or else the global one; it may spawn jobs that borrow, and all
+/// are complete when this returns: see [`evenkeel::fork_join::scope()`].
 ///
 /// # Panics
 /// With the panic of `op` or of one of the jobs, once all are over.
@@ -31,7 +31,8 @@ where
     global::install(|| fork_join::scope(op))
 }
 
-/// As [`scope`], for jobs that begin in the order in which one thread spawns them: see [`evenkeel::fork_join::scope_fifo`].
+/// As [`scope`], for jobs that begin in the order in which one thread spawns them: see
+/// [`evenkeel::fork_join::scope_fifo`].
 ///
 /// # Panics
 /// As [`scope`].

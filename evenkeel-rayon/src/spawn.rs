@@ -4,10 +4,12 @@ use crate::BroadcastContext;
 use crate::global;
 use evenkeel::fork_join;
 
-/// Has a thread of the caller's pool, or else of the global one, run `func` at some time: see [`evenkeel::fork_join::spawn`]. Of the jobs that one
-/// thread spawns and nobody steals the last runs first.
+/// Has a thread of the caller's pool, or else of the global one, run `func` at some time: see
+/// [`evenkeel::fork_join::spawn`]. Of the jobs that one thread spawns and nobody steals the last
+/// runs first.
 ///
-/// A panic goes to the pool's [`panic_handler`](crate::ThreadPoolBuilder::panic_handler), and without one aborts the process.
+/// A panic goes to the pool's [`panic_handler`](crate::ThreadPoolBuilder::panic_handler), and
+/// without one aborts the process.
 ///
 /// # Examples
 /// ```
@@ -36,8 +38,8 @@ where
     global::handle().spawn_job_fifo(func);
 }
 
-/// Runs `op` on each thread of the caller's pool, or else of the global one, and gives the results by the threads' numbers: see
-/// [`evenkeel::fork_join::broadcast()`].
+/// Runs `op` on each thread of the caller's pool, or else of the global one, and gives the results
+/// by the threads' numbers: see [`evenkeel::fork_join::broadcast()`].
 ///
 /// # Panics
 /// With the panic of one of them, once all are over.

@@ -4,7 +4,8 @@ use crate::Yield;
 use evenkeel::{WorkerThread, fork_join};
 use std::fmt;
 
-/// A thread of a pool that is about to be built: see [`ThreadPoolBuilder::spawn_handler`](crate::ThreadPoolBuilder::spawn_handler).
+/// A thread of a pool that is about to be built: see
+/// [`ThreadPoolBuilder::spawn_handler`](crate::ThreadPoolBuilder::spawn_handler).
 pub struct ThreadBuilder {
     worker: WorkerThread,
     name: Option<String>,
@@ -33,7 +34,8 @@ impl ThreadBuilder {
         self.worker.stack_size()
     }
 
-    /// Runs the thread's loop on the calling thread, until the pool is dropped and all that was spawned there is complete.
+    /// Runs the thread's loop on the calling thread, until the pool is dropped and all that was
+    /// spawned there is complete.
     ///
     /// # Panics
     /// If the calling thread is part of a pool.
@@ -57,7 +59,8 @@ impl fmt::Debug for ThreadBuilder {
     }
 }
 
-/// The number of the calling thread in its pool, if it is in one. While a thread is inside a closure of the pool it does not change.
+/// The number of the calling thread in its pool, if it is in one. While a thread is inside a
+/// closure of the pool it does not change.
 #[must_use]
 pub fn current_thread_index() -> Option<usize> {
     fork_join::worker_index()
@@ -69,7 +72,8 @@ pub fn current_thread_has_pending_tasks() -> Option<bool> {
     fork_join::has_pending_jobs()
 }
 
-/// Has the calling thread, if it is in a pool, run some other job: see [`evenkeel::fork_join::yield_now`].
+/// Has the calling thread, if it is in a pool, run some other job: see
+/// [`evenkeel::fork_join::yield_now`].
 pub fn yield_now() -> Option<Yield> {
     fork_join::yield_now()
 }

@@ -1,4 +1,5 @@
-//! What concerns the whole process: the global pool, the environment, the abort. Each case is this program again, as a child.
+//! What concerns the whole process: the global pool, the environment, the abort. Each case is this
+//! program again, as a child.
 
 use rayon_core::ThreadPoolBuilder;
 use std::env;

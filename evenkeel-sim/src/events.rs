@@ -30,8 +30,8 @@ impl<E> Ord for Timed<E> {
     }
 }
 
-/// The events to come: the earliest first, and of those at one time the one that was added first. So
-/// a run depends on what it begins with alone.
+/// The events to come: the earliest first, and of those at one time the one that was added first.
+/// So a run depends on what it begins with alone.
 #[derive(Debug)]
 pub(crate) struct Events<E> {
     heap: BinaryHeap<Reverse<Timed<E>>>,

@@ -84,7 +84,8 @@ fn together() {
     check(Kind::Together);
 }
 
-/// The assertion has teeth: without helping, tasks behind a stuck poll starve beside busy processors.
+/// The assertion has teeth: without helping, tasks behind a stuck poll starve beside busy
+/// processors.
 #[test]
 fn without_helping_the_bound_is_exceeded() {
     let policy = Policy { help: |_, _| Help::No };

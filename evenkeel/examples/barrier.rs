@@ -1,9 +1,12 @@
-//! A barrier with an action of the last arrival: tasks that work in rounds wait for each other, and the last one puts their parts together.
+//! A barrier with an action of the last arrival: tasks that work in rounds wait for each other, and
+//! the last one puts their parts together.
 //!
-//! The action runs inside, before anybody is released: those who wait have no part in it. All are released before anybody comes in for the next round, since those
-//! who have been signalled go before those who enter; so nobody laps another, and no number of the round is needed.
+//! The action runs inside, before anybody is released: those who wait have no part in it. All are
+//! released before anybody comes in for the next round, since those who have been signalled go
+//! before those who enter; so nobody laps another, and no number of the round is needed.
 //!
-//! Source: Buhr, Fortier and Coffin, "Monitor classification", 1995, and the barrier of C∀'s library.
+//! Source: Buhr, Fortier and Coffin, "Monitor classification", 1995, and the barrier of C∀'s
+//! library.
 //!
 //! `cargo run --example barrier`
 
@@ -28,8 +31,8 @@ impl<T, A: Fn(&mut T)> Barrier<T, A> {
         Self { size, last_arrival, inside: Monitor::with_conditions(round, Condition::new()) }
     }
 
-    /// Brings something to the value, waits until all have come and the last one has acted, and takes something from it. A task that is dropped while it waits
-    /// has come.
+    /// Brings something to the value, waits until all have come and the last one has acted, and
+    /// takes something from it. A task that is dropped while it waits has come.
     async fn arrive<R>(&self, bring: impl FnOnce(&mut T), take: impl FnOnce(&T) -> R) -> R {
         let mut round = self.inside.enter().await;
         bring(&mut round.value);

@@ -1,10 +1,11 @@
 //! A bounded buffer by external scheduling: who cannot go on says whose call is to come next.
 //!
-//! There are no conditions, and nobody waits inside but whoever accepts: an insertion into a full buffer accepts one removal, past all others that want to
-//! enter. The removal knows nothing of that. Compare `buffer_internal.rs`.
+//! There are no conditions, and nobody waits inside but whoever accepts: an insertion into a full
+//! buffer accepts one removal, past all others that want to enter. The removal knows nothing of
+//! that. Compare `buffer_internal.rs`.
 //!
-//! Source: the `_Accept` of µC++ (Buhr et al., "µC++: Concurrency in the Object-oriented Language C++", 1992) and the `waitfor` of C∀ (Delisle, MMath thesis,
-//! University of Waterloo, 2018).
+//! Source: the `_Accept` of µC++ (Buhr et al., "µC++: Concurrency in the Object-oriented Language
+//! C++", 1992) and the `waitfor` of C∀ (Delisle, MMath thesis, University of Waterloo, 2018).
 //!
 //! `cargo run --example buffer_external`
 

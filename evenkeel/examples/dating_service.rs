@@ -1,10 +1,13 @@
-//! A dating service: two tasks that suit each other meet, and each learns the other's telephone number.
+//! A dating service: two tasks that suit each other meet, and each learns the other's telephone
+//! number.
 //!
-//! Whom a call waits for depends on its argument, so it cannot be said by accepting operations: it waits for a condition, one of many. Whoever finds a
-//! partner waiting gives the monitor to that one by `signal_block`, and goes on right after it: between the two nobody else is inside, so one place for two
-//! numbers is enough for all couples.
+//! Whom a call waits for depends on its argument, so it cannot be said by accepting operations: it
+//! waits for a condition, one of many. Whoever finds a partner waiting gives the monitor to that
+//! one by `signal_block`, and goes on right after it: between the two nobody else is inside, so one
+//! place for two numbers is enough for all couples.
 //!
-//! Source: the µC++ manual (Buhr) and "Concurrency in C∀" (Delisle, MMath thesis, University of Waterloo, 2018).
+//! Source: the µC++ manual (Buhr) and "Concurrency in C∀" (Delisle, MMath thesis, University of
+//! Waterloo, 2018).
 //!
 //! `cargo run --example dating_service`
 

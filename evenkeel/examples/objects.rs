@@ -1,8 +1,11 @@
-//! A directory of inventories: each shop's shelf is an object with a home, and orders travel to the shelves.
+//! A directory of inventories: each shop's shelf is an object with a home, and orders travel to the
+//! shelves.
 //!
-//! An order borrows its list of goods while it is at a shelf: the task has gone there with all it has. Stock-taking awaits inside, so it holds the shelf meanwhile.
+//! An order borrows its list of goods while it is at a shelf: the task has gone there with all it
+//! has. Stock-taking awaits inside, so it holds the shelf meanwhile.
 //!
-//! Source: objects with homes are O2 scheduling (Boyd-Wickizer, Morris, Kaashoek, HotOS 2009), whose example is a file system's directories.
+//! Source: objects with homes are O2 scheduling (Boyd-Wickizer, Morris, Kaashoek, HotOS 2009),
+//! whose example is a file system's directories.
 //!
 //! `cargo run --example objects`
 
@@ -54,7 +57,8 @@ impl Directory {
         Ok(())
     }
 
-    /// Counts all that a shop has, with a turn for others after each good; nobody takes anything meanwhile.
+    /// Counts all that a shop has, with a turn for others after each good; nobody takes anything
+    /// meanwhile.
     async fn take_stock(&self, shop: usize) -> Result<u32, EnterError> {
         let shelf = self.shelves[shop].enter_held().await?;
         let mut sum = 0;

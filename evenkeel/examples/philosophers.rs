@@ -1,11 +1,12 @@
 //! Dining philosophers by bulk entry: both forks at once, and no deadlock.
 //!
-//! `lock_all` enters the monitors of a set by their addresses, whatever their order in the set. So no circle of philosophers, each with one fork and in want
-//! of the next one's, can come about, and no waiter, no limit on those at the table and no left-handed philosopher is needed. Each fork has a queue, first come
-//! first served, so that nobody starves.
+//! `lock_all` enters the monitors of a set by their addresses, whatever their order in the set. So
+//! no circle of philosophers, each with one fork and in want of the next one's, can come about, and
+//! no waiter, no limit on those at the table and no left-handed philosopher is needed. Each fork
+//! has a queue, first come first served, so that nobody starves.
 //!
-//! Source: Dijkstra, "Hierarchical ordering of sequential processes", 1971, for the problem and for the order; C∀ (Delisle, MMath thesis, University of
-//! Waterloo, 2018) for bulk entry.
+//! Source: Dijkstra, "Hierarchical ordering of sequential processes", 1971, for the problem and for
+//! the order; C∀ (Delisle, MMath thesis, University of Waterloo, 2018) for bulk entry.
 //!
 //! `cargo run --example philosophers`
 

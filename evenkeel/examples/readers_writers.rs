@@ -1,11 +1,13 @@
 //! Readers and writers: any number may read at once, whoever writes is alone, and nobody starves.
 //!
-//! The turn is that of the entry queue: a reader behind a writer does not overtake it, nor a writer a reader. A writer at its turn accepts the ends of those that
-//! are reading, past everybody in the queue; a reader at its turn accepts the end of one that is writing. So each waits for those before it, and for no others.
-//! `readers_writers_internal.rs` does it with a condition.
+//! The turn is that of the entry queue: a reader behind a writer does not overtake it, nor a writer
+//! a reader. A writer at its turn accepts the ends of those that are reading, past everybody in the
+//! queue; a reader at its turn accepts the end of one that is writing. So each waits for those
+//! before it, and for no others. `readers_writers_internal.rs` does it with a condition.
 //!
-//! Source: Courtois, Heymans and Parnas, "Concurrent control with readers and writers", 1971, for the problem; Buhr, Fortier and Coffin, "Monitor
-//! classification", 1995, and µC++ for external scheduling.
+//! Source: Courtois, Heymans and Parnas, "Concurrent control with readers and writers", 1971, for
+//! the problem; Buhr, Fortier and Coffin, "Monitor classification", 1995, and µC++ for external
+//! scheduling.
 //!
 //! `cargo run --example readers_writers`
 
@@ -112,7 +114,8 @@ pub(crate) async fn main() {
     }
     assert_eq!(shared.copies[1].load(Ordering::Relaxed), 2 * ROUNDS);
 
-    // While one reads, a writer comes, and then another reader, who would have room: it waits for its turn, and so for the writer.
+    // While one reads, a writer comes, and then another reader, who would have room: it waits for
+    // its turn, and so for the writer.
     let Shared { turns, copies: [number, _] } = &*shared;
     turns.start_read().await;
     let write = async {

@@ -1,9 +1,11 @@
 //! Readers and writers by internal scheduling: one condition, whose data say who waits.
 //!
-//! All who cannot go on wait in one queue, so that neither side starves. Each brings what it is; whoever goes on as a reader looks at the `front`, and has the next one
-//! go on if that is a reader too. `readers_writers.rs` does it by accepting calls.
+//! All who cannot go on wait in one queue, so that neither side starves. Each brings what it is;
+//! whoever goes on as a reader looks at the `front`, and has the next one go on if that is a reader
+//! too. `readers_writers.rs` does it by accepting calls.
 //!
-//! Source: Courtois, Heymans and Parnas, "Concurrent control with readers and writers", 1971, for the problem; the µC++ manual (Buhr) for the data of waiters.
+//! Source: Courtois, Heymans and Parnas, "Concurrent control with readers and writers", 1971, for
+//! the problem; the µC++ manual (Buhr) for the data of waiters.
 //!
 //! `cargo run --example readers_writers_internal`
 
@@ -46,7 +48,8 @@ impl ReadersWriters {
         let mut activity = self.activity.enter().await;
         if !activity.has_room_for(side) || !queue.is_empty(&activity) {
             activity = queue.wait_with(activity, side).await;
-            // A task that is cancelled after a signal passes that on to the next one, which may be of the other side.
+            // A task that is cancelled after a signal passes that on to the next one, which may be
+            // of the other side.
             while !activity.has_room_for(side) {
                 activity = queue.wait_with(activity, side).await;
             }
@@ -112,7 +115,8 @@ pub(crate) async fn main() {
     in_turn(&turns).await;
 }
 
-/// Those who come while somebody reads go on in the order in which they have come: neighbouring readers together, writers alone.
+/// Those who come while somebody reads go on in the order in which they have come: neighbouring
+/// readers together, writers alone.
 async fn in_turn(turns: &ReadersWriters) {
     use Side::{Reader, Writer};
     let log = RefCell::new(Vec::new());

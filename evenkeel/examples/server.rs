@@ -1,10 +1,12 @@
 //! A server task: a task that lives inside a monitor, and says by `accept!` whose call comes next.
 //!
-//! What is to be done within a call is done by the caller, and what can wait is done by the server after it, between calls. A clause is open only while its
-//! call can be served: until then its callers stay in the queue. The server ends by accepting the `End`, once nothing is left to print; it leaves first, and whoever
-//! has waited for the end comes in after it.
+//! What is to be done within a call is done by the caller, and what can wait is done by the server
+//! after it, between calls. A clause is open only while its call can be served: until then its
+//! callers stay in the queue. The server ends by accepting the `End`, once nothing is left to
+//! print; it leaves first, and whoever has waited for the end comes in after it.
 //!
-//! Source: the `_Task` and `_Accept` of µC++ (Buhr et al., "µC++: Concurrency in the Object-oriented Language C++", 1992), and the `waitfor` for a destructor of C∀.
+//! Source: the `_Task` and `_Accept` of µC++ (Buhr et al., "µC++: Concurrency in the
+//! Object-oriented Language C++", 1992), and the `waitfor` for a destructor of C∀.
 //!
 //! `cargo run --example server`
 

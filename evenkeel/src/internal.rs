@@ -1,4 +1,5 @@
-//! What evenkeel's own crates use of the library and others should not: no promise is made about it.
+//! What evenkeel's own crates use of the library and others should not: no promise is made about
+//! it.
 
 pub use crate::primitives::slots::Slots;
 pub use crate::primitives::spin_lock::{SpinGuard, SpinLock};
@@ -23,21 +24,24 @@ pub mod detect {
 use crate::primitives::clock;
 use crate::scheduler::context;
 
-/// Nanoseconds of the machine's clock, read cheaply where the caller is a worker: up to 5 µs ahead, never behind.
+/// Nanoseconds of the machine's clock, read cheaply where the caller is a worker: up to 5 µs ahead,
+/// never behind.
 #[must_use]
 #[inline]
 pub fn now() -> u64 {
     context::with(|context| context.map(|context| context.ahead.now())).unwrap_or_else(clock::now)
 }
 
-/// The address of the task that this thread polls now, if it is a worker: a number that no other task has while this one is there.
+/// The address of the task that this thread polls now, if it is a worker: a number that no other
+/// task has while this one is there.
 #[must_use]
 #[inline]
 pub fn running() -> Option<usize> {
     context::with(|context| context.map(|context| context.task_address()).filter(|&at| at != 0))
 }
 
-/// Whether the task that this thread polls now keeps no other waiting: the thread is a worker that has nothing else that is ready, and has been handed nothing.
+/// Whether the task that this thread polls now keeps no other waiting: the thread is a worker that
+/// has nothing else that is ready, and has been handed nothing.
 #[must_use]
 #[inline]
 pub fn is_alone() -> bool {

@@ -4,11 +4,12 @@
 //! With every worker inside a poll that does not end, or in a loop of awaits that are always ready,
 //! the other tasks wait.
 //!
-//! Tasks are spawned futures. Processors, one per core, run them in the order in which they became ready;
-//! a processor that falls behind is helped by the others, and one that is stuck inside a long poll has
-//! its queue taken over. See [`Runtime`] to begin, [`task`] for what a task can do, [`sync`] and [`time`] for
-//! what it can wait for, [`fork_join`] for computations on the same workers, [`coroutine`] for bodies that are
-//! resumed with values, [`metrics`] and [`detect`] for what goes on inside and what has come to a halt.
+//! Tasks are spawned futures. Processors, one per core, run them in the order in which they became
+//! ready; a processor that falls behind is helped by the others, and one that is stuck inside a
+//! long poll has its queue taken over. See [`Runtime`] to begin, [`task`] for what a task can do,
+//! [`sync`] and [`time`] for what it can wait for, [`fork_join`] for computations on the same
+//! workers, [`coroutine`] for bodies that are resumed with values, [`metrics`] and [`detect`] for
+//! what goes on inside and what has come to a halt.
 //!
 //! ```
 //! # fn main() -> Result<(), evenkeel::BuildError> {

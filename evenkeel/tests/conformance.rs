@@ -1,7 +1,10 @@
-//! Every case of what monitors, conditions, external scheduling, tasks and coroutines do in C∀ and µC++, and where it is tested; or why it does not exist here.
+//! Every case of what monitors, conditions, external scheduling, tasks and coroutines do in C∀ and
+//! µC++, and where it is tested; or why it does not exist here.
 //!
-//! A to E are from the sources and tests of C∀: entry, internal scheduling, external scheduling, tasks, coroutines. F is what C∀ has besides: other locks,
-//! channels, futures, selection among them, actors. G is what futures need, which can be dropped where a thread cannot. H is from µC++'s reference manual.
+//! A to E are from the sources and tests of C∀: entry, internal scheduling, external scheduling,
+//! tasks, coroutines. F is what C∀ has besides: other locks, channels, futures, selection among
+//! them, actors. G is what futures need, which can be dropped where a thread cannot. H is from
+//! µC++'s reference manual.
 
 use self::Place::{Absent, Docs, Test};
 use std::collections::BTreeSet;
@@ -408,7 +411,8 @@ fn every_test_of_a_case_is_in_the_list() {
     }
 }
 
-/// Cases that neither C∀ nor µC++ has a number for: first come, first served; nested accepts; an accept that is dropped.
+/// Cases that neither C∀ nor µC++ has a number for: first come, first served; nested accepts; an
+/// accept that is dropped.
 fn is_ours(case: &str) -> bool {
     ["A14", "C9", "G6"].contains(&case)
 }

@@ -1,13 +1,13 @@
-//! Coroutines: the behaviours that C∀'s coroutines have, by their names in its tests; misuse; panics; drops; nesting;
-//! threads.
+//! Coroutines: the behaviours that C∀'s coroutines have, by their names in its tests; misuse;
+//! panics; drops; nesting; threads.
 //!
 //! What Rust makes impossible, or another thing:
-//! - E8, a suspend outside of any resume: a suspender comes with a body. One that escapes from it panics where it is used
-//!   (`e8_*`).
-//! - E11 and E12, non-local exceptions: there are none. An input that is a `Result`, with `?` at the suspension, is
-//!   the same: it is delivered where the body allows it, and nowhere else.
-//! - A second task that resumes a coroutine which is active on another one: resuming borrows exclusively, and a
-//!   documentation test of `Coroutine` shows that this does not compile.
+//! - E8, a suspend outside of any resume: a suspender comes with a body. One that escapes from it
+//!   panics where it is used (`e8_*`).
+//! - E11 and E12, non-local exceptions: there are none. An input that is a `Result`, with `?` at
+//!   the suspension, is the same: it is delivered where the body allows it, and nowhere else.
+//! - A second task that resumes a coroutine which is active on another one: resuming borrows
+//!   exclusively, and a documentation test of `Coroutine` shows that this does not compile.
 
 use common::random::Random;
 use common::watchdog::watchdog;
@@ -594,7 +594,8 @@ fn an_inner_coroutine_suspends_the_outer_one_of_the_same_types() {
         let Step::Yielded(n) = inner.resume_async(first + 1).await else { unreachable!() };
         inner.resume_async(n + 1).await.complete().unwrap()
     }));
-    // 1 goes in, 2 to the inner one, 3 out of both; 10 in to the inner one, 11 out of it, 12 in, 13 out of both.
+    // 1 goes in, 2 to the inner one, 3 out of both; 10 in to the inner one, 11 out of it, 12 in, 13
+    // out of both.
     assert_eq!(outer.resume(1), Step::Yielded(3));
     assert_eq!(outer.resume(10), Step::Complete(13));
 }
@@ -667,7 +668,8 @@ fn a_suspension_may_race_with_something_else() {
     }));
     assert_eq!(coroutine.resume(0), Step::Yielded(2));
     assert_eq!(coroutine.resume(3), Step::Complete(3));
-    // It is given up in a later step: what that was begun with is dropped, and not taken for an answer.
+    // It is given up in a later step: what that was begun with is dropped, and not taken for an
+    // answer.
     let gate = Semaphore::new(0);
     let mut coroutine = pin!(Coroutine::new(async |mut suspender: Suspender<u32, u32>, _: u32| {
         futures::future::select(pin!(gate.acquire()), suspender.suspend(1)).await;

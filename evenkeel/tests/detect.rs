@@ -81,7 +81,8 @@ fn is_there(name: &str) -> bool {
         .any(|deadlock| deadlock.links.iter().any(|link| link.waiter.name() == Some(name)))
 }
 
-/// Waits until all tasks are over, and asserts that there has been no deadlock but those that have been received.
+/// Waits until all tasks are over, and asserts that there has been no deadlock but those that have
+/// been received.
 fn end<T>(runtime: Runtime, reports: &Receiver<Deadlock>, tasks: Vec<JoinHandle<T>>) {
     runtime.block_on(async {
         for task in tasks {

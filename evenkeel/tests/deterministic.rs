@@ -1,4 +1,5 @@
-//! Runs that a seed determines: the same order for the same seed, all orders for all seeds, and what fails a run.
+//! Runs that a seed determines: the same order for the same seed, all orders for all seeds, and
+//! what fails a run.
 
 #[path = "common/unwinds.rs"]
 mod unwinds;

@@ -1,4 +1,5 @@
-//! Travel keeps the promise of fairness: visitors are ready tasks like others, and nobody waits for ever for a home that has much to do.
+//! Travel keeps the promise of fairness: visitors are ready tasks like others, and nobody waits for
+//! ever for a home that has much to do.
 
 use common::objects::{at, in_place, runtime};
 use common::until::until;
@@ -215,7 +216,8 @@ fn all_of_them_on_several_workers() {
     }
 }
 
-/// Threads get in beside tasks that are inside of the object all the time, and tasks beside such threads.
+/// Threads get in beside tasks that are inside of the object all the time, and tasks beside such
+/// threads.
 #[test]
 fn threads_beside_tasks() {
     const TURNS: usize = 500;

@@ -18,7 +18,8 @@ fn count(bytes: isize) {
 
 struct Counting;
 
-// SAFETY: it is the system's allocator; the count is a thread-local without a destructor, which allocates nothing.
+// SAFETY: it is the system's allocator; the count is a thread-local without a destructor, which
+// allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);

@@ -1,4 +1,5 @@
-//! Homes whose workers are stuck in something else: operations proceed elsewhere, and go home when the worker is back.
+//! Homes whose workers are stuck in something else: operations proceed elsewhere, and go home when
+//! the worker is back.
 
 use common::objects::{at, comes_home, runtime, worker};
 use common::until::until;
@@ -160,7 +161,8 @@ fn another_runtime_does_not_need_the_worker() {
     stuck.release();
 }
 
-/// A worker that is stuck inside the object itself keeps everybody out: that is what being inside means.
+/// A worker that is stuck inside the object itself keeps everybody out: that is what being inside
+/// means.
 #[test]
 fn stuck_inside() {
     let _watchdog = watchdog();

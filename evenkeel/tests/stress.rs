@@ -58,8 +58,8 @@ impl Drop for Permit<'_> {
     }
 }
 
-/// A random walk through all that a task can do. Only leaves are aborted, so that nobody waits for one that
-/// never comes.
+/// A random walk through all that a task can do. Only leaves are aborted, so that nobody waits for
+/// one that never comes.
 fn walk(life: Life, seed: u64, depth: u32) -> BoxFuture<'static, ()> {
     steps(life, seed, depth).boxed()
 }

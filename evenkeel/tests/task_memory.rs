@@ -1,4 +1,5 @@
-//! What a task has taken comes back, however its wakers are used. The memory is the process's, so this is the only test of its program.
+//! What a task has taken comes back, however its wakers are used. The memory is the process's, so
+//! this is the only test of its program.
 
 #![cfg(target_os = "linux")]
 

@@ -1,6 +1,8 @@
-//! Time: nothing ends early, in the order of deadlines, whatever is cancelled; and clocks that stand still.
+//! Time: nothing ends early, in the order of deadlines, whatever is cancelled; and clocks that
+//! stand still.
 //!
-//! By a real clock nothing is asserted but that nothing is early. How late it is belongs to the suite.
+//! By a real clock nothing is asserted but that nothing is early. How late it is belongs to the
+//! suite.
 
 use common::random::Random;
 use common::until::until;
@@ -398,7 +400,8 @@ fn timeouts_race_with_what_they_limit() {
     assert_eq!(acquired + semaphore.available(), releaser.join().unwrap());
 }
 
-/// When the ticks of an interval of a second come, of which one was seen after so many milliseconds.
+/// When the ticks of an interval of a second come, of which one was seen after so many
+/// milliseconds.
 async fn ticks_after(policy: MissedTicks, busy: u32) -> Vec<u128> {
     let start = Instant::now();
     let mut interval = interval(SEC).missed_ticks(policy);
@@ -724,13 +727,15 @@ fn an_idle_runtime_without_timers_does_not_wake() {
     let _watchdog = watchdog();
     for workers in [1, 2] {
         let runtime = runtime(workers);
-        // Neither what was cancelled while its worker was awake nor what has fired leaves anything behind.
+        // Neither what was cancelled while its worker was awake nor what has fired leaves anything
+        // behind.
         runtime.block_on(async {
             let quick = evenkeel::spawn(async { timeout(20 * MS, yield_now()).await });
             quick.await.unwrap().unwrap();
             evenkeel::spawn(sleep(MS)).await.unwrap();
         });
-        // Whoever falls asleep late may wake another once more, which settles; then nothing is left that could.
+        // Whoever falls asleep late may wake another once more, which settles; then nothing is left
+        // that could.
         let settled = || {
             until(|| all_asleep(&runtime));
             let before = wake_ups(&runtime);

@@ -3,7 +3,8 @@
 //! ```console
 //! cargo run --release -p evenkeel-actor --example two_nodes -- --actors-per-worker 100 --pings 40000 --workers 1
 //! ```
-//! Prints Thorium's counters: its message count is of pings alone; `nanoseconds-per-message` counts replies too.
+//! Prints Thorium's counters: its message count is of pings alone; `nanoseconds-per-message` counts
+//! replies too.
 
 mod probe;
 

@@ -1,6 +1,7 @@
 //! Thorium's latency_probe, on nodes: the actors, and what the leading node does.
 //!
-//! Each actor is source and target: it sends an empty ping to an actor that it chooses at random among all, itself included, waits for the empty reply, and does so again. A ping carries the
+//! Each actor is source and target: it sends an empty ping to an actor that it chooses at random
+//! among all, itself included, waits for the empty reply, and does so again. A ping carries the
 //! number of its sender in the table of all actors, as a message of Thorium carries its source.
 
 use evenkeel_actor::node::{NodeId, Transport};
@@ -319,7 +320,8 @@ pub(crate) async fn lead(
     let workers = nodes * options.workers as u32;
     let count = u64::from(each * nodes);
     let pings = count.min(sources.into()) * options.pings;
-    // Each actor is done when it has had a reply for each of its pings, and every 64th of them was timed.
+    // Each actor is done when it has had a reply for each of its pings, and every 64th of them was
+    // timed.
     let timed = count.min(sources.into()) * options.pings.div_ceil(SAMPLED);
     assert_eq!(samples.len() as u64, timed, "all round trips are there");
     let throughput = pings as f64 / seconds;

@@ -1,4 +1,5 @@
-//! Has a peer say arbitrary things to a node: `cargo +nightly fuzz run node -- -detect_leaks=0 -rss_limit_mb=6000` in `evenkeel-actor`. A few kilobytes of each node stay for ever.
+//! Has a peer say arbitrary things to a node: `cargo +nightly fuzz run node -- -detect_leaks=0
+//! -rss_limit_mb=6000` in `evenkeel-actor`. A few kilobytes of each node stay for ever.
 
 #![no_main]
 

@@ -164,7 +164,8 @@ impl<'a, M: std::marker::Send + 'static, P: Overflow> Send<'a, M, P> {
 impl<M: std::marker::Send + 'static, P: Overflow> Drop for Send<'_, M, P> {
     #[inline]
     fn drop(&mut self) {
-        // Taken in any case, so that the compiler knows that there is nothing to drop of one that never waited.
+        // Taken in any case, so that the compiler knows that there is nothing to drop of one that
+        // never waited.
         match std::mem::take(&mut self.waits) {
             Waits::No => {}
             waits => self.leave(waits),

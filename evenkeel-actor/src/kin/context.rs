@@ -29,14 +29,19 @@ pub(crate) const SHUTDOWN: Duration = Duration::from_secs(5);
 const PARENT: usize = usize::MAX;
 
 impl<A: Actor> Context<A> {
-    /// Watches an actor: when it ends, for whatever reason, this one is told by [`Event::Down`]; at once, if it has ended already.
+    /// Watches an actor: when it ends, for whatever reason, this one is told by [`Event::Down`]; at
+    /// once, if it has ended already.
     ///
-    /// To watch twice is to watch once. To watch oneself does nothing. A watch keeps neither of the two. A restart ends nothing, and is not told; but it
-    /// forgets what the actor that is restarted has watched.
+    /// To watch twice is to watch once. To watch oneself does nothing. A watch keeps neither of the
+    /// two. A restart ends nothing, and is not told; but it forgets what the actor that is
+    /// restarted has watched.
     ///
-    /// An actor of another node can be watched too. If that node is lost or leaves, the reason is [`ExitReason::NodeDown`](crate::ExitReason::NodeDown); of an actor that had ended before, and that its node
-    /// has forgotten, it is [`ExitReason::Forgotten`](crate::ExitReason::Forgotten); where there are too many watches and links with that node already, it is [`ExitReason::TooManyTies`](crate::ExitReason::TooManyTies).
-    /// Costs a message each way.
+    /// An actor of another node can be watched too. If that node is lost or leaves, the reason is
+    /// [`ExitReason::NodeDown`](crate::ExitReason::NodeDown); of an actor that had ended before,
+    /// and that its node has forgotten, it is
+    /// [`ExitReason::Forgotten`](crate::ExitReason::Forgotten); where there are too many watches
+    /// and links with that node already, it is
+    /// [`ExitReason::TooManyTies`](crate::ExitReason::TooManyTies). Costs a message each way.
     ///
     /// # Examples
     /// ```
@@ -94,16 +99,23 @@ impl<A: Actor> Context<A> {
         ties::Own(&self.own()).unwatch(actor);
     }
 
-    /// Links this actor and another: when one of them ends, and not in order, so does the other, at its next await, in the middle of a message; unless it
-    /// [traps exits](Self::trap_exits). The other may have ended already: then this happens now.
+    /// Links this actor and another: when one of them ends, and not in order, so does the other, at
+    /// its next await, in the middle of a message; unless it [traps exits](Self::trap_exits). The
+    /// other may have ended already: then this happens now.
     ///
-    /// To link twice is to link once. To link to oneself does nothing. A link keeps neither of the two. A supervised actor that is ended by a link may be
-    /// started again; its own restarts end nothing, and its links stay. A link to an actor that ends while this one is down is gone without a word: whoever is started
-    /// anew and needs the other looks for it, or watches it, in [`started`](crate::Actor::started).
+    /// To link twice is to link once. To link to oneself does nothing. A link keeps neither of the
+    /// two. A supervised actor that is ended by a link may be started again; its own restarts end
+    /// nothing, and its links stay. A link to an actor that ends while this one is down is gone
+    /// without a word: whoever is started anew and needs the other looks for it, or watches it, in
+    /// [`started`](crate::Actor::started).
     ///
-    /// An actor of another node is linked in the same way. The loss of its node is an end, with the reason [`ExitReason::NodeDown`](crate::ExitReason::NodeDown); of one that had ended before, and that its node
-    /// has forgotten, the reason is [`ExitReason::Forgotten`](crate::ExitReason::Forgotten), which is none in order. Where there are too many watches and links with that node already, it is
-    /// [`ExitReason::TooManyTies`](crate::ExitReason::TooManyTies), at once. Costs a message, and one at the end.
+    /// An actor of another node is linked in the same way. The loss of its node is an end, with the
+    /// reason [`ExitReason::NodeDown`](crate::ExitReason::NodeDown); of one that had ended before,
+    /// and that its node has forgotten, the reason is
+    /// [`ExitReason::Forgotten`](crate::ExitReason::Forgotten), which is none in order. Where there
+    /// are too many watches and links with that node already, it is
+    /// [`ExitReason::TooManyTies`](crate::ExitReason::TooManyTies), at once. Costs a message, and
+    /// one at the end.
     pub fn link(&self, actor: &AnyActor) {
         ties::Own(&self.own()).link(actor);
     }
@@ -113,15 +125,18 @@ impl<A: Actor> Context<A> {
         ties::Own(&self.own()).unlink(actor);
     }
 
-    /// Whether ends of linked actors, those in order too, are told by [`Event::Exit`] instead of ending this one. Not at first.
+    /// Whether ends of linked actors, those in order too, are told by [`Event::Exit`] instead of
+    /// ending this one. Not at first.
     pub fn trap_exits(&self, traps: bool) {
         let _ = note(self.mailbox(), |kin, _| kin.traps = traps);
     }
 
-    /// Spawns a child, of the same system: it is kept by this actor, which is told of its end by [`Event::ChildEnded`], and it does not outlive this actor.
+    /// Spawns a child, of the same system: it is kept by this actor, which is told of its end by
+    /// [`Event::ChildEnded`], and it does not outlive this actor.
     ///
-    /// When this actor stops in order, its children are told to stop after their present message, the last first, and it waits for them, before its own
-    /// [`stopped`](Actor::stopped) is called; those that take more than 5 seconds are killed. When it fails or is killed, they are killed.
+    /// When this actor stops in order, its children are told to stop after their present message,
+    /// the last first, and it waits for them, before its own [`stopped`](Actor::stopped) is called;
+    /// those that take more than 5 seconds are killed. When it fails or is killed, they are killed.
     /// A child that fails is not started again: see [`Supervisor`](crate::Supervisor).
     ///
     /// # Examples
@@ -180,7 +195,8 @@ impl<A: Actor> Context<A> {
         ActorRef::local(self.spawn_child(child, settings, Location::caller()))
     }
 
-    /// The same with a mailbox that `builder` describes. Whatever its system, the child is of this actor's.
+    /// The same with a mailbox that `builder` describes. Whatever its system, the child is of this
+    /// actor's.
     ///
     /// # Errors
     /// If the mailbox would have no room, or too much.
@@ -227,7 +243,8 @@ impl<A: Actor> Context<A> {
         (self.peer(), number.unwrap_or(0))
     }
 
-    /// Keeps a child, unless that has ended meanwhile: whoever of the two comes second under the lock finds what the other has done.
+    /// Keeps a child, unless that has ended meanwhile: whoever of the two comes second under the
+    /// lock finds what the other has done.
     fn adopt(&self, number: u64, child: AnyActor) {
         let kept = child.clone();
         let _ = note(self.mailbox(), |kin, _| kin.children.insert(number, kept));

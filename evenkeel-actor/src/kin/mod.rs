@@ -1,21 +1,26 @@
-//! What an actor has to do with others: whom it watches, who watches it, links, parent and children.
+//! What an actor has to do with others: whom it watches, who watches it, links, parent and
+//! children.
 //!
 //! # Where it lies
-//! In a box of the mailbox, under the mailbox's lock, made when it is first needed: most actors have none. It outlives the actor's value, so that
-//! others can be told however the actor ends.
+//! In a box of the mailbox, under the mailbox's lock, made when it is first needed: most actors
+//! have none. It outlives the actor's value, so that others can be told however the actor ends.
 //!
 //! # Who keeps whom
-//! A parent keeps its children. All else goes by [peers](peer), which keep nobody: who watches, is watched, linked or a parent is not referenced by that, and stops
-//! when nobody else has a reference to it.
+//! A parent keeps its children. All else goes by [peers](peer), which keep nobody: who watches, is
+//! watched, linked or a parent is not referenced by that, and stops when nobody else has a
+//! reference to it.
 //!
 //! # Why nothing is told twice, or late
-//! What A wants to hear of B is noted on both sides, first with A. When B ends it closes its mailbox, after which nobody is noted there, and takes out whom
-//! it has to tell; who asks for the end while they are told is noted after all, and told last, and who comes later is told at once. So each noted one is told once. A takes word of B only if it has B noted still, and crosses it
+//! What A wants to hear of B is noted on both sides, first with A. When B ends it closes its
+//! mailbox, after which nobody is noted there, and takes out whom it has to tell; who asks for the
+//! end while they are told is noted after all, and told last, and who comes later is told at once.
+//! So each noted one is told once. A takes word of B only if it has B noted still, and crosses it
 //! out: so after an `unwatch` or `unlink` nothing comes, though B may be about to tell.
 //!
 //! # Locks
-//! Each step holds one mailbox's lock, never two. Under it come locks that have none below them: that of a peer's cell (who looks whether a witness is gone), and
-//! that of the graph of waits. Above it are those of a system's names, and of a supervisor's table.
+//! Each step holds one mailbox's lock, never two. Under it come locks that have none below them:
+//! that of a peer's cell (who looks whether a witness is gone), and that of the graph of waits.
+//! Above it are those of a system's names, and of a supervisor's table.
 
 pub(crate) mod context;
 pub(crate) mod peer;
@@ -130,8 +135,10 @@ pub(crate) struct Witnesses {
 }
 
 impl Witnesses {
-    /// One more. Gives those that have gone, and those that are there twice, as a watch is forgotten by an actor that is started anew: to be dropped outside
-    /// of the lock. They are looked for whenever the number has doubled, so that a long life with many short watches does not grow.
+    /// One more. Gives those that have gone, and those that are there twice, as a watch is
+    /// forgotten by an actor that is started anew: to be dropped outside of the lock. They are
+    /// looked for whenever the number has doubled, so that a long life with many short watches does
+    /// not grow.
     #[must_use]
     pub(crate) fn add(&mut self, witness: Witness) -> Vec<Witness> {
         let mut gone = Vec::new();

@@ -1,8 +1,9 @@
 //! Addresses of actors that keep nobody alive.
 //!
-//! A reference to an actor counts, and whoever has none left stops. A *peer* does not count: it is a cell with the address of the actor's
-//! task, which the actor empties, under the cell's lock, before it gives up its own reference to the task. So whoever finds an address there, under
-//! the same lock, can make a counted reference of it.
+//! A reference to an actor counts, and whoever has none left stops. A *peer* does not count: it is
+//! a cell with the address of the actor's task, which the actor empties, under the cell's lock,
+//! before it gives up its own reference to the task. So whoever finds an address there, under the
+//! same lock, can make a counted reference of it.
 
 #![allow(unsafe_code, reason = "an address is kept that counts nothing")]
 
@@ -13,7 +14,8 @@ use crate::mailbox::{Mailbox, Order, note, tell};
 use evenkeel::internal::{Own, Public, SpinLock};
 use std::sync::Arc;
 
-/// What is told to an actor by those it has to do with. An actor of another node has one that sends it there.
+/// What is told to an actor by those it has to do with. An actor of another node has one that sends
+/// it there.
 pub(crate) trait Reach: Send + Sync {
     /// The actor `from`, which it may be watching, has ended.
     fn down(&self, from: ActorId, reason: &ExitReason);

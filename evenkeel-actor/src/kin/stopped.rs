@@ -7,7 +7,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The future of [`ActorRef::stopped`](crate::ActorRef::stopped): why the actor has ended, when it has.
+/// The future of [`ActorRef::stopped`](crate::ActorRef::stopped): why the actor has ended, when it
+/// has.
 ///
 /// It keeps no reference to the actor, and may be awaited anywhere.
 #[must_use = "it waits when it is awaited"]
@@ -34,7 +35,8 @@ impl Future for Stopped {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<ExitReason> {
         match &mut self.0 {
             State::Over(reason) => Poll::Ready(reason.take().expect("it is polled to its end")),
-            // Whoever ends without having told is the victim of a panic in somebody's waker; it has ended all the same.
+            // Whoever ends without having told is the victim of a panic in somebody's waker; it has
+            // ended all the same.
             State::Waits(told) => {
                 Pin::new(told).poll(context).map(|reason| reason.unwrap_or(ExitReason::Killed))
             }

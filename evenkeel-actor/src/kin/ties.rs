@@ -38,7 +38,8 @@ fn raze<M: Send + 'static>(to: &Public<Mailbox<M>>, reason: Option<ExitReason>) 
     razed.is_ok_and(|(supervised, _)| supervised)
 }
 
-/// Has a witness told of the end of an actor; gives the reason if that has ended already, and all others have been told.
+/// Has a witness told of the end of an actor; gives the reason if that has ended already, and all
+/// others have been told.
 pub(crate) fn watch<M: Send + 'static>(
     to: &Public<Mailbox<M>>,
     witness: Witness,

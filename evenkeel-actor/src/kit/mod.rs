@@ -1,13 +1,15 @@
 //! Tests of actors: runs that a seed determines, probes, a clock that moves by itself.
 //!
-//! [`run`] runs a program and all its actors on the thread of the test, in an order that a seed determines
-//! ([`evenkeel::deterministic`]); [`explore`] does so with many seeds, and says which one has failed. A [`Probe`] stands in for an actor: what is sent to it,
-//! the test looks at. All waits are by a clock that moves when nothing else can happen, so a test that waits for an hour takes no time, and none fails because the
-//! machine is busy.
+//! [`run`] runs a program and all its actors on the thread of the test, in an order that a seed
+//! determines ([`evenkeel::deterministic`]); [`explore`] does so with many seeds, and says which
+//! one has failed. A [`Probe`] stands in for an actor: what is sent to it, the test looks at. All
+//! waits are by a clock that moves when nothing else can happen, so a test that waits for an hour
+//! takes no time, and none fails because the machine is busy.
 //!
-//! Every message is a step: between any two messages of an actor, and before every [`send`](crate::ActorRef::send) or
-//! [`ask`](crate::ActorRef::ask) that waits for room, others may have their turns, as they may on several workers.
-//! [`try_send`](crate::ActorRef::try_send), and whatever else a handler does between two awaits, is not interrupted.
+//! Every message is a step: between any two messages of an actor, and before every
+//! [`send`](crate::ActorRef::send) or [`ask`](crate::ActorRef::ask) that waits for room, others may
+//! have their turns, as they may on several workers. [`try_send`](crate::ActorRef::try_send), and
+//! whatever else a handler does between two awaits, is not interrupted.
 //!
 //! # Examples
 //! ```
@@ -39,7 +41,8 @@
 //! });
 //! ```
 //!
-//! Two clients that read and write an account lose an update in some orders. `find` says with which seed, and the same seed gives the same order again.
+//! Two clients that read and write an account lose an update in some orders. `find` says with which
+//! seed, and the same seed gives the same order again.
 //! ```
 //! use evenkeel_actor::{Actor, ActorRef, Context, Handled, ReplyTo, kit, spawn};
 //!
@@ -81,8 +84,9 @@
 //! ```
 //!
 //! # What breaks a seed
-//! See [`evenkeel::deterministic`]. Beside that: the [numbers](crate::ActorId) of actors ascend in the order in which they are spawned, but begin elsewhere in
-//! each run, so a hash of one is not the same in the next.
+//! See [`evenkeel::deterministic`]. Beside that: the [numbers](crate::ActorId) of actors ascend in
+//! the order in which they are spawned, but begin elsewhere in each run, so a hash of one is not
+//! the same in the next.
 
 mod probe;
 mod unexpected;
@@ -141,7 +145,8 @@ pub fn run<F: Future>(seed: u64, program: impl FnOnce(Kit) -> F) -> F::Output {
     deterministic::run(seed, with(program))
 }
 
-/// Runs a program with each of these seeds, or those that the environment says, as [`deterministic::explore`] does.
+/// Runs a program with each of these seeds, or those that the environment says, as
+/// [`deterministic::explore`] does.
 ///
 /// # Panics
 /// If a run fails, with a text that says its seed. If the caller is a task.
@@ -242,7 +247,8 @@ impl Kit {
         deterministic::random(bound)
     }
 
-    /// Waits until nothing is ready any more: whatever can happen without the clock has happened. The clock moves by a nanosecond.
+    /// Waits until nothing is ready any more: whatever can happen without the clock has happened.
+    /// The clock moves by a nanosecond.
     pub async fn settle(&self) {
         sleep(Duration::from_nanos(1)).await;
     }

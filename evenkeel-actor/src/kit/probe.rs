@@ -17,7 +17,8 @@ use std::time::Duration;
 
 /// An actor, and the inbox where a test finds what it has been sent.
 ///
-/// It needs no [`Kit`](super::Kit): in any runtime it is an actor like others, and waits by that runtime's clock.
+/// It needs no [`Kit`](super::Kit): in any runtime it is an actor like others, and waits by that
+/// runtime's clock.
 ///
 /// # Examples
 /// ```
@@ -98,7 +99,8 @@ impl<M: Send + 'static> Probe<M> {
         Self { actor, inbox, patience: PATIENCE }
     }
 
-    /// How long it waits for a message, by the runtime's clock: three seconds unless said otherwise.
+    /// How long it waits for a message, by the runtime's clock: three seconds unless said
+    /// otherwise.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
     }
@@ -150,7 +152,8 @@ impl<M: Debug + Send + 'static> Probe<M> {
     /// If none comes within the probe's [patience](Self::set_patience).
     ///
     /// # Cancel safety
-    /// As for all waits of a probe: a message that has come stays in the inbox unless the future has given it.
+    /// As for all waits of a probe: a message that has come stays in the inbox unless the future
+    /// has given it.
     pub async fn receive(&mut self) -> Result<M, Unexpected> {
         self.receive_within(self.patience).await
     }
@@ -198,7 +201,8 @@ impl<M: Debug + Send + 'static> Probe<M> {
         self.take(what, |message| if test(&message) { Ok(message) } else { Err(message) }).await
     }
 
-    /// What `take` takes out of the next message; it gives a message back that is not the one expected.
+    /// What `take` takes out of the next message; it gives a message back that is not the one
+    /// expected.
     ///
     /// # Errors
     /// If none comes within the probe's patience, or `take` gives it back.

@@ -5,7 +5,8 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-/// What has come, or not come, against a test's expectation. Its `Debug` is its text, for tests that unwrap.
+/// What has come, or not come, against a test's expectation. Its `Debug` is its text, for tests
+/// that unwrap.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unexpected {

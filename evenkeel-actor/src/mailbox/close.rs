@@ -1,4 +1,5 @@
-//! The end of a mailbox, for a while or for good: nothing more is put in, and what is left is taken out.
+//! The end of a mailbox, for a while or for good: nothing more is put in, and what is left is taken
+//! out.
 
 #![allow(unsafe_code, reason = "what is left is taken out for the actor")]
 
@@ -65,7 +66,8 @@ impl<M: Send + 'static> Mailbox<M> {
         }
     }
 
-    /// Has the system be told of the end, as it keeps something for the actor. False if the actor has stopped.
+    /// Has the system be told of the end, as it keeps something for the actor. False if the actor
+    /// has stopped.
     pub(crate) fn make_known(&self) -> bool {
         let shared = self.shared.lock();
         let open = !shared.berth.is_closed();
@@ -81,8 +83,9 @@ impl<M: Send + 'static> Mailbox<M> {
         self.has(KNOWN)
     }
 
-    /// Closes the mailbox of an actor that ends in order, has nothing left and never had much, and whose name nobody has: of most. The end is counted in the same step.
-    /// False otherwise, and then nothing has changed.
+    /// Closes the mailbox of an actor that ends in order, has nothing left and never had much, and
+    /// whose name nobody has: of most. The end is counted in the same step. False otherwise, and
+    /// then nothing has changed.
     ///
     /// # Safety
     /// The caller is the actor, and does not use its receiver any more if this is true.
@@ -109,7 +112,8 @@ impl<M: Send + 'static> Mailbox<M> {
         true
     }
 
-    /// Notes who is to be told of the end. Gives whom [`Witnesses::add`](crate::kin::Witnesses::add) gives, to be dropped.
+    /// Notes who is to be told of the end. Gives whom
+    /// [`Witnesses::add`](crate::kin::Witnesses::add) gives, to be dropped.
     ///
     /// # Errors
     /// If the actor has ended and all others have been told: why.
@@ -121,7 +125,8 @@ impl<M: Send + 'static> Mailbox<M> {
         Ok(shared.rest().kin.get_or_insert_default().witnesses.add(witness))
     }
 
-    /// All have been told of the end that [`close`](Self::close) has begun. Gives who has asked for it meanwhile.
+    /// All have been told of the end that [`close`](Self::close) has begun. Gives who has asked for
+    /// it meanwhile.
     pub(crate) fn has_told(&self) -> Vec<Witness> {
         let mut shared = self.shared.lock();
         self.set(TELLING, false);
@@ -136,7 +141,8 @@ impl<M: Send + 'static> Mailbox<M> {
         self.flags.store(flags & (KNOWN | MEASURED), Ordering::Relaxed);
     }
 
-    /// Closes the mailbox and gives what is left in it. For the actor, which calls [`has_told`](Self::has_told) when it has told others.
+    /// Closes the mailbox and gives what is left in it. For the actor, which calls
+    /// [`has_told`](Self::has_told) when it has told others.
     ///
     /// # Safety
     /// The caller is the actor, and does not use its receiver any more.

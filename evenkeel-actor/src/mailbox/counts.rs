@@ -34,7 +34,8 @@ impl<M: Send + 'static> Mailbox<M> {
         self.shared.lock().rest().counts.restarts += 1;
     }
 
-    /// Notes that the actor has handled `more` messages, and `since` of which the mailbox does not know.
+    /// Notes that the actor has handled `more` messages, and `since` of which the mailbox does not
+    /// know.
     #[cold]
     #[inline(never)]
     pub(crate) fn note_handled(&self, more: u16, since: &mut u16) {

@@ -1,32 +1,39 @@
 //! Mailboxes: bounded queues of messages, in the tasks of their actors.
 //!
 //! # Roles
-//! *Senders* put messages in, under the lock. The *actor* takes them, by its [`Receiver`], without the lock where it can. Others give the actor
-//! [orders](Order), which come before messages.
+//! *Senders* put messages in, under the lock. The *actor* takes them, by its [`Receiver`], without
+//! the lock where it can. Others give the actor [orders](Order), which come before messages.
 //!
 //! # Where messages lie
-//! A few small ones lie in [`Slots`], in the mailbox itself. What does not fit there goes to the `queue`, under the lock, until the actor has taken
-//! all that is in the slots; then it takes the whole queue at once, as its `batch`. So three queues are one: the batch is older than the slots,
+//! A few small ones lie in [`Slots`], in the mailbox itself. What does not fit there goes to the
+//! `queue`, under the lock, until the actor has taken all that is in the slots; then it takes the
+//! whole queue at once, as its `batch`. So three queues are one: the batch is older than the slots,
 //! and the slots are older than the queue.
 //!
 //! # Invariants
-//! While the queue has messages the flag `QUEUE` is set, and then nothing is put into the slots. It is cleared by the actor alone, under the lock, when the slots
-//! are empty and it takes the queue. `ORDERS` is set while there are orders, or a timer of the actor has rung. Both are set under the lock, and read by the actor before it parks, under
-//! the lock ([`Part::after_poll`]), so it parks only when there is nothing.
+//! While the queue has messages the flag `QUEUE` is set, and then nothing is put into the slots. It
+//! is cleared by the actor alone, under the lock, when the slots are empty and it takes the queue.
+//! `ORDERS` is set while there are orders, or a timer of the actor has rung. Both are set under the
+//! lock, and read by the actor before it parks, under the lock ([`Part::after_poll`]), so it parks
+//! only when there is nothing.
 //!
 //! # Room
-//! The messages in slots and queue count against the capacity, the batch does not; nor do orders. A sender that waits takes a ticket (see
-//! [`waiting`]); from then on others may not overtake it: `crowded` says so. The actor calls tickets when it takes something and
-//! `WAITING` is set, at the latest when it finds nothing more, so a sender that waits is called before the actor parks.
+//! The messages in slots and queue count against the capacity, the batch does not; nor do orders. A
+//! sender that waits takes a ticket (see [`waiting`]); from then on others may not overtake it:
+//! `crowded` says so. The actor calls tickets when it takes something and `WAITING` is set, at the
+//! latest when it finds nothing more, so a sender that waits is called before the actor parks.
 //!
 //! # The end
-//! `close` marks the berth under the lock, after which nothing is put in, and takes everything out: messages become dead letters, and who waits is told. From then
-//! until all have been told `TELLING` is set: who asks for the end meanwhile is noted as if the actor were there still, and told last. Of an actor of which nobody is to be told anything, which is most,
-//! the end is one step, under the lock.
+//! `close` marks the berth under the lock, after which nothing is put in, and takes everything out:
+//! messages become dead letters, and who waits is told. From then until all have been told
+//! `TELLING` is set: who asks for the end meanwhile is noted as if the actor were there still, and
+//! told last. Of an actor of which nobody is to be told anything, which is most, the end is one
+//! step, under the lock.
 //!
 //! # Rejected
-//! A lock-free queue of linked nodes: an allocation per message, 20 ns, where this takes none. One lock for putting and taking: a locked instruction more per message,
-//! 5 of 20 ns. A ring of the full capacity: a kilobyte per actor before its first message.
+//! A lock-free queue of linked nodes: an allocation per message, 20 ns, where this takes none. One
+//! lock for putting and taking: a locked instruction more per message, 5 of 20 ns. A ring of the
+//! full capacity: a kilobyte per actor before its first message.
 
 #![allow(
     unsafe_code,
@@ -110,7 +117,8 @@ const APART: u16 = 2_048;
 /// The mailbox is closed, and others are being told of the end.
 const TELLING: u16 = 4_096;
 
-/// In this order the header of the task and what the lock guards share a cache line, and what senders and actor share besides lies in the next.
+/// In this order the header of the task and what the lock guards share a cache line, and what
+/// senders and actor share besides lies in the next.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Mailbox<M: 'static> {
@@ -180,7 +188,8 @@ impl<M: Send + 'static> Mailbox<M> {
     }
 }
 
-/// Wakes, outside of the lock: foreign wakers are a caller's code, and one that panics keeps neither the others nor an end from those they concern.
+/// Wakes, outside of the lock: foreign wakers are a caller's code, and one that panics keeps
+/// neither the others nor an end from those they concern.
 fn wake_all(wakers: Vec<Waker>) {
     for waker in wakers {
         contain(|| waker.wake());

@@ -17,7 +17,8 @@ pub(crate) enum Order {
     Stop,
     /// Stop when the messages that came before this order are handled.
     Drain,
-    /// Stop after the present message, to be started again, if it is the present start that the actor's [post](crate::ward::Post) means.
+    /// Stop after the present message, to be started again, if it is the present start that the
+    /// actor's [post](crate::ward::Post) means.
     Cease,
     /// Something has happened to others.
     Event(Box<Event>),
@@ -104,7 +105,8 @@ pub(crate) fn look_at_timers<M: Send + 'static>(to: &Public<Mailbox<M>>) {
     leave(to, shared);
 }
 
-/// Changes what an actor has to do with others, and has it look at that. `f` runs under the lock: what it takes out it gives, to be dropped outside.
+/// Changes what an actor has to do with others, and has it look at that. `f` runs under the lock:
+/// what it takes out it gives, to be dropped outside.
 ///
 /// # Errors
 /// If the actor has ended: why.

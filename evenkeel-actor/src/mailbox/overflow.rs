@@ -4,7 +4,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// What a full mailbox does with one message more. One of [`Wait`], [`Fail`], [`DropNewest`] and [`DropOldest`].
+/// What a full mailbox does with one message more. One of [`Wait`], [`Fail`], [`DropNewest`] and
+/// [`DropOldest`].
 pub trait Overflow:
     sealed::Sealed + Send + Sync + Clone + Copy + std::fmt::Debug + 'static
 {
@@ -35,9 +36,10 @@ pub struct Fail;
 #[derive(Clone, Copy, Debug)]
 pub struct DropNewest;
 
-/// The message that has waited for longest becomes a dead letter. Messages that the actor has taken out already, to handle them in its
-/// present turn, are not reached. If the destructor of the dropped one panics, the process's panic
-/// hook tells of that, and the sender goes on: the new message is in.
+/// The message that has waited for longest becomes a dead letter. Messages that the actor has taken
+/// out already, to handle them in its present turn, are not reached. If the destructor of the
+/// dropped one panics, the process's panic hook tells of that, and the sender goes on: the new
+/// message is in.
 #[derive(Clone, Copy, Debug)]
 pub struct DropOldest;
 

@@ -40,7 +40,8 @@ impl<M: Send + 'static> Mailbox<M> {
         };
         let room = shared.capacity - self.slots.len();
         match &mut shared.rest {
-            // In line, so that the message does not go through memory once more: 4 of 19 ns per message of `evenkeel-bench run --bench fanin`.
+            // In line, so that the message does not go through memory once more: 4 of 19 ns per
+            // message of `evenkeel-bench run --bench fanin`.
             Some(rest) if rest.has_room(room) => {
                 rest.queue.push(message);
                 rest.received = rest.received.wrapping_add(1);
@@ -144,7 +145,8 @@ pub(crate) fn put_or_wait<M: Send + 'static, P: Overflow>(
         Put::Full(message) => {
             let ticket = shared.rest().waiting.join(waker);
             to.settle_crowd(&mut shared);
-            // There may be room for it all the same: those before it have not used their places, or half is free and none was told.
+            // There may be room for it all the same: those before it have not used their places, or
+            // half is free and none was told.
             let called = to.call(&mut shared);
             leave(to, shared);
             wake_all(called);

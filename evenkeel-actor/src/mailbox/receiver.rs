@@ -48,7 +48,8 @@ impl<M: Send + 'static> Receiver<M> {
 
     #[inline(always)]
     fn batch(&mut self) -> &mut Ring<Parcel<M>> {
-        // SAFETY: the batch is the receiver's, which there is one of, and which is borrowed exclusively.
+        // SAFETY: the batch is the receiver's, which there is one of, and which is borrowed
+        // exclusively.
         unsafe { &mut *self.0.batch.get() }
     }
 
@@ -88,8 +89,8 @@ impl<M: Send + 'static> Receiver<M> {
         self.next_of_queue()
     }
 
-    /// Makes a message that the actor has had the next one. It does not count against the capacity, and counts as received once more, as it is
-    /// handled once more.
+    /// Makes a message that the actor has had the next one. It does not count against the capacity,
+    /// and counts as received once more, as it is handled once more.
     pub(crate) fn put_back(&mut self, message: M) {
         self.batch().push_front(seal(message));
         let mut shared = self.0.shared.lock();
@@ -99,9 +100,11 @@ impl<M: Send + 'static> Receiver<M> {
 
     /// The same, if neither batch nor slots have anything.
     ///
-    /// Whether it is alone it asks first. Whoever has had the last reference has put its messages in before it gave it up, so they are there to be found;
-    /// asked afterwards, it could be alone because of one who has put something in meanwhile. No ordering is asked of that look: if the lock
-    /// were taken here before it was taken for such a message, the look would have come before the reference went.
+    /// Whether it is alone it asks first. Whoever has had the last reference has put its messages
+    /// in before it gave it up, so they are there to be found; asked afterwards, it could be alone
+    /// because of one who has put something in meanwhile. No ordering is asked of that look: if the
+    /// lock were taken here before it was taken for such a message, the look would have come before
+    /// the reference went.
     #[inline(never)]
     fn next_of_queue(&mut self) -> Next<M> {
         let alone = self.0.is_alone();
@@ -118,7 +121,8 @@ impl<M: Send + 'static> Receiver<M> {
         // SAFETY: as in `batch`; the borrow is of another field than those used below.
         let batch = unsafe { &mut *self.0.batch.get() };
         let mut shared = self.0.shared.lock();
-        // Something may have been put into the slots, and then something into the queue, since the slots were looked at.
+        // Something may have been put into the slots, and then something into the queue, since the
+        // slots were looked at.
         // SAFETY: the receiver is the actor's.
         if let Some(message) = unsafe { self.0.slots.take() } {
             return Some(message);
@@ -147,7 +151,8 @@ impl<M: Send + 'static> Receiver<M> {
         Some(event)
     }
 
-    /// Calls those that wait for room, and takes the first order unless it is an event; where there is none, a message that is due.
+    /// Calls those that wait for room, and takes the first order unless it is an event; where there
+    /// is none, a message that is due.
     #[cold]
     #[inline(never)]
     fn see_to(&mut self, flags: u16) -> Option<Next<M>> {
@@ -209,7 +214,8 @@ impl<M: Send + 'static> Receiver<M> {
         let mut shared = self.0.shared.lock();
         let timers = shared.rest.as_mut().and_then(|rest| rest.timers.take());
         drop(shared);
-        // SAFETY: they are put into the mailbox, which the actor closes and empties before its end, or are dropped here.
+        // SAFETY: they are put into the mailbox, which the actor closes and empties before its end,
+        // or are dropped here.
         let mut timers = timers.unwrap_or_else(|| unsafe { Timers::new(&self.0) });
         let result = f(&mut timers);
         let mut shared = self.0.shared.lock();

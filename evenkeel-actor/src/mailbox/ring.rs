@@ -1,8 +1,10 @@
 //! A queue in one word: the storage of a mailbox.
 //!
-//! Its allocation holds the three numbers and the places, so that a mailbox which never had a message has a null pointer and nothing else, and
-//! one with a few small messages has one cache line. A ring that has become empty says so in its word, by a bit that addresses do not need, so that whoever asks
-//! it for a message does not touch that line: an actor asks its batch before each message. A `VecDeque` would be four words in every actor, and a second line for every message.
+//! Its allocation holds the three numbers and the places, so that a mailbox which never had a
+//! message has a null pointer and nothing else, and one with a few small messages has one cache
+//! line. A ring that has become empty says so in its word, by a bit that addresses do not need, so
+//! that whoever asks it for a message does not touch that line: an actor asks its batch before each
+//! message. A `VecDeque` would be four words in every actor, and a second line for every message.
 
 #![allow(unsafe_code, reason = "places of a ring are written and read by their address")]
 
@@ -31,7 +33,8 @@ pub(crate) const MOST: u32 = 1 << 31;
 
 /// A queue.
 pub(crate) struct Ring<T> {
-    /// The address of the numbers; null if there is no storage. Marked by [`EMPTY`] once the last value has been taken.
+    /// The address of the numbers; null if there is no storage. Marked by [`EMPTY`] once the last
+    /// value has been taken.
     word: *mut Numbers,
     values: PhantomData<T>,
 }

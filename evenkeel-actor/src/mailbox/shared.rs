@@ -17,7 +17,8 @@ pub(super) struct Shared<M: 'static> {
     pub(super) berth: Berth,
     /// Whether anything is put in; and why the actor has ended, if it has.
     pub(super) door: Door,
-    /// Whether nothing is put into the slots: somebody waits for room or has it promised, or the mailbox does without them.
+    /// Whether nothing is put into the slots: somebody waits for room or has it promised, or the
+    /// mailbox does without them.
     pub(super) crowded: bool,
     pub(super) capacity: u32,
     /// What most mailboxes never need.
@@ -83,7 +84,8 @@ impl<M: Send + 'static> Default for Rest<M> {
 }
 
 impl<M: 'static> Rest<M> {
-    /// Whether the queue takes a message that has no ticket, where slots and queue have `room` places together.
+    /// Whether the queue takes a message that has no ticket, where slots and queue have `room`
+    /// places together.
     #[inline(always)]
     pub(super) fn has_room(&self, room: u32) -> bool {
         self.waiting.len() == 0 && (self.queue.len() as u32) + self.waiting.promised() < room

@@ -1,7 +1,8 @@
 //! The senders that wait for room: plain data under the mailbox's lock.
 //!
-//! A sender that finds the mailbox full takes a *ticket*. Tickets are called in the order in which they were taken; one that is called has a
-//! place *promised*, which nobody else may use, and which it uses by putting its message there or gives back by leaving.
+//! A sender that finds the mailbox full takes a *ticket*. Tickets are called in the order in which
+//! they were taken; one that is called has a place *promised*, which nobody else may use, and which
+//! it uses by putting its message there or gives back by leaving.
 
 use std::collections::VecDeque;
 use std::task::Waker;

@@ -100,7 +100,8 @@ fn shuttle_what_is_published_while_members_come_go_and_end_is_counted() {
             for member in &members {
                 member.stopped().await;
             }
-            // What was delivered to one that was about to stop has been handled, or was left behind.
+            // What was delivered to one that was about to stop has been handled, or was left
+            // behind.
             let dead = system.dead_letters() as usize;
             assert_eq!(sum.load(Ordering::Relaxed) + dead, delivered.load(Ordering::Relaxed));
             until(|| group.is_empty()).await;

@@ -64,7 +64,8 @@ fn meet(handle: &Handle, ends: &ActorRef<Message>, other: &ActorRef<Message>, do
     at_once(handle, [post(ends.clone(), vec![Message::End]), post(other.clone(), does)]);
 }
 
-/// Ends an actor while another does something that has to do with it; then that one has been told once.
+/// Ends an actor while another does something that has to do with it; then that one has been told
+/// once.
 fn told_once(handle: &Handle, by: fn(AnyActor) -> Message) {
     let (system, told) = (System::new(), Arc::<AtomicUsize>::default());
     let ends = spawn_in(handle, system, Tells::default());
@@ -88,7 +89,8 @@ fn shuttle_a_link_that_meets_an_end_is_told_once() {
     check(2, |handle| told_once(handle, Message::Link));
 }
 
-/// Each is linked once by the other, and one ends. Who links itself once more after it has been told is told once more.
+/// Each is linked once by the other, and one ends. Who links itself once more after it has been
+/// told is told once more.
 #[test]
 fn shuttle_links_from_both_sides_that_meet_an_end_are_told() {
     check(2, |handle| {

@@ -1,6 +1,8 @@
-//! Protocols of actors under shuttle: what they do with others, and groups. What is parked and what is held is checked beside the [code](crate::remote).
+//! Protocols of actors under shuttle: what they do with others, and groups. What is parked and what
+//! is held is checked beside the [code](crate::remote).
 //!
-//! Memory is sequentially consistent here. What waits for ever shows as a deadlock, what is told twice or not at all as a failed assertion.
+//! Memory is sequentially consistent here. What waits for ever shows as a deadlock, what is told
+//! twice or not at all as a failed assertion.
 
 mod group;
 mod kin;
@@ -34,7 +36,8 @@ pub(crate) async fn until(condition: impl Fn() -> bool) {
     }
 }
 
-/// How many steps one may be ahead. An estimate: some dozens are between a turn's end and a closed mailbox.
+/// How many steps one may be ahead. An estimate: some dozens are between a turn's end and a closed
+/// mailbox.
 const AHEAD: u32 = 32;
 
 /// Where two meet, so that what they do next is done at once more often than chance would have it.

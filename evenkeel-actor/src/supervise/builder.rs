@@ -40,8 +40,9 @@ impl SupervisorBuilder {
         Self { strategy, limit, system: System::current(), rows: Vec::new() }
     }
 
-    /// How many restarts within a window it takes before it gives up: it stops its children and fails with [`Escalated`](crate::Escalated). 3 within 5
-    /// seconds unless said otherwise, as in Elixir.
+    /// How many restarts within a window it takes before it gives up: it stops its children and
+    /// fails with [`Escalated`](crate::Escalated). 3 within 5 seconds unless said otherwise, as in
+    /// Elixir.
     pub fn intensity(mut self, restarts: u32, window: Duration) -> Self {
         self.limit = Limit { restarts, window };
         self
@@ -53,7 +54,8 @@ impl SupervisorBuilder {
         self
     }
 
-    /// Adds a child, which starts after those that were added before. Its reference stays valid through all restarts; messages wait until it starts.
+    /// Adds a child, which starts after those that were added before. Its reference stays valid
+    /// through all restarts; messages wait until it starts.
     ///
     /// # Panics
     /// If the caller belongs to no runtime.
@@ -69,7 +71,8 @@ impl SupervisorBuilder {
         actor
     }
 
-    /// Adds a supervisor as a child, a permanent one, which may take as long as it needs to stop. When it is started anew, so are its children.
+    /// Adds a supervisor as a child, a permanent one, which may take as long as it needs to stop.
+    /// When it is started anew, so are its children.
     ///
     /// # Panics
     /// If the caller belongs to no runtime.
@@ -92,7 +95,8 @@ impl SupervisorBuilder {
         SupervisorRef(ActorRef::local(own))
     }
 
-    /// Spawns the supervisor, which starts its children in order. When the last reference to it is gone it stops, and its children with it.
+    /// Spawns the supervisor, which starts its children in order. When the last reference to it is
+    /// gone it stops, and its children with it.
     ///
     /// # Panics
     /// If the caller belongs to no runtime.

@@ -15,7 +15,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A child of a [`Supervisor`](crate::Supervisor), to be: how it is made, and what becomes of it when it ends.
+/// A child of a [`Supervisor`](crate::Supervisor), to be: how it is made, and what becomes of it
+/// when it ends.
 ///
 /// # Examples
 /// See [`Supervisor`](crate::Supervisor).
@@ -35,8 +36,8 @@ pub(super) struct Spec {
 }
 
 impl<F> Child<F> {
-    /// A child that is made by `factory` whenever it is started, with a name for reports. Permanent, with a mailbox for 256 messages, and 5 seconds to
-    /// stop.
+    /// A child that is made by `factory` whenever it is started, with a name for reports.
+    /// Permanent, with a mailbox for 256 messages, and 5 seconds to stop.
     pub fn new(name: impl Into<Arc<str>>, factory: F) -> Self {
         let terms = Terms { restart: Restart::default(), shutdown: SHUTDOWN, backoff: None };
         Self {
@@ -56,14 +57,16 @@ impl<F, P: Overflow> Child<F, P> {
         self
     }
 
-    /// How long it may take to stop when its supervisor tells it to, before it is killed. [`Duration::MAX`]: for ever.
+    /// How long it may take to stop when its supervisor tells it to, before it is killed.
+    /// [`Duration::MAX`]: for ever.
     pub fn shutdown(mut self, limit: Duration) -> Self {
         self.spec.terms.shutdown = limit;
         self
     }
 
-    /// Has the supervisor wait before it starts the child anew: `first` after the first failure, twice as long after each that follows, `most` at most. A
-    /// child that was up for as long as `most` has recovered. Under [`OneForAll`](crate::Strategy::OneForAll) and
+    /// Has the supervisor wait before it starts the child anew: `first` after the first failure,
+    /// twice as long after each that follows, `most` at most. A child that was up for as long as
+    /// `most` has recovered. Under [`OneForAll`](crate::Strategy::OneForAll) and
     /// [`RestForOne`](crate::Strategy::RestForOne) the others wait too.
     pub fn backoff(mut self, first: Duration, most: Duration) -> Self {
         self.spec.terms.backoff = Some(Backoff { first, most });

@@ -1,7 +1,9 @@
-//! Supervisors: actors that start other actors, start them anew when they fail, and give up when that does not help.
+//! Supervisors: actors that start other actors, start them anew when they fail, and give up when
+//! that does not help.
 //!
-//! What a supervisor decides is in [`policy::tree`](crate::policy::tree); how a child is started in place, in [`ward`](crate::ward). Here the
-//! decisions are carried out. The *table* has the children; it outlives a restart of the supervisor itself, and the children's references do.
+//! What a supervisor decides is in [`policy::tree`](crate::policy::tree); how a child is started in
+//! place, in [`ward`](crate::ward). Here the decisions are carried out. The *table* has the
+//! children; it outlives a restart of the supervisor itself, and the children's references do.
 
 mod builder;
 mod child;
@@ -30,24 +32,32 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{self, Poll};
 
-/// An actor that starts its children, in order, and starts them anew when they end otherwise than they should.
+/// An actor that starts its children, in order, and starts them anew when they end otherwise than
+/// they should.
 ///
-/// A restart is *in place*: the child's value is dropped and a new one comes from its factory, but its references stay valid and its mailbox is kept. Only the message on which it
-/// failed is lost. Meanwhile messages wait.
+/// A restart is *in place*: the child's value is dropped and a new one comes from its factory, but
+/// its references stay valid and its mailbox is kept. Only the message on which it failed is lost.
+/// Meanwhile messages wait.
 ///
-/// Which children are started anew is said by the [`Strategy`] of the supervisor and the [`Restart`](crate::Restart) of the
-/// child. If there are more restarts than its [intensity](SupervisorBuilder::intensity) admits, the supervisor stops all its children and fails, with [`Escalated`]; its own supervisor then
-/// decides. Supervisors in supervisors make a tree.
+/// Which children are started anew is said by the [`Strategy`] of the supervisor and the
+/// [`Restart`](crate::Restart) of the child. If there are more restarts than its
+/// [intensity](SupervisorBuilder::intensity) admits, the supervisor stops all its children and
+/// fails, with [`Escalated`]; its own supervisor then decides. Supervisors in supervisors make a
+/// tree.
 ///
-/// A supervisor that [stops](SupervisorRef::stop) stops its children, the last first, each after its present message; one that takes longer
-/// than its [`shutdown`](Child::shutdown) is killed. A supervisor that is killed takes its children with it at once.
+/// A supervisor that [stops](SupervisorRef::stop) stops its children, the last first, each after
+/// its present message; one that takes longer than its [`shutdown`](Child::shutdown) is killed. A
+/// supervisor that is killed takes its children with it at once.
 ///
-/// [`kill`](crate::ActorRef::kill), [`stop`](crate::ActorRef::stop) and failures of links end a child as its own failure or decision would, so that a permanent one is started
-/// anew; to be rid of a child, [remove](SupervisorRef::remove) it.
+/// [`kill`](crate::ActorRef::kill), [`stop`](crate::ActorRef::stop) and failures of links end a
+/// child as its own failure or decision would, so that a permanent one is started anew; to be rid
+/// of a child, [remove](SupervisorRef::remove) it.
 ///
-/// Each failure is told to the [observer](crate::System::on_failure) of the child's system, whatever is decided.
+/// Each failure is told to the [observer](crate::System::on_failure) of the child's system,
+/// whatever is decided.
 ///
-/// The strategies, kinds and the intensity are those of Erlang/OTP; that a restart keeps the mailbox and the references is Akka's.
+/// The strategies, kinds and the intensity are those of Erlang/OTP; that a restart keeps the
+/// mailbox and the references is Akka's.
 ///
 /// # Examples
 /// ```
@@ -96,7 +106,8 @@ pub struct Supervisor {
     began: Instant,
 }
 
-/// What outlives a restart of a supervisor. A child that is gone is in it no more, so that a supervisor which is given child after child does not grow.
+/// What outlives a restart of a supervisor. A child that is gone is in it no more, so that a
+/// supervisor which is given child after child does not grow.
 #[derive(Debug)]
 pub(crate) struct Table {
     strategy: Strategy,
@@ -296,7 +307,8 @@ impl Supervisor {
         Poll::Pending
     }
 
-    /// Takes notices, and leaves messages where they are, until `is_over`. Told to stop meanwhile, it stops its children.
+    /// Takes notices, and leaves messages where they are, until `is_over`. Told to stop meanwhile,
+    /// it stops its children.
     fn poll_notices(
         &mut self,
         context: &mut Context<Self>,

@@ -70,7 +70,8 @@ impl SupervisorRef {
         }
     }
 
-    /// Stops a child, and does not start it again. Whether there was such a child; it may take a while yet to stop.
+    /// Stops a child, and does not start it again. Whether there was such a child; it may take a
+    /// while yet to stop.
     ///
     /// # Errors
     /// If the supervisor has stopped.

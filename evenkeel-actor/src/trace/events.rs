@@ -1,6 +1,7 @@
 //! What happens to actors and nodes, as events.
 //!
-//! They are told by whoever finds them, outside of all locks. A subscriber that panics is contained: an actor's end goes on.
+//! They are told by whoever finds them, outside of all locks. A subscriber that panics is
+//! contained: an actor's end goes on.
 
 use super::on::{Current, Parcel, current_id};
 use super::scene::take_broken;
@@ -26,7 +27,8 @@ use tracing::{Level, event};
 pub(crate) struct Called(pub(super) Option<Arc<str>>);
 
 impl Called {
-    /// Asked for before the end, after which nothing of it is known. Nobody is asked where nobody listens.
+    /// Asked for before the end, after which nothing of it is known. Nobody is asked where nobody
+    /// listens.
     pub(crate) fn of<M: Send + 'static>(own: &Mailbox<M>) -> Self {
         Self(if Level::ERROR <= LevelFilter::current() { own.called() } else { None })
     }

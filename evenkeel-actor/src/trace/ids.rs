@@ -4,10 +4,12 @@ use crate::system::System;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bits of the count: seventeen million million messages per node, so the others tell a million nodes apart.
+/// Bits of the count: seventeen million million messages per node, so the others tell a million
+/// nodes apart.
 const COUNT: u32 = 44;
 
-/// Numbers that a thread takes at a time, so that threads do not meet at each message. An estimate; no benchmark sets it.
+/// Numbers that a thread takes at a time, so that threads do not meet at each message. An estimate;
+/// no benchmark sets it.
 const BLOCK: u64 = 1_024;
 
 static NEXT: AtomicU64 = AtomicU64::new(0);

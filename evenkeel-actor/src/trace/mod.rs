@@ -1,9 +1,11 @@
 //! Spans and events for the `tracing` crate, behind the feature `tracing`.
 //!
 //! # Spans
-//! What a handler does happens in a span, entered at each of its polls and never held across an await, so it does not cover what other actors do on the same
-//! worker meanwhile. It has no parent: actors are not called by each other. It has level `DEBUG` and the target `evenkeel_actor::handle`, so that one
-//! directive (`evenkeel_actor::handle=debug`) names the actor in whatever a handler logs, and `evenkeel_actor::handle=off` leaves the events below.
+//! What a handler does happens in a span, entered at each of its polls and never held across an
+//! await, so it does not cover what other actors do on the same worker meanwhile. It has no parent:
+//! actors are not called by each other. It has level `DEBUG` and the target
+//! `evenkeel_actor::handle`, so that one directive (`evenkeel_actor::handle=debug`) names the actor
+//! in whatever a handler logs, and `evenkeel_actor::handle=off` leaves the events below.
 //!
 //! | span | covers |
 //! |---|---|
@@ -34,20 +36,30 @@
 //! | `evenkeel_actor::reply` | `TRACE` | `reply`, in the span of the asker: its `cause` is the message in whose handling it was sent |
 //!
 //! # Numbers and causes
-//! What is handled has a number: that of its actor's node, plus one, in the upper 20 bits, and a count of the process below, which threads take in blocks. So numbers differ
-//! within a run of a job; a node that is started again counts anew. [`Context::message_id`](crate::Context::message_id) gives the present one, [`Context::cause`](crate::Context::cause) the one before it.
+//! What is handled has a number: that of its actor's node, plus one, in the upper 20 bits, and a
+//! count of the process below, which threads take in blocks. So numbers differ within a run of a
+//! job; a node that is started again counts anew.
+//! [`Context::message_id`](crate::Context::message_id) gives the present one,
+//! [`Context::cause`](crate::Context::cause) the one before it.
 //!
-//! A message carries the number of the one in whose handling it was sent: in its mailbox, which is eight bytes per message larger for it, in a timer of
-//! [`send_after`](crate::Context::send_after), in a reply, and between nodes. So do spawns, for `start`. From outside come: what tasks send that are no actors, unless they [carry] a cause;
-//! ticks of [`send_every`](crate::Context::send_every); events. A message that was put aside in a [`Stash`](crate::Stash) has come from the message in whose handling it was taken out.
+//! A message carries the number of the one in whose handling it was sent: in its mailbox, which is
+//! eight bytes per message larger for it, in a timer of [`send_after`](crate::Context::send_after),
+//! in a reply, and between nodes. So do spawns, for `start`. From outside come: what tasks send
+//! that are no actors, unless they [carry] a cause; ticks of
+//! [`send_every`](crate::Context::send_every); events. A message that was put aside in a
+//! [`Stash`](crate::Stash) has come from the message in whose handling it was taken out.
 //!
-//! A cause that comes from another node is what that node says. Nothing is looked up by it, and any number will do.
+//! A cause that comes from another node is what that node says. Nothing is looked up by it, and any
+//! number will do.
 //!
-//! A process or a filter that does not trace an actor passes causes on: the chain goes around that actor.
+//! A process or a filter that does not trace an actor passes causes on: the chain goes around that
+//! actor.
 //!
 //! # Cost
-//! Without the feature there is nothing of this: no message, mailbox, actor or frame is larger, no instruction is executed. With it, and as long as no subscriber takes `DEBUG`, a handled message costs one relaxed load and
-//! a few loads and stores of the thread's own memory; a reply one load more. With a subscriber it costs what that takes for a span.
+//! Without the feature there is nothing of this: no message, mailbox, actor or frame is larger, no
+//! instruction is executed. With it, and as long as no subscriber takes `DEBUG`, a handled message
+//! costs one relaxed load and a few loads and stores of the thread's own memory; a reply one load
+//! more. With a subscriber it costs what that takes for a span.
 //!
 //! A subscriber that sends messages to actors sees to it that these are not traced in turn.
 

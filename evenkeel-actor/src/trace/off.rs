@@ -1,4 +1,5 @@
-//! What the others tell traces, where there are none: nothing. Nothing here has a size or a body. With the feature `tracing`, `mod.rs` stands here instead.
+//! What the others tell traces, where there are none: nothing. Nothing here has a size or a body.
+//! With the feature `tracing`, `mod.rs` stands here instead.
 
 use crate::actor::Actor;
 use crate::context::Context;
@@ -66,7 +67,8 @@ impl Called {
     }
 }
 
-// Macros, so that what is awaited is what stands there: a function that it went through might make the actor's future larger.
+// Macros, so that what is awaited is what stands there: a function that it went through might make
+// the actor's future larger.
 
 macro_rules! handling {
     ($message:ident, $context:ident, $handle:expr) => {

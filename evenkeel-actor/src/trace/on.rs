@@ -1,6 +1,7 @@
 //! Causes: which message is handled now, and how that goes with what is sent.
 //!
-//! A thread's variable says it while a handler is polled, and while a message from another node is delivered. Whoever puts a message into a mailbox, a timer, a reply or a frame reads it.
+//! A thread's variable says it while a handler is polled, and while a message from another node is
+//! delivered. Whoever puts a message into a mailbox, a timer, a reply or a frame reads it.
 
 use pin_project_lite::pin_project;
 use std::cell::Cell;
@@ -102,8 +103,9 @@ pin_project! {
     }
 }
 
-/// Has a future send its messages as if in the handler that calls this: for a task that a handler starts. What the task sends has the cause that the
-/// handler's messages have, also when the handler is over. Spans do not go with it; `tracing` has its own ways for them.
+/// Has a future send its messages as if in the handler that calls this: for a task that a handler
+/// starts. What the task sends has the cause that the handler's messages have, also when the
+/// handler is over. Spans do not go with it; `tracing` has its own ways for them.
 ///
 /// # Examples
 /// ```

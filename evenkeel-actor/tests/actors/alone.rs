@@ -1,4 +1,5 @@
-//! Actors that end because nobody has a reference to them any more: not before they have handled all there is, and whoever has a waker.
+//! Actors that end because nobody has a reference to them any more: not before they have handled
+//! all there is, and whoever has a waker.
 
 use crate::common::workers::on_workers;
 use evenkeel::task::{Task, current, park};
@@ -9,7 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// The actor looks for what has rung, finds nothing, and finds itself alone: the message came in between.
+/// The actor looks for what has rung, finds nothing, and finds itself alone: the message came in
+/// between.
 #[test]
 fn a_message_that_comes_with_the_last_reference_is_handled_while_a_timer_rings_for_nothing() {
     struct Rings(Arc<AtomicU32>);
@@ -45,7 +47,8 @@ fn a_message_that_comes_with_the_last_reference_is_handled_while_a_timer_rings_f
     });
 }
 
-/// Leaves a waker outside, as a channel or a lock does while whoever completes a wait has taken the waker and is about to use it.
+/// Leaves a waker outside, as a channel or a lock does while whoever completes a wait has taken the
+/// waker and is about to use it.
 struct Leaves(Arc<Mutex<Option<(Waker, Task)>>>);
 
 impl Actor for Leaves {

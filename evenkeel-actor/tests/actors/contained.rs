@@ -1,4 +1,5 @@
-//! What a user's code does wrong stays with that user: others are told, woken and served all the same.
+//! What a user's code does wrong stays with that user: others are told, woken and served all the
+//! same.
 
 use crate::common::workers::on_workers;
 use evenkeel::sync::Semaphore;
@@ -16,7 +17,8 @@ use std::time::Duration;
 /// The words of the panics that are meant.
 const MEANT: [&str; 3] = ["in a foreign waker", "in display", "in a handler"];
 
-/// Leaves panics that are meant out of what the tests print: workers are no threads of the harness, which would keep their words back.
+/// Leaves panics that are meant out of what the tests print: workers are no threads of the harness,
+/// which would keep their words back.
 fn hush() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

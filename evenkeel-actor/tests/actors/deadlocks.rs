@@ -13,7 +13,8 @@ enum Message {
     Sum(Vec<ActorRef<Message>>, ReplyTo<u32>),
     /// The same, with a limit.
     Limited(Vec<ActorRef<Message>>, ReplyTo<u32>),
-    /// Asks another one, which is to have a third one or a task reply, once there is a permit, and to ask this one meanwhile.
+    /// Asks another one, which is to have a third one or a task reply, once there is a permit, and
+    /// to ask this one meanwhile.
     Begin(ActorRef<Message>, Option<ActorRef<Message>>, Arc<Semaphore>, ReplyTo<u32>),
     PassOn(ActorRef<Message>, Option<ActorRef<Message>>, Arc<Semaphore>, ReplyTo<u32>),
     /// Answers when there is a permit.
@@ -208,7 +209,8 @@ fn a_reply_that_another_one_can_give_is_no_deadlock() {
         run(workers, |system, receiver| async move {
             let [first, second, third] =
                 ["first", "second", "third"].map(|name| member(system, name, 4));
-            // The first asks the second, which has a third, or a task, reply, and asks the first meanwhile. That looks like a cycle of two.
+            // The first asks the second, which has a third, or a task, reply, and asks the first
+            // meanwhile. That looks like a cycle of two.
             for third in [Some(third), None] {
                 let gate = Arc::new(Semaphore::new(0));
                 let asker = evenkeel::spawn({

@@ -1,4 +1,5 @@
-//! In which order an end is told: futures of `stopped` come last, whenever they have been asked for.
+//! In which order an end is told: futures of `stopped` come last, whenever they have been asked
+//! for.
 
 use crate::common::until::until;
 use crate::common::workers::on_workers;

@@ -1,4 +1,5 @@
-//! Ends that nobody wishes for: panics in odd places, kills at odd times. Nothing hangs, nothing is lost in silence.
+//! Ends that nobody wishes for: panics in odd places, kills at odd times. Nothing hangs, nothing is
+//! lost in silence.
 
 use crate::common::workers::on_workers;
 use evenkeel_actor::{
@@ -161,7 +162,8 @@ fn a_panic_anywhere_ends_the_actor_and_is_told_once() {
             on_workers(workers, async move {
                 let (system, failures) = noting();
                 let actor = Builder::new().system(system).spawn(Fragile(place)).unwrap();
-                // Asked for before the end: who asks as it comes may hear of it before the observer.
+                // Asked for before the end: who asks as it comes may hear of it before the
+                // observer.
                 let stopped = actor.stopped();
                 go(&actor, place).await;
                 let reason = stopped.await;

@@ -140,7 +140,8 @@ fn a_named_group_lasts_as_long_as_its_members_and_references() {
     });
 }
 
-/// In one round in thousands both looked before either had gone, when the references of the allocation were counted.
+/// In one round in thousands both looked before either had gone, when the references of the
+/// allocation were counted.
 #[test]
 fn a_named_group_is_forgotten_whose_last_two_references_go_at_once() {
     let system = System::new();

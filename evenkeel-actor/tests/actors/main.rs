@@ -1,4 +1,5 @@
-//! Actors on one node, without supervisors: what they are sent, what they wait for, what is counted of them and how they end.
+//! Actors on one node, without supervisors: what they are sent, what they wait for, what is counted
+//! of them and how they end.
 
 #[path = "../common"]
 mod common {

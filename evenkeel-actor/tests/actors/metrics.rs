@@ -100,7 +100,8 @@ fn busy_time_is_that_of_polls() {
         system.measure_busy_time(true);
         let actor = Builder::new().system(system).spawn(Busy).unwrap();
         assert_eq!(actor.metrics().busy, Some(Duration::ZERO));
-        // The clock of a worker may have been ahead by a little when a poll began, so that one poll may count for a little less.
+        // The clock of a worker may have been ahead by a little when a poll began, so that one poll
+        // may count for a little less.
         while actor.metrics().busy.unwrap() < spin {
             actor.send(Message::Spin(spin)).await.unwrap();
             actor.ask(Message::Ask).await.unwrap();

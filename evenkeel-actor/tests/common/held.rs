@@ -4,7 +4,8 @@ use evenkeel::sync::Semaphore;
 use evenkeel_actor::{ActorRef, Overflow};
 use std::sync::Arc;
 
-/// Has an actor wait in the message that `hold` makes of a gate, and gives the gate when the actor has come so far.
+/// Has an actor wait in the message that `hold` makes of a gate, and gives the gate when the actor
+/// has come so far.
 pub(crate) async fn held<M: Send + 'static, P: Overflow>(
     actor: &ActorRef<M, P>,
     hold: impl FnOnce(Arc<Semaphore>) -> M,

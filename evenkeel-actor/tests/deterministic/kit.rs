@@ -1,4 +1,5 @@
-//! The test kit: what probes say, races that are found and found again, and that a seed determines what actors do.
+//! The test kit: what probes say, races that are found and found again, and that a seed determines
+//! what actors do.
 
 use evenkeel::detect::What;
 use evenkeel::deterministic::{Cause, Options};
@@ -111,8 +112,8 @@ impl Actor for Teller {
     }
 }
 
-/// The order of messages of one sender holds for one receiver; along two ways either may come first, even that which is longer and
-/// was sent first.
+/// The order of messages of one sender holds for one receiver; along two ways either may come
+/// first, even that which is longer and was sent first.
 #[test]
 fn messages_on_two_ways_come_in_either_order() {
     let first = |seed| {

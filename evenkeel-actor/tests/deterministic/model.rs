@@ -1,5 +1,6 @@
-//! Random programs of tasks and actors against a simple model, in thousands of orders: nothing is lost, nothing comes twice, the order per sender and receiver is
-//! kept, and dead letters are what was taken and not handled.
+//! Random programs of tasks and actors against a simple model, in thousands of orders: nothing is
+//! lost, nothing comes twice, the order per sender and receiver is kept, and dead letters are what
+//! was taken and not handled.
 
 use evenkeel::deterministic::{Options, random};
 use evenkeel::time::{Duration, sleep, timeout};
@@ -363,7 +364,8 @@ async fn program(seed: u64) -> Vec<String> {
     }
     let (told, ends): (Vec<_>, Vec<_>) = actors
         .into_iter()
-        // The others handle what they have and stop because nobody has a reference to them any more.
+        // The others handle what they have and stop because nobody has a reference to them any
+        // more.
         .map(|(actor, system)| (random.one_in(2).then(|| actor.any()), (actor.drops(), system)))
         .unzip();
     told.iter().flatten().for_each(AnyActor::stop);

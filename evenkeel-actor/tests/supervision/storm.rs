@@ -177,7 +177,8 @@ async fn storm(seed: u64) {
 }
 
 fn storms(workers: usize) {
-    // The clock would move if all came to wait for the end of a time limit: nobody is to be told to stop and not hear it.
+    // The clock would move if all came to wait for the end of a time limit: nobody is to be told to
+    // stop and not hear it.
     let runtime = evenkeel::Builder::new().workers(workers).start_paused(true).build().unwrap();
     runtime.block_on(async move {
         let begin = Instant::now();

@@ -66,7 +66,8 @@ fn worker(diary: &Diary, name: &'static str) -> Child<impl FnMut() -> Worker + S
     })
 }
 
-/// By a clock that stands: it would move if all came to wait for the end of a time limit, and nothing here is to do that.
+/// By a clock that stands: it would move if all came to wait for the end of a time limit, and
+/// nothing here is to do that.
 fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
     let runtime = evenkeel::Builder::new().workers(workers).start_paused(true).build().unwrap();
     runtime.block_on(async {

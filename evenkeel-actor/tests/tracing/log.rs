@@ -1,4 +1,5 @@
-//! A subscriber that notes all it is told. The tests of this process share it, and look for their own actors by type.
+//! A subscriber that notes all it is told. The tests of this process share it, and look for their
+//! own actors by type.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,7 +10,8 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// The fields of a span or an event, as text. That of an event that is called `message` is its words.
+/// The fields of a span or an event, as text. That of an event that is called `message` is its
+/// words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fields(BTreeMap<&'static str, String>);
 

@@ -1,9 +1,9 @@
 //! What the families of the registry say of their records: the settings of an experiment, the
 //! figures that it is about, and its peers.
 //!
-//! So nothing is written here for a new experiment. Of experiments that no family has, such as those
-//! of other programs, [`fields`](super::fields) and [`response`](super::response) go by what all
-//! families say.
+//! So nothing is written here for a new experiment. Of experiments that no family has, such as
+//! those of other programs, [`fields`](super::fields) and [`response`](super::response) go by what
+//! all families say.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

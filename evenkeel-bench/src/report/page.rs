@@ -41,7 +41,8 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
     Ok(document(&title, &body))
 }
 
-/// The styles. A table with few peers is folded on narrow pages and on paper, one with many anywhere.
+/// The styles. A table with few peers is folded on narrow pages and on paper, one with many
+/// anywhere.
 fn style() -> String {
     let fold = include_str!("fold.css");
     let many = fold.replace(".dense", ".many");

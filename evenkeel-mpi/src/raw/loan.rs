@@ -6,8 +6,8 @@ use std::mem::ManuallyDrop;
 
 /// The memory of a `Vec<u8>` that belongs to MPI for a while.
 ///
-/// Nothing of this program reads, writes or frees it until [`give_back`](Self::give_back). A loan that is dropped is leaked: MPI might
-/// write to it later.
+/// Nothing of this program reads, writes or frees it until [`give_back`](Self::give_back). A loan
+/// that is dropped is leaked: MPI might write to it later.
 pub(super) struct Loan {
     start: *mut u8,
     length: usize,
@@ -20,7 +20,8 @@ impl Loan {
         Self { start: buffer.as_mut_ptr(), length: buffer.len(), capacity: buffer.capacity() }
     }
 
-    /// Where MPI finds the memory: as many bytes as the vector has room for, of which the first [`length`](Self::length) are initialised.
+    /// Where MPI finds the memory: as many bytes as the vector has room for, of which the first
+    /// [`length`](Self::length) are initialised.
     pub(super) fn address(&self) -> *mut c_void {
         self.start.cast()
     }
@@ -35,8 +36,9 @@ impl Loan {
     /// MPI is done with the memory, and the first `length` bytes of it are initialised.
     pub(super) unsafe fn give_back(self, length: usize) -> Vec<u8> {
         assert!(length <= self.capacity, "MPI wrote beyond the end of a buffer");
-        // SAFETY: the three come from a vector that was not dropped (`new`); `self` is consumed, so this happens once, and the caller promises that
-        // nobody else uses the memory and that `length` bytes are initialised; they are within the capacity as just checked.
+        // SAFETY: the three come from a vector that was not dropped (`new`); `self` is consumed, so
+        // this happens once, and the caller promises that nobody else uses the memory and that
+        // `length` bytes are initialised; they are within the capacity as just checked.
         unsafe { Vec::from_raw_parts(self.start, length, self.capacity) }
     }
 }

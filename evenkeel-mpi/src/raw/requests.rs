@@ -1,7 +1,8 @@
 //! Messages under way, and the buffers that MPI has for them.
 //!
-//! A request and its buffer enter together and leave together, when MPI says that the request is complete. In between the buffer is a [`Loan`]:
-//! the only way to it is through the completed request. Requests that are dropped under way leak their buffers.
+//! A request and its buffer enter together and leave together, when MPI says that the request is
+//! complete. In between the buffer is a [`Loan`]: the only way to it is through the completed
+//! request. Requests that are dropped under way leak their buffers.
 #![allow(unsafe_code, reason = "calls a C library that reads and writes buffers later")]
 
 use super::loan::Loan;
@@ -34,7 +35,8 @@ struct Held<N> {
 pub(crate) struct Finished<N> {
     /// The note that was given with it.
     pub(crate) note: N,
-    /// Its buffer: of a message that was received, with its bytes. On an error MPI may still have it, and it is gone.
+    /// Its buffer: of a message that was received, with its bytes. On an error MPI may still have
+    /// it, and it is gone.
     pub(crate) result: Result<Vec<u8>, MpiError>,
 }
 
@@ -57,7 +59,8 @@ impl<N> Requests<N> {
         self.raw.is_empty()
     }
 
-    /// Begins to send; gives it back if it is complete at once, as most small messages are. A `synchronous` send is complete when its receiver has matched it.
+    /// Begins to send; gives it back if it is complete at once, as most small messages are. A
+    /// `synchronous` send is complete when its receiver has matched it.
     pub(crate) fn send(
         &mut self,
         session: &Session,
@@ -75,7 +78,8 @@ impl<N> Requests<N> {
         let byte = unsafe { ffi::RSMPI_UINT8_T };
         let comm = session.comm(channel);
         let (call, code) = if synchronous {
-            // SAFETY: the loan has `length` initialised bytes, and stays as it is until the request is complete; the communicator is the session's.
+            // SAFETY: the loan has `length` initialised bytes, and stays as it is until the request
+            // is complete; the communicator is the session's.
             let code = unsafe {
                 ffi::MPI_Issend(loan.address(), length, byte, to, tag, comm, &mut request)
             };
@@ -107,7 +111,8 @@ impl<N> Requests<N> {
         // SAFETY: a constant of the library.
         let byte = unsafe { ffi::RSMPI_UINT8_T };
         let comm = session.comm(channel);
-        // SAFETY: the loan has room for `length` bytes and stays as it is until the request is complete; the communicator is the session's.
+        // SAFETY: the loan has room for `length` bytes and stays as it is until the request is
+        // complete; the communicator is the session's.
         let code =
             unsafe { ffi::MPI_Irecv(loan.address(), length, byte, from, tag, comm, &mut request) };
         self.begun(check("MPI_Irecv", code), request, loan, None, note)
@@ -122,7 +127,8 @@ impl<N> Requests<N> {
         self.places.resize(self.raw.len(), 0);
         self.statuses.resize(self.raw.len(), empty_status());
         let mut done: c_int = 0;
-        // SAFETY: the requests are active ones made here, and the two other arrays have as many elements.
+        // SAFETY: the requests are active ones made here, and the two other arrays have as many
+        // elements.
         let code = unsafe {
             ffi::MPI_Testsome(
                 count,
@@ -134,7 +140,8 @@ impl<N> Requests<N> {
         };
         let in_status = code == ffi::MPI_ERR_IN_STATUS.cast_signed();
         if !in_status && let Err(error) = check("MPI_Testsome", code) {
-            // Nothing can be known of any of them any more: all have failed, and their buffers are leaked.
+            // Nothing can be known of any of them any more: all have failed, and their buffers are
+            // leaked.
             self.raw.clear();
             finished.extend(
                 self.held
@@ -205,8 +212,8 @@ fn contents(
         Some(length) => length,
         None => count(status)?,
     };
-    // SAFETY: the request is complete, so MPI is done with the memory. What was sent is initialised as before; of what was received MPI has
-    // written as many bytes as the status counts.
+    // SAFETY: the request is complete, so MPI is done with the memory. What was sent is initialised
+    // as before; of what was received MPI has written as many bytes as the status counts.
     Ok(unsafe { loan.give_back(length) })
 }
 

@@ -10,10 +10,12 @@ use std::ffi::{c_char, c_int, c_void};
 use std::marker::PhantomData;
 use std::process;
 
-/// MPI, initialised by this thread and used by it alone, with two communicators that nobody else has.
+/// MPI, initialised by this thread and used by it alone, with two communicators that nobody else
+/// has.
 ///
-/// That one exists is the proof, for all calls in this folder, that MPI is initialised and not finalised. It is not `Send`, so that all
-/// its calls are the initialising thread's, as `MPI_THREAD_FUNNELED` wants.
+/// That one exists is the proof, for all calls in this folder, that MPI is initialised and not
+/// finalised. It is not `Send`, so that all its calls are the initialising thread's, as
+/// `MPI_THREAD_FUNNELED` wants.
 pub(crate) struct Session {
     short: Comm,
     long: Comm,
@@ -83,7 +85,8 @@ impl Session {
         let int64 = unsafe { ffi::RSMPI_INT64_T };
         // SAFETY: a constant of the library.
         let max = unsafe { ffi::RSMPI_MAX };
-        // SAFETY: both arrays have `count` elements of the stated type, and outlive the call, which is done with them when it returns.
+        // SAFETY: both arrays have `count` elements of the stated type, and outlive the call, which
+        // is done with them when it returns.
         let code = unsafe {
             ffi::MPI_Allreduce(
                 mine.as_ptr().cast::<c_void>(),
@@ -112,25 +115,29 @@ impl Session {
         let mut flag: c_int = 0;
         // SAFETY: a constant of the library.
         let ignore = unsafe { ffi::RSMPI_STATUS_IGNORE };
-        // SAFETY: the request was made by `barrier`, or is null because it was found complete: both may be tested.
+        // SAFETY: the request was made by `barrier`, or is null because it was found complete: both
+        // may be tested.
         check("MPI_Test", unsafe { ffi::MPI_Test(&mut call.0, &mut flag, ignore) })?;
         Ok(flag != 0)
     }
 
     /// Ends the job: all ranks.
     pub(crate) fn abort(&self, code: i32) -> ! {
-        // SAFETY: the communicator is this session's. The call may be made at any time between initialisation and finalisation.
+        // SAFETY: the communicator is this session's. The call may be made at any time between
+        // initialisation and finalisation.
         unsafe { ffi::MPI_Abort(self.short.0, code) };
         process::abort()
     }
 }
 
 impl Comm {
-    /// A duplicate of the world communicator, on which errors are returned: collective. MPI is initialised, and stays so for as long as this is there.
+    /// A duplicate of the world communicator, on which errors are returned: collective. MPI is
+    /// initialised, and stays so for as long as this is there.
     fn duplicate_world() -> Result<Self, MpiError> {
         let world = SimpleCommunicator::world().as_raw();
         let mut comm = world;
-        // SAFETY: MPI is initialised, `world` is its world communicator, and `comm` is a place for the new one.
+        // SAFETY: MPI is initialised, `world` is its world communicator, and `comm` is a place for
+        // the new one.
         check("MPI_Comm_dup", unsafe { ffi::MPI_Comm_dup(world, &mut comm) })?;
         let comm = Self(comm);
         // SAFETY: a constant of the library.
@@ -145,7 +152,8 @@ impl Comm {
 
 impl Drop for Comm {
     fn drop(&mut self) {
-        // SAFETY: the communicator is of `duplicate_world`, and not used after this. What is pending on it keeps it alive inside of MPI.
+        // SAFETY: the communicator is of `duplicate_world`, and not used after this. What is
+        // pending on it keeps it alive inside of MPI.
         unsafe { ffi::MPI_Comm_free(&mut self.0) };
     }
 }
@@ -179,7 +187,8 @@ pub(super) fn check(call: &'static str, code: c_int) -> Result<(), MpiError> {
 pub(super) fn described(call: &'static str, code: c_int) -> MpiError {
     let mut text = vec![0_u8; ffi::MPI_MAX_ERROR_STRING as usize];
     let mut length: c_int = 0;
-    // SAFETY: the buffer has the size that MPI states to be enough, and `length` is a place for the result.
+    // SAFETY: the buffer has the size that MPI states to be enough, and `length` is a place for the
+    // result.
     let found =
         unsafe { ffi::MPI_Error_string(code, text.as_mut_ptr().cast::<c_char>(), &mut length) };
     let text = if found == ffi::MPI_SUCCESS.cast_signed() {

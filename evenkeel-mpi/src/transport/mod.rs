@@ -1,17 +1,24 @@
 //! The transport: what is sent, what comes, who is there.
 //!
-//! On the channel for short messages each rank has receives posted at all times. Three kinds go there, by tag, and are given in the order in which they were sent:
+//! On the channel for short messages each rank has receives posted at all times. Three kinds go
+//! there, by tag, and are given in the order in which they were sent:
 //! - *frame*: a frame of at most [`SHORT`] bytes, which is all of the message;
-//! - *long*: eight bytes, the length of a longer frame, which follows on the other channel. The receiver posts a receive of that length, for that rank; since those of
-//!   one rank are posted in the order of their announcements, they match in that order. [`Incoming`](crate::peer::Incoming) keeps the frame's place;
+//! - *long*: eight bytes, the length of a longer frame, which follows on the other channel. The
+//!   receiver posts a receive of that length, for that rank; since those of one rank are posted in
+//!   the order of their announcements, they match in that order.
+//!   [`Incoming`](crate::peer::Incoming) keeps the frame's place;
 //! - *leave*: no bytes, the last message of its sender.
 //!
-//! So no rank looks for messages whose length it does not know. Rejected: a matched probe (`MPI_Improbe`, `MPI_Imrecv`) for every message, which needs no announcements, but with
-//! which 8 bytes take nearly twice as long; posted receives that are long enough for any frame, which keep 16 MiB each and can be complete out of order.
+//! So no rank looks for messages whose length it does not know. Rejected: a matched probe
+//! (`MPI_Improbe`, `MPI_Imrecv`) for every message, which needs no announcements, but with which 8
+//! bytes take nearly twice as long; posted receives that are long enough for any frame, which keep
+//! 16 MiB each and can be complete out of order.
 //!
-//! Requests are bounded: those that send by [`Config::in_flight`], twice as many with announcements, those that receive by [`ARRIVING`] and [`ARRIVING_BYTES`]; at these bounds no more messages are taken.
-//! Two ranks at their bounds do not wait for each other: a long frame that was announced is received without anything of the receiver's
-//! but its polls, and a rank that may not send still polls.
+//! Requests are bounded: those that send by [`Config::in_flight`], twice as many with
+//! announcements, those that receive by [`ARRIVING`] and [`ARRIVING_BYTES`]; at these bounds no
+//! more messages are taken. Two ranks at their bounds do not wait for each other: a long frame that
+//! was announced is received without anything of the receiver's but its polls, and a rank that may
+//! not send still polls.
 
 mod ending;
 mod ledger;
@@ -34,22 +41,27 @@ use std::time::{Duration, Instant};
 /// The version of what ranks say to each other: tags, and what they mean.
 const VERSION: i64 = 2;
 
-/// How many long frames are received at a time, and how many bytes unless one has more. Estimates; no benchmark sets them.
+/// How many long frames are received at a time, and how many bytes unless one has more. Estimates;
+/// no benchmark sets them.
 const ARRIVING: usize = 64;
 const ARRIVING_BYTES: usize = 64 << 20;
 
-/// After how many messages in succession the requests are tested. One test costs about as much as a message; no benchmark sets it.
+/// After how many messages in succession the requests are tested. One test costs about as much as a
+/// message; no benchmark sets it.
 const TAKEN_PER_TEST: u32 = 16;
 
-/// Buffers that are kept for short messages, and how long they are at most: what a few frames of a host have. Estimates; no benchmark sets them.
+/// Buffers that are kept for short messages, and how long they are at most: what a few frames of a
+/// host have. Estimates; no benchmark sets them.
 const SPARE: usize = 16;
 const LONGEST_SPARE: usize = 64 << 10;
 
-/// How often a wait that spins looks before it reads the clock, which costs a quarter of a look: 16 take about 2 µs. Set by the example `pingpong`, in
-/// which a clock for each look makes a frame 40 ns later.
+/// How often a wait that spins looks before it reads the clock, which costs a quarter of a look: 16
+/// take about 2 µs. Set by the example `pingpong`, in which a clock for each look makes a frame 40
+/// ns later.
 const LOOKS_PER_CLOCK: u32 = 16;
 
-/// Frames between the ranks of an MPI job; the [crate's documentation](crate) says what is particular.
+/// Frames between the ranks of an MPI job; the [crate's documentation](crate) says what is
+/// particular.
 ///
 /// It stays on the thread that has started it:
 ///
@@ -84,7 +96,8 @@ pub struct MpiTransport {
 }
 
 impl MpiTransport {
-    /// Initialises MPI, on this thread, and joins the other ranks. Collective: returns when all have called it.
+    /// Initialises MPI, on this thread, and joins the other ranks. Collective: returns when all
+    /// have called it.
     ///
     /// Under `mpiexec -n N`; a program that is started without is the one rank of its own job.
     ///
@@ -121,7 +134,8 @@ impl MpiTransport {
         })
     }
 
-    /// Looks at MPI once: takes one short message, or what of the requests is complete. Gives a frame that is the next event; there is no other one then.
+    /// Looks at MPI once: takes one short message, or what of the requests is complete. Gives a
+    /// frame that is the next event; there is no other one then.
     #[inline]
     fn progress(&mut self) -> Option<Event> {
         let room = self.receives.is_empty()

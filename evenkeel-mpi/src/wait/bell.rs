@@ -2,16 +2,21 @@
 //!
 //! Roles: the *owner*, the one thread that waits; *ringers*, any threads.
 //!
-//! States of the one word: `QUIET`; `RUNG`, a ring that the owner has not seen; `ASLEEP`, the owner parks.
-//! - A ringer swaps in `RUNG`. If it was `ASLEEP`, it unparks the owner; otherwise that will see the word.
-//! - The owner takes a ring by swapping in `QUIET`. To sleep it goes from `QUIET` to `ASLEEP` by a compare-exchange, which fails if a ring has
-//!   come; parks; then takes.
+//! States of the one word: `QUIET`; `RUNG`, a ring that the owner has not seen; `ASLEEP`, the owner
+//! parks.
+//! - A ringer swaps in `RUNG`. If it was `ASLEEP`, it unparks the owner; otherwise that will see
+//!   the word.
+//! - The owner takes a ring by swapping in `QUIET`. To sleep it goes from `QUIET` to `ASLEEP` by a
+//!   compare-exchange, which fails if a ring has come; parks; then takes.
 //!
-//! Nothing is lost: all changes are read-modify-writes of one word, so a ring comes either before the owner's compare-exchange, which then fails, or after it, and then the ringer finds
-//! `ASLEEP` and unparks; an unpark before the park ends it at once. A ring that comes after the time has run out is there when the owner takes. The swaps are release and
-//! acquire, so the owner sees what the ringer wrote before it rang.
+//! Nothing is lost: all changes are read-modify-writes of one word, so a ring comes either before
+//! the owner's compare-exchange, which then fails, or after it, and then the ringer finds `ASLEEP`
+//! and unparks; an unpark before the park ends it at once. A ring that comes after the time has run
+//! out is there when the owner takes. The swaps are release and acquire, so the owner sees what the
+//! ringer wrote before it rang.
 //!
-//! The unpark of a ring that raced with the end of the time may end one later park of that thread, wherever that is: parks may end so.
+//! The unpark of a ring that raced with the end of the time may end one later park of that thread,
+//! wherever that is: parks may end so.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -34,7 +39,8 @@ impl Bell {
         Arc::new(Self { state: AtomicU8::new(QUIET), owner: thread::current() })
     }
 
-    /// Ends the owner's sleep, or the next if it is awake. Costs one atomic operation if it is awake.
+    /// Ends the owner's sleep, or the next if it is awake. Costs one atomic operation if it is
+    /// awake.
     pub(crate) fn ring(&self) {
         if self.state.swap(RUNG, Ordering::AcqRel) == ASLEEP {
             self.owner.unpark();

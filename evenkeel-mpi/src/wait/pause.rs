@@ -4,11 +4,13 @@ use std::time::Duration;
 
 /// What a waiting thread does before it looks at MPI again.
 ///
-/// A function of how long nothing has happened. For 20 µs it spins: the answer of another rank on the same machine or on a fast network comes within a few.
-/// Up to 200 µs it offers its processor to other threads in between, which may be the workers whose messages it is to send; up to 5 ms if frames are under way, since a long one
-/// moves by pieces, each at a look of both sides. From then on it sleeps
-/// for a quarter of the time that has passed: what comes is seen late by a quarter of the silence before it, and a wait costs ever fewer looks. A sleep has at least
-/// 50 µs, which is what a timer of Linux is late by in any case, and at most the longest nap; naps of 1 ms
+/// A function of how long nothing has happened. For 20 µs it spins: the answer of another rank on
+/// the same machine or on a fast network comes within a few. Up to 200 µs it offers its processor
+/// to other threads in between, which may be the workers whose messages it is to send; up to 5 ms
+/// if frames are under way, since a long one moves by pieces, each at a look of both sides. From
+/// then on it sleeps for a quarter of the time that has passed: what comes is seen late by a
+/// quarter of the silence before it, and a wait costs ever fewer looks. A sleep has at least 50 µs,
+/// which is what a timer of Linux is late by in any case, and at most the longest nap; naps of 1 ms
 /// cost 2 % of a processor, most of it for falling asleep and waking.
 ///
 /// ```
@@ -32,7 +34,8 @@ pub enum Pause {
     Sleep(Duration),
 }
 
-// Estimates, but for the first: in the example `pingpong` both sides spin at 20 µs, and answers take 1.
+// Estimates, but for the first: in the example `pingpong` both sides spin at 20 µs, and answers
+// take 1.
 const SPIN: Duration = Duration::from_micros(20);
 const YIELD: Duration = Duration::from_micros(200);
 const YIELD_UNDER_WAY: Duration = Duration::from_millis(5);
@@ -41,7 +44,8 @@ const SHORTEST_NAP: Duration = Duration::from_micros(50);
 const PART: u32 = 4;
 
 impl Pause {
-    /// What to do when nothing has happened for `idle`, no sleep may be longer than `longest_nap`, and frames are under way or not.
+    /// What to do when nothing has happened for `idle`, no sleep may be longer than `longest_nap`,
+    /// and frames are under way or not.
     #[must_use]
     pub fn after(idle: Duration, longest_nap: Duration, under_way: bool) -> Self {
         let until = if under_way { YIELD_UNDER_WAY } else { YIELD };

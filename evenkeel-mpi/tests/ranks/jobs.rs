@@ -57,7 +57,8 @@ fn run(program: &str, of: &[(u32, &Path)]) -> Output {
     command
         .env(PROGRAM, program)
         .env("MPIEXEC_TIMEOUT", LIMIT)
-        // What follows is for Open MPI. It asks whoever is root, as in a container, to say so twice.
+        // What follows is for Open MPI. It asks whoever is root, as in a container, to say so
+        // twice.
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
         // More ranks than processors, and no rank tied to one.

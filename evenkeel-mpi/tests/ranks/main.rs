@@ -1,7 +1,9 @@
-//! Jobs of several ranks, started by `mpiexec`: this program starts them, and is each of their ranks.
+//! Jobs of several ranks, started by `mpiexec`: this program starts them, and is each of their
+//! ranks.
 //!
-//! `EVENKEEL_MPIEXEC` names another `mpiexec`. Jobs run one after the other, each limited to [`LIMIT`] by `mpiexec` itself, which protects from a job that hangs and
-//! decides nothing otherwise. An argument that is not a flag picks the tests whose names contain it.
+//! `EVENKEEL_MPIEXEC` names another `mpiexec`. Jobs run one after the other, each limited to
+//! [`LIMIT`] by `mpiexec` itself, which protects from a job that hangs and decides nothing
+//! otherwise. An argument that is not a flag picks the tests whose names contain it.
 
 mod jobs;
 mod programs;

@@ -95,7 +95,8 @@ impl Rank {
         self.transport.local().number()
     }
 
-    /// Takes one event, if there is one; frames must be the next of their senders. Whether there was one.
+    /// Takes one event, if there is one; frames must be the next of their senders. Whether there
+    /// was one.
     fn step(&mut self) -> bool {
         match self.transport.poll() {
             None => return false,
@@ -240,14 +241,16 @@ fn small() -> u32 {
     rank.end()
 }
 
-/// Rank 1 does not poll until rank 0 is full; they agree on that by a message of bare MPI, which moves on what is under way.
+/// Rank 1 does not poll until rank 0 is full; they agree on that by a message of bare MPI, which
+/// moves on what is under way.
 fn full(length: usize) -> u32 {
     const WINDOW: u32 = 16;
     let mut rank = Rank::start(&Config::new().window(WINDOW));
     let (other, world) = (rank.others[0], SimpleCommunicator::world());
     if rank.number() == 0 {
         let sent = rank.fill(other, length);
-        // The receives that are always posted take some without a poll, but only when MPI moves, which it does not here.
+        // The receives that are always posted take some without a poll, but only when MPI moves,
+        // which it does not here.
         assert!((WINDOW - 1..=WINDOW + 8).contains(&sent), "{sent} frames");
         world.process_at_rank(1).send(&sent);
         rank.until(|rank| rank.received.get(&other) == Some(&1));
@@ -307,7 +310,8 @@ fn leave() -> u32 {
     rank.end()
 }
 
-/// Rank 0 drops its transport at once, while the others go on for a while, and send to it what they like.
+/// Rank 0 drops its transport at once, while the others go on for a while, and send to it what they
+/// like.
 fn early() -> u32 {
     let mut rank = Rank::start(&Config::new());
     if rank.number() == 0 {

@@ -113,8 +113,8 @@ fn every_truncation_of_every_kind_is_an_error() {
     }
 }
 
-/// What the fuzz target does, with inputs that depend on nothing: half of them are frames in which a few bytes are changed, since random
-/// bytes seldom get past the head.
+/// What the fuzz target does, with inputs that depend on nothing: half of them are frames in which
+/// a few bytes are changed, since random bytes seldom get past the head.
 #[test]
 fn two_hundred_thousand_random_inputs_are_read_or_refused() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();

@@ -57,7 +57,8 @@ fn put(link: &Link, to: Slot) -> Result<(), PutError<Infallible>> {
     })
 }
 
-/// A node with a runtime of its own. Dropping the runtime waits for the flushers, so the node is closed before.
+/// A node with a runtime of its own. Dropping the runtime waits for the flushers, so the node is
+/// closed before.
 struct Node {
     runtime: Runtime,
     multiplexer: Arc<Multiplexer>,

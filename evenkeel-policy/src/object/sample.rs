@@ -1,14 +1,15 @@
 //! Which operations are looked at.
 
-/// One operation in so many is looked at: it is sampled, which takes 30 ns, and its task gives others
-/// a turn if it has had one for long or others come to the same object. Tasks that never wait do so
-/// after some microseconds of short operations. Simulated on
-/// the 16 cores of CoreTime's experiment, one in 16 makes no more operations
-/// (`evenkeel-bench simulate --coretime`). Two in the models.
+/// One operation in so many is looked at: it is sampled, which takes 30 ns, and its task gives
+/// others a turn if it has had one for long or others come to the same object. Tasks that never
+/// wait do so after some microseconds of short operations. Simulated on the 16 cores of CoreTime's
+/// experiment, one in 16 makes no more operations (`evenkeel-bench simulate --coretime`). Two in
+/// the models.
 pub const ONE_IN: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 64 };
 
-/// A mark for the look of this number: below `u32::MAX / n` for one in `n` of them, more evenly than
-/// at random (multiples of the golden ratio: Weyl; Knuth, "The Art of Computer Programming", 6.4).
+/// A mark for the look of this number: below `u32::MAX / n` for one in `n` of them, more evenly
+/// than at random (multiples of the golden ratio: Weyl; Knuth, "The Art of Computer Programming",
+/// 6.4).
 pub(super) fn mark(look: u32) -> u32 {
     look.wrapping_mul(0x9E37_79B9)
 }

@@ -5,8 +5,8 @@
 //! worker and waits for the readers. So an object is to be read by all at once only where many
 //! reads come before the next write. How many come nobody knows, and nobody counts those that have
 //! come: the reads of most objects would write one word more each time. Instead one read in some
-//! lets all others in beside it; of those that are [looked at](super::sample) anyway, at first each.
-//! Where that has not paid it is one in twice as many the next time.
+//! lets all others in beside it; of those that are [looked at](super::sample) anyway, at first
+//! each. Where that has not paid it is one in twice as many the next time.
 //!
 //! The biased lock BRAVO (Dice and Kogan, "BRAVO - Biased Locking for Reader-Writer Locks", USENIX
 //! ATC 2019) goes by time instead: readers take its lock for nine times as long as the last writer

@@ -23,7 +23,8 @@ impl<F: Fn(u64, Mode) -> u64> Class<F> {
         Self { trial: Trial::default(), now: 0, ops: 0, best: 0, rate, noise: 1 }
     }
 
-    /// Runs until the time, in milliseconds, and gives the share of the best that was reached meanwhile.
+    /// Runs until the time, in milliseconds, and gives the share of the best that was reached
+    /// meanwhile.
     fn until(&mut self, ms: u64) -> f64 {
         let (ops, best) = (self.ops, self.best);
         while self.now < ms * MS {
@@ -77,7 +78,8 @@ fn modes_that_are_even_do_not_take_turns() {
     assert!(class.trial.verdict().stood > 5);
 }
 
-/// The better mode of each phase of so many milliseconds: at home in the even ones, in place in the others.
+/// The better mode of each phase of so many milliseconds: at home in the even ones, in place in the
+/// others.
 fn in_turn(phase: u64) -> Class<impl Fn(u64, Mode) -> u64> {
     Class::new(move |now, mode| match (now / (phase * MS) % 2, mode) {
         (0, Mode::AtHome) => 3_000,

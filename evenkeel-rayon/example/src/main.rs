@@ -1,4 +1,5 @@
-//! Sorts, sums and a few iterators through unmodified `rayon`, each checked against the serial result and timed beside it.
+//! Sorts, sums and a few iterators through unmodified `rayon`, each checked against the serial
+//! result and timed beside it.
 
 use rayon::prelude::*;
 use std::hint::black_box;

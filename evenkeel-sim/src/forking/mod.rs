@@ -1,4 +1,5 @@
-//! Fork-join on a simulated machine of several packages, as the Cilk Locality runtime was evaluated.
+//! Fork-join on a simulated machine of several packages, as the Cilk Locality runtime was
+//! evaluated.
 //!
 //! Workers run trees of leaves and forks, which touch blocks of memory. They take jobs from each
 //! other as the real ones do, by [`evenkeel_policy`], or as the paper has it, and what a leaf takes

@@ -1,43 +1,46 @@
 //! The bound that the simulation asserts.
 //!
-//! The runtime promises that a task which becomes ready starts within `H + c·(N/W)·p`: `N` tasks ready,
-//! `W` processors that make progress, `p` their mean poll. Here `N·p` is the true sum of the polls ahead,
-//! and `H` is what follows from the constants below.
+//! The runtime promises that a task which becomes ready starts within `H + c·(N/W)·p`: `N` tasks
+//! ready, `W` processors that make progress, `p` their mean poll. Here `N·p` is the true sum of the
+//! polls ahead, and `H` is what follows from the constants below.
 
 use super::arrivals::{Kind, Scenario};
 use evenkeel_policy::{helping, stealing, waking};
 
-/// `c`: helping leaves a processor alone whose work is up to [`helping::MARGIN`] times as old as one's
-/// own.
+/// `c`: helping leaves a processor alone whose work is up to [`helping::MARGIN`] times as old as
+/// one's own.
 pub(crate) const SHARE: u64 = helping::MARGIN;
 
-/// How long it takes until somebody looks, asks, waits for the answer and takes a queue by force, when all
-/// processors make progress: each is looked at once per batch on average, and a look may come some
-/// batches late. When few of them do, each of those has the more processors to look at, and this is
-/// multiplied by their share. Tasks that are not worth a move are left alone for longer.
+/// How long it takes until somebody looks, asks, waits for the answer and takes a queue by force,
+/// when all processors make progress: each is looked at once per batch on average, and a look may
+/// come some batches late. When few of them do, each of those has the more processors to look at,
+/// and this is multiplied by their share. Tasks that are not worth a move are left alone for
+/// longer.
 pub(crate) const HELPING: u64 = 350_000 + stealing::OLD_SMALL_HEAD;
 
-/// A processor looks about only between two polls, asks at one and takes at another; so does the one that
-/// it helps.
+/// A processor looks about only between two polls, asks at one and takes at another; so does the
+/// one that it helps.
 pub(crate) const POLLS: u64 = 6;
 
-/// Sleepers are woken one after the other, each by the one before it that has found work; part of the time
-/// of such a chain, per processor, comes on top while a machine that slept spreads a backlog.
+/// Sleepers are woken one after the other, each by the one before it that has found work; part of
+/// the time of such a chain, per processor, comes on top while a machine that slept spreads a
+/// backlog.
 pub(crate) const CHAIN: u64 = 6_000;
 
-/// How long a backlog may lie beside a sleeper without anybody being woken: a task is behind a poll, or
-/// somebody searches, or the one that is woken is on its way.
+/// How long a backlog may lie beside a sleeper without anybody being woken: a task is behind a
+/// poll, or somebody searches, or the one that is woken is on its way.
 pub const NEGLECT: u64 = 250_000;
 
-/// The longest time from ready to running that the promise allows beyond the share of the work ahead.
+/// The longest time from ready to running that the promise allows beyond the share of the work
+/// ahead.
 pub(crate) fn beyond_share(scenario: &Scenario) -> u64 {
     let (processors, progress) = (scenario.processors as u64, scenario.progress() as u64);
     let helping = HELPING * processors.div_ceil(progress)
         + POLLS * scenario.longest_poll()
         + CHAIN * processors;
     match scenario.kind {
-        // A lone task behind a stuck poll is found by the watch, if everybody else sleeps; so are those of a
-        // queue that is left together.
+        // A lone task behind a stuck poll is found by the watch, if everybody else sleeps; so are
+        // those of a queue that is left together.
         Kind::StuckAlone | Kind::Together => helping + waking::LONGEST_WATCH,
         _ => helping,
     }

@@ -56,8 +56,8 @@ impl Machine {
         open
     }
 
-    /// Takes tasks from a victim that does not answer. Without a heavy fence, the number comes at once;
-    /// with one there is a [`Step::Take`] later.
+    /// Takes tasks from a victim that does not answer. Without a heavy fence, the number comes at
+    /// once; with one there is a [`Step::Take`] later.
     pub(crate) fn force(
         &mut self,
         me: usize,

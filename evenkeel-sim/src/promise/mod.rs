@@ -28,7 +28,8 @@ pub struct Outcome {
     pub waited: u64,
     /// For how long the promise lets it.
     pub allowed: u64,
-    /// For how long a backlog lay beside a sleeper, and none was woken: at most [`NEGLECT`] is right.
+    /// For how long a backlog lay beside a sleeper, and none was woken: at most [`NEGLECT`] is
+    /// right.
     pub neglected: u64,
     /// What the run was, which task has waited, and how often things have happened.
     pub account: String,

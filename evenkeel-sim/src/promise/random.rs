@@ -1,10 +1,10 @@
-//! Random numbers that depend on a seed alone. The constants of the [bound](super::bound) are fitted
-//! to loads that these make.
+//! Random numbers that depend on a seed alone. The constants of the [bound](super::bound) are
+//! fitted to loads that these make.
 
 use std::ops::RangeInclusive;
 
-/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014): any seed
-/// is good, neighbours too.
+/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014): any
+/// seed is good, neighbours too.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 

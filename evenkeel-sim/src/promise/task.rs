@@ -30,8 +30,8 @@ pub(crate) enum Place {
 pub(crate) struct Task {
     /// How long its polls last.
     pub(crate) polls: RangeInclusive<u64>,
-    /// Whether its polls put their processor out of action. The bound counts such a processor as one
-    /// that makes no progress, and such a poll as no work.
+    /// Whether its polls put their processor out of action. The bound counts such a processor as
+    /// one that makes no progress, and such a poll as no work.
     pub(crate) stuck: bool,
     /// How many polls it has left.
     pub(crate) left: u64,

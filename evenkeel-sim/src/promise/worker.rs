@@ -1,4 +1,5 @@
-//! The loop of a simulated worker, step by step. It follows the real one, and calls the same policy.
+//! The loop of a simulated worker, step by step. It follows the real one, and calls the same
+//! policy.
 
 use super::machine::{Entry, Machine, Step, cost};
 use super::task::{Place, Then};
@@ -175,8 +176,8 @@ impl Machine {
         self.audit.queue(me, ready, now);
     }
 
-    /// Looks at one other processor and helps it if its work is much older. Gives the price, or none
-    /// if it has to stand by for a heavy fence.
+    /// Looks at one other processor and helps it if its work is much older. Gives the price, or
+    /// none if it has to stand by for a heavy fence.
     fn help(&mut self, me: usize, now: u64) -> Option<u64> {
         if let Some(request) = self.processors[me].request {
             let waits = now < request.until;

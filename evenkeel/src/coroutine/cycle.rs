@@ -1,16 +1,17 @@
 //! Coroutines that resume each other in cycles: full coroutines.
 //!
 //! # Roles
-//! *Members*, each of which suspends itself with a [`Transfer`] to another one, and the *driver*, [`Cycle::run`] or [`Cycle::run_async`],
-//! which resumes that other one.
+//! *Members*, each of which suspends itself with a [`Transfer`] to another one, and the *driver*,
+//! [`Cycle::run`] or [`Cycle::run_async`], which resumes that other one.
 //!
 //! # Rules
-//! As in C∀ and µC++: a member's *starter* is the one that transferred to it first, and the caller of `run` for the
-//! one that begins. A member that ends gives its result to its starter.
+//! As in C∀ and µC++: a member's *starter* is the one that transferred to it first, and the caller
+//! of `run` for the one that begins. A member that ends gives its result to its starter.
 //!
 //! # Rejected
-//! A body that resumes its partner by itself: in a cycle somebody would resume a coroutine inside its own step, for which a
-//! stackless frame has no place and an exclusive borrow no second owner. The driver makes it a loop, of constant depth.
+//! A body that resumes its partner by itself: in a cycle somebody would resume a coroutine inside
+//! its own step, for which a stackless frame has no place and an exclusive borrow no second owner.
+//! The driver makes it a loop, of constant depth.
 
 use super::error::Refusal;
 use super::id::{self, Id};
@@ -46,7 +47,8 @@ pub struct Member {
 
 /// Coroutines that resume each other, and the loop that drives them.
 ///
-/// Values of one type go round: what a transfer passes, and what a member returns, which its starter gets.
+/// Values of one type go round: what a transfer passes, and what a member returns, which its
+/// starter gets.
 ///
 /// A transfer costs about two steps of a coroutine and does not allocate; the stack does not grow.
 ///
@@ -111,14 +113,16 @@ impl<C> Cycle<C> {
         seat.coroutine.replace(coroutine)
     }
 
-    /// Resumes `first` with `value`, then whomever it transfers to, and so on, until `first`'s starter is to
-    /// be resumed by a member that ends, which is the caller: gives what that member returned.
+    /// Resumes `first` with `value`, then whomever it transfers to, and so on, until `first`'s
+    /// starter is to be resumed by a member that ends, which is the caller: gives what that member
+    /// returned.
     ///
     /// Members that have not ended stay where they are suspended, and can be run again.
     ///
     /// # Errors
-    /// If a transfer goes to a place that is empty or another cycle's, or to a member that cannot be resumed, or if a
-    /// body awaits something that is not its suspender. All other members stay as they are.
+    /// If a transfer goes to a place that is empty or another cycle's, or to a member that cannot
+    /// be resumed, or if a body awaits something that is not its suspender. All other members stay
+    /// as they are.
     ///
     /// # Panics
     /// With the panic of a member, which is finished then.
@@ -145,11 +149,14 @@ impl<C> Cycle<C> {
         }
     }
 
-    /// As [`run`](Self::run), in a task: whatever a member awaits suspends the task, and only a transfer or its end is the end of its step.
+    /// As [`run`](Self::run), in a task: whatever a member awaits suspends the task, and only a
+    /// transfer or its end is the end of its step.
     ///
     /// # Cancel safety
-    /// A future that is dropped leaves a member that [waits](Phase::Waiting) if it was in an `await` of its own, and all others suspended. A member that waits cannot be
-    /// resumed before its step is at its end: take it out by [`fill`](Self::fill), and [continue](Resume::continue_async) it.
+    /// A future that is dropped leaves a member that [waits](Phase::Waiting) if it was in an
+    /// `await` of its own, and all others suspended. A member that waits cannot be resumed before
+    /// its step is at its end: take it out by [`fill`](Self::fill), and
+    /// [continue](Resume::continue_async) it.
     ///
     /// # Errors
     /// As [`run`](Self::run), except that bodies may await.

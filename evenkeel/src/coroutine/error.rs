@@ -8,11 +8,12 @@ use std::fmt;
 pub enum Refusal {
     /// Its body has returned or panicked.
     Finished,
-    /// Its body is inside an `await` of something else than its suspender, since a `resume` that was refused as
-    /// [`Awaits`](Self::Awaits), or a [`resume_async`](super::Resume::resume_async) that was dropped; it has its input
-    /// already.
+    /// Its body is inside an `await` of something else than its suspender, since a `resume` that
+    /// was refused as [`Awaits`](Self::Awaits), or a [`resume_async`](super::Resume::resume_async)
+    /// that was dropped; it has its input already.
     Waiting,
-    /// Its body got the input, and awaits something else than its suspender, which takes an asynchronous way to resume.
+    /// Its body got the input, and awaits something else than its suspender, which takes an
+    /// asynchronous way to resume.
     Awaits,
     /// There is no step to go on with: the body waits for an input.
     Idle,
@@ -43,7 +44,8 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// The error of [`try_resume`](super::Resume::try_resume): why, and the input, if the body has not got it.
+/// The error of [`try_resume`](super::Resume::try_resume): why, and the input, if the body has not
+/// got it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ResumeError<I> {
     refusal: Refusal,

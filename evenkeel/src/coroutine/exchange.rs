@@ -1,4 +1,5 @@
-//! What passes between a body and whoever resumes it, for the time of one step, and how a body finds it.
+//! What passes between a body and whoever resumes it, for the time of one step, and how a body
+//! finds it.
 
 #![allow(unsafe_code, reason = "an exchange is found through a waker's data")]
 
@@ -13,7 +14,8 @@ use std::task::{Context, Waker};
 pub(super) struct Exchange<'a, I, O> {
     /// First, where those who don't know `I` and `O` look for it.
     lent: Lent<'a>,
-    /// Where the resumer has it: a value that is moved once less is read from where it was just written.
+    /// Where the resumer has it: a value that is moved once less is read from where it was just
+    /// written.
     input: &'a Cell<Option<I>>,
     output: Cell<Option<O>>,
 }
@@ -29,7 +31,8 @@ pub(super) enum Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Looks behind the waker of a poll, once: the coroutine that polls is mostly the one that is looked for.
+    /// Looks behind the waker of a poll, once: the coroutine that polls is mostly the one that is
+    /// looked for.
     #[inline(always)]
     pub(super) fn of(waker: &'a Waker, id: Id) -> Self {
         match Lent::of(waker) {
@@ -40,8 +43,8 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The waker with the exchange of this number, among `waker` and those behind it: the coroutine's body resumes another
-/// one asynchronously, and that polls, and so on inwards.
+/// The waker with the exchange of this number, among `waker` and those behind it: the coroutine's
+/// body resumes another one asynchronously, and that polls, and so on inwards.
 #[cold]
 #[inline(never)]
 pub(super) fn farther(mut waker: &Waker, id: Id) -> Option<&Waker> {
@@ -74,7 +77,8 @@ impl<'a, I, O> Exchange<'a, I, O> {
     /// It is that of a coroutine whose types are `I` and `O`.
     #[inline(always)]
     pub(super) unsafe fn of(waker: &'a Waker) -> &'a Self {
-        // SAFETY: the waker is lent, and its data is an exchange that is there for as long; the caller knows its types.
+        // SAFETY: the waker is lent, and its data is an exchange that is there for as long; the
+        // caller knows its types.
         unsafe { &*waker.data().cast() }
     }
 

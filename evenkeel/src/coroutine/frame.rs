@@ -15,14 +15,16 @@ use std::pin::Pin;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
-/// A coroutine: a body that runs when it is [resumed](Resume::resume), until it suspends itself or ends.
+/// A coroutine: a body that runs when it is [resumed](Resume::resume), until it suspends itself or
+/// ends.
 ///
-/// It begins at the first `resume`, whose value is the body's second argument, and has to be pinned for it: on the
-/// stack by [`pin!`](std::pin::pin), without an allocation, or in a box by [`boxed`](Self::boxed). Its size is that of the
-/// body and two or three words. Dropped, it drops the body where it is suspended, and so the body's variables, in
-/// the reverse of their order.
+/// It begins at the first `resume`, whose value is the body's second argument, and has to be pinned
+/// for it: on the stack by [`pin!`](std::pin::pin), without an allocation, or in a box by
+/// [`boxed`](Self::boxed). Its size is that of the body and two or three words. Dropped, it drops
+/// the body where it is suspended, and so the body's variables, in the reverse of their order.
 ///
-/// It can be sent to another thread between two steps if the body, the inputs and the outputs can: also where the body has left its suspender behind.
+/// It can be sent to another thread between two steps if the body, the inputs and the outputs can:
+/// also where the body has left its suspender behind.
 ///
 /// ```compile_fail,E0277
 /// use evenkeel::coroutine::{Coroutine, Suspender};
@@ -53,7 +55,8 @@ use std::task::{Context, Poll, Waker};
 /// }
 /// ```
 ///
-/// `F` makes the body, whose type `B` has no name: a coroutine in a field is generic in both, or a [`BoxCoroutine`].
+/// `F` makes the body, whose type `B` has no name: a coroutine in a field is generic in both, or a
+/// [`BoxCoroutine`].
 pub struct Coroutine<I, O, F, B> {
     id: Id,
     phase: Phase,
@@ -61,8 +64,10 @@ pub struct Coroutine<I, O, F, B> {
     _values: PhantomData<Passed<I, O>>,
 }
 
-/// What passes between a body and its resumers. It may not vary, for the suspender has the same types; and unless both can be sent, the coroutine cannot:
-/// a body need not keep its suspender, which may have stayed on the thread where it began, and reaches from there what a resumer passes on another.
+/// What passes between a body and its resumers. It may not vary, for the suspender has the same
+/// types; and unless both can be sent, the coroutine cannot: a body need not keep its suspender,
+/// which may have stayed on the thread where it began, and reaches from there what a resumer passes
+/// on another.
 type Passed<I, O> = Mutex<(I, O)>;
 
 enum Body<F, B> {
@@ -77,8 +82,8 @@ where
     F: FnOnce(Suspender<I, O>, I) -> B,
     B: Future,
 {
-    /// A coroutine with this body, which has not begun: `async |mut suspender, first_input| { .. }`, an `async fn`
-    /// with these two parameters, or a closure that gives a future.
+    /// A coroutine with this body, which has not begun: `async |mut suspender, first_input| { ..
+    /// }`, an `async fn` with these two parameters, or a closure that gives a future.
     ///
     /// Allocates nothing.
     ///
@@ -130,7 +135,8 @@ where
         let this = unsafe { self.get_unchecked_mut() };
         if let Body::New(make) = mem::replace(&mut this.body, Body::Over) {
             this.id = id::take();
-            // SAFETY: the number is new, and this is the only place where a suspender is made, once.
+            // SAFETY: the number is new, and this is the only place where a suspender is made,
+            // once.
             let suspender = unsafe { Suspender::new(this.id) };
             this.body = Body::Begun(make(suspender, first));
         }
@@ -190,7 +196,8 @@ where
                 Poll::Ready(Ok(Step::Yielded(output)))
             }
             (Poll::Pending, None) => {
-                // A suspension may be one of two things that the body waits for: its input stays with the resumer.
+                // A suspension may be one of two things that the body waits for: its input stays
+                // with the resumer.
                 let phase = if input.is_some() { Phase::Suspended } else { Phase::Waiting };
                 self.set_phase(phase);
                 Poll::Pending

@@ -9,7 +9,8 @@ use std::ops::DerefMut;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A coroutine in a box, of any body, that can be sent to other threads. See [`Coroutine::boxed`](super::Coroutine::boxed).
+/// A coroutine in a box, of any body, that can be sent to other threads. See
+/// [`Coroutine::boxed`](super::Coroutine::boxed).
 pub type BoxCoroutine<'a, I, O, R = ()> =
     Pin<Box<dyn Resume<I, Yield = O, Return = R> + Send + 'a>>;
 
@@ -60,7 +61,8 @@ pub enum Phase {
 
 /// What can be resumed: a [`Coroutine`](super::Coroutine), and every pinned pointer to one.
 ///
-/// The methods that take `&mut self` are those of pinned pointers: `pin!(Coroutine::new(..))`, or a [`BoxCoroutine`].
+/// The methods that take `&mut self` are those of pinned pointers: `pin!(Coroutine::new(..))`, or a
+/// [`BoxCoroutine`].
 pub trait Resume<I> {
     /// What the body suspends itself with.
     type Yield;
@@ -69,13 +71,13 @@ pub trait Resume<I> {
 
     /// Makes or continues one step, on which the methods below stand.
     ///
-    /// With an input, which it takes unless it refuses, it begins a step; without one it continues the step of a body
-    /// that [waits](Phase::Waiting). While it is pending the body awaits something that is not its suspender, under
-    /// the waker of `context`.
+    /// With an input, which it takes unless it refuses, it begins a step; without one it continues
+    /// the step of a body that [waits](Phase::Waiting). While it is pending the body awaits
+    /// something that is not its suspender, under the waker of `context`.
     ///
     /// # Errors
-    /// [`Refusal::Finished`]; [`Waiting`](Refusal::Waiting) if there is an input and the body waits for
-    /// something else; [`Idle`](Refusal::Idle) if there is none and the body waits for one.
+    /// [`Refusal::Finished`]; [`Waiting`](Refusal::Waiting) if there is an input and the body waits
+    /// for something else; [`Idle`](Refusal::Idle) if there is none and the body waits for one.
     ///
     /// # Panics
     /// If the body does. The coroutine is finished then.
@@ -101,10 +103,11 @@ pub trait Resume<I> {
     /// Where the coroutine is.
     fn phase(&self) -> Phase;
 
-    /// Resumes the coroutine: passes `input` to the body, which runs on this thread until it suspends itself or
-    /// ends.
+    /// Resumes the coroutine: passes `input` to the body, which runs on this thread until it
+    /// suspends itself or ends.
     ///
-    /// Allocates nothing. Costs about a call; the compiler looks through a body whose type it knows.
+    /// Allocates nothing. Costs about a call; the compiler looks through a body whose type it
+    /// knows.
     ///
     /// # Panics
     /// If the body panics, with its panic; the coroutine is finished then. In all cases in which
@@ -139,9 +142,10 @@ pub trait Resume<I> {
     /// As [`resume`](Self::resume), with an error instead of a panic of its own.
     ///
     /// # Errors
-    /// Gives the input back if the coroutine is [finished](Refusal::Finished) or [waits](Refusal::Waiting) for
-    /// something that is not its suspender. If it comes to such an `await` after it took the input, this is
-    /// [`Refusal::Awaits`], and the step can be finished by [`continue_async`](Self::continue_async).
+    /// Gives the input back if the coroutine is [finished](Refusal::Finished) or
+    /// [waits](Refusal::Waiting) for something that is not its suspender. If it comes to such an
+    /// `await` after it took the input, this is [`Refusal::Awaits`], and the step can be finished
+    /// by [`continue_async`](Self::continue_async).
     ///
     /// # Panics
     /// If the body does. The coroutine is finished then.
@@ -163,19 +167,21 @@ pub trait Resume<I> {
         Pin::new(self).try_resume_pinned(input)
     }
 
-    /// Resumes the coroutine in a task: whatever its body awaits suspends the task. So the body may use
-    /// everything that tasks use, and only its suspender ends the step.
+    /// Resumes the coroutine in a task: whatever its body awaits suspends the task. So the body may
+    /// use everything that tasks use, and only its suspender ends the step.
     ///
-    /// What it awaits is polled with a waker of the coroutine's, which stands in front of the task's own: a clone of it is a clone of that one, and the
-    /// primitives of evenkeel look through it.
+    /// What it awaits is polled with a waker of the coroutine's, which stands in front of the
+    /// task's own: a clone of it is a clone of that one, and the primitives of evenkeel look
+    /// through it.
     ///
     /// # Cancel safety
-    /// A future that is dropped before its first poll drops the input, and nothing has happened. One that is dropped
-    /// later leaves a body that [waits](Phase::Waiting): nothing is lost, and
+    /// A future that is dropped before its first poll drops the input, and nothing has happened.
+    /// One that is dropped later leaves a body that [waits](Phase::Waiting): nothing is lost, and
     /// [`continue_async`](Self::continue_async) finishes the step.
     ///
     /// # Panics
-    /// The future panics with the body, and if the coroutine is finished or waits when the future is first polled.
+    /// The future panics with the body, and if the coroutine is finished or waits when the future
+    /// is first polled.
     ///
     /// # Examples
     /// ```
@@ -208,7 +214,8 @@ pub trait Resume<I> {
     /// Nothing is lost; it can be called again.
     ///
     /// # Panics
-    /// The future panics with the body, and if the body does not wait when the future is first polled.
+    /// The future panics with the body, and if the body does not wait when the future is first
+    /// polled.
     #[inline]
     fn continue_async(&mut self) -> ResumeAsync<'_, Self, I>
     where
@@ -240,9 +247,9 @@ pub trait Resume<I> {
         Values::new(self)
     }
 
-    /// Resumes the coroutine, and then runs what its body has suspended itself with, which gets the coroutine: the body
-    /// is suspended by then, and nobody else can have resumed it. So a body can hand itself over, to another task for
-    /// example. Gives what the body returns if it ends.
+    /// Resumes the coroutine, and then runs what its body has suspended itself with, which gets the
+    /// coroutine: the body is suspended by then, and nobody else can have resumed it. So a body can
+    /// hand itself over, to another task for example. Gives what the body returns if it ends.
     ///
     /// # Panics
     /// As [`resume`](Self::resume) and the output's [`Then::then`].

@@ -11,11 +11,11 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The handle by which a body suspends its coroutine. The body gets it with its first input, and lends it to what it
-/// calls.
+/// The handle by which a body suspends its coroutine. The body gets it with its first input, and
+/// lends it to what it calls.
 ///
-/// It is bound to its coroutine: among nested ones, it suspends that which it was made for. Neither can be cloned, and
-/// one suspension is under way at a time.
+/// It is bound to its coroutine: among nested ones, it suspends that which it was made for. Neither
+/// can be cloned, and one suspension is under way at a time.
 ///
 /// # Examples
 /// A function that suspends its caller's coroutine is `async` and borrows the suspender:
@@ -51,8 +51,8 @@ use std::task::{Context, Poll};
 /// ```
 pub struct Suspender<I, O> {
     id: Id,
-    /// Values move through it, to the body's thread and from it; none may vary, for the resumer takes the body's outputs
-    /// for what its own types say; and no two threads may suspend at once.
+    /// Values move through it, to the body's thread and from it; none may vary, for the resumer
+    /// takes the body's outputs for what its own types say; and no two threads may suspend at once.
     _values: PhantomData<Cell<(I, O)>>,
 }
 
@@ -64,19 +64,22 @@ impl<I, O> Suspender<I, O> {
         Self { id, _values: PhantomData }
     }
 
-    /// Suspends the coroutine: its resumer gets `output`, and the future gives what the next resumer passes.
+    /// Suspends the coroutine: its resumer gets `output`, and the future gives what the next
+    /// resumer passes.
     ///
-    /// Costs little but the passing of the two values, however deep the call; it neither allocates nor keeps a waker.
+    /// Costs little but the passing of the two values, however deep the call; it neither allocates
+    /// nor keeps a waker.
     ///
     /// # Cancel safety
-    /// Nothing happens before the first poll, which suspends: the resumer gets the output even if the future is dropped
-    /// within the same step, and what it passes in exchange is dropped then. Only if the body suspends itself with another output in the same step, or
-    /// ends, that output is dropped. So the arm of a `select!` that suspends comes last.
+    /// Nothing happens before the first poll, which suspends: the resumer gets the output even if
+    /// the future is dropped within the same step, and what it passes in exchange is dropped then.
+    /// Only if the body suspends itself with another output in the same step, or ends, that output
+    /// is dropped. So the arm of a `select!` that suspends comes last.
     ///
     /// # Panics
-    /// If the future is polled where its coroutine is not making a step: outside of the body, in one that a body resumes with
-    /// a plain [`resume`](super::Resume::resume), or below a combinator that polls with wakers of its own, as
-    /// `FuturesUnordered` does.
+    /// If the future is polled where its coroutine is not making a step: outside of the body, in
+    /// one that a body resumes with a plain [`resume`](super::Resume::resume), or below a
+    /// combinator that polls with wakers of its own, as `FuturesUnordered` does.
     #[inline]
     pub fn suspend(&mut self, output: O) -> Suspend<'_, I, O> {
         Suspend { id: self.id, output: Some(output), _suspender: PhantomData }
@@ -92,7 +95,8 @@ impl<I, O> fmt::Debug for Suspender<I, O> {
 /// The future of [`Suspender::suspend`].
 #[must_use = "futures do nothing unless awaited"]
 pub struct Suspend<'s, I, O> {
-    /// Not by a reference to the suspender: a body that does not refer to itself can live in registers.
+    /// Not by a reference to the suspender: a body that does not refer to itself can live in
+    /// registers.
     id: Id,
     /// Until the first poll.
     output: Option<O>,
@@ -127,7 +131,8 @@ impl<I, O> Future for Suspend<'_, I, O> {
         match Place::of(context.waker(), self.id) {
             // SAFETY: it is that of the suspender's coroutine, whose types are the suspender's.
             Place::Near(waker) => self.exchange(unsafe { Exchange::of(waker) }),
-            // Not with the arm above, where the compiler looks through an exchange that can be no other.
+            // Not with the arm above, where the compiler looks through an exchange that can be no
+            // other.
             Place::Far(outer) => match exchange::farther(outer, self.id) {
                 // SAFETY: as above.
                 Some(waker) => self.exchange(unsafe { Exchange::of(waker) }),

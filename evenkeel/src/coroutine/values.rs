@@ -2,8 +2,8 @@
 
 use super::resume::{Phase, Resume};
 
-/// The outputs of a coroutine as an iterator: see [`Resume::values`]. It resumes the coroutine for each, and is at
-/// its end when the body returns.
+/// The outputs of a coroutine as an iterator: see [`Resume::values`]. It resumes the coroutine for
+/// each, and is at its end when the body returns.
 ///
 /// # Panics
 /// If the body does, or awaits something that is not its suspender: for such there is the stream.

@@ -1,17 +1,22 @@
-//! What actors tell the graph, where deadlocks are looked for: who waits for a reply, and who for room in a mailbox.
+//! What actors tell the graph, where deadlocks are looked for: who waits for a reply, and who for
+//! room in a mailbox.
 //!
 //! # Who has a reply
-//! The actor to whose mailbox the request goes, from before it is put there. Nobody sees a value move; so whoever has it may have put it into any message that
-//! it has sent since, or into any task that it has spawned since, and the actors and tasks that have got one count as having it too, and theirs.
-//! All of these have to be stuck before the asker is: to count one too many hides a deadlock, and invents none.
+//! The actor to whose mailbox the request goes, from before it is put there. Nobody sees a value
+//! move; so whoever has it may have put it into any message that it has sent since, or into any
+//! task that it has spawned since, and the actors and tasks that have got one count as having it
+//! too, and theirs. All of these have to be stuck before the asker is: to count one too many hides
+//! a deadlock, and invents none.
 //!
 //! # Who has the room
-//! The actor. While a sender has been called and has not come, its place may become another's: then nobody is known to have it.
+//! The actor. While a sender has been called and has not come, its place may become another's: then
+//! nobody is known to have it.
 //!
 //! # References
-//! A task with a public part has references that wake nobody: they are counted here, after they have been counted in the task, and until before
-//! they are not. So with the graph locked there are at least as many as are counted, and what remains of the task's count is an upper bound
-//! of its wakers.
+//! A task with a public part has references that wake nobody: they are counted here, after they
+//! have been counted in the task, and until before they are not. So with the graph locked there are
+//! at least as many as are counted, and what remains of the task's count is an upper bound of its
+//! wakers.
 
 use super::graph::{self, Key, Target};
 use super::hooks::current;
@@ -44,7 +49,8 @@ pub fn name(task: impl FnOnce() -> Id, name: &str) {
     graph::lock().names.insert(task(), name.to_owned());
 }
 
-/// Notes that the caller is about to put a message into the mailbox of `actor`: whatever it has may go with it.
+/// Notes that the caller is about to put a message into the mailbox of `actor`: whatever it has may
+/// go with it.
 pub fn sends(actor: impl FnOnce() -> Id) {
     if graph::has_replies()
         && let Some(from) = current()
@@ -100,7 +106,8 @@ impl Room {
         Self(0)
     }
 
-    /// Notes that whoever has this waker, which is in the line, waits for room in the mailbox of `actor` at this address.
+    /// Notes that whoever has this waker, which is in the line, waits for room in the mailbox of
+    /// `actor` at this address.
     pub fn awaited(&mut self, actor: impl FnOnce() -> Id, mailbox: *const (), waker: &Waker) {
         if self.0 == 0 {
             self.0 = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -131,7 +138,8 @@ fn awaited(number: u64, waker: &Waker, target: Target) {
     drop(before);
 }
 
-/// Notes that so many who wait for room in the mailbox at this address are about to be told that there is some.
+/// Notes that so many who wait for room in the mailbox at this address are about to be told that
+/// there is some.
 pub fn called(mailbox: *const (), amount: usize) {
     *graph::lock().called.entry(mailbox.addr()).or_default() += amount;
 }

@@ -1,4 +1,5 @@
-//! The wait-for graph: who waits for what, and who has it. [`stuck`] looks for those that cannot go on, [`knots`] for the deadlocks among them.
+//! The wait-for graph: who waits for what, and who has it. [`stuck`] looks for those that cannot go
+//! on, [`knots`] for the deadlocks among them.
 
 mod knots;
 mod stuck;
@@ -10,7 +11,8 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard};
 
-/// Who waits for what and who has what, in the whole process: a monitor may be shared by runtimes, and a thread is of none.
+/// Who waits for what and who has what, in the whole process: a monitor may be shared by runtimes,
+/// and a thread is of none.
 static GRAPH: LazyLock<Mutex<Graph>> = LazyLock::new(Mutex::default);
 
 /// How many waits there are, so that whoever waits for nothing takes no lock.
@@ -107,7 +109,8 @@ pub(super) struct Permits {
 pub(super) struct Graph {
     edges: HashMap<Key, Edge>,
     waits: HashMap<Id, Vec<Key>>,
-    /// Monitors, and who is inside: who has come in, and the tasks that it has spawned since, which may have been given the hold.
+    /// Monitors, and who is inside: who has come in, and the tasks that it has spawned since, which
+    /// may have been given the hold.
     holds: HashMap<u64, Vec<Id>>,
     /// Those tasks, and the monitors.
     carriers: HashMap<Id, Vec<u64>>,
@@ -149,7 +152,8 @@ impl Graph {
         before
     }
 
-    /// Takes a wait out. What it gives is dropped without the lock: it may be the last hold on a task.
+    /// Takes a wait out. What it gives is dropped without the lock: it may be the last hold on a
+    /// task.
     pub(super) fn remove(&mut self, key: Key) -> Option<Edge> {
         let edge = self.edges.remove(&key)?;
         WAITS.store(self.edges.len(), Ordering::Relaxed);

@@ -183,7 +183,8 @@ impl Object {
         }
     }
 
-    /// Notes that `waiter` waits for it, at the node with this address; with `open`, for a signal first.
+    /// Notes that `waiter` waits for it, at the node with this address; with `open`, for a signal
+    /// first.
     pub(crate) fn awaited(
         &self,
         node: *const (),
@@ -405,7 +406,8 @@ fn check(id: Id, hook: Option<&DeadlockHook>) {
     tell(&news, hook);
 }
 
-/// Looks again at those that could not go on but for a waker that nobody knew, and tells of deadlocks. True if there are any.
+/// Looks again at those that could not go on but for a waker that nobody knew, and tells of
+/// deadlocks. True if there are any.
 #[inline]
 pub(crate) fn look_again(hook: Option<&DeadlockHook>) -> bool {
     if !graph::has_suspects() {

@@ -12,7 +12,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Deadlock {
-    /// Those that wait. Each waits for the next one, and the last for the first, unless somebody waits for several.
+    /// Those that wait. Each waits for the next one, and the last for the first, unless somebody
+    /// waits for several.
     pub links: Vec<Link>,
 }
 
@@ -22,7 +23,8 @@ pub struct Deadlock {
 pub struct Link {
     /// Who waits.
     pub waiter: Waiter,
-    /// What for. Of several waits, as in a `select!`, one would be enough to go on: all of them lead into the deadlock.
+    /// What for. Of several waits, as in a `select!`, one would be enough to go on: all of them
+    /// lead into the deadlock.
     pub waits: Vec<Wait>,
 }
 
@@ -30,7 +32,8 @@ pub struct Link {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Waiter {
-    /// A task, or a closure of [`spawn_blocking`](crate::spawn_blocking) that is inside of a `block_on`.
+    /// A task, or a closure of [`spawn_blocking`](crate::spawn_blocking) that is inside of a
+    /// `block_on`.
     Task(TaskInfo),
     /// A thread that no runtime has started.
     Thread {
@@ -69,9 +72,10 @@ pub struct Wait {
     pub what: What,
     /// Where the wait began, if that is known: where the future was made.
     pub site: Option<&'static Location<'static>>,
-    /// Who has it, by their places in [`Deadlock::links`]: of a semaphore's permits, all of these; of a reply, the actor that was asked or one of those that it may have
-    /// passed the request on to since; of a monitor, the one that has entered, or one of the tasks
-    /// that it has spawned since and may have given the hold to.
+    /// Who has it, by their places in [`Deadlock::links`]: of a semaphore's permits, all of these;
+    /// of a reply, the actor that was asked or one of those that it may have passed the request on
+    /// to since; of a monitor, the one that has entered, or one of the tasks that it has spawned
+    /// since and may have given the hold to.
     pub holders: Vec<usize>,
 }
 

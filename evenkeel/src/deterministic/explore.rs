@@ -13,11 +13,13 @@ const MANY: &str = "EVENKEEL_SEEDS";
 
 /// Runs a program with each of these seeds, and panics with the first one that fails.
 ///
-/// The environment comes first: with `EVENKEEL_SEED=17` that seed alone is run, and with `EVENKEEL_SEEDS=5000` as many from the first of `seeds` on, or those
-/// of `EVENKEEL_SEEDS=1000..2000`.
+/// The environment comes first: with `EVENKEEL_SEED=17` that seed alone is run, and with
+/// `EVENKEEL_SEEDS=5000` as many from the first of `seeds` on, or those of
+/// `EVENKEEL_SEEDS=1000..2000`.
 ///
 /// # Panics
-/// If a run fails, with a text that says its seed, and how to run it again. If a variable cannot be read. If the caller is a task.
+/// If a run fails, with a text that says its seed, and how to run it again. If a variable cannot be
+/// read. If the caller is a task.
 ///
 /// # Examples
 /// ```

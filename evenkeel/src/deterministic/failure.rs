@@ -45,7 +45,8 @@ pub enum Cause {
         /// What it panicked with.
         payload: Box<dyn Any + Send>,
     },
-    /// A task panicked that nobody joins, or a job of [`fork_join`](crate::fork_join) that nobody waits for.
+    /// A task panicked that nobody joins, or a job of [`fork_join`](crate::fork_join) that nobody
+    /// waits for.
     TaskPanicked {
         /// The task; none for a job.
         task: Option<TaskInfo>,
@@ -54,7 +55,8 @@ pub enum Cause {
     },
     /// Tasks wait for each other: told where deadlocks are [looked for](crate::detect).
     Deadlock(Deadlock),
-    /// The future waits, and nothing is ready and no timer is set. A wake by another thread is not waited for.
+    /// The future waits, and nothing is ready and no timer is set. A wake by another thread is not
+    /// waited for.
     Stalled {
         /// The tasks that are not complete. The future itself is no task.
         waiting: Vec<TaskInfo>,
@@ -66,7 +68,8 @@ pub enum Cause {
         /// So far has the clock moved.
         elapsed: Duration,
     },
-    /// Two runs with the same seed were not the same: see [`Options::verify`](super::Options::verify).
+    /// Two runs with the same seed were not the same: see
+    /// [`Options::verify`](super::Options::verify).
     Differs {
         /// The steps that were the same.
         step: u64,
@@ -122,7 +125,8 @@ impl fmt::Display for Cause {
             }
             Self::Deadlock(deadlock) => deadlock.fmt(f),
             Self::Stalled { waiting } => {
-                // Its future is no task, so the list would name those alone that may well wait: actors for messages.
+                // Its future is no task, so the list would name those alone that may well wait:
+                // actors for messages.
                 f.write_str(
                     "the future of the run waits for ever: nothing is ready and no timer is set",
                 )?;

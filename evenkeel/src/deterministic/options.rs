@@ -5,7 +5,8 @@ use super::failure::{Cause, Failure, Step};
 use std::future::Future;
 use std::time::Duration;
 
-/// Steps that a run may have unless said otherwise: some seconds of a program that goes round in a circle. An estimate; no benchmark sets it.
+/// Steps that a run may have unless said otherwise: some seconds of a program that goes round in a
+/// circle. An estimate; no benchmark sets it.
 const MAX_STEPS: u64 = 10_000_000;
 
 /// How a run goes.
@@ -38,7 +39,8 @@ impl Options {
         self
     }
 
-    /// How many steps the run may have; ten million by default. A program that never ends fails by it.
+    /// How many steps the run may have; ten million by default. A program that never ends fails by
+    /// it.
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.max_steps = steps;
         self
@@ -71,7 +73,8 @@ impl Options {
     /// Runs a program twice and compares all steps.
     ///
     /// # Errors
-    /// [`Cause::Differs`] with the first step that was not the same; or whatever fails the first run.
+    /// [`Cause::Differs`] with the first step that was not the same; or whatever fails the first
+    /// run.
     ///
     /// # Panics
     /// If the caller is a task.

@@ -20,7 +20,8 @@ impl BroadcastContext<'_> {
         Self { index, workers, marker: PhantomData }
     }
 
-    /// The worker's number, from zero. That of the worker that the part is for, where [another](broadcast()) runs it.
+    /// The worker's number, from zero. That of the worker that the part is for, where
+    /// [another](broadcast()) runs it.
     #[must_use]
     pub fn index(&self) -> usize {
         self.index
@@ -42,16 +43,17 @@ impl fmt::Debug for BroadcastContext<'_> {
     }
 }
 
-/// Runs `op` once on each worker of the runtime that the caller belongs to, or else of a default one, and gives the results by
-/// the workers' numbers.
+/// Runs `op` once on each worker of the runtime that the caller belongs to, or else of a default
+/// one, and gives the results by the workers' numbers.
 ///
-/// A worker runs its part when it has nothing in its deque, before it steals; or while it waits for a forked half, a scope
-/// or another runtime. Every worker gets the parts of two broadcasts in the same order.
-/// What a part locks must not be held across a fork, since the part may run on top of whoever holds it; and a worker inside a closure
-/// that neither ends nor waits keeps the caller waiting. Each part costs an allocation, and a system call if its worker sleeps.
+/// A worker runs its part when it has nothing in its deque, before it steals; or while it waits for
+/// a forked half, a scope or another runtime. Every worker gets the parts of two broadcasts in the
+/// same order. What a part locks must not be held across a fork, since the part may run on top of
+/// whoever holds it; and a worker inside a closure that neither ends nor waits keeps the caller
+/// waiting. Each part costs an allocation, and a system call if its worker sleeps.
 ///
-/// The part of a [worker](crate::WorkerThread) that was dropped, or whose thread had settled and has ended, is run by the next worker beside its
-/// own, so that there is a result for each number.
+/// The part of a [worker](crate::WorkerThread) that was dropped, or whose thread had settled and
+/// has ended, is run by the next worker beside its own, so that there is a result for each number.
 ///
 /// # Panics
 /// With the panic of one of the parts, once all are over; or if the runtime has begun to end.

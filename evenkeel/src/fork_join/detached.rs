@@ -1,7 +1,7 @@
 //! Jobs that nobody waits for.
 //!
-//! Each is counted, so that a runtime that drains ends after it. A job that a worker of the runtime spawns lies in that worker's
-//! deque; one that comes from elsewhere is an errand.
+//! Each is counted, so that a runtime that drains ends after it. A job that a worker of the runtime
+//! spawns lies in that worker's deque; one that comes from elsewhere is an errand.
 
 #![allow(unsafe_code, reason = "a job in a deque may borrow, which these do not")]
 
@@ -15,18 +15,19 @@ use crate::scheduler::shared::Shared;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Has some worker run `job`, at some time: of the runtime that the caller belongs to, or else of a default one. Nobody waits for it;
-/// a runtime that [drains](crate::Shutdown::Drain) ends after it.
+/// Has some worker run `job`, at some time: of the runtime that the caller belongs to, or else of a
+/// default one. Nobody waits for it; a runtime that [drains](crate::Shutdown::Drain) ends after it.
 ///
-/// Spawned by a worker it lies in that worker's deque, where a thief takes the oldest and the worker itself the youngest, as soon as it is
-/// out of the closure that it runs or waits. It may not borrow: see [`scope`](super::scope()) for jobs that do, and
+/// Spawned by a worker it lies in that worker's deque, where a thief takes the oldest and the
+/// worker itself the youngest, as soon as it is out of the closure that it runs or waits. It may
+/// not borrow: see [`scope`](super::scope()) for jobs that do, and
 /// [`evenkeel::spawn`](crate::spawn()) for tasks, which can wait without keeping a worker.
 ///
 /// A panic in it is told to [`Builder::on_job_panic`](crate::Builder::on_job_panic).
 ///
 /// # Locks
-/// It may run on this stack where the fork or the scope ends within which it was spawned. It must not take a lock that is held across one
-/// of those, or whose guard their closure returns.
+/// It may run on this stack where the fork or the scope ends within which it was spawned. It must
+/// not take a lock that is held across one of those, or whose guard their closure returns.
 ///
 /// # Examples
 /// ```
@@ -68,7 +69,8 @@ where
     });
 }
 
-/// Has each worker run `op` once, at some time, as [`broadcast`](super::broadcast()) does, and does not wait.
+/// Has each worker run `op` once, at some time, as [`broadcast`](super::broadcast()) does, and does
+/// not wait.
 ///
 /// A panic in it is told to [`Builder::on_job_panic`](crate::Builder::on_job_panic).
 ///
@@ -89,7 +91,8 @@ where
 }
 
 impl Handle {
-    /// As [`fork_join::spawn`](spawn), on this runtime. One that has begun to end drops a job that comes from elsewhere.
+    /// As [`fork_join::spawn`](spawn), on this runtime. One that has begun to end drops a job that
+    /// comes from elsewhere.
     pub fn spawn_job<F>(&self, job: F)
     where
         F: FnOnce() + Send + 'static,
@@ -100,8 +103,8 @@ impl Handle {
         });
     }
 
-    /// As [`fork_join::spawn_fifo`](spawn_fifo), on this runtime. One that has begun to end drops a job that comes from
-    /// elsewhere.
+    /// As [`fork_join::spawn_fifo`](spawn_fifo), on this runtime. One that has begun to end drops a
+    /// job that comes from elsewhere.
     pub fn spawn_job_fifo<F>(&self, job: F)
     where
         F: FnOnce() + Send + 'static,
@@ -116,7 +119,8 @@ impl Handle {
         errand::send(self, Box::new(move || here(|context| run(context.shared(), job))));
     }
 
-    /// As [`fork_join::spawn_broadcast`](spawn_broadcast), on this runtime. One that is over has no workers.
+    /// As [`fork_join::spawn_broadcast`](spawn_broadcast), on this runtime. One that is over has no
+    /// workers.
     pub fn spawn_broadcast<OP>(&self, op: OP)
     where
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
@@ -149,7 +153,8 @@ fn count<F>(context: &Context, job: F) -> impl FnOnce() + Send + use<F>
 where
     F: FnOnce() + Send + 'static,
 {
-    // Where the runtime is over, the worker is one that has no loop, and nobody relies on the count.
+    // Where the runtime is over, the worker is one that has no loop, and nobody relies on the
+    // count.
     context.shared().enter_jobs(1);
     move || {
         here(|context| {

@@ -15,9 +15,9 @@ use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
 
-/// Runs `f` on a worker of the runtime that the caller belongs to, or else of what `outside` gives, and waits for it. The
-/// [relief](crate::scheduler::relief) runs it itself, and what it forks with it: the workers are away, and might wait for a lock that
-/// the relief's task holds.
+/// Runs `f` on a worker of the runtime that the caller belongs to, or else of what `outside` gives,
+/// and waits for it. The [relief](crate::scheduler::relief) runs it itself, and what it forks with
+/// it: the workers are away, and might wait for a lock that the relief's task holds.
 #[cold]
 pub(super) fn in_worker<F, R>(outside: fn() -> Handle, f: F) -> R
 where
@@ -159,7 +159,8 @@ where
         wait_for_others(handle, || self.over.load(Ordering::Acquire));
     }
 
-    /// Runs it here, if here is a relief. By the same code as a worker, so that the closure, which may be a whole recursion, is compiled once.
+    /// Runs it here, if here is a relief. By the same code as a worker, so that the closure, which
+    /// may be a whole recursion, is compiled once.
     fn run_on_relief(&self) -> bool {
         context::with(|context| {
             context.is_some_and(|relief| {

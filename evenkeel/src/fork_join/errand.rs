@@ -14,7 +14,8 @@ pub(super) fn send(handle: &Handle, errand: Errand) {
     errands::send(handle.shared(), errand);
 }
 
-/// Jobs of a scope that have been spawned by threads that are no workers of its runtime. For each an errand is on its way.
+/// Jobs of a scope that have been spawned by threads that are no workers of its runtime. For each
+/// an errand is on its way.
 #[derive(Debug)]
 pub(super) struct Outside {
     jobs: Closures,

@@ -19,11 +19,11 @@ pub struct ScopeFifo<'scope> {
     queues: Box<[CachePadded<Fifo>]>,
 }
 
-/// As [`scope`](super::scope()), but of the jobs that one worker spawns the first runs first. Which one is run by a worker that
-/// steals is then the oldest too.
+/// As [`scope`](super::scope()), but of the jobs that one worker spawns the first runs first. Which
+/// one is run by a worker that steals is then the oldest too.
 ///
-/// A job may run on top of a closure that began after it was spawned, where a scope inside waits: unlike those of
-/// [`Scope::spawn`], such jobs must not lock what is held across a fork or a scope.
+/// A job may run on top of a closure that began after it was spawned, where a scope inside waits:
+/// unlike those of [`Scope::spawn`], such jobs must not lock what is held across a fork or a scope.
 ///
 /// # Panics
 /// With the panic of `op`, or else of one of its jobs, once all are over.
@@ -51,7 +51,8 @@ where
     on_worker(ScopeFifo::new, op)
 }
 
-/// As [`scope_fifo`], but `op` runs on the calling thread, wherever that is, and so need not be `Send`.
+/// As [`scope_fifo`], but `op` runs on the calling thread, wherever that is, and so need not be
+/// `Send`.
 ///
 /// # Panics
 /// As [`scope_fifo`].
@@ -83,8 +84,8 @@ impl<'scope> ScopeFifo<'scope> {
         Self { queues: queues.collect(), base }
     }
 
-    /// Spawns a job into the scope. It runs at some time before the scope ends, on any worker; those that one worker spawns begin
-    /// in that order. A job takes an allocation.
+    /// Spawns a job into the scope. It runs at some time before the scope ends, on any worker;
+    /// those that one worker spawns begin in that order. A job takes an allocation.
     pub fn spawn_fifo<BODY>(&self, body: BODY)
     where
         BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
@@ -95,7 +96,8 @@ impl<'scope> ScopeFifo<'scope> {
         entry::with_own(self.base.handle(), |context| {
             let Some(context) = context else { return self.base.send(job) };
             let queue = &self.queues[context.seat.me().min(self.queues.len() - 1)];
-            // SAFETY: the scope, which has the queue, waits for the job, and what its body borrows outlives the scope.
+            // SAFETY: the scope, which has the queue, waits for the job, and what its body borrows
+            // outlives the scope.
             unsafe { spawned::push_fifo(context, true, queue, job) }
         });
     }

@@ -1,22 +1,28 @@
 //! Forks that are awaited: a task that waits for one does not keep its worker.
 //!
-//! [`join()`](super::join()) inside a task is right for short work: it returns when both halves are over, and its worker waits for what
-//! another has taken. [`join`] here lets the worker go on with other tasks in that case, and [`fork`] does not
-//! even run a half on the spot. What is forked has to own what it uses (`'static`), since a task can be dropped while its fork is under way.
+//! [`join()`](super::join()) inside a task is right for short work: it returns when both halves are
+//! over, and its worker waits for what another has taken. [`join`] here lets the worker go on with
+//! other tasks in that case, and [`fork`] does not even run a half on the spot. What is forked has
+//! to own what it uses (`'static`), since a task can be dropped while its fork is under way.
 //!
 //! # Roles
-//! The *task* has forked, and polls. The *runner* is whichever worker runs the job: a thief, or the one where it was forked.
+//! The *task* has forked, and polls. The *runner* is whichever worker runs the job: a thief, or the
+//! one where it was forked.
 //!
 //! # States
-//! Of the slot between them: *pending*, with the waker of the last poll or none; *complete*, with a result; *taken*.
+//! Of the slot between them: *pending*, with the waker of the last poll or none; *complete*, with a
+//! result; *taken*.
 //!
 //! # Why nothing is lost
-//! Both change the slot under its lock. The runner stores the result and then wakes; a poll that finds none leaves its waker
-//! under the same lock. A job in a deque is run at the end of one of its worker's batches, and before that
-//! searches, sleeps or leaves; a thread that has [settled](crate::WorkerThread::settle) as a worker has none, so there somebody else has to come for it.
+//! Both change the slot under its lock. The runner stores the result and then wakes; a poll that
+//! finds none leaves its waker under the same lock. A job in a deque is run at the end of one of
+//! its worker's batches, and before that searches, sleeps or leaves; a thread that has
+//! [settled](crate::WorkerThread::settle) as a worker has none, so there somebody else has to come
+//! for it.
 //!
 //! # Rejected
-//! To borrow, and to wait in `drop`: a future that is forgotten is not dropped, and its frame goes all the same.
+//! To borrow, and to wait in `drop`: a future that is forgotten is not dropped, and its frame goes
+//! all the same.
 
 #![allow(unsafe_code, reason = "jobs go through a deque")]
 
@@ -120,17 +126,20 @@ fn push_outside<F: FnOnce() + Send + 'static>(job: F) {
     drop(handle.spawn(async move { job() }));
 }
 
-/// Begins to run `oper` beside the task, on whichever worker takes it first, and gives a future of its result.
+/// Begins to run `oper` beside the task, on whichever worker takes it first, and gives a future of
+/// its result.
 ///
-/// It is run whether or not the future is polled: at the latest when the polls of the present batch are over, some microseconds,
-/// the worker does it itself. Outside of a worker it goes to the runtime that the thread belongs to, or to the default one.
+/// It is run whether or not the future is polled: at the latest when the polls of the present batch
+/// are over, some microseconds, the worker does it itself. Outside of a worker it goes to the
+/// runtime that the thread belongs to, or to the default one.
 ///
 /// # Panics
-/// Awaiting it does, with the panic of `oper`, or if the runtime has ended before it ran `oper`, which happens to forks from outside of it
-/// alone. So does a poll after it was ready.
+/// Awaiting it does, with the panic of `oper`, or if the runtime has ended before it ran `oper`,
+/// which happens to forks from outside of it alone. So does a poll after it was ready.
 ///
 /// # Cancel safety
-/// If the future is dropped, `oper` runs all the same, and its result, or its panic, is dropped; a runtime that drains ends after it.
+/// If the future is dropped, `oper` runs all the same, and its result, or its panic, is dropped; a
+/// runtime that drains ends after it.
 ///
 /// # Cost
 /// Two allocations, some 100 ns.
@@ -180,14 +189,17 @@ impl<R> Future for Fork<R> {
     }
 }
 
-/// A future that runs both closures, the first where it is polled first, the second on whichever worker takes it first. It is ready
-/// at once unless another worker has taken the second; then the task waits, and its worker goes on with others.
+/// A future that runs both closures, the first where it is polled first, the second on whichever
+/// worker takes it first. It is ready at once unless another worker has taken the second; then the
+/// task waits, and its worker goes on with others.
 ///
 /// # Panics
-/// Awaiting it does, with the panic of `oper_a` or else of `oper_b`, once both are over. So does a poll after it was ready.
+/// Awaiting it does, with the panic of `oper_a` or else of `oper_b`, once both are over. So does a
+/// poll after it was ready.
 ///
 /// # Cancel safety
-/// A future that has not been polled runs nothing. If it is dropped later, `oper_b` runs all the same, and its result is dropped.
+/// A future that has not been polled runs nothing. If it is dropped later, `oper_b` runs all the
+/// same, and its result is dropped.
 ///
 /// # Cost
 /// Two allocations, some 100 ns.

@@ -28,8 +28,8 @@ union Body<F, R> {
     result: ManuallyDrop<thread::Result<R>>,
 }
 
-/// Room in the frame of the owner for a body that is too large for a slot. The owner does not leave the frame before the half
-/// is back or complete.
+/// Room in the frame of the owner for a body that is too large for a slot. The owner does not leave
+/// the frame before the half is back or complete.
 pub(super) struct Room<F, R>(MaybeUninit<UnsafeCell<Body<F, R>>>);
 
 impl<F, R> Room<F, R> {
@@ -39,10 +39,12 @@ impl<F, R> Room<F, R> {
     }
 }
 
-/// A second half, by where it is: the slot at `place`, or `room`, and then the slot has the room's address.
+/// A second half, by where it is: the slot at `place`, or `room`, and then the slot has the room's
+/// address.
 pub(super) struct Half<F, R> {
     pub(super) place: Place,
-    /// Null if the slot is large enough: what lies on the stack and is reached from elsewhere takes its tail calls from the compiler.
+    /// Null if the slot is large enough: what lies on the stack and is reached from elsewhere takes
+    /// its tail calls from the compiler.
     room: *const UnsafeCell<Body<F, R>>,
 }
 
@@ -64,7 +66,8 @@ where
     /// Puts a half into the slot at `place`, or into `room`.
     ///
     /// # Safety
-    /// The place is the head of the caller's own deque, which has a slot there. The room is not moved before the half is at its end.
+    /// The place is the head of the caller's own deque, which has a slot there. The room is not
+    /// moved before the half is at its end.
     #[inline(always)]
     pub(super) unsafe fn put(place: Place, room: &mut Room<F, R>, closure: F) -> Self {
         // SAFETY: the caller's promise.
@@ -139,7 +142,8 @@ where
         unsafe { self.with_body(take) }
     }
 
-    /// Runs the half on its owner; `migrated` says whether the caller is another worker's, or none's.
+    /// Runs the half on its owner; `migrated` says whether the caller is another worker's, or
+    /// none's.
     ///
     /// # Safety
     /// The caller is the owner and has popped the half.
@@ -153,7 +157,8 @@ where
     /// The result of a thief.
     ///
     /// # Safety
-    /// The half is complete, and the caller, its owner, takes the result once, before it retires the place.
+    /// The half is complete, and the caller, its owner, takes the result once, before it retires
+    /// the place.
     pub(super) unsafe fn take_result(self) -> thread::Result<R> {
         let take = |body: *mut Body<F, R>| {
             // SAFETY: the half is complete, so the thief does not touch it any more.
@@ -168,7 +173,8 @@ where
     /// Runs the half on a thief.
     ///
     /// # Safety
-    /// As [`Run`](crate::scheduler::slot::Run) says; the slot is one that [`put`](Self::put) has filled.
+    /// As [`Run`](crate::scheduler::slot::Run) says; the slot is one that [`put`](Self::put) has
+    /// filled.
     unsafe fn run_stolen(slot: &Slot, thief: &Context, victim: Option<usize>) {
         slot.latch.take(thief.seat.me());
         let room = if Self::FITS {

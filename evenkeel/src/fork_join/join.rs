@@ -31,27 +31,30 @@ impl FnContext {
     }
 }
 
-/// Runs both closures, and gives both results: the first on this worker, the second on whichever worker takes it first,
-/// which is mostly this one.
+/// Runs both closures, and gives both results: the first on this worker, the second on whichever
+/// worker takes it first, which is mostly this one.
 ///
-/// A fork costs 1 to 2 ns while the other workers are busy; one that sleeps is woken for it, which costs about 10 µs. It costs least
-/// where `oper_b` moves small values in, instead of borrowing them from the frame that forks. The second half
-/// lies in a slot of the worker's own, or on this stack if it is larger than 48 bytes. Called outside of a worker it
-/// blocks the calling thread while a worker does the work: one of the runtime that the caller belongs to, or
-/// of a default one.
+/// A fork costs 1 to 2 ns while the other workers are busy; one that sleeps is woken for it, which
+/// costs about 10 µs. It costs least where `oper_b` moves small values in, instead of borrowing
+/// them from the frame that forks. The second half lies in a slot of the worker's own, or on this
+/// stack if it is larger than 48 bytes. Called outside of a worker it blocks the calling thread
+/// while a worker does the work: one of the runtime that the caller belongs to, or of a default
+/// one.
 ///
 /// # Waiting
-/// A worker whose second half has been taken runs descendants of that half meanwhile, and nothing else: halves that wait for nothing
-/// but locks and joins, and cannot deadlock with a thread for each fork, cannot deadlock here, even if a mutex is held across a join.
-/// Tasks that are ready on this worker are taken over by the others meanwhile. If all workers are
-/// inside forks, the [relief](crate::Builder::relief) polls them, some 0.1 to 2 ms later. It comes
-/// once a worker waits, or has taken a half of a task's fork. Where no half has been taken, as with
-/// a single worker, or where each worker computes for a task of its own, tasks wait for the end of
-/// a poll. In a task [`future::join`](super::future::join) is better for halves that take long.
+/// A worker whose second half has been taken runs descendants of that half meanwhile, and nothing
+/// else: halves that wait for nothing but locks and joins, and cannot deadlock with a thread for
+/// each fork, cannot deadlock here, even if a mutex is held across a join. Tasks that are ready on
+/// this worker are taken over by the others meanwhile. If all workers are inside forks, the
+/// [relief](crate::Builder::relief) polls them, some 0.1 to 2 ms later. It comes once a worker
+/// waits, or has taken a half of a task's fork. Where no half has been taken, as with a single
+/// worker, or where each worker computes for a task of its own, tasks wait for the end of a poll.
+/// In a task [`future::join`](super::future::join) is better for halves that take long.
 ///
 /// # Panics
-/// With the panic of `oper_a` or else of `oper_b`, once both are over. Both are run in any case; `oper_b` after a panic of
-/// `oper_a` runs while that unwinds: [`std::thread::panicking`] is true in it, and a mutex that it holds when it panics too is not poisoned.
+/// With the panic of `oper_a` or else of `oper_b`, once both are over. Both are run in any case;
+/// `oper_b` after a panic of `oper_a` runs while that unwinds: [`std::thread::panicking`] is true
+/// in it, and a mutex that it holds when it panics too is not poisoned.
 ///
 /// # Limits
 /// Forks nest as deep as the stack is: 2 MiB by default for a worker
@@ -135,9 +138,10 @@ where
     )
 }
 
-/// [`join`] wherever the caller is; `outside` gives the runtime of whoever belongs to none. Both ways come to the same
-/// [`join_on`], which so is compiled once for each pair of closures; and no closure wraps another here, because each layer would double the length of the types'
-/// names, of which a debug build of parallel iterators keeps gigabytes.
+/// [`join`] wherever the caller is; `outside` gives the runtime of whoever belongs to none. Both
+/// ways come to the same [`join_on`], which so is compiled once for each pair of closures; and no
+/// closure wraps another here, because each layer would double the length of the types' names, of
+/// which a debug build of parallel iterators keeps gigabytes.
 #[inline(always)]
 fn join_here<A, B, RA, RB>(outside: fn() -> Handle, oper_a: A, oper_b: B) -> (RA, RB)
 where
@@ -157,8 +161,8 @@ where
     }
 }
 
-/// [`join`] on the worker of this deque, whose head is `place`; `entered` says whether it is another than the caller's. The halves
-/// are told where they run.
+/// [`join`] on the worker of this deque, whose head is `place`; `entered` says whether it is
+/// another than the caller's. The halves are told where they run.
 #[inline(always)]
 pub(super) fn join_on<A, B, RA, RB>(
     deque: &Deque,
@@ -176,8 +180,8 @@ where
 
 /// [`join_on`], and then `then` with both results.
 ///
-/// What a fork costs is mostly its stores, those of registers that are kept across the first half among them: so the
-/// way back after a panic keeps none.
+/// What a fork costs is mostly its stores, those of registers that are kept across the first half
+/// among them: so the way back after a panic keeps none.
 #[inline(always)]
 pub(super) fn join_on_then<A, B, RA, RB, R>(
     deque: &Deque,
@@ -202,11 +206,12 @@ where
     join_pushed(deque, half, entered, oper_a, then)
 }
 
-/// [`join_on`] where somebody has asked for jobs, where boxed ones may lie above the place in hand, or where slots have to be
-/// prepared.
+/// [`join_on`] where somebody has asked for jobs, where boxed ones may lie above the place in hand,
+/// or where slots have to be prepared.
 ///
-/// Halves that do not fit into registers come to the slow way by their addresses. Those are of a place of their own: were
-/// they of the halves themselves, these would lie in memory on the fast way too.
+/// Halves that do not fit into registers come to the slow way by their addresses. Those are of a
+/// place of their own: were they of the halves themselves, these would lie in memory on the fast
+/// way too.
 #[inline(always)]
 pub(super) fn join_slowly<A, B, RA, RB>(
     deque: &Deque,
@@ -261,8 +266,8 @@ where
     join_pushed(deque, half, entered, oper_a, |a, b| (a, b))
 }
 
-/// The rest of a fork whose second half has been pushed. `then` is on both ways, so that on the fast one nothing but it follows
-/// the second half.
+/// The rest of a fork whose second half has been pushed. `then` is on both ways, so that on the
+/// fast one nothing but it follows the second half.
 #[inline(always)]
 fn join_pushed<A, B, RA, RB, R>(
     deque: &Deque,
@@ -310,7 +315,8 @@ where
     unwind::both(first, second)
 }
 
-/// Has the second half come to its end, wherever it is. The caller is the worker that has forked it.
+/// Has the second half come to its end, wherever it is. The caller is the worker that has forked
+/// it.
 fn settle<F, R>(half: Half<F, R>, entered: bool) -> std::thread::Result<R>
 where
     F: FnOnce(Here<'_>) -> R,
@@ -332,7 +338,8 @@ where
     })
 }
 
-/// The same, with its panic as one of the caller's: a result that may be either would come through the caller's frame.
+/// The same, with its panic as one of the caller's: a result that may be either would come through
+/// the caller's frame.
 #[cold]
 #[inline(never)]
 fn settle_in_place<F, R>(half: Half<F, R>, entered: bool) -> R
@@ -348,7 +355,8 @@ where
     settle(half, entered).unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Waits for the second half when the first one panics: what it borrows lies in the frame that is being unwound.
+/// Waits for the second half when the first one panics: what it borrows lies in the frame that is
+/// being unwound.
 struct Unwinding<F, R>(Half<F, R>)
 where
     F: FnOnce(Here<'_>) -> R;

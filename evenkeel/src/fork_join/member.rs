@@ -1,12 +1,15 @@
-//! Jobs of a scope in the deque of a worker. Where the worker is at work for the scope, whose count covers it, they are not counted themselves.
+//! Jobs of a scope in the deque of a worker. Where the worker is at work for the scope, whose count
+//! covers it, they are not counted themselves.
 //!
 //! # Roles
-//! The *host* is the worker whose deque the job lies in: the owner of the scope, or one that runs a stolen job of it. *Thieves* take the job.
+//! The *host* is the worker whose deque the job lies in: the owner of the scope, or one that runs a
+//! stolen job of it. *Thieves* take the job.
 //!
 //! # Protocol
-//! The host counts nothing when it spawns, and nothing when it takes the job back and runs it: it is counted itself until its deque is
-//! empty down to where it began. A thief counts itself into the scope, then says that it has read the slot, runs
-//! the job and all that this leaves in the thief's deque, whose host it is now, and counts itself out.
+//! The host counts nothing when it spawns, and nothing when it takes the job back and runs it: it
+//! is counted itself until its deque is empty down to where it began. A thief counts itself into
+//! the scope, then says that it has read the slot, runs the job and all that this leaves in the
+//! thief's deque, whose host it is now, and counts itself out.
 //!
 //! A worker that is not at work for the scope counts the job in when it spawns it, and so does a
 //! host whose deque is full: the [overflow](crate::scheduler::deque) does not say that a job was
@@ -14,15 +17,18 @@
 //! thief's deque if it was stolen.
 //!
 //! # Why the count is right
-//! The host finds out that a job has been stolen when it comes down to its slot. It goes on once the thief has said that it has read the slot
-//! (release, acquire), and so after the thief has counted itself in; and then counts itself out, or looks, if it is the owner. So
-//! whenever the count is zero and the owner has come down to where the scope began, no member is left. The scope is there when a thief
-//! counts itself in, because the host has not got past that job.
+//! The host finds out that a job has been stolen when it comes down to its slot. It goes on once
+//! the thief has said that it has read the slot (release, acquire), and so after the thief has
+//! counted itself in; and then counts itself out, or looks, if it is the owner. So whenever the
+//! count is zero and the owner has come down to where the scope began, no member is left. The scope
+//! is there when a thief counts itself in, because the host has not got past that job.
 //!
 //! # Rejected
-//! A count for each job, as jobs from elsewhere have it: two locked instructions of all workers on one line for each. In a tree of spawns two
-//! workers took twice as long as one (`scope, tree of spawns` in the comparison of `evenkeel-rayon`). Shares of a count that are split with each
-//! spawn (Huang, "Detecting termination of distributed computations by external agents", 1989): one locked instruction for each job is left.
+//! A count for each job, as jobs from elsewhere have it: two locked instructions of all workers on
+//! one line for each. In a tree of spawns two workers took twice as long as one (`scope, tree of
+//! spawns` in the comparison of `evenkeel-rayon`). Shares of a count that are split with each spawn
+//! (Huang, "Detecting termination of distributed computations by external agents", 1989): one
+//! locked instruction for each job is left.
 
 #![allow(unsafe_code, reason = "a slot has the address of a box, and the box that of the scope")]
 
@@ -44,8 +50,8 @@ struct Member<'scope, F> {
 /// Puts a job of the scope into the worker's deque.
 ///
 /// # Safety
-/// What the body borrows is there until the scope is over; if `is_served`, the worker is counted by the scope until its deque is as it
-/// was when it was counted in.
+/// What the body borrows is there until the scope is over; if `is_served`, the worker is counted by
+/// the scope until its deque is as it was when it was counted in.
 pub(super) unsafe fn push<'scope, F: FnOnce() + Send>(
     context: &Context,
     scope: &Scope<'scope>,
@@ -80,7 +86,8 @@ impl<F: FnOnce() + Send> Member<'_, F> {
         job::run_spawned(context, victim, scope.id(), || scope.run_job(body));
         if is_stolen || is_counted {
             // Not earlier: what a stolen one leaves in this worker's deque is not counted.
-            // SAFETY: it has been counted in, above or before the push. Nothing of the scope is used after it.
+            // SAFETY: it has been counted in, above or before the push. Nothing of the scope is
+            // used after it.
             unsafe { Scope::count_out(address) };
         }
     }

@@ -1,9 +1,10 @@
-//! Fork-join on the workers that run tasks: [`join()`] for two halves, [`scope()`] for any number of jobs that borrow,
-//! [`broadcast()`] for each worker, [`spawn()`] for jobs that nobody waits for.
+//! Fork-join on the workers that run tasks: [`join()`] for two halves, [`scope()`] for any number
+//! of jobs that borrow, [`broadcast()`] for each worker, [`spawn()`] for jobs that nobody waits
+//! for.
 //!
-//! Jobs lie in slots of their worker's deque, or, where they are too large, on the stack of whoever forks them. A worker
-//! takes its own jobs back without a fence or a locked instruction
-//! unless another has asked for work; idle workers take the oldest, which are the largest.
+//! Jobs lie in slots of their worker's deque, or, where they are too large, on the stack of whoever
+//! forks them. A worker takes its own jobs back without a fence or a locked instruction unless
+//! another has asked for work; idle workers take the oldest, which are the largest.
 //!
 //! ```
 //! fn fib(n: u32) -> u64 {

@@ -6,11 +6,12 @@ use crate::scheduler::shared::Shared;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// Whether a thread of the process waits awake. One at a time: a crowd would be in the way of the workers that it waits for. Hints, like the
-/// rest: they order nothing.
+/// Whether a thread of the process waits awake. One at a time: a crowd would be in the way of the
+/// workers that it waits for. Hints, like the rest: they order nothing.
 static AWAKE: AtomicBool = AtomicBool::new(false);
 
-/// Until when nobody does, because one has lost its core; and for how long that is, or zero if the last wait has gone well.
+/// Until when nobody does, because one has lost its core; and for how long that is, or zero if the
+/// last wait has gone well.
 static RESTS_UNTIL: AtomicU64 = AtomicU64::new(0);
 static REST: AtomicU64 = AtomicU64::new(0);
 
@@ -30,10 +31,12 @@ impl Drop for Awake {
     }
 }
 
-/// Waits until workers of `shared` have made sure that it is `over`. Who does so unparks this thread after it.
+/// Waits until workers of `shared` have made sure that it is `over`. Who does so unparks this
+/// thread after it.
 ///
-/// At first it stays awake, if there is room for it: what a worker does for others is often short, and a sleep and a wake-up cost some 25 µs, with an
-/// interrupt of the other core. The core itself goes to whoever else can run there at each turn.
+/// At first it stays awake, if there is room for it: what a worker does for others is often short,
+/// and a sleep and a wake-up cost some 25 µs, with an interrupt of the other core. The core itself
+/// goes to whoever else can run there at each turn.
 pub(super) fn wait(shared: &Shared, over: impl Fn() -> bool) {
     if over() {
         return;

@@ -1,24 +1,28 @@
 //! Scopes: jobs that borrow from the frame that waits for all of them.
 //!
 //! # Roles
-//! The *owner* has called [`scope()`] and waits at its end. *Jobs* of the scope run anywhere, and spawn more.
+//! The *owner* has called [`scope()`] and waits at its end. *Jobs* of the scope run anywhere, and
+//! spawn more.
 //!
 //! # States
-//! `count` counts the scope's own body and the jobs that are not complete, but for those that lie or run on top of somebody who is counted:
-//! what the owner's worker, or one that runs a stolen job of the scope, spawns into its deque is a [member] of that. Other jobs
-//! that are spawned on workers lie in deques too; those that other threads spawn, in `outside`, and for each of these an errand is on its way
-//! that runs one. Those of a broadcast are with their workers.
+//! `count` counts the scope's own body and the jobs that are not complete, but for those that lie
+//! or run on top of somebody who is counted: what the owner's worker, or one that runs a stolen job
+//! of the scope, spawns into its deque is a [member] of that. Other jobs that are spawned on
+//! workers lie in deques too; those that other threads spawn, in `outside`, and for each of these
+//! an errand is on its way that runs one. Those of a broadcast are with their workers.
 //!
 //! # Why nothing is lost
-//! The owner leaves when its deque is empty down to where the scope began, and after that the count is zero; which it cannot become
-//! while a job is left. The last one to count itself out unparks the owner; it
-//! knows whom before that, and does not touch the scope after it. An errand for a job of `outside` that comes after the
-//! scope is over finds none; one that never comes, because the runtime ends, leaves its job to the owner.
+//! The owner leaves when its deque is empty down to where the scope began, and after that the count
+//! is zero; which it cannot become while a job is left. The last one to count itself out unparks
+//! the owner; it knows whom before that, and does not touch the scope after it. An errand for a job
+//! of `outside` that comes after the scope is over finds none; one that never comes, because the
+//! runtime ends, leaves its job to the owner.
 //!
 //! # What runs while the owner waits
-//! Jobs of its own deque, above where the scope began; jobs of `outside`; and, if its deque is empty, what it takes from a
-//! worker that runs a job of this scope, which is a descendant of that job (see [`wait`](super::wait)): that worker shows the
-//! scope's number as its root. With an empty deque, because whoever waits for that job in turn takes from this deque.
+//! Jobs of its own deque, above where the scope began; jobs of `outside`; and, if its deque is
+//! empty, what it takes from a worker that runs a job of this scope, which is a descendant of that
+//! job (see [`wait`](super::wait)): that worker shows the scope's number as its root. With an empty
+//! deque, because whoever waits for that job in turn takes from this deque.
 
 #![allow(unsafe_code, reason = "jobs borrow from the frame that waits for them")]
 
@@ -58,8 +62,8 @@ pub struct Scope<'scope> {
 
 type Body<'scope> = Box<dyn FnOnce(&Scope<'scope>) + Send + Sync + 'scope>;
 
-/// Runs `op`, which may spawn jobs into the scope, and waits for all of them. The jobs may borrow from whatever outlives the
-/// call.
+/// Runs `op`, which may spawn jobs into the scope, and waits for all of them. The jobs may borrow
+/// from whatever outlives the call.
 ///
 /// Called outside of a worker it blocks the calling thread while a worker runs `op`; see
 /// [`in_place_scope`].
@@ -104,7 +108,8 @@ where
     })
 }
 
-/// As [`scope()`], but `op` runs on the calling thread, wherever that is, and so need not be `Send`.
+/// As [`scope()`], but `op` runs on the calling thread, wherever that is, and so need not be
+/// `Send`.
 ///
 /// # Examples
 /// ```
@@ -208,15 +213,15 @@ impl<'scope> Scope<'scope> {
         }
     }
 
-    /// Spawns a job into the scope. It runs at some time before the scope ends, on any worker; those that one worker spawns, and
-    /// that nobody takes, run in reverse order.
+    /// Spawns a job into the scope. It runs at some time before the scope ends, on any worker;
+    /// those that one worker spawns, and that nobody takes, run in reverse order.
     ///
     /// A job takes an allocation. Beyond 65,530 jobs in a worker's deque it costs two locked
     /// instructions and an uncontended lock more.
     ///
     /// # Locks
-    /// It may run on this stack where a fork or a scope ends within which it was spawned. It must not take a lock that is held across one of those, or
-    /// whose guard their closure returns.
+    /// It may run on this stack where a fork or a scope ends within which it was spawned. It must
+    /// not take a lock that is held across one of those, or whose guard their closure returns.
     pub fn spawn<BODY>(&self, body: BODY)
     where
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
@@ -225,7 +230,8 @@ impl<'scope> Scope<'scope> {
         // SAFETY: the scope is there until the job is complete.
         let body = move || body(unsafe { scope.follow() });
         entry::with_own(&self.handle, |context| match context {
-            // SAFETY: the scope waits for the job, and what its body borrows outlives the scope; a worker that serves it is counted.
+            // SAFETY: the scope waits for the job, and what its body borrows outlives the scope; a
+            // worker that serves it is counted.
             Some(context) => unsafe {
                 member::push(context, self, self.is_served_by(context), body);
             },
@@ -233,9 +239,11 @@ impl<'scope> Scope<'scope> {
         });
     }
 
-    /// Spawns a job for each worker of the runtime, which no other worker runs, unless that one is [gone](super::broadcast()). A worker
-    /// comes to it when it has nothing in its deque, or when it waits; one that is inside a closure that neither ends nor waits keeps the
-    /// scope from ending. What such a job locks must not be held across a fork. A runtime that is over has no workers, and runs none.
+    /// Spawns a job for each worker of the runtime, which no other worker runs, unless that one is
+    /// [gone](super::broadcast()). A worker comes to it when it has nothing in its deque, or when
+    /// it waits; one that is inside a closure that neither ends nor waits keeps the scope from
+    /// ending. What such a job locks must not be held across a fork. A runtime that is over has no
+    /// workers, and runs none.
     ///
     /// # Examples
     /// ```
@@ -296,8 +304,9 @@ impl<'scope> Scope<'scope> {
         }
     }
 
-    /// Whether the caller, a worker of the scope's runtime, is counted until all that it puts into its deque has been run: it is the owner's, or
-    /// runs a stolen job of the scope, which counts until then.
+    /// Whether the caller, a worker of the scope's runtime, is counted until all that it puts into
+    /// its deque has been run: it is the owner's, or runs a stolen job of the scope, which counts
+    /// until then.
     fn is_served_by(&self, context: &Context) -> bool {
         self.id != 0
             && (context.owns_scope(self.id)
@@ -351,10 +360,11 @@ impl<'scope> Scope<'scope> {
     /// Counts the body or a job out.
     ///
     /// # Safety
-    /// The scope is there, and the body or the job has not been counted out. The scope may be gone after it, so it comes by
-    /// its address.
+    /// The scope is there, and the body or the job has not been counted out. The scope may be gone
+    /// after it, so it comes by its address.
     pub(super) unsafe fn count_out(scope: *const Self) {
-        // SAFETY: the caller's promise; the last one to count itself out makes no use of it after that.
+        // SAFETY: the caller's promise; the last one to count itself out makes no use of it after
+        // that.
         let count = unsafe { &raw const (*scope).count };
         // SAFETY: as above.
         let mut seen = unsafe { (*count).load(Ordering::Relaxed) };
@@ -408,8 +418,9 @@ impl<'scope> Scope<'scope> {
             }
             runner
         };
-        // A wait leaves the deque as it has found it, and to that end may run members that come back to it after the count has been zero: if
-        // one of them has been stolen meanwhile, the count says so now.
+        // A wait leaves the deque as it has found it, and to that end may run members that come
+        // back to it after the count has been zero: if one of them has been stolen meanwhile, the
+        // count says so now.
         while !self.is_over() {
             wait(context, || self.is_over(), fall_asleep, leap);
         }

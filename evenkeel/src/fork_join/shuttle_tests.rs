@@ -74,8 +74,8 @@ fn give_turns(over: &AtomicBool) {
     }
 }
 
-/// Of a half that is stolen the waiting owner takes a half, which leaves a job in the owner's deque. The thief may be done before the owner
-/// looks there again.
+/// Of a half that is stolen the waiting owner takes a half, which leaves a job in the owner's
+/// deque. The thief may be done before the owner looks there again.
 #[test]
 fn a_half_that_a_waiting_worker_takes_spawns_into_a_scope_around_both() {
     static LEAPS: AtomicUsize = AtomicUsize::new(0);
@@ -104,7 +104,8 @@ fn a_half_that_a_waiting_worker_takes_spawns_into_a_scope_around_both() {
     assert!(LEAPS.load(Ordering::Relaxed) > 0, "some schedules leap");
 }
 
-/// Spawns beside and within forks, so that jobs lie below halves and above them when a thief takes the last of what is public.
+/// Spawns beside and within forks, so that jobs lie below halves and above them when a thief takes
+/// the last of what is public.
 #[test]
 fn jobs_of_a_scope_above_and_below_halves_run_once_beside_thieves() {
     static LAST_JOBS: AtomicUsize = AtomicUsize::new(0);

@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 
 /// What a piece of work touches. A recursive type says so once, and [`join_parts`] forks by it.
 ///
-/// References and slices have it: a slice touches its elements. A type whose parts share data counts what is shared in
-/// each.
+/// References and slices have it: a slice touches its elements. A type whose parts share data
+/// counts what is shared in each.
 ///
 /// # Examples
 /// ```
@@ -102,16 +102,18 @@ impl std::error::Error for FootprintError {}
 
 /// As [`join`](super::join()), with a word on how many bytes both halves touch together.
 ///
-/// The fork is anchored to the smallest cache that is twice as large. Workers that share this cache with the
-/// caller may take the second half at once, the others only when they have been without work for some microseconds, or never, as
-/// the runtime's [`Locality`] says. Where phase follows phase over the same data, by recursions of the same shape, a half is offered first to the worker
+/// The fork is anchored to the smallest cache that is twice as large. Workers that share this cache
+/// with the caller may take the second half at once, the others only when they have been without
+/// work for some microseconds, or never, as the runtime's [`Locality`] says. Where phase follows
+/// phase over the same data, by recursions of the same shape, a half is offered first to the worker
 /// that ran it in the phase before. Without knowledge of the machine's caches it is `join`.
 ///
-/// It costs some 20 ns more than `join`: state footprints where the recursion is coarse, and use `join` below.
+/// It costs some 20 ns more than `join`: state footprints where the recursion is coarse, and use
+/// `join` below.
 ///
 /// # Panics
-/// As [`join`](super::join()); and before anything is run if `bytes` is 0 or more than the machine's memory:
-/// [`try_join_sized`] gives an error instead.
+/// As [`join`](super::join()); and before anything is run if `bytes` is 0 or more than the
+/// machine's memory: [`try_join_sized`] gives an error instead.
 ///
 /// # Source
 /// See [`policy::locality`](crate::policy::locality).
@@ -184,8 +186,8 @@ where
     }))
 }
 
-/// Does the same work on both parts, as [`join_sized`] does with the sum of their footprints. Two parts that touch nothing are
-/// forked as by [`join`](super::join()).
+/// Does the same work on both parts, as [`join_sized`] does with the sum of their footprints. Two
+/// parts that touch nothing are forked as by [`join`](super::join()).
 ///
 /// # Panics
 /// As [`join`](super::join()), and if the footprint is more than the machine's memory.
@@ -272,7 +274,8 @@ impl Anchor {
         }
         let me = context.seat.me();
         let reach = shared.neighbours[me].reach(bytes);
-        // What fits into a core's own cache is not worth a memory, nor is a rule that offers nothing to anybody.
+        // What fits into a core's own cache is not worth a memory, nor is a rule that offers
+        // nothing to anybody.
         if reach <= Distance::SmtSibling || shared.locality == Locality::Strict {
             return Self { note: Note::new(reach, None), part: 0 };
         }

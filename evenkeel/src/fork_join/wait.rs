@@ -1,23 +1,29 @@
-//! What a worker does while a job of its own is with a thief, or while it waits for others than its runtime's workers.
+//! What a worker does while a job of its own is with a thief, or while it waits for others than its
+//! runtime's workers.
 //!
-//! It runs descendants of that job, taken from the thief's deque (*leapfrogging*: Wagner and Calder, "Leapfrogging: a
-//! portable technique for implementing efficient futures", 1993), and what those spawn. So whatever runs on top of a frame that waits
-//! is a part of what that frame waits for in any case, and adds no wait: each wait here, for a lock or for a half, is one that there would be too with a
-//! thread for each fork. A program whose jobs wait for nothing but locks and forks, and which cannot deadlock with a thread for each fork, cannot
-//! deadlock here, whatever locks it holds across a fork. (Plain calls in place of forks are one of the orders that such threads can
-//! take. Two halves that take two locks in opposite orders can deadlock here as threads can, though as calls they do not.)
+//! It runs descendants of that job, taken from the thief's deque (*leapfrogging*: Wagner and
+//! Calder, "Leapfrogging: a portable technique for implementing efficient futures", 1993), and what
+//! those spawn. So whatever runs on top of a frame that waits is a part of what that frame waits
+//! for in any case, and adds no wait: each wait here, for a lock or for a half, is one that there
+//! would be too with a thread for each fork. A program whose jobs wait for nothing but locks and
+//! forks, and which cannot deadlock with a thread for each fork, cannot deadlock here, whatever
+//! locks it holds across a fork. (Plain calls in place of forks are one of the orders that such
+//! threads can take. Two halves that take two locks in opposite orders can deadlock here as threads
+//! can, though as calls they do not.)
 //!
 //! Three things are excepted from that rule, because somebody would wait for ever without them (see
-//! [`guest`](crate::scheduler::guest)): parts of broadcasts, errands beside a wait for another runtime, and what a program
-//! runs by yielding. And two because jobs lie in one deque: a job that is spawned in FIFO order may run on top of a frame that began after it was
-//! spawned, and one that nobody waits for, or that belongs to a scope further out, where a fork or a scope ends within which it was spawned: under
-//! the locks that are held across that, and while the result of that closure, which may be a guard, is already there.
+//! [`guest`](crate::scheduler::guest)): parts of broadcasts, errands beside a wait for another
+//! runtime, and what a program runs by yielding. And two because jobs lie in one deque: a job that
+//! is spawned in FIFO order may run on top of a frame that began after it was spawned, and one that
+//! nobody waits for, or that belongs to a scope further out, where a fork or a scope ends within
+//! which it was spawned: under the locks that are held across that, and while the result of that
+//! closure, which may be a guard, is already there.
 //!
 //! Errands that come while all workers are inside fork-join are run by a [`spare`], which a worker
 //! that waits calls.
 //!
-//! Of a task or an errand, which does wait for locks, a worker knows nothing. So it begins none while jobs of scopes lie in its deque, for which
-//! their owners wait (see [`Context`]).
+//! Of a task or an errand, which does wait for locks, a worker knows nothing. So it begins none
+//! while jobs of scopes lie in its deque, for which their owners wait (see [`Context`]).
 
 use super::outside;
 use crate::policy::{forking, searching};
@@ -66,8 +72,8 @@ pub(super) fn wait_for(context: &Context, latch: &Latch) {
     wait(context, || latch.is_complete(), || latch.fall_asleep(), meanwhile);
 }
 
-/// Waits for workers of another runtime than the caller's, the one of `handle`, who unpark this thread when it is `over`. A worker runs errands of its
-/// own runtime meanwhile.
+/// Waits for workers of another runtime than the caller's, the one of `handle`, who unpark this
+/// thread when it is `over`. A worker runs errands of its own runtime meanwhile.
 pub(super) fn wait_for_others(handle: &Handle, over: impl Fn() -> bool) {
     context::with_worker(|context| match context {
         None => outside::wait(handle.shared(), over),
@@ -84,8 +90,8 @@ pub(super) fn wait_for_others(handle: &Handle, over: impl Fn() -> bool) {
     });
 }
 
-/// Waits until `over`. `meanwhile` does something that has to do with it, or gives it, after so long without;
-/// `fall_asleep` says that this worker is about to park, unless it need not.
+/// Waits until `over`. `meanwhile` does something that has to do with it, or gives it, after so
+/// long without; `fall_asleep` says that this worker is about to park, unless it need not.
 pub(super) fn wait(
     context: &Context,
     over: impl Fn() -> bool,
@@ -101,11 +107,12 @@ pub(super) fn wait(
     context.switch(before, clock::now());
 }
 
-/// Sleeps for so long at most. Whoever completes what the caller waits for wakes it, and so does `host`, who may have something for it to do, when
-/// it publishes jobs.
+/// Sleeps for so long at most. Whoever completes what the caller waits for wakes it, and so does
+/// `host`, who may have something for it to do, when it publishes jobs.
 ///
-/// The caller leaves its number and asks, then makes a fence and looks; the host publishes, makes a fence and looks for a number. A push that has not
-/// seen the request is one that the next push makes up for, or the end of the nap.
+/// The caller leaves its number and asks, then makes a fence and looks; the host publishes, makes a
+/// fence and looks for a number. A push that has not seen the request is one that the next push
+/// makes up for, or the end of the nap.
 fn nap(context: &Context, host: Option<usize>, length: u64) {
     let shared = context.shared();
     let host = host.map(|host| shared.processor(host));

@@ -19,8 +19,8 @@ pub struct Worker<'a> {
     not_send: PhantomData<*mut ()>,
 }
 
-/// Runs `f` with the worker that the calling thread is, or else, as [`join`](super::join()) does, on one. A fork by its
-/// [`join`](Worker::join) looks up nothing.
+/// Runs `f` with the worker that the calling thread is, or else, as [`join`](super::join()) does,
+/// on one. A fork by its [`join`](Worker::join) looks up nothing.
 ///
 /// # Panics
 /// With the panic of `f`.
@@ -111,8 +111,9 @@ impl<'a> Worker<'a> {
 
     /// [`join`](Worker::join), and then `then` with both results, on this worker.
     ///
-    /// Where `then` is all that follows in a recursive function, and the halves take along what they need, the compiler can make a
-    /// loop of the second half, as it does of a call: that takes a third from the cost of a fork.
+    /// Where `then` is all that follows in a recursive function, and the halves take along what
+    /// they need, the compiler can make a loop of the second half, as it does of a call: that takes
+    /// a third from the cost of a fork.
     ///
     /// # Panics
     /// As [`join`](super::join()), and with the panic of `then`.

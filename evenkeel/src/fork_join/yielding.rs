@@ -15,15 +15,18 @@ pub enum Yield {
     Idle,
 }
 
-/// Has the worker that the caller runs on run one other job, if there is any; None if the caller is on no worker.
+/// Has the worker that the caller runs on run one other job, if there is any; None if the caller is
+/// on no worker.
 ///
-/// For closures that wait for something by looking again and again: `while !done() { yield_now(); }`. The worker takes the oldest job of
-/// its own deque, the second half of a `join` further down its stack among them; its part of a broadcast; if its
-/// deque is empty, a job of another worker; or what has come to its runtime from outside. Unlike a worker that waits for a fork it may so run anything: do not
-/// hold a lock across this that other jobs take.
+/// For closures that wait for something by looking again and again: `while !done() { yield_now();
+/// }`. The worker takes the oldest job of its own deque, the second half of a `join` further down
+/// its stack among them; its part of a broadcast; if its deque is empty, a job of another worker;
+/// or what has come to its runtime from outside. Unlike a worker that waits for a fork it may so
+/// run anything: do not hold a lock across this that other jobs take.
 ///
-/// A half that waits in this way for the other one needs a worker. A task may be polled on a thread beside the workers
-/// ([`Builder::relief`](crate::Builder::relief)), where halves run one after the other and such a wait never ends.
+/// A half that waits in this way for the other one needs a worker. A task may be polled on a thread
+/// beside the workers ([`Builder::relief`](crate::Builder::relief)), where halves run one after the
+/// other and such a wait never ends.
 ///
 /// # Examples
 /// ```
@@ -41,7 +44,8 @@ pub fn yield_now() -> Option<Yield> {
     on_worker(|context| run_local(context) || steal(context) || errands::run_one(context))
 }
 
-/// As [`yield_now`], but the worker looks no further than its own deque and its part of a broadcast.
+/// As [`yield_now`], but the worker looks no further than its own deque and its part of a
+/// broadcast.
 ///
 /// # Examples
 /// ```
@@ -55,7 +59,8 @@ fn on_worker(run: impl FnOnce(&Context) -> bool) -> Option<Yield> {
     context::with_worker(|context| Some(if run(context?) { Yield::Executed } else { Yield::Idle }))
 }
 
-/// The worker robs itself: whoever owns the job further down the stack finds it stolen and complete.
+/// The worker robs itself: whoever owns the job further down the stack finds it stolen and
+/// complete.
 fn run_local(context: &Context) -> bool {
     let deque = &context.seat.processor().deque;
     let me = context.seat.me();
@@ -71,7 +76,8 @@ fn run_local(context: &Context) -> bool {
     broadcast::run_one(context)
 }
 
-/// Takes a job from another worker, if there is nothing in the own deque: a thief's deque is empty when it begins.
+/// Takes a job from another worker, if there is nothing in the own deque: a thief's deque is empty
+/// when it begins.
 fn steal(context: &Context) -> bool {
     let shared = context.shared();
     if !context.seat.processor().deque.is_empty() {
@@ -138,8 +144,8 @@ pub fn worker_count() -> usize {
     })
 }
 
-/// Whether jobs lie in the deque of the worker that the caller runs on, if it is on one: a hint whether forking gives the
-/// others anything that they do not have.
+/// Whether jobs lie in the deque of the worker that the caller runs on, if it is on one: a hint
+/// whether forking gives the others anything that they do not have.
 ///
 /// # Examples
 /// ```

@@ -11,8 +11,8 @@ use crate::topology::Distance;
 use std::fmt;
 use std::time::Duration;
 
-/// A snapshot of one processor. Counts are since the runtime began; each is exact, but they are read one
-/// after the other while the processor goes on.
+/// A snapshot of one processor. Counts are since the runtime began; each is exact, but they are
+/// read one after the other while the processor goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessorMetrics {
@@ -50,10 +50,12 @@ pub struct ProcessorMetrics {
     pub sleeps: u64,
     /// Times that it woke as the watch and found nothing to do.
     pub watches: u64,
-    /// Times that its thread woke from a sleep, for whatever reason; that of an idle runtime without timers does not.
+    /// Times that its thread woke from a sleep, for whatever reason; that of an idle runtime
+    /// without timers does not.
     pub wake_ups: u64,
-    /// Timers that were armed here: those of [`sleep`](crate::time::sleep()) and all that rests on it, when they were polled first. Those that wait at the
-    /// moment are these less the fired and the cancelled.
+    /// Timers that were armed here: those of [`sleep`](crate::time::sleep()) and all that rests on
+    /// it, when they were polled first. Those that wait at the moment are these less the fired and
+    /// the cancelled.
     pub timers_armed: u64,
     /// Those of them that have fired, whoever fired them.
     pub timers_fired: u64,
@@ -63,13 +65,15 @@ pub struct ProcessorMetrics {
     pub timers_moved: u64,
     /// Timers of other processors that this one fired, because their workers did not come to it.
     pub timers_fired_for_others: u64,
-    /// Times that its worker went to another hardware thread, because another worker was on its own.
+    /// Times that its worker went to another hardware thread, because another worker was on its
+    /// own.
     pub moves: u64,
     /// Tasks in its ready queue at the moment.
     pub ready: usize,
     /// How long the oldest of them, or of those in the inbox, has been waiting, to within a batch.
     pub head_age: Duration,
-    /// The longest wait from ready to polled that it has seen, at the end of a batch and to within one.
+    /// The longest wait from ready to polled that it has seen, at the end of a batch and to within
+    /// one.
     pub longest_wait: Duration,
     /// What its worker has spent its time on.
     pub times: Times,
@@ -125,14 +129,15 @@ impl ProcessorMetrics {
 pub struct RuntimeMetrics {
     /// One entry per worker's processor.
     pub processors: Vec<ProcessorMetrics>,
-    /// The processor of the [relief](crate::Builder::relief), which polls tasks while workers are inside fork-join; all zero in a runtime
-    /// without one.
+    /// The processor of the [relief](crate::Builder::relief), which polls tasks while workers are
+    /// inside fork-join; all zero in a runtime without one.
     pub relief: ProcessorMetrics,
     /// Processors that are asleep.
     pub sleeping: usize,
     /// Processors that search for work.
     pub searching: usize,
-    /// Tasks and blocking closures spawned from outside, calls, parts of broadcasts, and jobs that nobody waits for, wherever they were spawned.
+    /// Tasks and blocking closures spawned from outside, calls, parts of broadcasts, and jobs that
+    /// nobody waits for, wherever they were spawned.
     pub spawned_outside: u64,
     /// Calls and jobs from outside that [spares](crate::fork_join#threads) have run, because
     /// workers waited.
@@ -158,7 +163,8 @@ impl RuntimeMetrics {
         }
     }
 
-    /// What all workers together have spent their time on. The relief is not among them: it sleeps whenever they do the work.
+    /// What all workers together have spent their time on. The relief is not among them: it sleeps
+    /// whenever they do the work.
     pub fn times(&self) -> Times {
         self.processors.iter().map(|processor| processor.times).sum()
     }
@@ -183,7 +189,8 @@ impl RuntimeMetrics {
 /// A row of the table: its label, and what it shows of a processor.
 type Row = (&'static str, fn(&ProcessorMetrics) -> String);
 
-/// The rows, in the order in which a person asks: how much work, who waits, who moved it, who slept.
+/// The rows, in the order in which a person asks: how much work, who waits, who moved it, who
+/// slept.
 const ROWS: [Row; 33] = [
     ("polls", |p| p.polls.to_string()),
     ("spawned", |p| p.spawned.to_string()),

@@ -38,17 +38,20 @@ impl<T> Index<Distance> for ByDistance<T> {
     }
 }
 
-/// What a worker, or several, have spent their time on, and how often they have taken work from others: the four metrics of the
-/// evaluation of the Cilk Locality runtime (Shuck, 2017), with [`work_inflation`](Self::work_inflation).
+/// What a worker, or several, have spent their time on, and how often they have taken work from
+/// others: the four metrics of the evaluation of the Cilk Locality runtime (Shuck, 2017), with
+/// [`work_inflation`](Self::work_inflation).
 ///
 /// The times of one worker add up to the time since its runtime began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Times {
-    /// Running tasks and jobs: fork-join jobs that were stolen by how far they came, all else, tasks from elsewhere too, under [`Distance::Same`]. Time that the system gives
-    /// to other threads, and time inside a task that blocks, is in it.
+    /// Running tasks and jobs: fork-join jobs that were stolen by how far they came, all else,
+    /// tasks from elsewhere too, under [`Distance::Same`]. Time that the system gives to other
+    /// threads, and time inside a task that blocks, is in it.
     pub execution: ByDistance<Duration>,
-    /// *Scheduling overhead*: taking work from others with success. The look round that found it is in it.
+    /// *Scheduling overhead*: taking work from others with success. The look round that found it is
+    /// in it.
     pub scheduling: ByDistance<Duration>,
     /// Looking for work without success, or waiting for a job that another has stolen.
     pub searching: Duration,
@@ -77,8 +80,9 @@ impl Times {
         self.searching + self.asleep
     }
 
-    /// *Work inflation*, in seconds: how much longer all workers together have run the work than one worker alone runs it. Caches
-    /// that the workers share, or do not share, make it so; below zero they help.
+    /// *Work inflation*, in seconds: how much longer all workers together have run the work than
+    /// one worker alone runs it. Caches that the workers share, or do not share, make it so; below
+    /// zero they help.
     ///
     /// # Examples
     /// ```

@@ -162,8 +162,8 @@ impl Class {
     }
 
     /// The home of a new object: the worker with the fewest objects of the class; none in a class
-    /// that is never entered at homes. Each class begins with another worker, so that classes of one
-    /// object do not meet at the first.
+    /// that is never entered at homes. Each class begins with another worker, so that classes of
+    /// one object do not meet at the first.
     pub(super) fn home_of_new(&self) -> Option<usize> {
         let workers = self.homes.len();
         let in_turn = (0..workers).map(|turn| (self.number + turn) % workers);

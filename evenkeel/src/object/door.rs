@@ -17,10 +17,10 @@
 //! # Steps
 //! *Enter*: read the word; if it has no [`LOCKED`], set that and the own number by a
 //! compare-and-swap (acquire). *Leave*: clear [`LOCKED`] by a plain store (release). What else
-//! there is to be changed the holder changes by plain stores meanwhile: poison, suspension, sharing,
-//! and the number, which a thread clears that gives the lock to a held operation. *Without the
-//! lock* a home is changed, poison is cleared and [`PAID`] is set by a compare-and-swap of a word
-//! without [`LOCKED`].
+//! there is to be changed the holder changes by plain stores meanwhile: poison, suspension,
+//! sharing, and the number, which a thread clears that gives the lock to a held operation. *Without
+//! the lock* a home is changed, poison is cleared and [`PAID`] is set by a compare-and-swap of a
+//! word without [`LOCKED`].
 //!
 //! # Why the store that leaves loses nothing
 //! While [`LOCKED`] is set nobody changes the word but the holder: every other change is a
@@ -240,8 +240,8 @@ impl Door {
         Ok(way)
     }
 
-    /// Sets the lock for this thread, and gives the word without it; none if the word has it, or is another one by
-    /// now.
+    /// Sets the lock for this thread, and gives the word without it; none if the word has it, or is
+    /// another one by now.
     #[inline(always)]
     fn lock(&self, word: u64, thread: u64) -> Option<u64> {
         if word & LOCKED != 0 {

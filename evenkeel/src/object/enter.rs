@@ -21,9 +21,10 @@ impl<T: Send> Object<T> {
     /// If an operation on it has panicked, or if the caller is inside of it.
     ///
     /// # Cancel safety
-    /// A future that is dropped is not inside, wherever the task was on its way. Now and then
-    /// an entry gives other tasks a turn first: of a class at homes one in 64, in place after some
-    /// microseconds. So one may be pending although nobody is inside: [`try_enter`](Self::try_enter) is for callers that do not wait.
+    /// A future that is dropped is not inside, wherever the task was on its way. Now and then an
+    /// entry gives other tasks a turn first: of a class at homes one in 64, in place after some
+    /// microseconds. So one may be pending although nobody is inside:
+    /// [`try_enter`](Self::try_enter) is for callers that do not wait.
     ///
     /// # Cost
     /// That of an uncontended lock: one locked instruction to enter, and a store to leave. On the
@@ -76,11 +77,11 @@ impl<T: Send> Object<T> {
     /// Enters the object for reading, calls `operation` and leaves. The closure may borrow what is
     /// around it.
     ///
-    /// At first a read is an operation like all others, alone inside. After 64 of them, in the mean, all
-    /// workers of the object's runtime read it at once, each where its task is, from the copy in
-    /// its own cache. That ends with the next operation of another kind, which waits for those who
-    /// read, and begins again after as many reads; after twice as many each time that it has not
-    /// paid. An object with a home is read so too.
+    /// At first a read is an operation like all others, alone inside. After 64 of them, in the
+    /// mean, all workers of the object's runtime read it at once, each where its task is, from the
+    /// copy in its own cache. That ends with the next operation of another kind, which waits for
+    /// those who read, and begins again after as many reads; after twice as many each time that it
+    /// has not paid. An object with a home is read so too.
     ///
     /// Reads from threads that are no workers, or from workers of other runtimes, are always alone
     /// inside, and so are those of a worker that is inside of reads of four other objects; like

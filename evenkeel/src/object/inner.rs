@@ -76,8 +76,8 @@ impl<T> Inner<T> {
         self.door.enter_as_reader(&self.class, context?)
     }
 
-    /// Lets all read it at once, if it is time and there are workers who would. The caller is inside
-    /// alone, and does nothing but read.
+    /// Lets all read it at once, if it is time and there are workers who would. The caller is
+    /// inside alone, and does nothing but read.
     #[cold]
     pub(super) fn share(&self, context: &Context) -> bool {
         let is_due = !self.class.processors().is_empty()

@@ -118,8 +118,8 @@ impl<T: Send> Object<T> {
         Ok(())
     }
 
-    /// Enters the object with the turn in line of another one in hand; gives that back if it waits in
-    /// line here too: those before it may wait for the other one.
+    /// Enters the object with the turn in line of another one in hand; gives that back if it waits
+    /// in line here too: those before it may wait for the other one.
     async fn enter_with(
         &self,
         turn: &mut Option<Turn>,

@@ -1,6 +1,8 @@
-//! Objects under shuttle: tasks that travel between two homes, read what others read, are cancelled on the way, inside and in line, and go on while homes and modes change.
+//! Objects under shuttle: tasks that travel between two homes, read what others read, are cancelled
+//! on the way, inside and in line, and go on while homes and modes change.
 //!
-//! A lost task shows as a deadlock, two operations at a time or one that nobody sees as a failed assertion.
+//! A lost task shows as a deadlock, two operations at a time or one that nobody sees as a failed
+//! assertion.
 
 use super::{EnterError, Object, Placement, enter2};
 use crate::policy::object::Mode as Wanted;

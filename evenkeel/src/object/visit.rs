@@ -110,8 +110,8 @@ impl Drop for Visit {
     }
 }
 
-/// Comes in, if all classes of the caller's runtime are entered in place, and nothing is in the way.
-/// Otherwise says how far the entry has come. Most come in, and leave nothing in their task.
+/// Comes in, if all classes of the caller's runtime are entered in place, and nothing is in the
+/// way. Otherwise says how far the entry has come. Most come in, and leave nothing in their task.
 #[inline(always)]
 pub(super) fn at_once<T, const READS: bool>(object: &Inner<T>) -> Result<Way, Progress> {
     // SAFETY: it is used by this call alone.

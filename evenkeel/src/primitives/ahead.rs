@@ -1,45 +1,54 @@
 //! A clock that is never behind, for deadlines.
 //!
 //! # What it is for
-//! Whoever waits for a duration needs the present time *from above* only: a deadline that is counted from a little later makes the wait a little longer,
-//! and never too short. A look at the machine's clock takes 20 to 40 ns, a third of what a timer costs; a look at the processor's
+//! Whoever waits for a duration needs the present time *from above* only: a deadline that is
+//! counted from a little later makes the wait a little longer, and never too short. A look at the
+//! machine's clock takes 20 to 40 ns, a third of what a timer costs; a look at the processor's
 //! cycle counter takes a third of that.
 //!
 //! # Protocol
-//! *Look*, at most every [`EXACT`] nanoseconds: the counter, then the clock. *In between*: what the counter has counted since the look, at the slowest rate that
-//! the counter may have, is added to what the clock has said.
+//! *Look*, at most every [`EXACT`] nanoseconds: the counter, then the clock. *In between*: what the
+//! counter has counted since the look, at the slowest rate that the counter may have, is added to
+//! what the clock has said.
 //!
 //! # Why it is never behind
-//! The look reads the counter before the clock, so at that count it was not later than what the clock has said. The rate is measured once in a process, over
-//! [`MEASURE`] nanoseconds at least: the clock's reading before the first count and after the second, so that more time is charged for the
-//! counts between than has passed; and an eighth is added, because a system that sets its clock right makes it run faster by a tenth at most
-//! (`adjtimex`). An instruction that the processor has executed ahead of its turn is paid for with [`OUT_OF_ORDER`].
-//! The counters of all cores agree and never change their rate where Linux makes its own clock of them, which it checks all the time; elsewhere, and under
-//! a checker, every reading is a look at the clock.
+//! The look reads the counter before the clock, so at that count it was not later than what the
+//! clock has said. The rate is measured once in a process, over [`MEASURE`] nanoseconds at least:
+//! the clock's reading before the first count and after the second, so that more time is charged
+//! for the counts between than has passed; and an eighth is added, because a system that sets its
+//! clock right makes it run faster by a tenth at most (`adjtimex`). An instruction that the
+//! processor has executed ahead of its turn is paid for with [`OUT_OF_ORDER`]. The counters of all
+//! cores agree and never change their rate where Linux makes its own clock of them, which it checks
+//! all the time; elsewhere, and under a checker, every reading is a look at the clock.
 //!
 //! # How far ahead
-//! An eighth of what has passed since the look, 4 µs, and what has passed between the two readings of it: a look that has been interrupted for 1 µs in between does not
-//! count. So 5 µs at most.
+//! An eighth of what has passed since the look, 4 µs, and what has passed between the two readings
+//! of it: a look that has been interrupted for 1 µs in between does not count. So 5 µs at most.
 //!
 //! # Rejected
-//! The coarse clock of the system: it lies behind by up to a tick of the kernel, or more in a virtual machine, so nothing can be counted from it. The clock
-//! of the batch: it lies behind by as long as the poll has lasted. To arm by the clock that ends the batch: whoever holds a
-//! sleep for long before its first poll would wait for too long.
+//! The coarse clock of the system: it lies behind by up to a tick of the kernel, or more in a
+//! virtual machine, so nothing can be counted from it. The clock of the batch: it lies behind by as
+//! long as the poll has lasted. To arm by the clock that ends the batch: whoever holds a sleep for
+//! long before its first poll would wait for too long.
 
 use super::clock;
 use std::cell::Cell;
 
-/// Nanoseconds between two looks at the clock. An estimate: several batches, and far below a tick of timers; no benchmark sets it.
+/// Nanoseconds between two looks at the clock. An estimate: several batches, and far below a tick
+/// of timers; no benchmark sets it.
 const EXACT: u64 = 32_000;
 
-/// Nanoseconds over which the rate is measured: enough for an error of the readings that is far below the eighth.
+/// Nanoseconds over which the rate is measured: enough for an error of the readings that is far
+/// below the eighth.
 #[cfg_attr(any(loom, shuttle), allow(dead_code, reason = "checkers have no counter"))]
 const MEASURE: u64 = 1_000_000;
 
-/// This part of the counts between two looks may lie between the two readings of one, 1 µs: far more than the readings take.
+/// This part of the counts between two looks may lie between the two readings of one, 1 µs: far
+/// more than the readings take.
 const TORN: u64 = 32;
 
-/// Nanoseconds by which an instruction may be executed ahead of its turn: more than a reorder buffer holds.
+/// Nanoseconds by which an instruction may be executed ahead of its turn: more than a reorder
+/// buffer holds.
 const OUT_OF_ORDER: u64 = 100;
 
 /// Binary places of a rate.
@@ -73,7 +82,8 @@ impl Ahead {
     fn look(&self) -> u64 {
         let cycles = counter::read();
         let nanos = clock::now();
-        // A thread that was interrupted in between would be ahead by as long: it looks again next time.
+        // A thread that was interrupted in between would be ahead by as long: it looks again next
+        // time.
         let torn = counter::read().wrapping_sub(cycles) > self.most.get() / TORN;
         self.cycles.set(if torn { cycles.wrapping_sub(self.most.get()) } else { cycles });
         self.nanos.set(nanos);
@@ -96,14 +106,16 @@ mod counter {
     use super::{MEASURE, PLACES, clock};
     use std::sync::OnceLock;
 
-    /// The first look: the clock's reading, and the counter before and after it. None without a counter.
+    /// The first look: the clock's reading, and the counter before and after it. None without a
+    /// counter.
     static FIRST: OnceLock<Option<(u64, u64, u64)>> = OnceLock::new();
 
     static RATE: OnceLock<u64> = OnceLock::new();
 
     #[inline(always)]
     pub(super) fn read() -> u64 {
-        // SAFETY: every processor of this architecture has the instruction, and Linux lets programs execute it.
+        // SAFETY: every processor of this architecture has the instruction, and Linux lets programs
+        // execute it.
         unsafe { core::arch::x86_64::_rdtsc() }
     }
 
@@ -166,7 +178,8 @@ mod tests {
             assert!(now >= before, "{now} {before}");
             if now - ahead.nanos.get() > 0 {
                 stretched += 1;
-                // What has passed since the look, and an eighth; the rate is measured to a sixteenth at worst.
+                // What has passed since the look, and an eighth; the rate is measured to a
+                // sixteenth at worst.
                 let passed = clock::now() - ahead.nanos.get();
                 assert!(
                     now - ahead.nanos.get() <= passed + EXACT / 4 + 2 * EXACT / TORN + OUT_OF_ORDER

@@ -107,7 +107,8 @@ pub(crate) enum Edge {
     DequePublish,
     /// The thief's change of that word.
     DequeSteal,
-    /// The thief's look at that word, before it looks whether the job that it waits for is complete.
+    /// The thief's look at that word, before it looks whether the job that it waits for is
+    /// complete.
     DequeLook,
     /// The thief's word that a job is complete.
     LatchSet,

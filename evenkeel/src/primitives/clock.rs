@@ -23,8 +23,8 @@ mod real {
 mod real {
     use std::cell::Cell;
 
-    /// What a look at the clock takes. The scheduler's waits last 3 to 50 µs, which makes each of them
-    /// a few looks and not thousands of steps.
+    /// What a look at the clock takes. The scheduler's waits last 3 to 50 µs, which makes each of
+    /// them a few looks and not thousands of steps.
     const STEP: u64 = 10_000;
 
     // A checker runs all threads of an execution on one thread of the operating system.

@@ -9,8 +9,9 @@ mod system {
         Some(sched_getcpu())
     }
 
-    /// Moves the caller to another hardware thread: the next one where it may run and that is `free`. It may run afterwards wherever it might
-    /// before. Gives where it has gone; none if there is no such one, or the system refuses.
+    /// Moves the caller to another hardware thread: the next one where it may run and that is
+    /// `free`. It may run afterwards wherever it might before. Gives where it has gone; none if
+    /// there is no such one, or the system refuses.
     pub(crate) fn leave_for(free: impl Fn(usize) -> bool) -> Option<usize> {
         let allowed = sched_getaffinity(None).ok()?;
         let here = sched_getcpu();
@@ -19,7 +20,8 @@ mod system {
         let mut only = CpuSet::new();
         only.set(there);
         sched_setaffinity(None, &only).ok()?;
-        // Where that is refused, the system has taken something away meanwhile, and has a say where the thread runs anyway.
+        // Where that is refused, the system has taken something away meanwhile, and has a say where
+        // the thread runs anyway.
         let _ = sched_setaffinity(None, &allowed);
         Some(there)
     }

@@ -9,9 +9,9 @@
 //! reordering, and [`heavy`] is the system call.
 //!
 //! # Where `membarrier` is missing
-//! On other systems, under a filter of system calls, or with `EVENKEEL_MEMBARRIER=off`, there is no pair
-//! ([`is_asymmetric`] is false, once for the process), and both sides make full fences: correct everywhere, slower
-//! for the owner.
+//! On other systems, under a filter of system calls, or with `EVENKEEL_MEMBARRIER=off`, there is no
+//! pair ([`is_asymmetric`] is false, once for the process), and both sides make full fences:
+//! correct everywhere, slower for the owner.
 //!
 //! # Models
 //! Under loom both are `fence(SeqCst)`, which loom models; under shuttle, where memory is
@@ -132,7 +132,8 @@ pub(crate) fn light(edge: Edge) {
 }
 
 /// The half of the pair that runs rarely: 2 to 10 µs in a virtual machine while other cores run.
-/// False if the kernel refused or the pair is not asymmetric, and then nothing may be concluded from it.
+/// False if the kernel refused or the pair is not asymmetric, and then nothing may be concluded
+/// from it.
 #[must_use]
 pub(crate) fn heavy(edge: Edge) -> bool {
     let mut done = true;

@@ -1,20 +1,24 @@
 //! A queue of a few small values in place: many put under a lock of theirs, one takes without.
 //!
 //! # Roles
-//! *Putting* is for whoever holds a lock that the queue's user names, an actor's mailbox for example; *taking* for one *taker*, without the lock.
+//! *Putting* is for whoever holds a lock that the queue's user names, an actor's mailbox for
+//! example; *taking* for one *taker*, without the lock.
 //!
 //! # Protocol
-//! `tail` counts what has been put, `head` what has been taken; the place of a value is its number modulo the places. Whoever puts reads `head`
-//! with acquire ordering, writes the place, and then `tail` with release ordering. The taker reads `tail` with acquire, reads the place, and then writes
-//! `head` with release.
+//! `tail` counts what has been put, `head` what has been taken; the place of a value is its number
+//! modulo the places. Whoever puts reads `head` with acquire ordering, writes the place, and then
+//! `tail` with release ordering. The taker reads `tail` with acquire, reads the place, and then
+//! writes `head` with release.
 //!
 //! # Why nothing is lost or torn
-//! A place is written only when its value of the round before has been read: the acquire of `head` sees the release that follows that read. A place is read only when it
-//! has been written: the acquire of `tail` sees the release that follows the write. Those who put exclude each other by their lock.
+//! A place is written only when its value of the round before has been read: the acquire of `head`
+//! sees the release that follows that read. A place is read only when it has been written: the
+//! acquire of `tail` sees the release that follows the write. Those who put exclude each other by
+//! their lock.
 //!
 //! # Rejected
-//! Taking under the lock: a locked instruction more for each value. Places in an allocation of their own: a cache line more, and an allocation for each actor that
-//! ever had a message.
+//! Taking under the lock: a locked instruction more for each value. Places in an allocation of
+//! their own: a cache line more, and an allocation for each actor that ever had a message.
 
 #![allow(unsafe_code, reason = "places are written and read by two parties in turn")]
 
@@ -28,7 +32,8 @@ use std::mem::MaybeUninit;
 const WORDS: usize = 4;
 const BYTES: usize = WORDS * size_of::<u64>();
 
-/// The room. One cell; for loom one for each place of a model's values, which are words, because those are used at once by different parties.
+/// The room. One cell; for loom one for each place of a model's values, which are words, because
+/// those are used at once by different parties.
 #[cfg(not(loom))]
 type Room = UnsafeCell<MaybeUninit<[u64; WORDS]>>;
 #[cfg(loom)]
@@ -70,7 +75,8 @@ impl<T> Slots<T> {
         Self { head: AtomicU32::new(0), tail: AtomicU32::new(0), room, values: PhantomData }
     }
 
-    /// How many values there are: exact for the taker while the lock is held, otherwise a number that has been right.
+    /// How many values there are: exact for the taker while the lock is held, otherwise a number
+    /// that has been right.
     #[must_use]
     #[inline(always)]
     pub fn len(&self) -> u32 {
@@ -117,7 +123,8 @@ impl<T> Slots<T> {
             return Err(value);
         }
         self.with_place(tail, |place| {
-            // SAFETY: there is room, so the place is one; what was there has been taken, and only the holder of the lock puts something there.
+            // SAFETY: there is room, so the place is one; what was there has been taken, and only
+            // the holder of the lock puts something there.
             unsafe { place.write(value) }
         });
         self.tail.store(tail.wrapping_add(1), edge(Edge::SlotsPut, Ordering::Release));
@@ -135,7 +142,8 @@ impl<T> Slots<T> {
             return None;
         }
         let value = self.with_place(head, |place| {
-            // SAFETY: there is a value, so the place is one; it has been put there, and is read once.
+            // SAFETY: there is a value, so the place is one; it has been put there, and is read
+            // once.
             unsafe { place.read() }
         });
         self.head.store(head.wrapping_add(1), edge(Edge::SlotsTaken, Ordering::Release));

@@ -21,8 +21,9 @@ use super::spin::{Backoff, pause};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// How many pauses of the processor [`SpinLock::lock_in_turns`] leaves the lock to others for: about two microseconds, in which they take it a
-/// hundred times. `evenkeel-bench run --bench fanin --workers 2` set it.
+/// How many pauses of the processor [`SpinLock::lock_in_turns`] leaves the lock to others for:
+/// about two microseconds, in which they take it a hundred times. `evenkeel-bench run --bench fanin
+/// --workers 2` set it.
 const TURN: usize = 200;
 
 /// How often it looks before it waits as everybody does, in case the holder has lost its core.
@@ -62,8 +63,9 @@ impl<T> SpinLock<T> {
         SpinGuard { lock: self }
     }
 
-    /// Takes the lock, and where somebody has it leaves it to them for a while: for those who take it again and again. What the lock guards
-    /// then stays in one cache for some dozens of holds, instead of coming over for each.
+    /// Takes the lock, and where somebody has it leaves it to them for a while: for those who take
+    /// it again and again. What the lock guards then stays in one cache for some dozens of holds,
+    /// instead of coming over for each.
     #[inline(always)]
     pub fn lock_in_turns(&self) -> SpinGuard<'_, T> {
         if !self.try_hold() {
@@ -98,8 +100,8 @@ impl<T> SpinLock<T> {
         !self.held.swap(true, edge(Edge::SpinLock, Ordering::Acquire))
     }
 
-    /// The same without the write of a failed attempt: loom leaves that write and the holder's plain
-    /// store unordered, and then explores a waiter that reads its own write for ever.
+    /// The same without the write of a failed attempt: loom leaves that write and the holder's
+    /// plain store unordered, and then explores a waiter that reads its own write for ever.
     #[cfg(loom)]
     fn try_hold(&self) -> bool {
         let order = edge(Edge::SpinLock, Ordering::Acquire);

@@ -5,9 +5,9 @@ use std::{mem, thread};
 
 /// Runs `f`, and gives nothing if it panics.
 ///
-/// A payload is a value of the caller's and has a destructor of its own, which may panic too. It is dropped
-/// here, under a second catch; what such a destructor panics with is leaked, since dropping that one could
-/// panic again, without end.
+/// A payload is a value of the caller's and has a destructor of its own, which may panic too. It is
+/// dropped here, under a second catch; what such a destructor panics with is leaked, since dropping
+/// that one could panic again, without end.
 pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(result) => Some(result),
@@ -94,7 +94,8 @@ impl<T> Drop for Contained<T> {
     }
 }
 
-/// Runs `f`, which does not panic: if it does, frames that others rely on would be gone, so the process ends.
+/// Runs `f`, which does not panic: if it does, frames that others rely on would be gone, so the
+/// process ends.
 #[inline(always)]
 pub(crate) fn never<R>(f: impl FnOnce() -> R) -> R {
     struct Abort;

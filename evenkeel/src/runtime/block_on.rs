@@ -43,7 +43,8 @@ impl Alarm for Signal {
     }
 }
 
-/// A thread that sees the wakes of a signal, until this is dropped: by the end of its future, or by its panic.
+/// A thread that sees the wakes of a signal, until this is dropped: by the end of its future, or by
+/// its panic.
 struct Listening<'a>(&'a Signal);
 
 impl Drop for Listening<'_> {
@@ -73,8 +74,8 @@ impl Drop for Awake<'_> {
     }
 }
 
-/// Runs a future to its end on this thread, which sleeps while the future waits. It needs no runtime, and
-/// enters none.
+/// Runs a future to its end on this thread, which sleeps while the future waits. It needs no
+/// runtime, and enters none.
 ///
 /// # Panics
 /// If the caller is a task: it would stop a worker. The panic of the future.
@@ -89,7 +90,8 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     run(future, enter::with(|handle| handle.map(|handle| handle.shared().clone())))
 }
 
-/// [`block_on`] for a thread that is about to be inside the runtime, and is inside of `before` until then.
+/// [`block_on`] for a thread that is about to be inside the runtime, and is inside of `before`
+/// until then.
 pub(super) fn run_inside<F: Future>(
     future: F,
     shared: &Arc<Shared>,

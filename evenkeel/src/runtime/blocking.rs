@@ -1,15 +1,15 @@
 //! Threads for closures that block.
 //!
-//! A closure is a task like others, with a future that is complete after one poll, so that it has the same
-//! handle. It is not registered with a processor: it goes into this pool's queue, and the thread that takes
-//! it out polls it.
+//! A closure is a task like others, with a future that is complete after one poll, so that it has
+//! the same handle. It is not registered with a processor: it goes into this pool's queue, and the
+//! thread that takes it out polls it.
 //!
 //! # Protocol
-//! Everything is under one lock. A spawn queues its closure; if more are queued than threads are idle, it
-//! starts a thread, up to the bound; otherwise it notifies one. A thread that has been idle for a while leaves;
-//! how long is counted from when it last ran something, however often it is notified of a closure that
-//! another thread takes. Notifications are made by whoever has changed the state under the lock, and the state
-//! is looked at before every wait, so none is lost.
+//! Everything is under one lock. A spawn queues its closure; if more are queued than threads are
+//! idle, it starts a thread, up to the bound; otherwise it notifies one. A thread that has been
+//! idle for a while leaves; how long is counted from when it last ran something, however often it
+//! is notified of a closure that another thread takes. Notifications are made by whoever has
+//! changed the state under the lock, and the state is looked at before every wait, so none is lost.
 
 use super::enter;
 use super::handle::Handle;
@@ -97,8 +97,8 @@ impl Pool {
         join
     }
 
-    /// Starts a thread. If the system refuses, the threads that are there do the work; if there are none,
-    /// this one does.
+    /// Starts a thread. If the system refuses, the threads that are there do the work; if there are
+    /// none, this one does.
     fn start(self: &Arc<Self>, handle: &Handle) {
         let (pool, handle) = (self.clone(), handle.clone());
         let started = self.thread("blocking").spawn(move || {

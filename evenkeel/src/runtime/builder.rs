@@ -78,9 +78,9 @@ impl Builder {
         }
     }
 
-    /// How many processors there are, each with a worker: 1 to 1,024. The default is the number of cores
-    /// that the process may use, by its affinity mask and its cgroup's quota. More workers than cores work,
-    /// and gain nothing.
+    /// How many processors there are, each with a worker: 1 to 1,024. The default is the number of
+    /// cores that the process may use, by its affinity mask and its cgroup's quota. More workers
+    /// than cores work, and gain nothing.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self
@@ -92,25 +92,28 @@ impl Builder {
         self
     }
 
-    /// Whether each worker is pinned to one core. Not by default: pinned workers of two programs may share a
-    /// core while others are idle. Pin on a machine that is yours alone, or to measure.
+    /// Whether each worker is pinned to one core. Not by default: pinned workers of two programs
+    /// may share a core while others are idle. Pin on a machine that is yours alone, or to measure.
     pub fn pin(mut self, pin: bool) -> Self {
         self.pin = pin;
         self
     }
 
-    /// Whether a worker that looks for work, and finds that another worker is on its core, goes to a free one: for as long as the
-    /// operating system leaves two workers together, some milliseconds, the two are no faster than one. By default the threads that the runtime starts do so, and
-    /// those that are lent to [`build_with`](Self::build_with) do not. It takes two changes of the thread's affinity, at most once in a
-    /// millisecond: it is what it was afterwards, but a change from outside within these microseconds is lost, and Linux takes it for the
-    /// thread's wish from then on, so a cpuset that grows later does not widen it. Has no effect on [pinned](Self::pin) workers.
+    /// Whether a worker that looks for work, and finds that another worker is on its core, goes to
+    /// a free one: for as long as the operating system leaves two workers together, some
+    /// milliseconds, the two are no faster than one. By default the threads that the runtime starts
+    /// do so, and those that are lent to [`build_with`](Self::build_with) do not. It takes two
+    /// changes of the thread's affinity, at most once in a millisecond: it is what it was
+    /// afterwards, but a change from outside within these microseconds is lost, and Linux takes it
+    /// for the thread's wish from then on, so a cpuset that grows later does not widen it. Has no
+    /// effect on [pinned](Self::pin) workers.
     pub fn keep_apart(mut self, keep_apart: bool) -> Self {
         self.keep_apart = Some(keep_apart);
         self
     }
 
-    /// The size of the workers' stacks, in bytes; the default is that of [`std::thread`]. Polls run on them,
-    /// so deep recursion inside a task needs more.
+    /// The size of the workers' stacks, in bytes; the default is that of [`std::thread`]. Polls run
+    /// on them, so deep recursion inside a task needs more.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
@@ -123,9 +126,9 @@ impl Builder {
         self
     }
 
-    /// How the jobs of forks that [state their footprint](crate::fork_join::join_sized) are kept near their data; the default
-    /// is [`Locality::Biased`]. The topology says which workers share a cache and how large it is; who sits where is certain
-    /// with [`pin`](Self::pin) alone.
+    /// How the jobs of forks that [state their footprint](crate::fork_join::join_sized) are kept
+    /// near their data; the default is [`Locality::Biased`]. The topology says which workers share
+    /// a cache and how large it is; who sits where is certain with [`pin`](Self::pin) alone.
     pub fn locality(mut self, locality: Locality) -> Self {
         self.locality = locality;
         self
@@ -141,9 +144,10 @@ impl Builder {
     /// millisecond in the end. If the system refuses it, or without it, such tasks wait until a
     /// worker is back.
     ///
-    /// It is called the [`name`](Self::name) and `relief`, has the [`stack_size`](Self::stack_size) of a worker, runs wherever the thread that
-    /// builds the runtime may, whether or not the workers are [pinned](Self::pin), and calls no hooks of workers: for tasks that
-    /// rely on what those set up, have none.
+    /// It is called the [`name`](Self::name) and `relief`, has the [`stack_size`](Self::stack_size)
+    /// of a worker, runs wherever the thread that builds the runtime may, whether or not the
+    /// workers are [pinned](Self::pin), and calls no hooks of workers: for tasks that rely on what
+    /// those set up, have none.
     ///
     /// A task that forks there runs both halves itself, one after the other, also while workers are
     /// back and idle: it takes as long as on one core. It spawns into its scopes for workers, or
@@ -167,9 +171,10 @@ impl Builder {
         self
     }
 
-    /// How finely [timers](crate::time) tell times apart; the default is a millisecond. A timer fires at the first tick that is not before its
-    /// deadline; a tick is the longest power of two of nanoseconds that is not longer than this: 524,288 by default. A runtime with
-    /// finer ticks wakes more often for the same timers.
+    /// How finely [timers](crate::time) tell times apart; the default is a millisecond. A timer
+    /// fires at the first tick that is not before its deadline; a tick is the longest power of two
+    /// of nanoseconds that is not longer than this: 524,288 by default. A runtime with finer ticks
+    /// wakes more often for the same timers.
     pub fn timer_resolution(mut self, resolution: Duration) -> Self {
         self.resolution = resolution;
         self
@@ -193,31 +198,34 @@ impl Builder {
         self
     }
 
-    /// Called by each worker's thread with the worker's number before it begins. A panic in it is caught,
-    /// and the worker goes on. The hook may spawn tasks, but must not wait for them: its own processor does not
-    /// run yet.
+    /// Called by each worker's thread with the worker's number before it begins. A panic in it is
+    /// caught, and the worker goes on. The hook may spawn tasks, but must not wait for them: its
+    /// own processor does not run yet.
     pub fn on_worker_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.hooks.worker_start = Some(Arc::new(hook));
         self
     }
 
-    /// Called by each worker's thread with the worker's number before it leaves. A panic in it is caught.
+    /// Called by each worker's thread with the worker's number before it leaves. A panic in it is
+    /// caught.
     pub fn on_worker_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.hooks.worker_stop = Some(Arc::new(hook));
         self
     }
 
-    /// Called once for each task that panics and that nobody joins, wherever its handle or its output is
-    /// dropped, on the thread that drops it. The default prints a line to the standard error. What is cancelled
-    /// after its runtime has ended, and a closure that the spawning thread runs or cancels itself, is told to the
-    /// runtime that the thread belongs to, or to the standard error if it belongs to none.
+    /// Called once for each task that panics and that nobody joins, wherever its handle or its
+    /// output is dropped, on the thread that drops it. The default prints a line to the standard
+    /// error. What is cancelled after its runtime has ended, and a closure that the spawning thread
+    /// runs or cancels itself, is told to the runtime that the thread belongs to, or to the
+    /// standard error if it belongs to none.
     pub fn on_task_panic(mut self, hook: impl Fn(&TaskPanic<'_>) + Send + Sync + 'static) -> Self {
         self.hooks.task_panic = Some(Arc::new(hook));
         self
     }
 
-    /// Called for each job of [`fork_join::spawn`](crate::fork_join::spawn) and its like that panics, on the worker that has run it, with what
-    /// it has panicked with. The default drops that: the process's panic hook has told of it. A panic in the hook is caught.
+    /// Called for each job of [`fork_join::spawn`](crate::fork_join::spawn) and its like that
+    /// panics, on the worker that has run it, with what it has panicked with. The default drops
+    /// that: the process's panic hook has told of it. A panic in the hook is caught.
     pub fn on_job_panic(
         mut self,
         hook: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
@@ -226,9 +234,10 @@ impl Builder {
         self
     }
 
-    /// Called for each deadlock that closes on a thread of the runtime, a worker or one inside its `block_on`, where deadlocks
-    /// [are looked for](crate::detect). The default prints it to the standard error. A panic in the hook is caught. The thread that calls it is one of those
-    /// that should go on: the hook is not to block.
+    /// Called for each deadlock that closes on a thread of the runtime, a worker or one inside its
+    /// `block_on`, where deadlocks [are looked for](crate::detect). The default prints it to the
+    /// standard error. A panic in the hook is caught. The thread that calls it is one of those that
+    /// should go on: the hook is not to block.
     pub fn on_deadlock(mut self, hook: impl Fn(&Deadlock) + Send + Sync + 'static) -> Self {
         self.hooks.deadlock = Some(Arc::new(hook));
         self
@@ -237,8 +246,9 @@ impl Builder {
     /// Builds the runtime and starts its workers.
     ///
     /// # Errors
-    /// [`BuildError`] if the number of workers or the resolution of timers is out of range, if no thread can have the name, if the machine
-    /// cannot be read, or if the system refuses a thread or a pin. Nothing is left running then.
+    /// [`BuildError`] if the number of workers or the resolution of timers is out of range, if no
+    /// thread can have the name, if the machine cannot be read, or if the system refuses a thread
+    /// or a pin. Nothing is left running then.
     pub fn build(self) -> Result<Runtime, BuildError> {
         let (started, starts) = mpsc::channel();
         let mut threads = Vec::new();
@@ -272,18 +282,21 @@ impl Builder {
         }
     }
 
-    /// Builds the runtime with threads that the caller provides: `spawn` is called with each worker in turn, and sees to it that some
-    /// thread [runs](WorkerThread::run) it, now or later. What has been told to [`pin`](Self::pin) is pinned; that the system refuses it
-    /// is not told, and the worker does not run. [`WorkerThread::settle`] makes the calling thread a worker.
+    /// Builds the runtime with threads that the caller provides: `spawn` is called with each worker
+    /// in turn, and sees to it that some thread [runs](WorkerThread::run) it, now or later. What
+    /// has been told to [`pin`](Self::pin) is pinned; that the system refuses it is not told, and
+    /// the worker does not run. [`WorkerThread::settle`] makes the calling thread a worker.
     ///
     /// Such a runtime has no [relief](Self::relief): its threads are the caller's.
     ///
-    /// Who ends the runtime waits until all workers that have not been dropped have run and returned. If `spawn` fails, the workers that run
-    /// leave, and nobody waits for them or for those that `spawn` has kept. Settle last: a thread that has settled stays the worker of a
+    /// Who ends the runtime waits until all workers that have not been dropped have run and
+    /// returned. If `spawn` fails, the workers that run leave, and nobody waits for them or for
+    /// those that `spawn` has kept. Settle last: a thread that has settled stays the worker of a
     /// runtime that a later failure has ended.
     ///
     /// # Errors
-    /// As [`build`](Self::build), with what `spawn` gives as [`BuildError::Thread`]. The workers that run are ended then.
+    /// As [`build`](Self::build), with what `spawn` gives as [`BuildError::Thread`]. The workers
+    /// that run are ended then.
     ///
     /// # Examples
     /// ```
@@ -364,8 +377,8 @@ impl Builder {
                 move |seat: Seat| thread.start(&seat.shared().clone(), || relief::work(seat));
             shared.starter.set(Starter(Box::new(start))).expect("it is set here alone");
         }
-        // All of them before the first one runs: those that never do are counted out by their drop, which the end of the runtime
-        // relies on.
+        // All of them before the first one runs: those that never do are counted out by their drop,
+        // which the end of the runtime relies on.
         let workers: Vec<_> = seats
             .map(|seat| {
                 let name = format!("{}-{}", self.name, seat.me());

@@ -1,7 +1,8 @@
-//! Scenarios on whole schedulers under shuttle, by random and by priority-based (PCT) schedules: for the library's tests and those of the crates that stand on it.
+//! Scenarios on whole schedulers under shuttle, by random and by priority-based (PCT) schedules:
+//! for the library's tests and those of the crates that stand on it.
 //!
-//! `EVENKEEL_SHUTTLE_ITERATIONS` sets the number of schedules of each kind for each test. A failure prints its
-//! seed and its schedule, which `shuttle::replay` runs again.
+//! `EVENKEEL_SHUTTLE_ITERATIONS` sets the number of schedules of each kind for each test. A failure
+//! prints its seed and its schedule, which `shuttle::replay` runs again.
 
 use super::blocking::Pool;
 use super::{Handle, enter};
@@ -21,7 +22,8 @@ use std::sync::Arc;
 /// Schedules of each kind for each test: all tests together take some seconds.
 const ITERATIONS: usize = 3_000;
 
-/// Changes of priority within one PCT schedule: the depth of the errors that it is sure to find at a known rate.
+/// Changes of priority within one PCT schedule: the depth of the errors that it is sure to find at
+/// a known rate.
 const DEPTH: usize = 3;
 
 /// Far more steps than any schedule needs: beyond this somebody runs in circles.
@@ -33,7 +35,8 @@ const SEED: u64 = 0x5EED;
 /// A tick of the timers, in nanoseconds: a few looks at the clock.
 pub(crate) const TICK: u64 = 1 << 15;
 
-/// Runs `scenario` beside a runtime with this many workers, under many schedules. In the end the runtime drains: a task that waits for ever is a deadlock.
+/// Runs `scenario` beside a runtime with this many workers, under many schedules. In the end the
+/// runtime drains: a task that waits for ever is a deadlock.
 pub fn check(workers: usize, scenario: fn(&Handle)) {
     check_with(move || {
         let neighbours = (0..workers).map(|me| Neighbours::flat(me, workers));
@@ -53,7 +56,8 @@ pub(crate) fn check_with(run: impl Fn() + Copy + Send + Sync + 'static) {
     Runner::new(pct, config).run(run);
 }
 
-/// One run of `scenario`: beside these processors, with a relief whose thread the system grants or refuses, if there is to be one, to this end.
+/// One run of `scenario`: beside these processors, with a relief whose thread the system grants or
+/// refuses, if there is to be one, to this end.
 pub(crate) fn execute(
     neighbours: Box<[Neighbours]>,
     relief: Option<bool>,

@@ -16,7 +16,8 @@ pub(crate) fn current() -> Option<Handle> {
 
 /// Calls `f` with the runtime of the thread.
 pub(crate) fn with<R>(f: impl FnOnce(Option<&Handle>) -> R) -> R {
-    // A thread whose thread-locals are being destroyed is inside of none; and `f` runs no caller's code.
+    // A thread whose thread-locals are being destroyed is inside of none; and `f` runs no caller's
+    // code.
     let mut f = Some(f);
     let result = CURRENT.try_with(|current| f.take().map(|f| f(current.borrow().as_ref())));
     match (result.ok().flatten(), f) {

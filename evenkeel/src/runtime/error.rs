@@ -5,7 +5,8 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-/// The finest resolution of timers, in nanoseconds: below, a tick is shorter than the system's own wake-ups are late.
+/// The finest resolution of timers, in nanoseconds: below, a tick is shorter than the system's own
+/// wake-ups are late.
 pub(crate) const FINEST: u64 = 1_000;
 
 /// The coarsest: whoever wants less wants no timers.

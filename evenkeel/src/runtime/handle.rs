@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 /// A handle of a runtime: it spawns from any thread. Cheap to clone.
 ///
-/// A handle does not keep its runtime from ending. Once the runtime has begun to end, a task that is spawned
-/// through a handle from outside is cancelled at once: its future is dropped on the caller's thread, before the
-/// method returns.
+/// A handle does not keep its runtime from ending. Once the runtime has begun to end, a task that
+/// is spawned through a handle from outside is cancelled at once: its future is dropped on the
+/// caller's thread, before the method returns.
 ///
 /// # Examples
 /// ```
@@ -46,8 +46,8 @@ impl Handle {
         )
     }
 
-    /// The runtime that the caller belongs to, if it does to one: that of the running task or blocking
-    /// closure, or that whose `block_on` is running on this thread.
+    /// The runtime that the caller belongs to, if it does to one: that of the running task or
+    /// blocking closure, or that whose `block_on` is running on this thread.
     #[must_use]
     pub fn try_current() -> Option<Self> {
         enter::current()
@@ -56,12 +56,12 @@ impl Handle {
     /// Spawns a task, from any thread.
     ///
     /// One allocation holds task, output and handle. Called by a task of this runtime it costs what
-    /// [`evenkeel::spawn`](crate::spawn) costs, and the task stays at the caller's processor until another one
-    /// takes it. From anywhere else the task goes to the inbox of a processor, the next in turn: a few locked
-    /// instructions more, and a system call if a worker has to be woken.
+    /// [`evenkeel::spawn`](crate::spawn) costs, and the task stays at the caller's processor until
+    /// another one takes it. From anywhere else the task goes to the inbox of a processor, the next
+    /// in turn: a few locked instructions more, and a system call if a worker has to be woken.
     ///
-    /// A runtime that has begun to end refuses what comes from outside: the future is dropped here, on the
-    /// caller's thread, and the handle gives [`JoinError`](crate::JoinError) *cancelled*.
+    /// A runtime that has begun to end refuses what comes from outside: the future is dropped here,
+    /// on the caller's thread, and the handle gives [`JoinError`](crate::JoinError) *cancelled*.
     ///
     /// # Examples
     /// ```
@@ -79,15 +79,17 @@ impl Handle {
         task::spawn_on(self, future, (), Location::caller())
     }
 
-    /// Runs a closure that may block, or that computes for long, on a thread apart from the workers.
+    /// Runs a closure that may block, or that computes for long, on a thread apart from the
+    /// workers.
     ///
-    /// Threads are started as needed, 512 at most, and leave after ten idle seconds. The handle's `abort`
-    /// ends a closure that has not begun, and does nothing to one that has. A runtime that is
-    /// aborted cancels the closures that have not begun, and drops later ones on the caller's thread.
+    /// Threads are started as needed, 512 at most, and leave after ten idle seconds. The handle's
+    /// `abort` ends a closure that has not begun, and does nothing to one that has. A runtime that
+    /// is aborted cancels the closures that have not begun, and drops later ones on the caller's
+    /// thread.
     ///
-    /// When the system refuses to start a thread, the threads that are there do the work in turn. If there is
-    /// none, the closure runs on the calling thread before this method returns, and the caller is blocked for as
-    /// long.
+    /// When the system refuses to start a thread, the threads that are there do the work in turn.
+    /// If there is none, the closure runs on the calling thread before this method returns, and the
+    /// caller is blocked for as long.
     ///
     /// In a [deterministic](crate::deterministic) run the closure is a task that is polled once.
     ///

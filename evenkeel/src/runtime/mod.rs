@@ -30,10 +30,10 @@ use std::future::Future;
 
 /// A runtime: processors, the workers that run them, and a pool of threads for closures that block.
 ///
-/// Dropping it is [`shutdown`](Self::shutdown) with [`Shutdown::Abort`]: it blocks the calling thread, without a
-/// bound, until the polls and blocking closures that are under way have returned. Dropped by one of its own
-/// tasks or closures it begins to end at once, and does not wait: its workers leave when the polls that are under
-/// way return.
+/// Dropping it is [`shutdown`](Self::shutdown) with [`Shutdown::Abort`]: it blocks the calling
+/// thread, without a bound, until the polls and blocking closures that are under way have returned.
+/// Dropped by one of its own tasks or closures it begins to end at once, and does not wait: its
+/// workers leave when the polls that are under way return.
 ///
 /// # Examples
 /// ```
@@ -66,10 +66,12 @@ impl Runtime {
         Self { handle, threads: Threads::default(), is_ended: false }
     }
 
-    /// Runs a future to its end on this thread, inside the runtime: what it spawns runs on the workers.
+    /// Runs a future to its end on this thread, inside the runtime: what it spawns runs on the
+    /// workers.
     ///
     /// # Panics
-    /// If the caller is a task, of this or another runtime: it would stop a worker. The panic of the future.
+    /// If the caller is a task, of this or another runtime: it would stop a worker. The panic of
+    /// the future.
     ///
     /// # Examples
     /// ```
@@ -130,11 +132,12 @@ impl Runtime {
 
     /// Ends the runtime as `mode` says, and reports what was left.
     ///
-    /// It blocks the calling thread until the workers have left and the blocking closures have returned. Called
-    /// in a task of another runtime it stops that runtime's worker meanwhile: call it in a closure of
-    /// [`spawn_blocking`](crate::spawn_blocking) there. [`Shutdown::Drain`] waits without a bound for every task
-    /// and closure, and [`Shutdown::Abort`] for the polls and closures that are under way: a poll that never
-    /// returns keeps it waiting for ever. [`Shutdown::Deadline`] alone leaves such a poll behind.
+    /// It blocks the calling thread until the workers have left and the blocking closures have
+    /// returned. Called in a task of another runtime it stops that runtime's worker meanwhile: call
+    /// it in a closure of [`spawn_blocking`](crate::spawn_blocking) there. [`Shutdown::Drain`]
+    /// waits without a bound for every task and closure, and [`Shutdown::Abort`] for the polls and
+    /// closures that are under way: a poll that never returns keeps it waiting for ever.
+    /// [`Shutdown::Deadline`] alone leaves such a poll behind.
     ///
     /// Called by a task or a blocking closure of this runtime it does not wait, and the report is
     /// [`detached`](ShutdownReport::detached), whatever the mode: the rest is aborted.
@@ -153,8 +156,8 @@ impl Runtime {
         shutdown::shutdown(&self.handle, &self.threads, mode)
     }
 
-    /// Begins to end the runtime as [`Shutdown::Drain`] does, and does not wait: it takes no more tasks from outside, and its workers leave when
-    /// all tasks, closures and jobs are complete.
+    /// Begins to end the runtime as [`Shutdown::Drain`] does, and does not wait: it takes no more
+    /// tasks from outside, and its workers leave when all tasks, closures and jobs are complete.
     ///
     /// # Examples
     /// ```
@@ -170,7 +173,8 @@ impl Runtime {
 }
 
 impl Runtime {
-    /// Begins to end a runtime that could not be built as a whole, and does not wait for workers that may never run.
+    /// Begins to end a runtime that could not be built as a whole, and does not wait for workers
+    /// that may never run.
     fn abandon(mut self) {
         self.is_ended = true;
         self.handle.shared().advance(Phase::Aborting);

@@ -67,8 +67,8 @@ pub enum Shutdown {
         /// How long they have after that, once they are aborted.
         grace: Duration,
     },
-    /// Abort every task at its next turn, cancel the blocking closures that have not begun, and wait, without
-    /// a bound, for the polls and closures that are under way.
+    /// Abort every task at its next turn, cancel the blocking closures that have not begun, and
+    /// wait, without a bound, for the polls and closures that are under way.
     Abort,
 }
 
@@ -119,9 +119,11 @@ pub struct ShutdownReport {
     /// threads are left behind. A task that merely waits behind such a poll is not among them: it
     /// is aborted.
     pub stuck: Vec<TaskInfo>,
-    /// Workers that did not leave in time: those of the stuck tasks, and those that wait for the last task.
+    /// Workers that did not leave in time: those of the stuck tasks, and those that wait for the
+    /// last task.
     pub workers_left_behind: usize,
-    /// Whether the runtime was ended by one of its own tasks, so that nobody could wait for the rest.
+    /// Whether the runtime was ended by one of its own tasks, so that nobody could wait for the
+    /// rest.
     pub detached: bool,
 }
 

@@ -13,7 +13,8 @@ use crate::topology::Topology;
 use std::sync::Arc;
 
 impl Runtime {
-    /// One of a single processor, whose seat is for the caller to run before the runtime is dropped, and whose clock stands at `time`.
+    /// One of a single processor, whose seat is for the caller to run before the runtime is
+    /// dropped, and whose clock stands at `time`.
     ///
     /// The machine is not looked at, so that it makes no difference.
     pub(crate) fn with_seat(hooks: Hooks, time: u64) -> (Self, Seat) {

@@ -16,8 +16,9 @@ use std::sync::{Arc, mpsc};
 
 /// A worker that has no thread yet: see [`Builder::build_with`](crate::Builder::build_with).
 ///
-/// Dropped it never runs, and its runtime does without it: the next worker runs its parts of broadcasts. A runtime all of whose workers have been
-/// dropped runs nothing, and whoever waits for what it should run waits for ever.
+/// Dropped it never runs, and its runtime does without it: the next worker runs its parts of
+/// broadcasts. A runtime all of whose workers have been dropped runs nothing, and whoever waits for
+/// what it should run waits for ever.
 #[must_use = "a worker that is dropped never runs"]
 pub struct WorkerThread {
     handle: Handle,
@@ -56,7 +57,8 @@ impl WorkerThread {
         &self.name
     }
 
-    /// The size of the stack that its thread is to have, in bytes, if [one](crate::Builder::stack_size) was asked for.
+    /// The size of the stack that its thread is to have, in bytes, if
+    /// [one](crate::Builder::stack_size) was asked for.
     #[must_use]
     pub fn stack_size(&self) -> Option<usize> {
         self.stack_size
@@ -86,11 +88,14 @@ impl WorkerThread {
         worker::work(seat);
     }
 
-    /// Makes this thread the worker, for as long as the thread lives, and returns at once: what the thread forks and spawns is then at once in
-    /// reach of the others, without a change of threads. As the thread runs no worker's loop, it takes part in the work of others and in
-    /// broadcasts only while it waits for a fork, a scope or a broadcast, or [yields](crate::fork_join::yield_now); tasks that come to it are
-    /// taken over by the other workers, if there are any. When the thread ends, the next worker runs what is left of its parts of broadcasts, and later
-    /// ones. The hooks of the builder do not run, and the runtime ends without this worker; ended by this thread it is
+    /// Makes this thread the worker, for as long as the thread lives, and returns at once: what the
+    /// thread forks and spawns is then at once in reach of the others, without a change of threads.
+    /// As the thread runs no worker's loop, it takes part in the work of others and in broadcasts
+    /// only while it waits for a fork, a scope or a broadcast, or
+    /// [yields](crate::fork_join::yield_now); tasks that come to it are taken over by the other
+    /// workers, if there are any. When the thread ends, the next worker runs what is left of its
+    /// parts of broadcasts, and later ones. The hooks of the builder do not run, and the runtime
+    /// ends without this worker; ended by this thread it is
     /// [detached](crate::ShutdownReport::detached). The runtime's memory is never freed.
     ///
     /// # Errors
@@ -108,7 +113,8 @@ impl WorkerThread {
         context.switch(Doing::Running(Distance::Same), context.now.get());
         context.settle();
         let settled = Settled { shared: shared.clone(), index: self.index };
-        // The thread was no worker, so it has settled nowhere before. Where it is ending already, that is dropped here.
+        // The thread was no worker, so it has settled nowhere before. Where it is ending already,
+        // that is dropped here.
         let _ = SETTLED.try_with(|place| place.set(settled));
         shared.note_left();
         Ok(())
@@ -116,7 +122,8 @@ impl WorkerThread {
 }
 
 impl Drop for WorkerThread {
-    /// Whoever ends the runtime waits for every worker: not for one that never runs. Nor does a broadcast.
+    /// Whoever ends the runtime waits for every worker: not for one that never runs. Nor does a
+    /// broadcast.
     fn drop(&mut self) {
         if self.seat.is_some() {
             let shared = self.handle.shared();

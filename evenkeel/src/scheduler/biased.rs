@@ -5,51 +5,54 @@
 //! and *thieves* (anybody else), who come rarely and pay for both, unless the owner does.
 //!
 //! # States
-//! `busy`: the owner is inside an operation. `claim`: zero; or [`CLAIMED`], a thief has or wants the
-//! value; or a *request*, the number of a processor that asks the owner for work; or both. `fenced`: the owner
-//! pays for a fence at each of its operations, so that thieves need not; the owner chooses.
+//! `busy`: the owner is inside an operation. `claim`: zero; or [`CLAIMED`], a thief has or wants
+//! the value; or a *request*, the number of a processor that asks the owner for work; or both.
+//! `fenced`: the owner pays for a fence at each of its operations, so that thieves need not; the
+//! owner chooses.
 //!
 //! # Protocol
-//! The owner enters: 1. `busy := true`. 2. A light fence; a full one if it is fenced. 3. If `claim` has
-//! [`CLAIMED`]: `busy := false`, wait until it is gone, and begin again. Otherwise the value is the owner's. It
-//! leaves: 4. `busy := false` (release).
+//! The owner enters: 1. `busy := true`. 2. A light fence; a full one if it is fenced. 3. If `claim`
+//! has [`CLAIMED`]: `busy := false`, wait until it is gone, and begin again. Otherwise the value is
+//! the owner's. It leaves: 4. `busy := false` (release).
 //!
-//! A thief claims: 1. It takes `gate`, so that there is one thief. 2. It sets [`CLAIMED`]. 3. A full fence. 4. If the
-//! owner is not `fenced`: a heavy fence. 5. It waits until `busy` is false; then the value is the thief's. It
-//! leaves: 6. It clears [`CLAIMED`] (release) and gives `gate` back. An owner that the operating system has
-//! preempted inside an operation keeps `busy` set: after a bound the thief clears [`CLAIMED`] and
-//! goes away with nothing.
+//! A thief claims: 1. It takes `gate`, so that there is one thief. 2. It sets [`CLAIMED`]. 3. A
+//! full fence. 4. If the owner is not `fenced`: a heavy fence. 5. It waits until `busy` is false;
+//! then the value is the thief's. It leaves: 6. It clears [`CLAIMED`] (release) and gives `gate`
+//! back. An owner that the operating system has preempted inside an operation keeps `busy` set:
+//! after a bound the thief clears [`CLAIMED`] and goes away with nothing.
 //!
-//! The owner becomes fenced between two operations by `fenced := true` (release), and free of fences by
-//! `fenced := false` and a full fence. Where there is no heavy fence, it is fenced for good.
+//! The owner becomes fenced between two operations by `fenced := true` (release), and free of
+//! fences by `fenced := false` and a full fence. Where there is no heavy fence, it is fenced for
+//! good.
 //!
 //! A thief asks: it sets a request where `claim` is zero; the owner sees the word anyway when it
 //! next enters, and answers. The thief can withdraw a request that the owner has not taken.
 //!
 //! # Why they exclude each other
-//! It is Dekker's pattern: the owner stores `busy`, fences, loads `claim`; the thief stores `claim`,
-//! fences, loads `busy`. The light and the heavy fence together act as a full fence on both sides,
-//! so that at least one of the two sees the other's store. If the owner sees the claim it stays out.
-//! If it does not, the thief sees `busy` and waits. What the owner did inside happens before its
-//! release store of `busy`, which the thief acquires; what the thief did happens before its release
-//! of `claim`, which the owner acquires on its way in. So the value needs no atomics, and a race
-//! detector that knows nothing of `membarrier` finds nothing to report.
+//! It is Dekker's pattern: the owner stores `busy`, fences, loads `claim`; the thief stores
+//! `claim`, fences, loads `busy`. The light and the heavy fence together act as a full fence on
+//! both sides, so that at least one of the two sees the other's store. If the owner sees the claim
+//! it stays out. If it does not, the thief sees `busy` and waits. What the owner did inside happens
+//! before its release store of `busy`, which the thief acquires; what the thief did happens before
+//! its release of `claim`, which the owner acquires on its way in. So the value needs no atomics,
+//! and a race detector that knows nothing of `membarrier` finds nothing to report.
 //!
-//! A thief that sees `fenced` and spares the heavy fence relies on each operation that it may meet. Those before
-//! `fenced := true` are over by then (release and acquire). Those while it was true have full fences. Those
-//! after `fenced := false`: the owner stores that, fences, loads `claim`; the thief stores `claim`, fences, loads
-//! `fenced`. It is Dekker's pattern again: the thief has seen the older value, so the owner sees the claim.
+//! A thief that sees `fenced` and spares the heavy fence relies on each operation that it may meet.
+//! Those before `fenced := true` are over by then (release and acquire). Those while it was true
+//! have full fences. Those after `fenced := false`: the owner stores that, fences, loads `claim`;
+//! the thief stores `claim`, fences, loads `fenced`. It is Dekker's pattern again: the thief has
+//! seen the older value, so the owner sees the claim.
 //!
 //! # Why nobody waits for ever
-//! The owner waits only for a thief inside its section, which moves a few words and runs no caller's
-//! code. A thief waits for a bounded number of pauses.
+//! The owner waits only for a thief inside its section, which moves a few words and runs no
+//! caller's code. A thief waits for a bounded number of pauses.
 //!
 //! # Rejected
 //! A ring with a compare-and-swap per pop: the owner pays at each of its operations for thieves who
 //! are not there. A plain mutex: 15 to 20 ns for each push or pop. Hand-over on request alone: an
-//! owner inside a long poll would starve its queue. The heavy fence alone: beside somebody who searches, an owner pays
-//! 2 to 5 ns where the thief of a stuck owner would pay 10 µs and interrupt all cores; `evenkeel-bench run --bench
-//! transfer` takes half as long.
+//! owner inside a long poll would starve its queue. The heavy fence alone: beside somebody who
+//! searches, an owner pays 2 to 5 ns where the thief of a stuck owner would pay 10 µs and interrupt
+//! all cores; `evenkeel-bench run --bench transfer` takes half as long.
 
 #![allow(unsafe_code, reason = "a lock gives `&mut` from `&`")]
 
@@ -65,8 +68,9 @@ use std::ops::{Deref, DerefMut};
 const CLAIMED: u64 = 1;
 
 /// Pauses that a thief waits for an owner inside an operation. An operation lasts some 10 ns; a
-/// hundred pauses are 1 to 4 µs, so an owner that is still inside has been preempted. An estimate from these
-/// two costs, which no benchmark sets. Two in the models, which are to explore both ends in few schedules.
+/// hundred pauses are 1 to 4 µs, so an owner that is still inside has been preempted. An estimate
+/// from these two costs, which no benchmark sets. Two in the models, which are to explore both ends
+/// in few schedules.
 const THIEF_PATIENCE: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 100 };
 
 /// A value that one owner uses all the time and others seldom.
@@ -153,9 +157,9 @@ impl<T> Biased<T> {
         }
     }
 
-    /// Takes the value from the owner, by a heavy fence if there is no other way and `heavy` allows it. None if
-    /// another thief is at it, if the fence would be needed and is not to be had, or if the owner stays inside beyond
-    /// the bound.
+    /// Takes the value from the owner, by a heavy fence if there is no other way and `heavy` allows
+    /// it. None if another thief is at it, if the fence would be needed and is not to be had, or if
+    /// the owner stays inside beyond the bound.
     #[cold]
     pub(crate) fn claim(&self, heavy: bool) -> Option<Claimed<'_, T>> {
         let gate = self.gate.try_lock().ok()?;
@@ -258,8 +262,8 @@ impl<T> DerefMut for Owned<'_, T> {
 }
 
 impl<T> Owned<'_, T> {
-    /// Leaves by a read-modify-write, which is a full fence between what was done inside and what follows:
-    /// half the price of a fence of its own.
+    /// Leaves by a read-modify-write, which is a full fence between what was done inside and what
+    /// follows: half the price of a fence of its own.
     #[inline(always)]
     pub(crate) fn leave_fenced(self, edge_of_fence: Edge) {
         let lock = self.lock;
@@ -288,7 +292,8 @@ impl<T> Deref for Claimed<'_, T> {
 
     fn deref(&self) -> &T {
         // SAFETY: `claim` returns a `Claimed` only after it saw `busy` false behind the heavy
-        // fence, or behind its own beside a fenced owner, and the owner stays out for as long as the claim is set.
+        // fence, or behind its own beside a fenced owner, and the owner stays out for as long as
+        // the claim is set.
         self.lock.value.with(|value| unsafe { &*value })
     }
 }

@@ -1,27 +1,34 @@
-//! Broadcasts: a closure for each worker of a runtime, which no other worker may run as long as that one may.
+//! Broadcasts: a closure for each worker of a runtime, which no other worker may run as long as
+//! that one may.
 //!
 //! # Roles
-//! A *sender*, any thread, leaves a *part* with each processor. Its *worker* runs it, once: between two batches of tasks;
-//! when it is out of work; or while it waits for a job, a scope or another runtime. A worker inside
-//! a closure that neither ends nor waits keeps the sender waiting, if that waits.
+//! A *sender*, any thread, leaves a *part* with each processor. Its *worker* runs it, once: between
+//! two batches of tasks; when it is out of work; or while it waits for a job, a scope or another
+//! runtime. A worker inside a closure that neither ends nor waits keeps the sender waiting, if that
+//! waits.
 //!
 //! # Why no part is lost
-//! The sender counts each part as it counts a task from outside, so the runtime is not over before it has been run. It leaves the part,
-//! makes a full fence and then looks whether the worker sleeps: with the sleeper's announcement and its last look that is the
-//! pattern of [`idle`](super::idle). A worker that waits parks in between for a bounded time, and the sender unparks it. All parts of one
-//! broadcast are left under one lock, so every worker gets those of two broadcasts in the same order: bodies that wait for each
-//! other, as at a barrier, find each other.
+//! The sender counts each part as it counts a task from outside, so the runtime is not over before
+//! it has been run. It leaves the part, makes a full fence and then looks whether the worker
+//! sleeps: with the sleeper's announcement and its last look that is the pattern of
+//! [`idle`](super::idle). A worker that waits parks in between for a bounded time, and the sender
+//! unparks it. All parts of one broadcast are left under one lock, so every worker gets those of
+//! two broadcasts in the same order: bodies that wait for each other, as at a barrier, find each
+//! other.
 //!
 //! # Workers that are gone
-//! A worker that was dropped before it had a thread, or whose thread had settled and has ended, runs nothing any more. That is said under the lock under
-//! which parts are left: whoever says it hands on the parts that lie there to the worker's *heir*, the next that is not gone, makes a full fence and
-//! wakes it, as a sender does; senders leave later ones with the heir. A part is with a worker that is there, then, and is run as that one's own
-//! are. But parts that wait for each other do so for ever if one worker has two of them; and where all workers are gone nothing runs, whatever it is.
+//! A worker that was dropped before it had a thread, or whose thread had settled and has ended,
+//! runs nothing any more. That is said under the lock under which parts are left: whoever says it
+//! hands on the parts that lie there to the worker's *heir*, the next that is not gone, makes a
+//! full fence and wakes it, as a sender does; senders leave later ones with the heir. A part is
+//! with a worker that is there, then, and is run as that one's own are. But parts that wait for
+//! each other do so for ever if one worker has two of them; and where all workers are gone nothing
+//! runs, whatever it is.
 //!
 //! # Rejected
-//! To hand parts on as errands: a worker that waits for a scope runs none, and where it is the only one left it would wait for ever.
-//! Parts as tasks that stay at their processor: a worker that waits polls no tasks, and two workers that wait for each
-//! other's parts would do so for ever.
+//! To hand parts on as errands: a worker that waits for a scope runs none, and where it is the only
+//! one left it would wait for ever. Parts as tasks that stay at their processor: a worker that
+//! waits polls no tasks, and two workers that wait for each other's parts would do so for ever.
 
 use super::closures::Closure;
 use super::context::Context;
@@ -31,7 +38,8 @@ use crate::primitives::atomic::Edge;
 use crate::primitives::{fence, lock};
 use crate::topology::Distance;
 
-/// The worker that comes for what is left for `worker`, by who is `gone`: itself, or else its heir. Where all are gone, nobody does.
+/// The worker that comes for what is left for `worker`, by who is `gone`: itself, or else its heir.
+/// Where all are gone, nobody does.
 fn heir(gone: &[bool], worker: usize) -> usize {
     let mut successors = (worker..gone.len()).chain(0..worker);
     successors.find(|&successor| !gone[successor]).unwrap_or(worker)
@@ -75,7 +83,8 @@ pub(crate) fn bequeath(shared: &Shared, worker: usize) {
     alert(shared, heir);
 }
 
-/// Runs the parts of this worker, between two batches; what they leave in its deque, but for jobs of scopes, comes at the ends of the next.
+/// Runs the parts of this worker, between two batches; what they leave in its deque, but for jobs
+/// of scopes, comes at the ends of the next.
 #[cold]
 pub(crate) fn run_all(context: &Context) {
     while let Some(part) = context.seat.processor().parts.pop() {

@@ -36,7 +36,8 @@ impl Closures {
         closure
     }
 
-    /// Whether there are none: one load. Whoever has pushed makes a fence before it relies on another's look.
+    /// Whether there are none: one load. Whoever has pushed makes a fence before it relies on
+    /// another's look.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting() == 0

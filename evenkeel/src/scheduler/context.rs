@@ -25,7 +25,8 @@ use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// Tasks that [`Context::moved`] has room for once a burst is over: 16 KiB. An estimate; no benchmark sets it.
+/// Tasks that [`Context::moved`] has room for once a burst is over: 16 KiB. An estimate; no
+/// benchmark sets it.
 const SCRATCH: usize = 1_024;
 
 /// More than there can be workers.
@@ -77,11 +78,13 @@ pub(crate) struct Context {
     pub(crate) operations: Operations,
     /// Tasks that have become complete here since it was last asked.
     completed: Cell<u64>,
-    /// Where in a recursion of sized forks the worker is: a hash of the way from its root, zero outside of any.
+    /// Where in a recursion of sized forks the worker is: a hash of the way from its root, zero
+    /// outside of any.
     pub(crate) part: Cell<u64>,
     /// Scopes that have begun here.
     scopes: Cell<u64>,
-    /// Until when it does not give its core away, because it has lost it, and for how long that is; see [`searching::RESTS`].
+    /// Until when it does not give its core away, because it has lost it, and for how long that is;
+    /// see [`searching::RESTS`].
     rests_until: Cell<u64>,
     rest: Cell<u64>,
     /// The level of the deque below its oldest job of a scope, if it has one. The owner of the
@@ -187,7 +190,8 @@ impl Context {
         std::mem::forget(self.begin());
     }
 
-    /// Gives the core to another thread for a moment; `now` is the time. False if it is better to sleep: others compute there.
+    /// Gives the core to another thread for a moment; `now` is the time. False if it is better to
+    /// sleep: others compute there.
     pub(crate) fn give_way(&self, now: u64) -> bool {
         if now < self.rests_until.get() {
             return false;
@@ -254,8 +258,9 @@ impl Context {
     #[inline(always)]
     pub(crate) fn task(&self) -> Option<Live<'_>> {
         let task = TaskPtr::new(NonNull::new(self.task.get())?);
-        // SAFETY: the pointer is set to a task that this thread has the right to poll for as long as
-        // it is set, and the result does not outlive the context's borrow, which lies within the poll.
+        // SAFETY: the pointer is set to a task that this thread has the right to poll for as long
+        // as it is set, and the result does not outlive the context's borrow, which lies within the
+        // poll.
         Some(unsafe { Live::new(task) })
     }
 
@@ -339,7 +344,8 @@ impl Context {
         self.shared().distance(self.seat.me(), other)
     }
 
-    /// Publishes fork-join jobs, because somebody has asked, and sees to it that somebody comes for them.
+    /// Publishes fork-join jobs, because somebody has asked, and sees to it that somebody comes for
+    /// them.
     #[cold]
     pub(crate) fn answer_thieves(&self) {
         let deque = &self.seat.processor().deque;
@@ -401,7 +407,8 @@ impl Context {
     }
 }
 
-/// Calls `f` with the context of this thread, if it is a worker or the relief: for what concerns tasks.
+/// Calls `f` with the context of this thread, if it is a worker or the relief: for what concerns
+/// tasks.
 #[inline(always)]
 pub(crate) fn with<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
     // SAFETY: `f` cannot keep the result.
@@ -426,16 +433,18 @@ pub(crate) fn with_any<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
     })
 }
 
-/// The context of this thread, if it has one: [`with`] without a closure, whose captures the hottest paths would
-/// pass through memory.
+/// The context of this thread, if it has one: [`with`] without a closure, whose captures the
+/// hottest paths would pass through memory.
 ///
 /// # Safety
-/// The result is used by the caller's present call alone, which does not outlast the worker's loop below it.
+/// The result is used by the caller's present call alone, which does not outlast the worker's loop
+/// below it.
 #[inline(always)]
 pub(crate) unsafe fn current<'a>() -> Option<&'a Context> {
     // A thread whose thread-locals are being destroyed is no worker any more.
     let context = CONTEXT.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: the pointer is set while the context is borrowed by `enter`, or for ever, on this thread.
+    // SAFETY: the pointer is set while the context is borrowed by `enter`, or for ever, on this
+    // thread.
     unsafe { context.as_ref() }
 }
 
@@ -446,7 +455,8 @@ pub(crate) unsafe fn current<'a>() -> Option<&'a Context> {
 #[inline(always)]
 pub(crate) unsafe fn deque<'a>() -> Option<&'a Deque> {
     let deque = DEQUE.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: the pointer is set while a context is borrowed by `enter` or for ever, whose seat keeps the processor alive.
+    // SAFETY: the pointer is set while a context is borrowed by `enter` or for ever, whose seat
+    // keeps the processor alive.
     unsafe { deque.as_ref() }
 }
 

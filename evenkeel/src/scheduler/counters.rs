@@ -14,7 +14,8 @@ impl Default for Counter {
 }
 
 impl Counter {
-    /// Adds `n`. The caller is the one thread that changes the counter, so this is a load and a store.
+    /// Adds `n`. The caller is the one thread that changes the counter, so this is a load and a
+    /// store.
     #[inline(always)]
     pub(crate) fn add(&self, n: u64) {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);

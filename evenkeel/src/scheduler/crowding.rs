@@ -8,15 +8,17 @@
 //! look, because the system has just put its new thread there, and once its runtime has begun to
 //! end: a pool that lives for a moment would spend much of that on moves.
 //!
-//! What Linux keeps of such a move: a thread whose affinity has been set is confined to that from then on, even if its cpuset grows
-//! later. Hence [`Builder::keep_apart`](crate::Builder::keep_apart).
+//! What Linux keeps of such a move: a thread whose affinity has been set is confined to that from
+//! then on, even if its cpuset grows later. Hence
+//! [`Builder::keep_apart`](crate::Builder::keep_apart).
 //!
 //! Places are hints, plain stores of each worker about itself: a wrong one costs a move.
 //!
 //! # Rejected
-//! To pin workers from the beginning: on a machine that others use, a pinned worker waits behind whoever is on its core
-//! ([`Builder::pin`](crate::Builder::pin) is for machines of one's own). To fall asleep instead, and leave it to the next wake-up: that looks for a free
-//! core only among those that share the last-level cache.
+//! To pin workers from the beginning: on a machine that others use, a pinned worker waits behind
+//! whoever is on its core ([`Builder::pin`](crate::Builder::pin) is for machines of one's own). To
+//! fall asleep instead, and leave it to the next wake-up: that looks for a free core only among
+//! those that share the last-level cache.
 
 use super::shared::Phase;
 use super::worker::Worker;
@@ -51,7 +53,8 @@ impl Place {
 }
 
 impl Worker<'_> {
-    /// Looks where this worker is, and goes to another hardware thread if another worker is on this one and a third place is free.
+    /// Looks where this worker is, and goes to another hardware thread if another worker is on this
+    /// one and a third place is free.
     pub(super) fn keep_apart(&mut self, now: u64) {
         let shared = self.context.shared();
         // One whose runtime is about to end mostly has nothing left to do.

@@ -1,43 +1,48 @@
 //! The split deque of fork-join jobs.
 //!
 //! # Roles
-//! The *owner* pushes and pops at the head. *Thieves* take at the tail, the oldest job first, which is the largest. A
-//! thief that finds nothing public may be a *seizer*, who publishes jobs of an owner that does not answer.
+//! The *owner* pushes and pops at the head. *Thieves* take at the tail, the oldest job first, which
+//! is the largest. A thief that finds nothing public may be a *seizer*, who publishes jobs of an
+//! owner that does not answer.
 //!
 //! # States
-//! A place is a [`Slot`], which holds a job. Places `0..head` are in use. Those in `tail..split` are *public*: thieves
-//! take them. Those in `split..head` are *private*: the owner takes them without asking anybody. Those below `tail` have been stolen, and their owner waits
-//! for them further down its stack: each is in use until the owner has seen that its thief is done with it, and has made it
-//! free again ([`Deque::retire`]). `ends` holds `tail`, `split` and a tag in one word; `fence` repeats `split` for
-//! the owner, or is [`CLOSED`] while a seizer is at work. Whoever changes `split` has the lock.
+//! A place is a [`Slot`], which holds a job. Places `0..head` are in use. Those in `tail..split`
+//! are *public*: thieves take them. Those in `split..head` are *private*: the owner takes them
+//! without asking anybody. Those below `tail` have been stolen, and their owner waits for them
+//! further down its stack: each is in use until the owner has seen that its thief is done with it,
+//! and has made it free again ([`Deque::retire`]). `ends` holds `tail`, `split` and a tag in one
+//! word; `fence` repeats `split` for the owner, or is [`CLOSED`] while a seizer is at work. Whoever
+//! changes `split` has the lock.
 //!
 //! # Protocol
-//! *Push*: a look at `limit`, the job into its place, `head + 1`. *Pop*: `head := place`, a light fence, and a
-//! look at `fence`; if the place is not below it, the job is the owner's. Both are plain loads and stores. Otherwise
-//! the owner *reclaims*: under the lock it moves `split` down by one CAS, half way to the tail, unless the tail has passed
-//! the place: then the job was stolen, and the place stays in use.
-//! *Without `membarrier`* nothing can be seized, so the owner publishes each job as it pushes it.
-//! *Steal*: one CAS moves `tail` up by one; the thief then has the place, until it says by the latch there that it is done.
-//! *Ask*: a thief that finds nothing public sets `limit` to zero, which stops the owner at its next push: it publishes the older
-//! half of what is private, and goes on. *Seize*: where it does not push, the thief takes the lock, closes the fence, pays for a heavy
-//! fence, reads `head`, publishes half of what is private, and opens the fence again. An owner that has to reclaim or publish
-//! meanwhile waits for as long as that fence takes, some 10 µs.
+//! *Push*: a look at `limit`, the job into its place, `head + 1`. *Pop*: `head := place`, a light
+//! fence, and a look at `fence`; if the place is not below it, the job is the owner's. Both are
+//! plain loads and stores. Otherwise the owner *reclaims*: under the lock it moves `split` down by
+//! one CAS, half way to the tail, unless the tail has passed the place: then the job was stolen,
+//! and the place stays in use. *Without `membarrier`* nothing can be seized, so the owner publishes
+//! each job as it pushes it. *Steal*: one CAS moves `tail` up by one; the thief then has the place,
+//! until it says by the latch there that it is done. *Ask*: a thief that finds nothing public sets
+//! `limit` to zero, which stops the owner at its next push: it publishes the older half of what is
+//! private, and goes on. *Seize*: where it does not push, the thief takes the lock, closes the
+//! fence, pays for a heavy fence, reads `head`, publishes half of what is private, and opens the
+//! fence again. An owner that has to reclaim or publish meanwhile waits for as long as that fence
+//! takes, some 10 µs.
 //!
 //! # Why nothing is lost or run twice
-//! *Between thieves and owner*: the place of a job that is public goes to whoever's CAS changes the word, for `tail`
-//! and `split` lie in it. A thief reads the place after its CAS; the owner does not use it again before the thief is
-//! done with it, so the thief reads what was published, and the owner finds the result.
-//! *Between seizer and owner*: a pop and a seizure form Dekker's pattern, `head` against `fence`. Either the owner sees
-//! the fence closed, and waits for the lock; or the seizer sees the lower head, and publishes nothing that the owner
-//! has just taken.
+//! *Between thieves and owner*: the place of a job that is public goes to whoever's CAS changes the
+//! word, for `tail` and `split` lie in it. A thief reads the place after its CAS; the owner does
+//! not use it again before the thief is done with it, so the thief reads what was published, and
+//! the owner finds the result. *Between seizer and owner*: a pop and a seizure form Dekker's
+//! pattern, `head` against `fence`. Either the owner sees the fence closed, and waits for the lock;
+//! or the seizer sees the lower head, and publishes nothing that the owner has just taken.
 //!
 //! # Descendants
-//! A worker that waits for a stolen job may run descendants of that job and nothing else. A thief's deque is empty
-//! when it begins a job: it is idle, or it waits and has been robbed of all that is older, or it waits for a scope and makes
-//! sure; so what lies in it until the job
-//! is complete are the job's descendants. The thief changes the tag whenever it begins or ends one. So a waiter that reads
-//! the word, finds its job incomplete after that, and then succeeds in its CAS has taken a descendant
-//! ([`Deque::steal_while`]).
+//! A worker that waits for a stolen job may run descendants of that job and nothing else. A thief's
+//! deque is empty when it begins a job: it is idle, or it waits and has been robbed of all that is
+//! older, or it waits for a scope and makes sure; so what lies in it until the job is complete are
+//! the job's descendants. The thief changes the tag whenever it begins or ends one. So a waiter
+//! that reads the word, finds its job incomplete after that, and then succeeds in its CAS has taken
+//! a descendant ([`Deque::steal_while`]).
 //!
 //! # Overflow
 //! Boxed jobs beyond the last place go into the [overflow]. A fork that finds no place runs both
@@ -48,20 +53,23 @@
 //! workers.
 //!
 //! # Notes
-//! A job may come with a note in its slot, which others read before they take or ask for anything. Whoever leaves one clears
-//! it with the job, so that a push without a note stores nothing more. A note is a hint: what a reader
-//! sees may be that of another job.
+//! A job may come with a note in its slot, which others read before they take or ask for anything.
+//! Whoever leaves one clears it with the job, so that a push without a note stores nothing more. A
+//! note is a hint: what a reader sees may be that of another job.
 //!
 //! # Source
-//! The split deque with a request is that of Lace (van Dijk and van de Pol, "Lace: non-blocking split deque for
-//! work-stealing", 2014), and so are the [slots](super::slot). The seizure, for owners inside a long leaf, is ours.
+//! The split deque with a request is that of Lace (van Dijk and van de Pol, "Lace: non-blocking
+//! split deque for work-stealing", 2014), and so are the [slots](super::slot). The seizure, for
+//! owners inside a long leaf, is ours.
 //!
 //! # Rejected
-//! Chase and Lev's deque: a full fence in each pop. A timer that has owners publish now and then (heartbeat
-//! scheduling): whoever is idle waits for the beat. A buffer that grows: jobs lie in it. Places that hold the addresses of jobs on
-//! the stack: a fork stores the address, the job's index and a latch besides (`fib(35)` by the form that passes the worker: 55 to 59 ms
-//! instead of 41). A head that lives in registers alone, with a mark in each slot by which a seizer finds it: one store less for that
-//! form, one more for the other, and by a model of the owner's part no difference in the former.
+//! Chase and Lev's deque: a full fence in each pop. A timer that has owners publish now and then
+//! (heartbeat scheduling): whoever is idle waits for the beat. A buffer that grows: jobs lie in it.
+//! Places that hold the addresses of jobs on the stack: a fork stores the address, the job's index
+//! and a latch besides (`fib(35)` by the form that passes the worker: 55 to 59 ms instead of 41). A
+//! head that lives in registers alone, with a mark in each slot by which a seizer finds it: one
+//! store less for that form, one more for the other, and by a model of the owner's part no
+//! difference in the former.
 
 use super::slot::{Place, Slot};
 use crate::primitives::atomic::{AtomicPtr, AtomicU32, AtomicU64, Edge, Ordering, edge};
@@ -86,8 +94,9 @@ pub(crate) const PLACES: u32 = (1 << 16) - 6;
 #[cfg(any(loom, shuttle))]
 pub(crate) const PLACES: u32 = 4;
 
-/// The deque of one worker, which lies in a [`Home`]. Its alignment is its size, so that an owner that keeps a [`Place`] need not
-/// keep the deque: each register that is kept across the first half of a fork is a store in that fork and in all leaves below.
+/// The deque of one worker, which lies in a [`Home`]. Its alignment is its size, so that an owner
+/// that keeps a [`Place`] need not keep the deque: each register that is kept across the first half
+/// of a fork is a store in that fork and in all leaves below.
 #[repr(C)]
 #[cfg_attr(not(any(loom, shuttle)), repr(align(0x40_0000)))]
 #[cfg_attr(any(loom, shuttle), repr(align(0x1000)))]
@@ -109,8 +118,8 @@ const _: () = assert!(size_of::<Deque>() == align_of::<Deque>());
 struct Own {
     head: AtomicPtr<Slot>,
     fence: AtomicPtr<Slot>,
-    /// Where a push has to stop: where slots have been prepared no further, or at once: [`ASKED`], which it always is if [every
-    /// job](Self::publishes_all) is to be public.
+    /// Where a push has to stop: where slots have been prepared no further, or at once: [`ASKED`],
+    /// which it always is if [every job](Self::publishes_all) is to be public.
     limit: AtomicPtr<Slot>,
     /// How many slots have been prepared. Memory is touched as it is needed.
     prepared: AtomicU32,
@@ -119,7 +128,8 @@ struct Own {
     /// How many of the jobs, those of the overflow among them, are boxed ones. Only the owner
     /// looks.
     boxed: AtomicU32,
-    /// Whether each job is published as it is pushed: where the pair of fences is not asymmetric nothing can be seized.
+    /// Whether each job is published as it is pushed: where the pair of fences is not asymmetric
+    /// nothing can be seized.
     publishes_all: bool,
     /// For changes of `split`.
     lock: SpinLock<()>,
@@ -206,8 +216,9 @@ impl Deque {
         self.index(Place(self.own.head.load(order)))
     }
 
-    /// Whether a job can be pushed into the place `head`, which is [`head`](Self::head). If not, slots have to be
-    /// [prepared](Self::prepare), or the owner has to [publish](Self::publish) after the push, because somebody has asked.
+    /// Whether a job can be pushed into the place `head`, which is [`head`](Self::head). If not,
+    /// slots have to be [prepared](Self::prepare), or the owner has to [publish](Self::publish)
+    /// after the push, because somebody has asked.
     #[inline(always)]
     pub(crate) fn has_room(&self, head: Place) -> bool {
         debug_assert_eq!(head, self.head());
@@ -220,7 +231,8 @@ impl Deque {
         self.own.head.store(head.next().0, edge(Edge::DequePush, Ordering::Release));
     }
 
-    /// Counts boxed jobs, which may outlive the frame that has pushed them, in or out. The caller is the owner.
+    /// Counts boxed jobs, which may outlive the frame that has pushed them, in or out. The caller
+    /// is the owner.
     pub(crate) fn count_boxed(&self, change: i32) {
         let boxed = self.own.boxed.load(Ordering::Relaxed);
         self.own.boxed.store(boxed.wrapping_add_signed(change), Ordering::Relaxed);
@@ -259,25 +271,28 @@ impl Deque {
         self.own.boxed.load(Ordering::Relaxed) != 0
     }
 
-    /// Leaves a note for the job that goes into the place `head` next, or clears it with zero. The caller is the owner.
+    /// Leaves a note for the job that goes into the place `head` next, or clears it with zero. The
+    /// caller is the owner.
     pub(crate) fn leave_note(&self, head: Place, note: u32) {
         if self.prepare(head) {
             self.slot(self.index(head)).set_note(note);
         }
     }
 
-    /// The note of the oldest job, public or not; zero if it has none. None if there is no job. A hint.
+    /// The note of the oldest job, public or not; zero if it has none. None if there is no job. A
+    /// hint.
     pub(crate) fn oldest(&self) -> Option<u32> {
         let ends = self.ends(Ordering::Relaxed);
         let index = ends.tail();
         let prepared = self.own.prepared.load(Ordering::Acquire);
-        // What is public can be taken even if the owner has lowered the head, because it wants it back.
+        // What is public can be taken even if the owner has lowered the head, because it wants it
+        // back.
         let end = self.height(Ordering::Relaxed).max(ends.split()).min(prepared);
         (index < end).then(|| self.slot(index).note())
     }
 
-    /// Takes back the job at `place`, the last one. False if that takes a [`reclaim`](Self::reclaim). The caller is
-    /// the owner.
+    /// Takes back the job at `place`, the last one. False if that takes a
+    /// [`reclaim`](Self::reclaim). The caller is the owner.
     #[inline(always)]
     pub(crate) fn pop(&self, place: Place) -> bool {
         debug_assert_eq!(place.next(), self.head());
@@ -287,8 +302,9 @@ impl Deque {
         place.0 >= self.own.fence.load(Ordering::Relaxed)
     }
 
-    /// What has become of the job at `place`, the last one, which [`pop`](Self::pop) has not given or has not been asked
-    /// for. A stolen one stays there until the owner [retires](Self::retire) the place. The caller is the owner.
+    /// What has become of the job at `place`, the last one, which [`pop`](Self::pop) has not given
+    /// or has not been asked for. A stolen one stays there until the owner [retires](Self::retire)
+    /// the place. The caller is the owner.
     #[cold]
     pub(crate) fn reclaim(&self, place: Place) -> Reclaimed {
         let index = self.index(place);
@@ -304,7 +320,8 @@ impl Deque {
                 self.own.head.store(place.0, Ordering::Release);
                 return Reclaimed::Own;
             }
-            // Half of what is below stays public: more would be reclaimed place by place, less published again.
+            // Half of what is below stays public: more would be reclaimed place by place, less
+            // published again.
             let split = ends.tail() + (index - ends.tail()) / 2;
             if self.exchange(ends, ends.with_split(split), Ordering::Relaxed) {
                 self.own.head.store(place.0, Ordering::Release);
@@ -314,8 +331,9 @@ impl Deque {
         }
     }
 
-    /// Makes the place of a stolen job free: the deque is empty from there on. The caller is the owner, has seen by the latch
-    /// there that the thief is done, and needs nothing of the slot any more.
+    /// Makes the place of a stolen job free: the deque is empty from there on. The caller is the
+    /// owner, has seen by the latch there that the thief is done, and needs nothing of the slot any
+    /// more.
     pub(crate) fn retire(&self, place: Place) {
         let index = self.index(place);
         let slot = self.slot(index);
@@ -331,7 +349,8 @@ impl Deque {
         self.open(index);
     }
 
-    /// Publishes the older half of what is private, and gives the number of jobs. The caller is the owner.
+    /// Publishes the older half of what is private, and gives the number of jobs. The caller is the
+    /// owner.
     #[cold]
     pub(crate) fn publish(&self) -> u32 {
         // Acquired: whoever has asked may be asleep, and has said so before.
@@ -350,8 +369,8 @@ impl Deque {
         self.open(head);
     }
 
-    /// Moves the split half way to `head`, which is no less than it; gives the number of places and the new split. The
-    /// caller has the lock.
+    /// Moves the split half way to `head`, which is no less than it; gives the number of places and
+    /// the new split. The caller has the lock.
     fn move_split(&self, head: u32) -> (u32, u32) {
         loop {
             let ends = self.ends(Ordering::Relaxed);
@@ -367,7 +386,8 @@ impl Deque {
         }
     }
 
-    /// Takes the oldest public job, and gives the number of its slot. None if there is none, or if somebody else was faster.
+    /// Takes the oldest public job, and gives the number of its slot. None if there is none, or if
+    /// somebody else was faster.
     #[cfg(all(test, not(shuttle)))]
     pub(crate) fn steal(&self) -> Option<u32> {
         self.steal_while(|| true)
@@ -385,8 +405,8 @@ impl Deque {
             .then_some(index)
     }
 
-    /// Says that the owner begins or ends a job that it has stolen: what it pushes from now on are not descendants of what
-    /// went before. The caller is the owner.
+    /// Says that the owner begins or ends a job that it has stolen: what it pushes from now on are
+    /// not descendants of what went before. The caller is the owner.
     pub(crate) fn change_root(&self) {
         self.ends.fetch_add(Ends::TAG, Ordering::Relaxed);
     }
@@ -435,8 +455,8 @@ impl Deque {
         }
     }
 
-    /// Publishes the older half of what the owner has private, without the owner, and gives the number of jobs. It costs a
-    /// heavy fence; without one there is nothing to be had.
+    /// Publishes the older half of what the owner has private, without the owner, and gives the
+    /// number of jobs. It costs a heavy fence; without one there is nothing to be had.
     #[cold]
     pub(crate) fn seize(&self) -> u32 {
         let Some(_lock) = self.own.lock.try_lock() else { return 0 };

@@ -7,14 +7,17 @@
 //! worker that waits for its own runtime takes none; where all do, a [spare] does.
 //!
 //! # Why no errand is lost
-//! The sender counts the errand as it counts a task from outside, so the runtime is not over before it has been run. It leaves it, makes a full
-//! fence, and wakes a sleeper unless somebody searches: with the sleeper's announcement and last look, and the searcher's
-//! end of search, that is the pattern of [`idle`](super::idle). An enlisted worker parks for a bounded time, enlists itself before it looks, and is
-//! unparked by a sender that finds it in the list, under the lock of the queue.
+//! The sender counts the errand as it counts a task from outside, so the runtime is not over before
+//! it has been run. It leaves it, makes a full fence, and wakes a sleeper unless somebody searches:
+//! with the sleeper's announcement and last look, and the searcher's end of search, that is the
+//! pattern of [`idle`](super::idle). An enlisted worker parks for a bounded time, enlists itself
+//! before it looks, and is unparked by a sender that finds it in the list, under the lock of the
+//! queue.
 //!
 //! # Rejected
-//! A task for each errand, in the inbox of a processor: an allocation and a task's state more, a processor that is fixed when the errand comes, and
-//! a wake-up of that very one beside another that searches. From outside, a short parallel loop took two to three times as long.
+//! A task for each errand, in the inbox of a processor: an allocation and a task's state more, a
+//! processor that is fixed when the errand comes, and a wake-up of that very one beside another
+//! that searches. From outside, a short parallel loop took two to three times as long.
 
 use super::closures::Closures;
 use super::context::Context;
@@ -25,8 +28,8 @@ use crate::primitives::atomic::{AtomicUsize, Edge, Ordering};
 use crate::primitives::{Mutex, fence, lock};
 use crate::topology::Distance;
 
-/// What somebody else wants to be done on a worker. It does not panic; dropped without having been run, it tells whom
-/// it concerns.
+/// What somebody else wants to be done on a worker. It does not panic; dropped without having been
+/// run, it tells whom it concerns.
 pub(crate) use super::closures::Closure as Errand;
 
 /// The errands of one runtime.
@@ -56,7 +59,8 @@ impl Errands {
         list.push(worker);
         self.listed.store(list.len(), Ordering::Relaxed);
         drop(list);
-        // The counterpart of the sender's: the worker sees the errand, or the sender sees it in the list.
+        // The counterpart of the sender's: the worker sees the errand, or the sender sees it in the
+        // list.
         fence::full(Edge::IdleSleep);
     }
 

@@ -1,7 +1,8 @@
 //! Jobs of one worker that are to begin in the order in which they were spawned.
 //!
-//! A deque gives its owner the youngest job. So the jobs go into a queue beside it, and into the deque goes, as often as there are jobs in the
-//! queue, one and the same job that runs the oldest of them, on whichever worker that is. (rayon, RFC 1, "scope scheduling".)
+//! A deque gives its owner the youngest job. So the jobs go into a queue beside it, and into the
+//! deque goes, as often as there are jobs in the queue, one and the same job that runs the oldest
+//! of them, on whichever worker that is. (rayon, RFC 1, "scope scheduling".)
 
 #![allow(unsafe_code, reason = "a deque has the address of a queue")]
 
@@ -26,7 +27,8 @@ impl Fifo {
         Self { root, jobs: Closures::default(), _pinned: PhantomPinned }
     }
 
-    /// Puts a job into the queue. A slot with the queue's address and [`run`](Self::run) has to go into a deque for it.
+    /// Puts a job into the queue. A slot with the queue's address and [`run`](Self::run) has to go
+    /// into a deque for it.
     pub(crate) fn push(&self, job: Closure) {
         self.jobs.push(job);
     }
@@ -44,8 +46,9 @@ impl Fifo {
         // SAFETY: the slot is the caller's.
         let this = slot.with_body(|place: *mut *mut Self| unsafe { place.read() });
         job::release_slot(slot, victim);
-        // SAFETY: the queue is there until as many jobs have been run as have been pushed, and this is about to run one. Its job may be the
-        // last, so nothing of the queue is used after it has begun.
+        // SAFETY: the queue is there until as many jobs have been run as have been pushed, and this
+        // is about to run one. Its job may be the last, so nothing of the queue is used after it
+        // has begun.
         let this = unsafe { &*this };
         let (root, closure) = (this.root, this.pop());
         job::run_spawned(context, victim, root, closure);

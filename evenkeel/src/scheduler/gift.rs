@@ -2,13 +2,13 @@
 //!
 //! A thief has at most one request out, so at most one giver writes here at a time. The giver fills
 //! the entries and says that they are ready under one lock; the thief, once it sees that, takes the
-//! lock, and so sees the entries. A thief whose request has been taken need not stand by: it goes on, looks here at the end
-//! of each batch, and before it sleeps; the giver wakes it if it sleeps, by the protocol of
-//! [`idle`](super::idle).
+//! lock, and so sees the entries. A thief whose request has been taken need not stand by: it goes
+//! on, looks here at the end of each batch, and before it sleeps; the giver wakes it if it sleeps,
+//! by the protocol of [`idle`](super::idle).
 //!
-//! A thief that has begun a poll which does not end does not come for its answer. So others see a gift with
-//! tasks in it as they see an inbox, and may [take the tasks out](Gift::rob); the gift stays ready, empty,
-//! because the thief's request ends with it.
+//! A thief that has begun a poll which does not end does not come for its answer. So others see a
+//! gift with tasks in it as they see an inbox, and may [take the tasks out](Gift::rob); the gift
+//! stays ready, empty, because the thief's request ends with it.
 
 use super::entry::Entry;
 use crate::primitives::atomic::{AtomicBool, Ordering};

@@ -1,32 +1,37 @@
-//! Guests: what runs on top of a waiting worker's stack without being a descendant of what that worker waits for.
+//! Guests: what runs on top of a waiting worker's stack without being a descendant of what that
+//! worker waits for.
 //!
-//! A worker that waits runs descendants of what it waits for (see [`deque`](super::deque)), and for three reasons something
-//! else: its part of a [`broadcast`](super::broadcast), which no other worker may run; an [`errand`](super::errands) of
-//! its runtime, while it waits for another runtime, whose workers may wait for that errand in turn; and whatever there is,
-//! where the program yields.
+//! A worker that waits runs descendants of what it waits for (see [`deque`](super::deque)), and for
+//! three reasons something else: its part of a [`broadcast`](super::broadcast), which no other
+//! worker may run; an [`errand`](super::errands) of its runtime, while it waits for another
+//! runtime, whose workers may wait for that errand in turn; and whatever there is, where the
+//! program yields.
 //!
 //! # What a guest must not do
-//! Whoever waits for a job that runs on this worker takes what lies in this worker's deque for a descendant of that job. What a guest
-//! forks is none. So the worker counts its guests where those who wait look before they take, and changes the tag of its
-//! deque when one comes and when it goes: a thief that has seen none, and whose exchange of the word succeeds, takes nothing that a
+//! Whoever waits for a job that runs on this worker takes what lies in this worker's deque for a
+//! descendant of that job. What a guest forks is none. So the worker counts its guests where those
+//! who wait look before they take, and changes the tag of its deque when one comes and when it
+//! goes: a thief that has seen none, and whose exchange of the word succeeds, takes nothing that a
 //! guest has forked. The idle take it all the same.
 //!
 //! # Why nobody waits for ever
-//! Suppose that everybody waits. Of all frames that wait, on all stacks, take the one that began last, which is the
-//! top of its stack. What it waits for has begun after it or has not begun. If it has begun, whatever lies on top of
-//! it has begun later still and waits too: a contradiction. If it has not begun, it is a job in a deque that its owner, or whoever waits
-//! for it, can reach; a part, which its worker runs as soon as it waits; or an errand of a runtime all of whose workers wait. Were
-//! none of them to wait for another runtime, the last to have begun to wait would wait for something that began later in this
-//! runtime, or for a part, as above; so one does, and it runs the errand. The argument counts forks, calls and broadcasts
-//! alone: a lock that is held across one of them and taken by a guest breaks it, as it does in every runtime.
+//! Suppose that everybody waits. Of all frames that wait, on all stacks, take the one that began
+//! last, which is the top of its stack. What it waits for has begun after it or has not begun. If
+//! it has begun, whatever lies on top of it has begun later still and waits too: a contradiction.
+//! If it has not begun, it is a job in a deque that its owner, or whoever waits for it, can reach;
+//! a part, which its worker runs as soon as it waits; or an errand of a runtime all of whose
+//! workers wait. Were none of them to wait for another runtime, the last to have begun to wait
+//! would wait for something that began later in this runtime, or for a part, as above; so one does,
+//! and it runs the errand. The argument counts forks, calls and broadcasts alone: a lock that is
+//! held across one of them and taken by a guest breaks it, as it does in every runtime.
 
 use super::context::Context;
 use super::job;
 use crate::primitives::atomic::Ordering;
 use crate::topology::Distance;
 
-/// Runs `guest`, which does not panic and comes from so far, and the jobs that it leaves in the deque, on a worker that waits or
-/// yields.
+/// Runs `guest`, which does not panic and comes from so far, and the jobs that it leaves in the
+/// deque, on a worker that waits or yields.
 pub(crate) fn host(context: &Context, distance: Distance, guest: impl FnOnce()) {
     let processor = context.seat.processor();
     let floor = processor.deque.level();
@@ -59,7 +64,8 @@ mod model {
         deque: Home,
     }
 
-    /// A worker takes in a guest, which forks, while another looks for descendants of what the worker ran before.
+    /// A worker takes in a guest, which forks, while another looks for descendants of what the
+    /// worker ran before.
     #[test]
     fn whoever_waits_takes_nothing_that_a_guest_has_forked() {
         check(&[Edge::DequeLook, Edge::DequePublish], || {

@@ -1,27 +1,29 @@
 //! How tasks go from one processor to another: on request first, by force last.
 //!
 //! # Roles
-//! The *owner* of a queue, and a *taker*, another processor, which steals (it has no work) or helps (it
-//! has, and the owner's is older).
+//! The *owner* of a queue, and a *taker*, another processor, which steals (it has no work) or helps
+//! (it has, and the owner's is older).
 //!
 //! # Protocol
-//! 1. The taker leaves its number in the owner's `claim` word ([`ask`]). It has at most one request out.
-//! 2. The owner sees the word at its next push or pop, takes the request, moves the older half of the
-//!    difference into the taker's [`Gift`](super::gift), and wakes the taker if that sleeps
+//! 1. The taker leaves its number in the owner's `claim` word ([`ask`]). It has at most one request
+//!    out.
+//! 2. The owner sees the word at its next push or pop, takes the request, moves the older half of
+//!    the difference into the taker's [`Gift`](super::gift), and wakes the taker if that sleeps
 //!    ([`answer`]). Half of nothing is an answer too.
-//! 3. A taker that has no answer in time withdraws its request ([`give_up`]). If that
-//!    succeeds, the owner is inside a long poll, and the taker uses the heavy fence ([`force`]). If it
-//!    fails, the owner has taken the request and the answer is on its way.
+//! 3. A taker that has no answer in time withdraws its request ([`give_up`]). If that succeeds, the
+//!    owner is inside a long poll, and the taker uses the heavy fence ([`force`]). If it fails, the
+//!    owner has taken the request and the answer is on its way.
 //!
-//! Whoever answers pays for its own fences for a while (see [`biased`](super::biased)), and so does whoever sees
-//! somebody search. From such an owner a thief takes without asking ([`seize`]).
+//! Whoever answers pays for its own fences for a while (see [`biased`](super::biased)), and so does
+//! whoever sees somebody search. From such an owner a thief takes without asking ([`seize`]).
 //!
 //! # Why nothing is lost
-//! The request leaves the word by one read-modify-write, the owner's or the taker's, so it is answered
-//! or withdrawn, never both (model in [`biased`](super::biased)). Tasks are moved under the owner's side
-//! of the lock or under a claim, into a buffer that belongs to the taker, and each is in one of them at
-//! any time. A taker that falls asleep looks at its gift after it has announced itself, and the giver
-//! looks for sleepers after it has given, with a fence on either side.
+//! The request leaves the word by one read-modify-write, the owner's or the taker's, so it is
+//! answered or withdrawn, never both (model in [`biased`](super::biased)). Tasks are moved under
+//! the owner's side of the lock or under a claim, into a buffer that belongs to the taker, and each
+//! is in one of them at any time. A taker that falls asleep looks at its gift after it has
+//! announced itself, and the giver looks for sleepers after it has given, with a fence on either
+//! side.
 
 use super::context::Context;
 use super::entry::Entry;
@@ -40,8 +42,8 @@ pub(crate) struct Request {
     pub(crate) departures: usize,
 }
 
-/// Answers the request that another processor has left, if it is still there. `polling`: from inside a
-/// poll.
+/// Answers the request that another processor has left, if it is still there. `polling`: from
+/// inside a poll.
 #[cold]
 pub(crate) fn answer(context: &Context, polling: bool) {
     let Some(taker) = context.seat.processor().local.take_request() else { return };
@@ -71,7 +73,8 @@ pub(crate) fn ask(context: &Context, victim: usize, look: &Look, now: u64) -> Op
     Some(Request { victim, until, departures })
 }
 
-/// Stands by for the answer for as long as that is cheaper than the heavy fence. True if it is here.
+/// Stands by for the answer for as long as that is cheaper than the heavy fence. True if it is
+/// here.
 pub(crate) fn await_answer(context: &Context, request: &Request) -> bool {
     let gift = &context.seat.processor().gift;
     loop {
@@ -109,8 +112,8 @@ pub(crate) fn receive(context: &Context) -> Option<usize> {
     Some(take_in(context, &mut entries))
 }
 
-/// Takes from a victim that pays for its own fences, without asking. Says how many tasks; none if it does not pay any
-/// more, or if somebody else is at it.
+/// Takes from a victim that pays for its own fences, without asking. Says how many tasks; none if
+/// it does not pay any more, or if somebody else is at it.
 #[cold]
 pub(crate) fn seize(context: &Context, victim: usize, look: &Look) -> Option<usize> {
     let processor = &context.shared().processors[victim];

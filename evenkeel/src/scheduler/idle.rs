@@ -1,13 +1,13 @@
 //! How processors fall asleep and are woken.
 //!
 //! # Roles
-//! A *pusher* has just made a task visible in a queue or an inbox. A *searcher* is awake, without work,
-//! and looks at the others. A *sleeper* is parked. The *watch* is the sleeper at the bottom of the
-//! stack: its sleeps are bounded while others work.
+//! A *pusher* has just made a task visible in a queue or an inbox. A *searcher* is awake, without
+//! work, and looks at the others. A *sleeper* is parked. The *watch* is the sleeper at the bottom
+//! of the stack: its sleeps are bounded while others work.
 //!
 //! # States
-//! `word` counts the sleepers and the searchers, and who is away. `stack` holds the sleepers, the last to fall asleep on
-//! top. Each processor has a flag, `asleep`.
+//! `word` counts the sleepers and the searchers, and who is away. `stack` holds the sleepers, the
+//! last to fall asleep on top. Each processor has a flag, `asleep`.
 //!
 //! # Falling asleep
 //! 1. If it has been searching, the processor counts itself out of the searchers.
@@ -21,28 +21,30 @@
 //! # Waking
 //! 1. The pusher makes the task visible.
 //! 2. A full fence, which on x86 is the locked instruction that made the task ready (the push into
-//!    one's own queue comes before it) or that put it into an inbox.
-//!    The only worker of a runtime does without where it would need one of its own: it is awake, and there is nobody else.
-//! 3. It loads `word`. If somebody sleeps, nobody searches, and the policy finds it worth the price, it
-//!    takes the top of the stack, counts it as a searcher, clears `asleep` and unparks it.
+//!    one's own queue comes before it) or that put it into an inbox. The only worker of a runtime
+//!    does without where it would need one of its own: it is awake, and there is nobody else.
+//! 3. It loads `word`. If somebody sleeps, nobody searches, and the policy finds it worth the
+//!    price, it takes the top of the stack, counts it as a searcher, clears `asleep` and unparks
+//!    it.
 //!
-//! A searcher that finds work and was the last one wakes the next sleeper, if there is more: wake-ups
-//! come in a chain, one per task found, not in a herd.
+//! A searcher that finds work and was the last one wakes the next sleeper, if there is more:
+//! wake-ups come in a chain, one per task found, not in a herd.
 //!
 //! # Why no wake-up is lost
-//! The push and the announcement form Dekker's pattern with a full fence on either side. So the pusher
-//! sees the sleeper (3), or the sleeper sees the task (4). If the pusher sees a searcher instead and
-//! leaves it to that, then the searcher was counted in when the pusher looked, so its step 1 comes
-//! after the push's fence, and its step 4 sees the task. Both fences run at every push and at every
-//! announcement, not once per batch, so the delay is that of one step.
+//! The push and the announcement form Dekker's pattern with a full fence on either side. So the
+//! pusher sees the sleeper (3), or the sleeper sees the task (4). If the pusher sees a searcher
+//! instead and leaves it to that, then the searcher was counted in when the pusher looked, so its
+//! step 1 comes after the push's fence, and its step 4 sees the task. Both fences run at every push
+//! and at every announcement, not once per batch, so the delay is that of one step.
 //!
-//! A pusher that the policy keeps from waking (a lone task in its own queue) runs the task itself at
-//! its next switch. If its present poll lasts, the watch finds the task: it looks at the heads' ages
-//! at least every [`waking::LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH) for as long as anybody
-//! is awake. When all are asleep the watch sleeps without a bound, and the pusher who finds it so
-//! (`armed` is false) unparks it to begin its rounds. An idle runtime does not wake at all. `armed` says
-//! that the sleeper at the bottom has a bounded sleep or an unpark on its way: it changes under the
-//! stack's lock alone, and whoever takes an armed watch off the stack unparks the next one.
+//! A pusher that the policy keeps from waking (a lone task in its own queue) runs the task itself
+//! at its next switch. If its present poll lasts, the watch finds the task: it looks at the heads'
+//! ages at least every [`waking::LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH) for as long
+//! as anybody is awake. When all are asleep the watch sleeps without a bound, and the pusher who
+//! finds it so (`armed` is false) unparks it to begin its rounds. An idle runtime does not wake at
+//! all. `armed` says that the sleeper at the bottom has a bounded sleep or an unpark on its way: it
+//! changes under the stack's lock alone, and whoever takes an armed watch off the stack unparks the
+//! next one.
 //!
 //! # When all workers compute
 //! `word` also counts the workers that are [*away*](absence), inside fork-join. When all are, none
@@ -50,10 +52,10 @@
 //! Both conditions of step 3 are one comparison of `word`.
 //!
 //! # Rejected
-//! A plain load of `word` after a plain push, with a fence once per batch: a poll that goes on for long
-//! after the push would leave the task beside a sleeper. The heavy fence in step 3: it would interrupt
-//! every core whenever one falls asleep. Waking for each push: two tasks that take turns would pay a
-//! system call of 7 to 11 µs per turn.
+//! A plain load of `word` after a plain push, with a fence once per batch: a poll that goes on for
+//! long after the push would leave the task beside a sleeper. The heavy fence in step 3: it would
+//! interrupt every core whenever one falls asleep. Waking for each push: two tasks that take turns
+//! would pay a system call of 7 to 11 µs per turn.
 
 use crate::primitives::atomic::{AtomicBool, AtomicU64, Edge, Ordering};
 use crate::primitives::thread::{self, Thread};
@@ -70,7 +72,8 @@ pub(crate) struct Idle {
     armed: AtomicBool,
     stack: Mutex<Vec<usize>>,
     seats: Box<[Seat]>,
-    /// How many of the seats are workers'. The one that may follow is the relief's, which is never on the stack.
+    /// How many of the seats are workers'. The one that may follow is the relief's, which is never
+    /// on the stack.
     workers: usize,
     calling: Calling,
 }
@@ -138,8 +141,8 @@ impl Idle {
         Counts::of(before).searching == 1
     }
 
-    /// Announces that `me` falls asleep, up to and with the fence. Its last look at the queues has to
-    /// follow, then [`sleep`](Self::sleep) or [`cancel`](Self::cancel).
+    /// Announces that `me` falls asleep, up to and with the fence. Its last look at the queues has
+    /// to follow, then [`sleep`](Self::sleep) or [`cancel`](Self::cancel).
     pub(crate) fn announce(&self, me: usize) {
         let mut stack = lock(&self.stack);
         stack.push(me);
@@ -149,13 +152,14 @@ impl Idle {
         fence::full(Edge::IdleSleep);
     }
 
-    /// Takes the announcement back. False if `me` has been woken meanwhile, which makes it a searcher.
+    /// Takes the announcement back. False if `me` has been woken meanwhile, which makes it a
+    /// searcher.
     pub(crate) fn cancel(&self, me: usize) -> bool {
         self.remove(me, 0)
     }
 
-    /// Sleeps once, for at most `limit`. True if `me` has been woken, and is a searcher; false if the
-    /// announcement still stands: time is up, or the watch is to begin its rounds.
+    /// Sleeps once, for at most `limit`. True if `me` has been woken, and is a searcher; false if
+    /// the announcement still stands: time is up, or the watch is to begin its rounds.
     pub(crate) fn sleep(&self, me: usize, limit: Option<Duration>) -> bool {
         let asleep = &self.seats[me].asleep;
         if asleep.load(Ordering::Acquire) {
@@ -164,8 +168,9 @@ impl Idle {
         !asleep.load(Ordering::Acquire)
     }
 
-    /// Whether `me` is the watch, and whether everybody sleeps. With that it says whether the watch makes
-    /// its rounds: who pushes is awake, so it was taken off the stack after this and sees what it said.
+    /// Whether `me` is the watch, and whether everybody sleeps. With that it says whether the watch
+    /// makes its rounds: who pushes is awake, so it was taken off the stack after this and sees
+    /// what it said.
     pub(crate) fn watch(&self, me: usize) -> Watch {
         let stack = lock(&self.stack);
         if stack.first() != Some(&me) {
@@ -194,8 +199,8 @@ impl Idle {
         self.wake_nearest(|_| Some(()), |counts| counts.searching == 0)
     }
 
-    /// Wakes the sleeper of the least rank as a searcher, of equals the last to fall asleep, if `may` allows it. Those without a rank
-    /// stay asleep.
+    /// Wakes the sleeper of the least rank as a searcher, of equals the last to fall asleep, if
+    /// `may` allows it. Those without a rank stay asleep.
     #[cold]
     pub(crate) fn wake_nearest<R: Ord>(
         &self,

@@ -2,28 +2,30 @@
 //! whole.
 //!
 //! # Roles and protocol
-//! A *sender* owns a right to the task, a [`Parcel`]: its [`Runnable`](crate::task::rights::Runnable), or
-//! the registry's [hold](crate::task::rights::Held) on a complete one. It links the task to the present head
-//! and makes it the head by one compare-and-swap. A *receiver* swaps the head with null: the chain is then its
-//! own. It turns the chain round, so that the tasks come out in the order in which they went in.
+//! A *sender* owns a right to the task, a [`Parcel`]: its
+//! [`Runnable`](crate::task::rights::Runnable), or the registry's [hold](crate::task::rights::Held)
+//! on a complete one. It links the task to the present head and makes it the head by one
+//! compare-and-swap. A *receiver* swaps the head with null: the chain is then its own. It turns the
+//! chain round, so that the tasks come out in the order in which they went in.
 //!
 //! # Why nothing is lost
-//! Senders only ever replace the head that they have linked to, and receivers take all or nothing, so
-//! there is no moment at which a task is in neither hand, and no ABA: a head that comes back has no
-//! successor that could be stale, because whoever pushes it links it anew. Any thread may receive, so
-//! the inbox of a processor that stands still can be emptied by others.
+//! Senders only ever replace the head that they have linked to, and receivers take all or nothing,
+//! so there is no moment at which a task is in neither hand, and no ABA: a head that comes back has
+//! no successor that could be stale, because whoever pushes it links it anew. Any thread may
+//! receive, so the inbox of a processor that stands still can be emptied by others.
 //!
 //! # Since when
-//! Whoever has read the clock and then sees the inbox empty knows that whatever it holds from then on comes later
-//! than that reading, and raises `since` to it. So however long a sender is held up between its look and the
-//! raise, `since` never passes the coming of a task that is there; and because it never falls, whoever reads
-//! it before it takes the tasks may apply it to all of them. It is close to the truth because the sender
-//! of the oldest task raises it before its task is there.
+//! Whoever has read the clock and then sees the inbox empty knows that whatever it holds from then
+//! on comes later than that reading, and raises `since` to it. So however long a sender is held up
+//! between its look and the raise, `since` never passes the coming of a task that is there; and
+//! because it never falls, whoever reads it before it takes the tasks may apply it to all of them.
+//! It is close to the truth because the sender of the oldest task raises it before its task is
+//! there.
 //!
 //! # Rejected
-//! A time that is stored by whoever finds the inbox empty: a sender that is held up after its look stores
-//! a time later than the coming of a task that has overtaken it. A time that receivers reset: a reset wipes out
-//! the time of a sender that is about to link its task.
+//! A time that is stored by whoever finds the inbox empty: a sender that is held up after its look
+//! stores a time later than the coming of a task that has overtaken it. A time that receivers
+//! reset: a reset wipes out the time of a sender that is about to link its task.
 //!
 //! A locked queue: senders from many threads would meet, and one that the operating system preempts
 //! would stop the processor.
@@ -58,9 +60,11 @@ impl<P: Parcel> Inbox<P> {
         self.head.load(Ordering::Relaxed).is_null()
     }
 
-    /// When the oldest task came: exact or earlier while there is one. To be asked before the tasks are taken.
+    /// When the oldest task came: exact or earlier while there is one. To be asked before the tasks
+    /// are taken.
     pub(crate) fn since(&self) -> u64 {
-        // With the tasks come the times that their senders have noted; without, it might be that of long ago.
+        // With the tasks come the times that their senders have noted; without, it might be that of
+        // long ago.
         self.head.load(Ordering::Acquire);
         self.since.load(Ordering::Relaxed)
     }
@@ -68,8 +72,8 @@ impl<P: Parcel> Inbox<P> {
     /// Leaves a right.
     pub(crate) fn push(&self, parcel: P) {
         let task = parcel.into_ptr();
-        // SAFETY: the right keeps the task from being freed, and nobody has it before the exchange below
-        // succeeds.
+        // SAFETY: the right keeps the task from being freed, and nobody has it before the exchange
+        // below succeeds.
         let header = unsafe { task.header() };
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
@@ -89,11 +93,13 @@ impl<P: Parcel> Inbox<P> {
         }
     }
 
-    /// The head of an inbox that was empty a moment ago; if it still is, notes since when it may not be.
+    /// The head of an inbox that was empty a moment ago; if it still is, notes since when it may
+    /// not be.
     fn look_again(&self) -> *mut Header {
         let now = clock::now();
         let null = ptr::null_mut();
-        // An exchange that succeeds has seen the latest head, where a load might see one from before `now`.
+        // An exchange that succeeds has seen the latest head, where a load might see one from
+        // before `now`.
         match self.head.compare_exchange(null, null, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => {
                 self.since.fetch_max(now, Ordering::Relaxed);

@@ -1,18 +1,23 @@
-//! A processor on the thread that waits for its tasks, which takes them in an order that a seed determines.
+//! A processor on the thread that waits for its tasks, which takes them in an order that a seed
+//! determines.
 //!
 //! # Roles
-//! The *interleaver* is the only worker of its runtime, on the thread of whoever made it. It has no loop of its own: its owner says what is next, so that a
-//! future which is no task can take turns with the tasks.
+//! The *interleaver* is the only worker of its runtime, on the thread of whoever made it. It has no
+//! loop of its own: its owner says what is next, so that a future which is no task can take turns
+//! with the tasks.
 //!
 //! # Why a seed determines the order
-//! Tasks become ready by what other tasks do, and by timers; each of these follows from the steps before. The clock stands, and is moved here, when nothing
-//! is ready. No step goes by the machine's time: not the length of a batch, of which there is none, nor when jobs of fork-join are run, which is after
-//! the step that has left them there. There is no other worker, no relief, and no thread for closures that block. What comes from another thread all the same is taken in
+//! Tasks become ready by what other tasks do, and by timers; each of these follows from the steps
+//! before. The clock stands, and is moved here, when nothing is ready. No step goes by the
+//! machine's time: not the length of a batch, of which there is none, nor when jobs of fork-join
+//! are run, which is after the step that has left them there. There is no other worker, no relief,
+//! and no thread for closures that block. What comes from another thread all the same is taken in
 //! between two steps, and is beyond what the seed determines.
 //!
 //! # Rejected
-//! The ordinary loop with another way to take from the queue: the paths that take 3 ns per switch would ask which it is. A thread of its own for the worker: the
-//! thread in `block_on` and the worker would wake each other, in an order that the system determines.
+//! The ordinary loop with another way to take from the queue: the paths that take 3 ns per switch
+//! would ask which it is. A thread of its own for the worker: the thread in `block_on` and the
+//! worker would wake each other, in an order that the system determines.
 
 use super::context::{self, Context};
 use super::meter::Doing;
@@ -26,7 +31,8 @@ use crate::topology::Distance;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether there has been such a run in the process: programs that have none pay a load for the question.
+/// Whether there has been such a run in the process: programs that have none pay a load for the
+/// question.
 static SEEN: AtomicBool = AtomicBool::new(false);
 
 /// Whether the caller is inside a run that a seed determines.
@@ -44,7 +50,8 @@ fn is_here() -> bool {
 /// The worker of a runtime whose tasks take turns as its owner says.
 pub(crate) struct Interleaver<'a>(Worker<'a>);
 
-/// Makes this thread the worker of `seat` for as long as `f` runs, and ends the runtime then: every task is complete when this returns.
+/// Makes this thread the worker of `seat` for as long as `f` runs, and ends the runtime then: every
+/// task is complete when this returns.
 ///
 /// `f` does not panic.
 pub(crate) fn work<R>(seat: Seat, f: impl FnOnce(&mut Interleaver<'_>) -> R) -> R {
@@ -70,7 +77,8 @@ impl Interleaver<'_> {
         self.0.context.ready()
     }
 
-    /// Polls the ready task that stands so many places behind the first, and tells `before` where it was spawned.
+    /// Polls the ready task that stands so many places behind the first, and tells `before` where
+    /// it was spawned.
     pub(crate) fn poll(&mut self, places: usize, before: impl FnOnce(&'static Location<'static>)) {
         if let Some(entry) = self.0.context.seat.pop_behind(places) {
             before(entry.task.live().footer().site);

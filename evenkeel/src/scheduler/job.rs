@@ -1,4 +1,5 @@
-//! Fork-join jobs, as far as the scheduler knows them: what a worker does with one that it has stolen.
+//! Fork-join jobs, as far as the scheduler knows them: what a worker does with one that it has
+//! stolen.
 
 #![allow(unsafe_code, reason = "a job is run by what its slot says")]
 
@@ -17,8 +18,8 @@ use crate::primitives::unwind;
 pub(crate) struct Asked(u64);
 
 impl Asked {
-    /// Asks, if there is anything to ask for. True if that has been in vain for so long that it is time to
-    /// [seize](Deque::seize).
+    /// Asks, if there is anything to ask for. True if that has been in vain for so long that it is
+    /// time to [seize](Deque::seize).
     pub(crate) fn is_in_vain(&mut self, deque: &Deque, now: u64) -> bool {
         if !deque.has_private() {
             self.0 = 0;
@@ -34,7 +35,8 @@ impl Asked {
     }
 }
 
-/// Whether a worker that has been without work for so long may take the oldest job of `victim`, if there is one.
+/// Whether a worker that has been without work for so long may take the oldest job of `victim`, if
+/// there is one.
 pub(crate) fn may_take(context: &Context, victim: usize, waited: u64) -> bool {
     let shared = context.shared();
     let Some(note) = shared.processor(victim).deque.oldest() else { return true };
@@ -108,15 +110,16 @@ impl Stolen {
     }
 }
 
-/// Says that whoever has taken a job from `victim` has read all that is in its slot, where nobody waits for a result: its owner may use
-/// the slot again. Whoever has popped a job needs not say so.
+/// Says that whoever has taken a job from `victim` has read all that is in its slot, where nobody
+/// waits for a result: its owner may use the slot again. Whoever has popped a job needs not say so.
 pub(crate) fn release_slot(slot: &Slot, victim: Option<usize>) {
     if victim.is_some() {
         slot.latch.complete();
     }
 }
 
-/// Runs what somebody has spawned, which does not panic, on the worker that has taken it from `victim` or popped it.
+/// Runs what somebody has spawned, which does not panic, on the worker that has taken it from
+/// `victim` or popped it.
 #[inline]
 pub(crate) fn run_spawned(
     context: &Context,
@@ -134,7 +137,8 @@ pub(crate) fn run_spawned(
     let floor = processor.deque.level();
     unwind::never(closure);
     if root != 0 {
-        // Jobs of a scope, which others come for by that root. What nobody waits for comes later, so that it keeps no tasks waiting.
+        // Jobs of a scope, which others come for by that root. What nobody waits for comes later,
+        // so that it keeps no tasks waiting.
         run_above(context, floor);
     }
     processor.root.store(before, Ordering::Relaxed);

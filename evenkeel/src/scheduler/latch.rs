@@ -1,17 +1,19 @@
-//! Where the owner of a job that was stolen waits for it. It lies in the job's [`Slot`](super::slot::Slot).
+//! Where the owner of a job that was stolen waits for it. It lies in the job's
+//! [`Slot`](super::slot::Slot).
 //!
 //! # Roles
 //! The *owner* of the job, and the *thief* who runs it.
 //!
 //! # States
-//! *Pending*; *taken*, with the thief's number; *asleep*, the same with an owner that is parked or about to be;
-//! *complete*.
+//! *Pending*; *taken*, with the thief's number; *asleep*, the same with an owner that is parked or
+//! about to be; *complete*.
 //!
 //! # Why nothing is lost
-//! The thief alone makes it *taken* and *complete*, and the owner alone *asleep*, from *taken* only, by a
-//! compare-and-swap. *Complete* is set by a swap that tells whether the owner sleeps; the owner sees the result that was written
-//! before it, for the swap releases and its own look acquires. After the swap the thief does not touch the job: the owner
-//! makes the latch *pending* again, for the next job of the slot.
+//! The thief alone makes it *taken* and *complete*, and the owner alone *asleep*, from *taken*
+//! only, by a compare-and-swap. *Complete* is set by a swap that tells whether the owner sleeps;
+//! the owner sees the result that was written before it, for the swap releases and its own look
+//! acquires. After the swap the thief does not touch the job: the owner makes the latch *pending*
+//! again, for the next job of the slot.
 
 use crate::primitives::atomic::{AtomicU32, Edge, Ordering, edge};
 
@@ -56,7 +58,8 @@ impl Latch {
         self.0.load(edge(Edge::LatchSeen, Ordering::Acquire)) & COMPLETE != 0
     }
 
-    /// The owner says that it is about to park. False if it need not: the job is complete, or not even taken.
+    /// The owner says that it is about to park. False if it need not: the job is complete, or not
+    /// even taken.
     pub(crate) fn fall_asleep(&self) -> bool {
         let word = self.0.load(Ordering::Relaxed);
         word & COMPLETE == 0

@@ -1,26 +1,30 @@
 //! What a worker spends its time on.
 //!
 //! # Roles
-//! The *owner* switches from one occupation to another. *Readers* want to know how long it has had each, the present one
-//! included.
+//! The *owner* switches from one occupation to another. *Readers* want to know how long it has had
+//! each, the present one included.
 //!
 //! # States
-//! `word` holds the present occupation and since when, or is [`BUSY`] while the owner is about to change it. `nanos` holds what is over.
+//! `word` holds the present occupation and since when, or is [`BUSY`] while the owner is about to
+//! change it. `nanos` holds what is over.
 //!
 //! # Protocol
-//! *Switch*: `word := BUSY`; what has passed is added to the old occupation; `word :=` the new one and the time. *Read*: `word`, all sums,
-//! `word` again; if it is the same, and not busy, then the present occupation gets what has passed since.
+//! *Switch*: `word := BUSY`; what has passed is added to the old occupation; `word :=` the new one
+//! and the time. *Read*: `word`, all sums, `word` again; if it is the same, and not busy, then the
+//! present occupation gets what has passed since.
 //!
 //! # Why nothing is counted twice or lost
-//! A reader that sees a new sum acquires what was stored before it, so its second look finds `BUSY` or something later, and it begins
-//! again. A reader that sees the new word at its first look acquires the sum that was stored before it. So the sums are those
-//! that belong to the word.
+//! A reader that sees a new sum acquires what was stored before it, so its second look finds `BUSY`
+//! or something later, and it begins again. A reader that sees the new word at its first look
+//! acquires the sum that was stored before it. So the sums are those that belong to the word.
 //!
 //! # Cost
-//! A switch is four plain stores. The clock is read by the caller, off the hot paths: where a worker runs out of work, finds some, waits or sleeps.
+//! A switch is four plain stores. The clock is read by the caller, off the hot paths: where a
+//! worker runs out of work, finds some, waits or sleeps.
 //!
 //! # Rejected
-//! Sums alone: a worker that sleeps for an hour, or runs one job for a minute, would show it only afterwards.
+//! Sums alone: a worker that sleeps for an hour, or runs one job for a minute, would show it only
+//! afterwards.
 
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 use crate::primitives::spin::Backoff;
@@ -29,7 +33,8 @@ use crate::topology::Distance;
 /// What a worker does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
-    /// It runs tasks and jobs; what it has stolen, from how far; what is its own, from [`Distance::Same`].
+    /// It runs tasks and jobs; what it has stolen, from how far; what is its own, from
+    /// [`Distance::Same`].
     Running(Distance),
     /// It takes work from another worker that is so far.
     Stealing(Distance),
@@ -71,7 +76,8 @@ const BITS: u32 = 4;
 
 const _: () = assert!(SLOTS <= 1 << BITS);
 
-/// Readers try so often to find the owner between two changes; then they take what they have seen last.
+/// Readers try so often to find the owner between two changes; then they take what they have seen
+/// last.
 const TRIES: u32 = 64;
 
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The scheduler: processors, the workers that run them, and how tasks move between them.
 //!
-//! Invariant: it knows a task's [`header`](crate::task::header), its state and what is reported of it,
-//! and nothing of futures. Every decision is made in [`policy`](crate::policy).
+//! Invariant: it knows a task's [`header`](crate::task::header), its state and what is reported of
+//! it, and nothing of futures. Every decision is made in [`policy`](crate::policy).
 
 pub(crate) mod biased;
 pub(crate) mod broadcast;

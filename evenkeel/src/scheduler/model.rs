@@ -1,7 +1,7 @@
 //! Models of the protocols between processors, on the scheduler's own types.
 //!
-//! They share by `std`'s `Arc`: loom's panics when it is dropped in a model that has failed, which would end
-//! the process instead of the weakened run.
+//! They share by `std`'s `Arc`: loom's panics when it is dropped in a model that has failed, which
+//! would end the process instead of the weakened run.
 
 use super::context::Context;
 use super::handover;
@@ -160,8 +160,8 @@ pub(super) fn drain(seat: &Seat) -> usize {
     std::iter::from_fn(|| seat.pop(true)).map(|entry| run::run_elsewhere(entry.task)).count()
 }
 
-/// A taker asks an owner that makes one push and one pop, then stays away for good; it withdraws its request
-/// and takes by force, or falls asleep until the answer is there.
+/// A taker asks an owner that makes one push and one pop, then stays away for good; it withdraws
+/// its request and takes by force, or falls asleep until the answer is there.
 #[test]
 fn a_task_changes_hands_by_answer_or_by_force_and_is_in_one_place() {
     use Edge::{BiasedBusy, BiasedClaim, BiasedHeavy, BiasedLeave, BiasedLight, BiasedUnclaim};
@@ -240,14 +240,16 @@ fn a_task_is_seized_from_a_fenced_owner_or_stays_with_it() {
     });
 }
 
-/// A task of one processor spawns another where it is polled, at the other processor, and is then complete at home.
+/// A task of one processor spawns another where it is polled, at the other processor, and is then
+/// complete at home.
 #[test]
 fn whoever_sees_a_task_complete_sees_what_it_has_spawned() {
     check(&[Edge::CountComplete, Edge::CountRead], || {
         let (home, elsewhere) = two_seats();
         let shared = home.shared().clone();
         home.processor().counters.spawned.add_ordered(1);
-        // In one thread, for the inbox through which a complete task goes home orders the two likewise.
+        // In one thread, for the inbox through which a complete task goes home orders the two
+        // likewise.
         let both = loom::thread::spawn(move || {
             elsewhere.processor().counters.spawned.add_ordered(1);
             home.processor().counters.completed.add_ordered(1);

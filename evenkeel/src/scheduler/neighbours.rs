@@ -79,7 +79,8 @@ impl Neighbours {
     }
 }
 
-/// The caches of a hardware thread whose sizes are known, the smallest first, and how far the threads are that share them.
+/// The caches of a hardware thread whose sizes are known, the smallest first, and how far the
+/// threads are that share them.
 fn caches(topology: &Topology, place: usize) -> Vec<(Distance, u64)> {
     let own = topology.caches().iter().filter(|cache| cache.cpus.contains(&place));
     let mut caches: Vec<_> = own

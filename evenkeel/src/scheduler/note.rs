@@ -3,7 +3,8 @@
 use crate::policy::locality::{Last, Offer};
 use crate::topology::Distance;
 
-/// How far workers may be, and who ran the job last. Zero is what a job without a note has: [`Offer::FREE`].
+/// How far workers may be, and who ran the job last. Zero is what a job without a note has:
+/// [`Offer::FREE`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Note(u32);
 

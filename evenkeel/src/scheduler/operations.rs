@@ -1,8 +1,8 @@
 //! The operations on objects that a worker begins, and which of them it looks at.
 //!
-//! One in some is looked at: the operation's class is steered, what it takes is sampled, and the task
-//! gives others a turn if it has had its own. Which they are follows from their numbers, but not at fixed distances:
-//! a task that goes round some objects comes to each of them with it.
+//! One in some is looked at: the operation's class is steered, what it takes is sampled, and the
+//! task gives others a turn if it has had its own. Which they are follows from their numbers, but
+//! not at fixed distances: a task that goes round some objects comes to each of them with it.
 
 use crate::policy::batch::BATCH;
 use crate::policy::object::sample;
@@ -57,8 +57,8 @@ impl Default for Operations {
 }
 
 impl Operations {
-    /// Counts an operation; true if it is looked at, and it is to be asked whether its task's turn is
-    /// over: that might never wait.
+    /// Counts an operation; true if it is looked at, and it is to be asked whether its task's turn
+    /// is over: that might never wait.
     #[inline(always)]
     pub(crate) fn count(&self) -> bool {
         let left = self.left.get() - 1;
@@ -95,8 +95,8 @@ impl Operations {
         is_over
     }
 
-    /// Whether the read that is looked at, of an object for which that was `doubled`, lets others in
-    /// beside it.
+    /// Whether the read that is looked at, of an object for which that was `doubled`, lets others
+    /// in beside it.
     pub(crate) fn is_to_share(&self, doubled: u32) -> bool {
         let reads = self.reads.get().wrapping_add(1);
         self.reads.set(reads);

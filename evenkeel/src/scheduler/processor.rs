@@ -1,5 +1,5 @@
-//! A processor: a seat at the machine, with a ready queue, an inbox and its statistics. It is not its
-//! worker: whoever holds its [`Seat`](super::seat::Seat) runs it.
+//! A processor: a seat at the machine, with a ready queue, an inbox and its statistics. It is not
+//! its worker: whoever holds its [`Seat`](super::seat::Seat) runs it.
 
 use super::biased::Biased;
 use super::closures::Closures;
@@ -32,7 +32,8 @@ use std::sync::Weak;
 pub(crate) struct Local {
     /// The tasks that can run, oldest first; its ends are in [`Published`].
     pub(crate) ready: Ring,
-    /// Those of them that are here for an object's sake: nobody else takes them as long as the worker switches.
+    /// Those of them that are here for an object's sake: nobody else takes them as long as the
+    /// worker switches.
     pub(crate) visitors: Visitors,
     /// The tasks that have been spawned here and are not complete.
     pub(crate) registry: Registry,
@@ -53,8 +54,8 @@ pub(crate) struct Published {
     pub(crate) mean_work: AtomicU64,
     /// Whether tasks are about to travel from here.
     pub(crate) departing: AtomicBool,
-    /// Whether its tasks are left together: a [`Mark`], left by the thief whose trial has failed. A hint, whose parts
-    /// may be those of two marks.
+    /// Whether its tasks are left together: a [`Mark`], left by the thief whose trial has failed. A
+    /// hint, whose parts may be those of two marks.
     together_from: AtomicU64,
     together_until: AtomicU64,
     together_most: AtomicU64,
@@ -94,7 +95,8 @@ pub(crate) struct Processor {
     pub(crate) parts: Closures,
     /// Jobs that nobody waits for, to begin in the order in which they were spawned here.
     pub(crate) fifo: Fifo,
-    /// The number, from one, of a worker that naps until this one publishes jobs. A hint: of several the last.
+    /// The number, from one, of a worker that naps until this one publishes jobs. A hint: of
+    /// several the last.
     pub(crate) napper: AtomicUsize,
     /// Where its worker is.
     pub(crate) place: Place,
@@ -143,8 +145,9 @@ impl Processor {
         }
     }
 
-    /// Looks at the processor at the time `now`; `departures` is what [`Ends::departures`] was at the last
-    /// look, and gets the present value. How long it has stalled, only [`View`](super::view::View) knows.
+    /// Looks at the processor at the time `now`; `departures` is what [`Ends::departures`] was at
+    /// the last look, and gets the present value. How long it has stalled, only
+    /// [`View`](super::view::View) knows.
     pub(crate) fn look(&self, now: u64, departures: &mut usize) -> Look {
         let published = &self.published;
         let before = std::mem::replace(departures, published.departures());

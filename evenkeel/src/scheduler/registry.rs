@@ -1,9 +1,9 @@
 //! The tasks that a processor has given birth to and that are not complete.
 //!
 //! A table with a list of free places: to enter or to remove a task touches one word of each, and a
-//! task knows its place. Eight bytes for each place, so that parked tasks stay small, and four more for each
-//! place that has been free. A table does not shrink while a task is in it: it keeps the size of the largest
-//! number of tasks there have been at once, and is given back when it is empty.
+//! task knows its place. Eight bytes for each place, so that parked tasks stay small, and four more
+//! for each place that has been free. A table does not shrink while a task is in it: it keeps the
+//! size of the largest number of tasks there have been at once, and is given back when it is empty.
 
 #![allow(unsafe_code, reason = "it keeps tasks by their addresses")]
 
@@ -63,8 +63,8 @@ impl Registry {
     }
 }
 
-/// Places that an empty table keeps: 48 KiB with their list. An estimate: below this, growing again costs more
-/// than the memory is worth; no benchmark sets it.
+/// Places that an empty table keeps: 48 KiB with their list. An estimate: below this, growing again
+/// costs more than the memory is worth; no benchmark sets it.
 const KEPT: usize = 4_096;
 
 #[cfg(all(test, not(any(loom, shuttle))))]

@@ -1,45 +1,47 @@
 //! The relief: who polls tasks while the workers are inside fork-join.
 //!
-//! A worker cannot poll a task on top of a frame that forks: the task might wait for a lock that the frame holds. So a worker
-//! that computes for long keeps its tasks waiting; the others take them over, unless they compute too. Then the
-//! *relief* does: a processor with a thread of its own, which the system's scheduler puts beside the workers.
+//! A worker cannot poll a task on top of a frame that forks: the task might wait for a lock that
+//! the frame holds. So a worker that computes for long keeps its tasks waiting; the others take
+//! them over, unless they compute too. Then the *relief* does: a processor with a thread of its
+//! own, which the system's scheduler puts beside the workers.
 //!
 //! # Roles
 //! A worker is *away* while it runs, from its loop, an errand, a part of a broadcast or a job; and
 //! from when the relief finds it [stuck](super::stuck), inside a long poll that forks, until the
-//! batch of that poll ends. The *relief* rests unless it is
-//! called. Whoever makes a task ready is a *pusher*, as in [`idle`](super::idle). The relief takes no
-//! part in fork-join: a task that forks on it runs both halves one after the other, because all workers that it might have to wait for
+//! batch of that poll ends. The *relief* rests unless it is called. Whoever makes a task ready is a
+//! *pusher*, as in [`idle`](super::idle). The relief takes no part in fork-join: a task that forks
+//! on it runs both halves one after the other, because all workers that it might have to wait for
 //! might wait for a lock which the task holds. Its deque is always full.
 //!
 //! # Protocol
-//! *Push*: the task becomes visible; a full fence; a look at the word of `idle`. If it says that all are away, or if the
-//! task came from outside, its processor's worker is away and nobody sleeps, the pusher calls.
-//! *Going away*: the worker counts itself in, by a locked instruction on that word; it looks at its own queue and, if it was
-//! the last, at every other. If there is anything in its own it wakes a sleeper; if nobody sleeps, or others have something, it calls.
+//! *Push*: the task becomes visible; a full fence; a look at the word of `idle`. If it says that
+//! all are away, or if the task came from outside, its processor's worker is away and nobody
+//! sleeps, the pusher calls. *Going away*: the worker counts itself in, by a locked instruction on
+//! that word; it looks at its own queue and, if it was the last, at every other. If there is
+//! anything in its own it wakes a sleeper; if nobody sleeps, or others have something, it calls.
 //! *Finding a worker stuck*: the relief counts it in, in the same way. If there is anything in that
 //! worker's queue it wakes a sleeper; if nobody sleeps it goes on as if it had been called.
-//! *Looking* for such is a protocol of its own: [`stuck`](super::stuck).
-//! *Calling*: `called := true`, by an exchange. Who finds it false unparks the relief or, the first time, starts its thread.
-//! *Relieving*: if all are away, or it has been called and nobody sleeps, the relief takes the
-//! queues and inboxes of those that are away by force. It polls. It leaves its tasks to the
-//! workers once one has been back for a while.
-//! *Leaving*: a pusher from outside whose call would follow leaves its task in the inbox of the relief itself, if that runs; then it calls.
-//! *Timers* of workers that are away it fires, and rests until the next is due, or until it is to
-//! look again: [`timers`](super::timers) says who calls it for those.
-//! *Resting*: it clears `called`, by an exchange; a full fence; it looks at its inbox and, if all are away, at every queue, and goes on if
-//! there is anything.
+//! *Looking* for such is a protocol of its own: [`stuck`](super::stuck). *Calling*: `called :=
+//! true`, by an exchange. Who finds it false unparks the relief or, the first time, starts its
+//! thread. *Relieving*: if all are away, or it has been called and nobody sleeps, the relief takes
+//! the queues and inboxes of those that are away by force. It polls. It leaves its tasks to the
+//! workers once one has been back for a while. *Leaving*: a pusher from outside whose call would
+//! follow leaves its task in the inbox of the relief itself, if that runs; then it calls. *Timers*
+//! of workers that are away it fires, and rests until the next is due, or until it is to look
+//! again: [`timers`](super::timers) says who calls it for those. *Resting*: it clears `called`, by
+//! an exchange; a full fence; it looks at its inbox and, if all are away, at every queue, and goes
+//! on if there is anything.
 //!
 //! # Why no task waits
 //! *Pusher and last worker to go away* form Dekker's pattern, queue against word: the pusher sees
 //! that all are away, or the worker sees the task. Where the relief counts the last worker in, it
 //! looks itself. It takes the queues of a stuck worker by force, as those of others; what that
 //! worker polls is in none of them. If not all are away, one of them is in its loop, or in a poll,
-//! and the rules of `idle` hold.
-//! *Pusher and relief*: both change `called` by a read-modify-write. A pusher that finds it set comes before the
-//! relief clears it, and so before the relief's look.
-//! The calls for one worker of several that is away are no part of this: they save a task the time until another comes for it.
-//! If the system refuses the thread, `called` stays set, and nobody calls or leaves anything any more: tasks wait for a worker to be back.
+//! and the rules of `idle` hold. *Pusher and relief*: both change `called` by a read-modify-write.
+//! A pusher that finds it set comes before the relief clears it, and so before the relief's look.
+//! The calls for one worker of several that is away are no part of this: they save a task the time
+//! until another comes for it. If the system refuses the thread, `called` stays set, and nobody
+//! calls or leaves anything any more: tasks wait for a worker to be back.
 //!
 //! # What is lost
 //! A task that forks for long may be the one that the relief takes. Then it runs on one core,
@@ -49,10 +51,11 @@
 //!
 //! # Rejected
 //! A deque of its own from which workers steal, as a [spare](super::spare) has: a relief that waits
-//! for a stolen half polls nobody, as in any long poll, but with nothing on its core.
-//! Polling tasks at forks: see above. A search for them between two jobs that a waiting worker runs: the same. A timer: who
-//! is woken would wait for it. To leave it tasks whose worker is in its loop, while it is awake: a trace of `evenkeel-bench run --bench mixed`
-//! showed no long wait of those. A thread from the start: most runtimes poll tasks or compute, and need none.
+//! for a stolen half polls nobody, as in any long poll, but with nothing on its core. Polling tasks
+//! at forks: see above. A search for them between two jobs that a waiting worker runs: the same. A
+//! timer: who is woken would wait for it. To leave it tasks whose worker is in its loop, while it
+//! is awake: a trace of `evenkeel-bench run --bench mixed` showed no long wait of those. A thread
+//! from the start: most runtimes poll tasks or compute, and need none.
 
 use super::context::Context;
 use super::handover;
@@ -72,7 +75,8 @@ use crate::primitives::spin::Backoff;
 use crate::topology::Distance;
 use std::fmt;
 
-/// Gives the relief, whose seat this is, a thread that [works](work). False if the system refuses it.
+/// Gives the relief, whose seat this is, a thread that [works](work). False if the system refuses
+/// it.
 pub(crate) struct Starter(pub(crate) Box<dyn Fn(Seat) -> bool + Send + Sync>);
 
 impl fmt::Debug for Starter {
@@ -99,8 +103,8 @@ pub(crate) fn call(shared: &Shared) {
 pub(super) struct Away<'a>(&'a Context);
 
 impl<'a> Away<'a> {
-    /// The worker goes away. Somebody is called if it leaves anything behind, or if it was the last and there is
-    /// anything to poll anywhere.
+    /// The worker goes away. Somebody is called if it leaves anything behind, or if it was the last
+    /// and there is anything to poll anywhere.
     pub(super) fn begin(context: &'a Context) -> Self {
         let shared = context.shared();
         let counts = shared.idle.go_away(&context.seat.processor().absence);

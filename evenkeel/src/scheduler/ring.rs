@@ -1,17 +1,18 @@
 //! The ready queue: a ring of entries, oldest first.
 //!
-//! The slots belong to whoever has the owner-biased lock. The two [`Ends`] lie beside the processor's other
-//! published figures, because they are what others want to see of a queue: how much is in it, and since when.
-//! So a push and a pop each store one index, which the owner needs anyway and from which everybody else
-//! computes the length.
+//! The slots belong to whoever has the owner-biased lock. The two [`Ends`] lie beside the
+//! processor's other published figures, because they are what others want to see of a queue: how
+//! much is in it, and since when. So a push and a pop each store one index, which the owner needs
+//! anyway and from which everybody else computes the length.
 //!
 //! The indices run freely and wrap; a slot is the index modulo the number of slots, a power of two.
 //!
 //! # Rejected
-//! `VecDeque` with its length and the head's age published apart: it has no power-of-two capacity to mask with,
-//! and publishing is then two more stores and three dependent loads for each push and pop, a fifth of the time of
-//! `evenkeel-bench run --bench yield`. Fetching the lines of the next tasks ahead: no gain, with a hundred tasks or with
-//! fifty thousand, that were here before; those that [come from elsewhere](super::visitors) are fetched.
+//! `VecDeque` with its length and the head's age published apart: it has no power-of-two capacity
+//! to mask with, and publishing is then two more stores and three dependent loads for each push and
+//! pop, a fifth of the time of `evenkeel-bench run --bench yield`. Fetching the lines of the next
+//! tasks ahead: no gain, with a hundred tasks or with fifty thousand, that were here before; those
+//! that [come from elsewhere](super::visitors) are fetched.
 
 #![allow(unsafe_code, reason = "a slot is there or not, as the ends say")]
 
@@ -59,15 +60,16 @@ impl Ends {
         self.head_since.load(Ordering::Relaxed)
     }
 
-    /// A number that changes whenever tasks leave the queue by its head. Others tell by it whether the
-    /// processor stands still; that a thief changes it too makes them look once more.
+    /// A number that changes whenever tasks leave the queue by its head. Others tell by it whether
+    /// the processor stands still; that a thief changes it too makes them look once more.
     #[inline(always)]
     pub(crate) fn departures(&self) -> usize {
         self.head.load(Ordering::Relaxed)
     }
 }
 
-/// The slots of a queue. Every method is for whoever has the queue's lock, and wants the queue's own ends.
+/// The slots of a queue. Every method is for whoever has the queue's lock, and wants the queue's
+/// own ends.
 #[derive(Debug)]
 pub(crate) struct Ring {
     /// A power of two of them. Those from head to tail are there.
@@ -200,7 +202,8 @@ impl Ring {
         unsafe { self.peek(last) }.since
     }
 
-    /// Moves what is there to a ring of `slots` slots, rounded up to a power of two that it fits into.
+    /// Moves what is there to a ring of `slots` slots, rounded up to a power of two that it fits
+    /// into.
     #[cold]
     pub(crate) fn resize(&mut self, ends: &Ends, slots: usize) {
         let len = ends.len();

@@ -15,8 +15,8 @@ use crate::task::state::{Begin, End, Pending, Polled, Release};
 use std::task::Poll;
 
 /// A processor asleep is woken to take back its complete tasks when a multiple of so many have come
-/// from one other: their memory is not kept for long, and a wake-up per task would cost more. An estimate
-/// that no benchmark sets.
+/// from one other: their memory is not kept for long, and a wake-up per task would cost more. An
+/// estimate that no benchmark sets.
 const RETURNS: u64 = 1_024;
 
 /// Polls a task once, or cancels it.
@@ -28,7 +28,8 @@ pub(crate) fn run(context: &Context, task: Runnable) {
             task.last.store(context.seat.me() as u16, Ordering::Relaxed);
             context.set_task(ptr.as_ptr());
             let polling = Polling::begin(task.live());
-            // SAFETY: this thread has the task's `Runnable`, and a task that has one has its future.
+            // SAFETY: this thread has the task's `Runnable`, and a task that has one has its
+            // future.
             let outcome = unsafe { (task.vtable.poll)(ptr) };
             context.set_task(std::ptr::null_mut());
             match outcome {
@@ -40,7 +41,8 @@ pub(crate) fn run(context: &Context, task: Runnable) {
                     After::Again => {
                         context.seat.push(task, context.now.get());
                     }
-                    // Its public part has the right to poll it, and may have given it to another thread already.
+                    // Its public part has the right to poll it, and may have given it to another
+                    // thread already.
                     After::Parked => {}
                     After::Visit => context.visit(task),
                 },

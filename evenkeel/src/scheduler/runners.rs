@@ -1,11 +1,14 @@
-//! Who ran which part of a recursion the last time, so that the next phase offers it to the same worker first.
+//! Who ran which part of a recursion the last time, so that the next phase offers it to the same
+//! worker first.
 //!
-//! Parts are known by a hash of where they lie in the recursion. What is here is a hint: two parts can share an entry.
+//! Parts are known by a hash of where they lie in the recursion. What is here is a hint: two parts
+//! can share an entry.
 
 use crate::primitives::atomic::{AtomicU16, Ordering};
 use std::sync::OnceLock;
 
-/// Entries: 8 KiB. A recursion of eight levels over each of sixteen arrays. An estimate; no benchmark sets it.
+/// Entries: 8 KiB. A recursion of eight levels over each of sixteen arrays. An estimate; no
+/// benchmark sets it.
 #[cfg(not(any(loom, shuttle)))]
 const ENTRIES: usize = 4_096;
 #[cfg(any(loom, shuttle))]

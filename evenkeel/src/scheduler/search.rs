@@ -60,8 +60,8 @@ impl Worker<'_> {
         std::mem::replace(&mut self.heard, heard) != heard
     }
 
-    /// Looks at nothing but the bell for a moment: where operations travel, more come soon. A search would have their hosts make fences, and read
-    /// lines that they write.
+    /// Looks at nothing but the bell for a moment: where operations travel, more come soon. A
+    /// search would have their hosts make fences, and read lines that they write.
     fn await_visitors(&mut self) -> bool {
         let processor = self.context.seat.processor();
         let until = clock::now().saturating_add(searching::AWAIT);
@@ -116,7 +116,8 @@ impl Worker<'_> {
                 return false;
             }
             if searching::yields(waited) {
-                // Whoever sleeps gets the core as soon as it is woken; whoever has given it away, when the other has used up its time.
+                // Whoever sleeps gets the core as soon as it is woken; whoever has given it away,
+                // when the other has used up its time.
                 last = !self.context.give_way(now);
             } else {
                 for _ in 0..8 {
@@ -163,7 +164,8 @@ impl Worker<'_> {
         false
     }
 
-    /// Goes round the others once: the near ones from a random one on, then the rest. Gives whom it has taken tasks from.
+    /// Goes round the others once: the near ones from a random one on, then the rest. Gives whom it
+    /// has taken tasks from.
     fn steal_once(&mut self, now: u64, waited: u64) -> Option<usize> {
         let shared = self.context.shared();
         let neighbours = &shared.neighbours[self.me];
@@ -197,7 +199,8 @@ impl Worker<'_> {
         if victim.local.is_fenced()
             && let Some(count) = handover::seize(context, other, look)
         {
-            // Nothing is an answer like any other: it is no sign of an owner that has been preempted.
+            // Nothing is an answer like any other: it is no sign of an owner that has been
+            // preempted.
             return count > 0;
         }
         // One request at a time; and the victim may have one of somebody else's.

@@ -1,8 +1,9 @@
 //! The right to run a processor, and all that its holder does with the processor's queue.
 //!
-//! Each method enters the owner-biased lock, moves a few words and leaves; none runs a caller's code
-//! inside, so the owner never meets itself. One thing inside may be a program's own: a queue or a registry
-//! that grows or shrinks calls the global allocator, which therefore must not wake or spawn tasks.
+//! Each method enters the owner-biased lock, moves a few words and leaves; none runs a caller's
+//! code inside, so the owner never meets itself. One thing inside may be a program's own: a queue
+//! or a registry that grows or shrinks calls the global allocator, which therefore must not wake or
+//! spawn tasks.
 
 #![allow(
     unsafe_code,
@@ -29,9 +30,9 @@ use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// A queue's buffer is given back when it has at least this many places and uses an eighth of them at most:
-/// 64 KiB, which a burst may leave behind. An estimate: below that the memory is not worth a call of the
-/// allocator; no benchmark sets it.
+/// A queue's buffer is given back when it has at least this many places and uses an eighth of them
+/// at most: 64 KiB, which a burst may leave behind. An estimate: below that the memory is not worth
+/// a call of the allocator; no benchmark sets it.
 const KEPT: usize = 4_096;
 
 /// What a signal from the worker itself has come to.
@@ -59,13 +60,13 @@ pub(crate) struct Seat {
     not_sync: PhantomData<Cell<()>>,
 }
 
-// SAFETY: all that the pointer leads to is `Sync`, and lives as long as `shared`; the right that a seat is may
-// go to another thread.
+// SAFETY: all that the pointer leads to is `Sync`, and lives as long as `shared`; the right that a
+// seat is may go to another thread.
 unsafe impl Send for Seat {}
 
 impl Seat {
-    /// A scheduler with a processor for each entry of `neighbours`, and the seats of its workers; with `relief`, the last processor is
-    /// the relief's.
+    /// A scheduler with a processor for each entry of `neighbours`, and the seats of its workers;
+    /// with `relief`, the last processor is the relief's.
     pub(crate) fn all(
         neighbours: Box<[Neighbours]>,
         locality: Locality,
@@ -82,7 +83,8 @@ impl Seat {
         (shared, seats)
     }
 
-    /// The seat of the relief, for whoever has been told to [start](super::idle::Called::Start) it: one caller.
+    /// The seat of the relief, for whoever has been told to [start](super::idle::Called::Start) it:
+    /// one caller.
     pub(super) fn of_relief(shared: &Arc<Shared>) -> Self {
         Self::of(shared, shared.workers)
     }
@@ -116,8 +118,8 @@ impl Seat {
 
     #[inline(always)]
     pub(crate) fn processor(&self) -> &Processor {
-        // SAFETY: it is one of the processors of `shared`, which this seat keeps alive and which stay where
-        // they are, those of spares too.
+        // SAFETY: it is one of the processors of `shared`, which this seat keeps alive and which
+        // stay where they are, those of spares too.
         unsafe { self.processor.as_ref() }
     }
 
@@ -137,8 +139,8 @@ impl Seat {
 
     #[inline(always)]
     fn local(&self) -> Owned<'_, Local> {
-        // SAFETY: there is one seat per processor and it is not `Sync`, so there is one owner; no method
-        // of the seat calls another or a caller's code while it has the result.
+        // SAFETY: there is one seat per processor and it is not `Sync`, so there is one owner; no
+        // method of the seat calls another or a caller's code while it has the result.
         unsafe { self.processor().local.enter() }
     }
 
@@ -163,7 +165,8 @@ impl Seat {
         &self.processor().published.ready
     }
 
-    /// Takes the oldest task. Without `visits` visitors come last: for a batch in whose beginning there was none.
+    /// Takes the oldest task. Without `visits` visitors come last: for a batch in whose beginning
+    /// there was none.
     #[inline(always)]
     pub(crate) fn pop(&self, visits: bool) -> Option<Entry> {
         let published = &self.processor().published;
@@ -186,12 +189,14 @@ impl Seat {
         Some(visitor)
     }
 
-    /// Whether the task at this address is the visitor that was taken last, and has not [left](Self::forget_visitor) since.
+    /// Whether the task at this address is the visitor that was taken last, and has not
+    /// [left](Self::forget_visitor) since.
     pub(crate) fn has_come(&self, task: *mut Header) -> bool {
         ptr::eq(self.came.get(), task)
     }
 
-    /// Notes that the visitor which was taken last, if it is the task that was polled, is about to be elsewhere.
+    /// Notes that the visitor which was taken last, if it is the task that was polled, is about to
+    /// be elsewhere.
     #[inline(always)]
     pub(crate) fn forget_visitor(&self) {
         self.came.set(ptr::null_mut());
@@ -229,8 +234,9 @@ impl Seat {
         self.local().ready.push(self.ends(), Entry { task, since: now })
     }
 
-    /// Puts a task to the back of the queue that has waited for its public part. Unlike a signal it has changed nothing since, so where others may
-    /// sleep the owner leaves the lock by a read-modify-write, as in [`push_new`](Self::push_new).
+    /// Puts a task to the back of the queue that has waited for its public part. Unlike a signal it
+    /// has changed nothing since, so where others may sleep the owner leaves the lock by a
+    /// read-modify-write, as in [`push_new`](Self::push_new).
     #[inline(always)]
     pub(crate) fn push_resumed(&self, task: Runnable, now: u64) -> usize {
         let mut local = self.local();
@@ -251,8 +257,8 @@ impl Seat {
 
     /// Enters a new task into the registry and puts it to the back of the queue.
     ///
-    /// The owner leaves the lock by a read-modify-write, unless it is [alone](Self::is_lone): the fence between the push and the look for
-    /// sleepers (see [`idle`](super::idle)).
+    /// The owner leaves the lock by a read-modify-write, unless it is [alone](Self::is_lone): the
+    /// fence between the push and the look for sleepers (see [`idle`](super::idle)).
     #[inline(always)]
     pub(crate) fn push_new(&self, task: Runnable, now: u64) -> usize {
         let mut local = self.local();
@@ -280,12 +286,13 @@ impl Seat {
 
     /// Signals a task and, if that makes it ready, puts it to the back of the queue.
     ///
-    /// An idle task is put there *before* the read-modify-write that makes it ready, and taken back if
-    /// somebody else was first. Nobody can take from the queue meanwhile: this is all inside the lock. Its
-    /// published length and age can be seen with an entry that is taken back. That is harmless: they are hints,
-    /// which are out of date as soon as they are read, and whoever goes by them finds out under the lock what is
-    /// there; at worst it has asked, fenced or stayed awake in vain. The locked instruction is the fence between the
-    /// push and the look for sleepers (see [`idle`](super::idle)): it costs nothing.
+    /// An idle task is put there *before* the read-modify-write that makes it ready, and taken back
+    /// if somebody else was first. Nobody can take from the queue meanwhile: this is all inside the
+    /// lock. Its published length and age can be seen with an entry that is taken back. That is
+    /// harmless: they are hints, which are out of date as soon as they are read, and whoever goes
+    /// by them finds out under the lock what is there; at worst it has asked, fenced or stayed
+    /// awake in vain. The locked instruction is the fence between the push and the look for
+    /// sleepers (see [`idle`](super::idle)): it costs nothing.
     ///
     /// With `consume` a counted reference is used up.
     #[inline(always)]
@@ -368,7 +375,8 @@ impl Seat {
         }
     }
 
-    /// Puts the tasks that have travelled here to the back of the visitors' queue, and says how many.
+    /// Puts the tasks that have travelled here to the back of the visitors' queue, and says how
+    /// many.
     #[cold]
     pub(crate) fn receive(&self, now: u64) -> usize {
         let ends = &self.processor().published.visitors;
@@ -379,8 +387,8 @@ impl Seat {
         })
     }
 
-    /// Takes in what has come from another queue, oldest first, each task at the place of its age: a queue
-    /// out of order would let tasks overtake older ones.
+    /// Takes in what has come from another queue, oldest first, each task at the place of its age:
+    /// a queue out of order would let tasks overtake older ones.
     pub(crate) fn take_in(&self, entries: &mut Vec<Entry>) {
         // One of them may have been the last visitor here.
         self.forget_visitor();

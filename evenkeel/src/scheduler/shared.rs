@@ -90,9 +90,9 @@ pub(crate) struct Shared {
     pub(crate) misses: OnceLock<Misses>,
     /// What a room above keeps for the runtime: the classes of its objects.
     pub(crate) kept: OnceLock<Box<dyn Any + Send + Sync>>,
-    /// How many classes of objects are entered elsewhere than where tasks are. An entry reads it, and
-    /// needs nothing else of its class if there is none: that lies behind the object's own line. A
-    /// class counts that has no objects any more: others are entered 1 ns later then.
+    /// How many classes of objects are entered elsewhere than where tasks are. An entry reads it,
+    /// and needs nothing else of its class if there is none: that lies behind the object's own
+    /// line. A class counts that has no objects any more: others are entered 1 ns later then.
     elsewhere: CachePadded<AtomicUsize>,
     /// Counts what makes it wrong in general to go where objects [were](super::whereabouts). On a
     /// line of its own: an entry looks at it where its worker has notes.

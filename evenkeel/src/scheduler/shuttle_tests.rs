@@ -1,8 +1,9 @@
-//! The whole scheduler under shuttle: workers, tasks and outside threads, by random and by priority-based (PCT)
-//! schedules.
+//! The whole scheduler under shuttle: workers, tasks and outside threads, by random and by
+//! priority-based (PCT) schedules.
 //!
-//! Memory is sequentially consistent here; the orders of memory are the business of the loom models. A lost
-//! wake-up shows as a deadlock, a task that is lost or polled twice as a failed assertion.
+//! Memory is sequentially consistent here; the orders of memory are the business of the loom
+//! models. A lost wake-up shows as a deadlock, a task that is lost or polled twice as a failed
+//! assertion.
 //!
 //! [`checked`](crate::runtime::checked) says how many schedules.
 
@@ -22,7 +23,8 @@ use std::future::Future;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// Runs `scenario` on a scheduler with this many workers, under many schedules. In the end the runtime drains.
+/// Runs `scenario` on a scheduler with this many workers, under many schedules. In the end the
+/// runtime drains.
 pub(crate) fn check(workers: usize, scenario: fn(&Arc<Shared>)) {
     check_until(workers, Phase::Draining, scenario);
 }

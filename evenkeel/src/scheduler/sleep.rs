@@ -102,16 +102,16 @@ impl Worker<'_> {
         })
     }
 
-    /// Asks everybody for fork-join jobs: whoever forks next wakes a sleeper. The worker's announcement comes before it, so
-    /// that whoever sees the request sees the sleeper.
+    /// Asks everybody for fork-join jobs: whoever forks next wakes a sleeper. The worker's
+    /// announcement comes before it, so that whoever sees the request sees the sleeper.
     pub(super) fn ask_for_jobs(&self) {
         for other in self.shared.hosts(self.me) {
             self.shared.processor(other).deque.ask();
         }
     }
 
-    /// Takes back a request that is out: its victim's word is not to be blocked by a sleeper. One that the
-    /// victim has taken is answered, and the answer wakes this processor.
+    /// Takes back a request that is out: its victim's word is not to be blocked by a sleeper. One
+    /// that the victim has taken is answered, and the answer wakes this processor.
     pub(super) fn withdraw(&mut self) {
         if self.request.is_some_and(|request| handover::give_up(self.context, &request)) {
             self.request = None;

@@ -1,17 +1,20 @@
 //! The places of a deque: slots, each of which holds a job.
 //!
 //! # States
-//! A slot is *free*; *in use*, from a push to the pop; or *stolen*, from a thief's CAS until its owner retires it.
+//! A slot is *free*; *in use*, from a push to the pop; or *stolen*, from a thief's CAS until its
+//! owner retires it.
 //!
 //! # Protocol
-//! The owner writes the job into a free slot and pushes it. Whoever takes the job out of the deque, the owner or a thief,
-//! reads it from there. A thief says by the slot's latch that it is done with the slot: after the result is in it, or, where
-//! nobody waits for one, after the job has been read. The owner then takes the result, resets latch and note, and uses the slot again.
-//! So a free slot has a latch that is pending and no note, and a push stores neither.
+//! The owner writes the job into a free slot and pushes it. Whoever takes the job out of the deque,
+//! the owner or a thief, reads it from there. A thief says by the slot's latch that it is done with
+//! the slot: after the result is in it, or, where nobody waits for one, after the job has been
+//! read. The owner then takes the result, resets latch and note, and uses the slot again. So a free
+//! slot has a latch that is pending and no note, and a push stores neither.
 //!
 //! # Source
-//! Lace has slots of one cache line that hold the tasks themselves. A job in a slot needs no address of its own: a fork
-//! stores its closure and what runs it, and nothing of it lies on the stack.
+//! Lace has slots of one cache line that hold the tasks themselves. A job in a slot needs no
+//! address of its own: a fork stores its closure and what runs it, and nothing of it lies on the
+//! stack.
 
 #![allow(unsafe_code, reason = "a slot holds jobs of all types")]
 
@@ -26,9 +29,9 @@ use std::ptr;
 /// Bytes of a slot that the job has for itself, aligned to 16.
 const BODY: usize = 48;
 
-/// Runs the job of a slot on the worker that has taken it from processor `victim`, or has popped it from its own deque, and reports its
-/// end to whoever waits. A worker that robs itself is a thief too. Panics are caught inside. The caller has taken the job out of a
-/// deque.
+/// Runs the job of a slot on the worker that has taken it from processor `victim`, or has popped it
+/// from its own deque, and reports its end to whoever waits. A worker that robs itself is a thief
+/// too. Panics are caught inside. The caller has taken the job out of a deque.
 pub(crate) type Run = unsafe fn(slot: &Slot, thief: &Context, victim: Option<usize>);
 
 /// One cache line.
@@ -43,8 +46,8 @@ pub(crate) struct Slot {
 #[cfg(not(any(loom, shuttle)))]
 const _: () = assert!(size_of::<Slot>() == 64);
 
-// SAFETY: one thread at a time has the cells, as the protocol says; whoever puts a job in answers for its coming out on
-// another thread.
+// SAFETY: one thread at a time has the cells, as the protocol says; whoever puts a job in answers
+// for its coming out on another thread.
 unsafe impl Send for Slot {}
 // SAFETY: as above.
 unsafe impl Sync for Slot {}
@@ -95,8 +98,8 @@ impl Slot {
         size_of::<T>() <= BODY && align_of::<T>() <= align_of::<u128>()
     }
 
-    /// Calls `f` with the address of what the job has for itself, as a `T`, which [fits](Self::fits). Following it is the caller's
-    /// business, who has the slot.
+    /// Calls `f` with the address of what the job has for itself, as a `T`, which
+    /// [fits](Self::fits). Following it is the caller's business, who has the slot.
     #[inline(always)]
     pub(crate) fn with_body<T, R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         debug_assert!(Self::fits::<T>());

@@ -11,10 +11,13 @@ use crate::task::id;
 use crate::task::rights::Runnable;
 use std::sync::Arc;
 
-/// Spawns on the scheduler that the calling worker belongs to; does `elsewhere` if the caller is no worker.
+/// Spawns on the scheduler that the calling worker belongs to; does `elsewhere` if the caller is no
+/// worker.
 ///
-/// What the task is made of is an argument, not captured by both: so it goes straight to where the task lies. From an `Option` that is emptied for it
-/// it went by way of the stack, in pieces that are read again in other sizes: 10 of 34 ns of the spawn in `evenkeel-bench run --bench actor_spawn`.
+/// What the task is made of is an argument, not captured by both: so it goes straight to where the
+/// task lies. From an `Option` that is emptied for it it went by way of the stack, in pieces that
+/// are read again in other sizes: 10 of 34 ns of the spawn in `evenkeel-bench run --bench
+/// actor_spawn`.
 #[inline]
 pub(crate) fn here<P, R>(
     parts: P,
@@ -52,8 +55,8 @@ fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) ->
     handle
 }
 
-/// Spawns from a thread that is no worker of `shared`: the task's home is the processor that the policy deals
-/// it to, which registers it.
+/// Spawns from a thread that is no worker of `shared`: the task's home is the processor that the
+/// policy deals it to, which registers it.
 fn from_outside<R>(shared: &Shared, make: impl FnOnce(Birth) -> (Runnable, R)) -> R {
     if shared.phase() >= Phase::Aborting {
         // No worker might ever come to it: all may be stuck.

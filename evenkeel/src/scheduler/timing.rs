@@ -69,7 +69,8 @@ fn next_of_all(shared: &Shared) -> u64 {
     shared.processors.iter().map(|processor| processor.timers.next()).min().unwrap_or(NEVER)
 }
 
-/// Calls the relief if it is to fire the timers of workers that are all away, and does not know when.
+/// Calls the relief if it is to fire the timers of workers that are all away, and does not know
+/// when.
 pub(super) fn call_for_timers(shared: &Shared) {
     if next_of_all(shared) < shared.idle.rests_until() {
         relief::call(shared);

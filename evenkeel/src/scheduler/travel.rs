@@ -74,9 +74,9 @@ const TASKS: usize = if cfg!(any(loom, shuttle)) { 1 } else { 7 };
 const KEPT: usize = departing::LINES * TASKS;
 
 /// Lines of a passage: 2 KiB, room for 224 tasks that travel the same way at once; beyond that they
-/// go to the inbox. 8 and 128 are no better, with 4 some rows make a tenth less (`evenkeel-bench run
-/// --bench map,heap,histogram,graph,bank,directory --tasks-per-core 16 --runtime home`). Two in the
-/// models.
+/// go to the inbox. 8 and 128 are no better, with 4 some rows make a tenth less (`evenkeel-bench
+/// run --bench map,heap,histogram,graph,bank,directory --tasks-per-core 16 --runtime home`). Two in
+/// the models.
 const LINES: u64 = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 
 /// Bits of a word for the number of its tasks, and for that of the lines that each of them has.

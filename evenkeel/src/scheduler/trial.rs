@@ -2,14 +2,15 @@
 //!
 //! # Protocol
 //! 1. A thief that has been given quick tasks notes what a poll took at the victim before.
-//! 2. After [`together::TRIAL`] it compares. If the two make fewer polls than the one did, it marks the victim's queue
-//!    as one to be left together for a while, and sends what is in its own queue back, through the victim's inbox, but
-//!    for tasks that have waited long: there they would begin anew.
-//! 3. It is then without work, and searches and sleeps as anybody. Tasks that still wait for something are woken by
-//!    those at the victim, and so come to run there too.
+//! 2. After [`together::TRIAL`] it compares. If the two make fewer polls than the one did, it marks
+//!    the victim's queue as one to be left together for a while, and sends what is in its own queue
+//!    back, through the victim's inbox, but for tasks that have waited long: there they would begin
+//!    anew.
+//! 3. It is then without work, and searches and sleeps as anybody. Tasks that still wait for
+//!    something are woken by those at the victim, and so come to run there too.
 //!
-//! The mark stands among the victim's published figures: a hint, which anybody may overwrite and nothing relies on.
-//! A thief that runs out of work before the time has come makes no comparison.
+//! The mark stands among the victim's published figures: a hint, which anybody may overwrite and
+//! nothing relies on. A thief that runs out of work before the time has come makes no comparison.
 
 use super::context::Context;
 use super::entry::Entry;

@@ -49,8 +49,8 @@ fn unpark(task: Live<'_>) {
     }
 }
 
-/// Puts a task where a wake would have put it, whose right has lain in its berth. Not in line: it would be once for each place that sends a
-/// message.
+/// Puts a task where a wake would have put it, whose right has lain in its berth. Not in line: it
+/// would be once for each place that sends a message.
 #[inline(never)]
 pub(crate) fn queue(task: Runnable) {
     // SAFETY: it is used by this call alone.
@@ -134,8 +134,8 @@ fn outside(task: Live<'_>, signal: Signal, consume: bool) -> Release {
 /// Sends a ready task to the processor that the policy says.
 fn queue_outside(task: Runnable) {
     let home: *const Processor = task.home().cast();
-    // SAFETY: an idle task's home is a processor of a scheduler that lives until the task is complete,
-    // and it cannot become complete before it is sent.
+    // SAFETY: an idle task's home is a processor of a scheduler that lives until the task is
+    // complete, and it cannot become complete before it is sent.
     let home = unsafe { &*home };
     let shared = home.shared.upgrade().expect("a scheduler outlives its tasks");
     let last = usize::from(task.last.load(Ordering::Relaxed));
@@ -152,7 +152,8 @@ fn queue_outside(task: Runnable) {
 pub(crate) fn send(shared: &Shared, target: usize, task: Runnable) {
     let idle = &shared.idle;
     if idle.is_up() && forking::relieve(shared.is_away(target), idle.counts().sleeping) {
-        // From its own inbox it takes without a heavy fence. As a call follows, nothing else is to be looked at.
+        // From its own inbox it takes without a heavy fence. As a call follows, nothing else is to
+        // be looked at.
         shared.processors[shared.workers].inbox.push(task);
         relief::call(shared);
     } else {

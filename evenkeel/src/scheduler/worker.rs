@@ -27,8 +27,8 @@ use crate::task::state::Signal;
 use crate::topology::Distance;
 use std::sync::Arc;
 
-/// Batches between two looks at the size of the queue's buffer: some milliseconds, an estimate that no
-/// benchmark sets.
+/// Batches between two looks at the size of the queue's buffer: some milliseconds, an estimate that
+/// no benchmark sets.
 const TRIM: u32 = 1_024;
 
 /// Runs the processor of `seat` until its runtime is over.
@@ -101,7 +101,8 @@ pub(super) struct Worker<'a> {
     caution: u32,
     pub(super) mean_poll: u64,
     mean_wait: u64,
-    /// Polls and completed tasks of the last batches, each counting three quarters of the one after it.
+    /// Polls and completed tasks of the last batches, each counting three quarters of the one after
+    /// it.
     recent: Recent,
     batches: u32,
     /// When it has last moved apart from another worker.
@@ -142,8 +143,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// The loop of every thread that has a processor. (The relief's is this one too, so that a poll is compiled into one loop: with two, a
-    /// yield takes half a nanosecond longer.)
+    /// The loop of every thread that has a processor. (The relief's is this one too, so that a poll
+    /// is compiled into one loop: with two, a yield takes half a nanosecond longer.)
     pub(super) fn work(&mut self) {
         let mut relieving = Relieving::new(self.context.now.get());
         loop {
@@ -194,8 +195,9 @@ impl<'a> Worker<'a> {
         self.context.now.set(clock::now());
     }
 
-    /// Has whoever forks next wake a sleeper, and this worker publish its first fork if anybody is idle: in a recursion that
-    /// forks a few times and then computes for long, whoever asked only then would wait.
+    /// Has whoever forks next wake a sleeper, and this worker publish its first fork if anybody is
+    /// idle: in a recursion that forks a few times and then computes for long, whoever asked only
+    /// then would wait.
     fn offer_to_idle(&self) {
         let counts = self.shared.idle.counts();
         if counts.sleeping > 0 {
@@ -206,8 +208,9 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Runs what is left in the deque, for about a batch: jobs that spawn jobs without end do not keep tasks waiting. Those of scopes are
-    /// run in any case: the next task may wait for a lock that is held across the scope.
+    /// Runs what is left in the deque, for about a batch: jobs that spawn jobs without end do not
+    /// keep tasks waiting. Those of scopes are run in any case: the next task may wait for a lock
+    /// that is held across the scope.
     #[cold]
     pub(super) fn drain_jobs(&mut self) {
         let end = clock::now().saturating_add(batch::BATCH);
@@ -233,8 +236,8 @@ impl<'a> Worker<'a> {
         self.context.seat.processor().deque.level() > Level::FLOOR
     }
 
-    /// Polls until the batch is full or the queue is empty, or until something comes from outside, and gives the
-    /// number of polls.
+    /// Polls until the batch is full or the queue is empty, or until something comes from outside,
+    /// and gives the number of polls.
     #[inline(always)]
     pub(super) fn batch(&mut self) -> u32 {
         let context = self.context;
@@ -317,15 +320,17 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Bits that choose whom to look at: multiples of the golden ratio, which spread looks more evenly over
-    /// the others than random bits do (Weyl; Knuth, "The Art of Computer Programming", 6.4).
+    /// Bits that choose whom to look at: multiples of the golden ratio, which spread looks more
+    /// evenly over the others than random bits do (Weyl; Knuth, "The Art of Computer Programming",
+    /// 6.4).
     pub(super) fn next_turn(&mut self) -> u64 {
         self.turn = self.turn.wrapping_add(0x9E37_79B9_7F4A_7C15);
         self.turn
     }
 
-    /// Takes in what others have left, and what is due: timers, new and woken tasks, answers, complete tasks. Says whether
-    /// there is anything to run, parts of broadcasts and errands among it.
+    /// Takes in what others have left, and what is due: timers, new and woken tasks, answers,
+    /// complete tasks. Says whether there is anything to run, parts of broadcasts and errands among
+    /// it.
     pub(super) fn take_in(&mut self) -> bool {
         let context = self.context;
         let processor = context.seat.processor();

@@ -1,35 +1,43 @@
 //! Where the right to poll a task lies while the task waits for its public part.
 //!
 //! # What it is for
-//! A task that waits is woken by one change of its state, and ends its poll by another: two locked instructions per switch, which any number of
-//! wakers may call for. An actor that waits for its mailbox has one waker, whoever puts a message in, and that one holds the mailbox's lock anyway. So
-//! the actor leaves the right to poll it in the mailbox, under that lock, and the sender that finds it there takes it to a queue. Neither changes
-//! the state.
+//! A task that waits is woken by one change of its state, and ends its poll by another: two locked
+//! instructions per switch, which any number of wakers may call for. An actor that waits for its
+//! mailbox has one waker, whoever puts a message in, and that one holds the mailbox's lock anyway.
+//! So the actor leaves the right to poll it in the mailbox, under that lock, and the sender that
+//! finds it there takes it to a queue. Neither changes the state.
 //!
 //! # Roles
-//! The *poller* has the task's `Runnable` and has just seen its future return `Pending`; *senders* put something into the public part; whoever
-//! *aborts* the task; whoever drops the *last* reference to the part beside the future's. Wakers are no
-//! such references: whoever drops one, or uses it up, has nothing to do with the berth.
+//! The *poller* has the task's `Runnable` and has just seen its future return `Pending`; *senders*
+//! put something into the public part; whoever *aborts* the task; whoever drops the *last*
+//! reference to the part beside the future's. Wakers are no such references: whoever drops one, or
+//! uses it up, has nothing to do with the berth.
 //!
 //! # States
-//! The berth is empty, or holds the right. It lies under a lock of the public part. While the right lies there the task's state says *queued*, as far as
-//! wakers are concerned: a wake adds to its count and does nothing else.
+//! The berth is empty, or holds the right. It lies under a lock of the public part. While the right
+//! lies there the task's state says *queued*, as far as wakers are concerned: a wake adds to its
+//! count and does nothing else.
 //!
 //! # Steps
-//! *Park* (poller, after the poll): take the lock; if there is something in the part, or the task is aborted, leave it and queue the task again; else store
-//! the right. From then on the poller touches nothing of the task. *Put* (sender): take the lock, put something in, take the right if it is there, leave the lock,
-//! queue the task. *Abort*: mark the state, then take the lock and the right as a sender does. *Drop*: see [`Public`](super::public::Public).
+//! *Park* (poller, after the poll): take the lock; if there is something in the part, or the task
+//! is aborted, leave it and queue the task again; else store the right. From then on the poller
+//! touches nothing of the task. *Put* (sender): take the lock, put something in, take the right if
+//! it is there, leave the lock, queue the task. *Abort*: mark the state, then take the lock and the
+//! right as a sender does. *Drop*: see [`Public`](super::public::Public).
 //!
 //! # Why nothing is lost
-//! Of a put and a park one comes first under the lock. If the put does, the poller finds something; if the park does, the sender finds the right. The same holds for an
-//! abort, whose mark is made before it takes the lock, and which the poller looks at inside. A wake of another kind that comes while the right lies
-//! there has nobody to wake: a task parks only when it waits for its part alone, so such a waker is one that its future has left behind.
-//! The right is taken by whoever holds the lock, so by one; it is never dropped, because the berth is emptied before the task completes: to
-//! complete it has to be polled.
+//! Of a put and a park one comes first under the lock. If the put does, the poller finds something;
+//! if the park does, the sender finds the right. The same holds for an abort, whose mark is made
+//! before it takes the lock, and which the poller looks at inside. A wake of another kind that
+//! comes while the right lies there has nobody to wake: a task parks only when it waits for its
+//! part alone, so such a waker is one that its future has left behind. The right is taken by
+//! whoever holds the lock, so by one; it is never dropped, because the berth is emptied before the
+//! task completes: to complete it has to be polled.
 //!
 //! # Rejected
-//! To store a waker in the mailbox and wake by it: two more locked instructions per turn, 6 of 29 ns per message of `latency_probe` here.
-//! To park inside the poll: a sender could have another worker poll the task before the first poll has returned.
+//! To store a waker in the mailbox and wake by it: two more locked instructions per turn, 6 of 29
+//! ns per message of `latency_probe` here. To park inside the poll: a sender could have another
+//! worker poll the task before the first poll has returned.
 
 use super::header::Live;
 use super::state::Pending;
@@ -41,7 +49,8 @@ pub enum After {
     Wait,
     /// It goes to the back of the queue.
     Again,
-    /// It joins the visitors of the processor that its worker has noted: it travels there, or stays where nobody takes it away.
+    /// It joins the visitors of the processor that its worker has noted: it travels there, or stays
+    /// where nobody takes it away.
     Visit,
     /// The right to poll it lies in its public part, or has been there: the poller has it no more.
     Parked,
@@ -49,11 +58,12 @@ pub enum After {
 
 /// The public part of a task.
 ///
-/// That it goes to other threads is asked of those that [spawn](super::public::Public::spawn), not here: a mailbox whose messages have references to mailboxes of the same
-/// messages is `Send` because it is `Send`, which the compiler believes of that trait alone.
+/// That it goes to other threads is asked of those that [spawn](super::public::Public::spawn), not
+/// here: a mailbox whose messages have references to mailboxes of the same messages is `Send`
+/// because it is `Send`, which the compiler believes of that trait alone.
 pub trait Part: 'static {
-    /// Called by the poller after each poll that has returned `Pending`: the part says what becomes of the task, and parks it in its berth if that is
-    /// what its future waits for.
+    /// Called by the poller after each poll that has returned `Pending`: the part says what becomes
+    /// of the task, and parks it in its berth if that is what its future waits for.
     fn after_poll(&self, right: Right<'_>) -> After;
 
     /// Calls `f` with the part's berth, under the part's lock.
@@ -123,8 +133,8 @@ impl Berth {
         self.taken
     }
 
-    /// Parks the right, unless the task is to be polled again at once. For [`Part::after_poll`], which has found nothing in the part under
-    /// the same hold of the lock.
+    /// Parks the right, unless the task is to be polled again at once. For [`Part::after_poll`],
+    /// which has found nothing in the part under the same hold of the lock.
     #[inline(always)]
     pub fn park(&mut self, right: Right<'_>) -> After {
         let task = right.0;
@@ -154,7 +164,8 @@ impl Default for Berth {
     }
 }
 
-/// The right that has lain in the berth of some task. To be given to [`Public::resume`](super::public::Public::resume) of that task.
+/// The right that has lain in the berth of some task. To be given to
+/// [`Public::resume`](super::public::Public::resume) of that task.
 #[derive(Debug)]
 #[must_use = "a right that is dropped is a task that is lost"]
 pub struct Parked(());

@@ -1,15 +1,15 @@
 //! Memory for tasks: one block each, and where the blocks come from.
 //!
 //! # Padded and compact
-//! Two tasks on one cache line slow each other down when two processors run them, by a factor of two or three
-//! for tasks that do little. So a task gets lines of its own ([`Room::Padded`]) for as long as its processor
-//! has few; beyond a thousand memory counts for more, and tasks lie as close as the allocator puts them
-//! ([`Room::Compact`]).
+//! Two tasks on one cache line slow each other down when two processors run them, by a factor of
+//! two or three for tasks that do little. So a task gets lines of its own ([`Room::Padded`]) for as
+//! long as its processor has few; beyond a thousand memory counts for more, and tasks lie as close
+//! as the allocator puts them ([`Room::Compact`]).
 //!
 //! # The cache
-//! A worker keeps the padded blocks that it frees and makes its next tasks of them, without a call of the
-//! allocator. A block may be freed by another worker than the one that allocated it: blocks of one size are
-//! alike.
+//! A worker keeps the padded blocks that it frees and makes its next tasks of them, without a call
+//! of the allocator. A block may be freed by another worker than the one that allocated it: blocks
+//! of one size are alike.
 
 #![allow(unsafe_code, reason = "it allocates")]
 
@@ -28,13 +28,13 @@ pub(crate) enum Room {
 /// Two cache lines: processors fetch them in pairs.
 const LINES: usize = 128;
 
-/// Blocks of one to so many times [`LINES`] are kept: tasks of half a kilobyte at most. An estimate of
-/// what most tasks need; no benchmark sets it.
+/// Blocks of one to so many times [`LINES`] are kept: tasks of half a kilobyte at most. An estimate
+/// of what most tasks need; no benchmark sets it.
 const SIZES: usize = 4;
 
-/// Blocks of each size that are kept: as many as a processor has
-/// [padded tasks](crate::policy::placement::PADDED), beyond which its tasks are compact. At most 512 KiB for the
-/// largest size, 1.25 MiB per worker over all sizes.
+/// Blocks of each size that are kept: as many as a processor has [padded
+/// tasks](crate::policy::placement::PADDED), beyond which its tasks are compact. At most 512 KiB
+/// for the largest size, 1.25 MiB per worker over all sizes.
 const KEPT: usize = 1_024;
 
 /// The layout of a padded block for a task of layout `task`.
@@ -74,8 +74,8 @@ impl Blocks {
     /// Keeps a block, if there is room. Otherwise the caller frees it.
     ///
     /// # Safety
-    /// The block comes from [`allocate`] with [`Room::Padded`] and a layout of this size, and is not used
-    /// any more.
+    /// The block comes from [`allocate`] with [`Room::Padded`] and a layout of this size, and is
+    /// not used any more.
     #[inline(always)]
     pub(crate) unsafe fn put(&mut self, block: NonNull<u8>, size: Size) -> bool {
         let Some(index) = size.0 else { return false };

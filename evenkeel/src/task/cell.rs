@@ -24,8 +24,8 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-/// What the task is doing: which of the two is there, its state says. Both begin where the union begins, so a
-/// pointer to it is cast to either.
+/// What the task is doing: which of the two is there, its state says. Both begin where the union
+/// begins, so a pointer to it is cast to either.
 #[repr(C)]
 union Stage<F: Future> {
     future: ManuallyDrop<F>,
@@ -114,8 +114,9 @@ where
     (unsafe { Runnable::new(task) }, handle)
 }
 
-/// Makes a task with a public part, which is queued and has no handle; so many references to the part are counted. The future is made when the task's
-/// address is known, and must not follow it before it is polled.
+/// Makes a task with a public part, which is queued and has no handle; so many references to the
+/// part are counted. The future is made when the task's address is known, and must not follow it
+/// before it is polled.
 #[inline]
 pub(crate) fn make_public<S, F, N>(
     references: u64,
@@ -137,8 +138,10 @@ where
     (unsafe { Runnable::new(task) }, task)
 }
 
-/// Puts a new task into a block, field by field, each made where it lies: a cell that is made whole is made on the stack and copied, and what has been stored
-/// in pieces waits to be read in others, 10 of 106 ns per actor of `evenkeel-bench run --bench actor_spawn`. If making one of them panics, the block is leaked.
+/// Puts a new task into a block, field by field, each made where it lies: a cell that is made whole
+/// is made on the stack and copied, and what has been stored in pieces waits to be read in others,
+/// 10 of 106 ns per actor of `evenkeel-bench run --bench actor_spawn`. If making one of them
+/// panics, the block is leaked.
 #[inline(always)]
 fn place<S: Part, F: Future + 'static, N: Name, T: Tail>(
     state: State,
@@ -198,7 +201,8 @@ unsafe fn put<V>(block: NonNull<u8>, offset: usize, value: V) {
 /// The task has been made by `make::<S, F, N, T>`, and is not freed while the result is used.
 unsafe fn cell<'a, S, F: Future, N, T>(task: TaskPtr) -> &'a Cell<S, F, N, T> {
     let cell: NonNull<Cell<S, F, N, T>> = task.as_non_null().cast();
-    // SAFETY: the header is the first field of a `repr(C)` struct, and the caller promises the rest.
+    // SAFETY: the header is the first field of a `repr(C)` struct, and the caller promises the
+    // rest.
     unsafe { cell.as_ref() }
 }
 
@@ -264,7 +268,8 @@ unsafe fn unpark<S: Part, F: Future + 'static, N: Name, T: Tail>(task: TaskPtr) 
 /// # Safety
 /// As [`Vtable::cancel`].
 unsafe fn cancel<S: Part, F: Future + 'static, N: Name, T: Tail>(task: TaskPtr) {
-    // SAFETY: the caller has the task's `Runnable`; the future is there and will not be polled again.
+    // SAFETY: the caller has the task's `Runnable`; the future is there and will not be polled
+    // again.
     unsafe { replace::<S, F, N, T>(task, Err(Failure::Cancelled)) };
 }
 
@@ -287,8 +292,8 @@ unsafe fn replace<S: Part, F: Future + 'static, N: Name, T: Tail>(
     let cell = unsafe { cell::<S, F, N, T>(task) };
     cell.stage.with_mut(|stage| {
         let dropped = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: the `Runnable` is the right to the future, which is there and is dropped once:
-            // whatever comes of it, the output takes its place.
+            // SAFETY: the `Runnable` is the right to the future, which is there and is dropped
+            // once: whatever comes of it, the output takes its place.
             unsafe { stage.cast::<F>().drop_in_place() };
         }));
         let output = match (dropped, output) {
@@ -378,14 +383,15 @@ unsafe fn free_compact<S: Part, F: Future + 'static, N: Name, T: Tail>(task: Tas
 /// As [`Vtable::free`].
 unsafe fn empty<S: Part, F: Future + 'static, N: Name, T: Tail>(task: TaskPtr) -> NonNull<u8> {
     let cell: NonNull<Cell<S, F, N, T>> = task.as_non_null().cast();
-    // SAFETY: the task has been made by `make::<S, F, N, T>`, and nobody else can reach it. Of the stage, a
-    // union, nothing is dropped.
+    // SAFETY: the task has been made by `make::<S, F, N, T>`, and nobody else can reach it. Of the
+    // stage, a union, nothing is dropped.
     unsafe { cell.drop_in_place() };
     cell.cast()
 }
 
 fn name<S: Part, F: Future + 'static, N: Name, T: Tail>(task: Live<'_>) -> Option<&str> {
-    // SAFETY: the task has this vtable, so it was made by `make::<S, F, N, T>`; it is not freed meanwhile.
+    // SAFETY: the task has this vtable, so it was made by `make::<S, F, N, T>`; it is not freed
+    // meanwhile.
     let cell = unsafe { cell::<S, F, N, T>(task.ptr()) };
     cell.name.get()
 }

@@ -44,9 +44,10 @@ impl Failure {
     }
 }
 
-/// The hook of the runtime that the panic happens on: a worker's own, or that of the thread that runs a
-/// closure. What a runtime that is over cancels, or one that starts no thread runs, is on a thread of somebody
-/// else, and then the hook may be another runtime's: a task has no way to its own.
+/// The hook of the runtime that the panic happens on: a worker's own, or that of the thread that
+/// runs a closure. What a runtime that is over cancels, or one that starts no thread runs, is on a
+/// thread of somebody else, and then the hook may be another runtime's: a task has no way to its
+/// own.
 fn panic_hook() -> Option<PanicHook> {
     context::panic_hook().or_else(|| enter::current()?.shared().hooks.task_panic.clone())
 }
@@ -61,8 +62,8 @@ impl Drop for Panicked {
     fn drop(&mut self) {
         let Some(payload) = self.payload.take() else { return };
         let panic = TaskPanic { task: &self.task, payload: &*payload };
-        // The payload is dropped after this, which must not happen while the hook's panic unwinds: its
-        // destructor may panic too.
+        // The payload is dropped after this, which must not happen while the hook's panic unwinds:
+        // its destructor may panic too.
         contain(|| match &self.hook {
             Some(hook) => hook(&panic),
             None => eprintln!("evenkeel: {panic}"),

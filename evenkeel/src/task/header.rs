@@ -1,8 +1,8 @@
 //! What every task begins with, and what follows its future.
 //!
-//! A task is one allocation: this header, then its future or its output, then a footer. Header and footer are all
-//! that the scheduler knows of a task. [`TaskPtr`] is a task's bare address, which proves nothing; whoever can reach
-//! a task holds one of the [`rights`](super::rights) to it.
+//! A task is one allocation: this header, then its future or its output, then a footer. Header and
+//! footer are all that the scheduler knows of a task. [`TaskPtr`] is a task's bare address, which
+//! proves nothing; whoever can reach a task holds one of the [`rights`](super::rights) to it.
 
 #![allow(unsafe_code, reason = "tasks are shared by their addresses")]
 
@@ -63,8 +63,8 @@ pub(crate) struct Header {
     pub(crate) last: AtomicU16,
     /// Wakers and `Task`s made less those dropped by the poller, not yet in `state`. The poller's.
     references: AtomicU8,
-    /// Not yet in `state`, and the poller's: in the lower two bits the tokens it has consumed, above them the references to the public part that
-    /// it has made less those it has dropped.
+    /// Not yet in `state`, and the poller's: in the lower two bits the tokens it has consumed,
+    /// above them the references to the public part that it has made less those it has dropped.
     deferred: AtomicU8,
 }
 
@@ -96,8 +96,8 @@ impl Header {
         self.home.store(home.cast_mut(), Ordering::Relaxed);
     }
 
-    /// Counts a change of the wakers and `Task`s in for later. The caller polls the task. False if the
-    /// count is full, and then nothing has changed.
+    /// Counts a change of the wakers and `Task`s in for later. The caller polls the task. False if
+    /// the count is full, and then nothing has changed.
     #[inline(always)]
     pub(crate) fn defer_reference(&self, change: i8) -> bool {
         let references = self.references.load(Ordering::Relaxed) as i8;
@@ -123,7 +123,8 @@ impl Header {
         }
     }
 
-    /// The references to the public part that the poller has made less those it has dropped, not yet in `state`. The caller polls the task.
+    /// The references to the public part that the poller has made less those it has dropped, not
+    /// yet in `state`. The caller polls the task.
     #[inline(always)]
     pub(crate) fn pending_publics(&self) -> i8 {
         self.deferred.load(Ordering::Relaxed) as i8 >> PUBLIC.trailing_zeros()
@@ -164,8 +165,8 @@ impl Header {
     }
 }
 
-/// What comes after the future: what a switch does not touch. Kept apart from the [`Header`], so that the header
-/// and the first words of the future share a cache line.
+/// What comes after the future: what a switch does not touch. Kept apart from the [`Header`], so
+/// that the header and the first words of the future share a cache line.
 #[derive(Debug)]
 pub(crate) struct Footer {
     pub(crate) id: Id,
@@ -206,8 +207,8 @@ impl Joined {
     /// Takes the joiner's waker out of its slot.
     ///
     /// # Safety
-    /// The slot is the caller's: it has made the task complete and found `JOINER` set, or it is the joiner and
-    /// `JOINER` is not set.
+    /// The slot is the caller's: it has made the task complete and found `JOINER` set, or it is the
+    /// joiner and `JOINER` is not set.
     pub(crate) unsafe fn take_joiner(&self) -> Option<Waker> {
         self.joiner.with_mut(|slot| {
             // SAFETY: the slot is the caller's.
@@ -261,8 +262,8 @@ impl TaskPtr {
     }
 }
 
-/// A task that is not freed for as long as the lifetime lasts: its header, and an address that is good for
-/// the whole allocation, which a `&Header` would not give.
+/// A task that is not freed for as long as the lifetime lasts: its header, and an address that is
+/// good for the whole allocation, which a `&Header` would not give.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Live<'a>(TaskPtr, PhantomData<&'a Header>);
 
@@ -282,7 +283,8 @@ impl<'a> Live<'a> {
     pub(crate) fn footer(self) -> &'a Footer {
         // SAFETY: the offset lies within the task's allocation, which the address is good for.
         let footer = unsafe { self.0.0.byte_add(self.vtable.footer) };
-        // SAFETY: there is a footer from the task's making on, and it is not freed within the lifetime.
+        // SAFETY: there is a footer from the task's making on, and it is not freed within the
+        // lifetime.
         unsafe { footer.cast::<Footer>().as_ref() }
     }
 

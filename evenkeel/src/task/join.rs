@@ -1,11 +1,11 @@
 //! The handle of a task: its output, and the way to end it.
 //!
 //! # Protocol
-//! The slot for the joiner's waker belongs to the handle until the handle sets `JOINER`, and from then
-//! on to the completer; the handle may take it back for as long as the task is not complete. So each
-//! of the two knows from its own change of the word whether the slot is its own. A handle that is
-//! dropped takes its waker back, then gives up `HANDLE`: whoever finds the task complete drops the
-//! output, the handle if it finds it so, the completer if there is no handle.
+//! The slot for the joiner's waker belongs to the handle until the handle sets `JOINER`, and from
+//! then on to the completer; the handle may take it back for as long as the task is not complete.
+//! So each of the two knows from its own change of the word whether the slot is its own. A handle
+//! that is dropped takes its waker back, then gives up `HANDLE`: whoever finds the task complete
+//! drops the output, the handle if it finds it so, the completer if there is no handle.
 
 #![allow(unsafe_code, reason = "the joiner's slot and the output belong to one party at a time")]
 
@@ -29,11 +29,12 @@ use std::task::{Context, Poll, Waker};
 
 /// A task's handle: a future of its output.
 ///
-/// Dropping the handle detaches the task, which goes on. One allocation serves the task and its handle.
+/// Dropping the handle detaches the task, which goes on. One allocation serves the task and its
+/// handle.
 ///
 /// # Cancel safety
-/// Dropping a handle that has been polled loses the output and nothing else. Awaiting `&mut handle` may be
-/// given up and taken up again.
+/// Dropping a handle that has been polled loses the output and nothing else. Awaiting `&mut handle`
+/// may be given up and taken up again.
 ///
 /// # Panics
 /// When polled again after it has given the output.
@@ -55,8 +56,8 @@ pub struct JoinHandle<T> {
     output: PhantomData<T>,
 }
 
-// SAFETY: through the handle a `T` moves to the thread that polls it, which `T: Send` permits; the rest
-// of the task is made for sharing.
+// SAFETY: through the handle a `T` moves to the thread that polls it, which `T: Send` permits; the
+// rest of the task is made for sharing.
 unsafe impl<T: Send> Send for JoinHandle<T> {}
 // SAFETY: a shared handle gives no access to the output.
 unsafe impl<T: Send> Sync for JoinHandle<T> {}
@@ -117,8 +118,9 @@ impl<T> JoinHandle<T> {
         detect::joined(self.id);
         // SAFETY: the hold ends below.
         let header = unsafe { task.header() };
-        // SAFETY: the task is complete and has a handle, so the output is there and the handle's; the room
-        // is of the right type, and the output is taken once because the handle has lost the address.
+        // SAFETY: the task is complete and has a handle, so the output is there and the handle's;
+        // the room is of the right type, and the output is taken once because the handle has lost
+        // the address.
         unsafe { (header.vtable.take_output)(task, NonNull::from(&mut output).cast()) };
         if header.state.release_handle() == Release::Last {
             // SAFETY: nobody else can reach the task, and its output is gone.
@@ -129,8 +131,8 @@ impl<T> JoinHandle<T> {
         output.map_err(|failure| failure.into_error(self.id))
     }
 
-    /// Leaves a waker for the completer, or the one that it left before if both wake the same. `Complete` if
-    /// there is no need.
+    /// Leaves a waker for the completer, or the one that it left before if both wake the same.
+    /// `Complete` if there is no need.
     fn leave(header: Live<'_>, waker: &Waker) -> Join {
         if header.state.load().has_joiner() && header.state.unset_joiner() == Join::Complete {
             return Join::Complete;
@@ -182,8 +184,8 @@ impl<T> Drop for JoinHandle<T> {
         if task.state.detach() == Join::Done {
             return;
         }
-        // SAFETY: the task is complete and has a handle, so the output is there and the handle's, which
-        // has not taken it.
+        // SAFETY: the task is complete and has a handle, so the output is there and the handle's,
+        // which has not taken it.
         unsafe { (task.vtable.drop_output)(task.ptr()) };
         if task.state.release_handle() == Release::Last {
             // SAFETY: nobody else can reach the task, and its output is gone.

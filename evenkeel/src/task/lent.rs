@@ -1,7 +1,9 @@
 //! Wakers that stand in front of another one for the time of a poll, and say for whom.
 //!
-//! Whoever polls a future on behalf of something, as a coroutine does for its body, lends it such a waker. The future finds what lies behind it, and
-//! whoever keeps wakers finds the task that polls it all ([`task_of`](super::waker::task_of)). What is cloned from it is a clone of the waker behind.
+//! Whoever polls a future on behalf of something, as a coroutine does for its body, lends it such a
+//! waker. The future finds what lies behind it, and whoever keeps wakers finds the task that polls
+//! it all ([`task_of`](super::waker::task_of)). What is cloned from it is a clone of the waker
+//! behind.
 
 #![allow(unsafe_code, reason = "a waker's data is an address")]
 
@@ -10,7 +12,8 @@ use std::mem::ManuallyDrop;
 use std::ptr;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-/// What a lent waker points to. It may be the beginning of something larger, for those who know by the number what that is.
+/// What a lent waker points to. It may be the beginning of something larger, for those who know by
+/// the number what that is.
 #[repr(C)]
 pub(crate) struct Lent<'a> {
     /// For whom the poll is.
@@ -36,8 +39,9 @@ impl<'a> Lent<'a> {
     /// `data` begins with a `Lent`, and is there for as long as the waker is used.
     #[inline(always)]
     pub(crate) unsafe fn waker(data: *const ()) -> ManuallyDrop<Waker> {
-        // SAFETY: the functions of the table keep the contract of `RawWakerVTable`: what they reach is a `Lent`,
-        // which is `Sync`; a clone is a waker of somebody else's, and this one is lent, for as long as its data is there.
+        // SAFETY: the functions of the table keep the contract of `RawWakerVTable`: what they reach
+        // is a `Lent`, which is `Sync`; a clone is a waker of somebody else's, and this one is
+        // lent, for as long as its data is there.
         ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(data, &VTABLE)) })
     }
 }
@@ -47,7 +51,8 @@ static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake_by_ref, wake_by_
 /// The waker that stands behind a lent one.
 ///
 /// # Safety
-/// `data` is that of a waker with this module's table, which is there for as long as the result is used.
+/// `data` is that of a waker with this module's table, which is there for as long as the result is
+/// used.
 #[inline]
 unsafe fn outer<'a>(data: *const ()) -> &'a Waker {
     // SAFETY: the data begins with this.

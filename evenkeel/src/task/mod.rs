@@ -1,7 +1,7 @@
 //! Tasks: spawned futures, their handles, and what they can do about themselves.
 //!
-//! The lower half of the room (`header`, `rights`, `state`, `id`, `report`, `blocks`, `birth`) is all that the scheduler knows of
-//! tasks; the upper half stands on the scheduler.
+//! The lower half of the room (`header`, `rights`, `state`, `id`, `report`, `blocks`, `birth`) is
+//! all that the scheduler knows of tasks; the upper half stands on the scheduler.
 
 pub(crate) mod berth;
 mod birth;

@@ -1,10 +1,11 @@
 //! Models of a task's state word and of what hangs on it: its output, its handle, its references.
 //!
-//! They share by `std`'s `Arc`: loom's panics when it is dropped in a model that has failed, which would end
-//! the process instead of the weakened run.
+//! They share by `std`'s `Arc`: loom's panics when it is dropped in a model that has failed, which
+//! would end the process instead of the weakened run.
 //!
-//! The thread that only looks at the word is the spawned one: loom remembers one access to an atomic, not one
-//! per thread, and misses a look that comes first and is followed by the other thread's own.
+//! The thread that only looks at the word is the spawned one: loom remembers one access to an
+//! atomic, not one per thread, and misses a look that comes first and is followed by the other
+//! thread's own.
 
 #![allow(unsafe_code, reason = "cells that loom watches")]
 
@@ -57,7 +58,8 @@ impl Subject {
         self.messages[index].load(Ordering::Relaxed)
     }
 
-    /// Polls until the task is idle, and gives what `poll` has seen. `poll` gets the count of consumed tokens.
+    /// Polls until the task is idle, and gives what `poll` has seen. `poll` gets the count of
+    /// consumed tokens.
     fn run(&self, mut poll: impl FnMut(&mut u8) -> usize) -> usize {
         let mut seen = 0;
         loop {
@@ -66,7 +68,8 @@ impl Subject {
                 // SAFETY: this thread has the task.
                 let tokens = unsafe { &mut *tokens };
                 seen |= poll(tokens);
-                // What is in hand is folded in when the poll ends idle, and stays in hand otherwise.
+                // What is in hand is folded in when the poll ends idle, and stays in hand
+                // otherwise.
                 std::mem::take(tokens)
             });
             match self.state.end(polled, Pending { tokens, ..Pending::default() }) {
@@ -246,7 +249,8 @@ where
     (task, handle, freed)
 }
 
-/// A task whose output is [`Watched`] runs on one thread while `join` does something with its handle.
+/// A task whose output is [`Watched`] runs on one thread while `join` does something with its
+/// handle.
 fn join_meanwhile(join: fn(JoinHandle<Watched>)) {
     let seat = seat();
     let (output, dropped) = Watched::new();
@@ -330,8 +334,8 @@ fn the_last_reference_frees_the_task_after_all_others_have_looked() {
     });
 }
 
-/// The first poll hands out a waker that is counted in its closing exchange alone; another thread uses it up
-/// before or after that.
+/// The first poll hands out a waker that is counted in its closing exchange alone; another thread
+/// uses it up before or after that.
 #[test]
 fn a_waker_may_be_used_up_before_its_poller_has_counted_it() {
     explore(|| {

@@ -1,13 +1,17 @@
-//! Tasks with a public part: a value that lies in the task's allocation, beside the future, and that others reach.
+//! Tasks with a public part: a value that lies in the task's allocation, beside the future, and
+//! that others reach.
 //!
-//! An actor's mailbox is such a part. In an allocation of its own it would cost a second call of the allocator per actor, forty bytes for
-//! another count, another waker and the pointers between the two, and a cache line per message. A [`Public`] is a counted reference to the
-//! task, as a waker is: it keeps the allocation, and with it the public part, but not the future.
+//! An actor's mailbox is such a part. In an allocation of its own it would cost a second call of
+//! the allocator per actor, forty bytes for another count, another waker and the pointers between
+//! the two, and a cache line per message. A [`Public`] is a counted reference to the task, as a
+//! waker is: it keeps the allocation, and with it the public part, but not the future.
 //!
 //! # When the others have gone
-//! The future has a reference too. Whoever gives up the last one beside it wakes the task in the same step, so that it can find itself
-//! [alone](Own::is_alone) and end. Wakers and `Task`s are [counted apart](super::state) and have no say in this: they reach the allocation and not
-//! the part, so one that is kept for longer than the wait it is for, by others or by the future itself, keeps the memory and delays no end.
+//! The future has a reference too. Whoever gives up the last one beside it wakes the task in the
+//! same step, so that it can find itself [alone](Own::is_alone) and end. Wakers and `Task`s are
+//! [counted apart](super::state) and have no say in this: they reach the allocation and not the
+//! part, so one that is kept for longer than the wait it is for, by others or by the future itself,
+//! keeps the memory and delays no end.
 
 #![allow(unsafe_code, reason = "a reference is an address that is followed to the public part")]
 
@@ -44,7 +48,8 @@ unsafe impl<S: Part + Send + Sync> Send for Public<S> {}
 // SAFETY: as above.
 unsafe impl<S: Part + Send + Sync> Sync for Public<S> {}
 
-/// The address of a task with a public part, for the future in it, which has a counted reference beside. It counts nothing.
+/// The address of a task with a public part, for the future in it, which has a counted reference
+/// beside. It counts nothing.
 #[derive(Debug)]
 pub struct Own<S: Part> {
     task: TaskPtr,
@@ -88,10 +93,11 @@ impl<S: Part> Own<S> {
         Public { task: self.task, part: PhantomData }
     }
 
-    /// Whether nobody but the future has a reference to the part. For the future, from its own poll.
+    /// Whether nobody but the future has a reference to the part. For the future, from its own
+    /// poll.
     ///
-    /// A future that ends because of it asks first, and looks afterwards, under the part's lock, for what others have left there: what comes in between
-    /// comes with the last reference.
+    /// A future that ends because of it asks first, and looks afterwards, under the part's lock,
+    /// for what others have left there: what comes in between comes with the last reference.
     #[must_use]
     #[inline]
     pub fn is_alone(&self) -> bool {
@@ -143,8 +149,9 @@ fn defer(task: Live<'_>, made: bool) -> bool {
 }
 
 impl<S: Part> Public<S> {
-    /// Spawns a task on the runtime that the caller belongs to, as [`spawn`](super::spawn) does; part and future are made where they lie, the future with a reference to the
-    /// task it becomes, which it must not follow before it is polled.
+    /// Spawns a task on the runtime that the caller belongs to, as [`spawn`](super::spawn) does;
+    /// part and future are made where they lie, the future with a reference to the task it becomes,
+    /// which it must not follow before it is polled.
     ///
     /// # Panics
     /// If the caller belongs to no runtime.
@@ -196,7 +203,8 @@ impl<S: Part> Public<S> {
     #[inline(always)]
     pub unsafe fn resume(&self, right: Parked) {
         let _ = right;
-        // SAFETY: the right was the poller's, which has left it in the berth, and its one taker gives it to here.
+        // SAFETY: the right was the poller's, which has left it in the berth, and its one taker
+        // gives it to here.
         let task = unsafe { Runnable::new(self.task) };
         wake::queue(task);
     }
@@ -241,8 +249,9 @@ impl<S: Part> Public<S> {
 
     /// Drops the last reference beside the future's, and queues the task if it is parked.
     ///
-    /// The reference falls under the lock, so that a poller which parks has seen it or is found parked. Whoever completes the task takes the
-    /// lock before, to close the berth, and so comes after this; if it has done that already, there is nobody to tell.
+    /// The reference falls under the lock, so that a poller which parks has seen it or is found
+    /// parked. Whoever completes the task takes the lock before, to close the berth, and so comes
+    /// after this; if it has done that already, there is nobody to tell.
     #[cold]
     fn drop_last(&self) {
         enum Found {
@@ -264,7 +273,8 @@ impl<S: Part> Public<S> {
             Found::Parked => wake::queue(unsafe { Runnable::new(self.task) }),
             Found::Closed => {
                 if self.live().state.drop_public() == Release::Last {
-                    // SAFETY: this was the last reference, and no task with a public part has a handle whose output could be there.
+                    // SAFETY: this was the last reference, and no task with a public part has a
+                    // handle whose output could be there.
                     unsafe { self.task.free() }
                 }
             }
@@ -289,7 +299,8 @@ impl<S: Part> Deref for Public<S> {
 
     #[inline(always)]
     fn deref(&self) -> &S {
-        // SAFETY: the task has been made with a part of this type, and this reference, being counted, keeps it.
+        // SAFETY: the task has been made with a part of this type, and this reference, being
+        // counted, keeps it.
         unsafe { part(self.task) }
     }
 }
@@ -313,7 +324,8 @@ impl<S: Part> Drop for Public<S> {
         }
         match task.state.drop_public_beside(FIRST) {
             Some(Release::Shared) => {}
-            // SAFETY: this was the last reference, and no task with a public part has a handle whose output could be there.
+            // SAFETY: this was the last reference, and no task with a public part has a handle
+            // whose output could be there.
             Some(Release::Last) => unsafe { self.task.free() },
             None => self.drop_last(),
         }

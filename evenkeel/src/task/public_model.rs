@@ -54,7 +54,8 @@ fn put(to: &Public<Counter>) {
     }
 }
 
-/// The future's reference: the berth is closed before it goes. It counts its end, and the messages that it has left behind.
+/// The future's reference: the berth is closed before it goes. It counts its end, and the messages
+/// that it has left behind.
 struct Kept {
     own: Public<Counter>,
     ended: Arc<AtomicUsize>,
@@ -100,8 +101,8 @@ enum Leaves {
     Waker,
     /// A reference where others can take it.
     Public,
-    /// Nothing, but it gives way between its two looks: loom remembers one access to an atomic, and misses a look that the same thread's change
-    /// follows.
+    /// Nothing, but it gives way between its two looks: loom remembers one access to an atomic, and
+    /// misses a look that the same thread's change follows.
     Way,
 }
 
@@ -127,12 +128,14 @@ impl Drop for Watched {
     }
 }
 
-/// A task that ends with its `ends`th message, or when it is alone; `others` does something with the reference to it meanwhile.
+/// A task that ends with its `ends`th message, or when it is alone; `others` does something with
+/// the reference to it meanwhile.
 fn meanwhile(ends: usize, others: fn(Public<Counter>) -> Option<Public<Counter>>) {
     leaving(Leaves::Nothing, ends, move |task, _| others(task));
 }
 
-/// The same of a task that leaves something somewhere. A waker that `others` does not take is dropped when the task has ended.
+/// The same of a task that leaves something somewhere. A waker that `others` does not take is
+/// dropped when the task has ended.
 fn leaving(
     leaves: Leaves,
     ends: usize,
@@ -177,7 +180,8 @@ fn leaving(
                 if std::mem::take(&mut first) && leaves == Leaves::Public {
                     *primitives::lock(&outside.public) = Some(own.public());
                 }
-                // Before it looks for messages: then whoever has had the last reference has put its own in.
+                // Before it looks for messages: then whoever has had the last reference has put its
+                // own in.
                 let alone = own.is_alone();
                 if leaves == Leaves::Way {
                     loom::thread::yield_now();
@@ -315,7 +319,8 @@ fn a_waker_that_the_task_itself_has_does_not_keep_it() {
     });
 }
 
-/// The waker is taken, and used up when the reference is gone: by then the task is parked, is polled, has ended.
+/// The waker is taken, and used up when the reference is gone: by then the task is parked, is
+/// polled, has ended.
 #[test]
 fn a_wake_that_is_under_way_as_the_last_reference_goes_frees_nothing_too_early() {
     explore(|| {
@@ -374,7 +379,8 @@ fn a_reference_that_the_task_itself_makes_keeps_it() {
     });
 }
 
-/// What is used up before its poller has counted it has been borrowed from the references to the part.
+/// What is used up before its poller has counted it has been borrowed from the references to the
+/// part.
 #[test]
 fn a_waker_that_is_used_up_before_it_is_counted_makes_nobody_alone() {
     explore(|| {

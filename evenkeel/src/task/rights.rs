@@ -7,9 +7,9 @@
 //! | `JoinHandle` | to take its output | at most one |
 //! | [`Held`] | to end the hold of the registry on it, once it is complete | at most one |
 //!
-//! Until a task is complete the registry of its home processor holds it, by its address; then that hold
-//! ends in the poller's last change of the state or, if the poller is not at the task's home, goes there as
-//! a [`Held`].
+//! Until a task is complete the registry of its home processor holds it, by its address; then that
+//! hold ends in the poller's last change of the state or, if the poller is not at the task's home,
+//! goes there as a [`Held`].
 
 #![allow(unsafe_code, reason = "a right is an address that may be followed")]
 

@@ -11,8 +11,8 @@ use std::panic::Location;
 /// Spawns a task on the runtime that the caller belongs to: that of the running task, or that whose
 /// [`block_on`](crate::Runtime::block_on) is running on this thread.
 ///
-/// The task begins with its next turn; it goes on whether or not its handle is kept. One allocation holds
-/// task, output and handle.
+/// The task begins with its next turn; it goes on whether or not its handle is kept. One allocation
+/// holds task, output and handle.
 ///
 /// # Panics
 /// If the caller belongs to no runtime; [`Handle::try_current`](crate::Handle::try_current) tells.

@@ -1,8 +1,9 @@
 //! The word that every party to a task changes: its bits and their algebra, without `unsafe`.
 //!
 //! # Roles
-//! The *poller* is whoever has the task out of a ready queue; *wakers* may be anywhere; the *joiner*
-//! holds the `JoinHandle`; the *scheduler* keeps the task in its registry until it is complete.
+//! The *poller* is whoever has the task out of a ready queue; *wakers* may be anywhere; the
+//! *joiner* holds the `JoinHandle`; the *scheduler* keeps the task in its registry until it is
+//! complete.
 //!
 //! # States
 //! | field | meaning |
@@ -19,29 +20,31 @@
 //! | `publics` (28 bits, wrapping) | references to the public part; of a task that has none, the upper bits of `others` |
 //!
 //! # Protocol
-//! A *wake* adds one to `wakes` in a single read-modify-write; if that took the task out of idle, the
-//! waker puts it into a queue. A *poll* begins with a plain load that remembers `wakes`, and ends with
-//! one compare-and-swap that takes `wakes` to zero if it still has the remembered value, and otherwise
-//! leaves the task queued. So a task costs its wakers one locked instruction and its poller one.
-//! Saturation never hides a wake: a poll that would begin with `wakes` at its maximum first takes it
-//! back to one.
+//! A *wake* adds one to `wakes` in a single read-modify-write; if that took the task out of idle,
+//! the waker puts it into a queue. A *poll* begins with a plain load that remembers `wakes`, and
+//! ends with one compare-and-swap that takes `wakes` to zero if it still has the remembered value,
+//! and otherwise leaves the task queued. So a task costs its wakers one locked instruction and its
+//! poller one. Saturation never hides a wake: a poll that would begin with `wakes` at its maximum
+//! first takes it back to one.
 //!
 //! A *token* works alike: `unpark` adds to `tokens` in the same step as to `wakes`; `park` compares
-//! `tokens` with a count, private to the poller, of those consumed, and the closing compare-and-swap
-//! folds that count back in.
+//! `tokens` with a count, private to the poller, of those consumed, and the closing
+//! compare-and-swap folds that count back in.
 //!
-//! The poller may *defer* changes of `others` and `publics`: a waker cloned inside the task's own poll is
-//! counted in the closing compare-and-swap. The fields wrap below zero in between, which harms
-//! nothing: whether the task is freed they decide only once `REGISTERED` is gone, and that is taken away after the last poll has
-//! folded its changes in; and who asks earlier for `publics`, to end an actor that is alone, is the poller itself, which counts in what it has deferred, or finds the task parked, with nothing deferred.
-//! Neither field wraps above: whoever adds to it, at once or at the end of a poll, stops the process long before.
+//! The poller may *defer* changes of `others` and `publics`: a waker cloned inside the task's own
+//! poll is counted in the closing compare-and-swap. The fields wrap below zero in between, which
+//! harms nothing: whether the task is freed they decide only once `REGISTERED` is gone, and that is
+//! taken away after the last poll has folded its changes in; and who asks earlier for `publics`, to
+//! end an actor that is alone, is the poller itself, which counts in what it has deferred, or finds
+//! the task parked, with nothing deferred. Neither field wraps above: whoever adds to it, at once
+//! or at the end of a poll, stops the process long before.
 //!
-//! `others` that are below zero have borrowed one of `publics`. They are so by less than the poller can have deferred,
-//! [`Pending::MOST`], so whoever wants to know `publics` adds that much first. Both together are zero only if each is: then nothing
-//! has been borrowed.
+//! `others` that are below zero have borrowed one of `publics`. They are so by less than the poller
+//! can have deferred, [`Pending::MOST`], so whoever wants to know `publics` adds that much first.
+//! Both together are zero only if each is: then nothing has been borrowed.
 //!
-//! The task is freed by whoever makes the word say: no `HANDLE`, not `REGISTERED`, no `others`, no `publics`.
-//! Each of these falls by a read-modify-write, so exactly one change makes the word so.
+//! The task is freed by whoever makes the word say: no `HANDLE`, not `REGISTERED`, no `others`, no
+//! `publics`. Each of these falls by a read-modify-write, so exactly one change makes the word so.
 //!
 //! # Why no wake is lost
 //! A wake comes before the poll's first load in the word's modification order (the poll then
@@ -49,10 +52,11 @@
 //! compare-and-swap finds `wakes` changed and the task is polled again.
 //!
 //! # Rejected
-//! A *notified* bit cleared when the poll begins (Tokio, async-task): a third locked instruction per
-//! switch. A counter by `fetch_add`: it overflows into its neighbours when a task is woken often
-//! enough during one long poll. One count of all references to a task with a public part: a waker that outlives the last
-//! public reference, be it the task's own, then keeps the task from finding itself alone, and tells nobody when it goes.
+//! A *notified* bit cleared when the poll begins (Tokio, async-task): a third locked instruction
+//! per switch. A counter by `fetch_add`: it overflows into its neighbours when a task is woken
+//! often enough during one long poll. One count of all references to a task with a public part: a
+//! waker that outlives the last public reference, be it the task's own, then keeps the task from
+//! finding itself alone, and tells nobody when it goes.
 
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 
@@ -78,7 +82,8 @@ const OTHERS_TOP: u64 = PUBLIC >> 1;
 /// the count wraps.
 const MOST_REFERENCES: i64 = 1 << 52;
 
-/// The same of references to a public part: a gigabyte of them. So far from where the field wraps that no process has as many threads.
+/// The same of references to a public part: a gigabyte of them. So far from where the field wraps
+/// that no process has as many threads.
 const MOST_PUBLICS: i64 = (1 << 27) - (1 << 22);
 
 /// What a waker wants.
@@ -128,7 +133,8 @@ impl Word {
         self.0 % PUBLIC / REFERENCE + self.0 / PUBLIC
     }
 
-    /// How many references to the public part there are, of a task that has one, less what its poller has deferred.
+    /// How many references to the public part there are, of a task that has one, less what its
+    /// poller has deferred.
     #[inline(always)]
     pub(crate) fn publics(self) -> i64 {
         self.0.wrapping_add(Pending::MOST * REFERENCE) as i64 >> PUBLIC.trailing_zeros()
@@ -226,7 +232,8 @@ impl Pending {
     }
 }
 
-/// Whether the references to the public part are about to wrap, which would free a task that is in use.
+/// Whether the references to the public part are about to wrap, which would free a task that is in
+/// use.
 #[inline(always)]
 fn has_too_many_publics(word: u64) -> bool {
     word as i64 > MOST_PUBLICS << PUBLIC.trailing_zeros()
@@ -268,7 +275,8 @@ impl State {
         Self(AtomicU64::new(WAKE | REGISTERED | HANDLE))
     }
 
-    /// A task that is queued and registered, and has a public part to which so many references have been made.
+    /// A task that is queued and registered, and has a public part to which so many references have
+    /// been made.
     pub(crate) fn with_public(publics: u64) -> Self {
         Self(AtomicU64::new(WAKE | REGISTERED | PARTED | (publics * PUBLIC)))
     }
@@ -285,8 +293,8 @@ impl State {
     }
 
     /// One attempt to signal from the value `word`; gives the actual value if the word has changed.
-    /// With `consume` the signal uses up one reference in the same step, which on a complete task may
-    /// be the last.
+    /// With `consume` the signal uses up one reference in the same step, which on a complete task
+    /// may be the last.
     #[inline(always)]
     pub(crate) fn signal(
         &self,
@@ -363,15 +371,16 @@ impl State {
     }
 
     /// Tokens that come on top of a full field would not show, so it is emptied whenever it is
-    /// found full. Hence a count of consumed tokens is at most two, and a full field holds one more.
+    /// found full. Hence a count of consumed tokens is at most two, and a full field holds one
+    /// more.
     #[cold]
     fn take_saturated(&self) -> u8 {
         self.0.fetch_and(!TOKENS, Ordering::AcqRel);
         0
     }
 
-    /// Marks the task complete: one attempt from `word`. With `unregister` the scheduler's hold ends
-    /// in the same step, and the caller learns whether it was the last.
+    /// Marks the task complete: one attempt from `word`. With `unregister` the scheduler's hold
+    /// ends in the same step, and the caller learns whether it was the last.
     pub(crate) fn complete(
         &self,
         word: Word,
@@ -457,7 +466,8 @@ impl State {
         Release::of(Word(before.wrapping_sub(PUBLIC)))
     }
 
-    /// Counts a reference to the public part out, unless it is one of just so many: then nothing has changed.
+    /// Counts a reference to the public part out, unless it is one of just so many: then nothing
+    /// has changed.
     #[inline]
     pub(crate) fn drop_public_beside(&self, others: u64) -> Option<Release> {
         let mut word = self.load();

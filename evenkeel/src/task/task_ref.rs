@@ -8,8 +8,8 @@ use crate::scheduler::{context, wake};
 use std::fmt;
 use std::panic::Location;
 
-/// A reference to a task, with which it can be unparked or aborted and which reports can name. Cheap to
-/// clone; it keeps the task's allocation, but not its future, alive.
+/// A reference to a task, with which it can be unparked or aborted and which reports can name.
+/// Cheap to clone; it keeps the task's allocation, but not its future, alive.
 ///
 /// # Examples
 /// ```
@@ -28,9 +28,9 @@ impl Task {
         Self(reference)
     }
 
-    /// Leaves the task's token, and wakes the task if it is parked. Tokens do not add up: two unparks
-    /// before a [`park`](super::park) are one. What happens before `unpark` happens before the `park`
-    /// that takes its token returns.
+    /// Leaves the task's token, and wakes the task if it is parked. Tokens do not add up: two
+    /// unparks before a [`park`](super::park) are one. What happens before `unpark` happens before
+    /// the `park` that takes its token returns.
     ///
     /// Costs one locked instruction when called by a task of the same runtime.
     #[inline(always)]
@@ -71,8 +71,9 @@ impl fmt::Debug for Task {
 /// The task that is running.
 ///
 /// # Panics
-/// Outside of a task, and so in the future of a [`block_on`](crate::Runtime::block_on) and in a closure that
-/// [`spawn_blocking`](super::spawn_blocking) runs on a thread of its own; see [`try_current`].
+/// Outside of a task, and so in the future of a [`block_on`](crate::Runtime::block_on) and in a
+/// closure that [`spawn_blocking`](super::spawn_blocking) runs on a thread of its own; see
+/// [`try_current`].
 #[must_use]
 pub fn current() -> Task {
     try_current().expect("evenkeel::task::current() is called outside of a task")

@@ -1,8 +1,9 @@
 //! Standard wakers for tasks.
 //!
-//! A waker's data is the task's address. Cloning and dropping a waker changes the count of references;
-//! inside the task's own poll these changes are deferred to the poll's closing compare-and-swap, so that
-//! a primitive which keeps a waker per wait, as almost all do, pays no locked instruction for it.
+//! A waker's data is the task's address. Cloning and dropping a waker changes the count of
+//! references; inside the task's own poll these changes are deferred to the poll's closing
+//! compare-and-swap, so that a primitive which keeps a waker per wait, as almost all do, pays no
+//! locked instruction for it.
 
 #![allow(unsafe_code, reason = "a waker's data is a task's address")]
 
@@ -25,12 +26,13 @@ static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, dr
 #[inline(always)]
 pub(crate) unsafe fn borrowed(task: TaskPtr) -> ManuallyDrop<Waker> {
     let raw = RawWaker::new(task.as_ptr().cast_const().cast(), &VTABLE);
-    // SAFETY: the functions of the table keep the contract of `RawWakerVTable`: they are thread-safe,
-    // and each waker but this borrowed one, which is never dropped, is counted.
+    // SAFETY: the functions of the table keep the contract of `RawWakerVTable`: they are
+    // thread-safe, and each waker but this borrowed one, which is never dropped, is counted.
     ManuallyDrop::new(unsafe { Waker::from_raw(raw) })
 }
 
-/// The task that a waker wakes, if it is one of evenkeel's. Behind a [lent](Lent) waker that is who polls the lender.
+/// The task that a waker wakes, if it is one of evenkeel's. Behind a [lent](Lent) waker that is who
+/// polls the lender.
 #[inline(always)]
 pub(crate) fn task_of(waker: &Waker) -> Option<Live<'_>> {
     if !std::ptr::eq(waker.vtable(), &VTABLE) {

@@ -1,7 +1,7 @@
 //! A waker in one word, for primitives whose size and lines count.
 //!
-//! A standard waker is two words, of which a task of evenkeel needs one: its address. A waker of another kind
-//! goes into a box, whose address is marked by its lowest bit.
+//! A standard waker is two words, of which a task of evenkeel needs one: its address. A waker of
+//! another kind goes into a box, whose address is marked by its lowest bit.
 
 #![allow(unsafe_code, reason = "one word stands for either kind of waker")]
 
@@ -26,7 +26,8 @@ pub(crate) struct WordWaker(NonNull<()>);
 unsafe impl Send for WordWaker {}
 
 impl WordWaker {
-    /// A clone of the waker, if it is that of a task of evenkeel. Runs no caller's code and allocates nothing.
+    /// A clone of the waker, if it is that of a task of evenkeel. Runs no caller's code and
+    /// allocates nothing.
     #[inline(always)]
     pub(crate) fn of_task(waker: &Waker) -> Option<Self> {
         let task = waker::task_of(waker)?;
@@ -34,7 +35,8 @@ impl WordWaker {
         Some(Self(task.ptr().as_non_null().cast()))
     }
 
-    /// Whether `word`, which may be of anything, is that of a waker of the same task of evenkeel as `waker`.
+    /// Whether `word`, which may be of anything, is that of a waker of the same task of evenkeel as
+    /// `waker`.
     #[inline(always)]
     pub(crate) fn is_of_task(word: *mut (), waker: &Waker) -> bool {
         waker::task_of(waker).is_some_and(|task| std::ptr::addr_eq(task.ptr().as_ptr(), word))
@@ -129,7 +131,8 @@ impl WordWaker {
         }
     }
 
-    /// Wakes, and uses the waker up. What a foreign waker panics with is caught: whoever wakes it has others to see to.
+    /// Wakes, and uses the waker up. What a foreign waker panics with is caught: whoever wakes it
+    /// has others to see to.
     #[inline(always)]
     pub(crate) fn wake(self) {
         match self.open() {

@@ -8,8 +8,8 @@ use std::task::{Context, Poll};
 
 /// Goes to the back of the ready queue once.
 ///
-/// A task of evenkeel goes there without a wake, for the price of a push and a pop; under a foreign waker,
-/// as inside `FuturesUnordered` or on another runtime, it is a wake of that waker.
+/// A task of evenkeel goes there without a wake, for the price of a push and a pop; under a foreign
+/// waker, as inside `FuturesUnordered` or on another runtime, it is a wake of that waker.
 ///
 /// # Cancel safety
 /// Nothing is lost.

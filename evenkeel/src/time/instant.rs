@@ -7,11 +7,11 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 use std::time::Duration;
 
-/// A point in time, by the clock of a runtime: as [`std::time::Instant`], but one that stands still while that clock is
-/// [paused](super::pause).
+/// A point in time, by the clock of a runtime: as [`std::time::Instant`], but one that stands still
+/// while that clock is [paused](super::pause).
 ///
-/// It is eight bytes, of nanoseconds before or after the process began to count, and reaches 292 years in either direction.
-/// Compare only those of one runtime, once its clock has been paused.
+/// It is eight bytes, of nanoseconds before or after the process began to count, and reaches 292
+/// years in either direction. Compare only those of one runtime, once its clock has been paused.
 ///
 /// # Examples
 /// ```
@@ -31,7 +31,8 @@ impl Instant {
     /// Later than every deadline: a timer that waits for it is none.
     pub(super) const NEVER: Self = Self(i64::MAX);
 
-    /// What time it is in the runtime that the caller belongs to; outside of any, the time of the machine's monotonic clock.
+    /// What time it is in the runtime that the caller belongs to; outside of any, the time of the
+    /// machine's monotonic clock.
     ///
     /// # Examples
     /// ```
@@ -49,8 +50,8 @@ impl Instant {
         }))
     }
 
-    /// So much later than now, or a little more: what a wait of that duration ends at, which begins now. Never earlier; later by
-    /// [5 µs](crate::primitives::ahead) at most.
+    /// So much later than now, or a little more: what a wait of that duration ends at, which begins
+    /// now. Never earlier; later by [5 µs](crate::primitives::ahead) at most.
     #[inline(always)]
     pub(super) fn in_at_least(duration: Duration) -> Self {
         // What is as short as a tick is worth an exact look.
@@ -133,7 +134,8 @@ impl Instant {
         if self.0 < 0 { clock::start() - distance } else { clock::start() + distance }
     }
 
-    /// A point in time of the standard library's clock; one that is too far away becomes the farthest that can be told.
+    /// A point in time of the standard library's clock; one that is too far away becomes the
+    /// farthest that can be told.
     #[cfg(not(any(loom, shuttle)))]
     #[must_use]
     pub fn from_std(instant: std::time::Instant) -> Self {

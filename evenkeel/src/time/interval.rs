@@ -29,7 +29,8 @@ use std::task::{Context, Poll, ready};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissedTicks {
-    /// All ticks that were missed, one after the other, until there are as many as there would have been.
+    /// All ticks that were missed, one after the other, until there are as many as there would have
+    /// been.
     #[default]
     Burst,
     /// The next tick comes a period after the late one was seen, whether or not others were missed,

@@ -22,11 +22,13 @@ use std::time::Duration;
 /// A sleep that is dropped is cancelled, and nothing else happens.
 ///
 /// # Cost
-/// A look at the cycle counter here, or at the clock for one of a millisecond or less; a locked instruction where it is polled first, and another where it is
-/// dropped before its time. See [`time`](super). The deadline may be 5 µs later than asked for, and is never earlier.
+/// A look at the cycle counter here, or at the clock for one of a millisecond or less; a locked
+/// instruction where it is polled first, and another where it is dropped before its time. See
+/// [`time`](super). The deadline may be 5 µs later than asked for, and is never earlier.
 ///
 /// # Panics
-/// The future panics if it is polled first outside of any runtime, or if its runtime ends before its time.
+/// The future panics if it is polled first outside of any runtime, or if its runtime ends before
+/// its time.
 ///
 /// # Examples
 /// ```
@@ -60,8 +62,8 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
     Sleep { entry: Entry::new(), timers: None, deadline, _pinned: PhantomPinned }
 }
 
-/// The future of [`sleep`] and [`sleep_until`]. It can be [reset](Self::reset), and polled again once it is complete, when it is at
-/// once complete again.
+/// The future of [`sleep`] and [`sleep_until`]. It can be [reset](Self::reset), and polled again
+/// once it is complete, when it is at once complete again.
 #[must_use = "futures do nothing unless awaited"]
 pub struct Sleep {
     entry: Entry,
@@ -72,8 +74,8 @@ pub struct Sleep {
     _pinned: PhantomPinned,
 }
 
-// SAFETY: the entry's links are reached under the lock of its wheel alone, or by whoever has the future exclusively where it is in none; its
-// waker is `Send`.
+// SAFETY: the entry's links are reached under the lock of its wheel alone, or by whoever has the
+// future exclusively where it is in none; its waker is `Send`.
 unsafe impl Send for Sleep {}
 // SAFETY: a shared `Sleep` reads the entry's word, an atomic, and nothing else of it.
 unsafe impl Sync for Sleep {}
@@ -91,8 +93,9 @@ impl Sleep {
         self.entry.progress() == Progress::Fired
     }
 
-    /// Has it end at `deadline` instead, as if it were new; it has to be polled once more to wake the task. Whether it has ended before makes
-    /// no difference. It costs what a cancellation does.
+    /// Has it end at `deadline` instead, as if it were new; it has to be polled once more to wake
+    /// the task. Whether it has ended before makes no difference. It costs what a cancellation
+    /// does.
     ///
     /// # Examples
     /// ```
@@ -119,7 +122,8 @@ impl Sleep {
         if self.entry.progress() == Progress::Armed
             && let Some(timers) = self.timers
         {
-            // SAFETY: it was armed there, and this is its future. Whether it has fired meanwhile makes no difference.
+            // SAFETY: it was armed there, and this is its future. Whether it has fired meanwhile
+            // makes no difference.
             let _ = unsafe { timers.cancel(NonNull::from(&self.entry)) };
         }
     }
@@ -135,7 +139,8 @@ impl Sleep {
         let deadline = self.deadline.nanos();
         let armed = context::with(|context| match context {
             Some(context) if !context.is_relief() => {
-                // SAFETY: the entry is in no wheel; the future is pinned, and cancels when it is dropped.
+                // SAFETY: the entry is in no wheel; the future is pinned, and cancels when it is
+                // dropped.
                 Some(unsafe { timing::arm_here(context, entry, deadline, waker) })
             }
             // What is armed at the relief would keep it from resting.

@@ -10,7 +10,8 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Gives `future` at most `duration` from this call: its output if it is complete before, or at its first poll however long that takes.
+/// Gives `future` at most `duration` from this call: its output if it is complete before, or at its
+/// first poll however long that takes.
 ///
 /// # Errors
 /// [`Elapsed`] if it is not. The future is dropped with the `Timeout`, and not before.
@@ -19,7 +20,8 @@ use std::task::{Context, Poll};
 /// That of `future`.
 ///
 /// # Cost
-/// That of [`sleep`] here. Until `future` has to wait there is no timer; then that is armed once, however often the task is woken.
+/// That of [`sleep`] here. Until `future` has to wait there is no timer; then that is armed once,
+/// however often the task is woken.
 ///
 /// # Panics
 /// As [`sleep`], if `future` has to wait. The panic of `future`.
@@ -96,7 +98,8 @@ impl<F: Future> Future for Timeout<F> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         // SAFETY: nothing is moved out of it.
         let timeout = unsafe { self.get_unchecked_mut() };
-        // SAFETY: it is part of what is pinned, is not moved before it is dropped, and has no destructor that moves it.
+        // SAFETY: it is part of what is pinned, is not moved before it is dropped, and has no
+        // destructor that moves it.
         let future = unsafe { Pin::new_unchecked(&mut timeout.future) };
         if let Poll::Ready(output) = future.poll(context) {
             return Poll::Ready(Ok(output));

@@ -33,7 +33,8 @@ pub(crate) fn join<T>(tasks: impl IntoIterator<Item = JoinHandle<T>>) -> Vec<T> 
     tasks.into_iter().map(|task| block_on(task).expect("the task ends well")).collect()
 }
 
-/// Enters an object until an operation on it is at its home: a worker that the system has taken off its core for a while has lost it.
+/// Enters an object until an operation on it is at its home: a worker that the system has taken off
+/// its core for a while has lost it.
 #[allow(dead_code, reason = "some tests have objects in place alone")]
 pub(crate) async fn comes_home<T: Send>(object: &Object<T>) {
     while object.with(|_| worker()).await.ok() != object.home() {}

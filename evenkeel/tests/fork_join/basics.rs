@@ -137,9 +137,10 @@ fn a_result_whose_drop_panics_goes_no_further_than_its_join() {
     assert_eq!(text, "first");
 }
 
-/// A mutex that is held across a join while the second half is with a thief, and a job that takes the same mutex lies in the
-/// deque of a third worker: a worker that ran whatever it can steal while it waits would wait for itself. This deadlocks
-/// rayon 1.12 in its first round (its issue 592).
+/// A mutex that is held across a join while the second half is with a thief, and a job that takes
+/// the same mutex lies in the deque of a third worker: a worker that ran whatever it can steal
+/// while it waits would wait for itself. This deadlocks rayon 1.12 in its first round (its issue
+/// 592).
 #[test]
 fn a_lock_may_be_held_across_a_join() {
     static LOCK: Mutex<u32> = Mutex::new(0);
@@ -560,7 +561,8 @@ fn payloads_that_panic_when_they_are_dropped_are_contained() {
     }
 }
 
-/// While the second half is with a thief, the first one spawns into the scope around both, and panics.
+/// While the second half is with a thief, the first one spawns into the scope around both, and
+/// panics.
 #[test]
 fn a_half_that_spawns_and_panics_leaves_its_scope_in_order() {
     for workers in [1, 2] {
@@ -621,7 +623,8 @@ fn the_worker_form_forks_after_a_scope() {
     }
 }
 
-/// A half panics while the other one is with a thief; what the deque says after it is right for the next fork.
+/// A half panics while the other one is with a thief; what the deque says after it is right for the
+/// next fork.
 #[test]
 fn a_worker_forks_on_after_a_panic_beside_a_stolen_half() {
     let runtime = runtime(2);

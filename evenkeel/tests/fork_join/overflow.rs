@@ -1,4 +1,5 @@
-//! A recursion that is too deep for a worker's stack ends the process with a word on whose stack it was.
+//! A recursion that is too deep for a worker's stack ends the process with a word on whose stack it
+//! was.
 
 #![cfg(target_os = "linux")]
 

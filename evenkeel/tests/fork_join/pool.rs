@@ -1,4 +1,5 @@
-//! What concerns a pool as a whole: broadcasts, jobs that nobody waits for, orders, yields, several runtimes, threads of the caller's.
+//! What concerns a pool as a whole: broadcasts, jobs that nobody waits for, orders, yields, several
+//! runtimes, threads of the caller's.
 
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -110,7 +111,8 @@ fn a_worker_that_waits_for_a_stolen_half_runs_the_part_that_the_half_waits_for()
     }
 }
 
-/// Parts that meet at a barrier: were two workers to get two broadcasts in different orders, each would wait for the other.
+/// Parts that meet at a barrier: were two workers to get two broadcasts in different orders, each
+/// would wait for the other.
 #[test]
 fn broadcasts_come_to_all_workers_in_one_order() {
     let _watchdog = watchdog();
@@ -787,7 +789,8 @@ fn halves_that_spawn_into_a_scope_around_them_lose_no_job() {
     }
 }
 
-/// A half is stolen, and spawns a job; a third worker steals that, and what it spawns lies in the third worker's deque.
+/// A half is stolen, and spawns a job; a third worker steals that, and what it spawns lies in the
+/// third worker's deque.
 #[test]
 fn a_scope_waits_for_what_a_job_leaves_that_a_third_worker_has_stolen() {
     let _watchdog = watchdog();
@@ -886,7 +889,8 @@ fn what_a_job_leaves_for_the_scope_of_a_thread_does_not_wait_for_what_comes_next
         let lock = lock.clone();
         drop(handle.spawn(async move { drop(lock.lock().unwrap()) }));
     };
-    // Each job is longer than a batch. A lock for each scope, since the first task may still be about to run.
+    // Each job is longer than a batch. A lock for each scope, since the first task may still be
+    // about to run.
     let [first, second] = [(); 2].map(|()| Arc::new(Mutex::new(())));
     let held = first.lock().unwrap();
     handle.in_place_scope(|scope| {

@@ -1,4 +1,5 @@
-//! Barriers, built on a monitor: laps of tasks that wait for each other. The names are those of `tests/conformance.rs`.
+//! Barriers, built on a monitor: laps of tasks that wait for each other. The names are those of
+//! `tests/conformance.rs`.
 
 use crate::common::random::Random;
 use crate::common::watchdog::watchdog;
@@ -20,7 +21,8 @@ impl Barrier {
         Self { tasks, arrived: Monitor::default() }
     }
 
-    /// Waits until all have come. The last one runs `last` before anybody goes on. Gives how many were to come yet.
+    /// Waits until all have come. The last one runs `last` before anybody goes on. Gives how many
+    /// were to come yet.
     async fn block(&self, last: impl FnOnce()) -> usize {
         let mut held = self.arrived.enter().await;
         *held += 1;
@@ -124,7 +126,8 @@ fn b22_the_order_of_arrival() {
     });
 }
 
-/// Some come late, by which time the workers are asleep. A runtime's workers stay the same, so runtimes come and go instead of processors.
+/// Some come late, by which time the workers are asleep. A runtime's workers stay the same, so
+/// runtimes come and go instead of processors.
 #[test]
 fn b23_sleepers_at_a_barrier() {
     const EAGER: usize = 8;

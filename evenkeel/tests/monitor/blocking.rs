@@ -1,4 +1,5 @@
-//! The same monitors from everywhere: from threads that know no runtime, from threads inside of one, from tasks of two runtimes, and under wakers of others.
+//! The same monitors from everywhere: from threads that know no runtime, from threads inside of
+//! one, from tasks of two runtimes, and under wakers of others.
 
 use crate::common::noted::Noted;
 use crate::common::op::{F, G};

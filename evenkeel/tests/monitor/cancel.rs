@@ -1,4 +1,5 @@
-//! What becomes of holds and signals when futures around monitors are dropped, forgotten, or polled for nothing: each rule of the documentation, by hand.
+//! What becomes of holds and signals when futures around monitors are dropped, forgotten, or polled
+//! for nothing: each rule of the documentation, by hand.
 
 use crate::common::op::{F, G};
 use crate::common::polling::Hand;
@@ -311,7 +312,8 @@ fn g5_signal_block_dropped() {
     assert!(is_free(&monitor));
 }
 
-/// The one that gave its hold away for a signal gets it back if that wait is dropped, or the next waiter has it.
+/// The one that gave its hold away for a signal gets it back if that wait is dropped, or the next
+/// waiter has it.
 #[test]
 fn g5_signalled_by_signal_block_and_dropped() {
     let monitor = Plain::default();
@@ -450,7 +452,8 @@ fn g7_accepted_call_dropped_where_it_has_given_its_hold_to_a_future() {
     assert!(is_free(&monitor));
 }
 
-/// An acceptor learns of its own call alone: here the one between has gone, and the call that is dropped was that one's.
+/// An acceptor learns of its own call alone: here the one between has gone, and the call that is
+/// dropped was that one's.
 #[test]
 fn g7_a_call_whose_acceptor_has_gone_breaks_nobody_elses() {
     let monitor = Plain::default();
@@ -591,7 +594,8 @@ fn g10_a_runtime_dropped_with_tasks_that_wait() {
     }
 }
 
-/// A poll that nobody has asked for changes nothing, in any state, and the last waker is the one that is woken.
+/// A poll that nobody has asked for changes nothing, in any state, and the last waker is the one
+/// that is woken.
 #[test]
 fn g11_polls_for_nothing() {
     const POLLS: usize = 100_000;

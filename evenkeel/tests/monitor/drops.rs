@@ -1,9 +1,12 @@
-//! Monitors whose futures are dropped at random: nothing is lost, nobody hangs, nobody is inside with somebody else.
+//! Monitors whose futures are dropped at random: nothing is lost, nobody hangs, nobody is inside
+//! with somebody else.
 //!
-//! `EVENKEEL_DROPS` sets the number of operations for each number of workers, with and without yields, with and without restless futures:
-//! `EVENKEEL_DROPS=1000000 cargo test --release -p evenkeel --test monitor drops`.
+//! `EVENKEEL_DROPS` sets the number of operations for each number of workers, with and without
+//! yields, with and without restless futures: `EVENKEEL_DROPS=1000000 cargo test --release -p
+//! evenkeel --test monitor drops`.
 //!
-//! Restless futures are polled without being woken, and may find by themselves what a lost wake-up would have told them; where all are calm a lost wake-up is a hang.
+//! Restless futures are polled without being woken, and may find by themselves what a lost wake-up
+//! would have told them; where all are calm a lost wake-up is a hang.
 
 use crate::common::op::{F, G, Op};
 use crate::common::random::Random;
@@ -26,7 +29,8 @@ use std::time::Duration;
 struct Fate {
     /// After so many polls it is dropped instead of polled.
     life: u64,
-    /// So many times it is polled again without being woken; after that its last poll is the one after a wake.
+    /// So many times it is polled again without being woken; after that its last poll is the one
+    /// after a wake.
     restless: u64,
 }
 
@@ -368,7 +372,8 @@ fn everything_is_dropped_at_random() {
     });
 }
 
-/// Each round as many signals as there are waiters that stay, and others that go away at random: each one that stays is signalled.
+/// Each round as many signals as there are waiters that stay, and others that go away at random:
+/// each one that stays is signalled.
 #[test]
 fn signals_pass_over_those_who_go_away() {
     const STAY: usize = 3;

@@ -1,7 +1,9 @@
 //! Entry of monitors, one and several: who is inside, and who comes next.
 //!
-//! Not here, because they can't be written: a constructor that locks what it constructs (A9), a monitor that is dropped while somebody is inside or waits, or from
-//! inside (A10, A11), and entry of one that is gone (A12), since holds and futures borrow their monitors; locks of other kinds in one set (A5), since [`Set`] is sealed.
+//! Not here, because they can't be written: a constructor that locks what it constructs (A9), a
+//! monitor that is dropped while somebody is inside or waits, or from inside (A10, A11), and entry
+//! of one that is gone (A12), since holds and futures borrow their monitors; locks of other kinds
+//! in one set (A5), since [`Set`] is sealed.
 
 use crate::common::op::{F, G};
 use crate::common::polling::Hand;
@@ -179,7 +181,8 @@ fn a7_one_lock() {
     });
 }
 
-/// A superset is entered by entering the other one while the first is held: the inner exit leaves that one alone.
+/// A superset is entered by entering the other one while the first is held: the inner exit leaves
+/// that one alone.
 #[test]
 fn a8_nested_superset() {
     let [one, two] = [0; 2].map(Monitor::new);
@@ -191,7 +194,8 @@ fn a8_nested_superset() {
     assert!(one.try_enter().is_some());
 }
 
-/// C∀ has it work, by recursion; here it would be two `&mut` to one value, and is refused before anything is entered.
+/// C∀ has it work, by recursion; here it would be two `&mut` to one value, and is refused before
+/// anything is entered.
 #[test]
 fn a13_the_same_monitor_twice() {
     #[track_caller]

@@ -1,7 +1,8 @@
 //! Accept statements: whose call comes next, and when the acceptor goes on.
 //!
-//! Not here, because they can't be written: clauses on different parts of the held set (C13), since a clause names no set; joins by destructors (C15 to C18
-//! accept the end of the object instead: here, and in `server.rs`). Time limits are in `time.rs` too.
+//! Not here, because they can't be written: clauses on different parts of the held set (C13), since
+//! a clause names no set; joins by destructors (C15 to C18 accept the end of the object instead:
+//! here, and in `server.rs`). Time limits are in `time.rs` too.
 
 use crate::common::op::{F, G, Op};
 use crate::common::polling::Hand;
@@ -191,7 +192,8 @@ fn c8_else_with_a_guard() {
     assert_eq!(server.ready(), [Some(2), None, Some(2), Some(2), Some(3), Some(1)]);
 }
 
-/// H3: of several operations in one clause whoever has come first is taken, and clauses still go by their order.
+/// H3: of several operations in one clause whoever has come first is taken, and clauses still go by
+/// their order.
 #[test]
 fn h3_a_clause_for_several_operations() {
     let monitor = Plain::default();
@@ -453,7 +455,8 @@ fn c23_time_and_calls() {
     drop(caller.ready());
 }
 
-/// What the macro takes: every mixture of guards, blocks and ends, with variables named as its words are.
+/// What the macro takes: every mixture of guards, blocks and ends, with variables named as its
+/// words are.
 #[test]
 fn c22_syntax() {
     let monitor = Plain::default();

@@ -1,6 +1,8 @@
 //! Conditions: who goes on after a signal, and when.
 //!
-//! Not here, because they can't be written: a wait without a monitor (B16), since a wait takes the hold; a wait after recursive entry (B18), since there is none. Barriers (B20 to B23) are in `barrier.rs`.
+//! Not here, because they can't be written: a wait without a monitor (B16), since a wait takes the
+//! hold; a wait after recursive entry (B18), since there is none. Barriers (B20 to B23) are in
+//! `barrier.rs`.
 
 use crate::common::polling::Hand;
 use crate::common::random::Random;
@@ -139,7 +141,8 @@ fn b4_front_is_the_datum_of_the_first() {
     assert_eq!((condition.front(&held), condition.is_empty(&held)), (None, true));
 }
 
-/// The one that has been signalled comes after the signaller, and before an entrant that came first.
+/// The one that has been signalled comes after the signaller, and before an entrant that came
+/// first.
 #[test]
 fn b7_the_signaller_goes_on() {
     let monitor = Plain::default();
@@ -195,7 +198,8 @@ fn b8_signalled_ones_come_before_entrants() {
     });
 }
 
-/// C∀ and µC++ have a stack here, so that the last one signalled goes first; here they go in the order of their signals.
+/// C∀ and µC++ have a stack here, so that the last one signalled goes first; here they go in the
+/// order of their signals.
 #[test]
 fn b9_signalled_ones_go_in_order() {
     let monitor = Plain::default();
@@ -350,7 +354,8 @@ fn b15_a_condition_belongs_to_one_set() {
     assert!(condition.signal(&mut Hand::new(lock_all([&b, &a])).ready()));
 }
 
-/// Monitors that nobody is inside of may move, and then another one of the set has the lowest address.
+/// Monitors that nobody is inside of may move, and then another one of the set has the lowest
+/// address.
 #[test]
 fn b15_a_set_that_moves_is_the_same_set() {
     let mut monitors = [1_u32, 2, 3].map(Monitor::new);

@@ -1,5 +1,6 @@
-//! A random mix of all that monitors offer, by coroutines in tasks: they are dropped while they wait, go to other tasks, and wait for two things at once. Nobody is inside beside
-//! another one, and nothing stays held.
+//! A random mix of all that monitors offer, by coroutines in tasks: they are dropped while they
+//! wait, go to other tasks, and wait for two things at once. Nobody is inside beside another one,
+//! and nothing stays held.
 use evenkeel::coroutine::{BoxCoroutine, Coroutine, Phase, Resume, Step, Suspender};
 use evenkeel::sync::monitor::{Clause, Condition, Entry, Held, Monitor, lock_all};
 use evenkeel::time::sleep;

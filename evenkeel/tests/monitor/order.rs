@@ -128,7 +128,8 @@ fn signals_around_an_accept_without_a_call() {
     }
 }
 
-/// Nested: the inner acceptor goes on before the outer one, and each before what it has signalled before.
+/// Nested: the inner acceptor goes on before the outer one, and each before what it has signalled
+/// before.
 #[test]
 fn signals_around_nested_accepts() {
     let monitor = Plain::default();

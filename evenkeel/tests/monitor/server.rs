@@ -1,4 +1,5 @@
-//! Tasks that own a monitor and serve its calls until somebody ends them: the active objects of C∀ and µC++. The names are those of `tests/conformance.rs`.
+//! Tasks that own a monitor and serve its calls until somebody ends them: the active objects of C∀
+//! and µC++. The names are those of `tests/conformance.rs`.
 
 use crate::common::op::Op;
 use crate::common::random::Random;
@@ -23,7 +24,8 @@ where
     server
 }
 
-/// Six operations of which one is accepted, each in its turn; those whose turn has not come stay where they are.
+/// Six operations of which one is accepted, each in its turn; those whose turn has not come stay
+/// where they are.
 #[test]
 fn c2_operations_in_turns() {
     const OPS: u32 = 6;

@@ -1,5 +1,6 @@
-//! Waits and accepts with a time limit, beside what comes at just that time: one of both happens, and what has not happened is left for the next one. The names
-//! are those of `tests/conformance.rs`.
+//! Waits and accepts with a time limit, beside what comes at just that time: one of both happens,
+//! and what has not happened is left for the next one. The names are those of
+//! `tests/conformance.rs`.
 
 use crate::common::op::F;
 use crate::common::random::Random;
@@ -131,7 +132,8 @@ fn c23_calls_at_the_deadline() {
     });
 }
 
-/// A signal 100 to 1000 microseconds into a wait of a millisecond, from a thread outside: whoever has run out of time has not used it up.
+/// A signal 100 to 1000 microseconds into a wait of a millisecond, from a thread outside: whoever
+/// has run out of time has not used it up.
 #[test]
 fn f2_signals_at_the_deadline() {
     let _watchdog = watchdog();

@@ -1,4 +1,5 @@
-//! What the reference manual of µC++ says of mutex objects. The names are those of `tests/conformance.rs`.
+//! What the reference manual of µC++ says of mutex objects. The names are those of
+//! `tests/conformance.rs`.
 
 use crate::common::op::{F, G};
 use crate::common::polling::Hand;
@@ -41,7 +42,8 @@ fn h1_a_call_that_unwinds_breaks_its_rendezvous() {
     assert_eq!(outcome(waits), Accepted::Call(0));
 }
 
-/// Clauses go from top to bottom; within one that has several the call that came first is first, where µC++ goes from left to right.
+/// Clauses go from top to bottom; within one that has several the call that came first is first,
+/// where µC++ goes from left to right.
 #[test]
 fn h3_several_operations_in_a_clause() {
     let monitor = Plain::default();
@@ -61,7 +63,8 @@ fn h3_several_operations_in_a_clause() {
     drop(f.ready());
 }
 
-/// A timeout, or an `else`, comes last, and there is one of both: an `else` would leave a timeout no time. A call that is there is before either.
+/// A timeout, or an `else`, comes last, and there is one of both: an `else` would leave a timeout
+/// no time. A call that is there is before either.
 #[test]
 fn h4_timeout_and_else() {
     let monitor = Plain::default();

@@ -84,7 +84,8 @@ fn half_of_a_set_is_given_up_whatever_the_waker_does() {
 }
 
 thread_local! {
-    /// How many clones there are of this thread's waker, and whether the next one that is dropped panics.
+    /// How many clones there are of this thread's waker, and whether the next one that is dropped
+    /// panics.
     static CLONES: Cell<isize> = const { Cell::new(0) };
     static ARMED: Cell<bool> = const { Cell::new(false) };
 }
@@ -174,7 +175,8 @@ fn a_wait_ends_by_its_limit_whatever_its_waker_does() {
 }
 
 thread_local! {
-    /// A hold that is given up as soon as the waker below is cloned, and what to look at when a clone is dropped.
+    /// A hold that is given up as soon as the waker below is cloned, and what to look at when a
+    /// clone is dropped.
     static LEAVES: Cell<Option<Held<Arc<Plain>>>> = const { Cell::new(None) };
     static LOOKS_AT: Cell<Option<Arc<Plain>>> = const { Cell::new(None) };
 }

@@ -1,4 +1,5 @@
-//! Tasks that are cancelled on their way to an object, and objects whose handles go while operations are on their way.
+//! Tasks that are cancelled on their way to an object, and objects whose handles go while
+//! operations are on their way.
 
 use crate::common::objects::{at, comes_home, in_place, runtime};
 use crate::common::random::Random;
@@ -39,7 +40,8 @@ impl Drop for Counted {
     }
 }
 
-/// Two workers, each inside a poll until it is told to leave, with travellers from the one to the other on their way.
+/// Two workers, each inside a poll until it is told to leave, with travellers from the one to the
+/// other on their way.
 struct OnTheirWay {
     travellers: Vec<JoinHandle<()>>,
     /// The future of each traveller that is still there.
@@ -204,7 +206,8 @@ fn at_home_before_it_entered() {
     block_on(task).expect("the task ends well");
 }
 
-/// Whatever state it is in when it is cancelled: each operation has been made or not, and the object is free.
+/// Whatever state it is in when it is cancelled: each operation has been made or not, and the
+/// object is free.
 #[test]
 fn at_random() {
     let _watchdog = watchdog();

@@ -12,7 +12,8 @@ fn join_class(object: Object<u64>) -> Object<u64> {
     object.placed("there", Placement::Home)
 }
 
-/// A worker of the runtime that the object comes from stays inside of it until it is told, for so many times by now.
+/// A worker of the runtime that the object comes from stays inside of it until it is told, for so
+/// many times by now.
 fn nobody_gets_in_beside(object: &Object<u64>, first: &Runtime, times: u64) {
     let (entered, inside) = oneshot::channel();
     let (leave, told) = mpsc::channel::<()>();

@@ -136,7 +136,8 @@ fn an_object_outlives_its_runtime() {
     assert_eq!(sum(&objects), 2_008);
 }
 
-/// A worker of a new runtime is not the home of an old one's objects, even if its processor lies where that of the home lay.
+/// A worker of a new runtime is not the home of an old one's objects, even if its processor lies
+/// where that of the home lay.
 #[test]
 fn a_new_runtime_is_not_the_old_one() {
     let _watchdog = watchdog();

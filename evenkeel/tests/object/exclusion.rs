@@ -92,7 +92,8 @@ fn tasks(
         .collect()
 }
 
-/// All at once on the same objects: tasks of the objects' runtime and of another, threads that enter as such, and threads that are blocked on futures.
+/// All at once on the same objects: tasks of the objects' runtime and of another, threads that
+/// enter as such, and threads that are blocked on futures.
 fn all_at_once(runtime: &Runtime, objects: &[Object<Tally>]) {
     among(runtime, 12, objects);
 }
@@ -177,7 +178,8 @@ fn in_place_on_one_worker() {
     all_at_once(&runtime, &[in_place(&runtime, Tally::default())]);
 }
 
-/// Their class tries both, so that operations meet its changes: there are enough tasks for journeys to overlap.
+/// Their class tries both, so that operations meet its changes: there are enough tasks for journeys
+/// to overlap.
 #[test]
 fn of_an_automatic_class() {
     let _watchdog = watchdog();

@@ -126,7 +126,8 @@ fn cancelled_in_line() {
     }
 }
 
-/// The turn has been given to a future that is dropped before it is polled again: it goes on to the next.
+/// The turn has been given to a future that is dropped before it is polled again: it goes on to the
+/// next.
 #[test]
 fn cancelled_after_it_was_granted() {
     let _watchdog = watchdog();
@@ -156,7 +157,8 @@ fn cancelled_before_its_first_poll() {
     assert!(object.try_enter().unwrap().is_some());
 }
 
-/// A task that is cancelled inside leaves the object, and whatever it has made of the value: that is no panic.
+/// A task that is cancelled inside leaves the object, and whatever it has made of the value: that
+/// is no panic.
 #[test]
 fn cancelled_inside() {
     let _watchdog = watchdog();
@@ -172,7 +174,8 @@ fn cancelled_inside() {
     }
 }
 
-/// Who comes next is decided when the object is left, whoever leaves and wherever: in all the ways at once.
+/// Who comes next is decided when the object is left, whoever leaves and wherever: in all the ways
+/// at once.
 #[test]
 fn all_of_it_at_random() {
     let _watchdog = watchdog();

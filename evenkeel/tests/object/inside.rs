@@ -1,4 +1,5 @@
-//! Entering an object that one is inside of: an error, whichever way one has come in and whichever way one tries again.
+//! Entering an object that one is inside of: an error, whichever way one has come in and whichever
+//! way one tries again.
 
 use crate::common::objects::{Holding, at, in_place, runtime};
 use crate::common::polling::Hand;

@@ -20,7 +20,8 @@ fn panic_inside(value: &mut u64) {
     resume_unwind(Box::new("halfway"));
 }
 
-/// All ways in are shut, from a task and from a thread, until the poison is cleared; then all are open.
+/// All ways in are shut, from a task and from a thread, until the poison is cleared; then all are
+/// open.
 fn is_poisoned(runtime: &Runtime, object: &Object<u64>) {
     fn refused<T>(result: Result<T, EnterError>) {
         assert!(matches!(result, Err(EnterError::Poisoned { .. })));

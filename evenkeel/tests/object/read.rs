@@ -1,4 +1,5 @@
-//! Objects that are read again and again are read by all workers at once, and by nobody while somebody writes.
+//! Objects that are read again and again are read by all workers at once, and by nobody while
+//! somebody writes.
 
 use crate::common::objects::{at, in_place, join, runtime, worker};
 use crate::common::polling::Hand;
@@ -103,7 +104,8 @@ fn all_workers_are_inside_at_once() {
         assert!(is_read_by_all(&runtime, &object), "{object:?}");
         let home = object.home();
         for _ in 0..3 {
-            // It has not paid, so many more reads are asked for, which the threads that are none do alone.
+            // It has not paid, so many more reads are asked for, which the threads that are none do
+            // alone.
             assert_eq!(object.call_blocking(|value| *value), Ok(0));
         }
         assert_eq!(object.home(), home);
@@ -188,7 +190,8 @@ fn writers_and_readers_exclude_each_other() {
     }
 }
 
-/// How often a class has begun or ceased to be entered at homes until it is over, as a task sees it that looks at each of its turns.
+/// How often a class has begun or ceased to be entered at homes until it is over, as a task sees it
+/// that looks at each of its turns.
 async fn count_changes(over: Arc<AtomicBool>) -> u64 {
     let is_at_home = || object::report().classes.iter().any(|class| class.at_home);
     let (mut changes, mut before) = (0, is_at_home());
@@ -345,7 +348,8 @@ fn who_reads_does_not_enter_again() {
     }
 }
 
-/// Reads the first of them, inside of it the next, and so on, and calls `within` inside of all. Gives their sum.
+/// Reads the first of them, inside of it the next, and so on, and calls `within` inside of all.
+/// Gives their sum.
 fn nest(objects: &[Object<u64>], within: &dyn Fn()) -> u64 {
     let [object, inner @ ..] = objects else {
         within();
@@ -385,7 +389,8 @@ fn are_read_beside(runtime: &Runtime, objects: &[Object<u64>]) -> Vec<bool> {
     read
 }
 
-/// There are fewer notes than objects that one poll can be inside of: those that it has none for are read alone.
+/// There are fewer notes than objects that one poll can be inside of: those that it has none for
+/// are read alone.
 #[test]
 fn more_objects_at_a_time_than_there_are_notes() {
     let _watchdog = watchdog();
@@ -403,7 +408,8 @@ fn more_objects_at_a_time_than_there_are_notes() {
         join([task]);
         let read = are_read_beside(&runtime, &objects);
         assert_eq!(read, [true, true, true, true, false, false]);
-        // Those that had none have one, and are read by all once they have been read as often as it takes now.
+        // Those that had none have one, and are read by all once they have been read as often as it
+        // takes now.
         objects.reverse();
     }
 }

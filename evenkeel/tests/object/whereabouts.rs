@@ -1,6 +1,8 @@
-//! Tasks that go by what their worker knows of an object's whereabouts, which is wrong: they come in all the same, and after some time by the short way.
+//! Tasks that go by what their worker knows of an object's whereabouts, which is wrong: they come
+//! in all the same, and after some time by the short way.
 //!
-//! A note that is wrong costs a journey each time that it is believed. It is doubted once in 127 times, so of many operations few make that journey.
+//! A note that is wrong costs a journey each time that it is believed. It is doubted once in 127
+//! times, so of many operations few make that journey.
 
 use crate::common::objects::{at, comes_home, join, runtime, worker};
 use crate::common::watchdog::watchdog;
@@ -11,16 +13,19 @@ use evenkeel_policy::object::sharing::READS;
 /// Some times as many operations as it takes to doubt a note.
 const OPERATIONS: u64 = 1_000;
 
-/// Journeys in vain of that many operations at most: those before the note is doubted, and such as the system brings about that takes workers off their cores.
+/// Journeys in vain of that many operations at most: those before the note is doubted, and such as
+/// the system brings about that takes workers off their cores.
 const FEW: u64 = OPERATIONS / 4;
 
-/// Rounds: a worker that the system takes off its core for a while may have all of them forget what they know, before they doubt it.
+/// Rounds: a worker that the system takes off its core for a while may have all of them forget what
+/// they know, before they doubt it.
 const ROUNDS: usize = 8;
 
 /// Journeys of one operation at most: after those it takes the object from its home.
 const MOST: u64 = 4;
 
-/// Has a task make so many operations, each of them begun at worker `from`, and gives the journeys in vain. An operation says how many it needs.
+/// Has a task make so many operations, each of them begun at worker `from`, and gives the journeys
+/// in vain. An operation says how many it needs.
 fn in_vain<F>(
     runtime: &Runtime,
     from: usize,
@@ -76,7 +81,8 @@ fn address_of(object: &Object<u64>) -> usize {
     object.call_blocking(|value| std::ptr::from_mut(value).addr()).unwrap()
 }
 
-/// An object that all read by now, each where it is; but those at worker 0 go where it was to be entered before.
+/// An object that all read by now, each where it is; but those at worker 0 go where it was to be
+/// entered before.
 fn read_by_all(runtime: &Runtime) -> Object<u64> {
     loop {
         let object = known(runtime);
@@ -90,7 +96,8 @@ fn read_by_all(runtime: &Runtime) -> Object<u64> {
             }
         });
         join([task]);
-        // A worker that the system has taken off its core may have kept it from being read by all, or may not know it any more.
+        // A worker that the system has taken off its core may have kept it from being read by all,
+        // or may not know it any more.
         let is_read_by_all = in_vain(runtime, 2, &object, 1, read) == 0;
         if is_read_by_all && in_vain(runtime, 0, &object, 1, read) == 1 {
             return object;
@@ -109,7 +116,8 @@ fn of_objects_that_are_read_by_all() {
     }
 }
 
-/// An object at worker 2 that lies where another did, of which worker 0 knows that it was at worker 1.
+/// An object at worker 2 that lies where another did, of which worker 0 knows that it was at
+/// worker 1.
 fn in_place_of_another(runtime: &Runtime) -> Object<u64> {
     loop {
         let former = known(runtime);

@@ -1,4 +1,5 @@
-//! Entry from within whatever polls futures: combinators, coroutines, threads, fork-join, tasks with a public part.
+//! Entry from within whatever polls futures: combinators, coroutines, threads, fork-join, tasks
+//! with a public part.
 
 use crate::common::objects::{Holding, at, comes_home, in_place, join, runtime};
 use crate::common::watchdog::watchdog;
@@ -25,7 +26,8 @@ fn values(objects: &[Object<u64>]) -> Vec<u64> {
     objects.iter().map(|object| object.call_blocking(|value| *value).unwrap()).collect()
 }
 
-/// The future on each kind of thread there is: in some tasks of the objects' runtime, in one of another, and on threads.
+/// The future on each kind of thread there is: in some tasks of the objects' runtime, in one of
+/// another, and on threads.
 fn everywhere<F>(runtime: &Runtime, future: impl Fn() -> F) -> u64
 where
     F: Future<Output = ()> + Send + 'static,
@@ -280,7 +282,8 @@ fn tasks_with_a_public_part() {
     }
 }
 
-/// Of two parts of one task that are inside at a time the second would wait for the first, as far as anybody can see.
+/// Of two parts of one task that are inside at a time the second would wait for the first, as far
+/// as anybody can see.
 #[test]
 fn parts_of_a_task_are_one_holder() {
     let _watchdog = watchdog();
@@ -334,7 +337,8 @@ fn a_journey_that_is_given_up() {
     assert_eq!(far.call_blocking(|value| *value), Ok(4));
 }
 
-/// What waits in line behind others, and then behind another part of its own task, would wait for ever.
+/// What waits in line behind others, and then behind another part of its own task, would wait for
+/// ever.
 #[test]
 fn a_part_in_line_behind_another_part_hears_of_it() {
     let _watchdog = watchdog();

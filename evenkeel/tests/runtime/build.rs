@@ -294,7 +294,8 @@ fn one_worker_that_cannot_be_pinned_ends_the_others() {
     assert_eq!(stopped.load(Ordering::Acquire), 1, "the worker that could start has left");
 }
 
-/// A start hook of a worker that did start has spawned a task, whose waker outlives the failed build.
+/// A start hook of a worker that did start has spawned a task, whose waker outlives the failed
+/// build.
 #[test]
 fn a_failed_build_ends_the_tasks_that_hooks_have_spawned() {
     let _watchdog = watchdog();

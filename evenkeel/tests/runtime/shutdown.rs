@@ -446,8 +446,8 @@ fn aborted_tasks_may_spawn_as_they_go() {
     assert_eq!(Arc::strong_count(&dropped), 1, "the children's futures are gone too");
 }
 
-/// Spawns from threads race the end of a drain: each task either runs to its end or is cancelled, and none is left
-/// behind in a runtime that is gone.
+/// Spawns from threads race the end of a drain: each task either runs to its end or is cancelled,
+/// and none is left behind in a runtime that is gone.
 #[test]
 fn spawns_that_race_the_end_of_a_drain_complete_or_are_cancelled() {
     let _watchdog = watchdog();

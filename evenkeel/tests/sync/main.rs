@@ -1,4 +1,5 @@
-//! What tasks wait for besides monitors: the semaphore, and primitives of others that know no runtime.
+//! What tasks wait for besides monitors: the semaphore, and primitives of others that know no
+//! runtime.
 
 #[path = "../common"]
 mod common {

@@ -1,4 +1,5 @@
-//! Tasks as the threads of C∀: parking, joining, elections, sleep, and going from one runtime to another. The names are those of `tests/conformance.rs`.
+//! Tasks as the threads of C∀: parking, joining, elections, sleep, and going from one runtime to
+//! another. The names are those of `tests/conformance.rs`.
 //!
 //! There is no preemption: where a case needs it (D7), its tasks yield.
 
@@ -121,7 +122,8 @@ fn d4_results_come_through_joins() {
     });
 }
 
-/// Clusters are runtimes, and their processors go with them: those that drain run all that is left first.
+/// Clusters are runtimes, and their processors go with them: those that drain run all that is left
+/// first.
 #[test]
 fn d5_clusters_come_and_go() {
     let _watchdog = watchdog();
@@ -146,8 +148,8 @@ fn d5_clusters_come_and_go() {
     }
 }
 
-/// The leader of an epoch spins without a yield until all others have seen it: those that are behind it in its worker's queue are run by another.
-/// One worker alone can't.
+/// The leader of an epoch spins without a yield until all others have seen it: those that are
+/// behind it in its worker's queue are run by another. One worker alone can't.
 #[test]
 fn d6_a_leader_spins_until_all_have_seen_it() {
     const TASKS: usize = 17;
@@ -311,7 +313,8 @@ fn d10_blocks_that_run_together_end_together() {
     }
 }
 
-/// A task belongs to one runtime. A coroutine goes where somebody resumes it: here it says where that is to be, and looks whether it is there.
+/// A task belongs to one runtime. A coroutine goes where somebody resumes it: here it says where
+/// that is to be, and looks whether it is there.
 #[test]
 fn c24_a_coroutine_goes_from_runtime_to_runtime() {
     const HOPS: u64 = 100;

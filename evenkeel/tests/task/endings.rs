@@ -52,7 +52,8 @@ impl Future for Subject {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Arc<()>> {
         if self.gate.try_acquire().is_none() {
-            // The gate is looked at again and again, so that this future needs nothing to be dropped.
+            // The gate is looked at again and again, so that this future needs nothing to be
+            // dropped.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// A runtime of one worker, which a panic that escapes would end, and the reports that its hook got.
+/// A runtime of one worker, which a panic that escapes would end, and the reports that its hook
+/// got.
 fn runtime() -> (Runtime, Arc<Mutex<Vec<String>>>) {
     let reports = Arc::new(Mutex::new(Vec::new()));
     let hook = {

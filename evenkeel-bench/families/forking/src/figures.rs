@@ -91,7 +91,8 @@ fn is_same_work(a: &Case, b: &Case) -> bool {
 }
 
 /// Speed-ups beyond the number of workers, and plain calls that take other times than before, are
-/// worth a remark from so many times on: two per cent are noise (an estimate; no benchmark sets it).
+/// worth a remark from so many times on: two per cent are noise (an estimate; no benchmark sets
+/// it).
 const BEYOND: f64 = 1.02;
 
 /// What makes the speed-ups of these rows doubtful, a sentence each.

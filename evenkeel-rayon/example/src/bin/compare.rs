@@ -1,10 +1,12 @@
-//! Runs `measure` on Evenkeel and on the real rayon-core, turn by turn, and prints medians, minima and maxima side by side.
+//! Runs `measure` on Evenkeel and on the real rayon-core, turn by turn, and prints medians, minima
+//! and maxima side by side.
 //!
-//! `cargo run --release --bin compare -- [ROUNDS] [NAME]`: ROUNDS processes of each (default 5), and only the measurements whose
-//! names contain NAME.
+//! `cargo run --release --bin compare -- [ROUNDS] [NAME]`: ROUNDS processes of each (default 5),
+//! and only the measurements whose names contain NAME.
 //!
-//! Both are compiled in the same way, as one unit and, where the compiler can, with the beginnings of loops on lines of the instruction cache: a short
-//! loop across two lines takes up to twice as long (Zen 4), which would decide some of the comparisons by where the linker has put what.
+//! Both are compiled in the same way, as one unit and, where the compiler can, with the beginnings
+//! of loops on lines of the instruction cache: a short loop across two lines takes up to twice as
+//! long (Zen 4), which would decide some of the comparisons by where the linker has put what.
 
 use std::collections::HashMap;
 use std::path::Path;

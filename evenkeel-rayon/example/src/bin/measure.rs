@@ -1,4 +1,5 @@
-//! Times rayon's iterators, sorts, scopes and joins on whichever rayon-core is linked, and checks every result. `compare` runs it with each.
+//! Times rayon's iterators, sorts, scopes and joins on whichever rayon-core is linked, and checks
+//! every result. `compare` runs it with each.
 //!
 //! A line per measurement: its name, a tab, nanoseconds.
 
@@ -9,8 +10,9 @@ use std::time::{Duration, Instant};
 
 const COUNT: usize = 1 << 19;
 
-/// Timed runs of each measurement in one process, of which the median counts: at least so many, and more until they have taken so long. Short
-/// ones need more, because where the operating system has put the threads stays the same for some milliseconds.
+/// Timed runs of each measurement in one process, of which the median counts: at least so many, and
+/// more until they have taken so long. Short ones need more, because where the operating system has
+/// put the threads stays the same for some milliseconds.
 const RUNS: usize = 9;
 const LONG: Duration = Duration::from_millis(100);
 

@@ -37,8 +37,8 @@ fn owner_and_thief_exclude_each_other() {
     );
 }
 
-/// The thief never pays, and the owner does so for a while: without the light fence all depends on what the
-/// two say of `fenced`.
+/// The thief never pays, and the owner does so for a while: without the light fence all depends on
+/// what the two say of `fenced`.
 #[test]
 fn a_thief_that_spares_the_heavy_fence_meets_fenced_operations_only() {
     use Edge::{BiasedClaimed, BiasedFenced, BiasedShow, BiasedUnfence};

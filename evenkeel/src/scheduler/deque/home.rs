@@ -93,7 +93,8 @@ impl Deque {
         ((place.0.addr() - self.slots.as_ptr().addr()) / size_of::<Slot>()) as u32
     }
 
-    /// The slot with this number. It has been prepared; if that was not by this thread, the caller has seen that it was.
+    /// The slot with this number. It has been prepared; if that was not by this thread, the caller
+    /// has seen that it was.
     pub(crate) fn slot(&self, index: u32) -> &Slot {
         assert!(index < self.own.prepared.load(Ordering::Relaxed), "places in use are slots");
         // SAFETY: so many have been initialised.
@@ -106,7 +107,8 @@ impl Deque {
         self.own.prepared.load(Ordering::Relaxed)
     }
 
-    /// Prepares slots beyond the place `head` if there are none. False if the deque is full. The caller is the owner.
+    /// Prepares slots beyond the place `head` if there are none. False if the deque is full. The
+    /// caller is the owner.
     pub(crate) fn prepare(&self, head: Place) -> bool {
         let index = self.index(head);
         let prepared = self.own.prepared.load(Ordering::Relaxed);

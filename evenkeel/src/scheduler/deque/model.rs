@@ -8,8 +8,9 @@ use crate::primitives::spin::Backoff;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 
-/// Counts how often each of two jobs has been taken, without atomics: loom finds two takers that do not exclude each
-/// other, one that does not see what was written before the push, and an owner that uses a slot while a thief does.
+/// Counts how often each of two jobs has been taken, without atomics: loom finds two takers that do
+/// not exclude each other, one that does not see what was written before the push, and an owner
+/// that uses a slot while a thief does.
 struct Bench {
     deque: Home,
     taken: [UnsafeCell<u32>; 2],

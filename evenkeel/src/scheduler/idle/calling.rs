@@ -103,8 +103,8 @@ impl Idle {
         self.calling.up.store(true, Ordering::Release);
     }
 
-    /// Says that the relief is about to rest, up to and with the fence. Its last look has to follow, then
-    /// [`rest`](Self::rest).
+    /// Says that the relief is about to rest, up to and with the fence. Its last look has to
+    /// follow, then [`rest`](Self::rest).
     pub(crate) fn announce_rest(&self) {
         self.calling.rests_until.store(u64::MAX, Ordering::Relaxed);
         self.calling.called.swap(false, Ordering::AcqRel);

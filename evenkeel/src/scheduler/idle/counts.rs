@@ -15,7 +15,8 @@ pub(super) const SLEEPER: u64 = 1 << 33;
 pub(crate) struct Counts {
     pub(crate) sleeping: usize,
     pub(crate) searching: usize,
-    /// Whether all workers are inside fork-join, so that the relief has to be called. Never in a runtime without one.
+    /// Whether all workers are inside fork-join, so that the relief has to be called. Never in a
+    /// runtime without one.
     pub(crate) all_away: bool,
 }
 

@@ -38,7 +38,8 @@ fn a_push_finds_the_sleeper_or_the_sleeper_finds_the_push() {
     });
 }
 
-/// The last worker goes into fork-join, and the relief is about to rest, while a pusher pushes one task.
+/// The last worker goes into fork-join, and the relief is about to rest, while a pusher pushes one
+/// task.
 #[test]
 fn a_push_beside_the_last_worker_that_goes_away_reaches_the_relief() {
     check(&[Edge::IdlePush, Edge::IdleSleep], || {
@@ -60,7 +61,8 @@ fn a_push_beside_the_last_worker_that_goes_away_reaches_the_relief() {
                 assert_eq!(idle.call(), Called::Done);
             }
         });
-        // Nobody is joined: a call may come late, and loom does not tell it from the end of a thread.
+        // Nobody is joined: a call may come late, and loom does not tell it from the end of a
+        // thread.
         loop {
             idle.announce_rest();
             if idle.counts().all_away && queue.load(Ordering::Relaxed) == 1 {

@@ -9,7 +9,8 @@ use crate::task::park;
 use shuttle::thread;
 use std::sync::Arc;
 
-/// Errands that keep their workers inside fork-join until another task, and two that wake each other, have run.
+/// Errands that keep their workers inside fork-join until another task, and two that wake each
+/// other, have run.
 fn beside_busy_workers(shared: &Arc<Shared>) {
     let gate = Arc::new((Mutex::new(false), Condvar::new()));
     for _ in 0..shared.workers {

@@ -1,8 +1,9 @@
 //! The clock of a runtime: the machine's, unless a test makes it stand still.
 //!
 //! # States
-//! *Running*: the machine's time, plus an offset that is zero unless the clock has stood. *Standing*: a fixed time, which
-//! [control](crate::scheduler::timers::control) changes. Changes are made under `change`; whoever reads without it meets one state or the other.
+//! *Running*: the machine's time, plus an offset that is zero unless the clock has stood.
+//! *Standing*: a fixed time, which [control](crate::scheduler::timers::control) changes. Changes
+//! are made under `change`; whoever reads without it meets one state or the other.
 //!
 //! Times are nanoseconds since the process first looked at its clock.
 
@@ -19,7 +20,8 @@ pub(crate) struct Clock {
     offset: AtomicU64,
     /// Who changes it.
     pub(super) change: Mutex<()>,
-    /// Who is awake inside the runtime beside workers: threads in `block_on`, closures that block, and whoever wakes what a standing clock has fired.
+    /// Who is awake inside the runtime beside workers: threads in `block_on`, closures that block,
+    /// and whoever wakes what a standing clock has fired.
     outside: AtomicU64,
 }
 

@@ -1,18 +1,24 @@
 //! What stops, moves and starts a runtime's clock.
 //!
 //! # Standing
-//! While the clock stands, no timer is due by the machine's clock: `next` is never, wherever it is published. Timers fire where the clock is moved, by
-//! whoever moves it: step by step, from one deadline to the next, so that they fire in the order of their deadlines, and each task that is
+//! While the clock stands, no timer is due by the machine's clock: `next` is never, wherever it is
+//! published. Timers fire where the clock is moved, by whoever moves it: step by step, from one
+//! deadline to the next, so that they fire in the order of their deadlines, and each task that is
 //! woken finds its own.
 //!
 //! # All idle
-//! The clock moves by itself when nobody inside the runtime has anything to do: all workers sleep, no task is ready, the relief rests, and nobody
-//! is awake in `block_on` or in a closure that blocks. Whoever is the last to become idle moves it: a worker after it has announced its sleep, another
-//! after it has counted itself out. Each looks, under the lock of the clock, after its own announcement; so the one that takes the lock last sees
-//! all of them. Whoever has moved the clock counts as awake until it has woken what has fired, so nobody moves it again before; then it looks once more.
+//! The clock moves by itself when nobody inside the runtime has anything to do: all workers sleep,
+//! no task is ready, the relief rests, and nobody is awake in `block_on` or in a closure that
+//! blocks. Whoever is the last to become idle moves it: a worker after it has announced its sleep,
+//! another after it has counted itself out. Each looks, under the lock of the clock, after its own
+//! announcement; so the one that takes the lock last sees all of them. Whoever has moved the clock
+//! counts as awake until it has woken what has fired, so nobody moves it again before; then it
+//! looks once more.
 //!
-//! That look is at many places, between which what is to be done might slip from one that has not been looked at to one that has. So it is made
-//! under the lock of the sleepers, which whoever wakes one takes, and between two equal readings of a word that counts everybody who comes from outside.
+//! That look is at many places, between which what is to be done might slip from one that has not
+//! been looked at to one that has. So it is made under the lock of the sleepers, which whoever
+//! wakes one takes, and between two equal readings of a word that counts everybody who comes from
+//! outside.
 
 use super::NEVER;
 use crate::primitives::lock;
@@ -52,7 +58,8 @@ impl Shared {
         }
     }
 
-    /// Moves a clock that stands so far ahead, by way of all deadlines in between. False if it does not stand.
+    /// Moves a clock that stands so far ahead, by way of all deadlines in between. False if it does
+    /// not stand.
     pub(crate) fn move_clock(&self, by: u64) -> bool {
         let mut target = None;
         loop {
@@ -75,14 +82,15 @@ impl Shared {
         }
     }
 
-    /// For whoever is about to sleep: [`move_clock_if_idle`](Self::move_clock_if_idle), if the clock stands. Most never do.
+    /// For whoever is about to sleep: [`move_clock_if_idle`](Self::move_clock_if_idle), if the
+    /// clock stands. Most never do.
     #[inline]
     pub(crate) fn move_clock_if_stands(&self) -> bool {
         self.clock.stands() && self.move_clock_if_idle()
     }
 
-    /// Moves a clock that stands to the next deadline, if everybody is idle, and again if whom that has woken is not of the runtime. True if it
-    /// has fired anything.
+    /// Moves a clock that stands to the next deadline, if everybody is idle, and again if whom that
+    /// has woken is not of the runtime. True if it has fired anything.
     #[cold]
     pub(crate) fn move_clock_if_idle(&self) -> bool {
         let mut fired = 0;
@@ -101,7 +109,8 @@ impl Shared {
             return None;
         }
         self.idle.if_all_sleep(|| {
-            // No worker is woken meanwhile. Whoever comes from outside meanwhile and has gone again has been counted.
+            // No worker is woken meanwhile. Whoever comes from outside meanwhile and has gone again
+            // has been counted.
             let before = self.clock.outside();
             if !before.is_empty() || !self.is_nothing_to_do() || self.clock.outside() != before {
                 return None;
@@ -113,7 +122,8 @@ impl Shared {
         })?
     }
 
-    /// Counts somebody out who was awake inside the runtime, and lets a clock that stands move on if that was the last.
+    /// Counts somebody out who was awake inside the runtime, and lets a clock that stands move on
+    /// if that was the last.
     pub(crate) fn go_outside(&self) {
         self.clock.go();
         self.move_clock_if_stands();
@@ -129,8 +139,8 @@ impl Shared {
         drop(change);
     }
 
-    /// Moves a clock that stands to the next deadline and fires what is due, for a caller who knows that there is nothing else to do. False if
-    /// there is no timer.
+    /// Moves a clock that stands to the next deadline and fires what is due, for a caller who knows
+    /// that there is nothing else to do. False if there is no timer.
     #[cfg(not(any(loom, shuttle)))]
     pub(crate) fn move_clock_to_next(&self) -> bool {
         let change = lock(&self.clock.change);

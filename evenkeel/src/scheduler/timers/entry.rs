@@ -69,7 +69,8 @@ impl Entry {
         }
     }
 
-    /// Whether the timer, if it is armed, wakes the task of evenkeel whose waker this is: a comparison of addresses, without the lock.
+    /// Whether the timer, if it is armed, wakes the task of evenkeel whose waker this is: a
+    /// comparison of addresses, without the lock.
     #[inline(always)]
     pub(crate) fn wakes_task_of(&self, waker: &Waker) -> bool {
         WordWaker::is_of_task(self.word.load(Ordering::Relaxed), waker)
@@ -141,7 +142,8 @@ impl Entry {
     /// Changes the links.
     ///
     /// # Safety
-    /// The caller has the lock of the wheel that the node is in, or the node is in none and the caller is its future.
+    /// The caller has the lock of the wheel that the node is in, or the node is in none and the
+    /// caller is its future.
     #[inline(always)]
     pub(super) unsafe fn links<R>(&self, f: impl FnOnce(&mut Links) -> R) -> R {
         self.links.with_mut(|links| {

@@ -1,20 +1,23 @@
 //! Timers: how a task is woken at a time.
 //!
 //! # Roles
-//! A *timer* is a [node](entry::Entry) in a pinned future. Its *future* arms, renews and cancels it. A [`wheel`] belongs to each
-//! processor. Its *owner*, the processor's worker, fires what is due; so does any *other* worker that finds it overdue.
+//! A *timer* is a [node](entry::Entry) in a pinned future. Its *future* arms, renews and cancels
+//! it. A [`wheel`] belongs to each processor. Its *owner*, the processor's worker, fires what is
+//! due; so does any *other* worker that finds it overdue.
 //!
 //! # States
-//! `next` is when something may be due, by the machine's clock, or never: it may be early, for a cancellation leaves it alone, and is never
-//! late. Under the lock: the wheel. A timer is *idle*, then *armed* (in the wheel of the processor that armed it, with its waker in its word),
-//! then *fired*. An armed one that is cancelled is idle again.
+//! `next` is when something may be due, by the machine's clock, or never: it may be early, for a
+//! cancellation leaves it alone, and is never late. Under the lock: the wheel. A timer is *idle*,
+//! then *armed* (in the wheel of the processor that armed it, with its waker in its word), then
+//! *fired*. An armed one that is cancelled is idle again.
 //!
 //! # Protocol
-//! *Arm*: under the lock, link the node and, if its deadline is before `next`, lower that. *Cancel*: under the lock, look at the
-//! word once more; unlink the node if it is still armed. *Fire*, at most [`GROUP`] under one hold of the lock: unlink, take the waker, store
-//! *fired* into the word, and raise `next` to what is left; then, without the lock, wake. *Fired* is stored with release ordering and read with
-//! acquire ordering, so a future that reads it needs no lock, not even to be dropped. After that store nobody but the future touches
-//! the node, which may be gone.
+//! *Arm*: under the lock, link the node and, if its deadline is before `next`, lower that.
+//! *Cancel*: under the lock, look at the word once more; unlink the node if it is still armed.
+//! *Fire*, at most [`GROUP`] under one hold of the lock: unlink, take the waker, store *fired* into
+//! the word, and raise `next` to what is left; then, without the lock, wake. *Fired* is stored with
+//! release ordering and read with acquire ordering, so a future that reads it needs no lock, not
+//! even to be dropped. After that store nobody but the future touches the node, which may be gone.
 //!
 //! *Owner*: it compares `next` with its coarse clock at the end of each batch and whenever it looks
 //! round. *Sleeper*: it announces itself ([`idle`](super::idle)), then takes the lock to learn the
@@ -29,36 +32,45 @@
 //! the relief, unless that rests no longer than until then.
 //!
 //! # Why no timer is lost
-//! *Owner awake*: it comes to `next` at the end of its batch, or another comes to it: one that searches, one that helps, or the watch, whose
-//! sleep is bounded while anybody works; somebody sleeps and is the watch or nobody sleeps and all look round. *Owner asleep*: its look and
-//! the arming are both under the lock. If its look comes second, it sees the deadline. If it comes first, its announcement happens before
-//! the arming, which sees it and unparks. *All away*: arming and going away form Dekker's pattern, `next` against the word of `idle`, with a
-//! full fence on either side; and arming and the relief's resting another, `next` against `rests_until`.
-//! A worker that arms in its own poll makes a light fence: it goes away itself by a full one, and
-//! where the relief finds it [stuck](super::stuck) and counts it in, that makes a heavy fence and
-//! then looks at `next`.
+//! *Owner awake*: it comes to `next` at the end of its batch, or another comes to it: one that
+//! searches, one that helps, or the watch, whose sleep is bounded while anybody works; somebody
+//! sleeps and is the watch or nobody sleeps and all look round. *Owner asleep*: its look and the
+//! arming are both under the lock. If its look comes second, it sees the deadline. If it comes
+//! first, its announcement happens before the arming, which sees it and unparks. *All away*: arming
+//! and going away form Dekker's pattern, `next` against the word of `idle`, with a full fence on
+//! either side; and arming and the relief's resting another, `next` against `rests_until`. A worker
+//! that arms in its own poll makes a light fence: it goes away itself by a full one, and where the
+//! relief finds it [stuck](super::stuck) and counts it in, that makes a heavy fence and then looks
+//! at `next`.
 //!
 //! # Why none is early
-//! A deadline is rounded up to a tick, a look at the clock down; and coarse clocks are late, never early.
+//! A deadline is rounded up to a tick, a look at the clock down; and coarse clocks are late, never
+//! early.
 //!
 //! # Why a node may outlive its runtime
-//! A future that was polled inside a runtime can be dropped after that is gone. So the memory of wheels is never freed, but lent: an end of a
-//! runtime makes its timers *orphaned* under the lock, wakes them, and gives the wheel to the next runtime. Whoever cancels late
-//! takes a lock that is there, and finds that its node is not armed.
+//! A future that was polled inside a runtime can be dropped after that is gone. So the memory of
+//! wheels is never freed, but lent: an end of a runtime makes its timers *orphaned* under the lock,
+//! wakes them, and gives the wheel to the next runtime. Whoever cancels late takes a lock that is
+//! there, and finds that its node is not armed.
 //!
 //! # How late
-//! A timer is fired at the end of the first batch that ends after its tick: some 4 µs after it, or as long as a poll lasts. If the poll lasts for longer, another
-//! worker fires it [`OVERDUE`](timing::OVERDUE) after its tick if it looks at this one then, as all do that work (at one other for each batch) or search (at
-//! all); if all others sleep, the watch does, at most [`WATCH`](crate::policy::waking::WATCH) later, or
-//! [`LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH) if the timer was armed while the watch slept.
+//! A timer is fired at the end of the first batch that ends after its tick: some 4 µs after it, or
+//! as long as a poll lasts. If the poll lasts for longer, another worker fires it
+//! [`OVERDUE`](timing::OVERDUE) after its tick if it looks at this one then, as all do that work
+//! (at one other for each batch) or search (at all); if all others sleep, the watch does, at most
+//! [`WATCH`](crate::policy::waking::WATCH) later, or
+//! [`LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH) if the timer was armed while the watch
+//! slept.
 //!
 //! # Cost
-//! To arm and to cancel is a locked instruction each, and a count. `next` is one load per batch for the owner.
+//! To arm and to cancel is a locked instruction each, and a count. `next` is one load per batch for
+//! the owner.
 //!
 //! # Rejected
-//! One wheel for a runtime: every arming would share its line. A count of references to the runtime in each timer: another locked instruction
-//! on a shared line for arming, another for dropping. To compute `next` anew at each cancellation: it is early once instead, and
-//! sleepers compute it. A heap: its cost grows with the timers, and timeouts are almost all cancelled.
+//! One wheel for a runtime: every arming would share its line. A count of references to the runtime
+//! in each timer: another locked instruction on a shared line for arming, another for dropping. To
+//! compute `next` anew at each cancellation: it is early once instead, and sleepers compute it. A
+//! heap: its cost grows with the timers, and timeouts are almost all cancelled.
 
 #![allow(unsafe_code, reason = "nodes lie in futures")]
 
@@ -174,11 +186,12 @@ impl Timers {
         self.next.load(Ordering::Relaxed)
     }
 
-    /// Arms a timer, where a recent look at the machine's clock has given `machine`. Unless it waits then, the waker is dropped.
+    /// Arms a timer, where a recent look at the machine's clock has given `machine`. Unless it
+    /// waits then, the waker is dropped.
     ///
     /// # Safety
-    /// The node is idle or fired, the caller is its future, which stays where it is and does not end before it has [cancelled](Self::cancel) the
-    /// timer here or seen that it has ended.
+    /// The node is idle or fired, the caller is its future, which stays where it is and does not
+    /// end before it has [cancelled](Self::cancel) the timer here or seen that it has ended.
     #[inline]
     pub(crate) unsafe fn arm(
         &self,
@@ -214,7 +227,8 @@ impl Timers {
         Armed::Waits { is_next }
     }
 
-    /// Cancels a timer that was armed here and may have ended meanwhile. False if it has; otherwise it is idle.
+    /// Cancels a timer that was armed here and may have ended meanwhile. False if it has; otherwise
+    /// it is idle.
     ///
     /// # Safety
     /// The timer was armed here, and the caller is its future.
@@ -236,7 +250,8 @@ impl Timers {
         true
     }
 
-    /// Has a timer wake `waker` from now on: `fresh`, which is a clone of it, is left, unless the timer has such a one already.
+    /// Has a timer wake `waker` from now on: `fresh`, which is a clone of it, is left, unless the
+    /// timer has such a one already.
     ///
     /// # Safety
     /// As [`cancel`](Self::cancel).
@@ -265,7 +280,8 @@ impl Timers {
         self.fire_groups(machine, || Some(self.inner.lock()))
     }
 
-    /// The same for whoever is not the owner, and does not wait for the lock: the system may have preempted who has it.
+    /// The same for whoever is not the owner, and does not wait for the lock: the system may have
+    /// preempted who has it.
     pub(crate) fn fire_if_free(&self, machine: u64) -> usize {
         self.fire_groups(machine, || self.inner.try_lock())
     }
@@ -328,7 +344,8 @@ impl Timers {
         next
     }
 
-    /// When something is due, without regard to what has been cancelled: before a sleep, and when the clock has changed.
+    /// When something is due, without regard to what has been cancelled: before a sleep, and when
+    /// the clock has changed.
     pub(crate) fn refresh(&self) -> u64 {
         self.publish(&mut self.inner.lock())
     }
@@ -456,7 +473,8 @@ mod store {
     }
 }
 
-/// A checker's objects belong to one execution: none is lent twice, and what is dropped with a failed one is left alone.
+/// A checker's objects belong to one execution: none is lent twice, and what is dropped with a
+/// failed one is left alone.
 #[cfg(any(loom, shuttle))]
 mod store {
     use super::Timers;

@@ -24,7 +24,8 @@ struct Subject {
     datum: UnsafeCell<u32>,
 }
 
-// SAFETY: the models keep the rules of timers, and loom fails one in which two threads reach the datum at once.
+// SAFETY: the models keep the rules of timers, and loom fails one in which two threads reach the
+// datum at once.
 unsafe impl Send for Subject {}
 // SAFETY: as above.
 unsafe impl Sync for Subject {}
@@ -37,7 +38,8 @@ impl Subject {
 
     fn arm(&self, waker: &Waker) -> Armed {
         let (entry, waker) = (NonNull::from(&self.entry), WordWaker::of(waker));
-        // SAFETY: the entry is idle; the subject outlives the timer, which is cancelled or has fired before it is dropped.
+        // SAFETY: the entry is idle; the subject outlives the timer, which is cancelled or has
+        // fired before it is dropped.
         unsafe { self.timers.arm(entry, DEADLINE, 0, waker) }
     }
 
@@ -61,7 +63,8 @@ fn who_sees_that_a_timer_has_fired_sees_what_was_before() {
     check(&[Edge::TimerFire, Edge::TimerSeen], || {
         let subject = Subject::new();
         assert_eq!(subject.arm(Waker::noop()), Armed::Waits { is_next: true });
-        // The one that only looks is the spawned one: loom misses a look that comes before the other thread's own.
+        // The one that only looks is the spawned one: loom misses a look that comes before the
+        // other thread's own.
         let looker = {
             let subject = subject.clone();
             loom::thread::spawn(move || {
@@ -131,7 +134,8 @@ fn whoever_waits_is_woken() {
     });
 }
 
-/// The owner falls asleep while another thread arms a timer that is earlier than what it sleeps for.
+/// The owner falls asleep while another thread arms a timer that is earlier than what it sleeps
+/// for.
 #[test]
 fn a_sleeper_learns_of_an_earlier_timer() {
     check(&[Edge::SpinLock, Edge::SpinUnlock], || {
@@ -185,7 +189,8 @@ fn the_relief_learns_of_a_timer_of_workers_that_are_away() {
                 call(&idle, &next);
             }
         });
-        // Nobody is joined: a call may come late, and loom does not tell it from the end of a thread.
+        // Nobody is joined: a call may come late, and loom does not tell it from the end of a
+        // thread.
         loop {
             idle.announce_rest();
             if idle.counts().all_away && next.load(Ordering::Relaxed) == DEADLINE {

@@ -1,20 +1,24 @@
 //! A hierarchical timing wheel (Varghese and Lauck, "Hashed and hierarchical timing wheels", 1987).
 //!
 //! # States
-//! Time is a count of ticks, of which `elapsed` have been dealt with. The digits of a tick to the base 64 are levels, eleven for all of
-//! 64 bits, so that no deadline is too far. A timer lies at the level of the highest digit in which its tick differs from
-//! `elapsed`, in the slot of that digit. All digits above are those of `elapsed`.
+//! Time is a count of ticks, of which `elapsed` have been dealt with. The digits of a tick to the
+//! base 64 are levels, eleven for all of 64 bits, so that no deadline is too far. A timer lies at
+//! the level of the highest digit in which its tick differs from `elapsed`, in the slot of that
+//! digit. All digits above are those of `elapsed`.
 //!
 //! # Steps
-//! *Insertion* and *removal* link and unlink: O(1). *Popping* at the time `now` looks for the first slot, which is the lowest slot of the
-//! lowest level that has any, by two bitmaps. If the slot begins after `now`, nothing is due. At level zero all its timers have the same tick,
-//! and are due. At another level the slot *cascades*: `elapsed` becomes its beginning, and its timers go down, by one level
-//! at least. So each timer moves ten times at most in its life, and a jump of time, however long, costs no more than the timers that it passes.
+//! *Insertion* and *removal* link and unlink: O(1). *Popping* at the time `now` looks for the first
+//! slot, which is the lowest slot of the lowest level that has any, by two bitmaps. If the slot
+//! begins after `now`, nothing is due. At level zero all its timers have the same tick, and are
+//! due. At another level the slot *cascades*: `elapsed` becomes its beginning, and its timers go
+//! down, by one level at least. So each timer moves ten times at most in its life, and a jump of
+//! time, however long, costs no more than the timers that it passes.
 //!
 //! # Why nothing is early or lost
-//! Whatever lies in a slot has a tick that is at least the slot's beginning, and slots of higher levels begin later than all of lower
-//! levels, for they differ from `elapsed` in a higher digit. `elapsed` never goes past the beginning of the first slot, so the digits
-//! above a timer's level stay those of `elapsed`.
+//! Whatever lies in a slot has a tick that is at least the slot's beginning, and slots of higher
+//! levels begin later than all of lower levels, for they differ from `elapsed` in a higher digit.
+//! `elapsed` never goes past the beginning of the first slot, so the digits above a timer's level
+//! stay those of `elapsed`.
 
 #![allow(unsafe_code, reason = "timers are linked through their futures")]
 
@@ -30,8 +34,9 @@ const SLOTS: usize = 1 << BITS;
 /// Levels: as many as 64 bits have digits.
 const LEVELS: usize = u64::BITS.div_ceil(BITS) as usize;
 
-/// How many timers of the first slot are looked at for the next deadline: beyond, the slot's beginning has to do, which costs a sleeper one
-/// wake-up per level. An estimate; no benchmark sets it.
+/// How many timers of the first slot are looked at for the next deadline: beyond, the slot's
+/// beginning has to do, which costs a sleeper one wake-up per level. An estimate; no benchmark sets
+/// it.
 const LOOK: usize = 16;
 
 /// The wheel of one processor.
@@ -49,8 +54,8 @@ pub(crate) struct Wheel {
     slots: Vec<*mut Entry>,
 }
 
-// SAFETY: the pointers are to nodes whose futures stay where they are until they have left the wheel; a node's links are the wheel's alone, and
-// its waker is `Send`.
+// SAFETY: the pointers are to nodes whose futures stay where they are until they have left the
+// wheel; a node's links are the wheel's alone, and its waker is `Send`.
 unsafe impl Send for Wheel {}
 
 impl Wheel {
@@ -78,8 +83,8 @@ impl Wheel {
     /// Puts a timer behind the others of its slot. One whose tick has elapsed is due at once.
     ///
     /// # Safety
-    /// The node is in no wheel, and stays where it is until it has been taken out. As for all methods, the caller is the only one who uses
-    /// links of nodes in this wheel.
+    /// The node is in no wheel, and stays where it is until it has been taken out. As for all
+    /// methods, the caller is the only one who uses links of nodes in this wheel.
     #[inline]
     pub(crate) unsafe fn insert(&mut self, entry: NonNull<Entry>, tick: u64, deadline: u64) {
         if self.slots.is_empty() {
@@ -192,7 +197,8 @@ impl Wheel {
         (self.elapsed & above) | digit << (level * BITS)
     }
 
-    /// Takes out a timer that is due when so many ticks have passed, earliest tick first, of equals in the order in which they have come to their slot.
+    /// Takes out a timer that is due when so many ticks have passed, earliest tick first, of equals
+    /// in the order in which they have come to their slot.
     pub(crate) fn pop(&mut self, now: u64) -> Option<NonNull<Entry>> {
         loop {
             let first = self.first();
@@ -223,7 +229,8 @@ impl Wheel {
         while let Some(entry) = NonNull::new(self.slots[place]) {
             // SAFETY: it is in this wheel.
             unsafe { self.remove(entry) };
-            // SAFETY: it was in the wheel, so its future is there, and waits for the lock if it wants to leave.
+            // SAFETY: it was in the wheel, so its future is there, and waits for the lock if it
+            // wants to leave.
             let node = unsafe { entry.as_ref() };
             // SAFETY: it is about to be in the wheel again, which the caller alone uses.
             let tick = unsafe { node.links(|links| links.tick) };
@@ -262,13 +269,14 @@ impl Wheel {
         if ticks.next().is_some() { Some(beginning) } else { least }
     }
 
-    /// The earliest deadline, to the nanosecond. It looks at all timers of a slot: for a clock that stands still.
+    /// The earliest deadline, to the nanosecond. It looks at all timers of a slot: for a clock that
+    /// stands still.
     pub(crate) fn earliest(&self) -> Option<u64> {
         self.first_slot().map(|(_, _, deadline)| deadline).min()
     }
 
-    /// Takes out a timer whose deadline is at most that, where [`pop`](Self::pop) goes by ticks. None of those that are left is earlier, if none is
-    /// earlier than `deadline`.
+    /// Takes out a timer whose deadline is at most that, where [`pop`](Self::pop) goes by ticks.
+    /// None of those that are left is earlier, if none is earlier than `deadline`.
     pub(crate) fn pop_exact(&mut self, deadline: u64) -> Option<NonNull<Entry>> {
         let (entry, ..) = self.first_slot().find(|&(_, _, own)| own <= deadline)?;
         // SAFETY: it is in this wheel.

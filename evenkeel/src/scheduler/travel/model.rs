@@ -159,7 +159,8 @@ fn a_sleeper_or_its_first_sender_sees_the_other() {
     check_without(&[Edge::TravelSleep], &[Edge::TravelSent, Edge::IdleSleep], || fall_asleep(0));
 }
 
-/// The fence of the announcement is spared: that of the sender is a light one, which it is no pair with.
+/// The fence of the announcement is spared: that of the sender is a light one, which it is no pair
+/// with.
 #[test]
 fn a_sleeper_or_a_later_sender_sees_the_other() {
     check_without(&[Edge::IdleSleep], &[Edge::TravelSent, Edge::TravelSleep], || fall_asleep(1));

@@ -1,45 +1,58 @@
-//! Monitors: data that one task at a time is inside of, with conditions to wait for and entries to accept.
+//! Monitors: data that one task at a time is inside of, with conditions to wait for and entries to
+//! accept.
 //!
-//! [`Monitor::enter`] goes inside, [`lock_all`] inside of several at once; [`Held`] is being inside. Whoever cannot go on [waits](Condition::wait) for a [`Condition`],
-//! which another one [signals](Condition::signal); or whoever is inside [accepts](Held::accept) a call by its name.
-//! A hold [grows](Held::extend), is [divided](Held::split) into parts that are left one by one, or
+//! [`Monitor::enter`] goes inside, [`lock_all`] inside of several at once; [`Held`] is being
+//! inside. Whoever cannot go on [waits](Condition::wait) for a [`Condition`], which another one
+//! [signals](Condition::signal); or whoever is inside [accepts](Held::accept) a call by its name. A
+//! hold [grows](Held::extend), is [divided](Held::split) into parts that are left one by one, or
 //! [joined](Held::join) with another, and no other task comes in meanwhile.
 //!
 //! # Roles
-//! The *holder* of a set of monitors is inside. *Entrants* want to be, *waiters* wait for a condition, *signallers* and *acceptors* have given their hold to
-//! somebody and come back after that one.
+//! The *holder* of a set of monitors is inside. *Entrants* want to be, *waiters* wait for a
+//! condition, *signallers* and *acceptors* have given their hold to somebody and come back after
+//! that one.
 //!
 //! # States
-//! Each monitor has a *core*: whether it is held, a queue of entrants, and a list of the *urgent*. Cores of a set go by their addresses; the first one
-//! is its *leader*, whose lock guards all that concerns the set: its urgent list, the queues of its conditions, its acceptor. A task that waits
-//! has a node in its future, which has not joined a queue, or is *waiting* in one place, or has been *granted* what it has waited for; a future that has given its
-//! hold has no set any more. A core also knows the *call* that the present hold is, if an acceptor waits for its end: whoever gives the set away and comes back
-//! has its own call in its node meanwhile.
+//! Each monitor has a *core*: whether it is held, a queue of entrants, and a list of the *urgent*.
+//! Cores of a set go by their addresses; the first one is its *leader*, whose lock guards all that
+//! concerns the set: its urgent list, the queues of its conditions, its acceptor. A task that waits
+//! has a node in its future, which has not joined a queue, or is *waiting* in one place, or has
+//! been *granted* what it has waited for; a future that has given its hold has no set any more. A
+//! core also knows the *call* that the present hold is, if an acceptor waits for its end: whoever
+//! gives the set away and comes back has its own call in its node meanwhile.
 //!
 //! # Steps
-//! *Enter*: core by core, by address: take it if nobody holds it; if its holder is an acceptor who waits for just this call on just this set, take the whole set;
-//! otherwise wait in its entry queue. *Leave*: give the whole set to the first urgent one; if there is none, each core, the leader last, to the first entrant
-//! there, or to nobody. *Wait*: join the condition's queue, and leave. *Signal*: the first waiter becomes urgent, behind those that the same holder has
-//! signalled. *Signal and block*: become urgent, first of all, and give the set to the first waiter. *Accept*: if there is an entrant whose call is accepted, become
-//! urgent, first of all, and give the set to it; otherwise wait with the set held. Whoever *is given* something finds its node granted when it is polled.
-//! *Split*, *join*: move those that are urgent into a *reservation* of their set, which gets it
-//! back core by core as the parts are left, before entrants do (`reservation` has that protocol).
-//! *Extend*: enter more, waiting for what comes later by address alone, and join (see `extend`).
+//! *Enter*: core by core, by address: take it if nobody holds it; if its holder is an acceptor who
+//! waits for just this call on just this set, take the whole set; otherwise wait in its entry
+//! queue. *Leave*: give the whole set to the first urgent one; if there is none, each core, the
+//! leader last, to the first entrant there, or to nobody. *Wait*: join the condition's queue, and
+//! leave. *Signal*: the first waiter becomes urgent, behind those that the same holder has
+//! signalled. *Signal and block*: become urgent, first of all, and give the set to the first
+//! waiter. *Accept*: if there is an entrant whose call is accepted, become urgent, first of all,
+//! and give the set to it; otherwise wait with the set held. Whoever *is given* something finds its
+//! node granted when it is polled. *Split*, *join*: move those that are urgent into a *reservation*
+//! of their set, which gets it back core by core as the parts are left, before entrants do
+//! (`reservation` has that protocol). *Extend*: enter more, waiting for what comes later by address
+//! alone, and join (see `extend`).
 //!
 //! # Why nobody barges in, and nobody wakes for nothing
-//! A held core goes from hold to hold without being free in between, so whoever enters meanwhile queues. A node is granted by those steps alone.
-//! *All on a core's urgent list want the set that is held now*: they are put there by holders of
-//! their set, and while there is one, the set goes on as a whole, or they go into a reservation. So
-//! a leader's lock is enough to pass on a set of any size, and the cores behind it are not looked
-//! at.
+//! A held core goes from hold to hold without being free in between, so whoever enters meanwhile
+//! queues. A node is granted by those steps alone. *All on a core's urgent list want the set that
+//! is held now*: they are put there by holders of their set, and while there is one, the set goes
+//! on as a whole, or they go into a reservation. So a leader's lock is enough to pass on a set of
+//! any size, and the cores behind it are not looked at.
 //!
-//! What was true when the signal came is true after the wait: an `if` before it is enough. But the signal of a waiter that is dropped goes on to the next one of its
-//! condition. Where [data](Condition::front) or arguments tell those apart, whoever comes back looks again, as in `readers_writers_internal.rs` below.
+//! What was true when the signal came is true after the wait: an `if` before it is enough. But the
+//! signal of a waiter that is dropped goes on to the next one of its condition. Where
+//! [data](Condition::front) or arguments tell those apart, whoever comes back looks again, as in
+//! `readers_writers_internal.rs` below.
 //!
 //! # Why nothing is lost when a future is dropped
-//! Under the lock of the core where its node waits, a future either finds it granted, or takes it out. Granted, the hold is its own, and it leaves. An entrant
-//! gives up the cores that it has been given. A waiter that has been signalled passes the signal on to the next waiter of the condition, in its place. An acceptor that
-//! waits for a call holds its set, and leaves. An accepted call that is dropped leaves, and tells the acceptor.
+//! Under the lock of the core where its node waits, a future either finds it granted, or takes it
+//! out. Granted, the hold is its own, and it leaves. An entrant gives up the cores that it has been
+//! given. A waiter that has been signalled passes the signal on to the next waiter of the
+//! condition, in its place. An acceptor that waits for a call holds its set, and leaves. An
+//! accepted call that is dropped leaves, and tells the acceptor.
 //!
 //! # What is dropped when
 //! Any future here may be dropped at any time; each says what follows.
@@ -105,9 +118,11 @@
 //! ```
 //!
 //! # From threads, and from several runtimes
-//! Monitors know no runtime. Tasks of several runtimes share them, tasks of others' runtimes too, and a plain thread [blocks on](crate::block_on) what a task awaits; its turn
-//! comes as a task's does. (A task must not block: it awaits.) A hold belongs to no thread, so a thread may keep it between two such calls. Where a runtime ends, its tasks are
-//! dropped, wherever they wait, and by the rules above the others go on.
+//! Monitors know no runtime. Tasks of several runtimes share them, tasks of others' runtimes too,
+//! and a plain thread [blocks on](crate::block_on) what a task awaits; its turn comes as a task's
+//! does. (A task must not block: it awaits.) A hold belongs to no thread, so a thread may keep it
+//! between two such calls. Where a runtime ends, its tasks are dropped, wherever they wait, and by
+//! the rules above the others go on.
 //!
 //! ```
 //! use evenkeel::sync::monitor::{Condition, Monitor};
@@ -133,10 +148,14 @@
 //! ```
 //!
 //! # Limits on waiting
-//! An entry that takes too long is dropped, and is then not inside: put it into a [`timeout`](crate::time::timeout), or beside anything else that may come first. A wait would
-//! not be inside either, so it has a limit of its own, any future ([`Condition::wait_until`]): when that is ready first, the task enters anew, and so is inside in either case. An
-//! accept has one too (the clause `timeout` of [`accept!`](crate::accept)): it keeps its hold, and if a call has come in time, it waits for the end of that, however long it takes.
-//! Timers need a [runtime](crate::time#where-a-timer-belongs): a plain thread makes itself one's by [`Handle::block_on`](crate::Handle::block_on).
+//! An entry that takes too long is dropped, and is then not inside: put it into a
+//! [`timeout`](crate::time::timeout), or beside anything else that may come first. A wait would not
+//! be inside either, so it has a limit of its own, any future ([`Condition::wait_until`]): when
+//! that is ready first, the task enters anew, and so is inside in either case. An accept has one
+//! too (the clause `timeout` of [`accept!`](crate::accept)): it keeps its hold, and if a call has
+//! come in time, it waits for the end of that, however long it takes. Timers need a
+//! [runtime](crate::time#where-a-timer-belongs): a plain thread makes itself one's by
+//! [`Handle::block_on`](crate::Handle::block_on).
 //!
 //! ```
 //! use evenkeel::accept;
@@ -181,13 +200,16 @@
 //! | `philosophers.rs` | dining philosophers | `lock_all` |
 //!
 //! # Words
-//! A hold is its set and nothing else: of one monitor a word, which passes in registers from future to future. The order of the cores is found again wherever it is
-//! needed, which takes less than to move it about: words that are stored one by one and then loaded two at a time, as the copy of a structure is, have to reach the cache in between.
+//! A hold is its set and nothing else: of one monitor a word, which passes in registers from future
+//! to future. The order of the cores is found again wherever it is needed, which takes less than to
+//! move it about: words that are stored one by one and then loaded two at a time, as the copy of a
+//! structure is, have to reach the cache in between.
 //!
 //! # Rejected
-//! A lock for each monitor that a signal concerns, as in C∀, where each waiter collects its monitors one by one: four times the locked instructions for four
-//! monitors. Re-entrant locks: a second `&mut` to the value would alias the first; pass the hold down. A `wait` that borrows the hold: dropped, it would leave a hold
-//! that holds nothing.
+//! A lock for each monitor that a signal concerns, as in C∀, where each waiter collects its
+//! monitors one by one: four times the locked instructions for four monitors. Re-entrant locks: a
+//! second `&mut` to the value would alias the first; pass the hold down. A `wait` that borrows the
+//! hold: dropped, it would leave a hold that holds nothing.
 
 mod accept;
 mod call;
@@ -247,14 +269,16 @@ use std::sync::Arc;
 mod safety {
     use super::Monitor;
 
-    // SAFETY: the value is reached by whoever holds the monitor, one at a time; conditions are shared.
+    // SAFETY: the value is reached by whoever holds the monitor, one at a time; conditions are
+    // shared.
     unsafe impl<T: ?Sized + Send, C: Sync> Sync for Monitor<T, C> {}
 }
 
-/// A value that one task at a time is inside of, and what its tasks share without being inside: conditions, as a struct of [`Condition`]s or just one.
+/// A value that one task at a time is inside of, and what its tasks share without being inside:
+/// conditions, as a struct of [`Condition`]s or just one.
 ///
-/// Entry and exit of one that nobody else is inside of cost one locked instruction each. A panic inside leaves the monitor as it leaves the value: there is
-/// no poisoning.
+/// Entry and exit of one that nobody else is inside of cost one locked instruction each. A panic
+/// inside leaves the monitor as it leaves the value: there is no poisoning.
 ///
 /// # Examples
 /// ```
@@ -348,8 +372,9 @@ impl<T: ?Sized, C> Monitor<T, C> {
         try_lock_all(self)
     }
 
-    /// As [`enter`](Self::enter), with a hold that keeps the monitor and borrows nothing: it can go into a task, as that of a server which is inside before its first
-    /// client calls. [`call`](call()), [`lock_all`] and [`try_lock_all`] take an `Arc` too.
+    /// As [`enter`](Self::enter), with a hold that keeps the monitor and borrows nothing: it can go
+    /// into a task, as that of a server which is inside before its first client calls.
+    /// [`call`](call()), [`lock_all`] and [`try_lock_all`] take an `Arc` too.
     ///
     /// # Cancel safety
     /// As [`enter`](Self::enter).
@@ -390,8 +415,8 @@ impl<T: ?Sized, C> Monitor<T, C> {
         try_lock_all(self)
     }
 
-    /// Goes inside as `op`, which an acceptor can choose. Dropped, the hold ends the call; that a task has been cancelled inside it cannot tell: for that there is
-    /// [`call`](Self::call).
+    /// Goes inside as `op`, which an acceptor can choose. Dropped, the hold ends the call; that a
+    /// task has been cancelled inside it cannot tell: for that there is [`call`](Self::call).
     ///
     /// # Panics
     /// If the number of the entry is out of range.
@@ -419,7 +444,8 @@ impl<T: ?Sized, C> Monitor<T, C> {
         call(self, op, body)
     }
 
-    /// Waits for the end of the object: goes inside once its acceptor has accepted the [`End`] and has left, or as any other entrant does if nobody accepts.
+    /// Waits for the end of the object: goes inside once its acceptor has accepted the [`End`] and
+    /// has left, or as any other entrant does if nobody accepts.
     #[track_caller]
     pub fn end(&self) -> Enter<&Self> {
         self.enter_as(End)
@@ -437,8 +463,8 @@ impl<T: ?Sized, C> Monitor<T, C> {
     }
 }
 
-/// Goes inside of all monitors of a set, by their addresses one after the other, whatever their order here: tasks that do so cannot wait for each other in
-/// a circle.
+/// Goes inside of all monitors of a set, by their addresses one after the other, whatever their
+/// order here: tasks that do so cannot wait for each other in a circle.
 ///
 /// # Panics
 /// If a monitor is there twice, or none is.

@@ -16,8 +16,9 @@ use std::task::{Context, Poll, Waker};
 /// The future of [`Semaphore::acquire`](super::Semaphore::acquire).
 ///
 /// # Cancel safety
-/// It joins the queue at its first poll. Dropped before it has given its permit, it leaves the queue, and a permit
-/// that it had been granted already goes to the next task that waits: none is lost, and the place in the queue is.
+/// It joins the queue at its first poll. Dropped before it has given its permit, it leaves the
+/// queue, and a permit that it had been granted already goes to the next task that waits: none is
+/// lost, and the place in the queue is.
 ///
 /// # Panics
 /// If it is polled again after it has given its permit.
@@ -32,8 +33,8 @@ pub struct Acquire<'a, D: Send = ()> {
     _pinned: PhantomPinned,
 }
 
-// SAFETY: the node's datum and links are reached by one thread at a time, as its progress says; its pointers are
-// followed under the lock alone; `D` and wakers are `Send`.
+// SAFETY: the node's datum and links are reached by one thread at a time, as its progress says; its
+// pointers are followed under the lock alone; `D` and wakers are `Send`.
 unsafe impl<D: Send> Send for Acquire<'_, D> {}
 // SAFETY: a shared `Acquire` gives no access to anything.
 unsafe impl<D: Send> Sync for Acquire<'_, D> {}
@@ -73,14 +74,15 @@ impl<'a, D: Send> Acquire<'a, D> {
             drop(inner);
             return self.begin_foreign(waker);
         };
-        // SAFETY: the node is new, so it is in no queue; the future is pinned, and takes it out when it is
-        // dropped.
+        // SAFETY: the node is new, so it is in no queue; the future is pinned, and takes it out
+        // when it is dropped.
         unsafe { inner.link(NonNull::from(&self.node), waker) };
         self.tell();
         Poll::Pending
     }
 
-    /// The same with a waker that is not evenkeel's: its clone is a caller's code, which has no place under the lock.
+    /// The same with a waker that is not evenkeel's: its clone is a caller's code, which has no
+    /// place under the lock.
     #[cold]
     fn begin_foreign(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
         let waker = WordWaker::boxed(waker);

@@ -4,34 +4,36 @@
 //! *Waiters* (`P`) and *releasers* (`V`).
 //!
 //! # States
-//! Under the lock: the permits that nobody waits for, or the queue of waiters; never both. A waiter's
-//! [node](queue::Node) lies in its future. It is *new*, then *waiting* (in the queue), then *granted* (its datum
-//! is in the node) and at last *done*.
+//! Under the lock: the permits that nobody waits for, or the queue of waiters; never both. A
+//! waiter's [node](queue::Node) lies in its future. It is *new*, then *waiting* (in the queue),
+//! then *granted* (its datum is in the node) and at last *done*.
 //!
 //! # Protocol
-//! `P`: under the lock, take a permit if there is one; otherwise join the back of the queue. `V`: under the
-//! lock, leave the permit if nobody waits; otherwise take the front node out, put the datum and *granted*
-//! into it, and wake its task after the lock is released. *Granted* is stored with release ordering and read
-//! with acquire ordering, so the waiter takes its datum without the lock. After that store the releaser does
-//! not touch the node, which may be gone.
+//! `P`: under the lock, take a permit if there is one; otherwise join the back of the queue. `V`:
+//! under the lock, leave the permit if nobody waits; otherwise take the front node out, put the
+//! datum and *granted* into it, and wake its task after the lock is released. *Granted* is stored
+//! with release ordering and read with acquire ordering, so the waiter takes its datum without the
+//! lock. After that store the releaser does not touch the node, which may be gone.
 //!
-//! A waiter that is dropped while it waits leaves the queue under the lock. One that is dropped after it was
-//! granted passes its permit on by a `V` of its own.
+//! A waiter that is dropped while it waits leaves the queue under the lock. One that is dropped
+//! after it was granted passes its permit on by a `V` of its own.
 //!
 //! # Why nothing is lost, and nobody overtakes
-//! A permit is in the store, in one node, or in the hands of one task. It goes to the front of the queue
-//! directly, so a task that arrives later cannot take it in between.
+//! A permit is in the store, in one node, or in the hands of one task. It goes to the front of the
+//! queue directly, so a task that arrives later cannot take it in between.
 //!
 //! # Lines
-//! A hand-over between cores waits for cache lines one after the other, and costs little else. So a waiter
-//! is three words, its waker being one of them ([`WordWaker`](crate::task::word_waker::WordWaker)), at the beginning
-//! of its future: in a task whose future begins with it, they share the line of the task's header. And whoever serves
-//! the front node leaves the one behind it alone.
+//! A hand-over between cores waits for cache lines one after the other, and costs little else. So a
+//! waiter is three words, its waker being one of them
+//! ([`WordWaker`](crate::task::word_waker::WordWaker)), at the beginning of its future: in a task
+//! whose future begins with it, they share the line of the task's header. And whoever serves the
+//! front node leaves the one behind it alone.
 //!
 //! # Rejected
-//! A slab of waiters under the lock: the waiter would take the lock once more for its datum. A count that is
-//! released before the waiter runs (a *barging* semaphore): a waiter may lose every race. Fetching the
-//! lines of the front waiter ahead: no gain in `evenkeel-bench run --bench locality --procs 2`.
+//! A slab of waiters under the lock: the waiter would take the lock once more for its datum. A
+//! count that is released before the waiter runs (a *barging* semaphore): a waiter may lose every
+//! race. Fetching the lines of the front waiter ahead: no gain in `evenkeel-bench run --bench
+//! locality --procs 2`.
 
 mod acquire;
 mod queue;
@@ -45,14 +47,15 @@ use std::collections::VecDeque;
 use std::fmt;
 
 /// A counting semaphore with first-in-first-out hand-over. Every permit carries a datum `D`, which
-/// [`release_with`](Self::release_with) (`V`) hands to the task whose [`acquire`](Self::acquire) (`P`) it
-/// completes; for a plain semaphore `D` is `()`.
+/// [`release_with`](Self::release_with) (`V`) hands to the task whose [`acquire`](Self::acquire)
+/// (`P`) it completes; for a plain semaphore `D` is `()`.
 ///
-/// `P` and `V` cost one locked instruction each, and one more to wake a task. A future that waits under a waker that is
-/// not evenkeel's, as inside `FuturesUnordered` or on another runtime, allocates room for it.
+/// `P` and `V` cost one locked instruction each, and one more to wake a task. A future that waits
+/// under a waker that is not evenkeel's, as inside `FuturesUnordered` or on another runtime,
+/// allocates room for it.
 ///
-/// No constructor is a `const fn`: the code is the same with the atomics of a model checker, which are made at
-/// run time. A semaphore in a `static` lies in a [`LazyLock`](std::sync::LazyLock):
+/// No constructor is a `const fn`: the code is the same with the atomics of a model checker, which
+/// are made at run time. A semaphore in a `static` lies in a [`LazyLock`](std::sync::LazyLock):
 ///
 /// ```
 /// use evenkeel::sync::Semaphore;
@@ -63,9 +66,10 @@ use std::fmt;
 /// ```
 ///
 /// # Panics
-/// [`release`](Semaphore::release) and [`release_with`](Self::release_with) panic if the permits that nobody
-/// waits for exceed the capacity of a [`VecDeque`]: `usize::MAX` of them where a datum has no size, otherwise
-/// `isize::MAX` bytes. They are kept until they are acquired, without a bound of their own.
+/// [`release`](Semaphore::release) and [`release_with`](Self::release_with) panic if the permits
+/// that nobody waits for exceed the capacity of a [`VecDeque`]: `usize::MAX` of them where a datum
+/// has no size, otherwise `isize::MAX` bytes. They are kept until they are acquired, without a
+/// bound of their own.
 ///
 /// # Examples
 /// ```
@@ -181,8 +185,9 @@ impl<D: Send> Semaphore<D> {
     /// Takes a permit (`P`), after all tasks that have been waiting longer, and gives its datum.
     ///
     /// # Cancel safety
-    /// A future that is dropped leaves the queue; if it had been granted a permit already, the permit goes to
-    /// the next task that waits. A task that gives up and comes back waits at the back.
+    /// A future that is dropped leaves the queue; if it had been granted a permit already, the
+    /// permit goes to the next task that waits. A task that gives up and comes back waits at the
+    /// back.
     ///
     /// # Panics
     /// The future panics if it is polled again after it has given its permit.

@@ -21,12 +21,13 @@ pub(super) struct Inner<D> {
     waiting: usize,
 }
 
-// SAFETY: the pointers are to nodes of waiters, whose futures stay where they are until they have left the
-// queue under the lock; `D` moves between threads, which `D: Send` permits.
+// SAFETY: the pointers are to nodes of waiters, whose futures stay where they are until they have
+// left the queue under the lock; `D` moves between threads, which `D: Send` permits.
 unsafe impl<D: Send> Send for Inner<D> {}
 
-/// A waiter's place. A new one is one word and room: what follows is written when it joins the queue or is granted,
-/// because a future is moved into place before its first poll, and most never wait.
+/// A waiter's place. A new one is one word and room: what follows is written when it joins the
+/// queue or is granted, because a future is moved into place before its first poll, and most never
+/// wait.
 #[repr(C)]
 pub(super) struct Node<D> {
     /// How far it has come: [`NEW`], [`GRANTED`] or [`DONE`]; or, while it waits, its waker.
@@ -40,8 +41,8 @@ pub(super) struct Node<D> {
 /// Where a node is in the queue.
 struct Links<D> {
     next: *mut Node<D>,
-    /// Of the front node, the address of one that is gone, or null: whoever takes a node out at the front leaves
-    /// the next one alone, whose line another core has.
+    /// Of the front node, the address of one that is gone, or null: whoever takes a node out at the
+    /// front leaves the next one alone, whose line another core has.
     prev: *mut Node<D>,
 }
 

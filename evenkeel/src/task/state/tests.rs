@@ -262,7 +262,8 @@ fn others_that_are_below_zero_are_no_public_references_less() {
         for deferred in i8::MIN..=i8::MAX {
             let state = State::with_public(publics);
             let polled = begin(&state);
-            // What the poll has made is used up elsewhere before it is counted, or it has dropped what was counted before.
+            // What the poll has made is used up elsewhere before it is counted, or it has dropped
+            // what was counted before.
             (0..deferred).for_each(|_| assert_eq!(state.drop_reference(), Release::Shared));
             (deferred..0).for_each(|_| state.add_reference());
             assert_eq!(state.load().publics(), publics as i64);
@@ -319,7 +320,8 @@ fn the_last_public_reference_beside_is_told_apart_whatever_wakers_there_are() {
     assert_eq!(state.drop_public_beside(2), Some(Release::Last));
 }
 
-/// Whoever adds to the references to the public part, one by one or many after a poll, finds out before the count wraps.
+/// Whoever adds to the references to the public part, one by one or many after a poll, finds out
+/// before the count wraps.
 #[test]
 fn too_many_references_to_the_public_part_are_found_before_they_wrap() {
     let at = |publics: i64| ((publics << PUBLIC.trailing_zeros()) as u64) | REGISTERED | PARTED;

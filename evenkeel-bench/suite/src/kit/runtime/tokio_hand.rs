@@ -61,7 +61,8 @@ impl<T> Future for Join<T> {
 }
 
 /// A yield that wakes its task at once: the task goes to the back of its worker's queue, where
-/// others can steal it, while `tokio::task::yield_now` defers it to a list from which none is taken.
+/// others can steal it, while `tokio::task::yield_now` defers it to a list from which none is
+/// taken.
 struct Yield {
     yielded: bool,
 }

@@ -1,4 +1,5 @@
-//! Models of reading, on the scheduler's own types. The values lie in loom's cells, so an operation beside a read is a race, and so is a read that does not see the operation before.
+//! Models of reading, on the scheduler's own types. The values lie in loom's cells, so an operation
+//! beside a read is a race, and so is a read that does not see the operation before.
 
 #![allow(unsafe_code, reason = "whoever is inside an object has its value")]
 
@@ -136,7 +137,8 @@ fn a_closed_object_is_entered_by_whoever_finds_the_readers_gone() {
     });
 }
 
-/// It is shared and written in turns while another reads, who may have seen it shared before. (Where it has not, the models' light fence stands in for its second look.)
+/// It is shared and written in turns while another reads, who may have seen it shared before.
+/// (Where it has not, the models' light fence stands in for its second look.)
 #[test]
 fn an_object_is_shared_and_shared_no_more_while_readers_come() {
     use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted, ObjectShared, ObjectUnlock};
