@@ -214,8 +214,8 @@ impl Barrier {
 
 #[cfg(test)]
 mod tests {
-    use super::super::random::Random;
     use super::{Barrier, BarrierError, BarrierStep, NodeId, Outgoing, Standing};
+    use evenkeel_policy::random::Random;
     use std::collections::VecDeque;
 
     /// Nodes, and what is under way between each pair of them, in order.

@@ -22,7 +22,6 @@ pub mod multiplexer;
 mod name;
 pub mod payload;
 pub mod policy;
-mod random;
 pub mod termination;
 mod transport;
 pub mod tree;

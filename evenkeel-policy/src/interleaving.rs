@@ -11,7 +11,7 @@
 //! something never lets that one in, and programs here do so.
 
 /// What one step is from the next in the sequence: the golden ratio.
-const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The bits that belong to a step of the run with this seed.
 ///
@@ -30,7 +30,7 @@ pub fn bits(seed: u64, step: u64) -> u64 {
     mix(mix(seed.wrapping_add(STEP)).wrapping_add(step.wrapping_mul(STEP)))
 }
 
-fn mix(bits: u64) -> u64 {
+pub(crate) fn mix(bits: u64) -> u64 {
     let bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     bits ^ (bits >> 31)

@@ -24,6 +24,7 @@ pub mod interleaving;
 pub mod locality;
 pub mod object;
 pub mod placement;
+pub mod random;
 pub mod searching;
 pub mod stealing;
 pub mod timing;

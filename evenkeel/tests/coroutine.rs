@@ -9,7 +9,6 @@
 //! - A second task that resumes a coroutine which is active on another one: resuming borrows
 //!   exclusively, and a documentation test of `Coroutine` shows that this does not compile.
 
-use common::random::Random;
 use common::watchdog::watchdog;
 use evenkeel::coroutine::{
     BoxCoroutine, Coroutine, Cycle, LocalBoxCoroutine, Phase, Refusal, Resume, Step, Suspender,
@@ -18,6 +17,7 @@ use evenkeel::coroutine::{
 use evenkeel::sync::Semaphore;
 use evenkeel::sync::monitor::{Condition, Monitor};
 use evenkeel::{Builder, Runtime, yield_now};
+use evenkeel_policy::random::Random;
 use futures::StreamExt;
 use std::cell::{Cell, RefCell};
 use std::fmt::Write;
@@ -31,7 +31,6 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::{mem, thread};
 
 mod common {
-    pub(crate) mod random;
     pub(crate) mod watchdog;
 }
 

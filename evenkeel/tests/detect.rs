@@ -2,8 +2,6 @@
 
 #![cfg(any(debug_assertions, feature = "detect"))]
 
-#[path = "common/random.rs"]
-mod random;
 #[path = "common/watchdog.rs"]
 mod watchdog;
 
@@ -780,7 +778,7 @@ fn entries_waits_and_joins_without_a_deadlock() {
             .map(|seed| {
                 let monitors = monitors.clone();
                 runtime.spawn(async move {
-                    let mut random = random::Random::new(seed + 1);
+                    let mut random = evenkeel_policy::random::Random::new(seed + 1);
                     for _ in 0..150 {
                         let (first, second) = (random.below(4) as usize, random.below(4) as usize);
                         match random.below(5) {

@@ -1,11 +1,11 @@
 //! Everything at once, at random, and all of it accounted for at the end.
 
-use common::random::Random;
 use common::until::until;
 use common::watchdog::watchdog;
 use evenkeel::sync::Semaphore;
 use evenkeel::task::{Task, current, park};
 use evenkeel::{Builder, JoinHandle, Shutdown, spawn, yield_now};
+use evenkeel_policy::random::Random;
 use futures::future::BoxFuture;
 use futures::{FutureExt, poll};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,7 +14,6 @@ use std::task::Poll;
 use std::thread;
 
 mod common {
-    pub(crate) mod random;
     pub(crate) mod until;
     pub(crate) mod watchdog;
 }

@@ -4,7 +4,6 @@
 //! By a real clock nothing is asserted but that nothing is early. How late it is belongs to the
 //! suite.
 
-use common::random::Random;
 use common::until::until;
 use common::watchdog::watchdog;
 use evenkeel::time::{
@@ -12,6 +11,7 @@ use evenkeel::time::{
     sleep, sleep_until, timeout, timeout_at,
 };
 use evenkeel::{BuildError, Builder, Runtime, Shutdown, fork_join, yield_now};
+use evenkeel_policy::random::Random;
 use futures::poll;
 use futures::stream::{FuturesUnordered, StreamExt};
 use std::future::{Future, pending, poll_fn};
@@ -23,7 +23,6 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
 mod common {
-    pub(crate) mod random;
     pub(crate) mod until;
     pub(crate) mod watchdog;
 }

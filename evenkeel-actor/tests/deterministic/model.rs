@@ -8,26 +8,10 @@ use evenkeel_actor::{
     Actor, ActorRef, AnyActor, AskError, Builder, Context, DeadLetterKind, DropNewest, DropOldest,
     Fail, Failure, Handled, Overflow, ReplyTo, SendError, System, Wait, kit,
 };
+use evenkeel_policy::random::Random;
 use futures::FutureExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// SplitMix64, so that a program is the same on every runtime.
-#[derive(Clone)]
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let bits = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (bits ^ (bits >> 31)) % bound
-    }
-
-    fn one_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
-}
 
 /// A message's sender, and its number there.
 type Stamp = (usize, u32);
@@ -317,7 +301,7 @@ impl Client {
         for _ in 0..3 + self.random.below(12) {
             let target = self.pick();
             let limit = Duration::from_micros(self.random.below(60));
-            let limit = self.random.one_in(3).then_some(limit);
+            let limit = (self.random.below(3) == 0).then_some(limit);
             let book = self.book.clone();
             match self.random.below(40) {
                 0..16 => target.send(&book, self.message(0), limit).await,
@@ -328,7 +312,7 @@ impl Client {
                 36 => each!(&target.reference, actor => actor.stop()),
                 37 => {
                     book.with(target.index, |account| account.may_leave = true);
-                    match self.random.one_in(2) {
+                    match self.random.below(2) == 0 {
                         true => each!(&target.reference, actor => actor.kill()),
                         false => target.any().stop_now(),
                     }
@@ -345,7 +329,7 @@ impl Client {
 
 /// Runs a random program to its end and checks it; gives what happened.
 async fn program(seed: u64) -> Vec<String> {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let book = Book::default();
     let actors: Vec<_> =
         (0..1 + random.below(4) as usize).map(|n| Target::spawn(n, &book, &mut random)).collect();
@@ -353,7 +337,7 @@ async fn program(seed: u64) -> Vec<String> {
         .map(|number| Client {
             number,
             sent: 0,
-            random: Random(random.below(u64::MAX)),
+            random: Random::new(random.next()),
             targets: actors.iter().map(|(target, _)| target.clone()).collect(),
             book: book.clone(),
         })
@@ -366,7 +350,9 @@ async fn program(seed: u64) -> Vec<String> {
         .into_iter()
         // The others handle what they have and stop because nobody has a reference to them any
         // more.
-        .map(|(actor, system)| (random.one_in(2).then(|| actor.any()), (actor.drops(), system)))
+        .map(|(actor, system)| {
+            ((random.below(2) == 0).then(|| actor.any()), (actor.drops(), system))
+        })
         .unzip();
     told.iter().flatten().for_each(AnyActor::stop);
     while !book.lock().accounts.iter().all(|account| account.has_ended) {

@@ -3,17 +3,10 @@
 use crate::links::{Blow, Order, settle, tied, tied_and_gone, world};
 use crate::world::slow;
 use evenkeel_actor::{ActorRef, ExitReason};
+use evenkeel_policy::random::Random;
 
-/// Numbers by Marsaglia's xorshift.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % end
-    }
+fn below(random: &mut Random, end: usize) -> usize {
+    random.below(end as u64) as usize
 }
 
 /// What both sides do to a link at the same time has some outcome, and it is the same for both:
@@ -23,13 +16,14 @@ fn both_sides_agree_whatever_they_did_at_once() {
     let mut outcomes = [0; 2];
     for (seed, workers) in (1..=12).zip([1, 2].into_iter().cycle()) {
         let world = world(2, workers, slow(seed));
-        let mut random = Random(seed * 77 + 1);
+        let mut random = Random::new(seed * 77 + 1);
         for _ in 0..12 {
             let other = &world.nodes[1].1;
             let other = other.clone();
-            let orders: Vec<(usize, usize)> =
-                (0..2 + random.below(8)).map(|_| (random.below(2), random.below(4))).collect();
-            let ends = random.below(2);
+            let orders: Vec<(usize, usize)> = (0..2 + below(&mut random, 8))
+                .map(|_| (below(&mut random, 2), below(&mut random, 4)))
+                .collect();
+            let ends = below(&mut random, 2);
             let linked = world.on(0, async move |node| {
                 let gone = tied_and_gone(&node).await;
                 let pair = [tied(&node, 0, false).await, tied(&node, 1, false).await];
@@ -90,8 +84,8 @@ fn ends_reach_those_that_a_small_model_says() {
         let world = world(3, workers, slow(seed));
         let nodes: Vec<_> = world.nodes.iter().map(|(_, node)| node.clone()).collect();
         world.on(0, async move |node| {
-            let mut random = Random(seed * 991 + 5);
-            let traps: Vec<bool> = (0..ACTORS).map(|_| random.below(4) == 0).collect();
+            let mut random = Random::new(seed * 991 + 5);
+            let traps: Vec<bool> = (0..ACTORS).map(|_| below(&mut random, 4) == 0).collect();
             let mut actors: Vec<ActorRef<Order>> = Vec::new();
             for (n, &traps) in (0..).zip(&traps) {
                 actors.push(tied(&node, n % 3, traps).await);
@@ -100,8 +94,8 @@ fn ends_reach_those_that_a_small_model_says() {
             // One after the other where it matters: an actor's answer says that it has done what it
             // was told, and its next links are made behind.
             for step in 0..60 {
-                let (a, b) = (random.below(ACTORS), random.below(ACTORS));
-                let linked = random.below(3) > 0;
+                let (a, b) = (below(&mut random, ACTORS), below(&mut random, ACTORS));
+                let linked = below(&mut random, 3) > 0;
                 let order = if linked { Order::Link } else { Order::Unlink };
                 actors[a].send(order(actors[b].clone())).await.unwrap();
                 assert_eq!(actors[a].ask(Order::Exits).await, Ok(vec![]));
@@ -131,7 +125,7 @@ fn ends_reach_those_that_a_small_model_says() {
                     }
                 }
             }
-            let first = random.below(ACTORS);
+            let first = below(&mut random, ACTORS);
             let reached = reached(&links, &traps, first);
             let stopped: Vec<_> = actors.iter().map(ActorRef::stopped).collect();
             actors[first].send(Order::Blow(Blow::Fail)).await.unwrap();
@@ -170,18 +164,18 @@ fn a_storm_leaves_nothing_behind() {
         let world = world(3, workers, slow(seed));
         let nodes: Vec<_> = world.nodes.iter().map(|(_, node)| node.clone()).collect();
         world.on(0, async move |node| {
-            let mut random = Random(seed * 31 + 7);
+            let mut random = Random::new(seed * 31 + 7);
             let mut actors: Vec<ActorRef<Order>> = Vec::new();
             for n in 0..12 {
                 actors.push(tied(&node, n % 3, n % 4 == 0).await);
             }
             for step in 0..600 {
-                let (a, b) = (random.below(12), random.below(12));
-                let order = match random.below(10) {
+                let (a, b) = (below(&mut random, 12), below(&mut random, 12));
+                let order = match below(&mut random, 10) {
                     0..=4 => Order::Link(actors[b].clone()),
                     5..=7 => Order::Unlink(actors[b].clone()),
                     8 => Order::Relink(actors[b].clone()),
-                    _ => Order::Blow([Blow::Stop, Blow::Fail, Blow::Panic][random.below(3)]),
+                    _ => Order::Blow([Blow::Stop, Blow::Fail, Blow::Panic][below(&mut random, 3)]),
                 };
                 let ends = matches!(order, Order::Blow(_));
                 drop(actors[a].send(order).await);

@@ -5,21 +5,9 @@ use evenkeel_actor::{
     Actor, ActorRef, Child, Context, Handled, Restart, Strategy, Supervisor, SupervisorBuilder,
     SupervisorRef, System,
 };
+use evenkeel_policy::random::Random;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
-/// A small generator: splitmix64, as published by Steele, Lea and Flood.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % bound
-    }
-}
 
 /// What is counted of all.
 #[derive(Default)]
@@ -115,7 +103,7 @@ fn branch(
 }
 
 async fn storm(seed: u64) {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let (counts, system) = (Arc::new(Counts::default()), System::new());
     system.on_failure(|_| ());
     let mut grown = Grown::default();
@@ -214,7 +202,7 @@ fn a_runtime_that_ends_in_a_storm_leaves_nothing() {
         let counts = Arc::new(Counts::default());
         let noted = counts.clone();
         runtime.block_on(async move {
-            let mut random = Random(seed);
+            let mut random = Random::new(seed);
             let mut grown = Grown::default();
             let system = System::new();
             system.on_failure(|_| ());

@@ -22,8 +22,8 @@ mod inbox;
 #[cfg(test)]
 mod tests;
 
-use super::random::Random;
 use super::{DownReason, Event, NodeId, Refusal, Refused, Transport, TransportWaker};
+use evenkeel_policy::random::Random;
 use inbox::Inbox;
 use std::collections::VecDeque;
 use std::ops::Range;

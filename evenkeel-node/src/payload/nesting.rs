@@ -1,7 +1,7 @@
 //! How deep values may be nested, and that levels change nothing else: what postcard reads is read.
 
-use super::super::random::Random;
 use super::{PayloadError, get};
+use evenkeel_policy::random::Random;
 use serde::{Deserialize, Deserializer, Serialize};
 use shapes::{
     Fields, Large, LargeList, LargeMaps, LargeVectors, List, Maps, Tree, Vectors, Wrapped,

@@ -1,7 +1,7 @@
 //! The detection on simulated nodes that work, send and die at random.
 
-use super::super::random::Random;
 use super::{Detector, NodeId, Order, Probe, UnexpectedProbe};
+use evenkeel_policy::random::Random;
 
 /// What travels.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,5 @@
 //! Frames: what is written is read, and what is not a frame is an error that says why.
 
-#[path = "../../src/random.rs"]
-mod random;
-
 #[path = "../../fuzz/driver.rs"]
 mod driver;
 
@@ -14,9 +11,9 @@ use evenkeel_node::wire::{
     PlacesBuf, write_hand, write_tell,
 };
 use evenkeel_node::{FrameError, Name, NodeId, Slot};
+use evenkeel_policy::random::Random;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use random::Random;
 
 /// More than any frame of these tests has.
 const MOST: usize = 1 << 20;

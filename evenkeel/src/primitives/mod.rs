@@ -17,7 +17,6 @@ pub(crate) mod misses;
 #[cfg(loom)]
 pub(crate) mod mutation;
 pub(crate) mod prefetch;
-pub(crate) mod random;
 pub(crate) mod slots;
 pub(crate) mod spin;
 pub(crate) mod spin_lock;

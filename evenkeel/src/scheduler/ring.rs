@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn it_does_what_a_deque_does() {
         let (mut ring, ends, mut deque) = (Ring::default(), Ends::new(), VecDeque::new());
-        let mut random = crate::primitives::random::Random::new(7);
+        let mut random = crate::policy::random::Random::new(7);
         for since in 0..20_000 {
             match random.next() % 16 {
                 0..=7 => {

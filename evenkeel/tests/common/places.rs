@@ -1,8 +1,8 @@
 //! Where the parts of a test run: on threads, in tasks of two runtimes.
 
-use super::random::Random;
 use super::weather::{Weather, in_all_weathers};
 use evenkeel::{Builder, JoinHandle, Runtime};
+use evenkeel_policy::random::Random;
 use std::future::Future;
 use std::thread;
 

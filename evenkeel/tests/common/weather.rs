@@ -1,7 +1,7 @@
 //! Under which circumstances a stochastic test runs.
 
-use super::random::Random;
 use evenkeel::{Builder, JoinHandle, Runtime, yield_now};
+use evenkeel_policy::random::Random;
 
 /// How tasks of a test behave.
 #[derive(Clone, Copy, Debug)]

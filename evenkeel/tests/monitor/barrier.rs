@@ -1,11 +1,11 @@
 //! Barriers, built on a monitor: laps of tasks that wait for each other. The names are those of
 //! `tests/conformance.rs`.
 
-use crate::common::random::Random;
 use crate::common::watchdog::watchdog;
 use crate::common::weather::{in_all_weathers, join};
 use evenkeel::sync::monitor::{Condition, Monitor};
 use evenkeel::time::sleep;
+use evenkeel_policy::random::Random;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

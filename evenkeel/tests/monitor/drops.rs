@@ -9,13 +9,13 @@
 //! would have told them; where all are calm a lost wake-up is a hang.
 
 use crate::common::op::{F, G, Op};
-use crate::common::random::Random;
 use crate::common::watchdog::{watchdog, watchdog_within};
 use crate::common::weather::{Weather, in_all_weathers, join};
 use evenkeel::sync::monitor::{
     self, Accepted, Clause, Condition, Held, Monitor, Set, call, lock_all,
 };
 use evenkeel::{spawn, yield_now};
+use evenkeel_policy::random::Random;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;

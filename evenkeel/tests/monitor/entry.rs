@@ -7,10 +7,10 @@
 
 use crate::common::op::{F, G};
 use crate::common::polling::Hand;
-use crate::common::random::Random;
 use crate::common::watchdog::watchdog;
 use crate::common::weather::{in_all_weathers, join};
 use evenkeel::sync::monitor::{Condition, Held, Monitor, Set, lock_all, try_lock_all};
+use evenkeel_policy::random::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 

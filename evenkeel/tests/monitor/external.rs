@@ -6,12 +6,12 @@
 
 use crate::common::op::{F, G, Op};
 use crate::common::polling::Hand;
-use crate::common::random::Random;
 use crate::common::watchdog::watchdog;
 use crate::common::weather::{in_all_weathers, join};
 use evenkeel::accept;
 use evenkeel::sync::monitor::{Accepted, Clause, Condition, End, Held, Monitor, call, lock_all};
 use evenkeel::yield_now;
+use evenkeel_policy::random::Random;
 use futures::channel::oneshot;
 use std::future::{pending, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -5,11 +5,11 @@
 //! `barrier.rs`.
 
 use crate::common::polling::Hand;
-use crate::common::random::Random;
 use crate::common::watchdog::watchdog;
 use crate::common::weather::{in_all_weathers, join};
 use evenkeel::sync::monitor::{Condition, Held, Monitor, lock_all};
 use evenkeel::{spawn, yield_now};
+use evenkeel_policy::random::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -6,7 +6,6 @@ mod common {
     pub(crate) mod op;
     pub(crate) mod places;
     pub(crate) mod polling;
-    pub(crate) mod random;
     pub(crate) mod until;
     pub(crate) mod watchdog;
     pub(crate) mod weather;

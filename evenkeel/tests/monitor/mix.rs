@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::common::random::Random;
 use crate::common::watchdog::watchdog;
+use evenkeel_policy::random::Random;
 
 #[derive(Clone, Copy)]
 struct Op(u32);

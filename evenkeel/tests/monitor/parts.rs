@@ -2,13 +2,13 @@
 
 use crate::common::op::F;
 use crate::common::polling::Hand;
-use crate::common::random::Random;
 use crate::common::watchdog::watchdog;
 use crate::common::weather::{in_all_weathers, join};
 use evenkeel::sync::monitor::{
     Accepted, Clause, Condition, Held, Joined, Monitor, Set, call, lock_all, try_lock_all,
 };
 use evenkeel::yield_now;
+use evenkeel_policy::random::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

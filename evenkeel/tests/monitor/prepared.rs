@@ -2,11 +2,11 @@
 //! time comes meanwhile.
 
 use crate::common::polling::Hand;
-use crate::common::random::Random;
 use crate::common::watchdog::watchdog;
 use evenkeel::Builder;
 use evenkeel::sync::monitor::{Condition, Held, Monitor, lock_all};
 use evenkeel::time::{Duration, sleep};
+use evenkeel_policy::random::Random;
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::mem;

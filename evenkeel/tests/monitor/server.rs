@@ -2,12 +2,12 @@
 //! and µC++. The names are those of `tests/conformance.rs`.
 
 use crate::common::op::Op;
-use crate::common::random::Random;
 use crate::common::watchdog::watchdog;
 use crate::common::weather::{in_all_weathers, join};
 use evenkeel::accept;
 use evenkeel::sync::monitor::{Clause, End, Held, Monitor};
 use evenkeel::{JoinHandle, spawn, yield_now};
+use evenkeel_policy::random::Random;
 use std::sync::Arc;
 
 /// Starts a server inside of its monitor: its clients come after it.

@@ -3,12 +3,12 @@
 //! `tests/conformance.rs`.
 
 use crate::common::op::F;
-use crate::common::random::Random;
 use crate::common::watchdog::watchdog;
 use crate::common::weather::{in_all_weathers, join};
 use evenkeel::accept;
 use evenkeel::sync::monitor::{Accepted, Clause, Condition, Held, Monitor};
 use evenkeel::time::{Instant, sleep, sleep_until};
+use evenkeel_policy::random::Random;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;

@@ -2,11 +2,11 @@
 //! operations are on their way.
 
 use crate::common::objects::{at, comes_home, in_place, runtime};
-use crate::common::random::Random;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::object::Object;
 use evenkeel::{JoinHandle, Runtime, block_on, spawn, yield_now};
+use evenkeel_policy::random::Random;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 

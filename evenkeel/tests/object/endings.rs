@@ -1,11 +1,11 @@
 //! Runtimes that end: with operations on their way, and before the objects that were made in them.
 
 use crate::common::objects::{at, comes_home, in_place, join, runtime};
-use crate::common::random::Random;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::object::Object;
 use evenkeel::{Runtime, Shutdown, block_on, yield_now};
+use evenkeel_policy::random::Random;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

@@ -1,10 +1,10 @@
 //! One operation at a time is inside of an object, wherever the operations come from.
 
 use crate::common::objects::{at, in_place, runtime};
-use crate::common::random::Random;
 use crate::common::watchdog::watchdog;
 use evenkeel::object::{Object, enter2};
 use evenkeel::{Runtime, block_on, yield_now};
+use evenkeel_policy::random::Random;
 use std::thread;
 
 /// Two who are inside at once do not go unnoticed.

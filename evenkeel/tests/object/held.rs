@@ -2,12 +2,12 @@
 
 use crate::common::objects::{Holding, at, in_place, runtime, worker};
 use crate::common::polling::Hand;
-use crate::common::random::Random;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use crate::common::weather::{in_all_weathers, join};
 use evenkeel::object::{Object, Placement};
 use evenkeel::{JoinHandle, Runtime, block_on, yield_now};
+use evenkeel_policy::random::Random;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -4,7 +4,6 @@
 mod common {
     pub(crate) mod objects;
     pub(crate) mod polling;
-    pub(crate) mod random;
     pub(crate) mod until;
     pub(crate) mod watchdog;
     pub(crate) mod weather;

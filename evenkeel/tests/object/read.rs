@@ -3,11 +3,11 @@
 
 use crate::common::objects::{at, in_place, join, runtime, worker};
 use crate::common::polling::Hand;
-use crate::common::random::Random;
 use crate::common::watchdog::{watchdog, watchdog_within};
 use evenkeel::object::{self, EnterError, Object};
 use evenkeel::{Runtime, block_on, yield_now};
 use evenkeel_policy::object::sharing::READS;
+use evenkeel_policy::random::Random;
 use std::collections::HashSet;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -2,12 +2,12 @@
 
 use crate::common::objects::{Holding, at, in_place, join, runtime};
 use crate::common::polling::Hand;
-use crate::common::random::Random;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use crate::common::weather::in_all_weathers;
 use evenkeel::object::{EnterError, Object, enter_all, enter2};
 use evenkeel::{JoinHandle, Runtime, block_on, yield_now};
+use evenkeel_policy::random::Random;
 use futures::FutureExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

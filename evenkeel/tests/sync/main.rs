@@ -3,7 +3,6 @@
 
 #[path = "../common"]
 mod common {
-    pub(crate) mod random;
     pub(crate) mod until;
     pub(crate) mod watchdog;
 }

@@ -1,10 +1,10 @@
 //! The semaphore: order, hand-over, and permits that survive every way to give up.
 
-use crate::common::random::Random;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::sync::Semaphore;
 use evenkeel::{Builder, Runtime, yield_now};
+use evenkeel_policy::random::Random;
 use futures::poll;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -3,7 +3,6 @@
 //!
 //! There is no preemption: where a case needs it (D7), its tasks yield.
 
-use crate::common::random::Random;
 use crate::common::watchdog::watchdog;
 use crate::common::weather::{in_all_weathers, join};
 use evenkeel::coroutine::{BoxCoroutine, Coroutine, Resume, Step};
@@ -13,6 +12,7 @@ use evenkeel::sync::monitor::{Condition, Monitor};
 use evenkeel::task::{Task, current, park};
 use evenkeel::time::{Instant, sleep};
 use evenkeel::{Builder, Handle, Shutdown, spawn, yield_now};
+use evenkeel_policy::random::Random;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -2,7 +2,6 @@
 
 #[path = "../common"]
 mod common {
-    pub(crate) mod random;
     pub(crate) mod until;
     pub(crate) mod unwinds;
     pub(crate) mod watchdog;

@@ -1,7 +1,7 @@
 #![allow(unsafe_code, reason = "tests read and write what lies in slots")]
 
 use super::*;
-use crate::primitives::random::Random;
+use crate::policy::random::Random;
 use crate::primitives::spin::Backoff;
 use std::sync::atomic::AtomicBool;
 

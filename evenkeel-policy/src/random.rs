@@ -1,0 +1,40 @@
+//! Random numbers that depend on a seed alone.
+
+use crate::interleaving::{STEP, among, mix};
+
+/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014): any
+/// seed is good, neighbours too. No security.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::random::Random;
+/// let [mut one, mut same, mut other] = [7, 7, 8].map(Random::new);
+/// assert_eq!(one.next(), same.next());
+/// assert_ne!(one.next(), other.next());
+/// assert!((0..100).all(|_| one.below(6) < 6));
+/// assert_eq!(one.below(0), 0);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// A generator of this seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next 64 bits.
+    #[inline]
+    #[expect(clippy::should_implement_trait, reason = "it never ends, and is no iterator")]
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(STEP);
+        mix(self.0)
+    }
+
+    /// A number below `bound`; zero if that is zero.
+    #[inline]
+    pub fn below(&mut self, bound: u64) -> u64 {
+        among(self.next(), bound as usize) as u64
+    }
+}
