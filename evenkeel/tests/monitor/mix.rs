@@ -216,6 +216,7 @@ fn drive(
 #[test]
 fn mix() {
     let rounds: u64 = std::env::var("ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
+    let mut done = 0;
     for round in 0..rounds {
         let _dog = watchdog();
         let w = Arc::new(World {
@@ -261,6 +262,8 @@ fn mix() {
         for m in &w.m {
             assert!(m.try_enter().is_some(), "left held, round {round}");
         }
-        assert!(w.done.load(Ordering::Relaxed) > 0);
+        done += w.done.load(Ordering::Relaxed);
     }
+    // In a single round all limits may be over before anything is done, on a machine that is busy.
+    assert!(done > 0);
 }
