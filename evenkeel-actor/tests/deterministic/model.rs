@@ -418,7 +418,7 @@ fn one_program_keeps_the_model_in_many_orders() {
 
 #[test]
 fn a_random_program_is_the_same_a_hundred_times_with_its_seed_and_another_with_others() {
-    let log = |seed| kit::run(seed, |_| program(3));
+    let log = |seed| kit::run(seed, |_| program(4));
     let first = log(8);
     assert!(first.len() > 20);
     for _ in 0..100 {
