@@ -5,11 +5,11 @@
 //! every run again from its seed. What it rests on is stated where it is: costs of single steps,
 //! which are measured or published.
 //!
-//! | machine | whose decisions it asks | what it has, and the others have not |
-//! |---|---|---|
-//! | [`promise`] | when to help, steal, wake and sleep | tasks that become ready again and again, sleepers, an audit of each wait |
-//! | [`forking`] | where a job may be taken | trees of forks, caches by cores and packages |
-//! | [`coretime`] | where an object is at home | locks, lines on their way, memory that has a bandwidth |
+//! * [`promise`] asks when to help, steal, wake and sleep. It alone has tasks that become ready
+//!   again and again, sleepers, and an audit of each wait.
+//! * [`forking`] asks where a job may be taken. It alone has trees of forks.
+//! * [`coretime`] asks where an object is at home. It alone has locks, lines on their way, and memory
+//!   that has a bandwidth.
 //!
 //! They are three because their processors do different things at each event: one machine with all
 //! of that would be run by programs that use a third of it each. What they share is the order of

@@ -14,18 +14,46 @@ pub(super) fn mark(look: u32) -> u32 {
     look.wrapping_mul(0x9E37_79B9)
 }
 
-/// After how many operations a core looks at the next one, when it has looked so often: one of
-/// [`ONE_IN`] in the mean, at changing distances, so that a task that goes round some objects comes
-/// to each of them with one. A core counts them down, for less than a number for each would take.
+/// Which operations of one core are looked at: one of [`ONE_IN`] in the mean, at changing distances,
+/// so that a task that goes round some objects comes to each of them with one. They are counted
+/// down, which takes less than a number for each would.
 ///
 /// # Examples
 /// ```
-/// use evenkeel_policy::object::sample::{ONE_IN, gap};
-/// let gaps: Vec<u32> = (0..100).map(gap).collect();
-/// assert!(gaps.iter().all(|gap| (1..2 * ONE_IN).contains(gap)));
-/// assert!((63 * 100..65 * 100).contains(&gaps.iter().sum::<u32>()));
+/// use evenkeel_policy::object::sample::{ONE_IN, Looks};
+/// let mut looks = Looks::default();
+/// let looked_at = (0..100 * ONE_IN).filter(|_| looks.count()).count();
+/// assert!((95..105).contains(&looked_at));
 /// ```
-#[must_use]
-pub fn gap(look: u32) -> u32 {
+#[derive(Clone, Copy, Debug)]
+pub struct Looks {
+    /// How many are to begin until the next look, that one among them.
+    left: u32,
+    looks: u32,
+}
+
+impl Default for Looks {
+    fn default() -> Self {
+        Self { left: gap(0), looks: 0 }
+    }
+}
+
+impl Looks {
+    /// Counts an operation; true if it is looked at.
+    #[inline(always)]
+    pub fn count(&mut self) -> bool {
+        self.left -= 1;
+        let is_looked_at = self.left == 0;
+        if is_looked_at {
+            self.looks = self.looks.wrapping_add(1);
+            self.left = gap(self.looks);
+        }
+        is_looked_at
+    }
+}
+
+/// From one look, of this number, to the next.
+#[cold]
+fn gap(look: u32) -> u32 {
     1 + ((u64::from(mark(look)) * u64::from(2 * ONE_IN - 1)) >> u32::BITS) as u32
 }

@@ -3,8 +3,8 @@
 //! Reads at once cost no locked instruction and no journey, and their first write pays for that: it
 //! makes a [heavy fence](https://man7.org/linux/man-pages/man2/membarrier.2.html), looks at every
 //! worker and waits for the readers. So an object is to be read by all at once only where many
-//! reads come before the next write. How many come nobody knows, and nobody counts those that have
-//! come: the reads of most objects would write one word more each time. Instead one read in some
+//! reads come before the next write. How many come is not known, and those that have come are not
+//! counted: the reads of most objects would write one word more each time. Instead one read in some
 //! lets all others in beside it; of those that are [looked at](super::sample) anyway, at first
 //! each. Where that has not paid it is one in twice as many the next time.
 //!

@@ -2,7 +2,7 @@
 //! given away by heat, and a trial of both ways.
 
 use evenkeel_policy::object::rebalance::{self, give_away, partner};
-use evenkeel_policy::object::sample::{ONE_IN, gap};
+use evenkeel_policy::object::sample::{Looks, ONE_IN};
 use evenkeel_policy::object::{Mode, Trial, Verdict, per_mille};
 
 use super::memory::CORES;
@@ -20,8 +20,8 @@ pub(super) struct Placing {
     given: Vec<Option<(usize, usize)>>,
     /// The time that was lately spent in each, as far as samples say.
     heats: Vec<u64>,
-    /// How many operations each core is to begin until its next look, and how often it has looked.
-    looks: Vec<(u32, u32)>,
+    /// Which operations of each core are looked at.
+    looks: Vec<Looks>,
     trial: Trial,
     pub(super) moves: u64,
 }
@@ -35,7 +35,7 @@ impl Placing {
             homes: (0..directories).map(|directory| directory % CORES).collect(),
             given: vec![None; directories],
             heats: vec![0; directories],
-            looks: vec![(gap(0), 0); CORES],
+            looks: vec![Looks::default(); CORES],
             trial,
             moves: 0,
         }
@@ -62,14 +62,7 @@ impl Placing {
 
     /// Whether the operation that begins now on this core is sampled.
     pub(super) fn is_sampled(&mut self, core: usize) -> bool {
-        let (left, looks) = &mut self.looks[core];
-        *left -= 1;
-        let is_looked_at = *left == 0;
-        if is_looked_at {
-            *looks = looks.wrapping_add(1);
-            *left = gap(*looks);
-        }
-        is_looked_at
+        self.looks[core].count()
     }
 
     /// The end of an operation, and how many nanoseconds it has taken if it was sampled.

@@ -23,7 +23,7 @@ impl<T: Send> Object<T> {
     /// # Cancel safety
     /// A future that is dropped is not inside, wherever the task was on its way. Now and then an
     /// entry gives other tasks a turn first: of a class at homes one in 64, in place after some
-    /// microseconds. So one may be pending although nobody is inside:
+    /// microseconds. So one may be pending although no operation is inside:
     /// [`try_enter`](Self::try_enter) is for callers that do not wait.
     ///
     /// # Cost

@@ -64,7 +64,7 @@ impl Lines {
         line
     }
 
-    /// Forgets that before the object at `address`, which nobody has any more.
+    /// Forgets that before the object at `address`, which is gone or changes its class.
     pub(super) fn forget(&self, address: usize) {
         let part = self.part(address);
         if part.count.load(Ordering::Relaxed) > 0 {

@@ -72,7 +72,7 @@ async fn enter_in_order<'a, A: Send, B: Send>(
     }
 }
 
-/// Enters two objects where the task is, if both are free and of classes in place. Nobody waits in
+/// Enters two objects where the task is, if both are free and of classes in place. No task waits in
 /// between, so no order is needed, by which a processor would branch at random.
 #[inline(always)]
 fn enter_both_at_once<'a, A: Send, B: Send>(
@@ -86,7 +86,8 @@ fn enter_both_at_once<'a, A: Send, B: Send>(
     if context.shared().is_anything_elsewhere() && !(in_place(&a.class) && in_place(&b.class)) {
         return None;
     }
-    if context.operations.is_look_near() {
+    let mut looks = context.operations.looks.get();
+    if looks.count() || looks.count() {
         return None;
     }
     let first = a.door.enter_in_place(context)?;
@@ -94,7 +95,7 @@ fn enter_both_at_once<'a, A: Send, B: Send>(
         a.door.leave();
         return None;
     };
-    context.operations.count_two();
+    context.operations.looks.set(looks);
     // SAFETY: this thread has just come in.
     let a = unsafe { Guard::new(a, first) };
     // SAFETY: as above.

@@ -5,7 +5,7 @@
 //! not at fixed distances: a task that goes round some objects comes to each of them with it.
 
 use crate::policy::batch::BATCH;
-use crate::policy::object::sample;
+use crate::policy::object::sample::Looks;
 use crate::policy::object::sharing;
 use crate::policy::object::trial::PATIENCE;
 use crate::policy::stealing::STRANDED;
@@ -27,11 +27,10 @@ struct Sampled {
 }
 
 /// The operations of one worker.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Operations {
-    /// How many are to begin until the next look, that one among them.
-    left: Cell<u32>,
-    looks: Cell<u32>,
+    /// Which of them are looked at.
+    pub(crate) looks: Cell<Looks>,
     /// Reads that were looked at.
     reads: Cell<u32>,
     /// The one that is being sampled: of those that are inside of each other, the one that has
@@ -43,47 +42,15 @@ pub(crate) struct Operations {
     next_look: Cell<u64>,
 }
 
-impl Default for Operations {
-    fn default() -> Self {
-        Self {
-            left: Cell::new(sample::gap(0)),
-            looks: Cell::default(),
-            reads: Cell::default(),
-            sampled: Cell::default(),
-            turn: Cell::default(),
-            next_look: Cell::default(),
-        }
-    }
-}
-
 impl Operations {
     /// Counts an operation; true if it is looked at, and it is to be asked whether its task's turn
     /// is over: that might never wait.
     #[inline(always)]
     pub(crate) fn count(&self) -> bool {
-        let left = self.left.get() - 1;
-        self.left.set(left);
-        left == 0 && self.look()
-    }
-
-    #[cold]
-    fn look(&self) -> bool {
-        let looks = self.looks.get().wrapping_add(1);
+        let mut looks = self.looks.get();
+        let is_looked_at = looks.count();
         self.looks.set(looks);
-        self.left.set(sample::gap(looks));
-        true
-    }
-
-    /// Whether one of the next two is looked at.
-    #[inline(always)]
-    pub(crate) fn is_look_near(&self) -> bool {
-        self.left.get() <= 2
-    }
-
-    /// Counts two operations, of which neither is looked at.
-    #[inline(always)]
-    pub(crate) fn count_two(&self) {
-        self.left.set(self.left.get() - 2);
+        is_looked_at
     }
 
     /// Whether a task that has been looked at `now` has had its turn: then the next one has it.
@@ -130,6 +97,7 @@ impl Operations {
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
+    use crate::policy::object::sample::ONE_IN;
 
     #[test]
     fn one_in_sixty_four_is_looked_at_in_whatever_rhythm() {
@@ -139,7 +107,7 @@ mod tests {
             for n in 0..640_000_u32 {
                 looked_at += u32::from(operations.count() && n % rhythm == 0);
             }
-            let wanted = 640_000 / sample::ONE_IN / rhythm;
+            let wanted = 640_000 / ONE_IN / rhythm;
             assert!(looked_at.abs_diff(wanted) <= wanted / 5, "{rhythm}: {looked_at}");
         }
     }

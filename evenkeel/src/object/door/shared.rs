@@ -117,7 +117,7 @@ impl Door {
     pub(in crate::object) fn share(&self) {
         let word = self.word();
         debug_assert_eq!(word & SEEN, LOCKED);
-        // Nobody looks behind the lock, which the caller gives back.
+        // No other thread changes the word before the caller gives the lock back.
         self.word.store(word | SHARED, Ordering::Relaxed);
     }
 

@@ -19,7 +19,13 @@ fn shared(number: Number) -> Number {
 
 /// A read beside others, if the object is shared. Gives what it has read.
 fn read(number: &Inner<u32>, context: &Context) -> Option<u32> {
+    read_and(number, context, || ())
+}
+
+/// The same, with something that is done inside.
+fn read_and(number: &Inner<u32>, context: &Context, inside: impl FnOnce()) -> Option<u32> {
     let way = number.enter_as_reader(Some(context))?;
+    inside();
     // SAFETY: it is inside, or loom says that it is not.
     let value = number.value.with(|value| unsafe { *value });
     number.door.leave_as_reader(way, Some(context));
@@ -214,12 +220,7 @@ fn what_a_reader_notes_takes_no_lock_away() {
         let reader = world.start(1, {
             let number = number.clone();
             move |context| {
-                if let Some(way) = number.enter_as_reader(Some(context)) {
-                    number.door.note_paid();
-                    // SAFETY: it is inside, or loom says that it is not.
-                    number.value.with(|value| unsafe { *value });
-                    number.door.leave_as_reader(way, Some(context));
-                }
+                read_and(&number, context, || number.door.note_paid());
                 visit(&number, Some(context))
             }
         });
