@@ -8,8 +8,8 @@
 //! * [`promise`] asks when to help, steal, wake and sleep. It alone has tasks that become ready
 //!   again and again, sleepers, and an audit of each wait.
 //! * [`forking`] asks where a job may be taken. It alone has trees of forks.
-//! * [`coretime`] asks where an object is at home. It alone has locks, lines on their way, and memory
-//!   that has a bandwidth.
+//! * [`coretime`] asks where an object is at home. It alone has locks, lines on their way, and
+//!   memory that has a bandwidth.
 //!
 //! They are three because their processors do different things at each event: one machine with all
 //! of that would be run by programs that use a third of it each. What they share is the order of

@@ -14,9 +14,9 @@ pub(super) fn mark(look: u32) -> u32 {
     look.wrapping_mul(0x9E37_79B9)
 }
 
-/// Which operations of one core are looked at: one of [`ONE_IN`] in the mean, at changing distances,
-/// so that a task that goes round some objects comes to each of them with one. They are counted
-/// down, which takes less than a number for each would.
+/// Which operations of one core are looked at: one of [`ONE_IN`] in the mean, at changing
+/// distances, so that a task that goes round some objects comes to each of them with one. They are
+/// counted down, which takes less than a number for each would.
 ///
 /// # Examples
 /// ```
