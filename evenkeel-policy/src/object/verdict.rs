@@ -99,21 +99,15 @@ impl fmt::Display for Verdict {
         let Self { mode, reason, against: other, .. } = *self;
         write!(f, "{mode}: ")?;
         let ratio = |of| self.rate(mode) as f64 / self.rate(of).max(1) as f64;
-        let against = ratio(other);
-        match reason {
+        let how = match reason {
             Reason::Untried => return f.write_str("nothing has been tried yet"),
-            Reason::Faster => write!(f, "{against:.2} times the operations of {other}")?,
-            Reason::NotSlower => {
-                write!(f, "{against:.2} times the operations of {other}, so it stays")?;
-            }
-            Reason::FarAhead => {
-                write!(f, "{against:.2} times the operations of {other} in a probe")?;
-            }
-            Reason::FewMisses => {
-                return f.write_str("so few cache misses that nothing is tried");
-            }
+            Reason::FewMisses => return f.write_str("so few cache misses that nothing is tried"),
             Reason::TooFew => return f.write_str("too few operations to tell"),
-        }
+            Reason::Faster => "",
+            Reason::NotSlower => ", so it stays",
+            Reason::FarAhead => " in a probe",
+        };
+        write!(f, "{:.2} times the operations of {other}{how}", ratio(other))?;
         let third = mode.neither(other);
         if self.rate(third) == 0 {
             return Ok(());

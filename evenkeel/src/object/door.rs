@@ -1,5 +1,6 @@
-//! Who may be inside an object: one operation at a time, by a lock. Or many that read, each for the
-//! price of a note: [`shared`] has their part; what follows is of objects that are not shared.
+//! Who may be inside an object: one operation at a time, by a lock. Or many that read: those that
+//! count themselves, of which [`readers`] tells, and those that leave a note, of which [`shared`]
+//! does. What follows is of operations that are alone.
 //!
 //! # Roles
 //! The *home* of an object is a worker of its runtime, its *host*; that of many has none. The home
@@ -8,26 +9,25 @@
 //!
 //! # States
 //! One word has all. [`LOCKED`]: an operation is inside. [`POISONED`]: one has panicked.
-//! [`SUSPENDED`]: the host was found to be stuck. [`SHARED`], [`CLOSED`] and [`PAID`] are those of
-//! readers. [`PINNED`]: the caller has chosen the home.
-//! Beside them lie the number of the home, plus one, how often it has not paid to let all read, and
-//! the number of the thread that has entered last, which is the holder's while there is one that is
-//! a thread; none is that of a held operation.
+//! [`SUSPENDED`]: the host was found to be stuck. [`SHARED`] and [`CLOSED`] are those of readers.
+//! [`PINNED`]: the caller has chosen the home.
+//! Beside them lie the number of the home, plus one, and above that the number of the thread that
+//! is the holder; none is that of a held operation. Without [`LOCKED`] the readers lie there that
+//! count themselves: a word is *free* that has neither.
 //!
 //! # Steps
-//! *Enter*: read the word; if it has no [`LOCKED`], set that and the own number by a
-//! compare-and-swap (acquire). *Leave*: clear [`LOCKED`] by a plain store (release). What else
-//! there is to be changed the holder changes by plain stores meanwhile: poison, suspension,
-//! sharing, and the number, which a thread clears that gives the lock to a held operation. *Without
-//! the lock* a home is changed, poison is cleared and [`PAID`] is set by a compare-and-swap of a
-//! word without [`LOCKED`].
+//! *Enter*: read the word; if it is free, set [`LOCKED`] and the own number by a compare-and-swap
+//! (acquire). *Leave*: clear both by a plain store (release). What else there is to be changed the
+//! holder changes by plain stores meanwhile: poison, suspension, sharing, and the number, which a
+//! thread clears that gives the lock to a held operation. *Without the lock* a home is changed and
+//! poison is cleared by a compare-and-swap of a free word.
 //!
 //! # Why the store that leaves loses nothing
-//! While [`LOCKED`] is set nobody changes the word but the holder: every other change is a
-//! compare-and-swap from a word without it. So a holder that has changed nothing may store the word
-//! that its compare-and-swap has set, without [`LOCKED`], and does not load it again. One that
-//! enters past any flag, shares or poisons the object changes the word: its [way](super::way) says
-//! so, and it loads the word.
+//! While [`LOCKED`] and a number are set only the holder changes the word: every other change is a
+//! compare-and-swap from a word without [`LOCKED`], or that of a reader which leaves, and no reader
+//! is counted then. So a holder that has changed nothing may store the word that it has found, and
+//! does not load it again. One that enters past any flag, shares or poisons the object changes the
+//! word: its [way](super::way) says so, and it loads the word.
 //!
 //! # Where operations are made
 //! A task that comes to an object whose [class](super::class) is entered at homes, and whose home
@@ -51,7 +51,6 @@
 
 use super::class::{Class, Route};
 use super::way::Way;
-use crate::policy::object::sharing::DOUBLINGS;
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 use crate::primitives::prefetch;
 use crate::primitives::spin::Backoff;
@@ -71,14 +70,11 @@ const SUSPENDED: u64 = 4;
 /// All workers of the runtime may read the object at once, by their notes.
 const SHARED: u64 = 8;
 
-/// Some of them may still be inside, but no others come in, until somebody has been inside alone.
+/// Readers may still be inside, but no others come in, until an operation has been inside alone.
 const CLOSED: u64 = 16;
 
 /// Its home is the caller's choice, and stays: no class is gathered elsewhere with it.
 const PINNED: u64 = 32;
-
-/// That all may read it at once has paid.
-const PAID: u64 = 64;
 
 /// What makes an entry more than a lock.
 const FLAGS: u64 = LOCKED | POISONED | SUSPENDED | SHARED | CLOSED;
@@ -88,19 +84,16 @@ const HOME: u32 = 8;
 const HOME_BITS: u32 = 16;
 const HOME_MASK: u64 = ((1 << HOME_BITS) - 1) << HOME;
 
-/// Where it begins how often it was [doubled](crate::policy::object::sharing::after) what it takes
-/// for all to read it at once.
-const DOUBLED: u32 = HOME + HOME_BITS;
-const DOUBLED_BITS: u32 = 4;
-const DOUBLED_MASK: u64 = ((1 << DOUBLED_BITS) - 1) << DOUBLED;
-
-/// Where the number of the thread begins that has entered last.
-const LAST: u32 = DOUBLED + DOUBLED_BITS;
+/// Where the number of the thread begins that is inside, or that of readers which count themselves.
+const INSIDE: u32 = HOME + HOME_BITS;
 
 /// The bits below that.
-const BELOW: u64 = (1 << LAST) - 1;
+const BELOW: u64 = (1 << INSIDE) - 1;
 
-const _: () = assert!((FLAGS | PINNED | PAID) >> HOME == 0 && DOUBLINGS >> DOUBLED_BITS == 0);
+/// What a free word does not have.
+const TAKEN: u64 = LOCKED | !BELOW;
+
+const _: () = assert!((FLAGS | PINNED) >> HOME == 0);
 
 /// Where an object is, and whether an operation is inside.
 #[derive(Debug)]
@@ -167,7 +160,7 @@ impl Door {
         // An entry writes here or beside it: what another core has written should come with the
         // right to do so.
         prefetch::lines(std::ptr::from_ref(self).cast(), 1);
-        Some(self.word()).filter(|word| word & FLAGS == 0)
+        Some(self.word()).filter(|word| word & (FLAGS | TAKEN) == 0)
     }
 
     /// Enters from the worker of `context`, if nothing is in the way: the object is not taken, and
@@ -203,9 +196,9 @@ impl Door {
         if word & LOCKED != 0 {
             return Err(Refusal::Taken);
         }
-        // An error about a poisoned object is told where the task is, and one that readers share is
+        // An error about a poisoned object is told where the task is, and one that has readers is
         // entered there too.
-        if word & FLAGS == 0
+        if word & (FLAGS | TAKEN) == 0
             && let Some(host) = host_in(word, class)
             && let Some(context) = context.filter(|context| class.is_of(context.shared()))
         {
@@ -224,15 +217,21 @@ impl Door {
         context: Option<&Context>,
     ) -> Result<Way, Refusal> {
         let word = self.word();
-        if word & SHARED != 0 && self.is_read_by(context) {
+        if word & (SHARED | !BELOW) != 0 && self.is_read_by(context) {
             // It would wait for itself.
             return Err(Refusal::Taken);
         }
         let thread = context.map_or_else(id::among_threads, |context| context.thread);
+        if word & TAKEN != 0 {
+            return self.enter_after_readers(word, thread);
+        }
         self.lock(word, thread).ok_or(Refusal::Taken)?;
         let way = Way::by_changing_lock();
         if word & SHARED != 0 {
             return self.enter_shared(class, word, way);
+        }
+        if word & CLOSED != 0 {
+            self.word.store(self.word() & !CLOSED, Ordering::Relaxed);
         }
         if word & SUSPENDED != 0 && is_back(context, host_in(word, class).or(home_in(word))) {
             self.word.store(self.word() & !SUSPENDED, Ordering::Relaxed);
@@ -240,19 +239,18 @@ impl Door {
         Ok(way)
     }
 
-    /// Sets the lock for this thread, and gives the word without it; none if the word has it, or is
+    /// Sets the lock for this thread, and gives the word to leave by; none if it is not free, or is
     /// another one by now.
     #[inline(always)]
     fn lock(&self, word: u64, thread: u64) -> Option<u64> {
-        if word & LOCKED != 0 {
+        if word & TAKEN != 0 {
             return None;
         }
-        debug_assert!(thread != 0 && thread << LAST >> LAST == thread, "see `among_threads`");
-        let leaving = word & BELOW | thread << LAST;
+        debug_assert!(thread != 0 && thread << INSIDE >> INSIDE == thread, "see `among_threads`");
+        let locked = word | thread << INSIDE | LOCKED;
         let order = edge(Edge::ObjectLock, Ordering::Acquire);
-        let has_set =
-            self.word.compare_exchange(word, leaving | LOCKED, order, Ordering::Relaxed).is_ok();
-        has_set.then_some(leaving)
+        let has_set = self.word.compare_exchange(word, locked, order, Ordering::Relaxed).is_ok();
+        has_set.then_some(word)
     }
 
     /// Has the object entered in place until its host is back. The caller is inside.
@@ -271,7 +269,8 @@ impl Door {
     #[cold]
     pub(super) fn is_inside(&self, context: Option<&Context>) -> bool {
         let word = self.word();
-        let holds = word & LOCKED != 0 && word >> LAST == id::among_threads();
+        // One that waits for readers to leave has [`CLOSED`] too, and no number yet.
+        let holds = word & (LOCKED | CLOSED) == LOCKED && word >> INSIDE == id::among_threads();
         holds || self.is_read_by(context)
     }
 
@@ -287,13 +286,13 @@ impl Door {
 
     /// Whether a held operation is inside.
     pub(super) fn is_held(&self) -> bool {
-        self.word() & (LOCKED | !BELOW) == LOCKED
+        self.word() & (TAKEN | CLOSED) == LOCKED
     }
 
     /// Goes out again. The caller has the lock.
     #[inline(always)]
     pub(super) fn leave(&self) {
-        self.word.store(self.word() & !LOCKED, edge(Edge::ObjectUnlock, Ordering::Release));
+        self.word.store(self.word() & !TAKEN, edge(Edge::ObjectUnlock, Ordering::Release));
     }
 
     /// Goes out again by this way, on which the caller has come in. What it has changed of the word
@@ -316,7 +315,7 @@ impl Door {
     pub(super) fn clear_poison(&self) {
         let (mut backoff, order) = (Backoff::new(), Ordering::Relaxed);
         while self.is_poisoned() {
-            let from = self.word() & !LOCKED;
+            let from = self.word() & !TAKEN;
             if self.word.compare_exchange(from, from & !POISONED, order, order).is_err() {
                 backoff.snooze();
             }
@@ -364,7 +363,7 @@ impl Door {
     /// not to be changed now, or is another one.
     pub(super) fn move_home(&self, from: Option<usize>, to: Option<usize>) -> bool {
         let word = self.word();
-        word & LOCKED == 0
+        word & TAKEN == 0
             && home_in(word) == from
             && self
                 .word
@@ -382,6 +381,7 @@ fn is_back(context: Option<&Context>, home: Option<usize>) -> bool {
     })
 }
 
+mod readers;
 mod shared;
 
 #[cfg(all(test, loom))]

@@ -28,9 +28,6 @@ use crate::policy::object::{Heat, per_mille, rebalance};
 use crate::scheduler::meter::Reading;
 use crate::scheduler::shared::Shared;
 
-/// An object that is to be given away: its address, and to which worker.
-type Gift = (usize, usize);
-
 /// What one worker gives away.
 #[derive(Debug, Default)]
 pub(super) struct Giving {
@@ -38,32 +35,13 @@ pub(super) struct Giving {
     next: u64,
     heat: Heat,
     /// What each worker had done at the last look.
-    before: Vec<Done>,
-    /// The objects that are to be given away until the next look, in ascending order.
-    given: Vec<Gift>,
+    before: Vec<Reading>,
+    /// The objects that are to be given away until the next look: the address of each, and to which
+    /// worker, in ascending order.
+    given: Vec<(usize, usize)>,
     /// Objects that were given away since the last look.
     moved: u64,
     moves: u64,
-}
-
-/// What a worker had done by some time: nanoseconds.
-#[derive(Clone, Copy, Debug, Default)]
-struct Done {
-    busy: u64,
-    idle: u64,
-}
-
-impl Done {
-    fn of(reading: &Reading) -> Self {
-        Self { busy: reading.busy(), idle: reading.idle() }
-    }
-
-    /// The share of its time since `before` in which it was busy, in per mille.
-    fn share_since(self, before: Self) -> u32 {
-        let (busy, idle) =
-            (self.busy.saturating_sub(before.busy), self.idle.saturating_sub(before.idle));
-        per_mille(busy, busy.saturating_add(idle))
-    }
 }
 
 impl Giving {
@@ -110,17 +88,17 @@ impl Giving {
     pub(super) fn look(&mut self, shared: &Shared, me: usize, now: u64) {
         self.next = now.saturating_add(rebalance::PERIOD);
         let workers = &shared.processors[..shared.workers];
-        let done: Vec<Done> =
-            workers.iter().map(|processor| Done::of(&processor.meter.read(now))).collect();
-        let shares: Vec<u32> = if self.before.len() == done.len() {
-            done.iter().zip(&self.before).map(|(done, before)| done.share_since(*before)).collect()
-        } else {
-            vec![0; done.len()]
+        let done = workers.iter().map(|processor| processor.meter.read(now)).collect();
+        let before = std::mem::replace(&mut self.before, done);
+        let since = |(now, before): (&Reading, &Reading)| {
+            let [busy, idle] =
+                [Reading::busy, Reading::idle].map(|part| part(now).saturating_sub(part(before)));
+            (per_mille(busy, busy.saturating_add(idle)), busy)
         };
-        let busy = done[me]
-            .busy
-            .saturating_sub(self.before.get(me).map_or(done[me].busy, |before| before.busy));
-        self.before = done;
+        // None at the first look.
+        let (shares, busy): (Vec<u32>, Vec<u64>) =
+            self.before.iter().zip(&before).map(since).unzip();
+        let busy = busy.get(me).copied().unwrap_or_default();
         if std::mem::take(&mut self.moved) > 0 {
             // Not at each move: what was noted in between leads here, and from here on.
             shared.forget_whereabouts();

@@ -135,30 +135,25 @@ impl<T: fmt::Debug> fmt::Debug for Guard<'_, T> {
 
 /// Being inside for reading, alone or beside others who read, until it is dropped. A panic
 /// meanwhile poisons nothing.
-pub(super) struct Reading<'a, T> {
+struct Reading<'a, T> {
     object: &'a Inner<T>,
     way: Way,
-    not_send: PhantomData<*const ()>,
 }
 
-impl<'a, T: Sync> Reading<'a, T> {
-    /// # Safety
-    /// This thread is inside, by `way`, and leaves when this is dropped.
-    #[inline(always)]
-    pub(super) unsafe fn new(object: &'a Inner<T>, way: Way) -> Self {
-        Self { object, way, not_send: PhantomData }
-    }
-}
-
-impl<T> Deref for Reading<'_, T> {
-    type Target = T;
-
-    #[inline(always)]
-    fn deref(&self) -> &T {
-        // SAFETY: this thread is inside until this is dropped, and the borrow ends before; others
-        // that are inside read too, which those that are `Sync` allow.
-        self.object.value.with(|value| unsafe { &*value })
-    }
+/// Makes an operation that only reads, and leaves.
+///
+/// # Safety
+/// This thread is inside, by `way`.
+#[inline(always)]
+pub(super) unsafe fn read<T: Sync, R>(
+    object: &Inner<T>,
+    way: Way,
+    operation: impl FnOnce(&T) -> R,
+) -> R {
+    let reading = Reading { object, way };
+    // SAFETY: this thread is inside until `reading` is dropped, and the borrow ends before; others
+    // that are inside read too, which those that are `Sync` allow.
+    reading.object.value.with(|value| operation(unsafe { &*value }))
 }
 
 impl<T> Drop for Reading<'_, T> {

@@ -70,18 +70,17 @@ impl<T> Inner<T> {
         self.door.set_home(home);
     }
 
-    /// Enters beside others who read, if they do.
+    /// Enters beside other readers: where it is not shared, if the caller `counts` itself.
     #[inline(always)]
-    pub(super) fn enter_as_reader(&self, context: Option<&Context>) -> Option<Way> {
-        self.door.enter_as_reader(&self.class, context?)
+    pub(super) fn enter_as_reader(&self, context: &Context, counts: bool) -> Option<Way> {
+        self.door.enter_as_reader(&self.class, context, counts)
     }
 
     /// Lets all read it at once, if it is time and there are workers who would. The caller is
     /// inside alone, and does nothing but read.
     #[cold]
     pub(super) fn share(&self, context: &Context) -> bool {
-        let is_due = !self.class.processors().is_empty()
-            && context.operations.is_to_share(self.door.doubled());
+        let is_due = !self.class.processors().is_empty() && context.operations.is_to_share();
         if is_due {
             self.door.share();
         }

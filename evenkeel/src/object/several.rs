@@ -183,25 +183,16 @@ pub async fn enter_all<'a, T: Send>(
     let Some((&first, rest)) = order.split_first() else { return Ok(Vec::new()) };
     let (mut turn, mut turn_of, mut progress) = (None, first, Progress::NEW);
     loop {
-        let taken = {
+        let taken = 'entering: {
             let guard = objects[first].enter_with(&mut turn, progress).await?;
             let mut guards = Vec::with_capacity(objects.len());
             guards.push((first, guard));
-            let mut taken = None;
             for &place in rest {
-                match objects[place].enter_also()? {
-                    Some(guard) => guards.push((place, guard)),
-                    None => {
-                        taken = Some(place);
-                        break;
-                    }
-                }
+                let Some(guard) = objects[place].enter_also()? else { break 'entering place };
+                guards.push((place, guard));
             }
-            let Some(taken) = taken else {
-                guards.sort_unstable_by_key(|(place, _)| *place);
-                return Ok(guards.into_iter().map(|(_, guard)| guard).collect());
-            };
-            taken
+            guards.sort_unstable_by_key(|(place, _)| *place);
+            return Ok(guards.into_iter().map(|(_, guard)| guard).collect());
         };
         if std::mem::replace(&mut turn_of, taken) != taken {
             turn = None;

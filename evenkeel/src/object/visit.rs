@@ -44,6 +44,14 @@ pub(super) struct Visit {
     rare: ManuallyDrop<Option<Box<Rare>>>,
 }
 
+/// One poll of an entry: into which object, by which worker, and for which waker.
+struct EntryPoll<'a, 'c, T, const READS: bool> {
+    visit: &'a mut Visit,
+    object: &'a Inner<T>,
+    context: Option<&'a Context>,
+    cx: &'a mut task::Context<'c>,
+}
+
 /// How far an entry has come: its journeys, above some marks. In one word, which is zero for a new
 /// one: nearly all get in at once, and the compiler sees that there is nothing more to ask.
 #[derive(Clone, Copy, Debug, Default)]
@@ -122,8 +130,11 @@ pub(super) fn at_once<T, const READS: bool>(object: &Inner<T>) -> Result<Way, Pr
     if context.operations.count() {
         return Err(Progress(Progress::LOOKED_AT));
     }
-    let as_reader = if READS { object.enter_as_reader(Some(context)) } else { None };
-    let way = as_reader.or_else(|| object.door.enter_in_place(context));
+    let way = if READS {
+        object.enter_as_reader(context, true)
+    } else {
+        object.door.enter_in_place(context)
+    };
     way.ok_or(Progress::AGAIN)
 }
 
@@ -202,158 +213,191 @@ impl Visit {
                 && let Some(target) = context.whereabouts_of(object.door.address())
             {
                 // It does not even look at the object, whose lines are there.
-                return self.set_out(context, target, cx);
+                let context = Some(context);
+                return EntryPoll::<_, READS> { visit: self, object, context, cx }.set_out(target);
             }
             if context.operations.count() {
                 self.progress.0 |= Progress::LOOKED_AT;
-            } else if READS && let Some(way) = object.enter_as_reader(Some(context)) {
+            } else if READS && let Some(way) = object.enter_as_reader(context, true) {
                 return Poll::Ready(Ok(way));
             } else if let Some(way) = object.door.enter_at_once(&object.class, context) {
                 return Poll::Ready(Ok(way));
             }
         }
-        self.poll_later::<T, READS>(object, context, cx)
+        EntryPoll::<_, READS> { visit: self, object, context, cx }.later()
     }
+}
 
+impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
     /// The same of one that did not get in at once.
     #[inline(never)]
-    fn poll_later<T, const READS: bool>(
-        &mut self,
-        object: &Inner<T>,
-        context: Option<&Context>,
-        cx: &mut task::Context<'_>,
-    ) -> Poll<Result<Way, EnterError>> {
-        let way = ready!(self.poll_in_line::<T, READS>(object, context, cx));
-        if self.progress.has(Progress::RARE) && !self.progress.has(Progress::KEEPS) {
-            self.end_rare();
+    fn later(&mut self) -> Poll<Result<Way, EnterError>> {
+        let way = ready!(self.in_line());
+        if self.visit.progress.has(Progress::RARE) && !self.visit.progress.has(Progress::KEEPS) {
+            self.visit.end_rare();
         }
         Poll::Ready(way)
     }
 
     /// The same, but keeps the turn in line.
-    fn poll_in_line<T, const READS: bool>(
-        &mut self,
-        object: &Inner<T>,
-        context: Option<&Context>,
-        cx: &mut task::Context<'_>,
-    ) -> Poll<Result<Way, EnterError>> {
-        let is_new = !self.progress.has(Progress::COUNTED);
-        self.progress.0 |= Progress::COUNTED;
-        if is_new
-            && let Some(context) = context
-            && self.progress.has(Progress::LOOKED_AT)
+    fn in_line(&mut self) -> Poll<Result<Way, EnterError>> {
+        let (object, is_new) = (self.object, !self.visit.progress.has(Progress::COUNTED));
+        self.visit.progress.0 |= Progress::COUNTED;
+        if let Some(context) = self.context
+            && is_new
+            && self.visit.progress.has(Progress::LOOKED_AT)
         {
             object.class.count(context);
             // A task that has come from another worker has given the others there their turn.
-            if self.progress.journeys() == 0 && is_turn_over(object, context) {
-                return again(Some(context), cx);
+            if self.visit.progress.journeys() == 0 && is_turn_over(object, context) {
+                return self.again();
             }
         }
         // Waiting is a part of what it costs that others use the object too.
-        let began = self.begin(object, context);
+        let began = self.begin();
         loop {
-            if let Some(rare) = self.rare.as_mut()
+            if let Some(rare) = self.visit.rare.as_mut()
                 && let Some(Waiting(waiting)) = &mut rare.waiting
             {
                 // Another part of the task may hold it by now, and wait for this one.
-                object.refuse_own(context)?;
-                let turn = ready!(waiting.as_mut().poll(cx));
+                object.refuse_own(self.context)?;
+                let turn = ready!(waiting.as_mut().poll(self.cx));
                 rare.waiting = None;
                 rare.turn = Some(turn);
             }
-            let in_turn = self.rare.as_ref().is_some_and(|rare| rare.turn.is_some());
-            if READS && let Some(way) = object.enter_as_reader(context) {
-                if self.progress.has(Progress::LOOKED_AT) {
-                    object.door.note_paid();
-                }
+            let in_turn = self.visit.rare.as_ref().is_some_and(|rare| rare.turn.is_some());
+            if let Some(way) = self.enter_as_reader() {
                 return Poll::Ready(Ok(way));
             }
-            let step = match object.enter(context) {
+            let step = match object.enter(self.context) {
                 Ok(way) => Poll::Ready(Ok(Some(way))),
-                Err(Refusal::Away(target)) => {
-                    self.travel::<T, READS>(object, context, usize::from(target), cx)
-                }
-                Err(Refusal::Taken) => wait::<T, READS>(object, context, in_turn, cx),
+                Err(Refusal::Away(target)) => self.travel(usize::from(target)),
+                Err(Refusal::Taken) => self.wait(in_turn),
             };
             if let Some(way) = ready!(step)? {
-                return Poll::Ready(self.admit::<T, READS>(object, way, context, began));
+                return Poll::Ready(self.admit(way, began));
             }
-            self.rare_mut().waiting = Some(Waiting(Box::pin(object.line().turn())));
+            self.visit.rare_mut().waiting = Some(Waiting(Box::pin(object.line().turn())));
         }
     }
 
     /// What is left to do inside, for one that may be sampled.
-    fn admit<T, const READS: bool>(
-        &self,
-        object: &Inner<T>,
-        way: Way,
-        context: Option<&Context>,
-        began: Option<u64>,
-    ) -> Result<Way, EnterError> {
-        let way = refuse_poisoned(object, way)?;
-        let Some(context) = context else { return Ok(way) };
-        let is_read = READS && self.progress.has(Progress::LOOKED_AT) && !way.is_shared();
-        let way = if is_read && object.share(context) { way.changed() } else { way };
+    fn admit(&self, way: Way, began: Option<u64>) -> Result<Way, EnterError> {
+        let way = refuse_poisoned(self.object, way)?;
+        let Some(context) = self.context else { return Ok(way) };
+        let is_read = READS && self.visit.progress.has(Progress::LOOKED_AT) && !way.is_shared();
+        let way = if is_read && self.object.share(context) { way.changed() } else { way };
         let Some(began) = began.filter(|_| way.is_host()) else { return Ok(way) };
-        context.operations.begin_sample(object.door.address(), began);
+        context.operations.begin_sample(self.object.door.address(), began);
         Ok(way.sampled())
     }
 
     /// When it begins to enter, if that is of interest: whatever it takes to fetch the object
     /// belongs to the operation.
-    fn begin<T>(&self, object: &Inner<T>, context: Option<&Context>) -> Option<u64> {
+    fn begin(&self) -> Option<u64> {
         let is_sample = |context: &&Context| {
             // One that is held for as long as its task likes says nothing.
-            self.progress.has(Progress::LOOKED_AT)
-                && !self.progress.has(Progress::RARE)
-                && object.door.host(&object.class) == Some(context.seat.me())
+            self.visit.progress.has(Progress::LOOKED_AT)
+                && !self.visit.progress.has(Progress::RARE)
+                && self.object.door.host(&self.object.class) == Some(context.seat.me())
         };
-        context.filter(is_sample).map(|context| context.ahead.now())
+        self.context.filter(is_sample).map(|context| context.ahead.now())
     }
 
-    /// Has the task travel to worker `target`.
+    /// Has the task travel to worker `target`, if it is one.
     #[inline]
-    fn set_out<R>(
-        &mut self,
-        context: &Context,
-        target: usize,
-        cx: &mut task::Context<'_>,
-    ) -> Poll<R> {
-        self.progress.0 += Progress::JOURNEY;
-        context.travel(target);
-        wake_if_foreign(Some(context), cx);
+    fn set_out<R>(&mut self, target: usize) -> Poll<R> {
+        self.visit.progress.0 += Progress::JOURNEY;
+        self.context.inspect(|context| context.travel(target));
+        self.wake_if_foreign();
         Poll::Pending
     }
 
     /// Goes to the object's home, or takes the object from there.
     #[cold]
-    fn travel<T, const READS: bool>(
-        &mut self,
-        object: &Inner<T>,
-        context: Option<&Context>,
-        target: usize,
-        cx: &mut task::Context<'_>,
-    ) -> Poll<Step> {
-        let Some(context) = context.filter(|context| context.task().is_some()) else {
-            return take::<T, READS>(object, context, false, cx);
+    fn travel(&mut self, target: usize) -> Poll<Step> {
+        let Some(context) = self.context.filter(|context| context.task().is_some()) else {
+            return self.take(false);
         };
         let mut is_stuck = false;
         // Where several parts of a task are on their way, it goes where the last one has sent it.
-        if self.progress.journeys() > 0 && !context.was_sent_here() {
+        if self.visit.progress.journeys() > 0 && !context.was_sent_here() {
             // It was taken away on its way.
             let shared = context.shared();
             let departures = shared.processors[target].published.departures();
             let seen = Some((target, departures));
-            let before = &mut self.rare_mut().departures;
+            let before = &mut self.visit.rare_mut().departures;
             let stands_still = std::mem::replace(before, seen) == seen;
             // From where another part has sent it, maybe: a worker that sleeps is not stuck.
             is_stuck = stands_still && !shared.idle.is_asleep(target);
         }
-        if is_stuck || self.progress.journeys() == JOURNEYS {
-            return take::<T, READS>(object, Some(context), is_stuck, cx);
+        if is_stuck || self.visit.progress.journeys() == JOURNEYS {
+            return self.take(is_stuck);
         }
-        context.note_whereabouts(object.door.address(), target);
-        self.set_out(context, target, cx)
+        context.note_whereabouts(self.object.door.address(), target);
+        self.set_out(target)
+    }
+
+    /// Takes the object from its home; with `suspend` it is entered in place until the host is back.
+    #[cold]
+    fn take(&mut self, suspend: bool) -> Poll<Step> {
+        let (door, context) = (&self.object.door, self.context);
+        let Ok(way) = door.enter_here(&self.object.class, context) else {
+            return self.wait(true);
+        };
+        if suspend {
+            door.suspend();
+            context.inspect(|context| context.shared().forget_whereabouts());
+        }
+        Poll::Ready(Ok(Some(way)))
+    }
+
+    /// Looks again, now or after a turn of the others, or waits in line.
+    #[cold]
+    fn wait(&mut self, in_turn: bool) -> Poll<Step> {
+        let (object, context) = (self.object, self.context);
+        object.refuse_own(context)?;
+        if !in_turn && object.door.is_held() {
+            return Poll::Ready(Ok(None));
+        }
+        for &pauses in PAUSES {
+            (0..pauses).for_each(|_| pause());
+            let enter = || if object.door.is_locked() { None } else { object.enter(context).ok() };
+            if let Some(way) = self.enter_as_reader().or_else(enter) {
+                return Poll::Ready(Ok(Some(way)));
+            }
+        }
+        self.again()
+    }
+
+    /// Enters beside other readers, if it reads. One that is looked at goes in alone where they
+    /// count themselves, and lets them read the object without that if it is time.
+    fn enter_as_reader(&self) -> Option<Way> {
+        let context = self.context.filter(|_| READS)?;
+        self.object.enter_as_reader(context, !self.visit.progress.has(Progress::LOOKED_AT))
+    }
+
+    /// Gives the others a turn.
+    #[cold]
+    fn again<R>(&mut self) -> Poll<R> {
+        match self.context {
+            Some(context) if context.task().is_some() => {
+                context.go_again();
+                self.wake_if_foreign();
+            }
+            _ => self.cx.waker().wake_by_ref(),
+        }
+        Poll::Pending
+    }
+
+    /// Wakes the waker if it is not that of the task which is being polled: some part of that task
+    /// has to look at this entry again.
+    fn wake_if_foreign(&self) {
+        let is_own = waker::task_of(self.cx.waker())
+            .is_some_and(|task| self.context.is_some_and(|context| context.polls(task.ptr())));
+        if !is_own {
+            self.cx.waker().wake_by_ref();
+        }
     }
 }
 
@@ -368,81 +412,12 @@ pub(super) fn refuse_poisoned<T>(object: &Inner<T>, way: Way) -> Result<Way, Ent
     Err(EnterError::poisoned(object.names()))
 }
 
-/// Takes the object from its home; with `suspend` it is entered in place until the host is back.
-#[cold]
-fn take<T, const READS: bool>(
-    object: &Inner<T>,
-    context: Option<&Context>,
-    suspend: bool,
-    cx: &mut task::Context<'_>,
-) -> Poll<Step> {
-    match object.door.enter_here(&object.class, context) {
-        Ok(way) => {
-            if suspend {
-                object.door.suspend();
-                context.inspect(|context| context.shared().forget_whereabouts());
-            }
-            Poll::Ready(Ok(Some(way)))
-        }
-        Err(_) => wait::<T, READS>(object, context, true, cx),
-    }
-}
-
-/// Looks again, now or after a turn of the others, or waits in line.
-#[cold]
-fn wait<T, const READS: bool>(
-    object: &Inner<T>,
-    context: Option<&Context>,
-    in_turn: bool,
-    cx: &mut task::Context<'_>,
-) -> Poll<Step> {
-    object.refuse_own(context)?;
-    if !in_turn && object.door.is_held() {
-        return Poll::Ready(Ok(None));
-    }
-    for &pauses in PAUSES {
-        (0..pauses).for_each(|_| pause());
-        if READS && let Some(way) = object.enter_as_reader(context) {
-            return Poll::Ready(Ok(Some(way)));
-        }
-        if !object.door.is_locked()
-            && let Ok(way) = object.enter(context)
-        {
-            return Poll::Ready(Ok(Some(way)));
-        }
-    }
-    again(context, cx)
-}
-
 /// Whether the task is to give the others a turn: those that come to the object are among them, or
 /// it has had one for long. In a deterministic run time stands, and operations count.
 fn is_turn_over<T>(object: &Inner<T>, context: &Context) -> bool {
     object.door.host(&object.class).is_some()
         || context.shared().hooks.deterministic
         || context.operations.is_turn_over(context.ahead.now())
-}
-
-/// Gives the others a turn.
-#[cold]
-fn again<R>(context: Option<&Context>, cx: &mut task::Context<'_>) -> Poll<R> {
-    match context {
-        Some(context) if context.task().is_some() => {
-            context.go_again();
-            wake_if_foreign(Some(context), cx);
-        }
-        _ => cx.waker().wake_by_ref(),
-    }
-    Poll::Pending
-}
-
-/// Wakes the waker if it is not that of the task which is being polled: some part of that task has
-/// to look at this entry again.
-fn wake_if_foreign(context: Option<&Context>, cx: &task::Context<'_>) {
-    let is_own = waker::task_of(cx.waker())
-        .is_some_and(|task| context.is_some_and(|context| context.polls(task.ptr())));
-    if !is_own {
-        cx.waker().wake_by_ref();
-    }
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]

@@ -18,8 +18,11 @@ const PANICKING: u64 = 1 << 2;
 /// What it takes is of interest.
 const SAMPLED: u64 = 1 << 3;
 
+/// One of many readers that count themselves in the word.
+const COUNTED: u64 = 1 << 4;
+
 /// What the word of an object does not have when it is left.
-const MARKS: u64 = KNOWN | HOST | PANICKING | SAMPLED;
+const MARKS: u64 = KNOWN | HOST | PANICKING | SAMPLED | COUNTED;
 
 /// Which note of the worker's stands for a reader, plus one, from here on; none for one that has
 /// the lock.
@@ -59,6 +62,18 @@ impl Way {
     #[inline(always)]
     pub(super) fn shared(note: u8) -> Self {
         Self((u64::from(note) + 1) << NOTE)
+    }
+
+    /// The same way, of one that has counted itself in the word.
+    #[inline(always)]
+    pub(super) fn counted(self) -> Self {
+        Self(self.0 | COUNTED)
+    }
+
+    /// Whether it has.
+    #[inline(always)]
+    pub(super) fn is_counted(self) -> bool {
+        self.0 & COUNTED != 0
     }
 
     /// Whether others may be inside, who read too.

@@ -72,11 +72,8 @@ impl Context {
 
     /// Notes that the object at this address is at home at another worker.
     pub(crate) fn note_whereabouts(&self, address: usize, number: usize) {
-        self.journeys.whereabouts.note(
-            address,
-            number,
-            self.shared().moves.load(Ordering::Relaxed),
-        );
+        let moves = self.shared().moves.load(Ordering::Relaxed);
+        self.journeys.whereabouts.note(address, number, moves);
     }
 
     /// Has the task that is being polled travel to processor `target` when it has been.

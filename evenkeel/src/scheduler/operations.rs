@@ -62,12 +62,11 @@ impl Operations {
         is_over
     }
 
-    /// Whether the read that is looked at, of an object for which that was `doubled`, lets others
-    /// in beside it.
-    pub(crate) fn is_to_share(&self, doubled: u32) -> bool {
+    /// Whether the read that is looked at lets all others read its object at once.
+    pub(crate) fn is_to_share(&self) -> bool {
         let reads = self.reads.get().wrapping_add(1);
         self.reads.set(reads);
-        sharing::is_due(reads, doubled)
+        sharing::is_due(reads)
     }
 
     /// Begins to sample one on the object at this address.

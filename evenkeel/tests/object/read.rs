@@ -113,6 +113,48 @@ fn all_workers_are_inside_at_once() {
 }
 
 #[test]
+fn workers_read_an_object_in_place_together_from_the_first_read() {
+    let _watchdog = watchdog();
+    let runtime = runtime(WORKERS);
+    let object = in_place(&runtime, 0_u64);
+    // One read in 64 is alone inside: it may be one of these.
+    let meets = |round: u64| {
+        let met = all_meet_inside(&runtime, &object);
+        assert_eq!(object.call_blocking(|sum| *sum += 1), Ok(()));
+        assert_eq!(object.call_blocking(|sum| *sum), Ok(round + 1), "nothing is left of reads");
+        met
+    };
+    assert!((0..4).any(meets));
+}
+
+#[test]
+fn a_write_waits_for_the_readers_and_no_others_come_before_it() {
+    let _watchdog = watchdog();
+    let runtime = runtime(WORKERS);
+    let object = in_place(&runtime, Pair::default());
+    let done = Arc::new(AtomicBool::new(false));
+    let readers: Vec<_> = (0..WORKERS)
+        .map(|_| {
+            let (object, done) = (object.clone(), done.clone());
+            runtime.spawn(async move {
+                let mut last = 0;
+                while !done.load(Ordering::Relaxed) {
+                    let sum = object.read(Pair::sum).await.unwrap();
+                    assert!(sum >= last, "a read has missed an operation before it");
+                    last = sum;
+                }
+            })
+        })
+        .collect();
+    for _ in 0..1_000 {
+        object.call_blocking(Pair::add).unwrap();
+    }
+    done.store(true, Ordering::Relaxed);
+    join(readers);
+    assert_eq!(object.call_blocking(|pair| *pair), Ok(Pair(1_000, 1_000)));
+}
+
+#[test]
 fn a_write_ends_it_and_reads_begin_it_again() {
     let _watchdog = watchdog();
     let runtime = runtime(WORKERS);

@@ -20,17 +20,19 @@ impl Hand {
 }
 
 /// One thread or task. It lies in the task, which takes it along wherever it travels, so it is kept
-/// small.
+/// small. In this order: the compiler adds to two neighbours by one instruction, whose operand lies
+/// on two cache lines in some tasks and not in others. That was 3 ns of an operation of 8 ns.
+#[repr(C)]
 pub(super) struct Party {
+    operations: u64,
     score: Arc<Score>,
+    /// What [`Tally`] has, as far as it is known.
+    added: u64,
     pub(super) hand: Hand,
     /// The stretch, and how many objects are in use in it.
     stretch: usize,
     in_use: u32,
-    /// What [`Tally`] has, as far as it is known.
     wrong: u32,
-    operations: u64,
-    added: u64,
     ends: Box<[u64]>,
 }
 

@@ -16,7 +16,7 @@ use loom::thread;
 use std::sync::Arc;
 
 /// The edges between one operation and the next.
-const LOCK: [Edge; 2] = [Edge::ObjectLock, Edge::ObjectUnlock];
+pub(super) const LOCK: [Edge; 2] = [Edge::ObjectLock, Edge::ObjectUnlock];
 
 pub(super) type Number = Arc<Inner<u32>>;
 

@@ -20,9 +20,8 @@
 //! one stays, set [`CLOSED`] and clear [`LOCKED`] in one store (release). An operation that comes
 //! to a closed object does the same without the fence and without waiting.
 //! *Sharing*: a read that is alone inside sets [`SHARED`] if the
-//! [policy](crate::policy::object::sharing) is for it. Objects that were made outside of any
-//! runtime are not shared: they have no workers. One reader in some sets [`PAID`], by a
-//! compare-and-swap of a word without [`LOCKED`].
+//! [policy](crate::policy::object::sharing) is for it: no reader is counted while an object is
+//! shared. Objects that were made outside of any runtime are not shared: they have no workers.
 //!
 //! # Why they exclude each other
 //! While a reader is inside, the object stays shared, and no operation is inside alone:
@@ -61,10 +60,9 @@
 //! long would keep writers out. A second read by a worker that reads already: it would be let in or
 //! not by what others do meanwhile; now it never is.
 
-use super::{CLOSED, DOUBLED, DOUBLED_MASK, Door, FLAGS, LOCKED, PAID, Refusal, SHARED, SUSPENDED};
+use super::{CLOSED, Door, FLAGS, LOCKED, Refusal, SHARED, SUSPENDED, TAKEN};
 use crate::object::class::Class;
 use crate::object::way::Way;
-use crate::policy::object::sharing;
 use crate::primitives::atomic::{Edge, Ordering, edge};
 use crate::primitives::fence;
 use crate::primitives::spin::pause;
@@ -78,19 +76,25 @@ const SEEN: u64 = FLAGS & !SUSPENDED;
 /// a turn of its worker's other tasks. With none a cache of 16 shards makes a sixth less, 100 and
 /// 10,000 are no better (`evenkeel-bench run --bench cache --objects 1,16 --read-percent 80,95,99
 /// --tasks-per-core 16 --runtime in-place,automatic`). Two in the models.
-const PATIENCE: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 1_000 };
+pub(super) const PATIENCE: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 1_000 };
 
 impl Door {
-    /// Enters beside other readers, if the object is shared.
+    /// Enters beside other readers, if the object is shared. If it is not, and nothing but readers
+    /// is in the way, one that `counts` counts itself.
     #[inline(always)]
     pub(in crate::object) fn enter_as_reader(
         &self,
         class: &Class,
         context: &Context,
+        counts: bool,
     ) -> Option<Way> {
+        let word = self.word();
+        if word & FLAGS == 0 {
+            return if counts { self.enter_counted(word, class, context) } else { None };
+        }
         // The notes of other runtimes' workers are looked at by no holder. And a reader that knows
         // already that it does not get in makes no note, which others would see.
-        if self.word() & SEEN != SHARED || !class.is_of(context.shared()) {
+        if word & SEEN != SHARED || !class.is_of(context.shared()) {
             return None;
         }
         let inside = &context.seat.processor().inside;
@@ -106,6 +110,9 @@ impl Door {
     /// Leaves as a reader. A read is a part of one call, in which the worker stays what it is.
     #[inline(always)]
     pub(in crate::object) fn leave_as_reader(&self, way: Way, context: Option<&Context>) {
+        if way.is_counted() {
+            self.leave_counted();
+        }
         if let (Some(note), Some(context)) = (way.note(), context) {
             context.seat.processor().inside.clear(note);
         }
@@ -121,22 +128,6 @@ impl Door {
         self.word.store(word | SHARED, Ordering::Relaxed);
     }
 
-    /// How often it was doubled what it takes for all to read it at once.
-    pub(in crate::object) fn doubled(&self) -> u32 {
-        ((self.word() & DOUBLED_MASK) >> DOUBLED) as u32
-    }
-
-    /// Notes that reading it at once has paid. The caller does so.
-    #[cold]
-    pub(in crate::object) fn note_paid(&self) {
-        let word = self.word();
-        // Once: others read that line. And another one may be about to get in alone.
-        if word & (SEEN | PAID) == SHARED {
-            let order = Ordering::Relaxed;
-            _ = self.word.compare_exchange(word, word | PAID, order, order);
-        }
-    }
-
     /// Enters a shared object alone. The caller has just locked `word`, by `way`.
     #[cold]
     pub(super) fn enter_shared(&self, class: &Class, word: u64, way: Way) -> Result<Way, Refusal> {
@@ -146,14 +137,11 @@ impl Door {
             return Err(Refusal::Taken);
         }
         if self.have_left(class, if is_closed { 0 } else { PATIENCE }) {
-            let word = self.word();
-            let doubled = sharing::after(self.doubled(), word & PAID != 0);
-            let rest = word & !(SHARED | CLOSED | PAID | DOUBLED_MASK);
-            self.word.store(rest | u64::from(doubled) << DOUBLED, Ordering::Relaxed);
+            self.word.store(self.word() & !(SHARED | CLOSED), Ordering::Relaxed);
             return Ok(way);
         }
         let order = edge(Edge::ObjectUnlock, Ordering::Release);
-        self.word.store(self.word() & !LOCKED | CLOSED, order);
+        self.word.store(self.word() & !TAKEN | CLOSED, order);
         Err(Refusal::Taken)
     }
 

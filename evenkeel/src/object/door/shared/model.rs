@@ -24,7 +24,7 @@ fn read(number: &Inner<u32>, context: &Context) -> Option<u32> {
 
 /// The same, with something that is done inside.
 fn read_and(number: &Inner<u32>, context: &Context, inside: impl FnOnce()) -> Option<u32> {
-    let way = number.enter_as_reader(Some(context))?;
+    let way = number.enter_as_reader(context, false)?;
     inside();
     // SAFETY: it is inside, or loom says that it is not.
     let value = number.value.with(|value| unsafe { *value });
@@ -210,38 +210,6 @@ fn a_suspended_object_is_shared() {
     });
 }
 
-/// A reader that notes that it has paid changes the word beside an operation that is to be alone.
-#[test]
-fn what_a_reader_notes_takes_no_lock_away() {
-    use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted};
-    check(&[ObjectLight, ObjectHeavy, ObjectLeave, ObjectNoted], || {
-        let mut world = World::new(Placement::InPlace);
-        let number = shared(world.number());
-        let reader = world.start(1, {
-            let number = number.clone();
-            move |context| {
-                read_and(&number, context, || number.door.note_paid());
-                visit(&number, Some(context))
-            }
-        });
-        let written = visit(&number, None);
-        settle(&number, written + reader.join().unwrap());
-    });
-}
-
-#[test]
-fn what_has_not_paid_is_tried_half_as_often_until_it_pays() {
-    explore(|| {
-        let world = World::new(Placement::InPlace);
-        let number = shared(world.number());
-        assert_eq!((visit(&number, None), number.door.doubled()), (1, 1));
-        let number = shared(number);
-        number.door.note_paid();
-        assert_eq!((visit(&number, None), number.door.doubled()), (1, 0));
-        settle(&number, 2);
-    });
-}
-
 #[test]
 fn who_reads_knows_that_it_is_inside() {
     explore(|| {
@@ -250,8 +218,8 @@ fn who_reads_knows_that_it_is_inside() {
         let reader = world.start(1, {
             let number = number.clone();
             move |context| {
-                let way = number.enter_as_reader(Some(context)).expect("it is shared");
-                assert!(number.enter_as_reader(Some(context)).is_none(), "once");
+                let way = number.enter_as_reader(context, false).expect("it is shared");
+                assert!(number.enter_as_reader(context, false).is_none(), "once");
                 assert_eq!(number.enter(Some(context)), Err(Refusal::Taken));
                 assert!(number.refuse_own(Some(context)).is_err(), "it would wait for itself");
                 number.door.leave_as_reader(way, Some(context));
