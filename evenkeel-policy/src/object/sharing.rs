@@ -1,9 +1,10 @@
 //! When all may read an object at once, without counting themselves in it.
 //!
 //! Such reads cost no locked instruction and take no line from each other, and their first write
-//! pays for that: it makes a [heavy fence](https://man7.org/linux/man-pages/man2/membarrier.2.html),
-//! which disturbs every core, looks at every worker and waits for the readers. So it pays only
-//! where thousands of reads come before the next write. How many come is not known, and those that
+//! pays for that: it makes a
+//! [heavy fence](https://man7.org/linux/man-pages/man2/membarrier.2.html), which disturbs every
+//! core, looks at every worker and waits for the readers. So it pays only where thousands of reads
+//! come before the next write. How many come is not known, and those that
 //! have come are not counted: the reads of most objects would write one word more each time.
 //! Instead one read in [`READS`] lets all others in beside it, of those that are
 //! [looked at](super::sample) anyway.

@@ -101,9 +101,9 @@ impl<T: Send> Object<T> {
     ///
     /// Where its class is entered in place, workers of the object's runtime read it beside each
     /// other, each by two locked instructions, as by a lock for readers and writers. After 32,768
-    /// reads, in the mean, all of them read it without any, each where its task is, from the copy in
-    /// its own cache, and one with a home too. That ends with the next operation of another kind,
-    /// which waits for those who read, and begins again after as many reads.
+    /// reads, in the mean, all of them read it without any, each where its task is, from the copy
+    /// in its own cache, and one with a home too. That ends with the next operation of another
+    /// kind, which waits for those who read, and begins again after as many reads.
     ///
     /// All other reads are alone inside: those that come to a home, those from threads that are no
     /// workers, or from workers of other runtimes, and those of a worker that is inside of reads of

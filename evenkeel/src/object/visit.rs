@@ -338,7 +338,8 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
         self.set_out(target)
     }
 
-    /// Takes the object from its home; with `suspend` it is entered in place until the host is back.
+    /// Takes the object from its home; with `suspend` it is entered in place until the host is
+    /// back.
     #[cold]
     fn take(&mut self, suspend: bool) -> Poll<Step> {
         let (door, context) = (&self.object.door, self.context);
