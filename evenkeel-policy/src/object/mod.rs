@@ -1,4 +1,4 @@
-//! Where operations on objects run: in place, under a lock, on the core of whoever comes, or at the
+//! Where operations on objects run: in place, under a lock, on the caller's core, or at the
 //! object's home, to which tasks travel.
 //!
 //! An operation that is sent away costs a journey; one that stays costs the fetch of what other
@@ -18,7 +18,7 @@
 //! measured on ours (`docs/objects.md`). To choose between both ways at run time: SmartPQ
 //! (Giannoula, Strati, Siakavaras, Goumas and Koziris, "SmartPQ: an adaptive concurrent priority
 //! queue for NUMA architectures", 2024), which has learnt when, where a [trial] tries. That one
-//! core serves those who would wait for each other is delegation (Roghanchi, Eriksson and Basu,
+//! core serves those that would wait for each other is delegation (Roghanchi, Eriksson and Basu,
 //! "ffwd: delegation is (much) faster than you think", SOSP 2017).
 
 pub mod heat;

@@ -5,7 +5,7 @@ use core::fmt;
 /// Where the operations of a class run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// On the core of whoever comes, under a lock.
+    /// On the core of the caller, under a lock.
     #[default]
     InPlace,
     /// At the home of the object, for those that have one.

@@ -1,6 +1,6 @@
 //! Operations from threads that are no workers.
 
-#![allow(unsafe_code, reason = "whoever has come in makes its guard")]
+#![allow(unsafe_code, reason = "an operation that has come in makes its guard")]
 
 use super::{EnterError, Object, guard, visit};
 use crate::primitives::spin::Backoff;

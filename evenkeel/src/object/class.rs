@@ -2,7 +2,7 @@
 //!
 //! # The route
 //! One word says where operations of the class run: where each task is, at each object's home, or
-//! at one worker for all objects, whatever their homes are. It is a hint that excludes nobody: a
+//! at one worker for all objects, whatever their homes are. It is a hint that excludes none: a
 //! task that does not know of a change yet comes in the other way, and [`door`](super::door) says
 //! why that is safe. So a change takes one store, and no object moves for it.
 

@@ -23,7 +23,7 @@ impl Classes {
     /// Those of a runtime, which keeps them without knowing what they are.
     fn of(shared: &Shared) -> &Self {
         let kept = shared.kept.get_or_init(|| Box::new(Self::new(shared.workers)));
-        kept.downcast_ref().expect("nobody else keeps anything there")
+        kept.downcast_ref().expect("only objects keep anything there")
     }
 
     /// All of them, by name.

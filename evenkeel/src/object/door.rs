@@ -1,11 +1,12 @@
-//! Who may be inside an object: one operation at a time, by a lock. Or many that read: those that
-//! count themselves, of which [`readers`] tells, and those that leave a note, of which [`shared`]
-//! does. What follows is of operations that are alone.
+//! Which operations may be inside an object: one at a time, by a lock. Or many that read: those
+//! that count themselves, of which [`readers`] tells, and those that leave a note, of which
+//! [`shared`] does. What follows is of operations that are alone.
 //!
 //! # Roles
 //! The *home* of an object is a worker of its runtime, its *host*; that of many has none. The home
-//! says where operations are made, and nothing else: the lock lets one at a time in, whoever it is.
-//! The *holder* is the thread that is inside, or the held operation that it has given the lock to.
+//! says where operations are made, and nothing else: the lock lets one at a time in, on whatever
+//! thread. The *holder* is the thread that is inside, or the held operation that it has given the
+//! lock to.
 //!
 //! # States
 //! One word has all. [`LOCKED`]: an operation is inside. [`POISONED`]: one has panicked.
@@ -36,10 +37,11 @@
 //! where they are, until the host enters, or another operation
 //! [looks](crate::scheduler::operations) whether it is back, which one does now and then.
 //!
-//! # Why nobody waits for ever
-//! An operation is a piece of a poll, or a future that others wait for [in line](super::line). Who
-//! does not get in looks again, after a turn of others. A guard that is forgotten leaves its object
-//! locked, and no other one: the number of its thread says that it is inside there, and only there.
+//! # Why no operation waits for ever
+//! An operation is a piece of a poll, or a future that others wait for [in line](super::line). One
+//! that does not get in looks again, after a turn of other tasks. A guard that is forgotten leaves
+//! its object locked, and no other one: the number of its thread says that it is inside there, and
+//! only there.
 //!
 //! # Rejected
 //! A note of the host's in place of the lock, with a light fence, whose visitors pay for a heavy
@@ -311,7 +313,7 @@ impl Door {
         self.word.store(self.word() | POISONED, Ordering::Relaxed);
     }
 
-    /// Lets operations in again, once nobody is inside.
+    /// Lets operations in again, once none is inside.
     pub(super) fn clear_poison(&self) {
         let (mut backoff, order) = (Backoff::new(), Ordering::Relaxed);
         while self.is_poisoned() {
@@ -348,19 +350,19 @@ impl Door {
         self.word() & PINNED != 0
     }
 
-    /// Says whether it is. Nobody uses the object yet.
+    /// Says whether it is. No operation uses the object yet.
     pub(super) fn pin(&self, is_so: bool) {
         let word = self.word() & !PINNED;
         self.word.store(if is_so { word | PINNED } else { word }, Ordering::Relaxed);
     }
 
-    /// Changes the home. Nobody uses the object yet.
+    /// Changes the home. No operation uses the object yet.
     pub(super) fn set_home(&self, home: Option<usize>) {
         self.word.store(with_home(self.word(), home), Ordering::Relaxed);
     }
 
-    /// Changes the home from `from` to `to` of an object that nobody is inside of. False if it is
-    /// not to be changed now, or is another one.
+    /// Changes the home from `from` to `to` of an object that no operation is inside of. False if
+    /// it is not to be changed now, or is another one.
     pub(super) fn move_home(&self, from: Option<usize>, to: Option<usize>) -> bool {
         let word = self.word();
         word & TAKEN == 0

@@ -1,6 +1,6 @@
 //! The ways in.
 
-#![allow(unsafe_code, reason = "whoever has come in makes its guard")]
+#![allow(unsafe_code, reason = "an operation that has come in makes its guard")]
 
 use super::door::Refusal;
 use super::guard;
@@ -29,7 +29,7 @@ fn at_once<'a, T, F, R, const READS: bool>(
 
 impl<T: Send> Object<T> {
     /// Enters the object (the published `ct_start`): the task goes to its home, or waits until
-    /// nobody else is inside, and is inside until the guard is dropped (`ct_end`).
+    /// no other operation is inside, and is inside until the guard is dropped (`ct_end`).
     ///
     /// The guard is not `Send`: an operation is a piece of one poll.
     /// [`enter_held`](Self::enter_held) is for operations that await.
@@ -103,7 +103,7 @@ impl<T: Send> Object<T> {
     /// other, each by two locked instructions, as by a lock for readers and writers. After 32,768
     /// reads, in the mean, all of them read it without any, each where its task is, from the copy
     /// in its own cache, and one with a home too. That ends with the next operation of another
-    /// kind, which waits for those who read, and begins again after as many reads.
+    /// kind, which waits for the readers, and begins again after as many reads.
     ///
     /// All other reads are alone inside: those that come to a home, those from threads that are no
     /// workers, or from workers of other runtimes, and those of a worker that is inside of reads of
@@ -168,9 +168,9 @@ impl<T: Send> Object<T> {
         Ok(inside(&self.inner, way, operation))
     }
 
-    /// Enters the object if that can be done here and now: nobody is inside, and the task need not
-    /// go to another worker for it. Outside of tasks, as [`enter`](Self::enter) says, no caller
-    /// goes anywhere.
+    /// Enters the object if that can be done here and now: no operation is inside, and the task
+    /// need not go to another worker for it. Outside of tasks, as [`enter`](Self::enter) says, no
+    /// caller goes anywhere.
     ///
     /// # Errors
     /// As [`enter`](Self::enter).

@@ -3,9 +3,9 @@
 //! # Roles
 //! The *host* looks once per [period](rebalance::PERIOD), at the end of a sampled operation,
 //! whether it has too much to do, as [`rebalance`] says. Then it gives its hottest objects to its
-//! partner, who has less: by itself, one after the other, each when its next operation is over.
-//! Nobody else changes the home of an object in use; what the others have to do it reads from their
-//! [meters](crate::scheduler::meter).
+//! partner, which has less: by itself, one after the other, each when its next operation is over.
+//! No other worker changes the home of an object in use; what the others have to do it reads from
+//! their [meters](crate::scheduler::meter).
 //!
 //! # Steps
 //! *Look*: compare the busy shares since the last look; choose objects by the [heat](Heat) that was
@@ -84,7 +84,7 @@ impl Giving {
         now >= self.next
     }
 
-    /// Looks who has too much to do, and chooses what to give away.
+    /// Looks whether the worker has too much to do, and chooses what to give away.
     pub(super) fn look(&mut self, shared: &Shared, me: usize, now: u64) {
         self.next = now.saturating_add(rebalance::PERIOD);
         let workers = &shared.processors[..shared.workers];

@@ -7,7 +7,7 @@
 //! object says, and only a closure by what the thread is now. What an operation has had sampled
 //! concerns the worker that sampled it, and no other.
 
-#![allow(unsafe_code, reason = "whoever is inside an object has its value")]
+#![allow(unsafe_code, reason = "an operation that is inside an object has its value")]
 
 use super::inner::Inner;
 use super::way::Way;
@@ -111,7 +111,7 @@ impl<T> Deref for Guard<'_, T> {
 impl<T> DerefMut for Guard<'_, T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as above; nobody else is inside, and `&mut self` rules out another borrow.
+        // SAFETY: as above; no other operation is inside, and `&mut self` rules out another borrow.
         self.object.value.with_mut(|value| unsafe { &mut *value })
     }
 }
@@ -133,7 +133,7 @@ impl<T: fmt::Debug> fmt::Debug for Guard<'_, T> {
     }
 }
 
-/// Being inside for reading, alone or beside others who read, until it is dropped. A panic
+/// Being inside for reading, alone or beside other readers, until it is dropped. A panic
 /// meanwhile poisons nothing.
 struct Reading<'a, T> {
     object: &'a Inner<T>,

@@ -1,6 +1,6 @@
 //! Operations that await inside.
 
-#![allow(unsafe_code, reason = "whoever holds an object has its value")]
+#![allow(unsafe_code, reason = "a held operation has the value")]
 
 use super::inner::Inner;
 use super::line::Turn;
@@ -50,7 +50,7 @@ impl<T> Deref for HeldGuard<'_, T> {
 
 impl<T> DerefMut for HeldGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as above; nobody else is inside, and `&mut self` rules out another borrow.
+        // SAFETY: as above; no other operation is inside, and `&mut self` rules out another borrow.
         self.object.value.with_mut(|value| unsafe { &mut *value })
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct Inner<T> {
 }
 
 // SAFETY: the door lets one thread at a time to the value, so sharing an object moves the value
-// between threads. It lets more to it who read, but they come where the value is `Sync`.
+// between threads. It lets several readers to it, but those come only where the value is `Sync`.
 unsafe impl<T: Send> Send for Inner<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Inner<T> {}
@@ -40,7 +40,7 @@ impl<T> Drop for Inner<T> {
     }
 }
 
-/// Whom an object is held by that is held here: the number of the task, or that of the thread,
+/// The holder of an object that is held here: the number of the task, or that of the thread,
 /// which no task has.
 pub(super) fn holder(context: Option<&Context>) -> u64 {
     match context.and_then(Context::task) {
@@ -76,7 +76,7 @@ impl<T> Inner<T> {
         self.door.enter_as_reader(&self.class, context, counts)
     }
 
-    /// Lets all read it at once, if it is time and there are workers who would. The caller is
+    /// Lets all read it at once, if it is time and there are workers that would. The caller is
     /// inside alone, and does nothing but read.
     #[cold]
     pub(super) fn share(&self, context: &Context) -> bool {
@@ -111,7 +111,7 @@ impl<T> Inner<T> {
         self.class.lines.of(self.door.address())
     }
 
-    /// Enters, if nobody else is inside and it is not to be entered elsewhere.
+    /// Enters, if no other operation is inside and it is not to be entered elsewhere.
     pub(super) fn enter(&self, context: Option<&Context>) -> Result<Way, Refusal> {
         self.door.enter(&self.class, context)
     }

@@ -1,4 +1,4 @@
-//! Where those wait who cannot get in for long: behind an operation that awaits.
+//! Where operations wait that cannot get in for long: behind an operation that awaits.
 //!
 //! Most operations are a piece of one poll, and a task that finds one inside looks again after a
 //! turn. One that is [held](super::held) across awaits may last; so held operations come in one

@@ -5,7 +5,7 @@
 //! the task that wants it goes over, which takes one pointer and is done in batches. So the value's
 //! lines, and those of its lock, stay in one cache instead of going to and fro, and what no cache
 //! of one core could hold lies in those of all. It pays when many tasks are ready at a time, and
-//! when fetching the value costs more than the journey; [`Placement`] says who decides that.
+//! when fetching the value costs more than the journey; [`Placement`] says what decides that.
 //!
 //! The idea, *schedule objects to caches and move operations to objects*, is O2 scheduling:
 //! Boyd-Wickizer, Morris, Kaashoek, "Reinventing Scheduling for Multicore Systems", HotOS 2009,
@@ -68,10 +68,10 @@
 //! A [`Guard`] cannot be held across an `.await` in a task that is spawned, so a task that is
 //! inside one object does not travel to another. (In `block_on` that compiles, and keeps others
 //! from the object by turns: [`Object::enter_held`] is for it.) [`Object::try_enter`] enters an
-//! object if nobody is inside and the task need not travel for it; [`enter2`] enters two. To enter
-//! an object that one is inside of is an [error](EnterError::Inside). So is an entry by any part of
-//! a task that holds one: it cannot be told whether the parts wait for each other. Outside of tasks
-//! it is the thread that holds it.
+//! object if no operation is inside and the task need not travel for it; [`enter2`] enters two. To
+//! enter an object that one is inside of is an [error](EnterError::Inside). So is an entry by any
+//! part of a task that holds one: it cannot be told whether the parts wait for each other. Outside
+//! of tasks it is the thread that holds it.
 
 mod blocking;
 mod class;
@@ -205,7 +205,7 @@ impl<T> Object<T> {
         self.inner.door.home().filter(|_| self.inner.class.has_workers())
     }
 
-    /// Whether an operation on it has panicked, and nobody has [cleared](Self::clear_poison) that.
+    /// Whether an operation on it has panicked, which has not been [cleared](Self::clear_poison).
     #[must_use]
     pub fn is_poisoned(&self) -> bool {
         self.inner.door.is_poisoned()

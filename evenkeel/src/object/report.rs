@@ -90,7 +90,7 @@ pub struct Report {
 /// verdicts, and their homes with the heat.
 ///
 /// # Cost
-/// It takes each worker's ledger for a few microseconds; meant for people who look.
+/// It takes each worker's ledger for a few microseconds; meant for people.
 ///
 /// # Examples
 /// ```

@@ -1,6 +1,6 @@
 //! Entering two objects at once.
 
-#![allow(unsafe_code, reason = "whoever has come in makes its guards")]
+#![allow(unsafe_code, reason = "an operation that has come in makes its guards")]
 
 use super::class::{Class, Route};
 use super::line::Turn;
@@ -22,9 +22,9 @@ use std::future::poll_fn;
 /// A future that is dropped is inside of neither.
 ///
 /// # Cost
-/// That of two entries; one of an object at home elsewhere has to fetch it. If somebody is inside
-/// of the second one, the first one is left, and all begins anew at the task's next turn, or, if
-/// somebody [holds](Object::enter_held) the second one, at its turn in line.
+/// That of two entries; one of an object at home elsewhere has to fetch it. If another
+/// operation is inside of the second one, the first one is left, and all begins anew at the task's
+/// next turn, or, if the second one is [held](Object::enter_held), at its turn in line.
 ///
 /// # Examples
 /// ```
@@ -112,7 +112,7 @@ impl<T: Send> Object<T> {
             *turn = None;
             *turn = Some(self.inner.turn().await?);
         } else {
-            // Whoever is inside may be about to leave.
+            // The operation inside may be about to leave.
             pause();
             yield_now().await;
         }
@@ -139,7 +139,7 @@ impl<T: Send> Object<T> {
         Ok(unsafe { Guard::new(&self.inner, way) })
     }
 
-    /// Enters the object beside another, wherever its home is. None if somebody is inside.
+    /// Enters the object beside another, wherever its home is. None if an operation is inside.
     fn enter_also(&self) -> Result<Option<Guard<'_, T>>, EnterError> {
         context::with(|context| match self.inner.door.enter_here(&self.inner.class, context) {
             Ok(way) => self.have_entered(way, context).map(Some),
@@ -149,8 +149,8 @@ impl<T: Send> Object<T> {
 }
 
 /// Enters any number of objects at once, for an operation on all. As [`enter2`], the task goes to
-/// the home of the one that it enters first, by their addresses; if somebody is inside of another
-/// one, all are left until the task's next turn, or its turn in line.
+/// the home of the one that it enters first, by their addresses; if an operation is inside of
+/// another one, all are left until the task's next turn, or its turn in line.
 ///
 /// The guards are in the order of `objects`.
 ///
@@ -234,7 +234,7 @@ mod tests {
                 wait.recv().unwrap();
                 assert!(
                     both.as_mut().poll(&mut cx).is_pending(),
-                    "somebody is inside of the first"
+                    "an operation is inside of the first"
                 );
                 tell.send(()).unwrap();
                 wait.recv().unwrap();

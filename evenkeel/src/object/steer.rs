@@ -7,7 +7,7 @@
 //! run from now on, and says so in the class's [route](super::class).
 //!
 //! # When the route changes
-//! It says which way tasks take, and excludes nobody. Whatever workers know of the objects'
+//! It says which way tasks take, and excludes none. Whatever workers know of the objects'
 //! whereabouts is forgotten.
 
 use super::class::Class;

@@ -448,7 +448,7 @@ mod tests {
             suspended
         });
         let suspended = block_on(task).unwrap();
-        // Whoever has no core for a while is stuck indeed.
+        // A worker that has no core for a while is stuck indeed.
         assert!(suspended < ROUNDS / 2, "{suspended} of {ROUNDS}");
     }
 }

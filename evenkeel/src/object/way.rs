@@ -76,7 +76,7 @@ impl Way {
         self.0 & COUNTED != 0
     }
 
-    /// Whether others may be inside, who read too.
+    /// Whether other readers may be inside.
     #[inline(always)]
     pub(super) fn is_shared(self) -> bool {
         self.0 & KNOWN == 0 && self.0 >> NOTE != 0

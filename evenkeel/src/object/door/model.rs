@@ -241,7 +241,8 @@ fn poison_is_seen_by_the_next_operation_and_stays_cleared() {
         let panics = world.start(0, {
             let number = number.clone();
             move |context| {
-                let way = number.enter(Some(context)).expect("nobody else is inside for long");
+                let way =
+                    number.enter(Some(context)).expect("no other operation is inside for long");
                 number.door.poison();
                 operate(&number, Ok(way));
             }

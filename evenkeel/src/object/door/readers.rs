@@ -20,17 +20,17 @@
 //! A reader comes in by a compare-and-swap from a word without [`LOCKED`], and another operation by
 //! one from a word whose count is zero, or by seeing it zero under [`LOCKED`], which lets no reader
 //! in. Between [`LOCKED`] and the number only readers change the word, all by read-modify-writes;
-//! after that nobody but the holder. What a reader has seen is over when the count is zero, since
+//! after that only the holder. What a reader has seen is over when the count is zero, since
 //! the last one to leave continues the releases of those before.
 //!
-//! # Why nobody waits for ever
+//! # Why no operation waits for ever
 //! [`CLOSED`] stays until an operation has been inside alone, so each of those that are to be alone
 //! waits for the readers that it finds, and no others follow.
 //!
 //! # The note
-//! It excludes nobody. By it a worker knows that it is inside already: it would wait for itself.
-//! The holder of a shared object may take it for that of a reader of the other kind, and waits
-//! until it is cleared, which is sooner than the read ends.
+//! It excludes no operation. By it a worker knows that it is inside already: it would wait for
+//! itself. The holder of a shared object may take it for that of a reader of the other kind, and
+//! waits until it is cleared, which is sooner than the read ends.
 //!
 //! # Rejected
 //! To let reads be alone until all share the object: a cache of 16 shards made 0.75 to 0.85 of what

@@ -42,7 +42,7 @@
 //! *Reader and operations after*: they see its note cleared, or another object's in its place; each
 //! store of a note is a release.
 //!
-//! # Why nobody waits for ever
+//! # Why no operation waits for ever
 //! A holder keeps readers out by the lock while it waits for those inside, and by [`CLOSED`]
 //! afterwards: each reader that it has seen is over at some time, and no others follow. Whatever
 //! comes next, be it another reader, opens a closed object.

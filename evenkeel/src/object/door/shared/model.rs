@@ -1,7 +1,7 @@
 //! Models of reading, on the scheduler's own types. The values lie in loom's cells, so an operation
 //! beside a read is a race, and so is a read that does not see the operation before.
 
-#![allow(unsafe_code, reason = "whoever is inside an object has its value")]
+#![allow(unsafe_code, reason = "an operation that is inside an object has its value")]
 
 use super::*;
 use crate::object::class::Placement;
@@ -11,7 +11,7 @@ use crate::primitives::mutation::{check, explore};
 
 /// An object that all may read.
 fn shared(number: Number) -> Number {
-    number.enter(None).expect("nobody else has it");
+    number.enter(None).expect("no other operation is inside");
     number.door.share();
     number.door.leave();
     number
@@ -32,7 +32,7 @@ fn read_and(number: &Inner<u32>, context: &Context, inside: impl FnOnce()) -> Op
     Some(value)
 }
 
-/// An operation alone by one who shares the object afterwards.
+/// An operation alone, which shares the object afterwards.
 fn add_and_share(number: &Inner<u32>, context: Option<&Context>) -> u32 {
     if number.enter(context).is_err() {
         return 0;
@@ -143,8 +143,8 @@ fn a_closed_object_is_entered_by_whoever_finds_the_readers_gone() {
     });
 }
 
-/// It is shared and written in turns while another reads, who may have seen it shared before.
-/// (Where it has not, the models' light fence stands in for its second look.)
+/// It is shared and written in turns while another worker reads, which may have seen it shared
+/// before. (Where it has not, the models' light fence stands in for its second look.)
 #[test]
 fn an_object_is_shared_and_shared_no_more_while_readers_come() {
     use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted, ObjectShared, ObjectUnlock};
@@ -194,7 +194,7 @@ fn a_suspended_object_is_shared() {
     check(&[ObjectLight, ObjectHeavy, ObjectLeave, ObjectNoted], || {
         let mut world = World::new(Placement::Home);
         let number = world.number_at(0);
-        number.enter(None).expect("nobody else has it");
+        number.enter(None).expect("no other operation is inside");
         number.door.suspend();
         number.door.share();
         number.door.leave();
@@ -224,7 +224,7 @@ fn who_reads_knows_that_it_is_inside() {
                 assert!(number.refuse_own(Some(context)).is_err(), "it would wait for itself");
                 number.door.leave_as_reader(way, Some(context));
                 assert!(number.refuse_own(Some(context)).is_ok());
-                assert!(read(&number, context).is_some(), "nobody has closed it");
+                assert!(read(&number, context).is_some(), "no operation has closed it");
             }
         });
         reader.join().unwrap();
