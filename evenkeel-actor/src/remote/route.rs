@@ -23,7 +23,7 @@ use crate::node::wire::{self, Envelope, Failure, Message, Places, References};
 use crate::node::{FrameError, NodeId, Slot};
 use crate::trace;
 use serde::Serialize;
-use std::any::{Any, TypeId};
+use std::any::{Any, TypeId, type_name};
 use std::cell::Cell;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -35,8 +35,8 @@ use std::sync::{Mutex, PoisonError};
 /// a node, a length.
 const BESIDE_DETAIL: usize = 1 + 10 + 3 + 5 + 3;
 
-/// Writes a value of `T`.
-type Put<T> = fn(&T, &mut Vec<u8>) -> Result<(), PayloadError>;
+/// Writes a value, which is of the route's type.
+type Put = fn(&dyn Any, &mut Vec<u8>) -> Result<(), PayloadError>;
 
 /// Another node, as seen from this one; or this one, whose actors that have ended it names.
 pub(crate) struct Peer {
@@ -225,8 +225,9 @@ pub(crate) struct RouteId(u32);
 /// A peer, and how values of a type are written for it.
 pub(crate) struct Route {
     pub(crate) peer: &'static Peer,
-    /// A [`Put`] of the type.
-    put: Box<dyn Any + Send + Sync>,
+    put: Put,
+    /// The name of the type.
+    of: &'static str,
 }
 
 static ROUTES: boxcar::Vec<Route> = boxcar::Vec::new();
@@ -292,8 +293,11 @@ impl RouteId {
         if let Some(&(_, route)) = routes.iter().find(|route| route.0 == of) {
             return Self(route);
         }
-        let put: Put<T> = payload::put::<T>;
-        let route = ROUTES.push(Route { peer, put: Box::new(put) });
+        let put: Put = |value, out| {
+            let value = value.downcast_ref::<T>();
+            payload::put(value.expect("a route is made for its references' type"), out)
+        };
+        let route = ROUTES.push(Route { peer, put, of: type_name::<T>() });
         let route = u32::try_from(route).expect("there are fewer types than that");
         routes.push((of, route));
         Self(route)
@@ -311,20 +315,8 @@ impl RouteId {
 }
 
 impl Route {
-    /// How values of `T` are written. The route is for that type.
-    #[inline]
-    fn put<T: 'static>(&self) -> Put<T> {
-        *self.put.downcast_ref::<Put<T>>().expect("a route is made for its references' type")
-    }
-
-    /// Puts a value for an actor in, if there is room.
-    #[inline]
-    pub(crate) fn tell<T: 'static>(
-        &self,
-        to: Slot,
-        value: &T,
-    ) -> Result<(), PutError<PayloadError>> {
-        let put = self.put::<T>();
+    /// Puts a value of the route's type in for an actor, if there is room.
+    pub(crate) fn tell(&self, to: Slot, value: &dyn Any) -> Result<(), PutError<PayloadError>> {
         let Some(link) = &self.peer.link else { return Err(PutError::Down) };
         // If the way is shut nobody is to wait: what follows says why.
         if self.peer.holds.has(to) && !link.is_shut() {
@@ -332,14 +324,14 @@ impl Route {
         }
         scope::write(self.peer, |noted| {
             if noted.is_nested() {
-                return Err(nested::<T>());
+                return Err(self.nested());
             }
             self.peer.node.senders.under(|| {
                 link.try_put(|out| {
                     let start = out.len();
                     wire::write_tell(to, trace::current(), out);
                     let head = out.len();
-                    put(value, out)?;
+                    (self.put)(value, out)?;
                     if noted.any() {
                         begin_anew(out, start..head, noted, |places| match noted.last_call() {
                             call if !places.is_empty() => {
@@ -355,18 +347,13 @@ impl Route {
         })
     }
 
-    /// Puts an answer in. Never waits.
-    pub(crate) fn answer<T: 'static>(
-        &self,
-        call: u64,
-        value: &T,
-    ) -> Result<(), PutError<PayloadError>> {
-        let put = self.put::<T>();
+    /// Puts an answer of the route's type in. Never waits.
+    pub(crate) fn answer(&self, call: u64, value: &dyn Any) -> Result<(), PutError<PayloadError>> {
         let Some(link) = &self.peer.link else {
             // The question has come back to the node that asked it.
             let (mut bytes, mut bundle) = (Vec::new(), None);
             scope::write(self.peer, |noted| {
-                put(value, &mut bytes).map_err(PutError::Unwritable)?;
+                (self.put)(value, &mut bytes).map_err(PutError::Unwritable)?;
                 bundle = noted.take_references();
                 Ok(())
             })?;
@@ -376,14 +363,14 @@ impl Route {
         };
         scope::write(self.peer, |noted| {
             if noted.is_nested() {
-                return Err(nested::<T>());
+                return Err(self.nested());
             }
             self.peer.node.senders.under(|| {
                 link.put_anyway(|out| {
                     let start = out.len();
                     wire::write_answer(call, trace::current(), out);
                     let head = out.len();
-                    put(value, out)?;
+                    (self.put)(value, out)?;
                     if noted.has_references() {
                         let answer = Message::Answer { call, payload: &[] };
                         begin_anew(out, start..head, noted, |_| answer);
@@ -393,13 +380,14 @@ impl Route {
             })
         })
     }
-}
 
-/// A value's `Serialize` sends another value: the lane that it would go by is locked for the first.
-#[cold]
-fn nested<T>() -> PutError<PayloadError> {
-    let why = "it is sent while another message is written, by that one's Serialize".to_owned();
-    PutError::Unwritable(PayloadError::Unwritable { of: std::any::type_name::<T>(), why })
+    /// A value's `Serialize` sends another value: the lane that it would go by is locked for the
+    /// first.
+    #[cold]
+    fn nested(&self) -> PutError<PayloadError> {
+        let why = "it is sent while another message is written, by that one's Serialize".to_owned();
+        PutError::Unwritable(PayloadError::Unwritable { of: self.of, why })
+    }
 }
 
 /// Has a record say whose answers are awaited and which references are in its value, once it is
