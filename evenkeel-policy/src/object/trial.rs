@@ -18,9 +18,9 @@
 //!    challenger is tried again.
 //! 5. So it is when the rate of operations has [changed](CHANGE) in two windows of [`WATCH`] in a
 //!    row, or by half as much in four.
-//! 6. But nothing is tried before [as many times](PATIENCE) as the last trial has taken, and
-//!    [doubled](RESTS) where the verdict has stood: however slow a class is, and however often its
-//!    rate changes, at most a fifth of the time is spent on trials.
+//! 6. But nothing is tried before [as many times](PATIENCE) as the last trial has taken: however
+//!    slow a class is, and however often its rate changes, at most a fifth of the time is spent on
+//!    trials. Changes wait for [longer](RESTS) where the verdict has stood, not beyond its hold.
 //!
 //! Where cache misses are counted, operations in place that [hardly miss](HITS) are tried
 //! nowhere else: another way could save nothing but misses.
@@ -270,9 +270,8 @@ impl Trial {
             match self.phase {
                 Phase::Hold => {
                     let is_change = self.has_changed(rate, is_enough);
-                    if is_enough
-                        && now >= if is_change { self.rests_until } else { self.held_until }
-                    {
+                    let rests = is_change && now >= self.rests_until;
+                    if is_enough && (rests || now >= self.held_until) {
                         if is_change {
                             self.usual = rate;
                         }

@@ -102,6 +102,30 @@ fn a_change_that_stays_is_answered_within_some_tens_of_milliseconds() {
 }
 
 #[test]
+fn a_change_is_not_answered_later_than_a_hold_ends() {
+    // So slow that four trials take longer than a hold, and three times as fast for good from some
+    // millisecond on. Gives in which ones the second and the third trial end.
+    let trials = |faster_from: u64| {
+        let mut class = Class::new(move |now, mode| {
+            let times = if now > faster_from * MS { 3 } else { 1 };
+            times * if mode == Mode::InPlace { 10 } else { 9 }
+        });
+        let mut end = |from: u64| {
+            let before = class.trial.held_until;
+            (from..20_000).find(|&ms| {
+                class.until(ms);
+                class.trial.held_until != before
+            })
+        };
+        let second = end(1).and_then(&mut end).unwrap();
+        (second, end(second).unwrap())
+    };
+    let (second, unchanged) = trials(20_000);
+    let (_, changed) = trials(second);
+    assert!(changed <= unchanged, "{changed} {unchanged}");
+}
+
+#[test]
 fn changes_that_leave_the_verdict_cost_little() {
     let mut class = Class::new(|now, mode| {
         let popular = 1 + (now / (40 * MS)) % 2;

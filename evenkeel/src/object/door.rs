@@ -224,17 +224,12 @@ impl Door {
             return Err(Refusal::Taken);
         }
         let thread = context.map_or_else(id::among_threads, |context| context.thread);
-        if word & TAKEN != 0 {
-            return self.enter_after_readers(word, thread);
-        }
-        self.lock(word, thread).ok_or(Refusal::Taken)?;
         let way = Way::by_changing_lock();
         if word & SHARED != 0 {
+            self.lock(word, thread).ok_or(Refusal::Taken)?;
             return self.enter_shared(class, word, way);
         }
-        if word & CLOSED != 0 {
-            self.word.store(self.word() & !CLOSED, Ordering::Relaxed);
-        }
+        self.lock_after_readers(word, thread)?;
         if word & SUSPENDED != 0 && is_back(context, host_in(word, class).or(home_in(word))) {
             self.word.store(self.word() & !SUSPENDED, Ordering::Relaxed);
         }

@@ -99,15 +99,16 @@ impl<T: Send> Object<T> {
     /// Enters the object for reading, calls `operation` and leaves. The closure may borrow what is
     /// around it.
     ///
-    /// Where its class is entered in place, workers of the object's runtime read it beside each
-    /// other, each by two locked instructions, as by a lock for readers and writers. After 32,768
-    /// reads, in the mean, all of them read it without any, each where its task is, from the copy
+    /// Where its class is entered in place, workers read it beside each other, each by two locked
+    /// instructions, as by a lock for readers and writers. After 32,768 reads, in the mean, all
+    /// workers of the object's runtime read it without any, each where its task is, from the copy
     /// in its own cache, and one with a home too. That ends with the next operation of another
     /// kind, which waits for the readers, and begins again after as many reads.
     ///
     /// All other reads are alone inside: those that come to a home, those from threads that are no
-    /// workers, or from workers of other runtimes, and those of a worker that is inside of reads of
-    /// four other objects; like writes they end the reading by all.
+    /// workers, those from workers of other runtimes while it is read by all, those of a worker
+    /// that is inside of reads of four other objects, and the one in 32,768 by which the reading by
+    /// all begins; like writes they end that.
     ///
     /// # Errors
     /// If an operation on it has panicked, or if the caller is inside of it, even if that reads
@@ -170,7 +171,8 @@ impl<T: Send> Object<T> {
 
     /// Enters the object if that can be done here and now: no operation is inside, and the task
     /// need not go to another worker for it. Outside of tasks, as [`enter`](Self::enter) says, no
-    /// caller goes anywhere.
+    /// caller goes anywhere. Readers that are inside it waits for, some tens of microseconds at
+    /// most; those that come meanwhile are let in after an operation that is alone.
     ///
     /// # Errors
     /// As [`enter`](Self::enter).

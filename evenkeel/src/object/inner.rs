@@ -76,16 +76,11 @@ impl<T> Inner<T> {
         self.door.enter_as_reader(&self.class, context, counts)
     }
 
-    /// Lets all read it at once, if it is time and there are workers that would. The caller is
-    /// inside alone, and does nothing but read.
+    /// Whether this read, which is looked at, is to let all read it at once: if it is time, and
+    /// there are workers that would.
     #[cold]
-    pub(super) fn share(&self, context: &Context) -> bool {
-        let is_due = !self.class.processors().is_empty() && context.operations.is_to_share();
-        if is_due {
-            self.door.share();
-        }
-        // Readers that know where it is at home go on travelling there until they doubt that.
-        is_due
+    pub(super) fn is_to_be_shared(&self, context: &Context) -> bool {
+        !self.class.processors().is_empty() && context.operations.is_to_share()
     }
 
     /// What an error says of it.

@@ -1,5 +1,5 @@
-//! How a task comes to an object and in. A task that `READS` goes in beside other readers, if the
-//! object is shared by them, and otherwise as any other task.
+//! How a task comes to an object and in. A task that `READS` goes in beside other readers, where it
+//! can, and otherwise as any other task.
 
 #![allow(unsafe_code, reason = "it looks at what the worker knows of itself")]
 
@@ -66,7 +66,9 @@ impl Progress {
     const RARE: u64 = 4;
     /// It keeps its turn in line once it is inside.
     const KEEPS: u64 = 8;
-    const JOURNEY: u64 = 16;
+    /// It is a read that goes in alone, and lets all others read the object without a count.
+    const SHARES: u64 = 16;
+    const JOURNEY: u64 = 32;
 
     /// That of a new entry.
     pub(super) const NEW: Self = Self(0);
@@ -248,6 +250,9 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
             && self.visit.progress.has(Progress::LOOKED_AT)
         {
             object.class.count(context);
+            if READS && object.is_to_be_shared(context) {
+                self.visit.progress.0 |= Progress::SHARES;
+            }
             // A task that has come from another worker has given the others there their turn.
             if self.visit.progress.journeys() == 0 && is_turn_over(object, context) {
                 return self.again();
@@ -283,10 +288,13 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
 
     /// What is left to do inside, for one that may be sampled.
     fn admit(&self, way: Way, began: Option<u64>) -> Result<Way, EnterError> {
-        let way = refuse_poisoned(self.object, way)?;
+        let mut way = refuse_poisoned(self.object, way)?;
         let Some(context) = self.context else { return Ok(way) };
-        let is_read = READS && self.visit.progress.has(Progress::LOOKED_AT) && !way.is_shared();
-        let way = if is_read && self.object.share(context) { way.changed() } else { way };
+        if self.visit.progress.has(Progress::SHARES) {
+            // Readers that know where it is at home go on travelling there until they doubt that.
+            self.object.door.share();
+            way = way.changed();
+        }
         let Some(began) = began.filter(|_| way.is_host()) else { return Ok(way) };
         context.operations.begin_sample(self.object.door.address(), began);
         Ok(way.sampled())
@@ -371,11 +379,10 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
         self.again()
     }
 
-    /// Enters beside other readers, if it reads. One that is looked at goes in alone where they
-    /// count themselves, and lets them read the object without that if it is time.
+    /// Enters beside other readers, if it reads.
     fn enter_as_reader(&self) -> Option<Way> {
         let context = self.context.filter(|_| READS)?;
-        self.object.enter_as_reader(context, !self.visit.progress.has(Progress::LOOKED_AT))
+        self.object.enter_as_reader(context, !self.visit.progress.has(Progress::SHARES))
     }
 
     /// Gives the others a turn.

@@ -104,8 +104,7 @@ fn all_workers_are_inside_at_once() {
         assert!(is_read_by_all(&runtime, &object), "{object:?}");
         let home = object.home();
         for _ in 0..3 {
-            // It has not paid, so many more reads are asked for, which the threads that are none do
-            // alone.
+            // Threads that are no workers read alone.
             assert_eq!(object.call_blocking(|value| *value), Ok(0));
         }
         assert_eq!(object.home(), home);
@@ -117,7 +116,7 @@ fn workers_read_an_object_in_place_together_from_the_first_read() {
     let _watchdog = watchdog();
     let runtime = runtime(WORKERS);
     let object = in_place(&runtime, 0_u64);
-    // One read in 64 is alone inside: it may be one of these.
+    // One read in many is alone inside: it may be one of these.
     let meets = |round: u64| {
         let met = all_meet_inside(&runtime, &object);
         assert_eq!(object.call_blocking(|sum| *sum += 1), Ok(()));
@@ -128,7 +127,38 @@ fn workers_read_an_object_in_place_together_from_the_first_read() {
 }
 
 #[test]
-fn a_write_waits_for_the_readers_and_no_others_come_before_it() {
+fn a_long_read_stops_no_other_reads() {
+    let _watchdog = watchdog();
+    /// Readers that have not come then cannot get in.
+    const LONG: Duration = Duration::from_secs(3);
+    let runtime = runtime(WORKERS);
+    let object = in_place(&runtime, 0_u64);
+    let (enters, has_entered) = channel();
+    let (ends, have_read) = channel();
+    let long = runtime.spawn({
+        let object = object.clone();
+        async move {
+            let inside = move |_: &u64| {
+                enters.send(()).unwrap();
+                have_read.recv_timeout(LONG).is_ok()
+            };
+            assert!(object.read(inside).await.unwrap(), "the other reads wait for this one");
+        }
+    });
+    let short = runtime.spawn(async move {
+        has_entered.recv().unwrap();
+        // Few enough that none is to let all read it without a count.
+        for _ in 0..1_000 {
+            object.read(|_| ()).await.unwrap();
+        }
+        // That one may have given up.
+        _ = ends.send(());
+    });
+    join([long, short]);
+}
+
+#[test]
+fn reads_and_operations_that_are_alone_see_each_other() {
     let _watchdog = watchdog();
     let runtime = runtime(WORKERS);
     let object = in_place(&runtime, Pair::default());
@@ -287,7 +317,7 @@ fn a_writer_gets_in_although_somebody_reads_at_all_times() {
             })
             .collect();
         for writes in 1..=8 {
-            // So many reads that the object is shared, if that has paid.
+            // So many reads that the object is shared.
             let before = reads.load(Ordering::Relaxed);
             while reads.load(Ordering::Relaxed) < before + 2 * u64::from(READS) {
                 thread::yield_now();

@@ -10,11 +10,14 @@
 //! *Reader*: note the object, for the worker itself; add one to the count by a compare-and-swap
 //! (acquire) of a word that has no flag: it is inside. It leaves by taking one off (release), and
 //! clears the note.
-//! *Alone*, while readers are counted: set [`LOCKED`] and [`CLOSED`] and leave the count as it is,
-//! by a compare-and-swap (acquire). Wait for a bounded time until the count is zero (acquire), and
-//! then set the own number instead of [`CLOSED`]: it is inside. If some stay, clear [`LOCKED`]
-//! (release) and leave [`CLOSED`], which keeps further readers out; the next operation of whatever
-//! kind does the same, or enters and clears it.
+//! *Alone*, where the word is not free, or has a flag: set [`LOCKED`] and [`CLOSED`] and leave the
+//! count as it is, by a compare-and-swap (acquire), tried again as long as only the count has
+//! changed. Wait for a bounded time until that is zero (acquire), and then set the own number
+//! instead of [`CLOSED`]: it is inside. If some stay, clear [`LOCKED`] (release) and leave
+//! [`CLOSED`], which keeps further readers out; the next operation that is to be alone does the
+//! same, or enters and clears it. A reader that finds it is to be alone too.
+//! *Sharing*: one read in some, as the [policy](crate::policy::object::sharing) says, goes in alone
+//! and lets all read without a count.
 //!
 //! # Why they exclude each other
 //! A reader comes in by a compare-and-swap from a word without [`LOCKED`], and another operation by
@@ -24,8 +27,9 @@
 //! the last one to leave continues the releases of those before.
 //!
 //! # Why no operation waits for ever
-//! [`CLOSED`] stays until an operation has been inside alone, so each of those that are to be alone
-//! waits for the readers that it finds, and no others follow.
+//! [`CLOSED`] stays until an operation has been inside alone, so readers that come keep none out.
+//! That may be another one than the one that has closed the object, a reader as well: those that
+//! are to be alone are let in as by a lock, in no order, and look again after a turn of others.
 //!
 //! # The note
 //! It excludes no operation. By it a worker knows that it is inside already: it would wait for
@@ -40,7 +44,7 @@
 //! alone to a cache of one shard makes half.
 
 use super::shared::PATIENCE;
-use super::{BELOW, CLOSED, Door, FLAGS, INSIDE, LOCKED, Refusal, host_in};
+use super::{BELOW, CLOSED, Door, FLAGS, INSIDE, LOCKED, Refusal, SHARED, host_in};
 use crate::object::class::Class;
 use crate::object::way::Way;
 use crate::primitives::atomic::{Edge, Ordering, edge};
@@ -82,21 +86,26 @@ impl Door {
         self.word.fetch_sub(READER, edge(Edge::ObjectUnlock, Ordering::Release));
     }
 
-    /// Enters alone, for this thread, where readers are counted in the word, which was this one.
+    /// Sets the lock for this thread, once the readers have left that are counted in the word,
+    /// which was this one. The object is not shared.
     #[cold]
-    pub(super) fn enter_after_readers(&self, word: u64, thread: u64) -> Result<Way, Refusal> {
+    pub(super) fn lock_after_readers(&self, mut word: u64, thread: u64) -> Result<(), Refusal> {
         let order = edge(Edge::ObjectLock, Ordering::Acquire);
-        let locked = word | LOCKED | CLOSED;
-        if word & LOCKED != 0
-            || self.word.compare_exchange(word, locked, order, Ordering::Relaxed).is_err()
-        {
-            return Err(Refusal::Taken);
+        loop {
+            if word & (LOCKED | SHARED) != 0 {
+                return Err(Refusal::Taken);
+            }
+            let locked = word | LOCKED | CLOSED;
+            match self.word.compare_exchange(word, locked, order, Ordering::Relaxed) {
+                Ok(_) => break,
+                Err(now) => word = now,
+            }
         }
         for _ in 0..PATIENCE {
             let word = self.word.load(order);
             if word & !BELOW == 0 {
                 self.word.store(word & !CLOSED | thread << INSIDE, Ordering::Relaxed);
-                return Ok(Way::by_changing_lock());
+                return Ok(());
             }
             pause();
         }

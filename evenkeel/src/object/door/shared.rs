@@ -3,8 +3,8 @@
 //!
 //! # Roles
 //! *Readers* are workers of the object's runtime, its relief among them, that read where their
-//! tasks are. All other operations are *alone* inside: those that write, and those that read an
-//! object that is not shared, or from elsewhere, or without a place for a note.
+//! tasks are. While an object is shared all other operations are *alone* inside: those that write,
+//! and those that read from elsewhere, or without a place for a note.
 //!
 //! # States
 //! An object is *shared* with [`SHARED`], and *closed* with [`CLOSED`] beside it: readers may still
