@@ -107,7 +107,7 @@ const SLOW: u64 = 32;
 /// again and again, by what else the machine does, trials that find nothing take less of the time.
 /// With none what oscillates in time makes up to 6 % less (`evenkeel-bench simulate --coretime`).
 /// With three a change that stays is answered too late.
-const RESTS: u32 = 2;
+pub const RESTS: u32 = 2;
 
 /// How long a verdict is held that has stood so often in a row.
 ///
