@@ -4,10 +4,9 @@
 //! pays for that: it makes a
 //! [heavy fence](https://man7.org/linux/man-pages/man2/membarrier.2.html), which disturbs every
 //! core, looks at every worker and waits for the readers. So it pays only where thousands of reads
-//! come before the next write. How many come is not known, and those that
-//! have come are not counted: the reads of most objects would write one word more each time.
-//! Instead one read in [`READS`] lets all others in beside it, of those that are
-//! [looked at](super::sample) anyway.
+//! come before the next write. How many come is not known, and those that have come are not
+//! counted: the reads of most objects would write one word more each time. Instead one read in
+//! [`READS`] lets all others in beside it, of those that are [looked at](super::sample) anyway.
 //!
 //! The biased lock BRAVO (Dice and Kogan, "BRAVO - Biased Locking for Reader-Writer Locks", USENIX
 //! ATC 2019) goes by time instead: readers take its lock for nine times as long as the last writer

@@ -270,8 +270,8 @@ impl Trial {
             match self.phase {
                 Phase::Hold => {
                     let is_change = self.has_changed(rate, is_enough);
-                    let rests = is_change && now >= self.rests_until;
-                    if is_enough && (rests || now >= self.held_until) {
+                    let is_rested = is_change && now >= self.rests_until;
+                    if is_enough && (is_rested || now >= self.held_until) {
                         if is_change {
                             self.usual = rate;
                         }

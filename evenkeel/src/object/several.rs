@@ -22,9 +22,9 @@ use std::future::poll_fn;
 /// A future that is dropped is inside of neither.
 ///
 /// # Cost
-/// That of two entries; one of an object at home elsewhere has to fetch it. If another
-/// operation is inside of the second one, the first one is left, and all begins anew at the task's
-/// next turn, or, if the second one is [held](Object::enter_held), at its turn in line.
+/// That of two entries; one of an object at home elsewhere has to fetch it. If another operation is
+/// inside of the second one, the first one is left, and all begins anew at the task's next turn,
+/// or, if the second one is [held](Object::enter_held), at its turn in line.
 ///
 /// # Examples
 /// ```

@@ -81,6 +81,39 @@ pub(super) fn visit(number: &Inner<u32>, context: Option<&Context>) -> u32 {
     operate(number, number.enter(context))
 }
 
+/// A read beside others, if it gets in: by its note or, where the object is not shared, as one that
+/// `counts`. Gives what it has read, which is the same before and after `inside`.
+pub(super) fn read_and(
+    number: &Inner<u32>,
+    context: &Context,
+    counts: bool,
+    inside: impl FnOnce(),
+) -> Option<u32> {
+    let way = number.enter_as_reader(context, counts)?;
+    // SAFETY: it is inside, or loom says that it is not.
+    let look = || number.value.with(|value| unsafe { *value });
+    let before = look();
+    inside();
+    assert_eq!(look(), before, "an operation was inside beside it");
+    number.door.leave_as_reader(way, Some(context));
+    Some(before)
+}
+
+/// A worker reads a number that is free or shared, and knows of it meanwhile.
+pub(super) fn a_reader_knows_that_it_is_inside(mut world: World, number: Number, counts: bool) {
+    let reader = world.start(1, move |context| {
+        let inside = || {
+            assert!(number.enter_as_reader(context, counts).is_none(), "once");
+            assert_eq!(number.enter(Some(context)), Err(Refusal::Taken));
+            assert!(number.refuse_own(Some(context)).is_err(), "it would wait for itself");
+        };
+        assert!(read_and(&number, context, counts, inside).is_some());
+        assert!(number.refuse_own(Some(context)).is_ok());
+        assert!(read_and(&number, context, counts, || ()).is_some(), "nothing has closed it");
+    });
+    reader.join().unwrap();
+}
+
 /// After all is over there have been so many operations.
 pub(super) fn settle(number: &Inner<u32>, operations: u32) {
     let value = number.value.with(|value| {

@@ -2,22 +2,18 @@
 //! cells, so an operation beside a read is a race, and so is a read that does not see the operation
 //! before, or an operation that does not see the read before.
 
-#![allow(unsafe_code, reason = "an operation that is inside an object has its value")]
-
 use super::*;
 use crate::object::class::Placement;
-use crate::object::door::model::{LOCK, World, settle, visit};
+use crate::object::door::model::{
+    LOCK, World, a_reader_knows_that_it_is_inside, read_and, settle, visit,
+};
 use crate::object::inner::Inner;
 use crate::primitives::mutation::{check, explore};
 use loom::thread;
 
-/// A read, if it gets in. Gives what it has read.
+/// A read that counts itself, if it gets in. Gives what it has read.
 fn read(number: &Inner<u32>, context: &Context) -> Option<u32> {
-    let way = number.enter_as_reader(context, true)?;
-    // SAFETY: it is inside, or loom says that it is not.
-    let value = number.value.with(|value| unsafe { *value });
-    number.door.leave_as_reader(way, Some(context));
-    Some(value)
+    read_and(number, context, true, || ())
 }
 
 #[test]
@@ -64,15 +60,7 @@ fn an_operation_gives_up_and_the_next_one_enters() {
         let number = world.number();
         let reader = world.start(1, {
             let number = number.clone();
-            move |context| {
-                let Some(way) = number.enter_as_reader(context, true) else { return };
-                // SAFETY: it is inside, or loom says that it is not.
-                let before = number.value.with(|value| unsafe { *value });
-                thread::yield_now();
-                // SAFETY: as above.
-                assert_eq!(number.value.with(|value| unsafe { *value }), before);
-                number.door.leave_as_reader(way, Some(context));
-            }
+            move |context| _ = read_and(&number, context, true, thread::yield_now)
         });
         let written = visit(&number, None);
         reader.join().unwrap();
@@ -103,20 +91,8 @@ fn a_home_is_changed_and_the_class_goes_home_while_it_is_read() {
 #[test]
 fn a_counted_reader_knows_that_it_is_inside() {
     explore(|| {
-        let mut world = World::new(Placement::InPlace);
+        let world = World::new(Placement::InPlace);
         let number = world.number();
-        let reader = world.start(1, {
-            let number = number.clone();
-            move |context| {
-                let way = number.enter_as_reader(context, true).expect("nothing is in the way");
-                assert!(number.enter_as_reader(context, true).is_none(), "once");
-                assert_eq!(number.enter(Some(context)), Err(Refusal::Taken));
-                assert!(number.refuse_own(Some(context)).is_err(), "it would wait for itself");
-                number.door.leave_as_reader(way, Some(context));
-                assert!(number.refuse_own(Some(context)).is_ok());
-                assert!(read(&number, context).is_some(), "nothing has closed it");
-            }
-        });
-        reader.join().unwrap();
+        a_reader_knows_that_it_is_inside(world, number, true);
     });
 }

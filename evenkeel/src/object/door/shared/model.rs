@@ -5,7 +5,9 @@
 
 use super::*;
 use crate::object::class::Placement;
-use crate::object::door::model::{Number, World, add, settle, visit};
+use crate::object::door::model::{
+    Number, World, a_reader_knows_that_it_is_inside, add, read_and, settle, visit,
+};
 use crate::object::inner::Inner;
 use crate::primitives::mutation::{check, explore};
 
@@ -17,19 +19,9 @@ fn shared(number: Number) -> Number {
     number
 }
 
-/// A read beside others, if the object is shared. Gives what it has read.
+/// A read by a note, if the object is shared. Gives what it has read.
 fn read(number: &Inner<u32>, context: &Context) -> Option<u32> {
-    read_and(number, context, || ())
-}
-
-/// The same, with something that is done inside.
-fn read_and(number: &Inner<u32>, context: &Context, inside: impl FnOnce()) -> Option<u32> {
-    let way = number.enter_as_reader(context, false)?;
-    inside();
-    // SAFETY: it is inside, or loom says that it is not.
-    let value = number.value.with(|value| unsafe { *value });
-    number.door.leave_as_reader(way, Some(context));
-    Some(value)
+    read_and(number, context, false, || ())
 }
 
 /// An operation alone, which shares the object afterwards.
@@ -211,22 +203,10 @@ fn a_suspended_object_is_shared() {
 }
 
 #[test]
-fn who_reads_knows_that_it_is_inside() {
+fn a_reader_with_a_note_knows_that_it_is_inside() {
     explore(|| {
-        let mut world = World::new(Placement::InPlace);
+        let world = World::new(Placement::InPlace);
         let number = shared(world.number());
-        let reader = world.start(1, {
-            let number = number.clone();
-            move |context| {
-                let way = number.enter_as_reader(context, false).expect("it is shared");
-                assert!(number.enter_as_reader(context, false).is_none(), "once");
-                assert_eq!(number.enter(Some(context)), Err(Refusal::Taken));
-                assert!(number.refuse_own(Some(context)).is_err(), "it would wait for itself");
-                number.door.leave_as_reader(way, Some(context));
-                assert!(number.refuse_own(Some(context)).is_ok());
-                assert!(read(&number, context).is_some(), "no operation has closed it");
-            }
-        });
-        reader.join().unwrap();
+        a_reader_knows_that_it_is_inside(world, number, false);
     });
 }
