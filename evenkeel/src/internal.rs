@@ -3,7 +3,7 @@
 
 pub use crate::primitives::slots::Slots;
 pub use crate::primitives::spin_lock::{SpinGuard, SpinLock};
-pub use crate::task::berth::{After, Berth, Parked, Part, Right};
+pub use crate::raw_task::berth::{After, Berth, Parked, Part, Right};
 pub use crate::task::public::{Own, Public};
 
 #[cfg(not(any(loom, shuttle)))]
@@ -22,7 +22,7 @@ pub mod detect {
 }
 
 use crate::primitives::clock;
-use crate::scheduler::context;
+use crate::processor::context;
 
 /// Nanoseconds of the machine's clock, read cheaply where the caller is a worker: up to 5 µs ahead,
 /// never behind.
@@ -51,5 +51,5 @@ pub fn is_alone() -> bool {
 /// A number that no task of this process has, nor will have.
 #[must_use]
 pub fn fresh_id() -> crate::task::Id {
-    crate::task::id::take_one()
+    crate::raw_task::id::take_one()
 }

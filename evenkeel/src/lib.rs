@@ -28,21 +28,28 @@
 //! ```
 
 pub mod coroutine;
+mod deque;
 pub mod detect;
 #[cfg(not(any(loom, shuttle)))]
 pub mod deterministic;
 pub mod fork_join;
+mod idle;
 #[doc(hidden)]
 pub mod internal;
 pub mod metrics;
 pub mod object;
 mod primitives;
+mod processor;
+mod queue;
+mod raw_task;
 mod runtime;
 mod scheduler;
 pub mod sync;
 pub mod task;
 pub mod time;
+mod timers;
 pub mod topology;
+mod travel;
 
 pub(crate) use evenkeel_policy as policy;
 #[doc(inline)]

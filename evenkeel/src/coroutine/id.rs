@@ -1,8 +1,8 @@
 //! The numbers of coroutines, which are those that tasks do not get.
 
 use crate::primitives::thread::thread_local;
-pub(super) use crate::task::id::Id;
-use crate::task::id::Ids;
+pub(super) use crate::raw_task::id::Id;
+use crate::raw_task::id::Ids;
 use std::cell::Cell;
 
 thread_local! {

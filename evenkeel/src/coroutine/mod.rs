@@ -148,15 +148,14 @@ mod frame;
 mod id;
 mod resume;
 mod suspender;
-mod then;
 mod values;
 
 pub use cycle::{Cycle, Member, Transfer, TransferError};
 pub use error::{Refusal, ResumeError};
 pub use frame::Coroutine;
-pub use resume::{BoxCoroutine, LocalBoxCoroutine, Phase, Resume, ResumeAsync, Step};
+pub use resume::{BoxCoroutine, LocalBoxCoroutine, Phase, Resume, ResumeAsync, Step, Then};
 pub use suspender::{Suspend, Suspender};
-pub use then::Then;
+
 pub use values::Values;
 #[cfg(feature = "stream")]
 pub use values::ValuesStream;

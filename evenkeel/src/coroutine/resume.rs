@@ -1,7 +1,6 @@
 //! The resumer's side.
 
 use super::error::{Refusal, ResumeError};
-use super::then::Then;
 use super::values::Values;
 use std::fmt;
 use std::future::Future;
@@ -393,4 +392,13 @@ impl<C, I> fmt::Debug for ResumeAsync<'_, C, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResumeAsync").finish_non_exhaustive()
     }
+}
+
+/// An output that says what to do with the coroutine once its body is suspended, for
+/// [`Resume::resume_then`](Resume::resume_then).
+///
+/// In C∀ this is `suspend { .. }`, a block that runs after the switch.
+pub trait Then<C> {
+    /// Does it. Whoever gets the coroutine from here may resume it at once, on any thread.
+    fn then(self, coroutine: C);
 }

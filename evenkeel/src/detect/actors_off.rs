@@ -1,7 +1,7 @@
 //! What actors tell the graph, where there is none: nothing.
 
-use crate::task::Id;
-use std::task::Waker;
+use super::hooks::Waiting;
+use crate::raw_task::id::Id;
 
 #[inline(always)]
 pub(crate) fn public_made(_task: Id, _amount: usize) {}
@@ -28,13 +28,11 @@ impl Reply {
         Self
     }
 
-    /// Notes that whoever has this waker waits.
     #[inline(always)]
-    pub fn awaited(&self, _waker: &Waker) {}
+    pub(crate) fn wait(&self, _waiter: impl FnOnce() -> Option<Waiting>) {}
 
-    /// Notes that this waker is where the limit goes that all waits have.
     #[inline(always)]
-    pub fn limited(&self, _waker: &Waker) {}
+    pub(crate) fn wait_for_limit(&self, _waiter: impl FnOnce() -> Option<Waiting>) {}
 }
 
 /// Somebody's wait for room in a mailbox.
@@ -50,9 +48,14 @@ impl Room {
         Self
     }
 
-    /// Notes that whoever has this waker waits.
     #[inline(always)]
-    pub fn awaited(&mut self, _actor: impl FnOnce() -> Id, _mailbox: *const (), _waker: &Waker) {}
+    pub(crate) fn wait(
+        &mut self,
+        _actor: impl FnOnce() -> Id,
+        _mailbox: *const (),
+        _waiter: impl FnOnce() -> Option<Waiting>,
+    ) {
+    }
 }
 
 /// Notes that so many who wait for room are about to be told.

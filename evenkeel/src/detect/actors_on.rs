@@ -19,10 +19,9 @@
 //! wakers.
 
 use super::graph::{self, Key, Target};
-use super::hooks::current;
-use crate::task::{Id, waker};
+use super::hooks::{Waiting, current};
+use crate::raw_task::id::Id;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Waker;
 
 /// The number of the next wait.
 static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -72,15 +71,15 @@ impl Reply {
         Self(number)
     }
 
-    /// Notes that whoever has this waker, which is where the reply goes, waits.
-    pub fn awaited(&self, waker: &Waker) {
-        awaited(self.0, waker, Target::Reply(self.0));
+    /// Notes that `waiter`, to which the reply goes, waits.
+    pub(crate) fn wait(&self, waiter: impl FnOnce() -> Option<Waiting>) {
+        wait(self.0, waiter(), Target::Reply(self.0));
     }
 
-    /// Notes that this waker is where the limit goes that all waits have: a deadlock that it will
+    /// Notes that `waiter` is woken at the limit that all waits have: a deadlock that the limit will
     /// end is reported all the same.
-    pub fn limited(&self, waker: &Waker) {
-        awaited(self.0 + 1, waker, Target::Limit(self.0));
+    pub(crate) fn wait_for_limit(&self, waiter: impl FnOnce() -> Option<Waiting>) {
+        wait(self.0 + 1, waiter(), Target::Limit(self.0));
     }
 }
 
@@ -106,14 +105,19 @@ impl Room {
         Self(0)
     }
 
-    /// Notes that whoever has this waker, which is in the line, waits for room in the mailbox of
-    /// `actor` at this address.
-    pub fn awaited(&mut self, actor: impl FnOnce() -> Id, mailbox: *const (), waker: &Waker) {
+    /// Notes that `waiter`, a sender in the line, waits for room in the mailbox of `actor` at this
+    /// address.
+    pub(crate) fn wait(
+        &mut self,
+        actor: impl FnOnce() -> Id,
+        mailbox: *const (),
+        waiter: impl FnOnce() -> Option<Waiting>,
+    ) {
         if self.0 == 0 {
             self.0 = NEXT.fetch_add(1, Ordering::Relaxed);
         }
         let target = Target::Room { actor: actor(), mailbox: mailbox.addr() };
-        awaited(self.0, waker, target);
+        wait(self.0, waiter(), target);
     }
 }
 
@@ -126,9 +130,8 @@ impl Drop for Room {
     }
 }
 
-fn awaited(number: u64, waker: &Waker, target: Target) {
+fn wait(number: u64, waiter: Option<Waiting>, target: Target) {
     let key = Key::Wait(number);
-    let waiter = waker::waiting(waker);
     let mut graph = graph::lock();
     let before = match waiter {
         Some(waiter) => graph.insert(key, waiter, target, None, false),

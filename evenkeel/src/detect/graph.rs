@@ -5,7 +5,7 @@ mod knots;
 mod stuck;
 
 use super::waiting::Waiting;
-use crate::task::Id;
+use crate::raw_task::id::Id;
 use std::collections::{HashMap, VecDeque};
 use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};

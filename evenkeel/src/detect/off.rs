@@ -1,8 +1,8 @@
 //! What the rest of the library tells the graph, where there is none: nothing.
 
 use super::report::{Deadlock, DeadlockHook};
-use crate::task::Id;
-use crate::task::header::Live;
+use crate::raw_task::header::Live;
+use crate::raw_task::id::Id;
 use std::sync::Arc;
 
 /// Whether deadlocks are looked for.

@@ -1,6 +1,7 @@
 //! What is told of a deadlock.
 
-use crate::task::{Id, TaskInfo};
+use crate::raw_task::id::Id;
+use crate::raw_task::report::TaskInfo;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Who waits, and whether anybody unknown may wake it.
 
 use super::report::Waiter;
-use crate::task::Id;
-use crate::task::TaskInfo;
-use crate::task::rights::Reference;
+use crate::raw_task::id::Id;
+use crate::raw_task::report::TaskInfo;
+use crate::raw_task::rights::Reference;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, Weak};

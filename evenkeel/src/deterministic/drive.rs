@@ -7,11 +7,11 @@ use crate::detect::{self, Alarm, Blocking, Deadlock};
 use crate::policy::interleaving;
 use crate::primitives::lock;
 use crate::primitives::unwind::unwinding;
-use crate::runtime::enter;
-use crate::scheduler::context;
+use crate::processor::context;
+use crate::processor::current;
+use crate::processor::shared::Hooks;
+use crate::raw_task::report::{TaskPanic, message};
 use crate::scheduler::interleave::{self, Interleaver};
-use crate::scheduler::shared::Hooks;
-use crate::task::report::{TaskPanic, message};
 use std::any::Any;
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -87,7 +87,7 @@ pub(super) fn run<F: Future>(options: &Options, future: F) -> Result<Finished<F:
     );
     let noted = Arc::new(Noted::default());
     let (runtime, seat) = Runtime::with_seat(hooks(options, &noted), START);
-    let entered = enter::enter(&runtime.handle());
+    let entered = current::enter(runtime.handle().shared());
     RUN.set(Some((options.seed, 0)));
     let result = interleave::work(seat, |interleaver| {
         let mut log = Log::new(options);

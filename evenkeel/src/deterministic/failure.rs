@@ -115,7 +115,7 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Panicked { payload } => {
-                write!(f, "it panicked: {}", crate::task::report::message(&**payload))
+                write!(f, "it panicked: {}", crate::raw_task::report::message(&**payload))
             }
             Self::TaskPanicked { task: Some(task), words } => {
                 write!(f, "{task} panicked, and nobody joined it: {words}")

@@ -8,10 +8,10 @@
 use super::broadcast::BroadcastContext;
 use super::{entry, errand, spawned};
 use crate::primitives::unwind;
+use crate::processor::context::{self, Context};
+use crate::processor::shared::Shared;
 use crate::runtime::Handle;
 use crate::scheduler;
-use crate::scheduler::context::{self, Context};
-use crate::scheduler::shared::Shared;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 

@@ -9,8 +9,8 @@ use super::errand;
 use super::wait::wait_for_others;
 use crate::primitives::atomic::{AtomicBool, Ordering};
 use crate::primitives::thread::{self, Thread};
-use crate::runtime::{Handle, Runtime, enter};
-use crate::scheduler::context::{self, Context};
+use crate::processor::context::{self, Context};
+use crate::runtime::{Handle, Runtime};
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
@@ -26,7 +26,7 @@ where
 {
     let call = Call::new(f);
     if !call.run_on_relief()
-        && let Some(handle) = enter::current()
+        && let Some(handle) = Handle::try_current()
     {
         call.offer(&handle);
     }
@@ -92,7 +92,7 @@ impl Runtime {
 
 /// The runtime that the caller belongs to, or else the default one.
 pub(super) fn handle() -> Handle {
-    enter::current().unwrap_or_else(default_handle)
+    Handle::try_current().unwrap_or_else(default_handle)
 }
 
 /// Calls `f` with the context of this thread if it is a worker or a spare of the runtime of

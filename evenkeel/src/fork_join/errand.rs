@@ -1,14 +1,15 @@
 //! What threads that are no workers of a runtime have done there.
 
+use crate::deque::closures::{Closure, Closures};
 use crate::primitives::thread::Thread;
+use crate::processor::errands::Errand;
 use crate::runtime::Handle;
-use crate::scheduler::closures::{Closure, Closures};
-use crate::scheduler::errands::{self, Errand};
+use crate::scheduler::errands;
 use std::sync::Arc;
 
 /// Has a worker of the runtime run `errand`; drops it if the runtime has begun to end.
 pub(super) fn send(handle: &Handle, errand: Errand) {
-    if handle.refuses() {
+    if handle.shared().refuses_spawns() {
         return drop(errand);
     }
     errands::send(handle.shared(), errand);

@@ -1,14 +1,14 @@
 //! Scopes whose jobs run in the order in which they were spawned.
 //!
-//! A scope has a queue for each worker: see [`fifo`](crate::scheduler::fifo).
+//! A scope has a queue for each worker: see [`fifo`](crate::deque::fifo).
 
 #![allow(unsafe_code, reason = "jobs borrow from the frame that waits for them")]
 
 use super::broadcast::BroadcastContext;
 use super::scope::{Address, Scope, in_place, on_worker};
 use super::{entry, spawned};
+use crate::deque::fifo::Fifo;
 use crate::runtime::Handle;
-use crate::scheduler::fifo::Fifo;
 use crossbeam_utils::CachePadded;
 use std::fmt;
 

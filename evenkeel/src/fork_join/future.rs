@@ -27,9 +27,9 @@
 #![allow(unsafe_code, reason = "jobs go through a deque")]
 
 use super::{entry, spawned};
+use crate::Handle;
 use crate::primitives::{Mutex, lock, unwind};
-use crate::runtime::enter;
-use crate::scheduler::context::{self, Context};
+use crate::processor::context::{self, Context};
 use crate::scheduler::job;
 use std::fmt;
 use std::future::Future;
@@ -121,7 +121,7 @@ fn push<F: FnOnce() + Send + 'static>(job: F) {
 /// Leaves a job to the runtime that this thread belongs to, or to the default one.
 #[cold]
 fn push_outside<F: FnOnce() + Send + 'static>(job: F) {
-    let handle = enter::current().unwrap_or_else(entry::default_handle);
+    let handle = Handle::try_current().unwrap_or_else(entry::default_handle);
     // Nobody joins the task: the slot has the result.
     drop(handle.spawn(async move { job() }));
 }

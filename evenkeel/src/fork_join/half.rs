@@ -2,11 +2,12 @@
 
 #![allow(unsafe_code, reason = "a slot holds halves of all types")]
 
+use crate::deque::Deque;
+use crate::deque::latch::Latch;
+use crate::deque::slot::{Place, Slot};
 use crate::primitives::cell::UnsafeCell;
-use crate::scheduler::context::Context;
-use crate::scheduler::deque::Deque;
-use crate::scheduler::latch::Latch;
-use crate::scheduler::slot::{Place, Slot};
+use crate::processor::context::Context;
+use crate::scheduler::job;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -88,7 +89,7 @@ where
             room
         };
         // SAFETY: the slot is free.
-        unsafe { slot.set_run(Self::run_stolen) };
+        unsafe { slot.set_run(job::code(Self::run_stolen)) };
         Self { place, room }
     }
 
@@ -173,7 +174,7 @@ where
     /// Runs the half on a thief.
     ///
     /// # Safety
-    /// As [`Run`](crate::scheduler::slot::Run) says; the slot is one that [`put`](Self::put) has
+    /// As [`Run`](crate::deque::slot::Run) says; the slot is one that [`put`](Self::put) has
     /// filled.
     unsafe fn run_stolen(slot: &Slot, thief: &Context, victim: Option<usize>) {
         slot.latch.take(thief.seat.me());

@@ -8,12 +8,12 @@
 use super::half::{Half, Here, Room};
 use super::wait::wait_for;
 use super::{entry, spawned};
+use crate::deque::slot::Place;
+use crate::deque::{Deque, Reclaimed};
 use crate::primitives::unwind;
+use crate::processor::context;
 use crate::runtime::Handle;
-use crate::scheduler::context;
-use crate::scheduler::deque::{Deque, Reclaimed};
 use crate::scheduler::job;
-use crate::scheduler::slot::Place;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 

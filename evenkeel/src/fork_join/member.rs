@@ -12,7 +12,7 @@
 //! thief's deque, whose host it is now, and counts itself out.
 //!
 //! A worker that is not at work for the scope counts the job in when it spawns it, and so does a
-//! host whose deque is full: the [overflow](crate::scheduler::deque) does not say that a job was
+//! host whose deque is full: the [overflow](crate::deque) does not say that a job was
 //! stolen from it. The worker that runs such a job counts it out, after all that it leaves in a
 //! thief's deque if it was stolen.
 //!
@@ -34,9 +34,9 @@
 
 use super::scope::Scope;
 use super::spawned::push_address;
-use crate::scheduler::context::Context;
+use crate::deque::slot::Slot;
+use crate::processor::context::Context;
 use crate::scheduler::job;
-use crate::scheduler::slot::Slot;
 
 /// A job in a box. Its slot has the box's address.
 struct Member<'scope, F> {
@@ -69,7 +69,7 @@ pub(super) unsafe fn push<'scope, F: FnOnce() + Send>(
 
 impl<F: FnOnce() + Send> Member<'_, F> {
     /// # Safety
-    /// As [`Run`](crate::scheduler::slot::Run) says; the slot is one that [`push`] has filled.
+    /// As [`Run`](crate::deque::slot::Run) says; the slot is one that [`push`] has filled.
     unsafe fn run(slot: &Slot, context: &Context, victim: Option<usize>) {
         // SAFETY: the slot is the caller's.
         let this = slot.with_body(|place: *mut *mut Self| unsafe { place.read() });

@@ -2,7 +2,7 @@
 
 use crate::policy::{forking, searching};
 use crate::primitives::{clock, thread};
-use crate::scheduler::shared::Shared;
+use crate::processor::shared::Shared;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 

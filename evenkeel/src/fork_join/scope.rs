@@ -30,13 +30,13 @@ use super::broadcast::BroadcastContext;
 use super::errand::Outside;
 use super::wait::{Meanwhile, wait, wait_for_others};
 use super::{entry, member};
+use crate::deque::closures::erase;
 use crate::primitives::atomic::{AtomicUsize, Ordering};
 use crate::primitives::thread::{self, Thread};
 use crate::primitives::{Mutex, lock, unwind};
-use crate::runtime::{Handle, enter};
+use crate::processor::context::{self, Context};
+use crate::runtime::Handle;
 use crate::scheduler;
-use crate::scheduler::closures::erase;
-use crate::scheduler::context::{self, Context};
 use crate::scheduler::job::{self, Stolen};
 use crate::topology::Distance;
 use std::any::Any;
@@ -96,7 +96,7 @@ where
     OP: FnOnce(&S) -> R + Send,
     R: Send,
 {
-    let handle = || enter::current().expect("a worker is inside its runtime");
+    let handle = || Handle::try_current().expect("a worker is inside its runtime");
     context::with_worker(|context| match context {
         Some(context) if Arc::ptr_eq(context.shared(), handle().shared()) => {
             scope_on(context, handle(), make, op)

@@ -3,10 +3,11 @@
 use super::wait::{Meanwhile, wait};
 use super::{FnContext, Scope, future, join, join_context, scope, worker_index, yielding};
 use crate::primitives::{Condvar, Mutex, atomic, lock, thread};
+use crate::processor::context;
+use crate::processor::shared::Shared;
 use crate::runtime::checked::check as check_handle;
-use crate::scheduler::shared::Shared;
 use crate::scheduler::shuttle_tests::{check, check_relieved, join as result_of, spawn};
-use crate::scheduler::{broadcast, context, errands};
+use crate::scheduler::{broadcast, errands};
 use crate::task::yield_now;
 use shuttle::sync::mpsc;
 use std::sync::Arc;

@@ -2,9 +2,9 @@
 
 use super::entry;
 use super::join::join_on;
+use crate::deque::note::Note;
 use crate::policy::{Locality, locality};
-use crate::scheduler::context::{self, Context};
-use crate::scheduler::note::Note;
+use crate::processor::context::{self, Context};
 use crate::topology::Distance;
 use std::fmt;
 use std::sync::OnceLock;

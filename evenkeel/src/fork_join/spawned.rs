@@ -3,12 +3,13 @@
 
 #![allow(unsafe_code, reason = "a slot has the address of a box or of a queue")]
 
-use crate::scheduler::closures::erase;
-use crate::scheduler::context::{self, Context};
-use crate::scheduler::deque::Spilled;
-use crate::scheduler::fifo::Fifo;
+use crate::deque::Spilled;
+use crate::deque::closures::erase;
+use crate::deque::fifo::Fifo;
+use crate::deque::slot::Slot;
+use crate::processor::context::{self, Context};
 use crate::scheduler::job;
-use crate::scheduler::slot::{Run, Slot};
+use crate::scheduler::job::Run;
 
 /// A job in a box. Its slot has the box's address.
 struct Boxed<F>(F);
@@ -49,7 +50,7 @@ pub(super) unsafe fn push_fifo(
     // SAFETY: the caller's promise.
     queue.push(unsafe { erase(job) });
     let address = std::ptr::from_ref(queue).cast_mut();
-    push_address(context, is_scoped, address, Fifo::run);
+    push_address(context, is_scoped, address, job::run_oldest);
 }
 
 /// Pushes a job that is no more than an address, and what runs it, into the worker's deque, or, if
@@ -68,11 +69,11 @@ pub(super) fn push_address<T>(context: &Context, is_scoped: bool, address: *mut 
         // SAFETY: the slot is free.
         slot.with_body(|place: *mut *mut T| unsafe { place.write(address) });
         // SAFETY: as above.
-        unsafe { slot.set_run(run) };
+        unsafe { slot.set_run(job::code(run)) };
         deque.count_boxed(1);
         deque.push(head);
     } else {
-        deque.spill(Spilled::new(address, run));
+        deque.spill(Spilled::new(address, job::code(run)));
     }
     if !has_room && deque.is_asked() {
         answer();

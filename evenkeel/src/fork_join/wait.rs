@@ -26,18 +26,19 @@
 //! while jobs of scopes lie in its deque, for which their owners wait (see [`Context`]).
 
 use super::outside;
+use crate::deque::latch::Latch;
 use crate::policy::{forking, searching};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::spin::{self, Backoff};
 use crate::primitives::{clock, fence, thread};
+use crate::processor::Processor;
+use crate::processor::context::{self, Context};
+use crate::processor::meter::Doing;
+use crate::processor::shared::Shared;
+use crate::processor::spares::Waiting;
 use crate::runtime::Handle;
-use crate::scheduler::context::{self, Context};
 use crate::scheduler::job::{self, Asked, Stolen};
-use crate::scheduler::latch::Latch;
-use crate::scheduler::meter::Doing;
-use crate::scheduler::processor::Processor;
-use crate::scheduler::shared::Shared;
-use crate::scheduler::spare::{self, Waiting};
+use crate::scheduler::spare;
 use crate::scheduler::{broadcast, errands, stuck};
 use crate::topology::Distance;
 use std::time::Duration;

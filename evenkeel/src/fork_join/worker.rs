@@ -5,9 +5,9 @@
 use super::entry;
 use super::half::Here;
 use super::join::{join_on_then, join_slowly};
-use crate::scheduler::context;
-use crate::scheduler::deque::Deque;
-use crate::scheduler::slot::Place;
+use crate::deque::Deque;
+use crate::deque::slot::Place;
+use crate::processor::context;
 use std::fmt;
 use std::marker::PhantomData;
 

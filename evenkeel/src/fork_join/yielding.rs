@@ -1,8 +1,8 @@
 //! What a closure can do about the worker that it runs on.
 
 use super::entry;
+use crate::processor::context::{self, Context};
 use crate::runtime::Handle;
-use crate::scheduler::context::{self, Context};
 use crate::scheduler::job::{self, Stolen};
 use crate::scheduler::{broadcast, errands, guest};
 

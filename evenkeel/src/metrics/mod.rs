@@ -5,8 +5,8 @@ mod times;
 pub use times::{ByDistance, Times};
 
 use crate::primitives::clock;
-use crate::scheduler::processor::Processor;
-use crate::scheduler::shared::Shared;
+use crate::processor::Processor;
+use crate::processor::shared::Shared;
 use crate::topology::Distance;
 use std::fmt;
 use std::time::Duration;

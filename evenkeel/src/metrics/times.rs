@@ -1,7 +1,7 @@
 //! What the workers have spent their time on, by the distances of the machine.
 
-use crate::scheduler::meter::Doing;
-use crate::scheduler::processor::Processor;
+use crate::processor::Processor;
+use crate::processor::meter::Doing;
 use crate::topology::Distance;
 use std::iter::Sum;
 use std::ops::{Add, Index};

@@ -4,7 +4,8 @@
 
 use super::{EnterError, Object, guard, visit};
 use crate::primitives::spin::Backoff;
-use crate::runtime::{block_on, enter};
+use crate::processor::current;
+use crate::runtime::block_on;
 
 impl<T: Send> Object<T> {
     /// Enters the object from a thread that is no worker, calls `operation` and leaves; the thread
@@ -28,7 +29,7 @@ impl<T: Send> Object<T> {
     /// ```
     #[track_caller]
     pub fn call_blocking<R>(&self, operation: impl FnOnce(&mut T) -> R) -> Result<R, EnterError> {
-        enter::refuse_on_worker("call_blocking", "`with`");
+        current::refuse_on_worker("call_blocking", "`with`");
         self.inner.refuse_own(None)?;
         let mut backoff = Backoff::new();
         let mut turn = None;

@@ -11,9 +11,9 @@ use super::line::Lines;
 use super::steer::Steering;
 use crate::policy::object::Mode;
 use crate::primitives::atomic::{AtomicUsize, Ordering};
-use crate::scheduler::context::Context;
-use crate::scheduler::processor::Processor;
-use crate::scheduler::shared::Shared;
+use crate::processor::Processor;
+use crate::processor::context::Context;
+use crate::processor::shared::Shared;
 use crossbeam_utils::CachePadded;
 use std::sync::{Arc, Weak};
 

@@ -3,8 +3,8 @@
 use super::class::{Class, Placement};
 use super::ledger::Ledgers;
 use crate::primitives::{Mutex, lock};
-use crate::runtime::enter;
-use crate::scheduler::shared::Shared;
+use crate::processor::current;
+use crate::processor::shared::Shared;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
@@ -56,24 +56,24 @@ static NOWHERE: LazyLock<Classes> = LazyLock::new(|| Classes::new(0));
 
 /// The class of this name in the runtime of the calling thread.
 pub(super) fn here(name: &str, placement: Option<Placement>) -> Arc<Class> {
-    enter::with(|handle| match handle {
-        Some(handle) => Classes::of(handle.shared()).get(name, placement, Some(handle.shared())),
+    current::with(|shared| match shared {
+        Some(shared) => Classes::of(shared).get(name, placement, Some(shared)),
         None => NOWHERE.get(name, placement, None),
     })
 }
 
 /// All classes of the runtime of the calling thread.
 pub(super) fn all_here() -> Vec<Arc<Class>> {
-    enter::with(|handle| match handle {
-        Some(handle) => Classes::of(handle.shared()).all(),
+    current::with(|shared| match shared {
+        Some(shared) => Classes::of(shared).all(),
         None => NOWHERE.all(),
     })
 }
 
 /// Calls `f` with the ledgers of the runtime of the calling thread, if it belongs to one.
 pub(super) fn ledgers_here<R>(f: impl FnOnce(&Ledgers, &Shared) -> R) -> Option<R> {
-    enter::with(|handle| {
-        let shared = handle?.shared();
+    current::with(|shared| {
+        let shared = shared?;
         Some(f(&Classes::of(shared).ledgers, shared))
     })
 }

@@ -35,7 +35,7 @@
 //! is another worker, travels there. That is a matter of speed alone. A task that was on its way to
 //! a host that stands still enters where it is, and *suspends* the home: from then on all enter
 //! where they are, until the host enters, or another operation
-//! [looks](crate::scheduler::operations) whether it is back, which one does now and then.
+//! [looks](crate::travel::operations) whether it is back, which one does now and then.
 //!
 //! # Why no operation waits for ever
 //! An operation is a piece of a poll, or a future that others wait for [in line](super::line). One
@@ -56,8 +56,8 @@ use super::way::Way;
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 use crate::primitives::prefetch;
 use crate::primitives::spin::Backoff;
-use crate::scheduler::context::Context;
-use crate::task::id;
+use crate::processor::context::Context;
+use crate::raw_task::id;
 use std::sync::Arc;
 
 /// An operation is inside.

@@ -8,7 +8,7 @@ use super::inner::{self, Inner};
 use super::visit::{self, Coming, Progress, Visit};
 use super::way::Way;
 use super::{EnterError, Guard, HeldGuard, Object};
-use crate::scheduler::context::{self, Context};
+use crate::processor::context::{self, Context};
 use std::future::poll_fn;
 
 /// Comes in at once, if it can, and calls `inside`; otherwise gives `operation` back. It takes that

@@ -5,7 +5,7 @@
 //! whether it has too much to do, as [`rebalance`] says. Then it gives its hottest objects to its
 //! partner, which has less: by itself, one after the other, each when its next operation is over.
 //! No other worker changes the home of an object in use; what the others have to do it reads from
-//! their [meters](crate::scheduler::meter).
+//! their [meters](crate::processor::meter).
 //!
 //! # Steps
 //! *Look*: compare the busy shares since the last look; choose objects by the [heat](Heat) that was
@@ -25,8 +25,8 @@
 //! home,automatic`).
 
 use crate::policy::object::{Heat, per_mille, rebalance};
-use crate::scheduler::meter::Reading;
-use crate::scheduler::shared::Shared;
+use crate::processor::meter::Reading;
+use crate::processor::shared::Shared;
 
 /// What one worker gives away.
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@
 
 use super::inner::Inner;
 use super::way::Way;
-use crate::scheduler::context;
+use crate::processor::context;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem;

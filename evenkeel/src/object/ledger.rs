@@ -2,7 +2,7 @@
 //!
 //! The worker alone writes to its ledger; others read it, for reports. *An operation that is
 //! sampled*: its worker notes the time when it begins, [beside its other
-//! operations](crate::scheduler::operations). *It is over*: lock the ledger, add what it took to
+//! operations](crate::travel::operations). *It is over*: lock the ledger, add what it took to
 //! the object's heat. What the worker [gives away](super::giving) of its objects follows from that.
 
 use super::class::Route;
@@ -10,7 +10,7 @@ use super::giving::Giving;
 use super::inner::Inner;
 use crate::policy::object::sample;
 use crate::primitives::{Mutex, lock};
-use crate::scheduler::context::{self, Context};
+use crate::processor::context::{self, Context};
 use crossbeam_utils::CachePadded;
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use super::classes as registry;
 use super::ledger::Ledgers;
 use crate::policy::object::{Verdict, per_mille};
 use crate::primitives::misses::Misses;
-use crate::scheduler::shared::Shared;
+use crate::processor::shared::Shared;
 use std::fmt;
 
 /// One class of objects, as it is now.

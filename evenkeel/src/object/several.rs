@@ -7,7 +7,7 @@ use super::line::Turn;
 use super::visit::{Progress, Visit};
 use super::{EnterError, Guard, Object};
 use crate::primitives::spin::pause;
-use crate::scheduler::context;
+use crate::processor::context;
 use crate::yield_now;
 use std::future::poll_fn;
 

@@ -7,8 +7,8 @@
 use super::{EnterError, Object, Placement, enter2};
 use crate::policy::object::Mode as Wanted;
 use crate::policy::object::sharing::READS;
-use crate::scheduler::context;
-use crate::scheduler::shared::{Phase, Shared};
+use crate::processor::context;
+use crate::processor::shared::{Phase, Shared};
 use crate::scheduler::shuttle_tests::{check, check_until, join, spawn};
 use crate::task::{JoinHandle, park, yield_now};
 use shuttle::rand::{Rng, thread_rng};

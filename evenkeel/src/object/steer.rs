@@ -15,7 +15,7 @@ use super::shares::Shares;
 use crate::policy::object::{Mode, Trial, Verdict, trial};
 use crate::primitives::atomic::{AtomicU64, Ordering};
 use crate::primitives::{Mutex, lock};
-use crate::scheduler::shared::Shared;
+use crate::processor::shared::Shared;
 
 /// The least time between two steps, in nanoseconds: the shortest window of a trial ends at most a
 /// fifth later than it should.

@@ -9,7 +9,7 @@ use super::inner::Inner;
 use super::line::Turn;
 use super::way::Way;
 use crate::primitives::spin::pause;
-use crate::scheduler::context::{self, Context};
+use crate::processor::context::{self, Context};
 use crate::task::waker;
 use std::fmt;
 use std::mem::ManuallyDrop;

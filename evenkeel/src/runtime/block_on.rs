@@ -1,10 +1,10 @@
 //! Running a future on the thread at hand.
 
-use super::enter;
 use crate::detect::{Alarm, Blocking};
 use crate::primitives::atomic::{AtomicBool, Ordering};
 use crate::primitives::thread::{self, Thread};
-use crate::scheduler::shared::Shared;
+use crate::processor::current;
+use crate::processor::shared::Shared;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -86,8 +86,8 @@ impl Drop for Awake<'_> {
 /// ```
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    enter::refuse_on_worker("block_on", "the future");
-    run(future, enter::with(|handle| handle.map(|handle| handle.shared().clone())))
+    current::refuse_on_worker("block_on", "the future");
+    run(future, current::shared())
 }
 
 /// [`block_on`] for a thread that is about to be inside the runtime, and is inside of `before`
@@ -119,7 +119,7 @@ fn run<F: Future>(future: F, inside: Option<Arc<Shared>>) -> F::Output {
         if let Some(shared) = &signal.inside {
             shared.go_outside();
         }
-        blocking.sleep(|| enter::with(|handle| handle?.shared().hooks.deadlock.clone()));
+        blocking.sleep(|| current::with(|shared| shared?.hooks.deadlock.clone()));
         while !signal.woken.load(Ordering::Relaxed) {
             thread::park(None);
         }

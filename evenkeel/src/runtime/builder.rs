@@ -1,7 +1,6 @@
 //! How a runtime is built.
 
 use super::Runtime;
-use super::blocking::Pool;
 use super::error::{BuildError, COARSEST, FINEST, MOST_WORKERS};
 use super::handle::Handle;
 use super::late_thread::LateThread;
@@ -11,13 +10,16 @@ use crate::policy::Locality;
 use crate::policy::timing::RESOLUTION;
 use crate::primitives::lock;
 use crate::primitives::misses::Misses;
-use crate::scheduler::neighbours::Neighbours;
-use crate::scheduler::relief::{self, Starter};
-use crate::scheduler::seat::Seat;
-use crate::scheduler::shared::Hooks;
-use crate::scheduler::spare::{self, Spare};
-use crate::scheduler::timers::Rules;
+use crate::processor::neighbours::Neighbours;
+use crate::processor::seat::Seat;
+use crate::processor::shared::Hooks;
+use crate::processor::shared::Starter;
+use crate::processor::spares::Spare;
+use crate::scheduler::relief;
+use crate::scheduler::spare;
 use crate::task::TaskPanic;
+use crate::task::word_waker::WordWaker;
+use crate::timers::Rules;
 use crate::topology::Topology;
 use std::any::Any;
 use std::io;
@@ -39,9 +41,7 @@ use std::time::Duration;
 #[must_use = "a builder does nothing until it builds"]
 pub struct Builder {
     workers: Option<usize>,
-    name: String,
     pin: bool,
-    stack_size: Option<usize>,
     topology: Option<Topology>,
     locality: Locality,
     relief: bool,
@@ -65,9 +65,7 @@ impl Builder {
     pub fn new() -> Self {
         Self {
             workers: None,
-            name: "evenkeel".to_owned(),
             pin: false,
-            stack_size: None,
             topology: None,
             locality: Locality::default(),
             relief: true,
@@ -88,7 +86,7 @@ impl Builder {
 
     /// What the threads are called: the name and the worker's number. The default is `evenkeel`.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
+        self.hooks.threads.name = name.into();
         self
     }
 
@@ -115,7 +113,7 @@ impl Builder {
     /// The size of the workers' stacks, in bytes; the default is that of [`std::thread`]. Polls run
     /// on them, so deep recursion inside a task needs more.
     pub fn stack_size(mut self, bytes: usize) -> Self {
-        self.stack_size = Some(bytes);
+        self.hooks.threads.stack_size = Some(bytes);
         self
     }
 
@@ -336,8 +334,8 @@ impl Builder {
         {
             return Err(BuildError::Workers { asked });
         }
-        if self.name.contains('\0') {
-            return Err(BuildError::Name { asked: self.name });
+        if self.hooks.threads.name.contains('\0') {
+            return Err(BuildError::Name { asked: self.hooks.threads.name });
         }
         let resolution = u64::try_from(self.resolution.as_nanos()).unwrap_or(u64::MAX);
         if !(FINEST..=COARSEST).contains(&resolution) {
@@ -354,8 +352,13 @@ impl Builder {
         let places = topology.assign(count);
         let neighbours =
             if relief { Neighbours::with_relief } else { Neighbours::all }(&topology, &places);
-        let (shared, seats) =
-            Seat::all(neighbours, self.locality, self.hooks, relief, Rules::new(resolution));
+        let (shared, seats) = Seat::all(
+            neighbours,
+            self.locality,
+            self.hooks,
+            relief,
+            Rules::new::<WordWaker>(resolution),
+        );
         if self.paused {
             shared.stop_clock();
         }
@@ -363,12 +366,10 @@ impl Builder {
             // Before its threads: those that are started from here on are counted.
             shared.misses.get_or_init(Misses::open);
         }
-        let pool = Arc::new(Pool::new(shared.clone(), self.name.clone(), self.stack_size));
-        let runtime = Runtime::new_running(Handle::new(shared.clone(), pool.clone()));
-        let late =
-            |role| LateThread::new(&pool, (&self.name, role), self.stack_size, &runtime.threads);
+        let runtime = Runtime::new_running(Handle::new(shared.clone()));
+        let late = |role| LateThread::new(role, &runtime.threads);
         let thread = late("spare");
-        shared.spares.start_by(spare::Starter(Box::new(move |spare: Spare| {
+        shared.spares.start_by(Starter(Box::new(move |spare: Spare| {
             thread.start(&spare.shared().clone(), || spare::work(spare))
         })));
         if relief {
@@ -381,10 +382,10 @@ impl Builder {
         // which the end of the runtime relies on.
         let workers: Vec<_> = seats
             .map(|seat| {
-                let name = format!("{}-{}", self.name, seat.me());
+                let name = format!("{}-{}", shared.hooks.threads.name, seat.me());
                 let cpu = self.pin.then(|| topology.cpus()[places[seat.me()]].id);
                 let handle = runtime.handle();
-                WorkerThread::new(handle, seat, name, self.stack_size, cpu, started.clone())
+                WorkerThread::new(handle, seat, name, cpu, started.clone())
             })
             .collect();
         let is_custom = started.is_none();

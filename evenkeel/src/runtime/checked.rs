@@ -4,17 +4,19 @@
 //! `EVENKEEL_SHUTTLE_ITERATIONS` sets the number of schedules of each kind for each test. A failure
 //! prints its seed and its schedule, which `shuttle::replay` runs again.
 
-use super::blocking::Pool;
-use super::{Handle, enter};
+use super::Handle;
 use crate::policy::Locality;
 use crate::primitives::{Mutex, clock, lock};
-use crate::scheduler::neighbours::Neighbours;
-use crate::scheduler::relief::Starter;
-use crate::scheduler::seat::Seat;
-use crate::scheduler::shared::{Hooks, Phase, Shared};
-use crate::scheduler::spare::{self, Spare};
-use crate::scheduler::timers::Rules;
+use crate::processor::current;
+use crate::processor::neighbours::Neighbours;
+use crate::processor::seat::Seat;
+use crate::processor::shared::Starter;
+use crate::processor::shared::{Hooks, Phase, Shared};
+use crate::processor::spares::Spare;
+use crate::scheduler::spare;
 use crate::scheduler::{relief, worker};
+use crate::task::word_waker::WordWaker;
+use crate::timers::Rules;
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::{Config, MaxSteps, Runner, thread};
 use std::sync::Arc;
@@ -70,13 +72,12 @@ pub(crate) fn execute(
         Locality::default(),
         Hooks::default(),
         relief.is_some(),
-        Rules::new(TICK),
+        Rules::new::<WordWaker>(TICK),
     );
-    let pool = Arc::new(Pool::new(shared.clone(), "model".to_owned(), None));
     let start = |seat| {
-        let handle = Handle::new(shared.clone(), pool.clone());
+        let shared = shared.clone();
         thread::spawn(move || {
-            let _entered = enter::enter(&handle);
+            let _entered = current::enter(&shared);
             worker::work(seat);
         })
     };
@@ -93,18 +94,18 @@ pub(crate) fn execute(
         shared.starter.set(Starter(Box::new(start))).expect("it is set once");
     }
     let spares = {
-        let (pool, threads) = (pool.clone(), threads.clone());
+        let threads = threads.clone();
         move |spare: Spare| {
-            let handle = Handle::new(spare.shared().clone(), pool.clone());
+            let shared = spare.shared().clone();
             lock(&threads).push(thread::spawn(move || {
-                let _entered = enter::enter(&handle);
+                let _entered = current::enter(&shared);
                 spare::work(spare);
             }));
             true
         }
     };
-    shared.spares.start_by(spare::Starter(Box::new(spares)));
-    scenario(&shared, &Handle::new(shared.clone(), pool.clone()));
+    shared.spares.start_by(Starter(Box::new(spares)));
+    scenario(&shared, &Handle::new(shared.clone()));
     shared.advance(end);
     // No thread is started any more once a worker has left.
     while let Some(thread) = { lock(&threads).pop() } {

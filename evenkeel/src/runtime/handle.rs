@@ -1,10 +1,9 @@
 //! A handle of a runtime.
 
-use super::blocking::Pool;
-use super::{block_on, enter};
+use super::{block_on, blocking};
 use crate::metrics::RuntimeMetrics;
-use crate::scheduler::context;
-use crate::scheduler::shared::{Phase, Shared};
+use crate::processor::current;
+use crate::processor::shared::{Phase, Shared};
 use crate::task::{self, JoinHandle};
 use std::future::Future;
 use std::panic::Location;
@@ -26,12 +25,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Handle {
     shared: Arc<Shared>,
-    pool: Arc<Pool>,
 }
 
 impl Handle {
-    pub(crate) fn new(shared: Arc<Shared>, pool: Arc<Pool>) -> Self {
-        Self { shared, pool }
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared }
     }
 
     /// The runtime that the caller belongs to.
@@ -50,7 +48,7 @@ impl Handle {
     /// blocking closure, or that whose `block_on` is running on this thread.
     #[must_use]
     pub fn try_current() -> Option<Self> {
-        enter::current()
+        current::shared().map(Self::new)
     }
 
     /// Spawns a task, from any thread.
@@ -76,7 +74,7 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        task::spawn_on(self, future, (), Location::caller())
+        task::spawn_on(&self.shared, future, (), Location::caller())
     }
 
     /// Runs a closure that may block, or that computes for long, on a thread apart from the
@@ -107,9 +105,9 @@ impl Handle {
     {
         if self.shared.hooks.deterministic {
             // Another thread would come in between as it likes.
-            return task::spawn_on(self, async move { closure() }, (), Location::caller());
+            return task::spawn_on(&self.shared, async move { closure() }, (), Location::caller());
         }
-        self.pool.spawn(self, closure, Location::caller())
+        blocking::spawn(&self.shared, closure, Location::caller())
     }
 
     /// As [`Runtime::block_on`](super::Runtime::block_on).
@@ -118,11 +116,10 @@ impl Handle {
     /// If the caller is a task. The panic of the future.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        enter::refuse_on_worker("block_on", "the future");
-        let before = enter::current();
-        let before = before.as_ref().map(|before| before.shared.as_ref());
-        let _entered = enter::enter(self);
-        block_on::run_inside(future, &self.shared, before)
+        current::refuse_on_worker("block_on", "the future");
+        let before = current::shared();
+        let _entered = current::enter(&self.shared);
+        block_on::run_inside(future, &self.shared, before.as_deref())
     }
 
     /// What the runtime has counted so far.
@@ -143,24 +140,7 @@ impl Handle {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// Whether the calling thread is a worker of the runtime, or runs one of its closures.
-    pub(super) fn is_own_thread(&self) -> bool {
-        let own_worker = context::with_any(|context| {
-            context.is_some_and(|context| Arc::ptr_eq(context.shared(), &self.shared))
-        });
-        own_worker || self.pool.is_own_thread()
-    }
-
-    /// Whether a spawn by the calling thread comes too late.
-    pub(crate) fn refuses(&self) -> bool {
-        self.is_shutting_down() && !self.is_own_thread()
-    }
-
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
-    }
-
-    pub(super) fn pool(&self) -> &Arc<Pool> {
-        &self.pool
     }
 }

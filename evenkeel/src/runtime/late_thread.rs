@@ -1,12 +1,10 @@
 //! How the relief and the spares of a runtime get their threads, once they are called.
 
-use super::blocking::Pool;
-use super::enter;
-use super::handle::Handle;
 use crate::primitives::{Mutex, lock};
-use crate::scheduler::shared::Shared;
-use std::sync::{Arc, Weak};
-use std::thread::{self, JoinHandle};
+use crate::processor::current;
+use crate::processor::shared::Shared;
+use std::sync::Arc;
+use std::thread::JoinHandle;
 
 /// The threads that a runtime has started for its processors.
 pub(super) type Threads = Arc<Mutex<Vec<JoinHandle<()>>>>;
@@ -14,40 +12,25 @@ pub(super) type Threads = Arc<Mutex<Vec<JoinHandle<()>>>>;
 /// What a thread is made from that is started by another thread's call: which one that is does not
 /// matter to what the new thread inherits.
 pub(super) struct LateThread {
-    /// Weak, for the scheduler keeps this.
-    pool: Weak<Pool>,
-    name: String,
-    stack_size: Option<usize>,
+    role: &'static str,
     affinity: Affinity,
     threads: Threads,
 }
 
 impl LateThread {
     /// One with this role that may run wherever the caller may.
-    pub(super) fn new(
-        pool: &Arc<Pool>,
-        (name, role): (&str, &str),
-        stack_size: Option<usize>,
-        threads: &Threads,
-    ) -> Self {
-        let (pool, name) = (Arc::downgrade(pool), format!("{name}-{role}"));
-        Self { pool, name, stack_size, affinity: Affinity::of_caller(), threads: threads.clone() }
+    pub(super) fn new(role: &'static str, threads: &Threads) -> Self {
+        Self { role, affinity: Affinity::of_caller(), threads: threads.clone() }
     }
 
-    /// Starts it for the scheduler that has called it. False if the system refuses it, or the
-    /// runtime is gone.
+    /// Starts it for the scheduler that has called it. False if the system refuses it.
     pub(super) fn start(&self, shared: &Arc<Shared>, work: impl FnOnce() + Send + 'static) -> bool {
-        let Some(pool) = self.pool.upgrade() else { return false };
-        let handle = Handle::new(shared.clone(), pool);
+        let own = shared.clone();
         let affinity = self.affinity.clone();
-        let mut builder = thread::Builder::new().name(self.name.clone());
-        if let Some(size) = self.stack_size {
-            builder = builder.stack_size(size);
-        }
-        let started = builder.spawn(move || {
+        let started = shared.thread(self.role).spawn(move || {
             affinity.apply();
-            let _entered = enter::enter(&handle);
-            drop(handle);
+            let _entered = current::enter(&own);
+            drop(own);
             work();
         });
         let Ok(started) = started else { return false };

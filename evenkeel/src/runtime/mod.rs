@@ -1,11 +1,10 @@
 //! Runtimes: how they are built, entered and ended.
 
 mod block_on;
-pub(crate) mod blocking;
+mod blocking;
 mod builder;
 #[cfg(shuttle)]
 pub(crate) mod checked;
-pub(crate) mod enter;
 mod error;
 mod handle;
 mod late_thread;
@@ -23,7 +22,7 @@ pub use shutdown::{Shutdown, ShutdownReport};
 pub use worker_thread::{AlreadyWorker, WorkerThread};
 
 use crate::metrics::RuntimeMetrics;
-use crate::scheduler::shared::Phase;
+use crate::processor::shared::Phase;
 use crate::task::JoinHandle;
 use late_thread::Threads;
 use std::future::Future;
@@ -178,7 +177,7 @@ impl Runtime {
     fn abandon(mut self) {
         self.is_ended = true;
         self.handle.shared().advance(Phase::Aborting);
-        self.handle.pool().abort();
+        blocking::abort(self.handle.shared());
     }
 }
 

@@ -24,12 +24,12 @@
 //! A thread per task, as for closures that block: most destructors are quick, and tasks may be
 //! a million. The relief: a runtime may have none, and it may be stuck as well.
 
-use super::blocking::MOST_THREADS;
-use super::enter;
-use super::handle::Handle;
 use crate::primitives::{Mutex, MutexGuard, lock};
+use crate::processor::blocking::MOST_THREADS;
+use crate::processor::current;
+use crate::processor::shared::Shared;
+use crate::raw_task::rights::Runnable;
 use crate::scheduler::run;
-use crate::task::rights::Runnable;
 use crate::task::{Id, TaskInfo};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ const PATIENCE: Duration = Duration::from_millis(5);
 
 /// The threads that drop, and what they have to.
 pub(super) struct Reaper {
-    handle: Handle,
+    shared: Arc<Shared>,
     state: Mutex<State>,
 }
 
@@ -66,8 +66,8 @@ pub(super) struct Left {
 }
 
 impl Reaper {
-    pub(super) fn new(handle: Handle) -> Arc<Self> {
-        Arc::new(Self { handle, state: Mutex::default() })
+    pub(super) fn new(shared: Arc<Shared>) -> Arc<Self> {
+        Arc::new(Self { shared, state: Mutex::default() })
     }
 
     /// Has the futures of these tasks dropped; they count as aborted from now on.
@@ -76,7 +76,7 @@ impl Reaper {
             return;
         }
         let infos = tasks.iter().map(|task| TaskInfo::of(task.live()));
-        self.handle.shared().ending().aborted.extend(infos);
+        self.shared.ending().aborted.extend(infos);
         let mut state = lock(&self.state);
         state.queue.extend(tasks);
         if !state.is_watched && !self.start_watch(&mut state) && state.threads == 0 {
@@ -98,11 +98,11 @@ impl Reaper {
     fn start_watch(self: &Arc<Self>, state: &mut State) -> bool {
         let reaper = self.clone();
         let watch = move || {
-            let _entered = enter::enter(&reaper.handle);
+            let _entered = current::enter(&reaper.shared);
             reaper.watch();
         };
-        state.is_watched = state.threads < MOST_THREADS
-            && self.handle.pool().thread("reaper").spawn(watch).is_ok();
+        state.is_watched =
+            state.threads < MOST_THREADS && self.shared.thread("reaper").spawn(watch).is_ok();
         state.threads += usize::from(state.is_watched);
         state.is_watched
     }
@@ -134,7 +134,7 @@ impl Reaper {
             state.taken += 1;
             state.dropping.push((info, Instant::now()));
             drop(state);
-            run::cancel_elsewhere(self.handle.shared(), task);
+            run::cancel_elsewhere(&self.shared, task);
             state = lock(&self.state);
             state.dropping.retain(|(task, _)| task.id != id);
         }

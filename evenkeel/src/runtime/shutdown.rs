@@ -12,15 +12,16 @@
 //! [reapers](super::reaper) drop their futures. What is left when the grace is over is inside of a
 //! poll or of a destructor: it is named as stuck, and its thread is left behind.
 
+use super::blocking;
 use super::handle::Handle;
 use super::late_thread::Threads;
 use super::reaper::Reaper;
 use crate::primitives::lock;
-use crate::scheduler::processor::Processor;
-use crate::scheduler::shared::{Phase, Shared};
+use crate::processor::Processor;
+use crate::processor::shared::{Phase, Shared};
+use crate::raw_task::rights::Reference;
 use crate::scheduler::sweep;
 use crate::task::TaskInfo;
-use crate::task::rights::Reference;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -162,10 +163,10 @@ impl fmt::Display for ShutdownReport {
 pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> ShutdownReport {
     let shared = handle.shared();
     let mut report = ShutdownReport::default();
-    if handle.is_own_thread() {
+    if shared.is_own_thread() {
         // A worker cannot wait for itself.
         shared.advance(Phase::Aborting);
-        report.aborted = handle.pool().abort();
+        report.aborted = blocking::abort(shared);
         report.detached = true;
         lock(threads).clear();
         return report;
@@ -182,10 +183,10 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
     if !left {
         shared.advance(Phase::Aborting);
     }
-    let reaper = Reaper::new(handle.clone());
+    let reaper = Reaper::new(shared.clone());
     match limits {
-        None => report.aborted = handle.pool().abort(),
-        Some(_) => reaper.submit(handle.pool().close()),
+        None => report.aborted = blocking::abort(shared),
+        Some(_) => reaper.submit(blocking::close(shared)),
     }
     if !left {
         left = match limits {
@@ -208,7 +209,7 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
         report.stuck = stuck(shared, &reaper);
         lock(threads).clear();
     }
-    report.stuck.extend(handle.pool().join(end));
+    report.stuck.extend(shared.blocking.wait_for_threads(end));
     report.aborted.append(&mut shared.ending().aborted);
     let stuck: HashSet<_> = report.stuck.iter().map(|task| task.id).collect();
     report.aborted.retain(|task| !stuck.contains(&task.id));

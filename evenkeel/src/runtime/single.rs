@@ -1,16 +1,15 @@
 //! A runtime whose only processor is run by the thread that makes it.
 
 use super::Runtime;
-use super::blocking::Pool;
 use super::handle::Handle;
 use crate::policy::Locality;
 use crate::policy::timing::RESOLUTION;
-use crate::scheduler::neighbours::Neighbours;
-use crate::scheduler::seat::Seat;
-use crate::scheduler::shared::Hooks;
-use crate::scheduler::timers::Rules;
+use crate::processor::neighbours::Neighbours;
+use crate::processor::seat::Seat;
+use crate::processor::shared::Hooks;
+use crate::task::word_waker::WordWaker;
+use crate::timers::Rules;
 use crate::topology::Topology;
-use std::sync::Arc;
 
 impl Runtime {
     /// One of a single processor, whose seat is for the caller to run before the runtime is
@@ -19,12 +18,11 @@ impl Runtime {
     /// The machine is not looked at, so that it makes no difference.
     pub(crate) fn with_seat(hooks: Hooks, time: u64) -> (Self, Seat) {
         let neighbours = Neighbours::all(&Topology::flat(1), &[0]);
-        let rules = Rules::new(RESOLUTION);
+        let rules = Rules::new::<WordWaker>(RESOLUTION);
         let (shared, mut seats) = Seat::all(neighbours, Locality::default(), hooks, false, rules);
         shared.begin_clock_at(time);
         let seat = seats.next().expect("there is one processor");
         drop(seats);
-        let pool = Arc::new(Pool::new(shared.clone(), "evenkeel".to_owned(), None));
-        (Self::new_running(Handle::new(shared, pool)), seat)
+        (Self::new_running(Handle::new(shared)), seat)
     }
 }

@@ -1,13 +1,13 @@
 //! How a worker gets a thread.
 
-use super::enter;
 use super::error::BuildError;
 use super::handle::Handle;
 use crate::primitives::clock;
-use crate::scheduler::context::{self, Context};
-use crate::scheduler::meter::Doing;
-use crate::scheduler::seat::Seat;
-use crate::scheduler::shared::Shared;
+use crate::processor::context::{self, Context};
+use crate::processor::current;
+use crate::processor::meter::Doing;
+use crate::processor::seat::Seat;
+use crate::processor::shared::Shared;
 use crate::scheduler::{broadcast, worker};
 use crate::topology::Distance;
 use std::cell::OnceCell;
@@ -26,7 +26,6 @@ pub struct WorkerThread {
     seat: Option<Seat>,
     index: usize,
     name: String,
-    stack_size: Option<usize>,
     cpu: Option<usize>,
     /// Where the builder hears how the worker has started, if it listens.
     started: Option<mpsc::Sender<Result<(), BuildError>>>,
@@ -37,12 +36,11 @@ impl WorkerThread {
         handle: Handle,
         seat: Seat,
         name: String,
-        stack_size: Option<usize>,
         cpu: Option<usize>,
         started: Option<mpsc::Sender<Result<(), BuildError>>>,
     ) -> Self {
         let index = seat.me();
-        Self { handle, seat: Some(seat), index, name, stack_size, cpu, started }
+        Self { handle, seat: Some(seat), index, name, cpu, started }
     }
 
     /// The worker's number, from zero.
@@ -61,7 +59,7 @@ impl WorkerThread {
     /// [one](crate::Builder::stack_size) was asked for.
     #[must_use]
     pub fn stack_size(&self) -> Option<usize> {
-        self.stack_size
+        self.handle.shared().hooks.threads.stack_size
     }
 
     /// Runs the worker on this thread until its runtime is over.
@@ -82,7 +80,7 @@ impl WorkerThread {
         if refused {
             return;
         }
-        let _entered = enter::enter(&self.handle);
+        let _entered = current::enter(self.handle.shared());
         let seat = self.seat.take().expect("a worker runs once");
         drop(self);
         worker::work(seat);
@@ -107,7 +105,7 @@ impl WorkerThread {
         let seat = self.seat.take().expect("a worker runs once");
         let shared = seat.shared().clone();
         shared.idle.sit(self.index);
-        std::mem::forget(enter::enter(&self.handle));
+        std::mem::forget(current::enter(self.handle.shared()));
         let context = Box::leak(Box::new(Context::new(seat, clock::now())));
         // Whatever the thread does between two waits counts as its work.
         context.switch(Doing::Running(Distance::Same), context.now.get());
@@ -155,7 +153,7 @@ impl fmt::Debug for WorkerThread {
         f.debug_struct("WorkerThread")
             .field("index", &self.index)
             .field("name", &self.name)
-            .field("stack_size", &self.stack_size)
+            .field("stack_size", &self.stack_size())
             .finish_non_exhaustive()
     }
 }

@@ -11,7 +11,7 @@
 //! The sender counts each part as it counts a task from outside, so the runtime is not over before
 //! it has been run. It leaves the part, makes a full fence and then looks whether the worker
 //! sleeps: with the sleeper's announcement and its last look that is the pattern of
-//! [`idle`](super::idle). A worker that waits parks in between for a bounded time, and the sender
+//! [`idle`](crate::idle). A worker that waits parks in between for a bounded time, and the sender
 //! unparks it. All parts of one broadcast are left under one lock, so every worker gets those of
 //! two broadcasts in the same order: bodies that wait for each other, as at a barrier, find each
 //! other.
@@ -30,12 +30,12 @@
 //! one left it would wait for ever. Parts as tasks that stay at their processor: a worker that
 //! waits polls no tasks, and two workers that wait for each other's parts would do so for ever.
 
-use super::closures::Closure;
-use super::context::Context;
 use super::guest;
-use super::shared::Shared;
+use crate::deque::closures::Closure;
 use crate::primitives::atomic::Edge;
 use crate::primitives::{fence, lock};
+use crate::processor::context::Context;
+use crate::processor::shared::Shared;
 use crate::topology::Distance;
 
 /// The worker that comes for what is left for `worker`, by who is `gone`: itself, or else its heir.

@@ -20,37 +20,10 @@
 //! fall asleep instead, and leave it to the next wake-up: that looks for a free core only among
 //! those that share the last-level cache.
 
-use super::shared::Phase;
 use super::worker::Worker;
 use crate::policy::placement;
-use crate::primitives::atomic::{AtomicUsize, Ordering};
 use crate::primitives::cpu;
-
-/// Which hardware thread a worker was on when it last looked around, unless it sleeps.
-#[derive(Debug)]
-pub(crate) struct Place(AtomicUsize);
-
-const NOWHERE: usize = usize::MAX;
-
-impl Place {
-    pub(crate) fn nowhere() -> Self {
-        Self(AtomicUsize::new(NOWHERE))
-    }
-
-    /// The worker is on `cpu`.
-    fn take(&self, cpu: usize) {
-        self.0.store(cpu, Ordering::Relaxed);
-    }
-
-    /// The worker falls asleep.
-    pub(super) fn leave(&self) {
-        self.0.store(NOWHERE, Ordering::Relaxed);
-    }
-
-    fn is(&self, cpu: usize) -> bool {
-        self.0.load(Ordering::Relaxed) == cpu
-    }
-}
+use crate::processor::shared::Phase;
 
 impl Worker<'_> {
     /// Looks where this worker is, and goes to another hardware thread if another worker is on this
@@ -62,10 +35,10 @@ impl Worker<'_> {
             return;
         }
         let Some(here) = cpu::current() else { return };
-        let own = &self.context.seat.processor().place;
+        let own = &self.context.seat.processor().cpu;
         own.take(here);
         let others = &shared.neighbours[self.me].others;
-        let is_taken = |cpu| others.iter().any(|&other| shared.processors[other].place.is(cpu));
+        let is_taken = |cpu| others.iter().any(|&other| shared.processors[other].cpu.is(cpu));
         let is_first_look = !std::mem::replace(&mut self.has_looked_around, true);
         let since = now.saturating_sub(self.moved);
         if !is_taken(here) || !placement::may_move(is_first_look, since) {

@@ -10,7 +10,7 @@
 //! The sender counts the errand as it counts a task from outside, so the runtime is not over before
 //! it has been run. It leaves it, makes a full fence, and wakes a sleeper unless somebody searches:
 //! with the sleeper's announcement and last look, and the searcher's end of search, that is the
-//! pattern of [`idle`](super::idle). An enlisted worker parks for a bounded time, enlists itself
+//! pattern of [`idle`](crate::idle). An enlisted worker parks for a bounded time, enlists itself
 //! before it looks, and is unparked by a sender that finds it in the list, under the lock of the
 //! queue.
 //!
@@ -19,60 +19,14 @@
 //! processor that is fixed when the errand comes, and a wake-up of that very one beside another
 //! that searches. From outside, a short parallel loop took two to three times as long.
 
-use super::closures::Closures;
-use super::context::Context;
 use super::guest;
-use super::shared::Shared;
 use super::spare;
-use crate::primitives::atomic::{AtomicUsize, Edge, Ordering};
-use crate::primitives::{Mutex, fence, lock};
+use crate::primitives::atomic::{Edge, Ordering};
+use crate::primitives::{fence, lock};
+use crate::processor::context::Context;
+use crate::processor::errands::Errand;
+use crate::processor::shared::Shared;
 use crate::topology::Distance;
-
-/// What somebody else wants to be done on a worker. It does not panic; dropped without having been
-/// run, it tells whom it concerns.
-pub(crate) use super::closures::Closure as Errand;
-
-/// The errands of one runtime.
-#[derive(Debug, Default)]
-pub(crate) struct Errands {
-    queue: Closures,
-    /// How many workers are enlisted, and which.
-    listed: AtomicUsize,
-    list: Mutex<Vec<usize>>,
-}
-
-impl Errands {
-    /// Whether there are none: one load.
-    #[inline(always)]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.queue.is_empty()
-    }
-
-    /// How many there are.
-    pub(crate) fn waiting(&self) -> usize {
-        self.queue.waiting()
-    }
-
-    /// The worker comes for errands from now on, while it waits for another runtime.
-    pub(crate) fn enlist(&self, worker: usize) {
-        let mut list = lock(&self.list);
-        list.push(worker);
-        self.listed.store(list.len(), Ordering::Relaxed);
-        drop(list);
-        // The counterpart of the sender's: the worker sees the errand, or the sender sees it in the
-        // list.
-        fence::full(Edge::IdleSleep);
-    }
-
-    /// It does so no more. It may be enlisted several times, by waits on top of each other.
-    pub(crate) fn dismiss(&self, worker: usize) {
-        let mut list = lock(&self.list);
-        if let Some(place) = list.iter().rposition(|&listed| listed == worker) {
-            list.remove(place);
-        }
-        self.listed.store(list.len(), Ordering::Relaxed);
-    }
-}
 
 /// Leaves an errand; drops it if the runtime is over.
 pub(crate) fn send(shared: &Shared, errand: Errand) {

@@ -1,7 +1,7 @@
 //! Guests: what runs on top of a waiting worker's stack without being a descendant of what that
 //! worker waits for.
 //!
-//! A worker that waits runs descendants of what it waits for (see [`deque`](super::deque)), and for
+//! A worker that waits runs descendants of what it waits for (see [`deque`](crate::deque)), and for
 //! three reasons something else: its part of a [`broadcast`](super::broadcast), which no other
 //! worker may run; an [`errand`](super::errands) of its runtime, while it waits for another
 //! runtime, whose workers may wait for that errand in turn; and whatever there is, where the
@@ -25,9 +25,9 @@
 //! and it runs the errand. The argument counts forks, calls and broadcasts alone: a lock that is
 //! held across one of them and taken by a guest breaks it, as it does in every runtime.
 
-use super::context::Context;
 use super::job;
 use crate::primitives::atomic::Ordering;
+use crate::processor::context::Context;
 use crate::topology::Distance;
 
 /// Runs `guest`, which does not panic and comes from so far, and the jobs that it leaves in the
@@ -54,9 +54,9 @@ pub(crate) fn host(context: &Context, distance: Distance, guest: impl FnOnce()) 
 
 #[cfg(all(test, loom))]
 mod model {
+    use crate::deque::{Home, Spilled};
     use crate::primitives::atomic::{AtomicU32, Edge, Ordering};
     use crate::primitives::mutation::check;
-    use crate::scheduler::deque::{Home, Spilled};
     use loom::sync::Arc;
 
     struct Worker {

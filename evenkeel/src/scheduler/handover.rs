@@ -8,29 +8,29 @@
 //! 1. The taker leaves its number in the owner's `claim` word ([`ask`]). It has at most one request
 //!    out.
 //! 2. The owner sees the word at its next push or pop, takes the request, moves the older half of
-//!    the difference into the taker's [`Gift`](super::gift), and wakes the taker if that sleeps
+//!    the difference into the taker's [`Gift`](crate::queue::gift), and wakes the taker if that sleeps
 //!    ([`answer`]). Half of nothing is an answer too.
 //! 3. A taker that has no answer in time withdraws its request ([`give_up`]). If that succeeds, the
 //!    owner is inside a long poll, and the taker uses the heavy fence ([`force`]). If it fails, the
 //!    owner has taken the request and the answer is on its way.
 //!
-//! Whoever answers pays for its own fences for a while (see [`biased`](super::biased)), and so does
+//! Whoever answers pays for its own fences for a while (see [`biased`](crate::queue::biased)), and so does
 //! whoever sees somebody search. From such an owner a thief takes without asking ([`seize`]).
 //!
 //! # Why nothing is lost
 //! The request leaves the word by one read-modify-write, the owner's or the taker's, so it is
-//! answered or withdrawn, never both (model in [`biased`](super::biased)). Tasks are moved under
+//! answered or withdrawn, never both (model in [`biased`](crate::queue::biased)). Tasks are moved under
 //! the owner's side of the lock or under a claim, into a buffer that belongs to the taker, and each
 //! is in one of them at any time. A taker that falls asleep looks at its gift after it has
 //! announced itself, and the giver looks for sleepers after it has given, with a fence on either
 //! side.
 
-use super::context::Context;
-use super::entry::Entry;
-use super::processor::Processor;
 use crate::policy::{Look, stealing};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::{clock, fence, spin};
+use crate::processor::Processor;
+use crate::processor::context::Context;
+use crate::queue::ring::Entry;
 
 /// A request that is out.
 #[derive(Clone, Copy, Debug)]

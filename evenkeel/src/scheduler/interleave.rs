@@ -19,14 +19,14 @@
 //! would ask which it is. A thread of its own for the worker: the thread in `block_on` and the
 //! worker would wake each other, in an order that the system determines.
 
-use super::context::{self, Context};
-use super::meter::Doing;
 use super::run;
-use super::seat::Seat;
-use super::shared::{Phase, Shared};
 use super::worker::{Left, Worker};
 use crate::primitives::{clock, thread};
-use crate::task::TaskInfo;
+use crate::processor::context::{self, Context};
+use crate::processor::meter::Doing;
+use crate::processor::seat::Seat;
+use crate::processor::shared::{Phase, Shared};
+use crate::raw_task::report::TaskInfo;
 use crate::topology::Distance;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,15 +3,39 @@
 
 #![allow(unsafe_code, reason = "a job is run by what its slot says")]
 
-use super::context::Context;
-use super::deque::{Deque, Level, Reclaimed, Spilled};
-use super::note::Note;
-use super::shared::Shared;
-use super::slot::Slot;
+use crate::deque::fifo::Fifo;
+use crate::deque::note::Note;
+use crate::deque::slot::{Code, Slot};
+use crate::deque::{Deque, Level, Reclaimed, Spilled};
 use crate::policy::{forking, locality};
 use crate::primitives::atomic::Ordering;
 use crate::primitives::spin::Backoff;
 use crate::primitives::unwind;
+use crate::processor::context::Context;
+use crate::processor::shared::Shared;
+use std::mem;
+
+/// Runs the job of a slot on the worker that has taken it from processor `victim`, or has popped it
+/// from its own deque, and reports its end to the waiter. A worker that robs itself is a thief too.
+/// Panics are caught inside. The caller has taken the job out of a deque.
+pub(crate) type Run = unsafe fn(slot: &Slot, thief: &Context, victim: Option<usize>);
+
+/// Takes the type from a function, for a [`Slot`] to keep.
+#[inline(always)]
+pub(crate) fn code(run: Run) -> Code {
+    // SAFETY: all pointers to functions have one form; it is not called before `typed` has given
+    // the type back.
+    unsafe { mem::transmute::<Run, Code>(run) }
+}
+
+/// Gives the function its type back.
+///
+/// # Safety
+/// It comes from [`code`].
+unsafe fn typed(code: Code) -> Run {
+    // SAFETY: the caller's promise: it has had this type.
+    unsafe { mem::transmute::<Code, Run>(code) }
+}
 
 /// Since when a worker has been asked for jobs; zero if it has not.
 #[derive(Debug, Default)]
@@ -102,7 +126,7 @@ impl Stolen {
     fn run_here(self, context: &Context) {
         let index = match self.job {
             Job::Slot(index) => index,
-            Job::Spilled(job) => return job.run(context, Some(self.victim)),
+            Job::Spilled(job) => return run_spilled(job, context, Some(self.victim)),
         };
         let slot = context.shared().processor(self.victim).deque.slot(index);
         // SAFETY: the job was taken out of the deque, and is run once.
@@ -150,9 +174,40 @@ pub(crate) fn run_spawned(
 /// The caller has taken the job out of the deque of `victim`, or has popped it.
 unsafe fn run(slot: &Slot, context: &Context, victim: Option<usize>) {
     // SAFETY: the caller's promise.
-    let run = unsafe { slot.run() };
-    // SAFETY: as above.
+    let code = unsafe { slot.run() };
+    // SAFETY: slots hold what `code` gives.
+    let run = unsafe { typed(code) };
+    // SAFETY: the caller's promise.
     unsafe { run(slot, context, victim) }
+}
+
+/// Runs a job of an overflow on a worker that has taken it from `victim`, or has popped it.
+fn run_spilled(job: Spilled, context: &Context, victim: Option<usize>) {
+    let (address, code) = job.into_parts();
+    // What runs it reads a slot: here one of this frame, for which nothing waits.
+    let slot = Slot::new();
+    // SAFETY: the slot is this frame's, and large enough for an address.
+    slot.with_body(|place: *mut *mut ()| unsafe { place.write(address) });
+    // SAFETY: overflows hold what `code` gives.
+    let run = unsafe { typed(code) };
+    // SAFETY: the job was taken out of the overflow, and is run once; the slot holds what its
+    // maker put in.
+    unsafe { run(&slot, context, victim) }
+}
+
+/// Runs the oldest job of a [`Fifo`].
+///
+/// # Safety
+/// As [`Run`] says; the slot has the address of a `Fifo`.
+pub(crate) unsafe fn run_oldest(slot: &Slot, context: &Context, victim: Option<usize>) {
+    // SAFETY: the slot is the caller's.
+    let fifo = slot.with_body(|place: *mut *mut Fifo| unsafe { place.read() });
+    release_slot(slot, victim);
+    // SAFETY: the queue is there until as many jobs have been run as have been pushed, and this is
+    // about to run one. Its job may be the last, so nothing of the queue is used after it has begun.
+    let fifo = unsafe { &*fifo };
+    let (root, closure) = (fifo.root(), fifo.pop());
+    run_spawned(context, victim, root, closure);
 }
 
 /// Runs the jobs above `floor`, the newest first, until there are none. They are boxed ones, for
@@ -169,7 +224,7 @@ pub(crate) fn run_above_while(context: &Context, floor: Level, more: impl Fn() -
             let job = deque.pop_spilled(floor);
             context.forget_scoped(deque.level());
             if let Some(job) = job {
-                job.run(context, None);
+                run_spilled(job, context, None);
             }
         } else {
             run_last(context, deque);

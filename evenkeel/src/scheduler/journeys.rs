@@ -1,38 +1,13 @@
-//! Tasks that travel to other workers, as the worker knows them that polls one of them: whose
-//! visitors it joins, and where objects are to which others have travelled.
+//! What a worker does about the tasks that travel from it, and with those that have come.
 
-use super::context::Context;
-use super::whereabouts::Whereabouts;
+use super::relief;
+use crate::policy::forking;
 use crate::primitives::atomic::Ordering;
-use crate::task::berth::After;
-use crate::task::header::Header;
-use crate::task::rights::Runnable;
-use std::cell::Cell;
+use crate::processor::context::Context;
+use crate::processor::shared::Shared;
+use crate::raw_task::berth::After;
+use crate::raw_task::rights::Runnable;
 use std::ptr;
-
-/// What a worker knows of them.
-#[derive(Debug)]
-pub(super) struct Journeys {
-    /// Whether any task has departed from here since the last batch.
-    departed: Cell<bool>,
-    /// Whose visitors the task joins that is being polled, if it does.
-    target: Cell<usize>,
-    /// The task that was inside an object at home here last.
-    visitor: Cell<*mut Header>,
-    /// Where the objects are to which tasks have travelled from here.
-    whereabouts: Whereabouts,
-}
-
-impl Default for Journeys {
-    fn default() -> Self {
-        Self {
-            departed: Cell::default(),
-            target: Cell::default(),
-            visitor: Cell::new(ptr::null_mut()),
-            whereabouts: Whereabouts::default(),
-        }
-    }
-}
 
 impl Context {
     /// Notes that the task which is being polled is inside an object at home here.
@@ -98,7 +73,9 @@ impl Context {
         } else {
             self.journeys.departed.set(true);
             self.counters().hops.add(1);
-            self.seat.depart(task, target);
+            if self.seat.depart(task, target) {
+                announce(self.shared(), target);
+            }
         }
     }
 
@@ -106,7 +83,24 @@ impl Context {
     #[inline(always)]
     pub(crate) fn send_departed(&self) {
         if self.journeys.departed.take() {
-            self.seat.send_departed();
+            self.seat.send_departed(|target| announce(self.shared(), target));
+        }
+    }
+}
+
+/// Wakes whoever is to receive what has been sent to processor `target`.
+#[cold]
+pub(crate) fn announce(shared: &Shared, target: usize) {
+    let counts = shared.idle.counts();
+    let away = shared.is_away(target);
+    if counts.all_away || forking::relieve(away, counts.sleeping) {
+        relief::call(shared);
+    } else if counts.sleeping > 0 && !shared.idle.wake(target) {
+        if away {
+            shared.idle.wake_one();
+        } else {
+            // It is awake; should it be stuck, the watch sees to it.
+            shared.idle.arm();
         }
     }
 }

@@ -3,24 +3,26 @@
 //! They share by `std`'s `Arc`: loom's panics when it is dropped in a model that has failed, which
 //! would end the process instead of the weakened run.
 
-use super::context::Context;
 use super::handover;
-use super::idle::{Idle, Watch};
-use super::inbox::Inbox;
-use super::neighbours::Neighbours;
 use super::run;
-use super::seat::Seat;
-use super::shared::Hooks;
-use super::timers::Rules;
+use crate::idle::{Idle, Watch};
 use crate::policy::timing::RESOLUTION;
 use crate::policy::{Locality, Look};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::fence;
 use crate::primitives::mutation::{check, check_without, explore};
-use crate::task::blocks::Room;
-use crate::task::id::{self, Id};
-use crate::task::rights::Runnable;
-use crate::task::{self, Birth};
+use crate::processor::context::Context;
+use crate::processor::neighbours::Neighbours;
+use crate::processor::seat::Seat;
+use crate::processor::shared::Hooks;
+use crate::queue::inbox::Inbox;
+use crate::raw_task::blocks::Birth;
+use crate::raw_task::blocks::Room;
+use crate::raw_task::id::{self, Id};
+use crate::raw_task::rights::Runnable;
+use crate::task;
+use crate::task::word_waker::WordWaker;
+use crate::timers::Rules;
 use loom::sync::atomic::AtomicUsize;
 use std::panic::Location;
 use std::sync::Arc;
@@ -95,7 +97,7 @@ fn a_lone_task_is_found_by_a_watch_that_saw_everybody_asleep() {
 }
 
 /// A new task without a handle, which tells nobody of its end.
-pub(super) fn orphan(seat: Option<&Seat>) -> Runnable {
+pub(crate) fn orphan(seat: Option<&Seat>) -> Runnable {
     let home = seat.map_or(std::ptr::null(), |seat| seat.shared().home(seat.me()));
     let birth = Birth { home, id: id::take_one(), room: Room::Compact };
     let (task, handle) = task::make(async {}, (), Location::caller(), birth);
@@ -149,14 +151,14 @@ pub(crate) fn two_seats() -> (Seat, Seat) {
         Locality::default(),
         Hooks::default(),
         false,
-        Rules::new(RESOLUTION),
+        Rules::new::<WordWaker>(RESOLUTION),
     );
     let mut next = || seats.next().expect("there are two processors");
     (next(), next())
 }
 
 /// Empties the queue of a processor, and gives the number of tasks that were in it.
-pub(super) fn drain(seat: &Seat) -> usize {
+pub(crate) fn drain(seat: &Seat) -> usize {
     std::iter::from_fn(|| seat.pop(true)).map(|entry| run::run_elsewhere(entry.task)).count()
 }
 

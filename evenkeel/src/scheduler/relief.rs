@@ -9,7 +9,7 @@
 //! A worker is *away* while it runs, from its loop, an errand, a part of a broadcast or a job; and
 //! from when the relief finds it [stuck](super::stuck), inside a long poll that forks, until the
 //! batch of that poll ends. The *relief* rests unless it is called. Whoever makes a task ready is a
-//! *pusher*, as in [`idle`](super::idle). The relief takes no part in fork-join: a task that forks
+//! *pusher*, as in [`idle`](crate::idle). The relief takes no part in fork-join: a task that forks
 //! on it runs both halves one after the other, because all workers that it might have to wait for
 //! might wait for a lock which the task holds. Its deque is always full.
 //!
@@ -28,7 +28,7 @@
 //! workers once one has been back for a while. *Leaving*: a pusher from outside whose call would
 //! follow leaves its task in the inbox of the relief itself, if that runs; then it calls. *Timers*
 //! of workers that are away it fires, and rests until the next is due, or until it is to look
-//! again: [`timers`](super::timers) says who calls it for those. *Resting*: it clears `called`, by
+//! again: [`timers`](crate::timers) says who calls it for those. *Resting*: it clears `called`, by
 //! an exchange; a full fence; it looks at its inbox and, if all are away, at every queue, and goes
 //! on if there is anything.
 //!
@@ -57,33 +57,23 @@
 //! is awake: a trace of `evenkeel-bench run --bench mixed` showed no long wait of those. A thread
 //! from the start: most runtimes poll tasks or compute, and need none.
 
-use super::context::Context;
 use super::handover;
-use super::idle::Called;
-use super::meter::Doing;
-use super::processor::Processor;
-use super::seat::Seat;
-use super::shared::Shared;
 use super::sleep::Wakened;
 use super::stuck::Lookout;
 use super::timing;
 use super::wake;
 use super::worker::{Left, Worker};
+use crate::idle::Called;
 use crate::policy::{Look, forking};
 use crate::primitives::clock;
 use crate::primitives::spin::Backoff;
+use crate::processor::Processor;
+use crate::processor::context::Context;
+use crate::processor::meter::Doing;
+use crate::processor::seat::Seat;
+use crate::processor::shared::Shared;
+use crate::processor::shared::Starter;
 use crate::topology::Distance;
-use std::fmt;
-
-/// Gives the relief, whose seat this is, a thread that [works](work). False if the system refuses
-/// it.
-pub(crate) struct Starter(pub(crate) Box<dyn Fn(Seat) -> bool + Send + Sync>);
-
-impl fmt::Debug for Starter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Starter").finish_non_exhaustive()
-    }
-}
 
 /// Calls the relief, if the runtime has one. The first call starts its thread.
 #[cold]

@@ -2,16 +2,16 @@
 
 #![allow(unsafe_code, reason = "it calls a task's own functions")]
 
-use super::context::Context;
-use super::shared::{Phase, Shared};
 use crate::detect::{self, Polling};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::{fence, unwind};
-use crate::task::berth::After;
-use crate::task::header::{Live, TaskPtr, UNREGISTERED};
-use crate::task::report::TaskInfo;
-use crate::task::rights::{Held, Runnable};
-use crate::task::state::{Begin, End, Pending, Polled, Release};
+use crate::processor::context::Context;
+use crate::processor::shared::{Phase, Shared};
+use crate::raw_task::berth::After;
+use crate::raw_task::header::{Live, TaskPtr, UNREGISTERED};
+use crate::raw_task::report::TaskInfo;
+use crate::raw_task::rights::{Held, Runnable};
+use crate::raw_task::state::{Begin, End, Pending, Polled, Release};
 use std::task::Poll;
 
 /// A processor asleep is woken to take back its complete tasks when a multiple of so many have come
@@ -197,7 +197,7 @@ pub(crate) fn adopt(context: &Context, task: &Runnable) {
 /// Marks a queued task, so that its next poll cancels it.
 pub(crate) fn abort_queued(task: &Runnable) {
     let mut word = task.state.load();
-    while let Err(actual) = task.state.signal(word, crate::task::state::Signal::Abort, false) {
+    while let Err(actual) = task.state.signal(word, crate::raw_task::state::Signal::Abort, false) {
         word = actual;
     }
 }

@@ -1,14 +1,14 @@
 //! Searching: what a processor without work does before it sleeps.
 
 use super::handover;
-use super::idle::Counts;
 use super::job::{self, Stolen};
-use super::meter::Doing;
-use super::shared::Phase;
 use super::sleep::Wakened;
 use super::worker::Worker;
+use crate::idle::Counts;
 use crate::policy::{Look, placement, searching, stealing, waking};
 use crate::primitives::{clock, spin};
+use crate::processor::meter::Doing;
+use crate::processor::shared::Phase;
 use crate::topology::Distance;
 
 impl Worker<'_> {

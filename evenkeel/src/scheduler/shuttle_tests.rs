@@ -13,8 +13,8 @@ mod relief;
 mod sleepers;
 mod timers;
 
-use super::neighbours::Neighbours;
-use super::shared::{Phase, Shared};
+use crate::processor::neighbours::Neighbours;
+use crate::processor::shared::{Phase, Shared};
 use crate::runtime::block_on;
 use crate::runtime::checked::{check_with, execute};
 use crate::task::{self, JoinHandle};

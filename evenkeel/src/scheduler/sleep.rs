@@ -1,16 +1,16 @@
 //! Sleeping: what a processor does that has found nothing.
 
 use super::handover;
-use super::idle::Watch;
 use super::job;
-use super::meter::Doing;
 use super::run;
-use super::shared::Phase;
 use super::worker::Worker;
 use crate::detect;
+use crate::idle::Watch;
 use crate::policy::{Look, waking};
 use crate::primitives::atomic::Edge;
 use crate::primitives::{clock, fence};
+use crate::processor::meter::Doing;
+use crate::processor::shared::Phase;
 use std::time::Duration;
 
 /// What has ended a sleep.
@@ -32,7 +32,7 @@ impl Worker<'_> {
         others.any(|&other| worth(&self.shared.processors[other].look(now, &mut 0)))
     }
 
-    /// Sleeps until there may be work, by the protocol of [`idle`](super::idle).
+    /// Sleeps until there may be work, by the protocol of [`idle`](crate::idle).
     pub(super) fn sleep(&mut self) -> Wakened {
         let idle = &self.context.shared().idle;
         self.context.trim();
@@ -47,7 +47,7 @@ impl Worker<'_> {
         self.context.switch(Doing::Asleep, clock::now());
         self.ask_for_jobs();
         self.context.counters().sleeps.add(1);
-        self.context.seat.processor().place.leave();
+        self.context.seat.processor().cpu.leave();
         let wakened = self.sleep_until_woken();
         // The relief wakes a sleeper that it has found stuck too late.
         idle.come_unstuck(&self.context.seat.processor().absence);

@@ -67,166 +67,27 @@
 //! # Source
 //! Threads that compensate for one that blocks: Java's `ForkJoinPool` (Lea).
 
-use super::context::Context;
-use super::deque::Level;
 use super::errands;
 use super::job;
-use super::processor::Processor;
-use super::seat::Seat;
-use super::shared::{Phase, Shared};
-use super::timers::Rules;
-use crate::primitives::atomic::{AtomicU8, AtomicU64, AtomicUsize, Edge, Ordering};
-use crate::primitives::thread::{self, Thread};
-use crate::primitives::{Mutex, clock, fence, lock};
-use std::fmt;
-use std::sync::{Arc, OnceLock};
+use crate::deque::Level;
+use crate::primitives::atomic::{Edge, Ordering};
+use crate::primitives::thread::{self};
+use crate::primitives::{clock, fence, lock};
+use crate::processor::Processor;
+use crate::processor::context::Context;
+use crate::processor::seat::Seat;
+use crate::processor::shared::Starter;
+use crate::processor::shared::{Phase, Shared};
+use crate::processor::spares::CALLED;
+use crate::processor::spares::FREE;
+use crate::processor::spares::PARKED;
+use crate::processor::spares::Spare;
+use std::sync::Arc;
 use std::time::Duration;
-
-/// The fewest places: errands may wait for each other where there are few workers. An estimate; no
-/// benchmark sets it.
-#[cfg(not(any(loom, shuttle)))]
-const FEWEST: usize = 64;
-#[cfg(any(loom, shuttle))]
-const FEWEST: usize = 2;
 
 /// How long a spare waits for another call before its thread ends. An estimate; no benchmark sets
 /// it. A model has no use for a thread that waits.
 const STAY: Duration = Duration::from_secs(if cfg!(any(loom, shuttle)) { 0 } else { 10 });
-
-/// States of a place.
-const FREE: u8 = 0;
-const CALLED: u8 = 1;
-const PARKED: u8 = 2;
-
-/// Gives a spare a thread that [works](work). False if the system refuses it.
-pub(crate) struct Starter(pub(crate) Box<dyn Fn(Spare) -> bool + Send + Sync>);
-
-/// The spares of one runtime.
-pub(crate) struct Spares {
-    /// The number of the first: as many processors have lower ones.
-    first: usize,
-    places: Box<[Place]>,
-    rules: Rules,
-    waiting: AtomicUsize,
-    called: AtomicUsize,
-    served: AtomicU64,
-    starter: OnceLock<Starter>,
-}
-
-/// Where a spare is.
-struct Place {
-    state: AtomicU8,
-    processor: OnceLock<Box<Processor>>,
-    thread: Mutex<Option<Thread>>,
-    /// How many scopes have begun here: their numbers go on from thread to thread.
-    scopes: AtomicU64,
-}
-
-impl Place {
-    fn new() -> Self {
-        Self {
-            state: AtomicU8::new(FREE),
-            processor: OnceLock::new(),
-            thread: Mutex::new(None),
-            scopes: AtomicU64::new(0),
-        }
-    }
-
-    fn change(&self, from: u8, to: u8) -> bool {
-        self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-    }
-
-    fn unpark(&self) {
-        if let Some(thread) = &*lock(&self.thread) {
-            thread.unpark();
-        }
-    }
-}
-
-impl Spares {
-    pub(super) fn new(processors: usize, workers: usize, rules: Rules) -> Self {
-        Self {
-            first: processors,
-            places: (0..workers.max(FEWEST)).map(|_| Place::new()).collect(),
-            rules,
-            waiting: AtomicUsize::new(0),
-            called: AtomicUsize::new(0),
-            served: AtomicU64::new(0),
-            starter: OnceLock::new(),
-        }
-    }
-
-    /// Says what gives spares their threads, once.
-    pub(crate) fn start_by(&self, starter: Starter) {
-        assert!(self.starter.set(starter).is_ok(), "it is said once");
-    }
-
-    /// The processor of the spare with this number, which has been there.
-    pub(super) fn processor(&self, number: usize) -> &Processor {
-        self.places[number - self.first].processor.get().expect("only a spare has its number")
-    }
-
-    /// The numbers of the spares whose deques may have jobs. Most of the time there is none.
-    pub(super) fn numbers(&self) -> impl Iterator<Item = usize> {
-        let places = if self.called.load(Ordering::Relaxed) == 0 { &[] } else { &*self.places };
-        let is_called = |place: &Place| {
-            place.state.load(Ordering::Acquire) == CALLED && place.processor.get().is_some()
-        };
-        let places = places.iter().enumerate();
-        places.filter(move |(_, place)| is_called(place)).map(|(index, _)| self.first + index)
-    }
-
-    /// More than any number of a spare.
-    pub(super) fn end(&self) -> usize {
-        self.first + self.places.len()
-    }
-
-    /// Unparks the thread of the spare with this number, whatever it is parked for.
-    pub(super) fn unpark(&self, number: usize) {
-        self.places[number - self.first].unpark();
-    }
-
-    /// Has all spares look whether the runtime is over.
-    pub(super) fn unpark_all(&self) {
-        self.places.iter().for_each(Place::unpark);
-    }
-
-    /// Errands that spares have run.
-    pub(crate) fn served(&self) -> u64 {
-        self.served.load(Ordering::Relaxed)
-    }
-}
-
-impl fmt::Debug for Spares {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Spares")
-            .field("waiting", &self.waiting)
-            .field("called", &self.called)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A waiter, for as long as this lives.
-pub(crate) struct Waiting<'a>(&'a Spares);
-
-impl<'a> Waiting<'a> {
-    /// Counts a waiter in, up to and with the fence. It has to look at the errands before it parks.
-    pub(crate) fn begin(shared: &'a Shared) -> Self {
-        Self::among(&shared.spares)
-    }
-
-    fn among(spares: &'a Spares) -> Self {
-        spares.waiting.fetch_add(1, Ordering::AcqRel);
-        fence::after_read_modify_write(Edge::IdleSleep);
-        Self(spares)
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
-    }
-}
 
 /// Calls a spare for an errand that was sent when no worker slept or searched, if one can run it at
 /// once.
@@ -266,22 +127,7 @@ pub(crate) fn call(shared: &Shared) {
     spares.called.fetch_sub(1, Ordering::AcqRel);
 }
 
-/// The right to be the thread of a place that is called.
-pub(crate) struct Spare {
-    shared: Arc<Shared>,
-    index: usize,
-}
-
 impl Spare {
-    /// The scheduler that has called it.
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
-    }
-
-    fn place(&self) -> &Place {
-        &self.shared.spares.places[self.index]
-    }
-
     /// Waits for another call. False, and the place is free, if there was none.
     fn is_called_again(&self) -> bool {
         let place = self.place();
@@ -303,17 +149,6 @@ impl Spare {
         }
         *lock(&place.thread) = own;
         true
-    }
-}
-
-impl Spares {
-    fn has_waiter(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) > self.called.load(Ordering::Relaxed)
-    }
-
-    /// Whether a spare stays: its waiter has not come back.
-    fn stays(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) >= self.called.load(Ordering::Relaxed)
     }
 }
 
@@ -369,14 +204,18 @@ fn offer_jobs(context: &Context) {
 #[cfg(all(test, loom))]
 mod model {
     use super::*;
+    use crate::deque::closures::Closures;
     use crate::primitives::mutation::check;
-    use crate::scheduler::closures::Closures;
+    use crate::processor::spares::{Spares, Waiting};
+    use crate::task::word_waker::WordWaker;
+    use crate::timers::Rules;
 
     /// Where one misses the other, the errand waits until the waiter's next turn.
     #[test]
     fn a_sender_sees_the_waiter_or_the_waiter_sees_the_errand() {
         check(&[Edge::IdlePush, Edge::IdleSleep], || {
-            let shared = Arc::new((Spares::new(1, 1, Rules::new(1)), Closures::default()));
+            let shared =
+                Arc::new((Spares::new(1, 1, Rules::new::<WordWaker>(1)), Closures::default()));
             let sender = {
                 let shared = shared.clone();
                 loom::thread::spawn(move || {

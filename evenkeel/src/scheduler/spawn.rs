@@ -1,14 +1,14 @@
 //! How a new task gets its home, its memory and its place in a queue.
 
-use super::context::{self, Context};
-use super::shared::{Phase, Shared};
 use super::{run, wake};
 use crate::policy::placement::{self, Source, place};
 use crate::primitives::atomic::Ordering;
-use crate::task::Birth;
-use crate::task::blocks::Room;
-use crate::task::id;
-use crate::task::rights::Runnable;
+use crate::processor::context::{self, Context};
+use crate::processor::shared::{Phase, Shared};
+use crate::raw_task::blocks::Birth;
+use crate::raw_task::blocks::Room;
+use crate::raw_task::id;
+use crate::raw_task::rights::Runnable;
 use std::sync::Arc;
 
 /// Spawns on the scheduler that the calling worker belongs to; does `elsewhere` if the caller is no

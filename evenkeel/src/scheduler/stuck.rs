@@ -12,7 +12,7 @@
 //! # States
 //! A worker is *inside a fork* as long as a place of its deque is in use, or it waits. It waits for
 //! a half, a scope, a broadcast or another runtime; the count of its waits is in its
-//! [absence](super::idle). The place of a stolen half is in use until the half is over. That of a
+//! [absence](crate::idle). The place of a stolen half is in use until the half is over. That of a
 //! job in a box is free once the thief has begun: then the owner waits at the end of its scope.
 //!
 //! # Protocol
@@ -23,7 +23,7 @@
 //! *Relief*: it looks at all workers and naps, by turns, as long as a look finds a worker inside a
 //! fork, or it has been asked since the last look. A worker that is inside a fork at two looks, in
 //! the same poll, and for [long enough](forking::is_stuck), is *stuck*: the relief counts it as
-//! [away](super::idle). From then on it does what [`relief`] says.
+//! [away](crate::idle). From then on it does what [`relief`] says.
 //! *Host*: at the end of its batch, before and after its sleep, and when it goes away itself, it
 //! looks whether it has been counted, and counts itself out.
 //!
@@ -60,12 +60,12 @@
 //! if a task or a timer is there: one that comes later has a pusher that knows of no thief. A look
 //! at the time in each fork: that is the path which may cost nothing.
 
-use super::context::Context;
-use super::idle::{Absence, Idle};
 use super::relief;
-use super::shared::Shared;
 use super::worker::Worker;
+use crate::idle::{Absence, Idle};
 use crate::policy::forking;
+use crate::processor::context::Context;
+use crate::processor::shared::Shared;
 
 /// Has the relief look at `host`: the caller, who is away, runs a job of it, or it waits itself.
 pub(super) fn look_after(shared: &Shared, host: usize) {

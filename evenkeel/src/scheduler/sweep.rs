@@ -36,13 +36,13 @@
 //! runtime is built, and most runtimes end with no worker stuck. A note of each processor's present
 //! task, so that the ender need not infer it: a store for each poll, for the sake of a report.
 
-use super::processor::Processor;
 use super::run;
-use super::shared::Shared;
 use super::wake;
 use crate::primitives::clock;
-use crate::task::rights::{Reference, Runnable};
-use crate::task::state::{Signal, Word};
+use crate::processor::Processor;
+use crate::processor::shared::Shared;
+use crate::raw_task::rights::{Reference, Runnable};
+use crate::raw_task::state::{Signal, Word};
 
 /// Aborts all tasks that are registered, and gives those that are in a queue to `take`. False if a
 /// processor was locked: then it is left for the next time.

@@ -1,16 +1,15 @@
-//! What workers do about [timers](super::timers), and how a timer finds its processor.
+//! What workers do about [timers](crate::timers), and how a timer finds its processor.
 
 #![allow(unsafe_code, reason = "it passes the promises of a timer's future on")]
 
-use super::context::Context;
 use super::relief;
-use super::shared::Shared;
-use super::timers::{Armed, Entry, NEVER, Timers};
 use super::worker::Worker;
 use crate::policy::timing;
 use crate::primitives::atomic::Edge;
 use crate::primitives::{clock, fence};
-use crate::task::word_waker::WordWaker;
+use crate::processor::context::Context;
+use crate::processor::shared::Shared;
+use crate::timers::{Armed, Entry, NEVER, Timers, Word};
 use std::ptr::NonNull;
 use std::time::Duration;
 
@@ -86,7 +85,7 @@ pub(crate) unsafe fn arm_here(
     context: &Context,
     entry: NonNull<Entry>,
     deadline: u64,
-    waker: WordWaker,
+    waker: impl Word,
 ) -> (Armed, &'static Timers) {
     let timers = context.seat.processor().timers.get();
     let mut machine = context.now.get();
@@ -118,7 +117,7 @@ pub(crate) unsafe fn arm_outside(
     shared: &Shared,
     entry: NonNull<Entry>,
     deadline: u64,
-    waker: WordWaker,
+    waker: impl Word,
 ) -> (Armed, &'static Timers) {
     // Nodes of many futures are spread over the processors.
     let target = entry.addr().get() / size_of::<Entry>() % shared.workers;

@@ -12,11 +12,11 @@
 //! The mark stands among the victim's published figures: a hint, which anybody may overwrite and
 //! nothing relies on. A thief that runs out of work before the time has come makes no comparison.
 
-use super::context::Context;
-use super::entry::Entry;
 use super::wake;
 use super::worker::Worker;
 use crate::policy::{Look, stealing, together};
+use crate::processor::context::Context;
+use crate::queue::ring::Entry;
 
 /// A steal on trial.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! What a worker remembers of the other processors.
 
-use super::shared::Shared;
 use crate::policy::{Look, stealing};
+use crate::processor::shared::Shared;
 
 /// One worker's memory.
 #[derive(Debug)]

@@ -5,19 +5,19 @@
     reason = "it makes the right to a task that it has woken, and follows the task's home"
 )]
 
-use super::context::{self, Context};
 use super::handover;
-use super::processor::Processor;
 use super::relief;
-use super::seat::Signalled;
-use super::shared::Shared;
 use crate::policy::placement::{Source, place};
 use crate::policy::{forking, waking};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::{clock, fence};
-use crate::task::header::{Header, Live};
-use crate::task::rights::{Reference, Runnable};
-use crate::task::state::{Release, Signal};
+use crate::processor::Processor;
+use crate::processor::context::{self, Context};
+use crate::processor::seat::Signalled;
+use crate::processor::shared::Shared;
+use crate::raw_task::header::{Header, Live};
+use crate::raw_task::rights::{Reference, Runnable};
+use crate::raw_task::state::{Release, Signal};
 
 /// Signals a task.
 #[inline(always)]

@@ -6,24 +6,24 @@
 //! [searches](super::search), then [sleeps](super::sleep).
 
 use super::broadcast;
-use super::context::Context;
-use super::deque::Level;
 use super::errands;
 use super::handover::{self, Request};
 use super::job::{self, Asked, Stolen};
-use super::meter::Doing;
 use super::relief::{Away, Relieving};
 use super::run;
-use super::seat::Seat;
-use super::shared::{Phase, Shared};
 use super::stuck;
 use super::trial::Trial;
 use super::view::View;
+use crate::deque::Level;
 use crate::policy::random::Random;
 use crate::policy::{self, batch, waking};
 use crate::primitives::atomic::Ordering;
 use crate::primitives::{clock, unwind};
-use crate::task::state::Signal;
+use crate::processor::context::Context;
+use crate::processor::meter::Doing;
+use crate::processor::seat::Seat;
+use crate::processor::shared::{Phase, Shared};
+use crate::raw_task::state::Signal;
 use crate::topology::Distance;
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ impl Drop for Left<'_> {
 }
 
 /// Calls a hook; the report of a panic is left to the process's panic hook.
-fn call(hook: &Option<super::shared::WorkerHook>, me: usize) {
+fn call(hook: &Option<crate::processor::shared::WorkerHook>, me: usize) {
     if let Some(hook) = hook {
         unwind::contain(|| hook(me));
     }
@@ -111,7 +111,7 @@ pub(super) struct Worker<'a> {
     pub(super) has_looked_around: bool,
     /// Whether the tasks of this processor have been aborted.
     pub(super) aborted: bool,
-    /// What the bell of [arrivals](super::travel) had rung when it was last without work.
+    /// What the bell of [arrivals](crate::travel) had rung when it was last without work.
     pub(super) heard: u64,
 }
 

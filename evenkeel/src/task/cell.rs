@@ -2,19 +2,19 @@
 
 #![allow(unsafe_code, reason = "a task's type is erased")]
 
-use super::berth::{After, Part, Right};
-use super::birth::Birth;
-use super::blocks::{self, Room, Size, allocate};
 use super::error::Failure;
-use super::header::{Footer, Header, Joined, Live, TaskPtr, Vtable};
 use super::join::JoinHandle;
-use super::rights::Runnable;
-use super::state::State;
 use super::waker;
 use crate::detect;
 use crate::primitives::cell::UnsafeCell;
 use crate::primitives::unwind::{contain, unwinding};
-use crate::scheduler::context;
+use crate::processor::context;
+use crate::raw_task::berth::{After, Part, Right};
+use crate::raw_task::blocks::Birth;
+use crate::raw_task::blocks::{self, Room, Size, allocate};
+use crate::raw_task::header::{Footer, Header, Joined, Live, TaskPtr, Vtable};
+use crate::raw_task::rights::Runnable;
+use crate::raw_task::state::State;
 use std::alloc::Layout;
 use std::any::type_name;
 use std::future::Future;

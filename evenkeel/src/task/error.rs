@@ -1,11 +1,11 @@
 //! Why a task has no output.
 
-use super::header::Live;
-use super::id::Id;
-use super::report::{self, PanicHook, TaskInfo, TaskPanic};
 use crate::primitives::unwind::contain;
-use crate::runtime::enter;
-use crate::scheduler::context;
+use crate::processor::context;
+use crate::processor::current;
+use crate::raw_task::header::Live;
+use crate::raw_task::id::Id;
+use crate::raw_task::report::{self, PanicHook, TaskInfo, TaskPanic};
 use std::any::Any;
 use std::fmt;
 
@@ -49,7 +49,7 @@ impl Failure {
 /// thread of somebody else, and then the hook may be another runtime's: a task has no way to its
 /// own.
 fn panic_hook() -> Option<PanicHook> {
-    context::panic_hook().or_else(|| enter::current()?.shared().hooks.task_panic.clone())
+    context::panic_hook().or_else(|| current::shared()?.hooks.task_panic.clone())
 }
 
 impl fmt::Debug for Panicked {

@@ -10,13 +10,13 @@
 #![allow(unsafe_code, reason = "the joiner's slot and the output belong to one party at a time")]
 
 use super::error::{Failure, JoinError};
-use super::header::{Live, TaskPtr};
-use super::id::Id;
-use super::rights::Reference;
-use super::state::{Join, Release, Signal};
 use super::task_ref::Task;
 use super::waker;
 use crate::detect;
+use crate::raw_task::header::{Live, TaskPtr};
+use crate::raw_task::id::Id;
+use crate::raw_task::rights::Reference;
+use crate::raw_task::state::{Join, Release, Signal};
 use crate::scheduler::wake;
 use std::fmt;
 use std::future::Future;

@@ -7,7 +7,7 @@
 
 #![allow(unsafe_code, reason = "a waker's data is an address")]
 
-use super::id::Id;
+use crate::raw_task::id::Id;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::task::{RawWaker, RawWakerVTable, Waker};

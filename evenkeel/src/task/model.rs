@@ -9,25 +9,26 @@
 
 #![allow(unsafe_code, reason = "cells that loom watches")]
 
-use super::birth::Birth;
-use super::blocks::Room;
 use super::cell::{Name, make};
-use super::id;
 use super::join::JoinHandle;
-use super::rights::Runnable;
-use super::state::{Begin, End, Pending, Signal, State};
 use crate::policy::Locality;
 use crate::policy::timing::RESOLUTION;
 use crate::primitives::Mutex;
 use crate::primitives::atomic::Edge;
 use crate::primitives::mutation::{check, explore};
+use crate::processor::context::Context;
+use crate::processor::neighbours::Neighbours;
+use crate::processor::seat::Seat;
+use crate::processor::shared::Hooks;
+use crate::raw_task::blocks::Birth;
+use crate::raw_task::blocks::Room;
+use crate::raw_task::id;
+use crate::raw_task::rights::Runnable;
+use crate::raw_task::state::{Begin, End, Pending, Signal, State};
 use crate::runtime::block_on;
-use crate::scheduler::context::Context;
-use crate::scheduler::neighbours::Neighbours;
 use crate::scheduler::run::run;
-use crate::scheduler::seat::Seat;
-use crate::scheduler::shared::Hooks;
-use crate::scheduler::timers::Rules;
+use crate::task::word_waker::WordWaker;
+use crate::timers::Rules;
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use std::future::poll_fn;
@@ -231,7 +232,7 @@ fn seat() -> Seat {
         Locality::default(),
         Hooks::default(),
         false,
-        Rules::new(RESOLUTION),
+        Rules::new::<WordWaker>(RESOLUTION),
     );
     seats.next().expect("there is a processor")
 }

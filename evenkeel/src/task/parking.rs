@@ -2,7 +2,7 @@
 
 use super::waker;
 use crate::detect::Parking;
-use crate::scheduler::context;
+use crate::processor::context;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};

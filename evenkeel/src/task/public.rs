@@ -9,29 +9,31 @@
 //! # When the others have gone
 //! The future has a reference too. Whoever gives up the last one beside it wakes the task in the
 //! same step, so that it can find itself [alone](Own::is_alone) and end. Wakers and `Task`s are
-//! [counted apart](super::state) and have no say in this: they reach the allocation and not the
+//! [counted apart](crate::raw_task::state) and have no say in this: they reach the allocation and not the
 //! part, so one that is kept for longer than the wait it is for, by others or by the future itself,
 //! keeps the memory and delays no end.
 
 #![allow(unsafe_code, reason = "a reference is an address that is followed to the public part")]
 
-use super::berth::{Parked, Part};
 use super::cell::{Front, Name, make_public};
-use super::header::{Live, TaskPtr};
-use super::id::Id;
-use super::rights::{Reference, Runnable};
-use super::state::{Release, Signal};
 use super::task_ref::Task;
-use crate::Handle;
 use crate::detect::actors;
-use crate::runtime::enter;
-use crate::scheduler::{context, spawn, wake};
+use crate::processor::context;
+use crate::processor::current;
+use crate::processor::shared::Shared;
+use crate::raw_task::berth::{Parked, Part};
+use crate::raw_task::header::{Live, TaskPtr};
+use crate::raw_task::id::Id;
+use crate::raw_task::rights::{Reference, Runnable};
+use crate::raw_task::state::{Release, Signal};
+use crate::scheduler::{spawn, wake};
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::mem::offset_of;
 use std::ops::Deref;
 use std::panic::Location;
+use std::sync::Arc;
 
 /// A reference to a task with a public part.
 pub struct Public<S: Part> {
@@ -167,8 +169,8 @@ impl<S: Part> Public<S> {
             |(part, make), birth| {
                 made(make_public(FIRST, part, |task| make(Self::of_new(task)), (), site, birth))
             },
-            |(part, make)| match enter::current() {
-                Some(handle) => Self::spawn_on(&handle, part, make, (), site),
+            |(part, make)| match current::shared() {
+                Some(shared) => Self::spawn_on(&shared, part, make, (), site),
                 None => panic!(
                     "an actor is spawned at {site}, outside of a runtime: do it in a task or inside Runtime::block_on"
                 ),
@@ -176,9 +178,9 @@ impl<S: Part> Public<S> {
         )
     }
 
-    /// The same on the runtime of `handle`; a runtime that ends cancels the task at once.
+    /// The same on the runtime of `shared`; a runtime that ends cancels the task at once.
     fn spawn_on<F, M, N>(
-        handle: &Handle,
+        shared: &Arc<Shared>,
         part: impl FnOnce() -> S,
         make: M,
         name: N,
@@ -193,7 +195,7 @@ impl<S: Part> Public<S> {
         let make = |birth| {
             made(make_public(FIRST, part, |task| make(Self::of_new(task)), name, site, birth))
         };
-        if handle.refuses() { spawn::refused(make) } else { spawn::on(handle.shared(), make) }
+        if shared.refuses_spawns() { spawn::refused(make) } else { spawn::on(shared, make) }
     }
 
     /// Queues the task, whose right has lain in its berth.

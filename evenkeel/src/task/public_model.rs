@@ -2,25 +2,26 @@
 
 #![allow(unsafe_code, reason = "a right is given to its task")]
 
-use super::berth::{After, Berth, Part, Right};
-use super::birth::Birth;
-use super::blocks::Room;
 use super::cell::{Name, make_public};
-use super::id;
 use super::public::{FIRST, Own, Public};
-use super::rights::Runnable;
 use crate::policy::Locality;
 use crate::policy::timing::RESOLUTION;
 use crate::primitives::atomic::Edge;
 use crate::primitives::mutation::{check, explore};
 use crate::primitives::spin_lock::SpinLock;
 use crate::primitives::{self, Mutex};
-use crate::scheduler::context::Context;
-use crate::scheduler::neighbours::Neighbours;
+use crate::processor::context::Context;
+use crate::processor::neighbours::Neighbours;
+use crate::processor::seat::Seat;
+use crate::processor::shared::Hooks;
+use crate::raw_task::berth::{After, Berth, Part, Right};
+use crate::raw_task::blocks::Birth;
+use crate::raw_task::blocks::Room;
+use crate::raw_task::id;
+use crate::raw_task::rights::Runnable;
 use crate::scheduler::run::run;
-use crate::scheduler::seat::Seat;
-use crate::scheduler::shared::Hooks;
-use crate::scheduler::timers::Rules;
+use crate::task::word_waker::WordWaker;
+use crate::timers::Rules;
 use loom::cell::UnsafeCell;
 use std::future::poll_fn;
 use std::mem::ManuallyDrop;
@@ -147,7 +148,7 @@ fn leaving(
         Locality::default(),
         Hooks::default(),
         false,
-        Rules::new(RESOLUTION),
+        Rules::new::<WordWaker>(RESOLUTION),
     );
     let seat = seats.next().expect("there is a processor");
     let (freed, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));

@@ -2,11 +2,12 @@
 
 use super::cell::{Name, make};
 use super::join::JoinHandle;
-use crate::Handle;
-use crate::runtime::enter;
+use crate::processor::current;
+use crate::processor::shared::Shared;
 use crate::scheduler::spawn;
 use std::future::Future;
 use std::panic::Location;
+use std::sync::Arc;
 
 /// Spawns a task on the runtime that the caller belongs to: that of the running task, or that whose
 /// [`block_on`](crate::Runtime::block_on) is running on this thread.
@@ -116,8 +117,8 @@ where
     spawn::here(
         (future, name),
         |(future, name), birth| make(future, name, site, birth),
-        |(future, name)| match enter::current() {
-            Some(handle) => spawn_on(&handle, future, name, site),
+        |(future, name)| match current::shared() {
+            Some(shared) => spawn_on(&shared, future, name, site),
             None => panic!(
                 "spawn is called at {site}, outside of a runtime: call it in a task or inside \
                  Runtime::block_on, or use Runtime::spawn"
@@ -126,9 +127,9 @@ where
     )
 }
 
-/// Spawns a task on the runtime of `handle`, or cancels it at once if that takes no more.
+/// Spawns a task on the runtime of `shared`, or cancels it at once if that takes no more.
 pub(crate) fn spawn_on<F, N>(
-    handle: &Handle,
+    shared: &Arc<Shared>,
     future: F,
     name: N,
     site: &'static Location<'static>,
@@ -138,8 +139,8 @@ where
     F::Output: Send + 'static,
     N: Name,
 {
-    if handle.refuses() {
+    if shared.refuses_spawns() {
         return spawn::refused(|birth| make(future, name, site, birth));
     }
-    spawn::on(handle.shared(), |birth| make(future, name, site, birth))
+    spawn::on(shared, |birth| make(future, name, site, birth))
 }

@@ -1,10 +1,11 @@
 //! A reference to a task.
 
-use super::id::Id;
-use super::report::TaskInfo;
-use super::rights::Reference;
-use super::state::Signal;
-use crate::scheduler::{context, wake};
+use crate::processor::context;
+use crate::raw_task::id::Id;
+use crate::raw_task::report::TaskInfo;
+use crate::raw_task::rights::Reference;
+use crate::raw_task::state::Signal;
+use crate::scheduler::wake;
 use std::fmt;
 use std::panic::Location;
 

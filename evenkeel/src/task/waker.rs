@@ -7,12 +7,13 @@
 
 #![allow(unsafe_code, reason = "a waker's data is a task's address")]
 
-use super::header::{Header, Live, TaskPtr};
 use super::lent::Lent;
-use super::rights::Reference;
-use super::state::Signal;
 use crate::detect::Waiting;
-use crate::scheduler::{context, wake};
+use crate::processor::context;
+use crate::raw_task::header::{Header, Live, TaskPtr};
+use crate::raw_task::rights::Reference;
+use crate::raw_task::state::Signal;
+use crate::scheduler::wake;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable, Waker};

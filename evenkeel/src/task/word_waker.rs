@@ -5,12 +5,13 @@
 
 #![allow(unsafe_code, reason = "one word stands for either kind of waker")]
 
-use super::header::{Header, TaskPtr};
-use super::rights::Reference;
 use super::waker;
 use crate::detect::Waiting;
 use crate::primitives::unwind::contain;
+use crate::raw_task::header::{Header, TaskPtr};
+use crate::raw_task::rights::Reference;
 use crate::scheduler::wake;
+use crate::timers::Word;
 use std::fmt;
 use std::mem;
 use std::ptr::NonNull;
@@ -139,6 +140,35 @@ impl WordWaker {
             Opened::Task(task) => wake::wake_consuming(task),
             Opened::Boxed(waker) => use_up(waker, |waker| waker.wake()),
         }
+    }
+}
+
+// SAFETY: the word is the address of a header, or of a box with its mark, the lowest bit.
+unsafe impl Word for WordWaker {
+    #[inline(always)]
+    fn into_raw(self) -> *mut () {
+        self.into_raw()
+    }
+
+    #[inline(always)]
+    unsafe fn from_raw(word: *mut ()) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Self::from_raw(word) }
+    }
+
+    #[inline(always)]
+    fn is_of_task(word: *mut (), waker: &Waker) -> bool {
+        Self::is_of_task(word, waker)
+    }
+
+    unsafe fn wakes_as(word: *mut (), waker: &Waker) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { Self::wakes_as(word, waker) }
+    }
+
+    #[inline(always)]
+    fn wake(self) {
+        self.wake();
     }
 }
 

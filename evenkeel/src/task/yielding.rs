@@ -1,7 +1,7 @@
 //! Giving the others a turn.
 
 use super::waker;
-use crate::scheduler::context;
+use crate::processor::context;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -1,8 +1,8 @@
 //! A point in time.
 
 use crate::primitives::clock;
-use crate::runtime::enter;
-use crate::scheduler::context;
+use crate::processor::context;
+use crate::processor::current;
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 use std::time::Duration;
@@ -45,7 +45,7 @@ impl Instant {
     pub fn now() -> Self {
         let here = context::with(|context| context.map(|context| context.shared().clock.now()));
         Self::of(here.unwrap_or_else(|| {
-            enter::with(|handle| handle.map(|handle| handle.shared().clock.now()))
+            current::with(|shared| shared.map(|shared| shared.clock.now()))
                 .unwrap_or_else(clock::now)
         }))
     }

@@ -3,11 +3,11 @@
 #![allow(unsafe_code, reason = "the wheel points to a node in this future")]
 
 use super::Instant;
-use crate::runtime::enter;
-use crate::scheduler::context;
-use crate::scheduler::timers::{Armed, Entry, Progress, Renewed, Timers};
+use crate::processor::context;
+use crate::processor::current;
 use crate::scheduler::timing;
 use crate::task::word_waker::WordWaker;
+use crate::timers::{Armed, Entry, Progress, Renewed, Timers};
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
@@ -124,7 +124,7 @@ impl Sleep {
         {
             // SAFETY: it was armed there, and this is its future. Whether it has fired meanwhile
             // makes no difference.
-            let _ = unsafe { timers.cancel(NonNull::from(&self.entry)) };
+            let _ = unsafe { timers.cancel::<WordWaker>(NonNull::from(&self.entry)) };
         }
     }
 
@@ -148,8 +148,8 @@ impl Sleep {
                 // SAFETY: as above.
                 Some(unsafe { timing::arm_outside(relief.shared(), entry, deadline, waker) })
             }
-            None => enter::with(|handle| {
-                let shared = handle?.shared();
+            None => current::with(|shared| {
+                let shared = shared?;
                 // SAFETY: as above.
                 Some(unsafe { timing::arm_outside(shared, entry, deadline, waker) })
             }),
@@ -209,7 +209,9 @@ impl Future for Sleep {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         match self.entry.progress() {
             Progress::Idle => self.arm(context.waker()),
-            Progress::Armed if self.entry.wakes_task_of(context.waker()) => Poll::Pending,
+            Progress::Armed if self.entry.wakes_task_of::<WordWaker>(context.waker()) => {
+                Poll::Pending
+            }
             Progress::Armed => self.renew(context.waker()),
             Progress::Fired | Progress::Orphaned => self.ended(),
         }

@@ -28,7 +28,6 @@ mod display;
 mod distance;
 mod error;
 mod file;
-mod memory;
 mod shape;
 mod sysfs;
 mod text;
@@ -41,8 +40,8 @@ use std::str::FromStr;
 pub use self::cgroup::Quota;
 pub use self::distance::Distance;
 pub use self::error::TopologyError;
-pub(crate) use self::memory::memory;
 use self::shape::Shape;
+pub(crate) use self::sysfs::memory;
 
 /// The most hardware threads that a machine can have: eight times what Linux supports.
 pub const MAX_CPUS: usize = 65_536;

@@ -4,7 +4,7 @@ use super::knots::knots;
 use super::{Graph, Key, SUSPECTS, Target};
 use crate::detect::report::{Deadlock, Link, Wait, Waiter, What};
 use crate::detect::waiting::Pulse;
-use crate::task::Id;
+use crate::raw_task::id::Id;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
 

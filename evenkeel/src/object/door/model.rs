@@ -9,9 +9,9 @@ use crate::object::inner::Inner;
 use crate::object::ledger::Ledgers;
 use crate::policy::object::Mode as Wanted;
 use crate::primitives::mutation::{check, explore};
+use crate::processor::seat::Seat;
+use crate::processor::shared::Shared;
 use crate::scheduler::model::two_seats;
-use crate::scheduler::seat::Seat;
-use crate::scheduler::shared::Shared;
 use loom::thread;
 use std::sync::Arc;
 

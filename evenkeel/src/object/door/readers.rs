@@ -49,7 +49,7 @@ use crate::object::class::Class;
 use crate::object::way::Way;
 use crate::primitives::atomic::{Edge, Ordering, edge};
 use crate::primitives::spin::pause;
-use crate::scheduler::context::Context;
+use crate::processor::context::Context;
 
 /// One reader.
 const READER: u64 = 1 << INSIDE;

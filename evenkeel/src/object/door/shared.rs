@@ -30,7 +30,7 @@
 //! object is shared. If it is not, no reader is inside. So [`SHARED`] and [`CLOSED`] are cleared by
 //! a holder that has seen all readers leave.
 //! *Reader and holder*: Dekker's pattern, note against lock, with the pair of fences that
-//! [`biased`](crate::scheduler::biased) has: the reader sees the lock, or the holder sees the note.
+//! [`biased`](crate::queue::biased) has: the reader sees the lock, or the holder sees the note.
 //! A word that a reader sees after the holder has left has [`CLOSED`], or no [`SHARED`], or has
 //! been shared anew.
 //! *Reader and holder of a closed object*: that one has its lock from the one that has closed it,
@@ -66,7 +66,7 @@ use crate::object::way::Way;
 use crate::primitives::atomic::{Edge, Ordering, edge};
 use crate::primitives::fence;
 use crate::primitives::spin::pause;
-use crate::scheduler::context::Context;
+use crate::processor::context::Context;
 
 /// The flags that readers look at: whether the host is stuck is nothing to them.
 const SEEN: u64 = FLAGS & !SUSPENDED;

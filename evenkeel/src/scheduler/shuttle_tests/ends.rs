@@ -1,8 +1,8 @@
 //! How tasks end: drains, aborts, and what an aborted one was given.
 
 use super::{check, check_until, join, spawn};
+use crate::processor::shared::Phase;
 use crate::runtime::block_on;
-use crate::scheduler::shared::Phase;
 use crate::scheduler::{run, sweep};
 use crate::sync::Semaphore;
 use crate::task::{self, park, yield_now};

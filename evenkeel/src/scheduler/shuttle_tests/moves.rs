@@ -1,8 +1,9 @@
 //! How tasks go from worker to worker: wakes, yields, queues behind stuck tasks.
 
 use super::{check, join, spawn};
-use crate::scheduler::shared::Shared;
-use crate::scheduler::{context, trial};
+use crate::processor::context;
+use crate::processor::shared::Shared;
+use crate::scheduler::trial;
 use crate::sync::Semaphore;
 use crate::task::{self, current, park, yield_now};
 use shuttle::rand::{Rng, thread_rng};

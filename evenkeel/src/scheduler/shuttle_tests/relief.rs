@@ -2,8 +2,8 @@
 
 use super::{check_relieved, join, spawn};
 use crate::primitives::{Condvar, Mutex, lock};
+use crate::processor::shared::Shared;
 use crate::scheduler::errands;
-use crate::scheduler::shared::Shared;
 use crate::sync::Semaphore;
 use crate::task::park;
 use shuttle::thread;

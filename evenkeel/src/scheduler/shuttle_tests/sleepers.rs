@@ -1,7 +1,7 @@
 //! Workers that fall asleep, and work that comes from outside meanwhile.
 
 use super::{check, join, spawn};
-use crate::scheduler::shared::Shared;
+use crate::processor::shared::Shared;
 use crate::sync::Semaphore;
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::thread;

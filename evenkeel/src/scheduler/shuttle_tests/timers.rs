@@ -2,7 +2,6 @@
 
 use super::{check, join, spawn};
 use crate::runtime::Handle;
-use crate::runtime::blocking::Pool;
 use crate::runtime::checked::TICK;
 use crate::task::yield_now;
 use crate::time::{Instant, sleep, timeout};
@@ -29,8 +28,7 @@ fn timers_fire_wherever_they_were_armed() {
             })
         };
         let handles: Vec<_> = (1..3).map(task).collect();
-        let pool = Arc::new(Pool::new(shared.clone(), "model".to_owned(), None));
-        Handle::new(shared.clone(), pool).block_on(sleep(Duration::from_nanos(TICK)));
+        Handle::new(shared.clone()).block_on(sleep(Duration::from_nanos(TICK)));
         handles.into_iter().for_each(join);
     });
 }
@@ -96,8 +94,7 @@ fn a_clock_that_stands_moves_when_all_are_idle() {
         let handles: Vec<_> = (0..3).map(task).collect();
         shared.go_outside();
         handles.into_iter().for_each(join);
-        let pool = Arc::new(Pool::new(shared.clone(), "model".to_owned(), None));
-        Handle::new(shared.clone(), pool).block_on(async {
+        Handle::new(shared.clone()).block_on(async {
             let start = Instant::now();
             sleep(Duration::from_nanos(3 * TICK)).await;
             assert_eq!(start.elapsed(), Duration::from_nanos(3 * TICK));

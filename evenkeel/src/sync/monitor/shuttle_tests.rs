@@ -5,7 +5,7 @@
 //! assertion.
 
 use super::{Accepted, Clause, Condition, Entry, Held, Monitor, Set, call, lock_all, try_lock_all};
-use crate::scheduler::shared::Shared;
+use crate::processor::shared::Shared;
 use crate::scheduler::shuttle_tests::{check, join, spawn};
 use crate::task::yield_now;
 use shuttle::rand::{Rng, thread_rng};

@@ -1,0 +1,505 @@
+//! The split deque of fork-join jobs.
+//!
+//! # Roles
+//! The *owner* pushes and pops at the head. *Thieves* take at the tail, the oldest job first, which
+//! is the largest. A thief that finds nothing public may be a *seizer*, who publishes jobs of an
+//! owner that does not answer.
+//!
+//! # States
+//! A place is a [`Slot`], which holds a job. Places `0..head` are in use. Those in `tail..split`
+//! are *public*: thieves take them. Those in `split..head` are *private*: the owner takes them
+//! without asking anybody. Those below `tail` have been stolen, and their owner waits for them
+//! further down its stack: each is in use until the owner has seen that its thief is done with it,
+//! and has made it free again ([`Deque::retire`]). `ends` holds `tail`, `split` and a tag in one
+//! word; `fence` repeats `split` for the owner, or is [`CLOSED`] while a seizer is at work. Whoever
+//! changes `split` has the lock.
+//!
+//! # Protocol
+//! *Push*: a look at `limit`, the job into its place, `head + 1`. *Pop*: `head := place`, a light
+//! fence, and a look at `fence`; if the place is not below it, the job is the owner's. Both are
+//! plain loads and stores. Otherwise the owner *reclaims*: under the lock it moves `split` down by
+//! one CAS, half way to the tail, unless the tail has passed the place: then the job was stolen,
+//! and the place stays in use. *Without `membarrier`* nothing can be seized, so the owner publishes
+//! each job as it pushes it. *Steal*: one CAS moves `tail` up by one; the thief then has the place,
+//! until it says by the latch there that it is done. *Ask*: a thief that finds nothing public sets
+//! `limit` to zero, which stops the owner at its next push: it publishes the older half of what is
+//! private, and goes on. *Seize*: where it does not push, the thief takes the lock, closes the
+//! fence, pays for a heavy fence, reads `head`, publishes half of what is private, and opens the
+//! fence again. An owner that has to reclaim or publish meanwhile waits for as long as that fence
+//! takes, some 10 µs.
+//!
+//! # Why nothing is lost or run twice
+//! *Between thieves and owner*: the place of a job that is public goes to whoever's CAS changes the
+//! word, for `tail` and `split` lie in it. A thief reads the place after its CAS; the owner does
+//! not use it again before the thief is done with it, so the thief reads what was published, and
+//! the owner finds the result. *Between seizer and owner*: a pop and a seizure form Dekker's
+//! pattern, `head` against `fence`. Either the owner sees the fence closed, and waits for the lock;
+//! or the seizer sees the lower head, and publishes nothing that the owner has just taken.
+//!
+//! # Descendants
+//! A worker that waits for a stolen job may run descendants of that job and nothing else. A thief's
+//! deque is empty when it begins a job: it is idle, or it waits and has been robbed of all that is
+//! older, or it waits for a scope and makes sure; so what lies in it until the job is complete are
+//! the job's descendants. The thief changes the tag whenever it begins or ends one. So a waiter
+//! that reads the word, finds its job incomplete after that, and then succeeds in its CAS has taken
+//! a descendant ([`Deque::steal_while`]).
+//!
+//! # Overflow
+//! Boxed jobs beyond the last place go into the [overflow]. A fork that finds no place runs both
+//! halves on the spot, the first one first: plain calls are one of the orders that a thread for
+//! each half can take. What lies in the overflow stays there meanwhile, for thieves, or for the
+//! owner once the frame that has pushed it waits or ends. The deque of a processor without a worker
+//! has no place at all, and nothing is pushed there: what is spawned on the relief goes to the
+//! workers.
+//!
+//! # Notes
+//! A job may come with a note in its slot, which others read before they take or ask for anything.
+//! Whoever leaves one clears it with the job, so that a push without a note stores nothing more. A
+//! note is a hint: what a reader sees may be that of another job.
+//!
+//! # Source
+//! The split deque with a request is that of Lace (van Dijk and van de Pol, "Lace: non-blocking
+//! split deque for work-stealing", 2014), and so are the [slots](self::slot). The seizure, for
+//! owners inside a long leaf, is ours.
+//!
+//! # Rejected
+//! Chase and Lev's deque: a full fence in each pop. A timer that has owners publish now and then
+//! (heartbeat scheduling): whoever is idle waits for the beat. A buffer that grows: jobs lie in it.
+//! Places that hold the addresses of jobs on the stack: a fork stores the address, the job's index
+//! and a latch besides (`fib(35)` by the form that passes the worker: 55 to 59 ms instead of 41). A
+//! head that lives in registers alone, with a mark in each slot by which a seizer finds it: one
+//! store less for that form, one more for the other, and by a model of the owner's part no
+//! difference in the former.
+
+pub(crate) mod closures;
+pub(crate) mod fifo;
+mod home;
+pub(crate) mod latch;
+#[cfg(all(test, loom))]
+mod model;
+pub(crate) mod note;
+mod overflow;
+pub(crate) mod runners;
+pub(crate) mod slot;
+mod store;
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;
+
+use self::slot::{Place, Slot};
+use crate::primitives::atomic::{AtomicPtr, AtomicU32, AtomicU64, Edge, Ordering, edge};
+use crate::primitives::fence;
+use crate::primitives::spin_lock::SpinLock;
+use crossbeam_utils::CachePadded;
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::ptr;
+
+/// The owner's fence while a seizer is at work: no place is above it.
+const CLOSED: *mut Slot = ptr::without_provenance_mut(usize::MAX);
+
+/// Where a push has to stop if somebody has asked for jobs: everywhere.
+const ASKED: *mut Slot = ptr::null_mut();
+
+/// Slots of a deque: with what stands before them they fill 4 MiB of addresses. A fork that finds
+/// none left runs both halves on the spot, and boxed jobs go into the [overflow]. As many nested
+/// forks as this need a stack of several megabytes; the memory is touched as it is used.
+#[cfg(not(any(loom, shuttle)))]
+pub(crate) const PLACES: u32 = (1 << 16) - 6;
+#[cfg(any(loom, shuttle))]
+pub(crate) const PLACES: u32 = 4;
+
+/// The deque of one worker, which lies in a [`Home`]. Its alignment is its size, so that an owner
+/// that keeps a [`Place`] need not keep the deque: each register that is kept across the first half
+/// of a fork is a store in that fork and in all leaves below.
+#[repr(C)]
+#[cfg_attr(not(any(loom, shuttle)), repr(align(0x40_0000)))]
+#[cfg_attr(any(loom, shuttle), repr(align(0x1000)))]
+pub(crate) struct Deque {
+    own: CachePadded<Own>,
+    ends: CachePadded<AtomicU64>,
+    /// The jobs that no place is left for.
+    overflow: CachePadded<Overflow>,
+    /// Free ones, or more, from the first on as far as has been [`prepared`](Own::prepared).
+    slots: [MaybeUninit<Slot>; PLACES as usize],
+}
+
+/// How many slots are prepared at a time: a page of memory.
+const CHUNK: u32 = 64;
+
+const _: () = assert!(size_of::<Deque>() == align_of::<Deque>());
+
+/// What the owner uses all the time. Places are told by their addresses.
+struct Own {
+    head: AtomicPtr<Slot>,
+    fence: AtomicPtr<Slot>,
+    /// Where a push has to stop: where slots have been prepared no further, or at once: [`ASKED`],
+    /// which it always is if [every job](Self::publishes_all) is to be public.
+    limit: AtomicPtr<Slot>,
+    /// How many slots have been prepared. Memory is touched as it is needed.
+    prepared: AtomicU32,
+    /// How many it may have.
+    places: u32,
+    /// How many of the jobs, those of the overflow among them, are boxed ones. Only the owner
+    /// looks.
+    boxed: AtomicU32,
+    /// Whether each job is published as it is pushed: where the pair of fences is not asymmetric
+    /// nothing can be seized.
+    publishes_all: bool,
+    /// For changes of `split`.
+    lock: SpinLock<()>,
+}
+
+/// The word that owner and thieves change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ends(u64);
+
+impl Ends {
+    /// Enough for [`PLACES`] itself; the tag has the other 30.
+    const BITS: u32 = 17;
+    const MASK: u64 = (1 << Self::BITS) - 1;
+    const TAG: u64 = 1 << (2 * Self::BITS);
+
+    fn tail(self) -> u32 {
+        (self.0 & Self::MASK) as u32
+    }
+
+    fn split(self) -> u32 {
+        (self.0 >> Self::BITS & Self::MASK) as u32
+    }
+
+    fn with_split(self, split: u32) -> Self {
+        Self(self.0 & !(Self::MASK << Self::BITS) | u64::from(split) << Self::BITS)
+    }
+
+    fn with_tail(self, tail: u32) -> Self {
+        Self(self.0 & !Self::MASK | u64::from(tail))
+    }
+}
+
+/// How many jobs lie in a deque and its overflow, as its owner counts: stolen ones count until the
+/// owner has come down to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Level(usize);
+
+impl Level {
+    /// Below all jobs.
+    pub(crate) const FLOOR: Self = Self(0);
+}
+
+/// What became of a job that its owner wants back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Reclaimed {
+    /// It is the owner's.
+    Own,
+    /// A thief has it.
+    Stolen,
+}
+
+impl Deque {
+    fn ends(&self, order: Ordering) -> Ends {
+        Ends(self.ends.load(order))
+    }
+
+    fn exchange(&self, from: Ends, to: Ends, order: Ordering) -> bool {
+        self.ends.compare_exchange(from.0, to.0, order, Ordering::Relaxed).is_ok()
+    }
+
+    /// Where a push has to stop when nobody has asked.
+    fn usual_limit(&self) -> *mut Slot {
+        if self.own.publishes_all {
+            ASKED
+        } else {
+            self.place(self.own.prepared.load(Ordering::Relaxed)).0
+        }
+    }
+
+    /// Has the owner's fence repeat `split`. The caller has the lock.
+    fn open(&self, split: u32) {
+        self.own.fence.store(self.place(split).0, Ordering::Relaxed);
+    }
+
+    /// The first free place, as the owner sees it.
+    #[inline(always)]
+    pub(crate) fn head(&self) -> Place {
+        Place(self.own.head.load(Ordering::Relaxed))
+    }
+
+    /// The number of the first free place, as others see it.
+    fn height(&self, order: Ordering) -> u32 {
+        self.index(Place(self.own.head.load(order)))
+    }
+
+    /// Whether a job can be pushed into the place `head`, which is [`head`](Self::head). If not,
+    /// slots have to be [prepared](Self::prepare), or the owner has to [publish](Self::publish)
+    /// after the push, because somebody has asked.
+    #[inline(always)]
+    pub(crate) fn has_room(&self, head: Place) -> bool {
+        debug_assert_eq!(head, self.head());
+        head.0 < self.own.limit.load(Ordering::Relaxed)
+    }
+
+    /// Pushes the job that is in the slot at `head`. The caller is the owner.
+    #[inline(always)]
+    pub(crate) fn push(&self, head: Place) {
+        self.own.head.store(head.next().0, edge(Edge::DequePush, Ordering::Release));
+    }
+
+    /// Counts boxed jobs, which may outlive the frame that has pushed them, in or out. The caller
+    /// is the owner.
+    pub(crate) fn count_boxed(&self, change: i32) {
+        let boxed = self.own.boxed.load(Ordering::Relaxed);
+        self.own.boxed.store(boxed.wrapping_add_signed(change), Ordering::Relaxed);
+    }
+
+    /// Whether the job at `place` is the newest. The caller is the owner.
+    pub(crate) fn is_last(&self, place: Place) -> bool {
+        self.level() == self.level_above(place)
+    }
+
+    /// How many jobs lie here. The caller is the owner.
+    pub(crate) fn level(&self) -> Level {
+        Level(self.index(self.head()) as usize + self.overflow.height())
+    }
+
+    /// The level without the job at `place` and all that is newer.
+    pub(crate) fn level_below(&self, place: Place) -> Level {
+        Level(self.index(place) as usize)
+    }
+
+    /// The level with the job at `place` as the newest.
+    pub(crate) fn level_above(&self, place: Place) -> Level {
+        self.level_below(place.next())
+    }
+
+    /// Whether no place is left for a job. The caller is the owner.
+    #[inline(always)]
+    pub(crate) fn is_full(&self) -> bool {
+        let head = self.head();
+        !self.has_room(head) && !self.prepare(head)
+    }
+
+    /// Whether boxed jobs are in the deque. The caller is the owner.
+    #[inline(always)]
+    pub(crate) fn has_boxed(&self) -> bool {
+        self.own.boxed.load(Ordering::Relaxed) != 0
+    }
+
+    /// Leaves a note for the job that goes into the place `head` next, or clears it with zero. The
+    /// caller is the owner.
+    pub(crate) fn leave_note(&self, head: Place, note: u32) {
+        if self.prepare(head) {
+            self.slot(self.index(head)).set_note(note);
+        }
+    }
+
+    /// The note of the oldest job, public or not; zero if it has none. None if there is no job. A
+    /// hint.
+    pub(crate) fn oldest(&self) -> Option<u32> {
+        let ends = self.ends(Ordering::Relaxed);
+        let index = ends.tail();
+        let prepared = self.own.prepared.load(Ordering::Acquire);
+        // What is public can be taken even if the owner has lowered the head, because it wants it
+        // back.
+        let end = self.height(Ordering::Relaxed).max(ends.split()).min(prepared);
+        (index < end).then(|| self.slot(index).note())
+    }
+
+    /// Takes back the job at `place`, the last one. False if that takes a
+    /// [`reclaim`](Self::reclaim). The caller is the owner.
+    #[inline(always)]
+    pub(crate) fn pop(&self, place: Place) -> bool {
+        debug_assert_eq!(place.next(), self.head());
+        // Released, because a seizer relies on the places below.
+        self.own.head.store(place.0, Ordering::Release);
+        fence::light(Edge::DequeLight);
+        place.0 >= self.own.fence.load(Ordering::Relaxed)
+    }
+
+    /// What has become of the job at `place`, the last one, which [`pop`](Self::pop) has not given
+    /// or has not been asked for. A stolen one stays there until the owner [retires](Self::retire)
+    /// the place. The caller is the owner.
+    #[cold]
+    pub(crate) fn reclaim(&self, place: Place) -> Reclaimed {
+        let index = self.index(place);
+        let _lock = self.own.lock.lock();
+        // No seizer is at work, and the next one sees the head.
+        loop {
+            let ends = self.ends(Ordering::Relaxed);
+            if ends.tail() > index {
+                self.own.head.store(place.next().0, Ordering::Release);
+                return Reclaimed::Stolen;
+            }
+            if index >= ends.split() {
+                self.own.head.store(place.0, Ordering::Release);
+                return Reclaimed::Own;
+            }
+            // Half of what is below stays public: more would be reclaimed place by place, less
+            // published again.
+            let split = ends.tail() + (index - ends.tail()) / 2;
+            if self.exchange(ends, ends.with_split(split), Ordering::Relaxed) {
+                self.own.head.store(place.0, Ordering::Release);
+                self.open(split);
+                return Reclaimed::Own;
+            }
+        }
+    }
+
+    /// Makes the place of a stolen job free: the deque is empty from there on. The caller is the
+    /// owner, has seen by the latch there that the thief is done, and needs nothing of the slot any
+    /// more.
+    pub(crate) fn retire(&self, place: Place) {
+        let index = self.index(place);
+        let slot = self.slot(index);
+        slot.latch.reset();
+        slot.set_note(0);
+        let _lock = self.own.lock.lock();
+        let ends = self.ends(Ordering::Relaxed);
+        debug_assert_eq!((ends.tail(), ends.split()), (index + 1, index + 1));
+        debug_assert_eq!(self.head(), place.next(), "nothing lies above");
+        self.own.head.store(place.0, Ordering::Release);
+        // Nothing is public, so no thief changes the word meanwhile.
+        self.ends.store(ends.with_tail(index).with_split(index).0, Ordering::Relaxed);
+        self.open(index);
+    }
+
+    /// Publishes the older half of what is private, and gives the number of jobs. The caller is the
+    /// owner.
+    #[cold]
+    pub(crate) fn publish(&self) -> u32 {
+        // Acquired: whoever has asked may be asleep, and has said so before.
+        self.own.limit.swap(self.usual_limit(), Ordering::Acquire);
+        let _lock = self.own.lock.lock();
+        let (published, split) = self.move_split(self.height(Ordering::Relaxed));
+        self.open(split);
+        published
+    }
+
+    /// Publishes all jobs. The caller is the owner.
+    fn publish_all(&self) {
+        let _lock = self.own.lock.lock();
+        let head = self.height(Ordering::Relaxed);
+        while self.move_split(head).0 > 0 {}
+        self.open(head);
+    }
+
+    /// Moves the split half way to `head`, which is no less than it; gives the number of places and
+    /// the new split. The caller has the lock.
+    fn move_split(&self, head: u32) -> (u32, u32) {
+        loop {
+            let ends = self.ends(Ordering::Relaxed);
+            let count = head.saturating_sub(ends.split()).div_ceil(2);
+            let split = ends.split() + count;
+            if self.exchange(
+                ends,
+                ends.with_split(split),
+                edge(Edge::DequePublish, Ordering::Release),
+            ) {
+                return (count, split);
+            }
+        }
+    }
+
+    /// Takes the oldest public job, and gives the number of its slot. None if there is none, or if
+    /// somebody else was faster.
+    #[cfg(all(test, not(shuttle)))]
+    pub(crate) fn steal(&self) -> Option<u32> {
+        self.steal_while(|| true)
+    }
+
+    /// The same, if `holds` after the look at the deque.
+    pub(crate) fn steal_while(&self, holds: impl FnOnce() -> bool) -> Option<u32> {
+        // Acquired: `holds` looks after this.
+        let ends = self.ends(edge(Edge::DequeLook, Ordering::Acquire));
+        let index = ends.tail();
+        if index >= ends.split() || !holds() {
+            return None;
+        }
+        self.exchange(ends, ends.with_tail(index + 1), edge(Edge::DequeSteal, Ordering::Acquire))
+            .then_some(index)
+    }
+
+    /// Says that the owner begins or ends a job that it has stolen: what it pushes from now on are
+    /// not descendants of what went before. The caller is the owner.
+    pub(crate) fn change_root(&self) {
+        self.ends.fetch_add(Ends::TAG, Ordering::Relaxed);
+    }
+
+    /// Whether nothing is left here, public or private. The caller is the owner.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.height(Ordering::Relaxed) == self.ends(Ordering::Relaxed).tail()
+            && self.overflow.is_empty()
+    }
+
+    /// Whether somebody has asked, and has had no answer yet.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.own.limit.load(Ordering::Relaxed) == ASKED
+    }
+
+    /// Whether there is anything to steal.
+    pub(crate) fn has_public(&self) -> bool {
+        self.has_public_place() || !self.overflow.is_empty()
+    }
+
+    fn has_public_place(&self) -> bool {
+        let ends = self.ends(Ordering::Relaxed);
+        ends.tail() < ends.split()
+    }
+
+    /// Whether there is anything to ask for, more or less.
+    pub(crate) fn has_private(&self) -> bool {
+        self.height(Ordering::Relaxed) > self.ends(Ordering::Relaxed).split()
+    }
+
+    /// Whether there is anything, public or private, more or less.
+    pub(crate) fn has_any(&self) -> bool {
+        self.has_public() || self.has_private()
+    }
+
+    /// Whether its owner is inside a fork, or has jobs: any place is in use, those of stolen jobs
+    /// among them. More or less, but for whoever knows of a stolen job.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.height(Ordering::Relaxed) > 0
+    }
+
+    /// Asks the owner to publish at its next push.
+    pub(crate) fn ask(&self) {
+        if !self.is_asked() {
+            self.own.limit.store(ASKED, Ordering::Release);
+        }
+    }
+
+    /// Publishes the older half of what the owner has private, without the owner, and gives the
+    /// number of jobs. It costs a heavy fence; without one there is nothing to be had.
+    #[cold]
+    pub(crate) fn seize(&self) -> u32 {
+        let Some(_lock) = self.own.lock.try_lock() else { return 0 };
+        let before = self.own.fence.load(Ordering::Relaxed);
+        self.own.fence.store(CLOSED, Ordering::Relaxed);
+        if !fence::heavy(Edge::DequeHeavy) {
+            self.own.fence.store(before, Ordering::Relaxed);
+            return 0;
+        }
+        // Acquired: the places below are those that the owner has filled.
+        let head = self.height(edge(Edge::DequeHead, Ordering::Acquire));
+        let (published, split) = self.move_split(head);
+        self.open(split);
+        published
+    }
+}
+
+impl fmt::Debug for Deque {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ends = self.ends(Ordering::Relaxed);
+        f.debug_struct("Deque")
+            .field("tail", &ends.tail())
+            .field("split", &ends.split())
+            .field("head", &self.height(Ordering::Relaxed))
+            .field("overflow", &self.overflow.height())
+            .finish_non_exhaustive()
+    }
+}
+
+pub(crate) use home::Home;
+use overflow::Overflow;
+pub(crate) use overflow::Spilled;

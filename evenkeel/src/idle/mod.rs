@@ -1,0 +1,321 @@
+//! How processors fall asleep and are woken.
+//!
+//! # Roles
+//! A *pusher* has just made a task visible in a queue or an inbox. A *searcher* is awake, without
+//! work, and looks at the others. A *sleeper* is parked. The *watch* is the sleeper at the bottom
+//! of the stack: its sleeps are bounded while others work.
+//!
+//! # States
+//! `word` counts the sleepers and the searchers, and who is away. `stack` holds the sleepers, the
+//! last to fall asleep on top. Each processor has a flag, `asleep`.
+//!
+//! # Falling asleep
+//! 1. If it has been searching, the processor counts itself out of the searchers.
+//! 2. It *announces* itself: onto the stack, `asleep := true`, one more sleeper in `word`.
+//! 3. A full fence.
+//! 4. It looks at every queue and inbox once more, and at the phase of the runtime. If there is
+//!    anything, it takes itself off the stack (somebody else may have done so: then it has been
+//!    woken) and goes on.
+//! 5. It parks until `asleep` is false.
+//!
+//! # Waking
+//! 1. The pusher makes the task visible.
+//! 2. A full fence, which on x86 is the locked instruction that made the task ready (the push into
+//!    one's own queue comes before it) or that put it into an inbox. The only worker of a runtime
+//!    does without where it would need one of its own: it is awake, and there is nobody else.
+//! 3. It loads `word`. If somebody sleeps, nobody searches, and the policy finds it worth the
+//!    price, it takes the top of the stack, counts it as a searcher, clears `asleep` and unparks
+//!    it.
+//!
+//! A searcher that finds work and was the last one wakes the next sleeper, if there is more:
+//! wake-ups come in a chain, one per task found, not in a herd.
+//!
+//! # Why no wake-up is lost
+//! The push and the announcement form Dekker's pattern with a full fence on either side. So the
+//! pusher sees the sleeper (3), or the sleeper sees the task (4). If the pusher sees a searcher
+//! instead and leaves it to that, then the searcher was counted in when the pusher looked, so its
+//! step 1 comes after the push's fence, and its step 4 sees the task. Both fences run at every push
+//! and at every announcement, not once per batch, so the delay is that of one step.
+//!
+//! A pusher that the policy keeps from waking (a lone task in its own queue) runs the task itself
+//! at its next switch. If its present poll lasts, the watch finds the task: it looks at the heads'
+//! ages at least every [`waking::LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH) for as long
+//! as anybody is awake. When all are asleep the watch sleeps without a bound, and the pusher who
+//! finds it so (`armed` is false) unparks it to begin its rounds. An idle runtime does not wake at
+//! all. `armed` says that the sleeper at the bottom has a bounded sleep or an unpark on its way: it
+//! changes under the stack's lock alone, and whoever takes an armed watch off the stack unparks the
+//! next one.
+//!
+//! # When all workers compute
+//! `word` also counts the workers that are [*away*](absence), inside fork-join. When all are, none
+//! sleeps or searches, and the pusher of step 3 [calls](calling) the [`relief`](crate::scheduler::relief).
+//! Both conditions of step 3 are one comparison of `word`.
+//!
+//! # Rejected
+//! A plain load of `word` after a plain push, with a fence once per batch: a poll that goes on for
+//! long after the push would leave the task beside a sleeper. The heavy fence in step 3: it would
+//! interrupt every core whenever one falls asleep. Waking for each push: two tasks that take turns
+//! would pay a system call of 7 to 11 µs per turn.
+
+mod absence;
+mod calling;
+mod counts;
+#[cfg(all(test, loom))]
+mod model;
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;
+
+use crate::primitives::atomic::{AtomicBool, AtomicU64, Edge, Ordering};
+use crate::primitives::thread::{self, Thread};
+use crate::primitives::{Mutex, fence, lock};
+use calling::Calling;
+use counts::{ALL_AWAY, AWAY, SEARCHER, SLEEPER};
+use std::time::Duration;
+
+/// The sleepers and searchers of a runtime.
+#[derive(Debug)]
+pub(crate) struct Idle {
+    word: AtomicU64,
+    /// Whether the watch makes its rounds.
+    armed: AtomicBool,
+    stack: Mutex<Vec<usize>>,
+    seats: Box<[Seat]>,
+    /// How many of the seats are workers'. The one that may follow is the relief's, which is never
+    /// on the stack.
+    workers: usize,
+    calling: Calling,
+}
+
+/// Where a processor sleeps.
+#[derive(Debug)]
+struct Seat {
+    asleep: AtomicBool,
+    /// The worker's thread, once it runs.
+    thread: Mutex<Option<Thread>>,
+}
+
+impl Idle {
+    /// For so many workers, and perhaps a relief.
+    pub(crate) fn new(workers: usize, relief: bool) -> Self {
+        let seat = || Seat { asleep: AtomicBool::new(false), thread: Mutex::new(None) };
+        Self {
+            word: AtomicU64::new(if relief { ALL_AWAY - workers as u64 * AWAY } else { 0 }),
+            armed: AtomicBool::new(false),
+            stack: Mutex::new(Vec::with_capacity(workers)),
+            seats: (0..workers + usize::from(relief)).map(|_| seat()).collect(),
+            workers,
+            calling: Calling::new(),
+        }
+    }
+
+    /// Says which thread runs the processor `me`: the caller.
+    pub(crate) fn sit(&self, me: usize) {
+        *lock(&self.seats[me].thread) = Some(thread::current());
+    }
+
+    #[inline(always)]
+    pub(crate) fn counts(&self) -> Counts {
+        Counts::of(self.word.load(Ordering::Relaxed))
+    }
+
+    /// Whether a push has to be told to somebody: one sleeps, or all are away.
+    #[inline(always)]
+    pub(crate) fn is_pusher_to_look(&self) -> bool {
+        self.word.load(Ordering::Relaxed) >= ALL_AWAY
+    }
+
+    /// Counts the caller in as a searcher if `may` allows it.
+    pub(crate) fn begin_search(&self, may: impl Fn(Counts) -> bool) -> bool {
+        let mut word = self.word.load(Ordering::Relaxed);
+        while may(Counts::of(word)) {
+            match self.word.compare_exchange_weak(
+                word,
+                word + SEARCHER,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return true,
+                Err(actual) => word = actual,
+            }
+        }
+        false
+    }
+
+    /// Counts the caller out again. True if it was the last searcher.
+    pub(crate) fn end_search(&self) -> bool {
+        let before = self.word.fetch_sub(SEARCHER, Ordering::AcqRel);
+        // Whoever has left a task to this searcher relies on the look that follows.
+        fence::after_read_modify_write(Edge::IdleSleep);
+        Counts::of(before).searching == 1
+    }
+
+    /// Announces that `me` falls asleep, up to and with the fence. Its last look at the queues has
+    /// to follow, then [`sleep`](Self::sleep) or [`cancel`](Self::cancel).
+    pub(crate) fn announce(&self, me: usize) {
+        let mut stack = lock(&self.stack);
+        stack.push(me);
+        self.seats[me].asleep.store(true, Ordering::Relaxed);
+        self.word.fetch_add(SLEEPER, Ordering::AcqRel);
+        drop(stack);
+        fence::full(Edge::IdleSleep);
+    }
+
+    /// Takes the announcement back. False if `me` has been woken meanwhile, which makes it a
+    /// searcher.
+    pub(crate) fn cancel(&self, me: usize) -> bool {
+        self.remove(me, 0)
+    }
+
+    /// Sleeps once, for at most `limit`. True if `me` has been woken, and is a searcher; false if
+    /// the announcement still stands: time is up, or the watch is to begin its rounds.
+    pub(crate) fn sleep(&self, me: usize, limit: Option<Duration>) -> bool {
+        let asleep = &self.seats[me].asleep;
+        if asleep.load(Ordering::Acquire) {
+            thread::park(limit);
+        }
+        !asleep.load(Ordering::Acquire)
+    }
+
+    /// Whether `me` is the watch, and whether everybody sleeps. With that it says whether the watch
+    /// makes its rounds: who pushes is awake, so it was taken off the stack after this and sees
+    /// what it said.
+    pub(crate) fn watch(&self, me: usize) -> Watch {
+        let stack = lock(&self.stack);
+        if stack.first() != Some(&me) {
+            return Watch::None;
+        }
+        let all = stack.len() == self.workers;
+        self.armed.store(!all, Ordering::Relaxed);
+        if all { Watch::AllAsleep } else { Watch::Duty }
+    }
+
+    /// Has the watch begin its rounds, if somebody sleeps and it has not begun.
+    pub(crate) fn arm(&self) {
+        if self.armed.load(Ordering::Relaxed) {
+            return;
+        }
+        let stack = lock(&self.stack);
+        if let Some(&bottom) = stack.first() {
+            self.armed.store(true, Ordering::Relaxed);
+            self.unpark(bottom);
+        }
+    }
+
+    /// Wakes the sleeper on top of the stack as a searcher.
+    pub(crate) fn wake_one(&self) -> bool {
+        // Two pushers that both saw no searcher wake one sleeper between them.
+        self.wake_nearest(|_| Some(()), |counts| counts.searching == 0)
+    }
+
+    /// Wakes the sleeper of the least rank as a searcher, of equals the last to fall asleep, if
+    /// `may` allows it. Those without a rank stay asleep.
+    #[cold]
+    pub(crate) fn wake_nearest<R: Ord>(
+        &self,
+        rank: impl Fn(usize) -> Option<R>,
+        may: impl Fn(Counts) -> bool,
+    ) -> bool {
+        let mut stack = lock(&self.stack);
+        if !may(self.counts()) {
+            return false;
+        }
+        let sleepers = stack.iter().enumerate().rev();
+        let ranked = sleepers.filter_map(|(position, &who)| Some((rank(who)?, position)));
+        let Some((_, position)) = ranked.min_by(|a, b| a.0.cmp(&b.0)) else { return false };
+        let who = self.take_off(&mut stack, position, SEARCHER);
+        drop(stack);
+        self.unpark(who);
+        true
+    }
+
+    /// Wakes `who` as a searcher, if it sleeps. The relief is called, if it runs.
+    pub(crate) fn wake(&self, who: usize) -> bool {
+        if who == self.workers {
+            return self.is_up() && self.call() == Called::Done;
+        }
+        if !self.seats[who].asleep.load(Ordering::Relaxed) || !self.remove(who, SEARCHER) {
+            return false;
+        }
+        self.unpark(who);
+        true
+    }
+
+    /// Wakes everybody, as searchers.
+    pub(crate) fn wake_all(&self) {
+        for who in 0..self.seats.len() {
+            self.wake(who);
+        }
+    }
+
+    fn remove(&self, who: usize, searcher: u64) -> bool {
+        let mut stack = lock(&self.stack);
+        match stack.iter().position(|&sleeper| sleeper == who) {
+            Some(position) => {
+                self.take_off(&mut stack, position, searcher);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes a sleeper off the stack, and says who it is.
+    fn take_off(&self, stack: &mut Vec<usize>, position: usize, searcher: u64) -> usize {
+        let who = stack.remove(position);
+        self.woken(who, searcher);
+        if position == 0
+            && self.armed.load(Ordering::Relaxed)
+            && let Some(&bottom) = stack.first()
+        {
+            // The watch leaves: the next sleeper goes on with its rounds.
+            self.unpark(bottom);
+        }
+        who
+    }
+
+    /// The change of a sleeper that has been taken off the stack, under the stack's lock.
+    fn woken(&self, who: usize, searcher: u64) {
+        self.word.fetch_add(searcher.wrapping_sub(SLEEPER), Ordering::AcqRel);
+        self.seats[who].asleep.store(false, Ordering::Release);
+    }
+
+    /// Calls `f` if all workers sleep, and wakes nobody meanwhile.
+    pub(crate) fn if_all_sleep<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
+        let stack = lock(&self.stack);
+        (stack.len() == self.workers).then(f)
+    }
+
+    /// Whether `who` has announced that it sleeps, and nobody has woken it.
+    pub(crate) fn is_asleep(&self, who: usize) -> bool {
+        self.seats[who].asleep.load(Ordering::Relaxed)
+    }
+
+    /// Has every sleeper look once more how long it may sleep.
+    pub(crate) fn unpark_all(&self) {
+        (0..self.workers).for_each(|who| self.unpark(who));
+        if self.is_up() {
+            self.unpark(self.workers);
+        }
+    }
+
+    /// Unparks the thread of `who`, whatever it is parked for.
+    pub(crate) fn unpark(&self, who: usize) {
+        if let Some(thread) = &*lock(&self.seats[who].thread) {
+            thread.unpark();
+        }
+    }
+}
+
+/// What a sleeper has to do beside sleeping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watch {
+    /// Nothing: it is not the watch.
+    None,
+    /// It is, and others work.
+    Duty,
+    /// It is, and nobody works.
+    AllAsleep,
+}
+
+pub(crate) use absence::Absence;
+pub(crate) use calling::Called;
+pub(crate) use counts::Counts;

@@ -1,0 +1,179 @@
+//! The queue of closures that block, and a count of the threads that run them.
+//!
+//! # Roles
+//! A *spawner* queues a closure, as a task that completes in one poll. A *blocking thread* takes the
+//! oldest closure and runs it (`runtime/blocking.rs` has its loop). The thread that shuts the
+//! runtime down *closes* the queue and waits for the blocking threads to leave.
+//!
+//! # Steps
+//! All state is under one lock. *Push*: the spawner queues its closure. If the queue is longer than
+//! there are idle threads, and fewer than [`MOST_THREADS`] run, the spawner has to start one;
+//! otherwise it notifies one. *Take*: a blocking thread waits until the queue has a closure, and
+//! takes it. A thread leaves once it has been idle for [`KEEP_ALIVE`], counted from the end of its
+//! last closure: a notification whose closure another thread takes does not prolong it. *Close*:
+//! the queue is emptied, and every thread is notified.
+//!
+//! # Why nothing is lost
+//! The thread that changes the state under the lock notifies after the change, and a blocking
+//! thread looks at the state before each wait.
+
+use crate::primitives::{Condvar, Mutex, MutexGuard, lock};
+use crate::raw_task::id::Id;
+use crate::raw_task::report::TaskInfo;
+use crate::raw_task::rights::Runnable;
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// The most blocking threads: Tokio's number, which its users have come to count on.
+pub(crate) const MOST_THREADS: usize = 512;
+
+/// How long an idle thread stays.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// The closures of one runtime that wait for a thread, and its blocking threads.
+#[derive(Debug)]
+pub(crate) struct Blocking {
+    state: Mutex<State>,
+    /// Wakes idle threads for a closure, or at the end.
+    queued: Condvar,
+    /// Wakes the thread that shuts the runtime down once the last blocking thread has left.
+    left: Condvar,
+}
+
+thread_local! {
+    /// The runtime whose blocking thread this is.
+    static OWN: Cell<*const Blocking> = const { Cell::new(std::ptr::null()) };
+}
+
+#[derive(Debug, Default)]
+struct State {
+    queue: VecDeque<Runnable>,
+    /// What runs, by thread.
+    running: Vec<TaskInfo>,
+    threads: usize,
+    idle: usize,
+    closed: bool,
+}
+
+/// What has come of a push.
+#[must_use]
+pub(crate) enum Pushed {
+    /// A thread comes for the closure.
+    Awaited,
+    /// The caller has to start a thread, which is counted already.
+    NeedsThread,
+    /// The queue is closed; this is the closure.
+    Refused(Runnable),
+}
+
+impl Blocking {
+    pub(crate) fn new() -> Self {
+        Self { state: Mutex::default(), queued: Condvar::new(), left: Condvar::new() }
+    }
+
+    /// Queues a closure.
+    pub(crate) fn push(&self, closure: Runnable) -> Pushed {
+        let mut state = lock(&self.state);
+        if state.closed {
+            return Pushed::Refused(closure);
+        }
+        state.queue.push_back(closure);
+        if state.queue.len() > state.idle && state.threads < MOST_THREADS {
+            state.threads += 1;
+            return Pushed::NeedsThread;
+        }
+        self.queued.notify_one();
+        Pushed::Awaited
+    }
+
+    /// Counts out a thread that the system has refused. Gives the oldest closure if no thread is
+    /// left to run it: the caller has to.
+    pub(crate) fn refused_thread(&self) -> Option<Runnable> {
+        let mut state = lock(&self.state);
+        self.leave(&mut state);
+        if state.threads == 0 { state.queue.pop_front() } else { None }
+    }
+
+    /// Makes the calling thread one of the blocking threads.
+    pub(crate) fn join_threads(&self) {
+        OWN.with(|own| own.set(self));
+    }
+
+    /// Takes the oldest closure for the calling thread, which has run `done` before. Waits for one
+    /// if there is none. Without a result the thread is counted out, and has to end.
+    pub(crate) fn take(&self, done: Option<Id>) -> Option<(Runnable, Id)> {
+        let mut state = lock(&self.state);
+        state.running.retain(|running| Some(running.id) != done);
+        if state.queue.is_empty() {
+            state = self.wait_for_closure(state);
+        }
+        let Some(closure) = state.queue.pop_front() else {
+            self.leave(&mut state);
+            return None;
+        };
+        let info = TaskInfo::of(closure.live());
+        let id = info.id;
+        state.running.push(info);
+        Some((closure, id))
+    }
+
+    /// Waits until a closure is queued. If none is when this returns, the thread has to leave.
+    fn wait_for_closure<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let end = Instant::now() + KEEP_ALIVE;
+        state.idle += 1;
+        while state.queue.is_empty() && !state.closed {
+            let rest = end.saturating_duration_since(Instant::now());
+            if rest.is_zero() {
+                break;
+            }
+            let waited = self.queued.wait_timeout(state, rest);
+            state = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+        }
+        state.idle -= 1;
+        state
+    }
+
+    /// Counts a thread out.
+    fn leave(&self, state: &mut State) {
+        state.threads -= 1;
+        if state.threads == 0 {
+            self.left.notify_all();
+        }
+    }
+
+    /// Refuses later closures, and gives those that have not begun.
+    #[must_use]
+    pub(crate) fn close(&self) -> Vec<Runnable> {
+        let mut state = lock(&self.state);
+        state.closed = true;
+        let queue = std::mem::take(&mut state.queue);
+        drop(state);
+        self.queued.notify_all();
+        queue.into()
+    }
+
+    /// Whether the calling thread is one of the runtime's blocking threads.
+    pub(crate) fn is_own_thread(&self) -> bool {
+        OWN.with(|own| std::ptr::eq(own.get(), self))
+    }
+
+    /// Waits until all threads have left, or until `deadline`, and gives what still runs.
+    pub(crate) fn wait_for_threads(&self, deadline: Option<Instant>) -> Vec<TaskInfo> {
+        let mut state = lock(&self.state);
+        while state.threads > 0 {
+            state = match deadline {
+                None => self.left.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner()),
+                Some(deadline) => {
+                    let rest = deadline.saturating_duration_since(Instant::now());
+                    if rest.is_zero() {
+                        break;
+                    }
+                    let waited = self.left.wait_timeout(state, rest);
+                    waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0
+                }
+            };
+        }
+        state.running.clone()
+    }
+}

@@ -1,0 +1,478 @@
+//! What a worker's thread knows of itself: its seat, and the task that it polls.
+
+#![allow(unsafe_code, reason = "a thread's context lies on its stack")]
+
+use super::meter::Doing;
+use super::seat::Seat;
+use super::shared::Shared;
+use crate::deque::note::Note;
+use crate::deque::{Deque, Level};
+use crate::policy::{Locality, locality, searching, stealing};
+use crate::primitives::ahead::Ahead;
+use crate::primitives::atomic::{Edge, Ordering};
+use crate::primitives::thread::{self, thread_local};
+use crate::primitives::{clock, fence};
+use crate::queue::ring::Entry;
+use crate::raw_task::berth::After;
+use crate::raw_task::blocks::{Blocks, Size};
+use crate::raw_task::header::{Header, Live, TaskPtr};
+use crate::raw_task::id::{self, Id, Ids};
+use crate::raw_task::report::PanicHook;
+use crate::topology::Distance;
+use crate::travel::journeys::Journeys;
+use crate::travel::operations::Operations;
+use std::cell::{Cell, RefCell};
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+/// Tasks that [`Context::moved`] has room for once a burst is over: 16 KiB. An estimate; no
+/// benchmark sets it.
+const SCRATCH: usize = 1_024;
+
+/// More than there can be workers.
+const WORKERS: u64 = 1 << 16;
+
+/// What a thread with a context does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// It polls tasks and runs fork-join.
+    Worker,
+    /// It polls tasks: see [`relief`](crate::scheduler::relief).
+    Relief,
+    /// It runs fork-join: see [`spare`](crate::scheduler::spare).
+    Spare,
+}
+
+impl Role {
+    fn of(seat: &Seat) -> Self {
+        match seat.me() {
+            me if me < seat.shared().workers => Self::Worker,
+            me if me < seat.shared().processors.len() => Self::Relief,
+            _ => Self::Spare,
+        }
+    }
+}
+
+/// A worker's own things, on its stack.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) seat: Seat,
+    /// What the thread does.
+    role: Role,
+    /// Its [number](id::among_threads).
+    pub(crate) thread: u64,
+    /// The task that is being polled.
+    pub(crate) task: Cell<*mut Header>,
+    /// What becomes of that task if its poll returns `Pending`.
+    pub(crate) after: Cell<After>,
+    /// The coarse clock: read once per batch.
+    pub(crate) now: Cell<u64>,
+    /// The clock from above, for deadlines.
+    pub(crate) ahead: Ahead,
+    /// Until when it pays for its own fences.
+    fenced_until: Cell<u64>,
+    ids: Cell<Ids>,
+    /// What it knows of tasks that travel.
+    pub(crate) journeys: Journeys,
+    /// The operations on objects that have begun here.
+    pub(crate) operations: Operations,
+    /// Tasks that have become complete here since it was last asked.
+    completed: Cell<u64>,
+    /// Where in a recursion of sized forks the worker is: a hash of the way from its root, zero
+    /// outside of any.
+    pub(crate) part: Cell<u64>,
+    /// Scopes that have begun here.
+    scopes: Cell<u64>,
+    /// Until when it does not give its core away, because it has lost it, and for how long that is;
+    /// see [`searching::RESTS`].
+    rests_until: Cell<u64>,
+    rest: Cell<u64>,
+    /// The level of the deque below its oldest job of a scope, if it has one. The owner of the
+    /// scope may hold a lock, and cannot come for the job, so no task and no errand goes before it.
+    pub(crate) scoped: Cell<Option<Level>>,
+    /// Memory for tasks.
+    blocks: RefCell<Blocks>,
+    /// Where tasks lie on their way from another processor's queue to this one's; empty in between.
+    pub(crate) moved: RefCell<Vec<Entry>>,
+}
+
+thread_local! {
+    /// For what concerns tasks: that of a worker or of the relief.
+    static CONTEXT: Cell<*const Context> = const { Cell::new(ptr::null()) };
+}
+
+thread_local! {
+    /// For what concerns fork-join: that of a worker or of a spare.
+    static FORKING: Cell<*const Context> = const { Cell::new(ptr::null()) };
+}
+
+thread_local! {
+    /// The deque of the worker: a fork comes to it by one load.
+    static DEQUE: Cell<*const Deque> = const { Cell::new(ptr::null()) };
+}
+
+/// Ends what [`Context::begin`] begins.
+struct Leave;
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        CONTEXT.with(|context| context.set(ptr::null()));
+        FORKING.with(|context| context.set(ptr::null()));
+        DEQUE.with(|deque| deque.set(ptr::null()));
+    }
+}
+
+impl Context {
+    pub(crate) fn new(seat: Seat, now: u64) -> Self {
+        Self {
+            role: Role::of(&seat),
+            seat,
+            thread: id::among_threads(),
+            task: Cell::new(ptr::null_mut()),
+            after: Cell::new(After::Wait),
+            now: Cell::new(now),
+            ahead: Ahead::default(),
+            fenced_until: Cell::new(0),
+            ids: Cell::default(),
+            journeys: Journeys::default(),
+            operations: Operations::default(),
+            completed: Cell::default(),
+            part: Cell::default(),
+            scopes: Cell::default(),
+            rests_until: Cell::default(),
+            rest: Cell::default(),
+            scoped: Cell::default(),
+            blocks: RefCell::default(),
+            moved: RefCell::default(),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        self.seat.shared()
+    }
+
+    /// Whether this is the relief.
+    #[inline(always)]
+    pub(crate) fn is_relief(&self) -> bool {
+        self.role == Role::Relief
+    }
+
+    /// Whether this is a [spare](crate::scheduler::spare), which runs fork-join and polls no tasks.
+    pub(crate) fn is_spare(&self) -> bool {
+        self.role == Role::Spare
+    }
+
+    /// Whether the thread is a worker, which has a place on the machine.
+    pub(crate) fn has_place(&self) -> bool {
+        self.role == Role::Worker
+    }
+
+    /// Makes this the context of the thread while `f` runs.
+    pub(crate) fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _leave = self.begin();
+        f()
+    }
+
+    fn begin(&self) -> Leave {
+        if self.role != Role::Spare {
+            CONTEXT.with(|context| context.set(ptr::from_ref(self)));
+        }
+        if self.role != Role::Relief {
+            FORKING.with(|context| context.set(ptr::from_ref(self)));
+            DEQUE.with(|deque| deque.set(&raw const *self.seat.processor().deque));
+        }
+        Leave
+    }
+
+    /// Makes this the context of the thread for as long as that lives.
+    pub(crate) fn settle(&'static self) {
+        std::mem::forget(self.begin());
+    }
+
+    /// Gives the core to another thread for a moment; `now` is the time. False if it is better to
+    /// sleep: others compute there.
+    pub(crate) fn give_way(&self, now: u64) -> bool {
+        if now < self.rests_until.get() {
+            return false;
+        }
+        thread::yield_now();
+        let after = clock::now();
+        if after.saturating_sub(now) < searching::LOST_CORE {
+            return true;
+        }
+        let longer = now.saturating_sub(self.rests_until.get()) < searching::RESTS.1;
+        self.rest.set(searching::next_rest(if longer { self.rest.get() } else { 0 }));
+        self.rests_until.set(after.saturating_add(self.rest.get()));
+        false
+    }
+
+    /// Notes which task is being polled, or that none is.
+    #[inline(always)]
+    pub(crate) fn set_task(&self, task: *mut Header) {
+        self.task.set(task);
+    }
+
+    /// Whether `task` is being polled by this thread.
+    #[inline(always)]
+    pub(crate) fn polls(&self, task: TaskPtr) -> bool {
+        ptr::eq(self.task.get(), task.as_ptr())
+    }
+
+    /// The address of the task that is being polled, zero if none is.
+    #[inline(always)]
+    pub(crate) fn task_address(&self) -> usize {
+        self.task.get().addr()
+    }
+
+    #[inline(always)]
+    pub(crate) fn take_after(&self) -> After {
+        let after = self.after.get();
+        if after != After::Wait {
+            self.after.set(After::Wait);
+        }
+        after
+    }
+
+    /// Notes that a job of a scope is about to be pushed.
+    pub(crate) fn note_scoped(&self) {
+        if self.scoped.get().is_none() {
+            self.scoped.set(Some(self.seat.processor().deque.level()));
+        }
+    }
+
+    /// Forgets that, if the deque is down to `level` and the job was above.
+    pub(crate) fn forget_scoped(&self, level: Level) {
+        if self.scoped.get().is_some_and(|scoped| scoped >= level) {
+            self.scoped.set(None);
+        }
+    }
+
+    /// Says what becomes of the task that is being polled once it returns `Pending`.
+    #[inline(always)]
+    pub(crate) fn set_after(&self, after: After) {
+        self.after.set(after);
+    }
+
+    /// The header of the task that is being polled.
+    #[inline(always)]
+    pub(crate) fn task(&self) -> Option<Live<'_>> {
+        let task = TaskPtr::new(NonNull::new(self.task.get())?);
+        // SAFETY: the pointer is set to a task that this thread has the right to poll for as long
+        // as it is set, and the result does not outlive the context's borrow, which lies within the
+        // poll.
+        Some(unsafe { Live::new(task) })
+    }
+
+    pub(crate) fn next_id(&self) -> Id {
+        let mut ids = self.ids.get();
+        let id = ids.take();
+        self.ids.set(ids);
+        id
+    }
+
+    /// A number for a scope that no other of the runtime has had; not zero.
+    pub(crate) fn next_scope(&self) -> u64 {
+        self.scopes.set(self.scopes.get() + 1);
+        self.scopes.get() * WORKERS + self.seat.me() as u64
+    }
+
+    /// How many scopes have begun here, and in the contexts that this one goes on from.
+    pub(crate) fn scopes(&self) -> &Cell<u64> {
+        &self.scopes
+    }
+
+    /// Whether a scope, which has its number from [`next_scope`](Self::next_scope), has begun here.
+    pub(crate) fn owns_scope(&self, number: u64) -> bool {
+        number % WORKERS == self.seat.me() as u64
+    }
+
+    /// Counts a task that has become complete here.
+    #[inline(always)]
+    pub(crate) fn count_completed(&self) {
+        self.completed.set(self.completed.get() + 1);
+    }
+
+    /// How many have since the last call.
+    pub(crate) fn take_completed(&self) -> u64 {
+        self.completed.take()
+    }
+
+    /// A free block of this size, if the worker has one.
+    #[inline(always)]
+    pub(crate) fn take_block(&self, size: Size) -> Option<NonNull<u8>> {
+        self.blocks.borrow_mut().take(size)
+    }
+
+    /// Keeps a free block, if there is room.
+    ///
+    /// # Safety
+    /// As [`Blocks::put`].
+    #[inline(always)]
+    pub(crate) unsafe fn keep_block(&self, block: NonNull<u8>, size: Size) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.blocks.borrow_mut().put(block, size) }
+    }
+
+    /// Whether another processor has asked for work since this one last looked.
+    #[inline(always)]
+    pub(crate) fn is_asked(&self) -> bool {
+        self.seat.is_asked()
+    }
+
+    /// The counters of the processor.
+    #[inline(always)]
+    pub(crate) fn counters(&self) -> &super::counters::Counters {
+        &self.seat.processor().counters
+    }
+
+    /// Does something else from now on. Gives what it has done until now.
+    pub(crate) fn switch(&self, doing: Doing, now: u64) -> Doing {
+        self.seat.processor().meter.switch(doing, now)
+    }
+
+    /// Calls `f`, which runs work that comes from so far.
+    pub(crate) fn while_running<R>(&self, distance: Distance, f: impl FnOnce() -> R) -> R {
+        let before = self.switch(Doing::Running(distance), clock::now());
+        let result = f();
+        self.switch(before, clock::now());
+        result
+    }
+
+    /// How far another processor is.
+    pub(crate) fn distance(&self, other: usize) -> Distance {
+        self.shared().distance(self.seat.me(), other)
+    }
+
+    /// Publishes fork-join jobs, because somebody has asked, and sees to it that somebody comes for
+    /// them.
+    #[cold]
+    pub(crate) fn answer_thieves(&self) {
+        let deque = &self.seat.processor().deque;
+        deque.publish();
+        fence::after_read_modify_write(Edge::IdlePush);
+        let shared = self.shared();
+        let napper = &self.seat.processor().napper;
+        if let Some(worker) = napper.load(Ordering::Relaxed).checked_sub(1) {
+            napper.store(0, Ordering::Relaxed);
+            shared.unpark(worker);
+        }
+        let counts = shared.idle.counts();
+        if counts.sleeping == 0 {
+            return;
+        }
+        let note = deque.oldest().map_or(Note::default(), Note::from_bits);
+        // The nearest of those that may take what there is.
+        let rank = |who: usize| {
+            let distance = self.distance(who);
+            locality::may_ever_take(shared.locality, note.offer(who), distance).then_some(distance)
+        };
+        if shared.locality == Locality::Strict {
+            // A searcher may not be allowed to.
+            shared.idle.wake_nearest(rank, |_| true);
+        } else if !shared.idle.wake_nearest(rank, |counts| counts.searching == 0) {
+            // The others stay where they are, under the eyes of the watch.
+            shared.idle.arm();
+        }
+    }
+
+    /// Pays for its own fences from now on, because somebody is after its work.
+    pub(crate) fn fence(&self, now: u64) {
+        self.fenced_until.set(now.saturating_add(stealing::FENCED));
+        self.seat.set_fenced(true);
+    }
+
+    /// Pays no more, if nobody has been after its work for long enough.
+    #[inline]
+    pub(crate) fn unfence(&self, now: u64) {
+        if now >= self.fenced_until.get() {
+            self.seat.set_fenced(false);
+        }
+    }
+
+    /// Gives back memory that a burst of tasks has left behind.
+    pub(crate) fn trim(&self) {
+        self.seat.trim();
+        self.moved.borrow_mut().shrink_to(SCRATCH);
+    }
+
+    /// Whether there is nothing beside the task that is being polled.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.ready() == 0 && self.seat.processor().inbox.is_empty()
+    }
+
+    /// Tasks in the ready queue.
+    pub(crate) fn ready(&self) -> usize {
+        self.seat.processor().published.len()
+    }
+}
+
+/// Calls `f` with the context of this thread, if it is a worker or the relief: for what concerns
+/// tasks.
+#[inline(always)]
+pub(crate) fn with<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
+    // SAFETY: `f` cannot keep the result.
+    f(unsafe { current() })
+}
+
+/// Calls `f` with the context of this thread, if it is a worker or a spare: for what concerns
+/// fork-join.
+#[inline(always)]
+pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
+    let context = FORKING.try_with(Cell::get).unwrap_or(ptr::null());
+    // SAFETY: the pointer is set while the context is borrowed by `enter`, or for ever, on this
+    // thread, and `f` cannot keep the result.
+    f(unsafe { context.as_ref() })
+}
+
+/// Calls `f` with the context of this thread, if it is a worker, a spare or the relief.
+pub(crate) fn with_any<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
+    with_worker(|context| match context {
+        Some(context) => f(Some(context)),
+        None => with(f),
+    })
+}
+
+/// The context of this thread, if it has one: [`with`] without a closure, whose captures the
+/// hottest paths would pass through memory.
+///
+/// # Safety
+/// The result is used by the caller's present call alone, which does not outlast the worker's loop
+/// below it.
+#[inline(always)]
+pub(crate) unsafe fn current<'a>() -> Option<&'a Context> {
+    // A thread whose thread-locals are being destroyed is no worker any more.
+    let context = CONTEXT.try_with(Cell::get).unwrap_or(ptr::null());
+    // SAFETY: the pointer is set while the context is borrowed by `enter`, or for ever, on this
+    // thread.
+    unsafe { context.as_ref() }
+}
+
+/// The deque of fork-join jobs of this thread, which is its owner, if it is a worker or a spare.
+///
+/// # Safety
+/// As [`current`].
+#[inline(always)]
+pub(crate) unsafe fn deque<'a>() -> Option<&'a Deque> {
+    let deque = DEQUE.try_with(Cell::get).unwrap_or(ptr::null());
+    // SAFETY: the pointer is set while a context is borrowed by `enter` or for ever, whose seat
+    // keeps the processor alive.
+    unsafe { deque.as_ref() }
+}
+
+/// Whether this thread is a worker, a spare or the relief.
+pub(crate) fn is_inside() -> bool {
+    with_any(|context| context.is_some())
+}
+
+/// Whether this thread is a worker or a spare. It looks where a fork looks, so that a fork that
+/// follows need not look again.
+#[inline(always)]
+pub(crate) fn is_worker() -> bool {
+    DEQUE.try_with(|deque| !deque.get().is_null()).unwrap_or(false)
+}
+
+/// The hook of this worker's runtime for panics that nobody joined.
+pub(crate) fn panic_hook() -> Option<PanicHook> {
+    with(|context| context?.shared().hooks.task_panic.clone())
+}

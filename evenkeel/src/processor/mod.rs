@@ -1,0 +1,251 @@
+//! A processor: a seat at the machine, with a ready queue, an inbox and its statistics. It is not
+//! its worker: whoever holds its [`Seat`](self::seat::Seat) runs it.
+
+pub(crate) mod blocking;
+pub(crate) mod context;
+pub(crate) mod counters;
+mod cpu;
+pub(crate) mod current;
+pub(crate) mod errands;
+pub(crate) mod meter;
+pub(crate) mod neighbours;
+pub(crate) mod seat;
+pub(crate) mod shared;
+pub(crate) mod spares;
+
+use self::counters::Counters;
+use self::meter::Meter;
+use self::shared::Shared;
+use super::deque::Home;
+use super::idle::Absence;
+use super::timers::{Lease, Rules};
+use super::travel::{Arrivals, Departures};
+use crate::deque::closures::Closures;
+use crate::deque::fifo::Fifo;
+use crate::policy::together::Mark;
+use crate::policy::{Look, batch};
+use crate::primitives::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use crate::primitives::clock;
+use crate::queue::biased::Biased;
+use crate::queue::gift::Gift;
+use crate::queue::inbox::Inbox;
+use crate::queue::registry::Registry;
+use crate::queue::ring::Entry;
+use crate::queue::ring::{Ends, NO_HEAD, Ring};
+use crate::raw_task::rights::{Held, Runnable};
+use crate::travel::inside::Inside;
+use crate::travel::visitors::Visitors;
+use cpu::Cpu;
+use crossbeam_utils::CachePadded;
+use std::sync::Weak;
+
+/// What its owner uses all the time.
+#[derive(Debug, Default)]
+pub(crate) struct Local {
+    /// The tasks that can run, oldest first; its ends are in [`Published`].
+    pub(crate) ready: Ring,
+    /// Those of them that are here for an object's sake: nobody else takes them as long as the
+    /// worker switches.
+    pub(crate) visitors: Visitors,
+    /// The tasks that have been spawned here and are not complete.
+    pub(crate) registry: Registry,
+    /// The tasks that are about to travel from here.
+    pub(crate) departures: Departures,
+}
+
+/// What others see without a lock: plain stores of whoever has [`Local`], on a line of their own.
+#[derive(Debug)]
+pub(crate) struct Published {
+    /// How much is in the ready queue, and since when.
+    pub(crate) ready: Ends,
+    /// The same of the visitors.
+    pub(crate) visitors: Ends,
+    /// The moving averages of wait, poll and work per task, once per batch.
+    pub(crate) mean_wait: AtomicU64,
+    pub(crate) mean_poll: AtomicU64,
+    pub(crate) mean_work: AtomicU64,
+    /// Whether tasks are about to travel from here.
+    pub(crate) departing: AtomicBool,
+    /// Whether its tasks are left together: a [`Mark`], left by the thief whose trial has failed. A
+    /// hint, whose parts may be those of two marks.
+    together_from: AtomicU64,
+    together_until: AtomicU64,
+    together_most: AtomicU64,
+}
+
+/// The work per task that is assumed until some are complete: worth the move.
+const UNKNOWN_WORK: u64 = u64::MAX;
+
+/// One processor.
+#[derive(Debug)]
+pub(crate) struct Processor {
+    /// The scheduler that it belongs to.
+    pub(crate) shared: Weak<Shared>,
+    pub(crate) local: Biased<Local>,
+    pub(crate) published: CachePadded<Published>,
+    /// Tasks that have become ready or have been spawned outside.
+    pub(crate) inbox: CachePadded<Inbox<Runnable>>,
+    /// Tasks that have travelled here.
+    pub(crate) arrivals: Arrivals,
+    /// The objects that its worker is inside of.
+    pub(crate) inside: CachePadded<Inside>,
+    /// Complete tasks of this processor's registry that others have polled last.
+    pub(crate) returned: CachePadded<Inbox<Held>>,
+    pub(crate) gift: CachePadded<Gift>,
+    pub(crate) counters: CachePadded<Counters>,
+    /// What its worker spends its time on.
+    pub(crate) meter: CachePadded<Meter>,
+    /// The fork-join jobs of its worker.
+    pub(crate) deque: Home,
+    /// Whether its worker is away: see [`relief`](crate::scheduler::relief).
+    pub(crate) absence: Absence,
+    /// What the stolen job that the worker runs belongs to: a scope's number, or zero.
+    pub(crate) root: AtomicU64,
+    /// How many [guests](crate::scheduler::guest) its worker has on its stack.
+    pub(crate) guests: AtomicU32,
+    /// Its worker's parts of broadcasts.
+    pub(crate) parts: Closures,
+    /// Jobs that nobody waits for, to begin in the order in which they were spawned here.
+    pub(crate) fifo: Fifo,
+    /// The number, from one, of a worker that naps until this one publishes jobs. A hint: of
+    /// several the last.
+    pub(crate) napper: AtomicUsize,
+    /// Where its worker is.
+    pub(crate) cpu: Cpu,
+    /// The timers that were armed here.
+    pub(crate) timers: Lease,
+}
+
+impl Processor {
+    /// One of the `processors` of `shared`, with a worker or without one.
+    pub(crate) fn new(
+        shared: Weak<Shared>,
+        processors: usize,
+        has_worker: bool,
+        rules: Rules,
+    ) -> Self {
+        Self {
+            shared,
+            local: Biased::new(Local::default()),
+            published: CachePadded::new(Published {
+                ready: Ends::new(),
+                visitors: Ends::new(),
+                mean_wait: AtomicU64::new(0),
+                mean_poll: AtomicU64::new(batch::BATCH),
+                mean_work: AtomicU64::new(UNKNOWN_WORK),
+                departing: AtomicBool::new(false),
+                together_from: AtomicU64::new(0),
+                together_until: AtomicU64::new(0),
+                together_most: AtomicU64::new(0),
+            }),
+            inbox: CachePadded::new(Inbox::new()),
+            arrivals: Arrivals::new(processors),
+            inside: CachePadded::new(Inside::new()),
+            returned: CachePadded::new(Inbox::new()),
+            gift: CachePadded::new(Gift::new()),
+            counters: CachePadded::new(Counters::default()),
+            meter: CachePadded::new(Meter::new(clock::now())),
+            deque: if has_worker { Home::new() } else { Home::full() },
+            absence: Absence::new(),
+            root: AtomicU64::new(0),
+            guests: AtomicU32::new(0),
+            parts: Closures::default(),
+            fifo: Fifo::new(0),
+            napper: AtomicUsize::new(0),
+            cpu: Cpu::nowhere(),
+            timers: Lease::new(rules),
+        }
+    }
+
+    /// Looks at the processor at the time `now`; `departures` is what [`Ends::departures`] was at
+    /// the last look, and gets the present value. How long it has stalled, only
+    /// [`View`](crate::scheduler::view::View) knows.
+    pub(crate) fn look(&self, now: u64, departures: &mut usize) -> Look {
+        let published = &self.published;
+        let before = std::mem::replace(departures, published.departures());
+        Look {
+            ready: published.ready.len(),
+            visitors: self.visitors(),
+            head_age: self.head_age(now),
+            mean_wait: published.mean_wait.load(Ordering::Relaxed),
+            mean_poll: published.mean_poll.load(Ordering::Relaxed),
+            mean_work: published.mean_work.load(Ordering::Relaxed),
+            inbox: !self.inbox.is_empty() || self.gift.has_tasks(),
+            switched: *departures != before,
+            stalled: 0,
+            together: published.are_together(now),
+        }
+    }
+
+    /// Moves what is here for an object's sake, and what is about to leave for one, to `entries`.
+    /// The caller has the lock, and with it `local`.
+    pub(crate) fn drain_travellers(&self, local: &mut Local, now: u64, entries: &mut Vec<Entry>) {
+        let mut take = |task| entries.push(Entry { task, since: now });
+        self.arrivals.receive(|task, _| take(task));
+        local.departures.take(&mut take);
+        local.visitors.drain(&self.published.visitors, entries);
+        self.published.departing.store(false, Ordering::Relaxed);
+    }
+
+    /// About how many tasks are here for an object's sake, or are about to leave for one.
+    fn visitors(&self) -> usize {
+        self.published.visitors.len()
+            + usize::from(self.arrivals.has_rung())
+            + usize::from(self.published.departing.load(Ordering::Relaxed))
+    }
+
+    /// Whether its tasks are worth the move, as [`look`](Self::look) would say.
+    pub(crate) fn is_worth_moving(&self, now: u64) -> bool {
+        let published = &self.published;
+        let mean_work = published.mean_work.load(Ordering::Relaxed);
+        let together = published.are_together(now);
+        Look { mean_work, together, ..Look::default() }.is_worth_moving()
+    }
+
+    /// How long the oldest task in the ready queue or, if that is empty, in the inbox has waited.
+    pub(crate) fn head_age(&self, now: u64) -> u64 {
+        match self.published.head_since() {
+            NO_HEAD if self.inbox.is_empty() => 0,
+            NO_HEAD => now.saturating_sub(self.inbox.since()),
+            since => now.saturating_sub(since),
+        }
+    }
+}
+
+impl Published {
+    /// When the oldest task became ready; [`NO_HEAD`] if there is none.
+    fn head_since(&self) -> u64 {
+        self.ready.head_since().min(self.visitors.head_since())
+    }
+
+    /// A number that changes whenever a task leaves.
+    pub(crate) fn departures(&self) -> usize {
+        self.ready.departures().wrapping_add(self.visitors.departures())
+    }
+
+    /// Tasks that can run.
+    pub(crate) fn len(&self) -> usize {
+        self.ready.len() + self.visitors.len()
+    }
+
+    /// Whether the tasks are left together.
+    pub(crate) fn are_together(&self, now: u64) -> bool {
+        let until = self.together_until.load(Ordering::Relaxed);
+        if until <= now {
+            return false;
+        }
+        let mark = Mark {
+            from: self.together_from.load(Ordering::Relaxed),
+            until,
+            most: self.together_most.load(Ordering::Relaxed),
+        };
+        mark.holds(now, self.mean_poll.load(Ordering::Relaxed))
+    }
+
+    /// Has the tasks left together.
+    pub(crate) fn leave_together(&self, mark: Mark) {
+        self.together_from.store(mark.from, Ordering::Relaxed);
+        self.together_until.store(mark.until, Ordering::Relaxed);
+        self.together_most.store(mark.most, Ordering::Relaxed);
+    }
+}

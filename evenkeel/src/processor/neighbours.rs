@@ -1,0 +1,152 @@
+//! What a processor knows of where it sits: who is how far, and its caches.
+
+use crate::policy::victim::{self, Groups};
+use crate::policy::{Locality, locality};
+use crate::topology::{Distance, Topology};
+
+/// The machine as one processor sees it.
+#[derive(Debug)]
+pub(crate) struct Neighbours {
+    /// All others, nearest first.
+    pub(crate) others: Vec<usize>,
+    /// The first so many share the last-level cache.
+    pub(crate) near: usize,
+    /// How far each processor is, by its number.
+    distances: Vec<Distance>,
+    /// The parts of `others` that are equally far.
+    groups: Groups,
+    /// The sizes of the caches, the smallest first, and how far those are that share them.
+    caches: Vec<(Distance, u64)>,
+}
+
+impl Neighbours {
+    /// Those of each processor, where `places` says where each sits.
+    pub(crate) fn all(topology: &Topology, places: &[usize]) -> Box<[Self]> {
+        (0..places.len()).map(|me| Self::of(me, topology, places)).collect()
+    }
+
+    /// The same with a [relief](crate::scheduler::relief) as the last, which sits nowhere and is far from all.
+    pub(crate) fn with_relief(topology: &Topology, places: &[usize]) -> Box<[Self]> {
+        let mut all = Self::all(topology, places).into_vec();
+        for neighbours in &mut all {
+            // It has no jobs: rounds do not come to it.
+            neighbours.others.push(places.len());
+            neighbours.distances.push(Distance::Remote);
+        }
+        all.push(Self {
+            others: (0..places.len()).collect(),
+            near: 0,
+            distances: vec![Distance::Remote; places.len() + 1],
+            groups: Groups::default(),
+            caches: Vec::new(),
+        });
+        all.into()
+    }
+
+    fn of(me: usize, topology: &Topology, places: &[usize]) -> Self {
+        let distances: Vec<_> =
+            places.iter().map(|&place| topology.distance(places[me], place)).collect();
+        let distance = |&other: &usize| distances[other];
+        // Ties go round from the processor on, so that not all prefer the same victim.
+        let mut others: Vec<_> = (me + 1..places.len()).chain(0..me).collect();
+        others.sort_by_key(distance);
+        let near =
+            others.iter().take_while(|&other| distance(other) <= Distance::SharedLlc).count();
+        let groups = Groups::of(&others, |other| distances[other]);
+        Self { near, groups, caches: caches(topology, places[me]), others, distances }
+    }
+
+    /// Others at one and the same distance: for schedulers without a machine.
+    #[cfg(any(all(test, loom), shuttle))]
+    pub(crate) fn flat(me: usize, count: usize) -> Self {
+        Self::of(me, &Topology::flat(count), &(0..count).collect::<Vec<_>>())
+    }
+
+    /// How far another processor is.
+    pub(crate) fn distance(&self, other: usize) -> Distance {
+        self.distances[other]
+    }
+
+    /// All others, each once, in the order in which they are asked for fork-join jobs.
+    #[inline]
+    pub(crate) fn round(&self, locality: Locality, random: u64) -> impl Iterator<Item = usize> {
+        victim::order(locality, &self.others, &self.groups, random)
+    }
+
+    /// How far workers may be to share the cache that so many bytes of this one are anchored to.
+    pub(crate) fn reach(&self, bytes: u64) -> Distance {
+        locality::reach(bytes, &self.caches)
+    }
+}
+
+/// The caches of a hardware thread whose sizes are known, the smallest first, and how far the
+/// threads are that share them.
+fn caches(topology: &Topology, place: usize) -> Vec<(Distance, u64)> {
+    let own = topology.caches().iter().filter(|cache| cache.cpus.contains(&place));
+    let mut caches: Vec<_> = own
+        .filter_map(|cache| {
+            let sharers = cache.cpus.iter().map(|&cpu| topology.distance(place, cpu));
+            // A private cache is its core's.
+            Some((sharers.max()?.max(Distance::SmtSibling), cache.size?))
+        })
+        .collect();
+    caches.sort_by_key(|&(_, size)| size);
+    caches
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    fn machine() -> Box<[Neighbours]> {
+        let text = "2 packages, 2 l2 groups, 2 cores, l1 32K, l2 1M, l3 8M";
+        Neighbours::all(&text.parse().unwrap(), &[0, 1, 2, 3, 4, 5, 6, 7])
+    }
+
+    #[test]
+    fn a_round_goes_to_everybody_nearest_first() {
+        let all = machine();
+        for random in 0..12 {
+            let round: Vec<_> = all[5].round(Locality::Biased, random).collect();
+            assert_eq!(round.len(), 7);
+            assert!(round.is_sorted_by_key(|&other| all[5].distance(other)));
+            assert_eq!(round[0], 4);
+        }
+        let far = |random| all[5].round(Locality::Biased, random).nth(3);
+        assert_ne!(far(0), far(1), "not always the same one");
+    }
+
+    #[test]
+    fn a_random_round_begins_with_anybody() {
+        let all = machine();
+        let mut firsts: Vec<_> =
+            (0..7).flat_map(|random| all[5].round(Locality::Random, random).next()).collect();
+        firsts.sort_unstable();
+        assert_eq!(firsts, [0, 1, 2, 3, 4, 6, 7]);
+    }
+
+    #[test]
+    fn the_relief_is_far_from_all_and_on_no_round() {
+        let all = Neighbours::with_relief(&Topology::flat(2), &[0, 1]);
+        assert_eq!(all[2].others, [0, 1]);
+        assert_eq!(all[0].others, [1, 2]);
+        assert_eq!(all[0].near, 1);
+        assert_eq!((all[0].distance(2), all[2].distance(0)), (Distance::Remote, Distance::Remote));
+        assert_eq!(all[0].round(Locality::Random, 7).collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn a_footprint_reaches_as_far_as_its_cache() {
+        let all = machine();
+        assert_eq!(all[0].reach(1), Distance::SmtSibling);
+        assert_eq!(all[0].reach(17 << 10), Distance::SharedL2);
+        assert_eq!(all[0].reach(1 << 20), Distance::SharedLlc);
+        assert_eq!(all[0].reach((4 << 20) + 1), Distance::Remote);
+    }
+
+    #[test]
+    fn nothing_is_anchored_where_no_cache_is_known() {
+        let all = Neighbours::all(&Topology::flat(2), &[0, 1]);
+        assert_eq!(all[1].reach(1), Distance::Remote);
+    }
+}

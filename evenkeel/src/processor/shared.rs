@@ -1,0 +1,407 @@
+//! What all workers of a runtime share.
+
+use super::Processor;
+use super::blocking::Blocking;
+use super::errands::Errands;
+use super::neighbours::Neighbours;
+use super::seat::Seat;
+use super::spares::Spares;
+use crate::deque::runners::Runners;
+use crate::detect::DeadlockHook;
+use crate::idle::Idle;
+use crate::policy::Locality;
+use crate::primitives::atomic::{AtomicU8, AtomicU64, AtomicUsize, Edge, Ordering};
+use crate::primitives::misses::Misses;
+use crate::primitives::{Condvar, Mutex, fence, lock};
+use crate::raw_task::report::{PanicHook, TaskInfo};
+use crate::timers::Rules;
+use crate::timers::clock::Clock;
+use crate::topology::Distance;
+use crate::travel::Sent;
+use crossbeam_utils::CachePadded;
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// No task comes from outside any more.
+const CLOSED: usize = 1 << (usize::BITS - 1);
+
+/// How far the life of a runtime has come. Phases only ever go up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum Phase {
+    /// Everybody may spawn.
+    Running,
+    /// Only tasks may spawn; the runtime ends when all are complete.
+    Draining,
+    /// Every task is aborted, and so is every new one.
+    Aborting,
+    /// All tasks are complete; the workers leave.
+    Over,
+}
+
+/// A callback with a worker's number.
+pub(crate) type WorkerHook = Arc<dyn Fn(usize) + Send + Sync>;
+
+/// A callback for what a job that nobody waits for has panicked with.
+pub(crate) type JobPanicHook = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
+
+/// Starts a thread for a spare, or for the relief, which is `T`. False if the system refuses it.
+pub(crate) struct Starter<T>(pub(crate) Box<dyn Fn(T) -> bool + Send + Sync>);
+
+impl<T> fmt::Debug for Starter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Starter").finish_non_exhaustive()
+    }
+}
+
+/// How the threads of a runtime are started, but for the workers'.
+#[derive(Clone)]
+pub(crate) struct Threads {
+    /// The runtime's name, the beginning of theirs.
+    pub(crate) name: String,
+    /// Bytes of a stack, if the runtime's builder was told.
+    pub(crate) stack_size: Option<usize>,
+}
+
+impl Default for Threads {
+    fn default() -> Self {
+        Self { name: "evenkeel".to_owned(), stack_size: None }
+    }
+}
+
+/// What the builder of a runtime was told, as far as the runtime needs it later.
+#[derive(Clone, Default)]
+pub(crate) struct Hooks {
+    pub(crate) threads: Threads,
+    /// Whether workers [keep apart](crate::scheduler::crowding).
+    pub(crate) keep_apart: bool,
+    /// Whether its only worker takes tasks as a [seed](crate::scheduler::interleave) says.
+    pub(crate) deterministic: bool,
+    pub(crate) worker_start: Option<WorkerHook>,
+    pub(crate) worker_stop: Option<WorkerHook>,
+    pub(crate) task_panic: Option<PanicHook>,
+    pub(crate) job_panic: Option<JobPanicHook>,
+    pub(crate) deadlock: Option<DeadlockHook>,
+}
+
+impl fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hooks").finish_non_exhaustive()
+    }
+}
+
+/// The scheduler of one runtime.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// Those of the workers, and that of the [relief](crate::scheduler::relief), if there is one.
+    pub(crate) processors: Arc<[Processor]>,
+    /// How many workers there are.
+    pub(crate) workers: usize,
+    /// What gives the relief its thread.
+    pub(crate) starter: OnceLock<Starter<Seat>>,
+    pub(crate) neighbours: Box<[Neighbours]>,
+    pub(crate) idle: Idle,
+    /// How fork-join jobs are kept near their data.
+    pub(crate) locality: Locality,
+    /// Who ran what.
+    pub(crate) runners: Runners,
+    pub(crate) hooks: Hooks,
+    /// What its timers go by.
+    pub(crate) clock: Arc<Clock>,
+    /// On a line of its own: every worker looks at it once per batch.
+    pub(crate) errands: CachePadded<Errands>,
+    /// Threads that run errands while workers wait.
+    pub(crate) spares: Spares,
+    /// Closures that block.
+    pub(crate) blocking: Blocking,
+    /// The cache misses of its threads; none if they are not its own.
+    pub(crate) misses: OnceLock<Misses>,
+    /// What a room above keeps for the runtime: the classes of its objects.
+    pub(crate) kept: OnceLock<Box<dyn Any + Send + Sync>>,
+    /// How many classes of objects are entered elsewhere than where tasks are. An entry reads it,
+    /// and needs nothing else of its class if there is none: that lies behind the object's own
+    /// line. A class counts that has no objects any more: others are entered 1 ns later then.
+    elsewhere: CachePadded<AtomicUsize>,
+    /// Counts what makes it wrong in general to go where objects [were](crate::travel::whereabouts). On a
+    /// line of its own: an entry looks at it where its worker has notes.
+    pub(crate) moves: CachePadded<AtomicU64>,
+    /// Which workers run nothing any more. Held by whoever leaves each worker its part of a
+    /// [broadcast](crate::scheduler::broadcast).
+    pub(crate) gone: Mutex<Box<[bool]>>,
+    /// Counts spawns from outside, which are dealt out in turn, and closures that block; with
+    /// [`CLOSED`] once the runtime is over.
+    outside_spawns: AtomicUsize,
+    /// Of those, the tasks that have a home.
+    pub(crate) outside_adopted: AtomicUsize,
+    /// Closures that block and are complete.
+    outside_completed: AtomicUsize,
+    phase: AtomicU8,
+    /// How the end has gone so far.
+    end: Mutex<Ending>,
+    ended: Condvar,
+}
+
+/// How the end has gone so far.
+#[derive(Debug, Default)]
+pub(crate) struct Ending {
+    /// Workers, and the relief if it has been started.
+    pub(crate) threads: usize,
+    /// Those of them that have left.
+    pub(crate) left: usize,
+    /// Tasks that were not complete when they were aborted.
+    pub(crate) aborted: Vec<TaskInfo>,
+}
+
+impl Shared {
+    /// A scheduler with a processor for each entry of `neighbours`; with `relief`, the last is the
+    /// relief's.
+    pub(crate) fn new(
+        neighbours: Box<[Neighbours]>,
+        locality: Locality,
+        hooks: Hooks,
+        relief: bool,
+        rules: Rules,
+    ) -> Arc<Self> {
+        let processors = neighbours.len();
+        let workers = processors - usize::from(relief);
+        Arc::new_cyclic(|shared| Self {
+            processors: (0..processors)
+                .map(|index| {
+                    Processor::new(shared.clone(), processors, index < workers, rules.clone())
+                })
+                .collect(),
+            workers,
+            starter: OnceLock::new(),
+            neighbours,
+            idle: Idle::new(workers, relief),
+            locality,
+            runners: Runners::new(),
+            hooks,
+            clock: rules.clock.clone(),
+            errands: CachePadded::default(),
+            spares: Spares::new(processors, workers, rules),
+            blocking: Blocking::new(),
+            misses: OnceLock::new(),
+            kept: OnceLock::new(),
+            elsewhere: CachePadded::new(AtomicUsize::new(0)),
+            moves: CachePadded::new(AtomicU64::new(0)),
+            gone: Mutex::new(vec![false; workers].into_boxed_slice()),
+            outside_spawns: AtomicUsize::new(0),
+            outside_adopted: AtomicUsize::new(0),
+            outside_completed: AtomicUsize::new(0),
+            phase: AtomicU8::new(Phase::Running as u8),
+            end: Mutex::new(Ending { threads: workers, ..Ending::default() }),
+            ended: Condvar::new(),
+        })
+    }
+
+    /// The address that the header of a task of processor `index` keeps.
+    pub(crate) fn home(&self, index: usize) -> *const () {
+        std::ptr::from_ref(&self.processors[index]).cast()
+    }
+
+    /// A processor by its number: a worker's, the relief's, or that of a [spare](crate::scheduler::spare).
+    #[inline]
+    pub(crate) fn processor(&self, index: usize) -> &Processor {
+        match self.processors.get(index) {
+            Some(processor) => processor,
+            None => self.spares.processor(index),
+        }
+    }
+
+    /// The processors beside `me` that may have fork-join jobs: the nearest first, the spares'
+    /// last.
+    pub(crate) fn hosts(&self, me: usize) -> impl Iterator<Item = usize> {
+        // A spare sits nowhere.
+        let (others, all) = match self.neighbours.get(me) {
+            Some(neighbours) => (&*neighbours.others, 0..0),
+            None => (&[][..], 0..self.workers),
+        };
+        let spares = self.spares.numbers().filter(move |&spare| spare != me);
+        others.iter().copied().chain(all).chain(spares)
+    }
+
+    /// How far processor `other` is from processor `me`.
+    pub(crate) fn distance(&self, me: usize, other: usize) -> Distance {
+        match self.neighbours.get(me) {
+            Some(neighbours) if other < self.processors.len() => neighbours.distance(other),
+            _ => Distance::Remote,
+        }
+    }
+
+    /// Unparks the thread of a worker, the relief or a spare, whatever it is parked for.
+    pub(crate) fn unpark(&self, index: usize) {
+        if index < self.processors.len() {
+            self.idle.unpark(index);
+        } else {
+            self.spares.unpark(index);
+        }
+    }
+
+    /// Whether all workers are away, in a runtime without a relief too.
+    pub(crate) fn are_all_away(&self) -> bool {
+        (0..self.workers).all(|worker| self.is_away(worker))
+    }
+
+    /// Whether the worker of processor `index` is away, as far as [`relief`](crate::scheduler::relief) knows.
+    pub(crate) fn is_away(&self, index: usize) -> bool {
+        self.processors[index].absence.is_away()
+    }
+
+    /// Whether any class of objects is entered elsewhere than where tasks are.
+    #[inline(always)]
+    pub(crate) fn is_anything_elsewhere(&self) -> bool {
+        self.elsewhere.load(Ordering::Relaxed) > 0
+    }
+
+    /// Notes that a class of objects is, or that one is not any more.
+    pub(crate) fn note_elsewhere(&self, is_so: bool) {
+        self.elsewhere.fetch_add(if is_so { 1 } else { usize::MAX }, Ordering::Relaxed);
+    }
+
+    /// Has all workers forget where objects [were](crate::travel::whereabouts): one has a new home, or is
+    /// not entered at home any more.
+    pub(crate) fn forget_whereabouts(&self) {
+        self.moves.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(crate) fn phase(&self) -> Phase {
+        match self.phase.load(Ordering::Acquire) {
+            0 => Phase::Running,
+            1 => Phase::Draining,
+            2 => Phase::Aborting,
+            _ => Phase::Over,
+        }
+    }
+
+    /// Goes on to `phase`, unless it is that far already, and has everybody look.
+    pub(crate) fn advance(&self, phase: Phase) {
+        if self.phase.fetch_max(phase as u8, Ordering::AcqRel) < phase as u8 {
+            fence::full(Edge::IdlePush);
+            if phase == Phase::Over {
+                // All tasks are complete: what is left is waited for by nobody who belongs to the
+                // runtime.
+                self.processors.iter().for_each(|processor| processor.timers.close());
+            }
+            self.idle.wake_all();
+            self.spares.unpark_all();
+        }
+    }
+
+    /// Closes the scheduler to spawns from outside if every task and closure that was ever spawned
+    /// is complete. True if it is closed: then no task is left, and none ever comes again.
+    ///
+    /// Each processor counts up both sums; spawns from outside are counted apart. All `completed`
+    /// are read before any `spawned`: both only grow, and `completed` never exceeds `spawned`, so
+    /// if the two readings agree then the sums agreed at the moment between them (Mattern,
+    /// "Algorithms for distributed termination detection", 1987). From that moment on a task can
+    /// only come from outside, and whoever brings one counts it first
+    /// ([`enter_outside`](Self::enter_outside)). So the count of those is closed by a
+    /// compare-and-swap from the value that was read: it fails if anything has come in between, and
+    /// whatever comes later finds the count closed.
+    pub(crate) fn close_if_complete(&self) -> bool {
+        let sum = |count: fn(&Processor) -> u64| self.processors.iter().map(count).sum::<u64>();
+        let completed = sum(|processor| processor.counters.completed.get_ordered())
+            + self.outside_completed.load(Ordering::Acquire) as u64;
+        let outside = self.outside_spawns.load(Ordering::Acquire);
+        if outside & CLOSED != 0 {
+            return true;
+        }
+        let spawned = sum(|processor| processor.counters.spawned.get_ordered());
+        completed == spawned + outside as u64
+            && self
+                .outside_spawns
+                .compare_exchange(outside, outside | CLOSED, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok()
+    }
+
+    /// Counts a task that is about to come from outside, and gives the number of those before it.
+    /// None if the scheduler is closed.
+    pub(crate) fn enter_outside(&self) -> Option<usize> {
+        let before = self.outside_spawns.fetch_add(1, Ordering::AcqRel);
+        (before & CLOSED == 0).then_some(before)
+    }
+
+    /// Counts so many jobs that nobody waits for, or that only one worker may run: the runtime is
+    /// not over before each has been [noted complete](Self::note_completed_outside). False, and
+    /// they are not counted, if the scheduler is closed.
+    pub(crate) fn enter_jobs(&self, count: usize) -> bool {
+        let before = self.outside_spawns.fetch_add(count, Ordering::AcqRel);
+        self.outside_adopted.fetch_add(count, Ordering::Relaxed);
+        before & CLOSED == 0
+    }
+
+    /// Tasks and closures that have come from outside.
+    pub(crate) fn spawned_outside(&self) -> u64 {
+        (self.outside_spawns.load(Ordering::Relaxed) & !CLOSED) as u64
+    }
+
+    /// Notes that a closure is spawned for a thread of its own; it waits for no home.
+    pub(crate) fn note_spawned_outside(&self) {
+        self.outside_spawns.fetch_add(1, Ordering::AcqRel);
+        self.outside_adopted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes that a closure on a thread of its own is complete.
+    pub(crate) fn note_completed_outside(&self) {
+        self.outside_completed.fetch_add(1, Ordering::AcqRel);
+        fence::after_read_modify_write(Edge::IdlePush);
+        if self.phase() > Phase::Running {
+            // It may have been the last that the workers wait for.
+            self.idle.wake_all();
+        }
+    }
+
+    /// Notes a task that is cancelled because the runtime ends.
+    pub(crate) fn note_aborted(&self, task: TaskInfo) {
+        lock(&self.end).aborted.push(task);
+    }
+
+    /// Notes that the relief is about to be started. False if the runtime is over.
+    pub(crate) fn note_start(&self) -> bool {
+        let mut end = lock(&self.end);
+        // Whoever ends the runtime has seen, under this lock, that all have left, who do so once it
+        // is over.
+        let running = self.phase() < Phase::Over;
+        end.threads += usize::from(running);
+        running
+    }
+
+    /// Notes that a worker has left.
+    pub(crate) fn note_left(&self) {
+        lock(&self.end).left += 1;
+        self.ended.notify_all();
+    }
+
+    /// How the end has gone so far.
+    pub(crate) fn ending(&self) -> crate::primitives::MutexGuard<'_, Ending> {
+        lock(&self.end)
+    }
+
+    /// What tells a change of [`ending`](Self::ending).
+    /// Whether processor `target` has to be told of tasks that have come to it, as it may be asleep
+    /// or away.
+    pub(crate) fn has_to_tell(&self, target: usize, sent: Sent) -> bool {
+        match sent {
+            Sent::Nothing => false,
+            Sent::InLines => self.idle.is_pusher_to_look() || self.is_away(target),
+            Sent::Beside => true,
+        }
+    }
+
+    /// A builder of a thread of the runtime that has this role.
+    pub(crate) fn thread(&self, role: &str) -> std::thread::Builder {
+        let Threads { name, stack_size } = &self.hooks.threads;
+        let builder = std::thread::Builder::new().name(format!("{name}-{role}"));
+        match *stack_size {
+            Some(size) => builder.stack_size(size),
+            None => builder,
+        }
+    }
+
+    pub(crate) fn ended(&self) -> &Condvar {
+        &self.ended
+    }
+}

@@ -1,0 +1,189 @@
+//! Where threads leave tasks for a processor: a stack that anybody pushes onto and that is taken
+//! whole.
+//!
+//! # Roles and protocol
+//! A *sender* owns a right to the task, a [`Parcel`]: its
+//! [`Runnable`](crate::raw_task::rights::Runnable), or the registry's [hold](crate::raw_task::rights::Held)
+//! on a complete one. It links the task to the present head and makes it the head by one
+//! compare-and-swap. A *receiver* swaps the head with null: the chain is then its own. It turns the
+//! chain round, so that the tasks come out in the order in which they went in.
+//!
+//! # Why nothing is lost
+//! Senders only ever replace the head that they have linked to, and receivers take all or nothing,
+//! so there is no moment at which a task is in neither hand, and no ABA: a head that comes back has
+//! no successor that could be stale, because whoever pushes it links it anew. Any thread may
+//! receive, so the inbox of a processor that stands still can be emptied by others.
+//!
+//! # Since when
+//! Whoever has read the clock and then sees the inbox empty knows that whatever it holds from then
+//! on comes later than that reading, and raises `since` to it. So however long a sender is held up
+//! between its look and the raise, `since` never passes the coming of a task that is there; and
+//! because it never falls, whoever reads it before it takes the tasks may apply it to all of them.
+//! It is close to the truth because the sender of the oldest task raises it before its task is
+//! there.
+//!
+//! # Rejected
+//! A time that is stored by whoever finds the inbox empty: a sender that is held up after its look
+//! stores a time later than the coming of a task that has overtaken it. A time that receivers
+//! reset: a reset wipes out the time of a sender that is about to link its task.
+//!
+//! A locked queue: senders from many threads would meet, and one that the operating system preempts
+//! would stop the processor.
+
+#![allow(unsafe_code, reason = "tasks are linked through their headers")]
+
+use crate::primitives::atomic::{AtomicPtr, AtomicU64, Edge, Ordering, edge};
+use crate::primitives::clock;
+use crate::raw_task::header::{Header, TaskPtr};
+use crate::raw_task::rights::Parcel;
+use std::marker::PhantomData;
+use std::ptr::{self, NonNull};
+
+/// A stack of rights to tasks.
+#[derive(Debug)]
+pub(crate) struct Inbox<P> {
+    head: AtomicPtr<Header>,
+    /// When the oldest of them came, or an earlier time. It only rises.
+    since: AtomicU64,
+    parcels: PhantomData<fn(P) -> P>,
+}
+
+impl<P: Parcel> Inbox<P> {
+    pub(crate) fn new() -> Self {
+        let head = AtomicPtr::new(ptr::null_mut());
+        Self { head, since: AtomicU64::new(0), parcels: PhantomData }
+    }
+
+    /// Whether there is anything in it: one load.
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.head.load(Ordering::Relaxed).is_null()
+    }
+
+    /// When the oldest task came: exact or earlier while there is one. To be asked before the tasks
+    /// are taken.
+    pub(crate) fn since(&self) -> u64 {
+        // With the tasks come the times that their senders have noted; without, it might be that of
+        // long ago.
+        self.head.load(Ordering::Acquire);
+        self.since.load(Ordering::Relaxed)
+    }
+
+    /// Leaves a right.
+    pub(crate) fn push(&self, parcel: P) {
+        let task = parcel.into_ptr();
+        // SAFETY: the right keeps the task from being freed, and nobody has it before the exchange
+        // below succeeds.
+        let header = unsafe { task.header() };
+        let mut head = self.head.load(Ordering::Relaxed);
+        loop {
+            if head.is_null() {
+                head = self.look_again();
+            }
+            header.next.store(head, Ordering::Relaxed);
+            match self.head.compare_exchange_weak(
+                head,
+                task.as_ptr(),
+                edge(Edge::InboxPush, Ordering::AcqRel),
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return,
+                Err(actual) => head = actual,
+            }
+        }
+    }
+
+    /// The head of an inbox that was empty a moment ago; if it still is, notes since when it may
+    /// not be.
+    fn look_again(&self) -> *mut Header {
+        let now = clock::now();
+        let null = ptr::null_mut();
+        // An exchange that succeeds has seen the latest head, where a load might see one from
+        // before `now`.
+        match self.head.compare_exchange(null, null, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => {
+                self.since.fetch_max(now, Ordering::Relaxed);
+                null
+            }
+            Err(actual) => actual,
+        }
+    }
+
+    /// Takes all tasks, in the order in which they came.
+    pub(crate) fn take(&self) -> Chain<P> {
+        if self.is_empty() {
+            return Chain { head: ptr::null_mut(), parcels: PhantomData };
+        }
+        let mut rest = self.head.swap(ptr::null_mut(), edge(Edge::InboxTake, Ordering::AcqRel));
+        let mut turned = ptr::null_mut();
+        while let Some(task) = NonNull::new(rest).map(TaskPtr::new) {
+            // SAFETY: the chain is this thread's, and with it the rights of its senders.
+            let header = unsafe { task.header() };
+            rest = header.next.load(Ordering::Relaxed);
+            header.next.store(turned, Ordering::Relaxed);
+            turned = task.as_ptr();
+        }
+        Chain { head: turned, parcels: PhantomData }
+    }
+}
+
+/// Rights that have been taken out; they pass to whoever iterates.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Chain<P> {
+    head: *mut Header,
+    parcels: PhantomData<P>,
+}
+
+impl<P: Parcel> Iterator for Chain<P> {
+    type Item = P;
+
+    fn next(&mut self) -> Option<P> {
+        let task = TaskPtr::new(NonNull::new(self.head)?);
+        // SAFETY: the task is still in the chain, so its right has not been passed on.
+        let header = unsafe { task.header() };
+        self.head = header.next.load(Ordering::Relaxed);
+        // SAFETY: the chain consists of addresses of this inbox's rights, and is gone through once.
+        Some(unsafe { P::from_ptr(task) })
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use crate::primitives::mutation::explore;
+    use crate::raw_task::blocks::Birth;
+    use crate::raw_task::blocks::Room;
+    use crate::raw_task::id;
+    use crate::raw_task::rights::Runnable;
+    use crate::scheduler::run;
+    use crate::task;
+    use std::panic::Location;
+    use std::sync::Arc;
+
+    /// Leaves a task that is in no registry.
+    fn push(inbox: &Inbox<Runnable>) {
+        let birth = Birth { home: ptr::null(), id: id::take_one(), room: Room::Compact };
+        let (task, handle) = task::make(async {}, (), Location::caller(), birth);
+        drop(handle);
+        inbox.push(task);
+    }
+
+    #[test]
+    fn a_sender_that_is_overtaken_does_not_make_the_tasks_younger() {
+        explore(|| {
+            let inbox = Arc::new(Inbox::new());
+            push(&inbox);
+            inbox.take().for_each(run::run_elsewhere);
+            let overtaken = {
+                let inbox = inbox.clone();
+                loom::thread::spawn(move || push(&inbox))
+            };
+            push(&inbox);
+            let pushed = clock::now();
+            overtaken.join().unwrap();
+            assert!(inbox.since() <= pushed);
+            inbox.take().for_each(run::run_elsewhere);
+        });
+    }
+}

@@ -1,0 +1,171 @@
+//! Memory for tasks: one block each, and where the blocks come from.
+//!
+//! # Padded and compact
+//! Two tasks on one cache line slow each other down when two processors run them, by a factor of
+//! two or three for tasks that do little. So a task gets lines of its own ([`Room::Padded`]) for as
+//! long as its processor has few; beyond a thousand memory counts for more, and tasks lie as close
+//! as the allocator puts them ([`Room::Compact`]).
+//!
+//! # The cache
+//! A worker keeps the padded blocks that it frees and makes its next tasks of them, without a call
+//! of the allocator. A block may be freed by another worker than the one that allocated it: blocks
+//! of one size are alike.
+
+#![allow(unsafe_code, reason = "it allocates")]
+
+use super::id::Id;
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ptr::NonNull;
+
+/// How a task is laid out in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// On cache lines of its own.
+    Padded,
+    /// As close to others as the allocator puts it.
+    Compact,
+}
+
+/// What the scheduler decides of a new task: where it begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Birth {
+    /// The address that its header keeps.
+    pub(crate) home: *const (),
+    pub(crate) id: Id,
+    pub(crate) room: Room,
+}
+
+/// Two cache lines: processors fetch them in pairs.
+const LINES: usize = 128;
+
+/// Blocks of one to so many times [`LINES`] are kept: tasks of half a kilobyte at most. An estimate
+/// of what most tasks need; no benchmark sets it.
+const SIZES: usize = 4;
+
+/// Blocks of each size that are kept: as many as a processor has [padded
+/// tasks](crate::policy::placement::PADDED), beyond which its tasks are compact. At most 512 KiB
+/// for the largest size, 1.25 MiB per worker over all sizes.
+const KEPT: usize = 1_024;
+
+/// The layout of a padded block for a task of layout `task`.
+const fn padded(task: Layout) -> Layout {
+    let align = if task.align() > LINES { task.align() } else { LINES };
+    match Layout::from_size_align(task.size().next_multiple_of(align), align) {
+        Ok(layout) => layout,
+        Err(_) => panic!("a task is smaller than the address space"),
+    }
+}
+
+/// Which of the kept sizes a padded block for a task has, if one: known at compile time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size(Option<usize>);
+
+impl Size {
+    /// The size for tasks of layout `task`.
+    pub(crate) const fn of(task: Layout) -> Self {
+        let block = padded(task);
+        let index = block.size() / LINES;
+        let kept = block.align() == LINES && index >= 1 && index <= SIZES;
+        Self(if kept { Some(index - 1) } else { None })
+    }
+}
+
+/// The free blocks of one worker.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks([Vec<NonNull<u8>>; SIZES]);
+
+impl Blocks {
+    /// A block of this size, if one is kept.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, size: Size) -> Option<NonNull<u8>> {
+        self.0[size.0?].pop()
+    }
+
+    /// Keeps a block, if there is room. Otherwise the caller frees it.
+    ///
+    /// # Safety
+    /// The block comes from [`allocate`] with [`Room::Padded`] and a layout of this size, and is
+    /// not used any more.
+    #[inline(always)]
+    pub(crate) unsafe fn put(&mut self, block: NonNull<u8>, size: Size) -> bool {
+        let Some(index) = size.0 else { return false };
+        let kept = &mut self.0[index];
+        let room = kept.len() < KEPT;
+        if room {
+            kept.push(block);
+        }
+        room
+    }
+}
+
+impl Drop for Blocks {
+    fn drop(&mut self) {
+        for (index, kept) in self.0.iter_mut().enumerate() {
+            let layout = Layout::from_size_align((index + 1) * LINES, LINES);
+            let layout = layout.expect("a small multiple of a power of two");
+            for block in kept.drain(..) {
+                // SAFETY: `put` has taken it as a block of this layout that nobody uses.
+                unsafe { free(block, layout, Room::Padded) };
+            }
+        }
+    }
+}
+
+/// A new block from the allocator.
+pub(crate) fn allocate(task: Layout, room: Room) -> NonNull<u8> {
+    let layout = layout(task, room);
+    // SAFETY: a task has a header, so its size is not zero.
+    let block = unsafe { alloc(layout) };
+    NonNull::new(block).unwrap_or_else(|| handle_alloc_error(layout))
+}
+
+/// Gives a block back to the allocator.
+///
+/// # Safety
+/// It comes from [`allocate`] with the same arguments, and is not used any more.
+pub(crate) unsafe fn free(block: NonNull<u8>, task: Layout, room: Room) {
+    // SAFETY: the caller's promise.
+    unsafe { dealloc(block.as_ptr(), layout(task, room)) }
+}
+
+const fn layout(task: Layout, room: Room) -> Layout {
+    match room {
+        Room::Padded => padded(task),
+        Room::Compact => task,
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_that_is_kept_is_used_again() {
+        let task = Layout::new::<[u64; 20]>();
+        let mut blocks = Blocks::default();
+        assert_eq!(blocks.take(Size::of(task)), None);
+        let block = allocate(task, Room::Padded);
+        assert_eq!(block.as_ptr() as usize % LINES, 0);
+        // SAFETY: the block is padded, of this layout, and not used.
+        assert!(unsafe { blocks.put(block, Size::of(task)) });
+        assert_eq!(blocks.take(Size::of(Layout::new::<[u64; 10]>())), None, "another size");
+        assert_eq!(
+            blocks.take(Size::of(Layout::new::<[u64; 19]>())),
+            Some(block),
+            "the same size when padded"
+        );
+        // SAFETY: as above.
+        assert!(unsafe { blocks.put(block, Size::of(task)) });
+    }
+
+    #[test]
+    fn large_blocks_are_not_kept() {
+        let task = Layout::new::<[u64; 100]>();
+        let mut blocks = Blocks::default();
+        let block = allocate(task, Room::Padded);
+        // SAFETY: the block is padded, of this layout, and not used.
+        assert!(!unsafe { blocks.put(block, Size::of(task)) });
+        // SAFETY: it comes from `allocate` with these arguments.
+        unsafe { free(block, task, Room::Padded) };
+    }
+}

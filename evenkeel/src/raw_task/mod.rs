@@ -1,0 +1,12 @@
+//! A task as the scheduler knows it: its header, its state word, the rights to it, its memory.
+//!
+//! Invariant: it knows nothing of futures, processors or workers. [`task`](crate::task) is the
+//! upper half.
+
+pub(crate) mod berth;
+pub(crate) mod blocks;
+pub(crate) mod header;
+pub(crate) mod id;
+pub(crate) mod report;
+pub(crate) mod rights;
+pub(crate) mod state;

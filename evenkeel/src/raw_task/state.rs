@@ -1,0 +1,508 @@
+//! The word that every party to a task changes: its bits and their algebra, without `unsafe`.
+//!
+//! # Roles
+//! The *poller* is whoever has the task out of a ready queue; *wakers* may be anywhere; the
+//! *joiner* holds the `JoinHandle`; the *scheduler* keeps the task in its registry until it is
+//! complete.
+//!
+//! # States
+//! | field | meaning |
+//! |---|---|
+//! | `wakes` (2 bits, saturating) | zero: idle, in no queue. Otherwise queued or being polled, and how often woken since it was last idle |
+//! | `tokens` (2 bits, saturating) | unparks since the poller last folded what it consumed back in |
+//! | `COMPLETE` | the output is in place, or has been dropped |
+//! | `ABORTED` | the next poll drops the future instead |
+//! | `JOINER` | the joiner's waker is in its slot, which belongs to the completer |
+//! | `HANDLE` | the `JoinHandle` exists |
+//! | `REGISTERED` | the scheduler's registry holds the task |
+//! | `PARTED` | the task has a [public part](crate::task::public) |
+//! | `others` (26 bits, wrapping) | `Waker`s and `Task`s in existence |
+//! | `publics` (28 bits, wrapping) | references to the public part; of a task that has none, the upper bits of `others` |
+//!
+//! # Protocol
+//! A *wake* adds one to `wakes` in a single read-modify-write; if that took the task out of idle,
+//! the waker puts it into a queue. A *poll* begins with a plain load that remembers `wakes`, and
+//! ends with one compare-and-swap that takes `wakes` to zero if it still has the remembered value,
+//! and otherwise leaves the task queued. So a task costs its wakers one locked instruction and its
+//! poller one. Saturation never hides a wake: a poll that would begin with `wakes` at its maximum
+//! first takes it back to one.
+//!
+//! A *token* works alike: `unpark` adds to `tokens` in the same step as to `wakes`; `park` compares
+//! `tokens` with a count, private to the poller, of those consumed, and the closing
+//! compare-and-swap folds that count back in.
+//!
+//! The poller may *defer* changes of `others` and `publics`: a waker cloned inside the task's own
+//! poll is counted in the closing compare-and-swap. The fields wrap below zero in between, which
+//! harms nothing: whether the task is freed they decide only once `REGISTERED` is gone, and that is
+//! taken away after the last poll has folded its changes in; and who asks earlier for `publics`, to
+//! end an actor that is alone, is the poller itself, which counts in what it has deferred, or finds
+//! the task parked, with nothing deferred. Neither field wraps above: whoever adds to it, at once
+//! or at the end of a poll, stops the process long before.
+//!
+//! `others` that are below zero have borrowed one of `publics`. They are so by less than the poller
+//! can have deferred, [`Pending::MOST`], so whoever wants to know `publics` adds that much first.
+//! Both together are zero only if each is: then nothing has been borrowed.
+//!
+//! The task is freed by whoever makes the word say: no `HANDLE`, not `REGISTERED`, no `others`, no
+//! `publics`. Each of these falls by a read-modify-write, so exactly one change makes the word so.
+//!
+//! # Why no wake is lost
+//! A wake comes before the poll's first load in the word's modification order (the poll then
+//! acquires what the waker released and sees its effects), or after it: then the closing
+//! compare-and-swap finds `wakes` changed and the task is polled again.
+//!
+//! # Rejected
+//! A *notified* bit cleared when the poll begins (Tokio, async-task): a third locked instruction
+//! per switch. A counter by `fetch_add`: it overflows into its neighbours when a task is woken
+//! often enough during one long poll. One count of all references to a task with a public part: a
+//! waker that outlives the last public reference, be it the task's own, then keeps the task from
+//! finding itself alone, and tells nobody when it goes.
+
+use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
+
+const WAKE: u64 = 1;
+const WAKES: u64 = 0b11;
+const TOKEN: u64 = 1 << 2;
+const TOKENS: u64 = 0b11 << 2;
+const COMPLETE: u64 = 1 << 4;
+const ABORTED: u64 = 1 << 5;
+const JOINER: u64 = 1 << 6;
+const HANDLE: u64 = 1 << 7;
+const REGISTERED: u64 = 1 << 8;
+const PARTED: u64 = 1 << 9;
+/// One of `others`.
+const REFERENCE: u64 = 1 << 10;
+/// One of `publics`.
+const PUBLIC: u64 = 1 << 36;
+
+/// Set when there are too many `others` beside a public part, or when the field is below zero.
+const OTHERS_TOP: u64 = PUBLIC >> 1;
+
+/// More references than memory could hold: a program that leaks them in a loop is stopped before
+/// the count wraps.
+const MOST_REFERENCES: i64 = 1 << 52;
+
+/// The same of references to a public part: a gigabyte of them. So far from where the field wraps
+/// that no process has as many threads.
+const MOST_PUBLICS: i64 = (1 << 27) - (1 << 22);
+
+/// What a waker wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signal {
+    /// Poll the task again.
+    Wake,
+    /// The same, and leave a token for `park`.
+    Unpark,
+    /// Drop the future at the next poll.
+    Abort,
+}
+
+/// One value of the word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Word(u64);
+
+impl Word {
+    /// Complete or not, the task is in no queue and not being polled.
+    #[inline(always)]
+    pub(crate) fn is_idle(self) -> bool {
+        self.0 & WAKES == 0
+    }
+
+    pub(crate) fn is_complete(self) -> bool {
+        self.0 & COMPLETE != 0
+    }
+
+    pub(crate) fn is_aborted(self) -> bool {
+        self.0 & ABORTED != 0
+    }
+
+    pub(crate) fn has_joiner(self) -> bool {
+        self.0 & JOINER != 0
+    }
+
+    pub(crate) fn has_handle(self) -> bool {
+        self.0 & HANDLE != 0
+    }
+
+    /// How many references of all kinds there are. Exact while the task is idle or parked.
+    #[cfg(all(any(test, debug_assertions, feature = "detect"), not(any(loom, shuttle))))]
+    pub(crate) fn references(self) -> u64 {
+        if self.0 & PARTED == 0 {
+            return self.0 / REFERENCE;
+        }
+        self.0 % PUBLIC / REFERENCE + self.0 / PUBLIC
+    }
+
+    /// How many references to the public part there are, of a task that has one, less what its
+    /// poller has deferred.
+    #[inline(always)]
+    pub(crate) fn publics(self) -> i64 {
+        self.0.wrapping_add(Pending::MOST * REFERENCE) as i64 >> PUBLIC.trailing_zeros()
+    }
+
+    #[inline(always)]
+    fn wakes(self) -> u64 {
+        self.0 & WAKES
+    }
+
+    #[inline(always)]
+    fn tokens(self) -> u8 {
+        ((self.0 & TOKENS) / TOKEN) as u8
+    }
+
+    /// Nobody can reach the task any more.
+    #[inline(always)]
+    fn is_unreachable(self) -> bool {
+        self.0 & (HANDLE | REGISTERED) == 0 && self.0 / REFERENCE == 0
+    }
+
+    #[inline(always)]
+    fn signalled(self, signal: Signal, consume: bool) -> Self {
+        let mut word = self.0;
+        if word & WAKES != WAKES {
+            word += WAKE;
+        }
+        match signal {
+            Signal::Wake => {}
+            Signal::Unpark if word & TOKENS != TOKENS => word += TOKEN,
+            Signal::Unpark => {}
+            Signal::Abort => word |= ABORTED,
+        }
+        if consume {
+            word = word.wrapping_sub(REFERENCE);
+        }
+        Self(word)
+    }
+}
+
+/// How a poll may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Begin {
+    /// Poll, and give this back to [`State::end`].
+    Poll(Polled),
+    /// Drop the future.
+    Cancel,
+}
+
+/// The `wakes` that a poll has begun with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Polled(u64);
+
+/// How a poll that returned `Pending` ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum End {
+    /// The task is idle: it may be polled elsewhere already.
+    Idle,
+    /// It was woken meanwhile: the poller puts it back into its queue. Nothing was folded in.
+    Again,
+}
+
+/// What the poller has in hand until the word is next changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pending {
+    /// Wakers and `Task`s made less those dropped inside the poll.
+    pub(crate) references: i8,
+    /// The same of references to the public part.
+    pub(crate) publics: i8,
+    /// Tokens consumed.
+    pub(crate) tokens: u8,
+}
+
+impl Pending {
+    /// What `references` is at most, of either sign.
+    const MOST: u64 = i8::MIN.unsigned_abs() as u64;
+
+    #[inline(always)]
+    fn fold(self, word: u64) -> u64 {
+        let word = self.fold_unchecked(word);
+        if self.publics > 0 && has_too_many_publics(word) {
+            std::process::abort();
+        }
+        word
+    }
+
+    #[inline(always)]
+    fn fold_unchecked(self, word: u64) -> u64 {
+        let references = i64::from(self.references).wrapping_mul(REFERENCE as i64);
+        let publics = i64::from(self.publics).wrapping_mul(PUBLIC as i64);
+        let word = word.wrapping_add(references as u64).wrapping_add(publics as u64);
+        word.wrapping_sub(u64::from(self.tokens) * TOKEN)
+    }
+}
+
+/// Whether the references to the public part are about to wrap, which would free a task that is in
+/// use.
+#[inline(always)]
+fn has_too_many_publics(word: u64) -> bool {
+    word as i64 > MOST_PUBLICS << PUBLIC.trailing_zeros()
+}
+
+/// Whether a change was the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Release {
+    /// Others can still reach the task.
+    Shared,
+    /// Nobody can: the caller frees it.
+    Last,
+}
+
+impl Release {
+    fn of(word: Word) -> Self {
+        if word.is_unreachable() { Self::Last } else { Self::Shared }
+    }
+}
+
+/// How a joiner's attempt to leave, change or take back its waker ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Join {
+    /// Done.
+    Done,
+    /// The task is complete: its output is the joiner's.
+    Complete,
+}
+
+/// The word itself.
+#[derive(Debug)]
+pub(crate) struct State(AtomicU64);
+
+impl State {
+    /// A task that is queued, registered, and has a handle.
+    pub(crate) fn new() -> Self {
+        Self(AtomicU64::new(WAKE | REGISTERED | HANDLE))
+    }
+
+    /// A task that is queued and registered, and has a public part to which so many references have
+    /// been made.
+    pub(crate) fn with_public(publics: u64) -> Self {
+        Self(AtomicU64::new(WAKE | REGISTERED | PARTED | (publics * PUBLIC)))
+    }
+
+    #[inline(always)]
+    pub(crate) fn load(&self) -> Word {
+        Word(self.0.load(Ordering::Relaxed))
+    }
+
+    /// The word, with everything that the completer did before it.
+    #[inline]
+    pub(crate) fn load_joined(&self) -> Word {
+        Word(self.0.load(edge(Edge::StateJoined, Ordering::Acquire)))
+    }
+
+    /// One attempt to signal from the value `word`; gives the actual value if the word has changed.
+    /// With `consume` the signal uses up one reference in the same step, which on a complete task
+    /// may be the last.
+    #[inline(always)]
+    pub(crate) fn signal(
+        &self,
+        word: Word,
+        signal: Signal,
+        consume: bool,
+    ) -> Result<Release, Word> {
+        let fresh = word.signalled(signal, consume);
+        self.exchange(word, fresh, edge(Edge::StateWake, Ordering::AcqRel))
+            .map(|()| Release::of(fresh))
+    }
+
+    /// Begins a poll.
+    #[inline(always)]
+    pub(crate) fn begin(&self) -> Begin {
+        let word = Word(self.0.load(edge(Edge::StateBegin, Ordering::Acquire)));
+        if word.0 & ABORTED != 0 {
+            return Begin::Cancel;
+        }
+        if word.wakes() == WAKES {
+            return self.begin_saturated();
+        }
+        Begin::Poll(Polled(word.wakes()))
+    }
+
+    #[cold]
+    fn begin_saturated(&self) -> Begin {
+        let mut word = self.load();
+        loop {
+            let fresh = Word(word.0 & !WAKES | WAKE);
+            match self.exchange(word, fresh, Ordering::AcqRel) {
+                Ok(()) if word.is_aborted() => return Begin::Cancel,
+                Ok(()) => return Begin::Poll(Polled(WAKE)),
+                Err(actual) => word = actual,
+            }
+        }
+    }
+
+    /// Ends a poll that returned `Pending`.
+    #[inline(always)]
+    pub(crate) fn end(&self, polled: Polled, pending: Pending) -> End {
+        let mut word = self.load();
+        loop {
+            if word.wakes() != polled.0 {
+                return End::Again;
+            }
+            let idle = Word(pending.fold(word.0) & !WAKES);
+            match self.exchange(word, idle, edge(Edge::StateEnd, Ordering::AcqRel)) {
+                Ok(()) => return End::Idle,
+                Err(actual) => word = actual,
+            }
+        }
+    }
+
+    /// Folds in what the poller has in hand. The caller polls the task.
+    #[cold]
+    pub(crate) fn fold(&self, pending: Pending) {
+        let mut word = self.load();
+        while let Err(actual) = self.exchange(word, Word(pending.fold(word.0)), Ordering::AcqRel) {
+            word = actual;
+        }
+    }
+
+    /// Takes all tokens beyond the `consumed` ones, if there are any, and gives the new count of
+    /// those consumed.
+    #[inline(always)]
+    pub(crate) fn take_token(&self, consumed: u8) -> Option<u8> {
+        let word = Word(self.0.load(edge(Edge::StateBegin, Ordering::Acquire)));
+        if word.0 & TOKENS == TOKENS {
+            return Some(self.take_saturated());
+        }
+        let tokens = word.tokens();
+        (tokens > consumed).then_some(tokens)
+    }
+
+    /// Tokens that come on top of a full field would not show, so it is emptied whenever it is
+    /// found full. Hence a count of consumed tokens is at most two, and a full field holds one
+    /// more.
+    #[cold]
+    fn take_saturated(&self) -> u8 {
+        self.0.fetch_and(!TOKENS, Ordering::AcqRel);
+        0
+    }
+
+    /// Marks the task complete: one attempt from `word`. With `unregister` the scheduler's hold
+    /// ends in the same step, and the caller learns whether it was the last.
+    pub(crate) fn complete(
+        &self,
+        word: Word,
+        pending: Pending,
+        unregister: bool,
+    ) -> Result<Release, Word> {
+        let mut fresh = pending.fold(word.0) | COMPLETE;
+        if unregister {
+            fresh &= !REGISTERED;
+        }
+        self.exchange(word, Word(fresh), edge(Edge::StateComplete, Ordering::AcqRel))
+            .map(|()| Release::of(Word(fresh)))
+    }
+
+    /// Ends the scheduler's hold.
+    pub(crate) fn unregister(&self) -> Release {
+        let before = self.0.fetch_and(!REGISTERED, edge(Edge::StateRelease, Ordering::AcqRel));
+        Release::of(Word(before & !REGISTERED))
+    }
+
+    /// Gives the slot with the joiner's waker to the completer.
+    #[inline]
+    pub(crate) fn set_joiner(&self) -> Join {
+        self.change_unless_complete(|word| word | JOINER)
+    }
+
+    /// Takes the slot back.
+    pub(crate) fn unset_joiner(&self) -> Join {
+        self.change_unless_complete(|word| word & !JOINER)
+    }
+
+    /// Ends the handle's hold on a task that is not complete.
+    pub(crate) fn detach(&self) -> Join {
+        self.change_unless_complete(|word| word & !HANDLE)
+    }
+
+    /// Ends the handle's hold on a complete task, whose output is gone.
+    pub(crate) fn release_handle(&self) -> Release {
+        let before = self.0.fetch_and(!HANDLE, edge(Edge::StateRelease, Ordering::AcqRel));
+        Release::of(Word(before & !HANDLE))
+    }
+
+    /// Counts a new reference. The caller holds one, or polls the task.
+    pub(crate) fn add_reference(&self) {
+        let before = self.0.fetch_add(REFERENCE, Ordering::Relaxed);
+        if before & OTHERS_TOP != 0 {
+            Self::check_references(before);
+        }
+    }
+
+    /// Stops a program in which the count is about to wrap: that would free a task that is in use.
+    #[cold]
+    fn check_references(word: u64) {
+        let too_many = if word & PARTED == 0 {
+            word as i64 >> REFERENCE.trailing_zeros() > MOST_REFERENCES
+        } else {
+            // Not a few below zero.
+            word % PUBLIC / REFERENCE + Pending::MOST < PUBLIC / REFERENCE
+        };
+        if too_many {
+            std::process::abort();
+        }
+    }
+
+    /// Counts a new reference to the public part. The caller holds one, or polls the task.
+    #[inline]
+    pub(crate) fn add_public(&self) {
+        let before = self.0.fetch_add(PUBLIC, Ordering::Relaxed);
+        if has_too_many_publics(before) {
+            std::process::abort();
+        }
+    }
+
+    /// Counts a reference out.
+    pub(crate) fn drop_reference(&self) -> Release {
+        let before = self.0.fetch_sub(REFERENCE, edge(Edge::StateRelease, Ordering::AcqRel));
+        Release::of(Word(before.wrapping_sub(REFERENCE)))
+    }
+
+    /// Counts a reference to the public part out.
+    pub(crate) fn drop_public(&self) -> Release {
+        let before = self.0.fetch_sub(PUBLIC, edge(Edge::StateRelease, Ordering::AcqRel));
+        Release::of(Word(before.wrapping_sub(PUBLIC)))
+    }
+
+    /// Counts a reference to the public part out, unless it is one of just so many: then nothing
+    /// has changed.
+    #[inline]
+    pub(crate) fn drop_public_beside(&self, others: u64) -> Option<Release> {
+        let mut word = self.load();
+        loop {
+            if word.publics() == others as i64 && !word.is_complete() {
+                return None;
+            }
+            let fresh = Word(word.0.wrapping_sub(PUBLIC));
+            match self.exchange(word, fresh, edge(Edge::StateRelease, Ordering::AcqRel)) {
+                Ok(()) => return Some(Release::of(fresh)),
+                Err(actual) => word = actual,
+            }
+        }
+    }
+
+    fn change_unless_complete(&self, change: impl Fn(u64) -> u64) -> Join {
+        let mut word = self.load_joined();
+        loop {
+            if word.is_complete() {
+                return Join::Complete;
+            }
+            match self.exchange(word, Word(change(word.0)), Ordering::AcqRel) {
+                Ok(()) => return Join::Done,
+                Err(actual) => word = actual,
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn exchange(&self, from: Word, to: Word, order: Ordering) -> Result<(), Word> {
+        let failure =
+            if order == Ordering::Relaxed { Ordering::Relaxed } else { Ordering::Acquire };
+        self.0.compare_exchange(from.0, to.0, order, failure).map(|_| ()).map_err(Word)
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;

@@ -1,0 +1,504 @@
+//! Timers: how a task is woken at a time.
+//!
+//! # Roles
+//! A *timer* is a [node](entry::Entry) in a pinned future. Its *future* arms, renews and cancels
+//! it. A [`wheel`] belongs to each processor. Its *owner*, the processor's worker, fires what is
+//! due; so does any *other* worker that finds it overdue.
+//!
+//! # States
+//! `next` is when something may be due, by the machine's clock, or never: it may be early, for a
+//! cancellation leaves it alone, and is never late. Under the lock: the wheel. A timer is *idle*,
+//! then *armed* (in the wheel of the processor that armed it, with its waker in its word), then
+//! *fired*. An armed one that is cancelled is idle again.
+//!
+//! # Protocol
+//! *Arm*: under the lock, link the node and, if its deadline is before `next`, lower that.
+//! *Cancel*: under the lock, look at the word once more; unlink the node if it is still armed.
+//! *Fire*, at most [`GROUP`] under one hold of the lock: unlink, take the waker, store *fired* into
+//! the word, and raise `next` to what is left; then, without the lock, wake. *Fired* is stored with
+//! release ordering and read with acquire ordering, so a future that reads it needs no lock, not
+//! even to be dropped. After that store nobody but the future touches the node, which may be gone.
+//!
+//! *Owner*: it compares `next` with its coarse clock at the end of each batch and whenever it looks
+//! round. *Sleeper*: it announces itself ([`idle`](super::idle)), then takes the lock to learn the
+//! next deadline, and sleeps no longer. Whoever lowers `next` from another thread looks after that
+//! whether the owner has announced itself, and unparks it. *Others*: whoever looks at a processor
+//! anyway (to help, to steal, as the watch) fires for it when it is overdue, or at once if its
+//! worker is away (see [relief](crate::scheduler::relief)). Whoever lowers `next` while anybody sleeps sees to
+//! it that the watch makes its rounds, and the watch sleeps no longer than until it would fire for
+//! another. None of the others waits for the lock: the system may have preempted who has it, and
+//! whoever looks next finds the timer still overdue. *When all are away*: the last to go, if the
+//! [relief](crate::scheduler::relief) does not count it in itself, and whoever lowers `next` after that, calls
+//! the relief, unless that rests no longer than until then.
+//!
+//! # Why no timer is lost
+//! *Owner awake*: it comes to `next` at the end of its batch, or another comes to it: one that
+//! searches, one that helps, or the watch, whose sleep is bounded while anybody works; somebody
+//! sleeps and is the watch or nobody sleeps and all look round. *Owner asleep*: its look and the
+//! arming are both under the lock. If its look comes second, it sees the deadline. If it comes
+//! first, its announcement happens before the arming, which sees it and unparks. *All away*: arming
+//! and going away form Dekker's pattern, `next` against the word of `idle`, with a full fence on
+//! either side; and arming and the relief's resting another, `next` against `rests_until`. A worker
+//! that arms in its own poll makes a light fence: it goes away itself by a full one, and where the
+//! relief finds it [stuck](crate::scheduler::stuck) and counts it in, that makes a heavy fence and then looks
+//! at `next`.
+//!
+//! # Why none is early
+//! A deadline is rounded up to a tick, a look at the clock down; and coarse clocks are late, never
+//! early.
+//!
+//! # Why a node may outlive its runtime
+//! A future that was polled inside a runtime can be dropped after that is gone. So the memory of
+//! wheels is never freed, but lent: an end of a runtime makes its timers *orphaned* under the lock,
+//! wakes them, and gives the wheel to the next runtime. Whoever cancels late takes a lock that is
+//! there, and finds that its node is not armed.
+//!
+//! # How late
+//! A timer is fired at the end of the first batch that ends after its tick: some 4 µs after it, or
+//! as long as a poll lasts. If the poll lasts for longer, another worker fires it
+//! [`OVERDUE`](timing::OVERDUE) after its tick if it looks at this one then, as all do that work
+//! (at one other for each batch) or search (at all); if all others sleep, the watch does, at most
+//! [`WATCH`](crate::policy::waking::WATCH) later, or
+//! [`LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH) if the timer was armed while the watch
+//! slept.
+//!
+//! # Cost
+//! To arm and to cancel is a locked instruction each, and a count. `next` is one load per batch for
+//! the owner.
+//!
+//! # Rejected
+//! One wheel for a runtime: every arming would share its line. A count of references to the runtime
+//! in each timer: another locked instruction on a shared line for arming, another for dropping. To
+//! compute `next` anew at each cancellation: it is early once instead, and sleepers compute it. A
+//! heap: its cost grows with the timers, and timeouts are almost all cancelled.
+
+#![allow(unsafe_code, reason = "nodes lie in futures")]
+
+pub(crate) mod clock;
+mod entry;
+#[cfg(all(test, loom))]
+mod model;
+mod wheel;
+
+pub(crate) use entry::{Entry, Progress, Word};
+
+use crate::policy::timing::{self, GROUP};
+use crate::primitives::ahead;
+use crate::primitives::atomic::{AtomicU64, Ordering};
+use crate::primitives::spin_lock::{SpinGuard, SpinLock};
+use clock::Clock;
+use crossbeam_utils::CachePadded;
+use std::ops::Deref;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::task::Waker;
+use wheel::Wheel;
+
+/// Never.
+pub(crate) const NEVER: u64 = u64::MAX;
+
+/// The timers of one processor.
+#[derive(Debug)]
+pub(crate) struct Timers {
+    /// When something may be due, by the machine's clock.
+    next: CachePadded<AtomicU64>,
+    inner: SpinLock<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    wheel: Wheel,
+    /// What the wheel goes by; none while no runtime has it.
+    rules: Option<Rules>,
+    tally: Tally,
+}
+
+/// What a processor's timers have come to since its runtime began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) armed: u64,
+    pub(crate) fired: u64,
+    pub(crate) cancelled: u64,
+    /// Moves from one level of the wheel to a lower one.
+    pub(crate) moved: u64,
+}
+
+/// What a wheel goes by.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    pub(crate) clock: Arc<Clock>,
+    /// The binary logarithm of a tick's nanoseconds.
+    pub(crate) tick_bits: u32,
+    /// Wakes by the word of a waker, which it takes up.
+    wake: unsafe fn(*mut ()),
+}
+
+impl Rules {
+    /// Those of a new runtime, by the resolution of its timers in nanoseconds. All its timers have
+    /// wakers of the type `W`.
+    pub(crate) fn new<W: Word>(resolution: u64) -> Self {
+        /// # Safety
+        /// The word is that of a `W`, and is taken up once.
+        unsafe fn wake<W: Word>(word: *mut ()) {
+            // SAFETY: the caller's promise.
+            unsafe { W::from_raw(word) }.wake();
+        }
+        ahead::prepare();
+        let (clock, tick_bits) = (Arc::new(Clock::new()), timing::tick_bits(resolution));
+        Self { clock, tick_bits, wake: wake::<W> }
+    }
+}
+
+/// What has come of arming a timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Armed {
+    /// It is armed; whether it is the next one by now.
+    Waits {
+        /// Whoever sleeps until the one before has to be told.
+        is_next: bool,
+    },
+    /// Its deadline has passed.
+    Due,
+    /// The runtime has ended.
+    Over,
+}
+
+/// What has come of renewing a timer's waker.
+#[derive(Debug)]
+#[must_use]
+pub(crate) enum Renewed {
+    /// The timer will wake as told.
+    Done,
+    /// It would wake somebody else: renew it with a waker to leave.
+    Other,
+    /// It is not armed any more.
+    Ended,
+}
+
+impl Timers {
+    fn new() -> Self {
+        Self {
+            next: CachePadded::new(AtomicU64::new(NEVER)),
+            inner: SpinLock::new(Inner {
+                wheel: Wheel::new(),
+                rules: None,
+                tally: Tally::default(),
+            }),
+        }
+    }
+
+    /// When something may be due, by the machine's clock.
+    #[inline(always)]
+    pub(crate) fn next(&self) -> u64 {
+        self.next.load(Ordering::Relaxed)
+    }
+
+    /// Arms a timer, where a recent look at the machine's clock has given `machine`. Unless it
+    /// waits then, the waker is dropped.
+    ///
+    /// # Safety
+    /// The node is idle or fired, the caller is its future, which stays where it is and does not
+    /// end before it has [cancelled](Self::cancel) the timer here or seen that it has ended. `W` is
+    /// the type of wakers of the runtime's [rules](Rules::new).
+    #[inline]
+    pub(crate) unsafe fn arm<W: Word>(
+        &self,
+        entry: NonNull<Entry>,
+        deadline: u64,
+        machine: u64,
+        waker: W,
+    ) -> Armed {
+        let mut inner = self.inner.lock();
+        let Inner { wheel, rules, tally } = &mut *inner;
+        let Some(Rules { clock, tick_bits, .. }) = rules else {
+            return drop_unlocked(inner, waker, Armed::Over);
+        };
+        let now = clock.at(machine);
+        if deadline <= now {
+            return drop_unlocked(inner, waker, Armed::Due);
+        }
+        if wheel.is_empty() {
+            wheel.set_elapsed(now >> *tick_bits);
+        }
+        // Without an overflow: a deadline is never zero here.
+        let tick = ((deadline - 1) >> *tick_bits) + 1;
+        // SAFETY: the caller's promise.
+        unsafe { entry.as_ref() }.leave(waker);
+        // SAFETY: the caller's promise; this thread has the lock.
+        unsafe { wheel.insert(entry, tick, deadline) };
+        tally.armed += 1;
+        let next = clock.to_machine(tick.saturating_mul(1 << *tick_bits));
+        let is_next = next < self.next();
+        if is_next {
+            self.next.store(next, Ordering::Relaxed);
+        }
+        Armed::Waits { is_next }
+    }
+
+    /// Cancels a timer that was armed here and may have ended meanwhile. False if it has; otherwise
+    /// it is idle.
+    ///
+    /// # Safety
+    /// The timer was armed here with a `W`, and the caller is its future.
+    #[inline]
+    pub(crate) unsafe fn cancel<W: Word>(&self, entry: NonNull<Entry>) -> bool {
+        // SAFETY: the caller's promise: the future is there.
+        let node = unsafe { entry.as_ref() };
+        let mut inner = self.inner.lock();
+        if node.progress() != Progress::Armed {
+            return false;
+        }
+        // SAFETY: it is armed here, so it is in this wheel.
+        unsafe { inner.wheel.remove(entry) };
+        // SAFETY: it was armed, and this thread has the lock.
+        let waker: W = unsafe { node.take_back() };
+        inner.tally.cancelled += 1;
+        drop(inner);
+        drop(waker);
+        true
+    }
+
+    /// Has a timer wake `waker` from now on: `fresh`, which is a clone of it, is left, unless the
+    /// timer has such a one already.
+    ///
+    /// # Safety
+    /// As [`cancel`](Self::cancel).
+    pub(crate) unsafe fn renew<W: Word>(
+        &self,
+        entry: &Entry,
+        waker: &Waker,
+        fresh: Option<W>,
+    ) -> Renewed {
+        let inner = self.inner.lock();
+        if entry.progress() != Progress::Armed {
+            return drop_unlocked(inner, fresh, Renewed::Ended);
+        }
+        // SAFETY: it is armed, and this thread has the lock.
+        if unsafe { entry.has_left::<W>(waker) } {
+            return drop_unlocked(inner, fresh, Renewed::Done);
+        }
+        let Some(fresh) = fresh else { return Renewed::Other };
+        // SAFETY: as above.
+        let before = unsafe { entry.renew(fresh) };
+        drop_unlocked(inner, before, Renewed::Done)
+    }
+
+    /// Fires what is due, where the machine's clock says `machine`. Gives how many.
+    pub(crate) fn fire(&self, machine: u64) -> usize {
+        self.fire_groups(machine, || Some(self.inner.lock()))
+    }
+
+    /// The same for whoever is not the owner, and does not wait for the lock: the system may have
+    /// preempted who has it.
+    pub(crate) fn fire_if_free(&self, machine: u64) -> usize {
+        self.fire_groups(machine, || self.inner.try_lock())
+    }
+
+    fn fire_groups<'a>(
+        &'a self,
+        machine: u64,
+        lock: impl Fn() -> Option<SpinGuard<'a, Inner>>,
+    ) -> usize {
+        let mut fired = 0;
+        loop {
+            let Some(inner) = lock() else { return fired };
+            let Some(wake) = inner.rules.as_ref().map(|rules| rules.wake) else { return fired };
+            let mut due = Due::new(wake);
+            let more = self.take_due(inner, machine, &mut due);
+            fired += due.len;
+            due.wake();
+            if !more {
+                return fired;
+            }
+        }
+    }
+
+    /// Takes a group of what is due. True if there may be more.
+    fn take_due(&self, mut inner: SpinGuard<'_, Inner>, machine: u64, due: &mut Due) -> bool {
+        let Inner { wheel, rules: Some(Rules { clock, tick_bits, .. }), tally } = &mut *inner
+        else {
+            return false;
+        };
+        let now = clock.at(machine);
+        while !due.is_full() {
+            let mut entry = wheel.pop(now >> *tick_bits);
+            if entry.is_none() && clock.stands() {
+                entry = wheel.pop_exact(now);
+            }
+            let Some(entry) = entry else {
+                self.publish(&mut inner);
+                return false;
+            };
+            // SAFETY: it was in the wheel, so its future is there.
+            let node = unsafe { entry.as_ref() };
+            // SAFETY: it was armed, and this thread has the lock.
+            due.push(unsafe { node.end(false) });
+            tally.fired += 1;
+        }
+        true
+    }
+
+    /// What has become of the timers so far.
+    pub(crate) fn tally(&self) -> Tally {
+        let inner = self.inner.lock();
+        Tally { moved: inner.wheel.moved(), ..inner.tally }
+    }
+
+    /// Sets `next` by what is in the wheel, and gives it.
+    fn publish(&self, inner: &mut Inner) -> u64 {
+        let Inner { wheel, rules, .. } = inner;
+        let next = rules.as_ref().zip(wheel.next_tick()).map_or(NEVER, |(rules, tick)| {
+            rules.clock.to_machine(tick.saturating_mul(1 << rules.tick_bits))
+        });
+        self.next.store(next, Ordering::Relaxed);
+        next
+    }
+
+    /// When something is due, without regard to what has been cancelled: before a sleep, and when
+    /// the clock has changed.
+    pub(crate) fn refresh(&self) -> u64 {
+        self.publish(&mut self.inner.lock())
+    }
+
+    /// The earliest deadline by the runtime's clock, to the nanosecond.
+    pub(crate) fn earliest(&self) -> Option<u64> {
+        self.inner.lock().wheel.earliest()
+    }
+
+    /// Has all timers end, whose runtime does, and all that come later.
+    pub(crate) fn close(&self) {
+        let mut wake = None;
+        loop {
+            let mut inner = self.inner.lock();
+            wake = wake.or(inner.rules.take().map(|rules| rules.wake));
+            // Without rules nothing is armed.
+            let Some(wake) = wake else { return };
+            let mut due = Due::new(wake);
+            while let Some(entry) = inner.wheel.pop(u64::MAX) {
+                // SAFETY: it was in the wheel, so its future is there.
+                let node = unsafe { entry.as_ref() };
+                // SAFETY: it was armed, and this thread has the lock.
+                due.push(unsafe { node.end(true) });
+                if due.is_full() {
+                    break;
+                }
+            }
+            self.next.store(NEVER, Ordering::Relaxed);
+            drop(inner);
+            if due.len == 0 {
+                return;
+            }
+            due.wake();
+        }
+    }
+
+    fn open(&self, rules: Rules) {
+        let mut inner = self.inner.lock();
+        // The end of the runtime before has emptied it.
+        inner.wheel = Wheel::new();
+        inner.tally = Tally::default();
+        inner.rules = Some(rules);
+    }
+}
+
+/// Releases the lock, then drops a waker, which may be a caller's code.
+fn drop_unlocked<T, R>(lock: impl Sized, waker: T, result: R) -> R {
+    drop(lock);
+    drop(waker);
+    result
+}
+
+/// The words of the wakers of a group of timers that are due.
+struct Due {
+    words: [*mut (); GROUP],
+    len: usize,
+    wake: unsafe fn(*mut ()),
+}
+
+impl Due {
+    fn new(wake: unsafe fn(*mut ())) -> Self {
+        Self { words: [ptr::null_mut(); GROUP], len: 0, wake }
+    }
+
+    fn is_full(&self) -> bool {
+        self.len == GROUP
+    }
+
+    fn push(&mut self, word: *mut ()) {
+        self.words[self.len] = word;
+        self.len += 1;
+    }
+
+    fn wake(self) {
+        for &word in &self.words[..self.len] {
+            // SAFETY: each word was taken from a timer that has ended, so it is taken up once; the
+            // wheel's timers are armed with wakers of the type of its rules.
+            unsafe { (self.wake)(word) };
+        }
+    }
+}
+
+/// A processor's timers, for as long as its runtime lives.
+#[derive(Debug)]
+pub(crate) struct Lease(&'static Timers);
+
+impl Lease {
+    pub(crate) fn new(rules: Rules) -> Self {
+        let timers = store::take().unwrap_or_else(|| Box::leak(Box::new(Timers::new())));
+        timers.open(rules);
+        Self(timers)
+    }
+
+    /// The timers, which are there for ever.
+    #[inline(always)]
+    pub(crate) fn get(&self) -> &'static Timers {
+        self.0
+    }
+}
+
+impl Deref for Lease {
+    type Target = Timers;
+
+    #[inline(always)]
+    fn deref(&self) -> &Timers {
+        self.0
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        store::put(self.0);
+    }
+}
+
+/// Wheels that no runtime has.
+#[cfg(not(any(loom, shuttle)))]
+mod store {
+    use super::Timers;
+    use crate::primitives::{Mutex, lock};
+
+    static FREE: Mutex<Vec<&'static Timers>> = Mutex::new(Vec::new());
+
+    pub(crate) fn take() -> Option<&'static Timers> {
+        lock(&FREE).pop()
+    }
+
+    pub(crate) fn put(timers: &'static Timers) {
+        timers.close();
+        lock(&FREE).push(timers);
+    }
+}
+
+/// A checker's objects belong to one execution: none is lent twice, and what is dropped with a
+/// failed one is left alone.
+#[cfg(any(loom, shuttle))]
+mod store {
+    use super::Timers;
+
+    pub(crate) fn take() -> Option<&'static Timers> {
+        None
+    }
+
+    pub(crate) fn put(_timers: &'static Timers) {}
+}
