@@ -90,7 +90,7 @@ def files(folder):
 
 
 def module(path):
-    """The path of the module in a file: `scheduler/idle.rs` is `("scheduler", "idle")`."""
+    """The path of the module in a file: `idle.rs` is `("scheduler", "idle")`."""
     parts = path[: -len(".rs")].split("/")
     if parts[-1] in ("mod", "lib", "main"):
         parts.pop()
@@ -144,19 +144,19 @@ def absolute(path, here, modules):
 
 
 def imports(code, here, modules):
-    """All paths within the crate that a file's blanked code names, absolute."""
+    """All paths within the crate that a file's blanked code names, absolute, with the lines they are on."""
     rest = code
     for use in USE.finditer(code):
         at = here + inside(code, use.start())
         for leaf in leaves(use.group(1)):
             if path := absolute(leaf, at, modules):
-                yield path
+                yield path, code.count("\n", 0, use.start(1)) + 1
         rest = rest[: use.start()] + " " * len(use.group(0)) + rest[use.end() :]
     for path in PATH.finditer(rest):
         at = here + inside(code, path.start())
         words = path.group(1) + re.sub(r"\s", "", path.group(2))
         if found := absolute(words, at, modules):
-            yield found
+            yield found, code.count("\n", 0, path.start()) + 1
 
 
 def target(path, modules):
@@ -167,11 +167,15 @@ def target(path, modules):
 
 
 def arrows(folder):
-    """For each module of a crate's `src` the modules that it names, itself and its parents' declarations left out."""
-    texts = {module(path): open(os.path.join(folder, path)).read() for path in files(folder)}
+    """For each module of a crate's `src` the modules that it names, each with the first place: `(file, line)`."""
+    paths = {module(path): path for path in files(folder)}
     found = {}
-    for here, text in texts.items():
-        code = without_tests(blank(text))
-        into = {target(path, texts) for path in imports(code, here, texts)}
-        found[here] = into - {here}
+    for here, path in paths.items():
+        with open(os.path.join(folder, path)) as file:
+            code = without_tests(blank(file.read()))
+        into = found.setdefault(here, {})
+        for name, line in imports(code, here, paths):
+            there = target(name, paths)
+            if there != here:
+                into.setdefault(there, (path, line))
     return found

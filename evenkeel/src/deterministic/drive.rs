@@ -78,9 +78,73 @@ impl Alarm for Signal {
     }
 }
 
+impl Options {
+    /// Runs a future to its end on this thread.
+    ///
+    /// # Errors
+    /// If the run fails: see [the module](super).
+    ///
+    /// # Panics
+    /// If the caller is a task.
+    #[track_caller]
+    pub fn run<F: Future>(&self, future: F) -> Result<Finished<F::Output>, Failure> {
+        drive(self, future)
+    }
+
+    /// Runs a program twice and compares all steps.
+    ///
+    /// # Errors
+    /// [`Cause::Differs`] with the first step that was not the same; or whatever fails the first
+    /// run.
+    ///
+    /// # Panics
+    /// If the caller is a task.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::deterministic::{Cause, Options};
+    /// use std::cell::Cell;
+    /// Options::new(1).verify(|| async { evenkeel::yield_now().await }).unwrap();
+    /// // What one run leaves to the next.
+    /// let runs = Cell::new(0);
+    /// let failure = Options::new(1)
+    ///     .verify(|| async {
+    ///         runs.set(runs.get() + 1);
+    ///         for _ in 0..runs.get() {
+    ///             evenkeel::yield_now().await;
+    ///         }
+    ///     })
+    ///     .unwrap_err();
+    /// assert!(matches!(failure.cause, Cause::Differs { .. }));
+    /// ```
+    #[track_caller]
+    pub fn verify<F: Future>(
+        &self,
+        mut program: impl FnMut() -> F,
+    ) -> Result<Finished<F::Output>, Failure> {
+        let recording = self.clone().record(true);
+        let first = recording.run(async { program().await })?;
+        let (second, fingerprint) = match recording.run(async { program().await }) {
+            Ok(second) => (second.trace, second.fingerprint),
+            Err(failure) => (failure.trace, failure.fingerprint),
+        };
+        if fingerprint == first.fingerprint && second == first.trace {
+            return Ok(first);
+        }
+        let pairs = first.trace.iter().zip(&second);
+        let step = pairs.take_while(|(one, other)| one == other).count();
+        let cause = Cause::Differs {
+            step: step as u64,
+            steps: [first.trace.get(step), second.get(step)].map(Option::<&Step>::copied),
+        };
+        let trace = first.trace;
+        Err(Failure { seed: self.seed, cause, trace, fingerprint })
+    }
+}
+
 /// Runs a future to its end.
 #[track_caller]
-pub(super) fn run<F: Future>(options: &Options, future: F) -> Result<Finished<F::Output>, Failure> {
+fn drive<F: Future>(options: &Options, future: F) -> Result<Finished<F::Output>, Failure> {
     assert!(
         !context::is_inside(),
         "a deterministic run is begun inside a task, where it would stop a worker: begin it in the test's own function"

@@ -1,8 +1,6 @@
 //! How a run goes, and what comes of it.
 
-use super::drive;
-use super::failure::{Cause, Failure, Step};
-use std::future::Future;
+use super::failure::Step;
 use std::time::Duration;
 
 /// Steps that a run may have unless said otherwise: some seconds of a program that goes round in a
@@ -56,68 +54,6 @@ impl Options {
     pub fn record(mut self, record: bool) -> Self {
         self.records = record;
         self
-    }
-
-    /// Runs a future to its end on this thread.
-    ///
-    /// # Errors
-    /// If the run fails: see [the module](super).
-    ///
-    /// # Panics
-    /// If the caller is a task.
-    #[track_caller]
-    pub fn run<F: Future>(&self, future: F) -> Result<Finished<F::Output>, Failure> {
-        drive::run(self, future)
-    }
-
-    /// Runs a program twice and compares all steps.
-    ///
-    /// # Errors
-    /// [`Cause::Differs`] with the first step that was not the same; or whatever fails the first
-    /// run.
-    ///
-    /// # Panics
-    /// If the caller is a task.
-    ///
-    /// # Examples
-    /// ```
-    /// use evenkeel::deterministic::{Cause, Options};
-    /// use std::cell::Cell;
-    /// Options::new(1).verify(|| async { evenkeel::yield_now().await }).unwrap();
-    /// // What one run leaves to the next.
-    /// let runs = Cell::new(0);
-    /// let failure = Options::new(1)
-    ///     .verify(|| async {
-    ///         runs.set(runs.get() + 1);
-    ///         for _ in 0..runs.get() {
-    ///             evenkeel::yield_now().await;
-    ///         }
-    ///     })
-    ///     .unwrap_err();
-    /// assert!(matches!(failure.cause, Cause::Differs { .. }));
-    /// ```
-    #[track_caller]
-    pub fn verify<F: Future>(
-        &self,
-        mut program: impl FnMut() -> F,
-    ) -> Result<Finished<F::Output>, Failure> {
-        let recording = self.clone().record(true);
-        let first = recording.run(async { program().await })?;
-        let (second, fingerprint) = match recording.run(async { program().await }) {
-            Ok(second) => (second.trace, second.fingerprint),
-            Err(failure) => (failure.trace, failure.fingerprint),
-        };
-        if fingerprint == first.fingerprint && second == first.trace {
-            return Ok(first);
-        }
-        let pairs = first.trace.iter().zip(&second);
-        let step = pairs.take_while(|(one, other)| one == other).count();
-        let cause = Cause::Differs {
-            step: step as u64,
-            steps: [first.trace.get(step), second.get(step)].map(Option::<&Step>::copied),
-        };
-        let trace = first.trace;
-        Err(Failure { seed: self.seed, cause, trace, fingerprint })
     }
 }
 

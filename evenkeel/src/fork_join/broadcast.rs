@@ -1,7 +1,7 @@
 //! Closures that each worker runs.
 
 use super::entry;
-use super::scope::in_place;
+use super::scope::{Scope, in_place};
 use crate::primitives::{Mutex, lock};
 use crate::runtime::Handle;
 use std::fmt;
@@ -102,5 +102,34 @@ impl Handle {
         let results = results.into_iter().map(|result| lock(&result).take());
         let results: Option<Vec<_>> = results.collect();
         results.expect("broadcast is called on a runtime that is over")
+    }
+}
+
+impl<'scope> Scope<'scope> {
+    /// Spawns a job for each worker of the runtime, which no other worker runs, unless that one is
+    /// [gone](broadcast()). A worker comes to it when it has nothing in its deque, or when
+    /// it waits; one that is inside a closure that neither ends nor waits keeps the scope from
+    /// ending. What such a job locks must not be held across a fork. A runtime that is over has no
+    /// workers, and runs none.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    /// let runtime = evenkeel::Builder::new().workers(3).build().unwrap();
+    /// let visited = AtomicUsize::new(0);
+    /// runtime.handle().in_place_scope(|scope| {
+    ///     scope.spawn_broadcast(|_, worker| {
+    ///         visited.fetch_add(worker.index(), Ordering::Relaxed);
+    ///     });
+    /// });
+    /// assert_eq!(visited.into_inner(), 3);
+    /// ```
+    pub fn spawn_broadcast<BODY>(&self, body: BODY)
+    where
+        BODY: Fn(&Scope<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
+    {
+        self.leave_parts(move |scope, index, workers| {
+            body(scope, BroadcastContext::new(index, workers));
+        });
     }
 }

@@ -109,7 +109,10 @@ impl<'scope> ScopeFifo<'scope> {
     {
         let scope = Address::of(self);
         // SAFETY: the scope is there until the part is complete.
-        self.base.broadcast(move |context| body(unsafe { scope.follow() }, context));
+        let scope = move || unsafe { scope.follow() };
+        self.base.leave_parts(move |_, index, workers| {
+            body(scope(), BroadcastContext::new(index, workers));
+        });
     }
 }
 

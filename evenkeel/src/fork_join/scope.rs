@@ -26,7 +26,6 @@
 
 #![allow(unsafe_code, reason = "jobs borrow from the frame that waits for them")]
 
-use super::broadcast::BroadcastContext;
 use super::errand::Outside;
 use super::wait::{Meanwhile, wait, wait_for_others};
 use super::{entry, member};
@@ -239,43 +238,18 @@ impl<'scope> Scope<'scope> {
         });
     }
 
-    /// Spawns a job for each worker of the runtime, which no other worker runs, unless that one is
-    /// [gone](super::broadcast()). A worker comes to it when it has nothing in its deque, or when
-    /// it waits; one that is inside a closure that neither ends nor waits keeps the scope from
-    /// ending. What such a job locks must not be held across a fork. A runtime that is over has no
-    /// workers, and runs none.
-    ///
-    /// # Examples
-    /// ```
-    /// use std::sync::atomic::{AtomicUsize, Ordering};
-    /// let runtime = evenkeel::Builder::new().workers(3).build().unwrap();
-    /// let visited = AtomicUsize::new(0);
-    /// runtime.handle().in_place_scope(|scope| {
-    ///     scope.spawn_broadcast(|_, worker| {
-    ///         visited.fetch_add(worker.index(), Ordering::Relaxed);
-    ///     });
-    /// });
-    /// assert_eq!(visited.into_inner(), 3);
-    /// ```
-    pub fn spawn_broadcast<BODY>(&self, body: BODY)
+    /// Leaves each worker a part of a broadcast, which it calls with the scope, its number and the
+    /// number of workers.
+    pub(super) fn leave_parts<BODY>(&self, body: BODY)
     where
-        BODY: Fn(&Scope<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
-    {
-        let scope = Address::of(self);
-        // SAFETY: the scope is there until the part is complete.
-        self.broadcast(move |context| body(unsafe { scope.follow() }, context));
-    }
-
-    /// Leaves each worker a part.
-    pub(super) fn broadcast<BODY>(&self, body: BODY)
-    where
-        BODY: Fn(BroadcastContext<'_>) + Send + Sync + 'scope,
+        BODY: Fn(&Scope<'scope>, usize, usize) + Send + Sync + 'scope,
     {
         let shared = self.handle.shared();
         let (body, workers) = (Arc::new(body), shared.workers);
         scheduler::broadcast::send(shared, |index| {
-            let body = body.clone();
-            let part = self.job(move || body(BroadcastContext::new(index, workers)));
+            let (body, scope) = (body.clone(), Address::of(self));
+            // SAFETY: the scope is there until the part is complete.
+            let part = self.job(move || body(unsafe { scope.follow() }, index, workers));
             // SAFETY: the scope waits for the part, and what its body borrows outlives the scope.
             unsafe { erase(part) }
         });

@@ -38,7 +38,6 @@ use crate::processor::shared::Shared;
 use crate::processor::spares::Waiting;
 use crate::runtime::Handle;
 use crate::scheduler::job::{self, Asked, Stolen};
-use crate::scheduler::spare;
 use crate::scheduler::{broadcast, errands, stuck};
 use crate::topology::Distance;
 use std::time::Duration;
@@ -144,7 +143,7 @@ impl<'a> Errands<'a> {
     /// been said before.
     fn wait(&mut self, shared: &'a Shared) -> bool {
         let is_first = self.waiting.is_none();
-        self.waiting.get_or_insert_with(|| Waiting::begin(shared));
+        self.waiting.get_or_insert_with(|| Waiting::begin(&shared.spares));
         is_first
     }
 
@@ -158,7 +157,7 @@ impl<'a> Errands<'a> {
         let lain = now.saturating_sub(*self.since.get_or_insert(now));
         if forking::send_spare(waited, lain, shared.are_all_away()) {
             self.wait(shared);
-            spare::call(shared);
+            shared.call_spare();
         }
     }
 }

@@ -198,9 +198,23 @@ impl Class {
         if self.is_of(shared) {
             let is_to_look = self.steering.shares.count(context.seat.me());
             if is_to_look && self.placement == Placement::Automatic {
-                self.steering.steer(self, shared, context.ahead.now());
+                let (now, go) = (context.ahead.now(), |mode| self.go(shared, mode));
+                self.steering.steer(shared, now, || self.may_gather(), go);
             }
         }
+    }
+
+    /// Has its objects entered in this mode. The caller steers the class.
+    fn go(&self, shared: &Shared, mode: Mode) {
+        if self.set_mode(mode) {
+            shared.forget_whereabouts();
+        }
+    }
+
+    /// Has its objects entered in this mode, whatever the trial says.
+    #[cfg(all(test, any(loom, shuttle)))]
+    pub(super) fn turn(&self, shared: &Shared, mode: Mode) {
+        self.steering.end(|| self.go(shared, mode));
     }
 
     /// How many of its objects have their home at each worker.

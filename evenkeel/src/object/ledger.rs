@@ -1,24 +1,18 @@
-//! What a worker knows of the objects that are entered at it: from samples, by their addresses.
+//! What a worker knows of the objects that are entered at it: from [samples](super::sampling), by
+//! their addresses.
 //!
-//! The worker alone writes to its ledger; others read it, for reports. *An operation that is
-//! sampled*: its worker notes the time when it begins, [beside its other
-//! operations](crate::travel::operations). *It is over*: lock the ledger, add what it took to
-//! the object's heat. What the worker [gives away](super::giving) of its objects follows from that.
+//! The worker alone writes to its ledger; others read it, for reports.
 
-use super::class::Route;
 use super::giving::Giving;
-use super::inner::Inner;
-use crate::policy::object::sample;
 use crate::primitives::{Mutex, lock};
-use crate::processor::context::{self, Context};
 use crossbeam_utils::CachePadded;
 use std::sync::Arc;
 
 /// The ledgers of the workers of a runtime: one each, which its worker alone writes to.
 #[derive(Clone, Debug)]
-pub(super) struct Ledgers(Arc<[Desk]>);
+pub(super) struct Ledgers(Arc<[Ledger]>);
 
-type Desk = CachePadded<Mutex<Giving>>;
+type Ledger = CachePadded<Mutex<Giving>>;
 
 impl Ledgers {
     /// Those of a runtime with so many workers.
@@ -26,45 +20,13 @@ impl Ledgers {
         Self((0..workers).map(|_| CachePadded::default()).collect())
     }
 
+    /// The ledger of this worker, if it is one of the runtime.
+    pub(super) fn of(&self, worker: usize) -> Option<&Mutex<Giving>> {
+        self.0.get(worker).map(|ledger| &**ledger)
+    }
+
     /// What `look` finds in each of them, one after the other.
     pub(super) fn each<R>(&self, look: impl Fn(&Giving) -> R) -> Vec<R> {
-        self.0.iter().map(|desk| look(&lock(desk))).collect()
-    }
-}
-
-impl<T> Inner<T> {
-    /// Ends a sampled operation of a host, which is out of the object again: adds what it took to
-    /// the object's heat, and gives the object away if the worker has chosen that.
-    #[cold]
-    pub(super) fn end_sample(&self) {
-        context::with(|context| {
-            // Its guard may have outlived the worker, and be dropped by one of another runtime.
-            let is_of = |context: &&Context| self.class.is_of(context.shared());
-            let Some(context) = context.filter(is_of) else { return };
-            let Some(desk) = self.class.ledgers.0.get(context.seat.me()) else { return };
-            let began = context.operations.end_sample(self.door.address());
-            if let Some(began) = began {
-                self.settle_heat(desk, began, context);
-            }
-        });
-    }
-
-    fn settle_heat(&self, desk: &Desk, began: u64, context: &Context) {
-        let (me, address, now) = (context.seat.me(), self.door.address(), context.ahead.now());
-        // What there is around it goes with it.
-        let nanos = now.saturating_sub(began).max(context.seat.mean_poll());
-        // Where all are entered at one worker, nothing is to be gained by other homes.
-        let stays = self.door.is_pinned() || self.class.route() != Route::AtHome;
-        let mut giving = lock(desk);
-        giving.add(address, nanos * u64::from(sample::ONE_IN), stays);
-        if giving.is_due(now) {
-            giving.look(context.shared(), me, now);
-        }
-        let Some(to) = giving.take(address).filter(|_| !stays) else { return };
-        // If another task is inside, the next look chooses again.
-        if self.door.move_home(Some(me), Some(to)) {
-            self.class.note_moved(Some(me), Some(to));
-            giving.note_moved();
-        }
+        self.0.iter().map(|ledger| look(&lock(ledger))).collect()
     }
 }

@@ -86,6 +86,7 @@ mod inner;
 mod ledger;
 mod line;
 mod report;
+mod sampling;
 mod several;
 mod shares;
 #[cfg(all(test, shuttle))]

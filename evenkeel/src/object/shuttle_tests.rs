@@ -315,7 +315,7 @@ fn operations_go_on_while_homes_and_the_mode_change() {
             async move {
                 for wanted in [Wanted::InPlace, Wanted::AtOneHome, Wanted::AtHome] {
                     let class = &world.objects[0].inner.class;
-                    class.steering.turn(class, &shared, wanted);
+                    class.turn(&shared, wanted);
                     for object in &world.objects {
                         let to = thread_rng().gen_range(0..2);
                         let door = &object.inner.door;

@@ -10,7 +10,6 @@
 //! It says which way tasks take, and excludes none. Whatever workers know of the objects'
 //! whereabouts is forgotten.
 
-use super::class::Class;
 use super::shares::Shares;
 use crate::policy::object::{Mode, Trial, Verdict, trial};
 use crate::primitives::atomic::{AtomicU64, Ordering};
@@ -46,36 +45,34 @@ impl Steering {
         lock(&self.trial).verdict()
     }
 
-    /// Steers `class`, whose this is, if it is time.
-    pub(super) fn steer(&self, class: &Class, shared: &Shared, now: u64) {
+    /// Steers the class if it is time: calls `go` with the mode that its trial asks for. The class
+    /// `may_gather` if its objects have several homes.
+    pub(super) fn steer(
+        &self,
+        shared: &Shared,
+        now: u64,
+        may_gather: impl FnOnce() -> bool,
+        go: impl FnOnce(Mode),
+    ) {
         if now < self.next.load(Ordering::Relaxed) {
             return;
         }
-        // The worker that has it steers.
+        // The worker that has the lock steers.
         let Ok(mut trial) = self.trial.try_lock() else { return };
         if now < self.next.load(Ordering::Relaxed) {
-            // Another one has meanwhile, and time never goes back.
+            // Another worker has steered meanwhile, and time never goes back.
             return;
         }
         self.next.store(now.saturating_add(STEP), Ordering::Relaxed);
-        trial.set_may_gather(class.may_gather());
-        let mode = trial.step(now, self.shares.operations(), || shared.misses.get()?.read());
-        self.go(class, shared, mode);
+        trial.set_may_gather(may_gather());
+        go(trial.step(now, self.shares.operations(), || shared.misses.get()?.read()));
     }
 
-    /// Has the objects of `class` entered in this mode.
-    fn go(&self, class: &Class, shared: &Shared, mode: Mode) {
-        if class.set_mode(mode) {
-            shared.forget_whereabouts();
-        }
-    }
-
-    /// Has the objects of `class` entered in this mode, whatever the trial says.
+    /// Calls `go` as the worker that steers does, and ends the trial: it is not asked again.
     #[cfg(all(test, any(loom, shuttle)))]
-    pub(super) fn turn(&self, class: &Class, shared: &Shared, mode: Mode) {
+    pub(super) fn end(&self, go: impl FnOnce()) {
         let _trial = lock(&self.trial);
-        self.go(class, shared, mode);
-        // The trial is not asked again.
+        go();
         self.next.store(u64::MAX, Ordering::Relaxed);
     }
 }

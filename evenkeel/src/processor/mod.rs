@@ -2,6 +2,7 @@
 //! its worker: whoever holds its [`Seat`](self::seat::Seat) runs it.
 
 pub(crate) mod blocking;
+mod calls;
 pub(crate) mod context;
 pub(crate) mod counters;
 mod cpu;

@@ -4,7 +4,6 @@ use super::Processor;
 use super::blocking::Blocking;
 use super::errands::Errands;
 use super::neighbours::Neighbours;
-use super::seat::Seat;
 use super::spares::Spares;
 use crate::deque::runners::Runners;
 use crate::detect::DeadlockHook;
@@ -46,10 +45,11 @@ pub(crate) type WorkerHook = Arc<dyn Fn(usize) + Send + Sync>;
 /// A callback for what a job that nobody waits for has panicked with.
 pub(crate) type JobPanicHook = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 
-/// Starts a thread for a spare, or for the relief, which is `T`. False if the system refuses it.
-pub(crate) struct Starter<T>(pub(crate) Box<dyn Fn(T) -> bool + Send + Sync>);
+/// Starts the thread of the processor with this number, which is the relief's or a spare's. False if
+/// the system refuses it.
+pub(crate) struct Starter(pub(crate) Box<dyn Fn(Arc<Shared>, usize) -> bool + Send + Sync>);
 
-impl<T> fmt::Debug for Starter<T> {
+impl fmt::Debug for Starter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Starter").finish_non_exhaustive()
     }
@@ -99,7 +99,8 @@ pub(crate) struct Shared {
     /// How many workers there are.
     pub(crate) workers: usize,
     /// What gives the relief its thread.
-    pub(crate) starter: OnceLock<Starter<Seat>>,
+    pub(crate) relief_starter: OnceLock<Starter>,
+    pub(crate) spare_starter: OnceLock<Starter>,
     pub(crate) neighbours: Box<[Neighbours]>,
     pub(crate) idle: Idle,
     /// How fork-join jobs are kept near their data.
@@ -172,7 +173,8 @@ impl Shared {
                 })
                 .collect(),
             workers,
-            starter: OnceLock::new(),
+            relief_starter: OnceLock::new(),
+            spare_starter: OnceLock::new(),
             neighbours,
             idle: Idle::new(workers, relief),
             locality,

@@ -3,13 +3,12 @@
 //! `scheduler/spare.rs` has the protocol.
 
 use super::Processor;
-use super::shared::{Shared, Starter};
 use crate::primitives::atomic::{AtomicU8, AtomicU64, AtomicUsize, Edge, Ordering};
 use crate::primitives::thread::Thread;
 use crate::primitives::{Mutex, fence, lock};
 use crate::timers::Rules;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// The fewest places: errands may wait for each other where there are few workers. An estimate; no
 /// benchmark sets it.
@@ -32,7 +31,6 @@ pub(crate) struct Spares {
     pub(crate) waiting: AtomicUsize,
     pub(crate) called: AtomicUsize,
     pub(crate) served: AtomicU64,
-    pub(crate) starter: OnceLock<Starter<Spare>>,
 }
 
 /// Where a spare is.
@@ -74,13 +72,7 @@ impl Spares {
             waiting: AtomicUsize::new(0),
             called: AtomicUsize::new(0),
             served: AtomicU64::new(0),
-            starter: OnceLock::new(),
         }
-    }
-
-    /// Says what gives spares their threads, once.
-    pub(crate) fn start_by(&self, starter: Starter<Spare>) {
-        assert!(self.starter.set(starter).is_ok(), "it is said once");
     }
 
     /// The processor of the spare with this number, which has been there.
@@ -133,11 +125,7 @@ pub(crate) struct Waiting<'a>(&'a Spares);
 
 impl<'a> Waiting<'a> {
     /// Counts a waiter in, up to and with the fence. It has to look at the errands before it parks.
-    pub(crate) fn begin(shared: &'a Shared) -> Self {
-        Self::among(&shared.spares)
-    }
-
-    pub(crate) fn among(spares: &'a Spares) -> Self {
+    pub(crate) fn begin(spares: &'a Spares) -> Self {
         spares.waiting.fetch_add(1, Ordering::AcqRel);
         fence::after_read_modify_write(Edge::IdleSleep);
         Self(spares)
@@ -150,23 +138,6 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// The right to be the thread of a place that is called.
-pub(crate) struct Spare {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) index: usize,
-}
-
-impl Spare {
-    /// The scheduler that has called it.
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
-    }
-
-    pub(crate) fn place(&self) -> &Place {
-        &self.shared.spares.places[self.index]
-    }
-}
-
 impl Spares {
     pub(crate) fn has_waiter(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) > self.called.load(Ordering::Relaxed)
@@ -175,5 +146,38 @@ impl Spares {
     /// Whether a spare stays: its waiter has not come back.
     pub(crate) fn stays(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) >= self.called.load(Ordering::Relaxed)
+    }
+
+    /// Counts a call, if there is a waiter without a spare.
+    fn begin_call(&self) -> bool {
+        let mut called = self.called.load(Ordering::Relaxed);
+        loop {
+            if called >= self.waiting.load(Ordering::Relaxed) {
+                return false;
+            }
+            let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+            match self.called.compare_exchange_weak(called, called + 1, success, failure) {
+                Ok(_) => return true,
+                Err(actual) => called = actual,
+            }
+        }
+    }
+
+    /// Calls a spare, if there is a waiter without one. `start` starts the thread of the spare with
+    /// this number; false if the system refuses it.
+    pub(crate) fn call(&self, start: impl FnOnce(usize) -> bool) {
+        if !self.begin_call() {
+            return;
+        }
+        if let Some(place) = self.places.iter().find(|place| place.change(PARKED, CALLED)) {
+            return place.unpark();
+        }
+        if let Some(index) = self.places.iter().position(|place| place.change(FREE, CALLED)) {
+            if start(self.first + index) {
+                return;
+            }
+            self.places[index].state.store(FREE, Ordering::Release);
+        }
+        self.called.fetch_sub(1, Ordering::AcqRel);
     }
 }

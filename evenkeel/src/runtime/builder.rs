@@ -13,8 +13,8 @@ use crate::primitives::misses::Misses;
 use crate::processor::neighbours::Neighbours;
 use crate::processor::seat::Seat;
 use crate::processor::shared::Hooks;
+use crate::processor::shared::Shared;
 use crate::processor::shared::Starter;
-use crate::processor::spares::Spare;
 use crate::scheduler::relief;
 use crate::scheduler::spare;
 use crate::task::TaskPanic;
@@ -369,14 +369,16 @@ impl Builder {
         let runtime = Runtime::new_running(Handle::new(shared.clone()));
         let late = |role| LateThread::new(role, &runtime.threads);
         let thread = late("spare");
-        shared.spares.start_by(Starter(Box::new(move |spare: Spare| {
-            thread.start(&spare.shared().clone(), || spare::work(spare))
-        })));
+        let start = move |shared: Arc<Shared>, number| {
+            thread.start(&shared.clone(), move || spare::work(shared, number))
+        };
+        shared.spare_starter.set(Starter(Box::new(start))).expect("it is set here alone");
         if relief {
             let thread = late("relief");
-            let start =
-                move |seat: Seat| thread.start(&seat.shared().clone(), || relief::work(seat));
-            shared.starter.set(Starter(Box::new(start))).expect("it is set here alone");
+            let start = move |shared: Arc<Shared>, _| {
+                thread.start(&shared.clone(), || relief::work(shared))
+            };
+            shared.relief_starter.set(Starter(Box::new(start))).expect("it is set here alone");
         }
         // All of them before the first one runs: those that never do are counted out by their drop,
         // which the end of the runtime relies on.

@@ -12,9 +12,8 @@ use crate::processor::neighbours::Neighbours;
 use crate::processor::seat::Seat;
 use crate::processor::shared::Starter;
 use crate::processor::shared::{Hooks, Phase, Shared};
-use crate::processor::spares::Spare;
 use crate::scheduler::spare;
-use crate::scheduler::{relief, worker};
+use crate::scheduler::{relief, work};
 use crate::task::word_waker::WordWaker;
 use crate::timers::Rules;
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
@@ -78,33 +77,32 @@ pub(crate) fn execute(
         let shared = shared.clone();
         thread::spawn(move || {
             let _entered = current::enter(&shared);
-            worker::work(seat);
+            work::work(seat);
         })
     };
     let threads: Vec<_> = seats.map(start).collect();
     let threads = Arc::new(Mutex::new(threads));
     if let Some(granted) = relief {
         let threads = threads.clone();
-        let start = move |seat| {
+        let start = move |shared, _| {
             if granted {
-                lock(&threads).push(thread::spawn(move || relief::work(seat)));
+                lock(&threads).push(thread::spawn(move || relief::work(shared)));
             }
             granted
         };
-        shared.starter.set(Starter(Box::new(start))).expect("it is set once");
+        shared.relief_starter.set(Starter(Box::new(start))).expect("it is set once");
     }
     let spares = {
         let threads = threads.clone();
-        move |spare: Spare| {
-            let shared = spare.shared().clone();
+        move |shared: Arc<Shared>, number| {
             lock(&threads).push(thread::spawn(move || {
                 let _entered = current::enter(&shared);
-                spare::work(spare);
+                spare::work(shared, number);
             }));
             true
         }
     };
-    shared.spares.start_by(Starter(Box::new(spares)));
+    shared.spare_starter.set(Starter(Box::new(spares))).expect("it is set once");
     scenario(&shared, &Handle::new(shared.clone()));
     shared.advance(end);
     // No thread is started any more once a worker has left.

@@ -8,7 +8,7 @@ use crate::processor::current;
 use crate::processor::meter::Doing;
 use crate::processor::seat::Seat;
 use crate::processor::shared::Shared;
-use crate::scheduler::{broadcast, worker};
+use crate::scheduler::{broadcast, work};
 use crate::topology::Distance;
 use std::cell::OnceCell;
 use std::fmt;
@@ -83,7 +83,7 @@ impl WorkerThread {
         let _entered = current::enter(self.handle.shared());
         let seat = self.seat.take().expect("a worker runs once");
         drop(self);
-        worker::work(seat);
+        work::work(seat);
     }
 
     /// Makes this thread the worker, for as long as the thread lives, and returns at once: what the

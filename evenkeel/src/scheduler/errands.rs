@@ -20,7 +20,6 @@
 //! that searches. From outside, a short parallel loop took two to three times as long.
 
 use super::guest;
-use super::spare;
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::{fence, lock};
 use crate::processor::context::Context;
@@ -41,7 +40,7 @@ pub(crate) fn send(shared: &Shared, errand: Errand) {
         if counts.sleeping > 0 {
             shared.idle.wake_one();
         } else {
-            spare::offer(shared);
+            shared.offer_to_spare();
         }
     }
     if errands.listed.load(Ordering::Relaxed) > 0 {

@@ -1,6 +1,5 @@
 //! What a worker does about the tasks that travel from it, and with those that have come.
 
-use super::relief;
 use crate::policy::forking;
 use crate::primitives::atomic::Ordering;
 use crate::processor::context::Context;
@@ -94,7 +93,7 @@ pub(crate) fn announce(shared: &Shared, target: usize) {
     let counts = shared.idle.counts();
     let away = shared.is_away(target);
     if counts.all_away || forking::relieve(away, counts.sleeping) {
-        relief::call(shared);
+        shared.call_relief();
     } else if counts.sleeping > 0 && !shared.idle.wake(target) {
         if away {
             shared.idle.wake_one();

@@ -3,6 +3,7 @@
 //! Invariant: it knows a task's [`header`](crate::raw_task::header), its state and what is reported of
 //! it, and nothing of futures. Every decision is made in [`policy`](crate::policy).
 
+mod away;
 pub(crate) mod broadcast;
 pub(crate) mod clock;
 pub(crate) mod crowding;
@@ -30,4 +31,5 @@ pub(crate) mod timing;
 mod trial;
 mod view;
 pub(crate) mod wake;
-pub(crate) mod worker;
+pub(crate) mod work;
+mod worker;

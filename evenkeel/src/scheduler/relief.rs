@@ -60,74 +60,23 @@
 use super::handover;
 use super::sleep::Wakened;
 use super::stuck::Lookout;
-use super::timing;
 use super::wake;
 use super::worker::{Left, Worker};
-use crate::idle::Called;
 use crate::policy::{Look, forking};
 use crate::primitives::clock;
 use crate::primitives::spin::Backoff;
-use crate::processor::Processor;
 use crate::processor::context::Context;
 use crate::processor::meter::Doing;
 use crate::processor::seat::Seat;
 use crate::processor::shared::Shared;
-use crate::processor::shared::Starter;
 use crate::topology::Distance;
-
-/// Calls the relief, if the runtime has one. The first call starts its thread.
-#[cold]
-pub(crate) fn call(shared: &Shared) {
-    if shared.idle.call() == Called::Start
-        && let Some(Starter(start)) = shared.starter.get()
-        && let Some(shared) = shared.processors[0].shared.upgrade()
-        && shared.note_start()
-        && !start(Seat::of_relief(&shared))
-    {
-        shared.note_left();
-    }
-}
-
-/// A worker inside fork-join, as long as this lives. It is in no other such.
-#[derive(Debug)]
-pub(super) struct Away<'a>(&'a Context);
-
-impl<'a> Away<'a> {
-    /// The worker goes away. Somebody is called if it leaves anything behind, or if it was the last
-    /// and there is anything to poll anywhere.
-    pub(super) fn begin(context: &'a Context) -> Self {
-        let shared = context.shared();
-        let counts = shared.idle.go_away(&context.seat.processor().absence);
-        let now = context.now.get();
-        let has_work = |processor: &Processor| processor.look(now, &mut 0).has_work();
-        if has_work(context.seat.processor()) {
-            if counts.sleeping > 0 {
-                shared.idle.wake_one();
-            } else {
-                call(shared);
-            }
-        } else if counts.all_away && shared.processors.iter().any(has_work) {
-            call(shared);
-        }
-        if counts.all_away {
-            timing::call_for_timers(shared);
-        }
-        Self(context)
-    }
-}
-
-impl Drop for Away<'_> {
-    fn drop(&mut self) {
-        self.0.shared().idle.come_back(&self.0.seat.processor().absence);
-    }
-}
+use std::sync::Arc;
 
 /// Runs the relief's processor until its runtime is over.
-pub(crate) fn work(seat: Seat) {
-    let shared = seat.shared().clone();
+pub(crate) fn work(shared: Arc<Shared>) {
     shared.idle.begin_relief();
     let _left = Left(&shared);
-    let context = Context::new(seat, clock::now());
+    let context = Context::new(Seat::of_relief(&shared), clock::now());
     context.switch(Doing::Running(Distance::Same), context.now.get());
     context.enter(|| Worker::new(&context).work());
     context.switch(Doing::Asleep, clock::now());

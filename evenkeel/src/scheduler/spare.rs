@@ -71,17 +71,13 @@ use super::errands;
 use super::job;
 use crate::deque::Level;
 use crate::primitives::atomic::{Edge, Ordering};
-use crate::primitives::thread::{self};
+use crate::primitives::thread;
 use crate::primitives::{clock, fence, lock};
 use crate::processor::Processor;
 use crate::processor::context::Context;
 use crate::processor::seat::Seat;
-use crate::processor::shared::Starter;
 use crate::processor::shared::{Phase, Shared};
-use crate::processor::spares::CALLED;
-use crate::processor::spares::FREE;
-use crate::processor::spares::PARKED;
-use crate::processor::spares::Spare;
+use crate::processor::spares::{CALLED, FREE, PARKED, Place};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -89,45 +85,18 @@ use std::time::Duration;
 /// it. A model has no use for a thread that waits.
 const STAY: Duration = Duration::from_secs(if cfg!(any(loom, shuttle)) { 0 } else { 10 });
 
-/// Calls a spare for an errand that was sent when no worker slept or searched, if one can run it at
-/// once.
-pub(super) fn offer(shared: &Shared) {
-    if shared.spares.has_waiter() && shared.are_all_away() {
-        call(shared);
-    }
-}
-
-/// Calls a spare, if there is a waiter without one.
-#[cold]
-pub(crate) fn call(shared: &Shared) {
-    let spares = &shared.spares;
-    let Some(Starter(start)) = spares.starter.get() else { return };
-    let Some(shared) = shared.processors[0].shared.upgrade() else { return };
-    let mut called = spares.called.load(Ordering::Relaxed);
-    loop {
-        if called >= spares.waiting.load(Ordering::Relaxed) {
-            return;
-        }
-        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
-        match spares.called.compare_exchange_weak(called, called + 1, success, failure) {
-            Ok(_) => break,
-            Err(actual) => called = actual,
-        }
-    }
-    let places = &spares.places;
-    if let Some(place) = places.iter().find(|place| place.change(PARKED, CALLED)) {
-        return place.unpark();
-    }
-    if let Some(index) = places.iter().position(|place| place.change(FREE, CALLED)) {
-        if start(Spare { shared: shared.clone(), index }) {
-            return;
-        }
-        places[index].state.store(FREE, Ordering::Release);
-    }
-    spares.called.fetch_sub(1, Ordering::AcqRel);
+/// The thread of a place that is called.
+struct Spare {
+    shared: Arc<Shared>,
+    number: usize,
 }
 
 impl Spare {
+    fn place(&self) -> &Place {
+        let spares = &self.shared.spares;
+        &spares.places[self.number - spares.first]
+    }
+
     /// Waits for another call. False, and the place is free, if there was none.
     fn is_called_again(&self) -> bool {
         let place = self.place();
@@ -152,15 +121,16 @@ impl Spare {
     }
 }
 
-/// Runs errands on this thread, call after call.
-pub(crate) fn work(spare: Spare) {
+/// Runs errands on this thread, that of the spare with this number, call after call.
+pub(crate) fn work(shared: Arc<Shared>, number: usize) {
+    let spare = Spare { shared, number };
     let (shared, place) = (&spare.shared, spare.place());
     *lock(&place.thread) = Some(thread::current());
     place.processor.get_or_init(|| {
         let scheduler = Arc::downgrade(shared);
         Box::new(Processor::new(scheduler, 0, true, shared.spares.rules.clone()))
     });
-    let seat = Seat::of_spare(shared, shared.spares.first + spare.index);
+    let seat = Seat::of_spare(shared, number);
     let context = Context::new(seat, clock::now());
     context.scopes().set(place.scopes.load(Ordering::Relaxed));
     context.enter(|| {
@@ -226,7 +196,7 @@ mod model {
                 })
             };
             let (spares, errands) = &*shared;
-            let _waiting = Waiting::among(spares);
+            let _waiting = Waiting::begin(spares);
             let seen = !errands.is_empty();
             assert!(sender.join().unwrap() || seen);
         });

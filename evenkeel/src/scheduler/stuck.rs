@@ -60,20 +60,10 @@
 //! if a task or a timer is there: one that comes later has a pusher that knows of no thief. A look
 //! at the time in each fork: that is the path which may cost nothing.
 
-use super::relief;
 use super::worker::Worker;
 use crate::idle::{Absence, Idle};
 use crate::policy::forking;
 use crate::processor::context::Context;
-use crate::processor::shared::Shared;
-
-/// Has the relief look at `host`: the caller, who is away, runs a job of it, or it waits itself.
-pub(super) fn look_after(shared: &Shared, host: usize) {
-    // Spares poll nothing.
-    if host < shared.workers && !shared.is_away(host) && shared.idle.ask_to_look() {
-        relief::call(shared);
-    }
-}
 
 /// A worker that waits inside fork-join, as long as this lives.
 #[derive(Debug)]
@@ -84,7 +74,7 @@ impl<'a> Waiting<'a> {
     pub(crate) fn begin(context: &'a Context) -> Self {
         let absence = &context.seat.processor().absence;
         absence.begin_wait();
-        look_after(context.shared(), context.seat.me());
+        context.shared().look_after(context.seat.me());
         Self(absence)
     }
 }

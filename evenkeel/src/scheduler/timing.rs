@@ -2,7 +2,6 @@
 
 #![allow(unsafe_code, reason = "it passes the promises of a timer's future on")]
 
-use super::relief;
 use super::worker::Worker;
 use crate::policy::timing;
 use crate::primitives::atomic::Edge;
@@ -72,7 +71,7 @@ fn next_of_all(shared: &Shared) -> u64 {
 /// when.
 pub(super) fn call_for_timers(shared: &Shared) {
     if next_of_all(shared) < shared.idle.rests_until() {
-        relief::call(shared);
+        shared.call_relief();
     }
 }
 

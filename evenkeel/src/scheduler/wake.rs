@@ -6,7 +6,6 @@
 )]
 
 use super::handover;
-use super::relief;
 use crate::policy::placement::{Source, place};
 use crate::policy::{forking, waking};
 use crate::primitives::atomic::{Edge, Ordering};
@@ -105,7 +104,7 @@ fn after_push_beside_sleepers(context: &Context, ready: usize) {
     let idle = &context.shared().idle;
     let counts = idle.counts();
     if counts.all_away {
-        return relief::call(context.shared());
+        return context.shared().call_relief();
     }
     let worth = context.seat.processor().is_worth_moving(context.now.get());
     if waking::after_push(ready, worth, counts.sleeping, counts.searching) {
@@ -155,7 +154,7 @@ pub(crate) fn send(shared: &Shared, target: usize, task: Runnable) {
         // From its own inbox it takes without a heavy fence. As a call follows, nothing else is to
         // be looked at.
         shared.processors[shared.workers].inbox.push(task);
-        relief::call(shared);
+        shared.call_relief();
     } else {
         leave(shared, target, task);
     }
@@ -169,7 +168,7 @@ pub(crate) fn leave(shared: &Shared, target: usize, task: Runnable) {
     let counts = shared.idle.counts();
     let away = shared.is_away(target);
     if counts.all_away || forking::relieve(away, counts.sleeping) {
-        return relief::call(shared);
+        return shared.call_relief();
     }
     if counts.sleeping == 0 {
         return;

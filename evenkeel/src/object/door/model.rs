@@ -49,7 +49,7 @@ impl World {
 
     /// Changes how the class is entered.
     pub(super) fn turn(&self, wanted: Wanted) {
-        self.class.steering.turn(&self.class, &self.shared, wanted);
+        self.class.turn(&self.shared, wanted);
     }
 
     /// Starts worker `number`.
