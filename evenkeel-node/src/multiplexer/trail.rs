@@ -73,7 +73,7 @@ pub(crate) fn epoch_after(epoch: u64) -> u64 {
 pub struct Trail(AtomicU64);
 
 impl Trail {
-    /// The trail of a sender that has sent nothing yet.
+    /// Creates the trail of a sender that has sent nothing yet.
     #[must_use]
     pub const fn new() -> Self {
         Self(AtomicU64::new(NEW))
