@@ -6,22 +6,22 @@
 //! | kind | says | answered by |
 //! |---|---|---|
 //! | `Tell` | a value for an actor | |
-//! | `Ask` | a value for an actor, whose answer is awaited | `Answer` or `Failed`, unless an `Abandon` is faster |
-//! | `Hand` | a value for an actor, with places for answers to questions of other nodes in it; perhaps its own answer is awaited | `Failed` to each of these nodes, if it is not delivered |
-//! | `Moved` | somebody else answers your question | |
+//! | `Ask` | a value for an actor, to which I await an answer | `Answer` or `Failed`, unless an `Abandon` is faster |
+//! | `Hand` | a value for an actor, with places for answers to questions of other nodes in it; perhaps I await an answer too | `Failed` to each of these nodes, if it is not delivered |
+//! | `Moved` | another node answers your question | |
 //! | `Spawn` | start a script | `Located` or `Failed` |
 //! | `Locate` | where is the actor with this name | `Located` or `Failed` |
-//! | `Release` | so many references to your actor are not needed any more, which that node has given me | |
-//! | `Lent` | I have given that node so many references to your actor | `Counted` |
-//! | `Counted` | I have counted what you have `Lent` | |
-//! | `Monitor`, `Link` | tell me when you end; and I tell you | `Exit`, at once if there is no such actor, or `Untie` |
-//! | `Untie` | that is over | |
-//! | `Stop` | end | |
+//! | `Release` | I give back this number of references to your actor, which that node has given me | |
+//! | `Lent` | I have given that node this number of references to your actor | `Counted` |
+//! | `Counted` | I have counted the references that you have `Lent` | |
+//! | `Monitor`, `Link` | tell me when your actor ends; with `Link`, I also tell you | `Exit`, at once if there is no such actor, or `Untie` |
+//! | `Untie` | the watch or link is over | |
+//! | `Stop` | end your actor | |
 //! | `Cast` | a value for actors on many nodes, to be passed on | |
 //! | `Barrier`, `Termination` | steps of [`barrier`](super::barrier) and [`termination`](super::termination) | |
 //! | `Hold` | send no values to me, or to all here | `Resume` when there is room |
-//! | `Hello`, `Leave` | the first and the last of a node | |
-//! | `Refuse` | I have nothing to do with you any more | |
+//! | `Hello`, `Leave` | the first and the last message of a node | |
+//! | `Refuse` | I shut you out | |
 
 mod cast;
 mod codes;
@@ -99,7 +99,7 @@ pub enum Probe {
     },
     /// The detection has failed: a node is lost.
     Failed {
-        /// Which.
+        /// The lost node.
         node: NodeId,
     },
 }
@@ -150,7 +150,7 @@ pub enum Message<'a> {
     Failed {
         /// The number of the question.
         call: u64,
-        /// Why.
+        /// The reason.
         failure: Failure,
         /// Details for people; may be empty.
         detail: &'a str,
@@ -255,7 +255,7 @@ pub enum Message<'a> {
     },
     /// Ends an actor.
     Stop {
-        /// Which.
+        /// The actor.
         to: Slot,
         /// How.
         how: StopHow,

@@ -234,7 +234,7 @@ fn an_end_names_a_node_where_one_is_meant_and_nowhere_else() {
     assert_eq!(read(&bytes(0, 7, &[])), Err(FrameError::Truncated { at: 9, missing: 1 }));
     let code = FrameError::UnknownCode { at: 6, what: "whose end", code: 2 };
     assert_eq!(read(&bytes(2, 0, &[])), Err(code));
-    // Code 5 is reserved.
+    // No end has the code 5.
     let code = FrameError::UnknownCode { at: 7, what: "an end", code: 5 };
     assert_eq!(read(&bytes(0, 5, &[])), Err(code));
 }
