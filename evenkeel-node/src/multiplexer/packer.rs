@@ -157,7 +157,11 @@ mod tests {
         let cap = Duration::from_micros(100).as_nanos() as u64;
         assert_eq!(append(&mut packer, 3, 1_000), Appended::First);
         for _ in 2..LOOK {
-            assert_eq!(append(&mut packer, 3, 1_000 + cap), Appended::Joined, "no look at the clock");
+            assert_eq!(
+                append(&mut packer, 3, 1_000 + cap),
+                Appended::Joined,
+                "no look at the clock"
+            );
         }
         assert_eq!(append(&mut packer, 3, 1_000 + cap), Appended::Leaves);
         assert_eq!(packer.age(1_000 + cap), cap);
