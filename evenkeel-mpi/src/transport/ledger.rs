@@ -45,7 +45,7 @@ pub(super) enum Arrived {
     Frame(Event),
     /// The announcement of a long frame, which the transport receives next.
     Long(Receiving),
-    /// A message without, or with only queued, events.
+    /// A message without an event, or with queued events only.
     Noted,
 }
 

@@ -69,9 +69,7 @@ impl Scheduler {
             Self::Biased => {
                 "evenkeel, Locality::Biased: workers that share a job's cache take it first, others later"
             }
-            Self::Strict => {
-                "evenkeel, Locality::Strict: only workers that share a job's cache take it"
-            }
+            Self::Strict => "evenkeel, Locality::Strict: only workers that share the cache take it",
         }
     }
 
