@@ -8,8 +8,8 @@
 //! less those that it has received, and becomes *black* when it receives. A token goes round, from
 //! each node to the one with the next number. An active node keeps the token. A passive node passes
 //! it on: it adds its count to the token's, makes the token black if it is black itself, and
-//! becomes white. When the token is back at node 0, and node 0 is passive, all is done if token and
-//! node are white and their counts add up to zero. If not, node 0 sends the token round again.
+//! becomes white. Once the token is back at node 0 and node 0 is passive, all is done if both are
+//! white and their counts add up to zero. If not, node 0 sends the token round again.
 //!
 //! # Why it is right
 //! If the counts do not add up to zero, messages are under way. If they do although a node has

@@ -28,7 +28,7 @@ pub fn work(mean_poll: u64, polls: u64, completed: u64) -> u64 {
 
 /// A long batch makes one later batch have a single poll for each `CAUTION` nanoseconds that it
 /// lasted. The work at the ends of those batches is 1 % of that time. An estimate from that of
-/// [`BATCH`]; `evenkeel-bench run --bench timers --variant long --procs 1` shows what it is for.
+/// [`BATCH`]; `evenkeel-bench run --bench timers --variant long --procs 1` shows its purpose.
 const CAUTION: u64 = 8_000;
 
 /// The most batches of a single poll after a long batch: those for one of 8 ms. No task of a

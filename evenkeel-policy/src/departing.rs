@@ -6,10 +6,10 @@
 //! would run out before they arrive. So the sender sends sooner once it keeps at least as many
 //! tasks as it has left to run.
 //!
-//! *What it costs*: a travelling task waits for those that are kept with it, until the batch ends,
-//! which is [some microseconds](super::batch::BATCH). Where polls turn from short to long it may
-//! wait for one long poll, like every task of that queue. If the poll goes on, other processors
-//! take the tasks.
+//! *Cost*: a travelling task waits for those that are kept with it, until the batch ends, which is
+//! [some microseconds](super::batch::BATCH). Where polls turn from short to long it may wait for
+//! one long poll, like every task of that queue. If the poll goes on, other processors take the
+//! tasks.
 
 /// The most lines that are sent at once. Measured with `evenkeel-bench run --bench travel
 /// --tasks-per-core 16,64`: one line at a time takes two fifths more with 64 tasks; always four,

@@ -26,7 +26,7 @@ pub const STUCK: u64 = NAP.0;
 pub const BACK: u64 = super::searching::SEARCH;
 
 /// How long a worker waits with nothing to run before a spare runs errands in its place: as long as
-/// a sleep and a wake-up. So many short waits beside many calls do not wake a thread each. An
+/// a sleep and a wake-up. Short waits beside many calls then do not wake a thread each. An
 /// estimate; no benchmark sets it.
 pub const SPARE: u64 = super::searching::SEARCH / 2;
 

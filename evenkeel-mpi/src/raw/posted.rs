@@ -93,7 +93,7 @@ impl Posted {
 }
 
 impl Slot {
-    /// Posts the slot, whose request is complete, or has not begun.
+    /// Posts the slot. Its request is complete, or has not begun.
     fn post(&mut self, session: &Session) -> Result<(), MpiError> {
         // SAFETY: a constant of the library.
         let byte = unsafe { ffi::RSMPI_UINT8_T };

@@ -425,7 +425,7 @@ impl Link {
         self.gate.queued()
     }
 
-    /// Does the same on a thread whose worker has the lane `here`.
+    /// Does the same on a thread of the worker with the lane `here`.
     #[inline]
     fn try_put_at<E>(
         &self,

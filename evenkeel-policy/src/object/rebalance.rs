@@ -26,9 +26,9 @@ pub const GAP: u32 = 150;
 
 /// An object is cold, and stays, if its time is at most the mean of its core's objects divided by
 /// `COLD`. Together such objects have less than a quarter of the core's time, and they are fetched
-/// anew wherever they go. Measured: on the 16 simulated cores of CoreTime's experiment, an eighth
-/// of the moves and up to a quarter more operations than if any objects that fit fill the gap
-/// (`evenkeel-bench simulate --coretime`).
+/// anew wherever they go. Measured on the 16 simulated cores of CoreTime's experiment, beside
+/// filling the gap with any objects that fit: an eighth of the moves, and up to a quarter more
+/// operations (`evenkeel-bench simulate --coretime`).
 pub const COLD: u128 = 4;
 
 /// Returns the core to which core `me` gives, by the busy shares of all cores; none for the idler
