@@ -8,8 +8,8 @@
 //! lock: either there is room, or the subtraction that makes room comes later and finds the waiter.
 //!
 //! A waiter comes when at least `most` bytes are queued, and it *holds* the gate: from then on no
-//! sender finds room. At half of `most` all waiters are woken and the hold ends; without it,
-//! senders that do not wait could keep the queue above the half for ever. The transport accepts
+//! sender finds room. Without the hold, senders that do not wait could keep the queue above half of
+//! `most` for ever. At that half all waiters are woken and the hold ends. The transport accepts
 //! every frame or drops it with its node, so the half is reached. Woken senders are in no order;
 //! one that finds no room waits again.
 

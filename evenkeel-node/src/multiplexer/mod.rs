@@ -38,7 +38,7 @@
 //! *fences* the new lane: each node reads the lane's next frame after all frames that came before
 //! it from here. So the receiver may read frames of different lanes at once and still reads this
 //! sender's messages in order; further frames of the lane come after the fenced one. The messages
-//! of other senders in the fenced frame are delayed, but lose nothing.
+//! of other senders in the fenced frame are only delayed.
 //!
 //! *A host that takes from a lane itself* first takes what is in the queue, under the lane's lock.
 //! All that a sender had handed over when it put a message into this lane is then in the queue, or
