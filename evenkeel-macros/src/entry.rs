@@ -1,9 +1,9 @@
-//! The function that the attribute stands on, and what becomes of it.
+//! The expansion of a function with one of the attributes.
 //!
 //! The function keeps its attributes, visibility, name and return type, and loses `async`. Its body
-//! moves as it is into an `async fn` of the same name inside. That keeps what an async block loses:
-//! the declared return type takes part in the inference and the coercions of the body. The body is
-//! not parsed here, so that the compiler reports errors in it as it does anywhere else.
+//! moves unchanged into an inner `async fn` of the same name. Unlike an async block, this lets the
+//! declared return type take part in the inference and the coercions of the body. The macro does
+//! not parse the body, so the compiler reports errors in it as usual.
 
 use proc_macro2::{Group, TokenStream};
 use quote::quote;
@@ -12,7 +12,7 @@ use syn::{Attribute, Error, Result, Signature, Token, Visibility};
 
 use crate::options::Options;
 
-/// Which of the attributes it is.
+/// The two attributes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Main,
@@ -28,7 +28,7 @@ impl Kind {
     }
 }
 
-/// The function that runs the body on a runtime, or the error as code.
+/// Returns the function that runs the body on a runtime, or code with the error.
 pub(crate) fn expand(kind: Kind, options: TokenStream, function: TokenStream) -> TokenStream {
     let function: Function = match syn::parse2(function) {
         Ok(function) => function,
@@ -40,7 +40,7 @@ pub(crate) fn expand(kind: Kind, options: TokenStream, function: TokenStream) ->
     }
 }
 
-/// A function whose body is not looked into.
+/// A function with an unparsed body.
 struct Function {
     attributes: Vec<Attribute>,
     visibility: Visibility,
@@ -62,7 +62,7 @@ impl Parse for Function {
 }
 
 impl Function {
-    /// Refuses functions that nothing can call.
+    /// Refuses functions that the runtime or the test harness cannot call.
     fn check(&self, kind: Kind) -> Result<()> {
         let attribute = kind.name();
         let signature = &self.signature;
@@ -94,8 +94,8 @@ impl Function {
         Ok(())
     }
 
-    /// The error, and an empty `main` function, without which the compiler would complain of one
-    /// that is missing. Nothing misses a test.
+    /// Returns the error and, for `main`, an empty function: without that the compiler would also
+    /// report a missing `main`. A test needs none.
     fn stand_in(&self, kind: Kind, fault: &Error) -> TokenStream {
         let Self { visibility, signature: Signature { ident, .. }, .. } = self;
         let stand_in = (kind == Kind::Main).then(|| quote!(#visibility fn #ident() {}));
@@ -103,7 +103,7 @@ impl Function {
         quote!(#fault #stand_in)
     }
 
-    /// The function without `async`.
+    /// Returns the function without `async`.
     fn run(&self, kind: Kind, options: &Options) -> TokenStream {
         let Self { attributes, visibility, signature, body } = self;
         let test = (kind == Kind::Test).then(|| quote!(#[::core::prelude::v1::test]));
@@ -128,13 +128,14 @@ impl Function {
 mod tests {
     use super::*;
 
-    /// What the attribute with the options makes of the function.
+    /// Returns the expansion of the attribute with the options on the function.
     fn expanded(kind: Kind, options: &str, function: &str) -> String {
         let tokens = |text: &str| text.parse().expect("the text is a row of tokens");
         expand(kind, tokens(options), tokens(function)).to_string()
     }
 
-    /// Checks that the attribute refuses the function with this sentence and leaves the other.
+    /// Checks that the attribute refuses the function with this sentence, and leaves the stand-in
+    /// `left`.
     fn refused(kind: Kind, options: &str, function: &str, sentence: &str, left: &str) {
         let left: TokenStream = left.parse().expect("the text is a row of tokens");
         let expected = quote! { ::core::compile_error! { #sentence } #left };

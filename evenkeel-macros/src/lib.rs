@@ -1,8 +1,8 @@
-//! The attribute and derive macros of evenkeel. The crate `evenkeel` exports them and is what to
-//! depend on.
+//! The attribute and derive macros of evenkeel. Programs depend on the crate `evenkeel`, which
+//! exports them.
 //!
-//! The attributes put the body of an `async fn` on a runtime of its own. All that they decide is in
-//! `options` and `entry`, which work on tokens alone so that unit tests can call them.
+//! The attributes run the body of an `async fn` on a runtime of its own. Their logic is in
+//! `options` and `entry`, which work on tokens alone, so that unit tests can call them.
 
 mod entry;
 mod operations;
@@ -12,7 +12,7 @@ use proc_macro::TokenStream;
 
 use entry::Kind;
 
-/// Runs the `async fn` below it on a runtime, which makes it a `main` function.
+/// Runs an `async fn` on a runtime, as the `main` function.
 ///
 /// ```text
 /// #[evenkeel::main(workers = 2, name = "counter")]
@@ -27,14 +27,14 @@ use entry::Kind;
 /// - `workers = 2` is the number of workers, from 1 to 1,024.
 /// - `name = "counter"` is the name of the runtime's threads.
 ///
-/// The function takes no arguments and returns what a `main` function may return. It panics when
+/// The function takes no arguments, and may return what a `main` function may return. It panics if
 /// the runtime does not start.
 #[proc_macro_attribute]
 pub fn main(options: TokenStream, function: TokenStream) -> TokenStream {
     entry::expand(Kind::Main, options.into(), function.into()).into()
 }
 
-/// Runs the `async fn` below it on a runtime, as a test.
+/// Runs an `async fn` on a runtime, as a test.
 ///
 /// ```text
 /// #[evenkeel::test(workers = 2)]

@@ -4,10 +4,10 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Data, DeriveInput, Error, Fields};
 
-/// Operations that a monitor can tell apart, but for the end of the object.
+/// The most operations that a monitor can tell apart, besides the end of the object.
 const MOST: usize = 63;
 
-/// The implementation of `Entry` for the item, or what is wrong with it.
+/// Returns the implementation of `Entry` for the item, or the error.
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
     syn::parse2(item).and_then(implementation).unwrap_or_else(Error::into_compile_error)
 }
@@ -24,7 +24,7 @@ fn implementation(item: DeriveInput) -> syn::Result<TokenStream> {
     {
         return Err(Error::new_spanned(
             variant,
-            "an operation has no fields: what it is called with, its body captures",
+            "an operation has no fields: its body captures the arguments",
         ));
     }
     let (name, numbers) = (&item.ident, 0_u32..);

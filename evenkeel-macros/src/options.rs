@@ -1,4 +1,4 @@
-//! The options in the brackets of the attribute.
+//! The options of an attribute, in its brackets.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -23,7 +23,7 @@ impl Parse for Options {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let mut options = Self::default();
         while !input.is_empty() {
-            // A path such as `a::b` ends at its first word, which is none of the options.
+            // A path such as `a::b` ends at its first word, which is not an option.
             let key: Ident = input.parse().map_err(|fault| Error::new(fault.span(), UNKNOWN))?;
             if key == "workers" {
                 let before = options.workers.replace(value(&key, input, WORKERS, workers)?);
@@ -42,7 +42,7 @@ impl Parse for Options {
     }
 }
 
-/// The calls on the builder.
+/// Converts the options to calls on the builder.
 impl ToTokens for Options {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         if let Some(workers) = &self.workers {
@@ -59,20 +59,21 @@ fn once(key: &Ident, before: bool) -> Result<()> {
     if before { Err(Error::new(key.span(), format!("`{key}` is given twice"))) } else { Ok(()) }
 }
 
-/// What stands behind the key: an equals sign and a literal of which `accept` makes the value.
+/// Parses the part behind the key: an equals sign and a literal, from which `accept` makes the
+/// value.
 fn value<T>(
     key: &Ident,
     input: ParseStream<'_>,
     expected: &str,
     accept: impl Fn(&Lit) -> Option<T>,
 ) -> Result<T> {
-    // Where the options end there is nothing to mark but the key.
+    // At the end of the options only the key can be marked.
     let fault = || {
         let span = if input.is_empty() { key.span() } else { input.span() };
         Error::new(span, expected)
     };
     input.parse::<Token![=]>().map_err(|_| fault())?;
-    // A whole expression is read, so that the error marks all of `-1` and not just the minus sign.
+    // Reads a whole expression, so that the error marks all of `-1` and not just the minus sign.
     let value: Expr = input.parse().map_err(|_| fault())?;
     let accepted = match &value {
         Expr::Lit(ExprLit { lit, .. }) => accept(lit),

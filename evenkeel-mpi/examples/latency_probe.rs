@@ -6,10 +6,10 @@
 //! With one worker a rank has one thread: the main thread is the worker, and drives the transport
 //! in a task. With more, the transport has a thread of its own; so it has with `-threads-per-node
 //! 2`, Thorium's option, which counts that thread. The first rank prints Thorium's counters in its
-//! units; its message count is of pings alone, `nanoseconds-per-message` counts replies too.
-//! `--sources 1 --elsewhere` has one message in flight at a time, between two ranks; what 8 bytes
-//! take there and back between the first two ranks by `MPI_Send` and `MPI_Recv`, before the node
-//! begins, stands beside it: `bare-round-trip-median`, of as many trips.
+//! units. Its message count has pings only; `nanoseconds-per-message` counts replies too. With
+//! `--sources 1 --elsewhere` one message is in flight at a time, between two ranks. Beside it
+//! stands `bare-round-trip-median`: the time of 8 bytes there and back between the first two ranks
+//! by `MPI_Send` and `MPI_Recv`, before the node begins, of as many trips.
 
 #[path = "../../evenkeel-actor/examples/two_nodes/probe.rs"]
 mod probe;
@@ -31,7 +31,7 @@ use std::time::Instant;
 const TOGETHER: u64 = 16;
 
 /// The median round trip of a ping-pong of the first two ranks by MPI's blocking calls, in
-/// nanoseconds. On the thread that MPI was initialised on.
+/// nanoseconds. It runs on the thread that has initialised MPI.
 fn bare(trips: u64) -> u64 {
     let world = SimpleCommunicator::world();
     let rank = world.rank();

@@ -1,4 +1,4 @@
-//! What the transport costs beside bare MPI, between two ranks, in one run and by turns.
+//! The cost of the transport beside bare MPI, between two ranks, in one run and by turns.
 //!
 //! ```console
 //! mpiexec -n 2 target/release/examples/pingpong [ROUNDS] [TRIPS] [FRAMES] [WINDOW]
@@ -19,7 +19,7 @@ use std::num::NonZero;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// What a frame has behind its number.
+/// The contents of a frame behind its number.
 static FILLING: [u8; 8 << 10] = [7; 8 << 10];
 
 const WARM_UP: u64 = 10_000;
@@ -110,7 +110,7 @@ fn bare_stream(frames: u64) -> Duration {
     let mut frame = FILLING;
     let begin = Instant::now();
     for number in 0..=frames {
-        // The last goes back, as the answer.
+        // The last frame goes back, as the answer.
         if (world.rank() == 0) == (number < frames) {
             frame[..8].copy_from_slice(&number.to_le_bytes());
             other.send(&frame[..]);
@@ -122,7 +122,7 @@ fn bare_stream(frames: u64) -> Duration {
     begin.elapsed()
 }
 
-/// The transport, and frames to be used again.
+/// The transport, and buffers for reuse.
 struct Pair {
     transport: MpiTransport,
     first: bool,
@@ -136,7 +136,7 @@ impl Pair {
         Self { first, other: NodeId::new(u32::from(first)), spare: Vec::new(), transport }
     }
 
-    /// The next event; a buffer that comes back is kept.
+    /// Returns the next event, and keeps a returned buffer.
     fn event(&mut self) -> Option<Event> {
         match self.transport.poll()? {
             Event::Sent { buffer } => {
@@ -175,7 +175,7 @@ impl Pair {
         }
     }
 
-    /// A frame of `length` bytes that begins with `number`.
+    /// Returns a frame of `length` bytes that begins with `number`.
     fn make(&mut self, number: u64, length: usize) -> Vec<u8> {
         let mut frame = self.spare.pop().unwrap_or_default();
         frame.resize(length, 7);

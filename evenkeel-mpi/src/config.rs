@@ -1,12 +1,12 @@
-//! What may be set.
+//! The settings of a transport.
 
 use crate::error::StartError;
 use std::time::Duration;
 
-/// How a transport is set up: the bounds on what it keeps.
+/// The settings of a transport: the bounds on its memory.
 ///
-/// All ranks of a job give the same [`longest_frame`](Self::longest_frame); a rank whose own
-/// differs is told at the start.
+/// All ranks of a job must give the same [`longest_frame`](Self::longest_frame); otherwise they do
+/// not start.
 ///
 /// ```
 /// use evenkeel_mpi::Config;
@@ -23,15 +23,16 @@ pub struct Config {
 }
 
 impl Config {
-    /// Frames up to 16 MiB, 32 of them to one node, 1024 to all, and naps up to 1 ms.
+    /// Returns the defaults: frames up to 16 MiB, 32 of them to one node, 1,024 to all, and naps up
+    /// to 1 ms.
     #[must_use]
     pub const fn new() -> Self {
         Self {
             longest_frame: 16 << 20,
             // Set by the example `pingpong`: in the best of 21 rounds a frame of 8 KiB takes 1.28
             // µs with 16 or 32, 1.37 with 64 and 1.47 with 128, because fewer buffers stay in the
-            // caches. Half of it is what goes while an acknowledgement comes: 10 µs of frames of 8
-            // KiB at 12 GB/s.
+            // caches. Half of the window is sent while an acknowledgement comes: 10 µs of frames of
+            // 8 KiB at 12 GB/s.
             window: 32,
             // An estimate; no benchmark sets it.
             in_flight: 1024,
@@ -40,48 +41,47 @@ impl Config {
         }
     }
 
-    /// The most bytes of a frame, 1 to 2,147,483,647 (MPI counts in C's `int`); the same in all
-    /// ranks.
+    /// Sets the most bytes of a frame, 1 to 2,147,483,647 (MPI counts in C's `int`); the same in
+    /// all ranks.
     #[must_use]
     pub const fn longest_frame(mut self, bytes: usize) -> Self {
         self.longest_frame = bytes;
         self
     }
 
-    /// The most frames that one node sends another that this has not taken, 2 or more. A few more
-    /// can be on their way into the memory that the other has ready.
+    /// Sets the most untaken frames from one node to another, 2 or more. A few more can be on their
+    /// way into the receiver's posted buffers.
     #[must_use]
     pub const fn window(mut self, frames: u32) -> Self {
         self.window = frames;
         self
     }
 
-    /// The most frames of this node that MPI has at a time and is not done with, 1 or more; to all
-    /// nodes.
+    /// Sets the most frames of this node, to all nodes, that MPI has not completed, 1 or more.
     #[must_use]
     pub const fn in_flight(mut self, frames: usize) -> Self {
         self.in_flight = frames;
         self
     }
 
-    /// How long at most a wait sleeps before it looks at MPI again, and so how late a message can
-    /// be seen after long idleness. Zero: it never sleeps.
+    /// Sets the longest sleep of a wait before it looks at MPI again: after long idleness a message
+    /// can be seen this late. With zero it never sleeps.
     #[must_use]
     pub const fn longest_nap(mut self, nap: Duration) -> Self {
         self.longest_nap = nap;
         self
     }
 
-    /// What the program calls itself, by default the name of its executable's file. Ranks of one
-    /// job that call themselves otherwise do not start, as they would wait for each other in vain:
-    /// programs that are made for each other take the same name.
+    /// Sets the name of the program, by default the file name of its executable. Ranks of one job
+    /// with different names do not start, as they would wait for each other in vain. Programs that
+    /// are made for each other use the same name.
     #[must_use]
     pub fn program(mut self, name: impl Into<String>) -> Self {
         self.program = Some(name.into());
         self
     }
 
-    /// What this process is.
+    /// Returns the name of this process's program.
     pub(crate) fn what(&self) -> String {
         self.program.clone().unwrap_or_else(|| {
             let path = std::env::current_exe().unwrap_or_default();
@@ -89,7 +89,7 @@ impl Config {
         })
     }
 
-    /// What is wrong with the values, if anything.
+    /// Checks that all values are in range.
     pub(crate) fn check(&self) -> Result<(), StartError> {
         if self.longest_frame == 0 || i32::try_from(self.longest_frame).is_err() {
             Err(StartError::LongestFrame { bytes: self.longest_frame })

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors.
 
 use std::error::Error;
 use std::fmt;
@@ -16,7 +16,7 @@ impl MpiError {
         Self { call, code, text }
     }
 
-    /// The code that the call returned; its meaning is the library's.
+    /// Returns the code of the call; the library defines its meaning.
     #[must_use]
     pub fn code(&self) -> i32 {
         self.code
@@ -37,41 +37,41 @@ impl Error for MpiError {}
 pub enum StartError {
     /// [`Config::longest_frame`](crate::Config::longest_frame) is out of range.
     LongestFrame {
-        /// What it was.
+        /// The value.
         bytes: usize,
     },
     /// [`Config::window`](crate::Config::window) is out of range.
     Window {
-        /// What it was.
+        /// The value.
         frames: u32,
     },
     /// [`Config::in_flight`](crate::Config::in_flight) is zero.
     InFlight,
-    /// Something in this process has initialised MPI before.
+    /// Other code in this process has initialised MPI before.
     AlreadyInitialised,
-    /// MPI was finalised in this process, and can't be initialised twice.
+    /// MPI was finalised in this process, and cannot be initialised twice.
     Finalised,
-    /// The library does not allow a process that uses it to have several threads.
+    /// The library does not allow its process to have several threads.
     ThreadLevel {
-        /// What it grants instead of `MPI_THREAD_FUNNELED`.
+        /// The level that it grants instead of `MPI_THREAD_FUNNELED`.
         granted: String,
     },
     /// The ranks of the job do not agree: another version of this crate, or another longest frame.
     Differs {
         /// What differs.
         what: &'static str,
-        /// What it is here.
+        /// The value of this rank.
         here: i64,
-        /// The least among the ranks.
+        /// The least value among the ranks.
         least: i64,
-        /// The greatest among the ranks.
+        /// The greatest value among the ranks.
         greatest: i64,
     },
     /// The ranks of the job run different programs.
     Programs {
-        /// What this one is.
+        /// The program of this rank.
         here: String,
-        /// Two that are among them; the first 112 bytes of each.
+        /// Two of the ranks' programs; the first 112 bytes of each name.
         among: [String; 2],
     },
     /// A call of MPI failed.
@@ -92,11 +92,11 @@ impl fmt::Display for StartError {
                 "MPI is already initialised in this process: start the transport first, and once",
             ),
             Self::Finalised => f.write_str(
-                "MPI was finalised in this process, and can not be initialised again: start one transport, and keep it",
+                "MPI was finalised in this process, and cannot be initialised again: start one transport, and keep it",
             ),
             Self::ThreadLevel { granted } => write!(
                 f,
-                "the MPI library grants the thread level {granted}, and Funneled is needed: use a library that was built with threads"
+                "the MPI library grants the thread level {granted}, but Funneled is needed: use a library that was built with threads"
             ),
             Self::Differs { what, here, least, greatest } => write!(
                 f,
@@ -104,7 +104,7 @@ impl fmt::Display for StartError {
             ),
             Self::Programs { here, among: [one, other] } => write!(
                 f,
-                "this job runs different programs, here {here:?}, and {one:?} and {other:?} among all: start the same program on all ranks, or give those that belong together one name by Config::program"
+                "this job runs different programs: this rank runs {here:?}, and among all are {one:?} and {other:?}; start the same program on all ranks, or give programs that belong together one name by Config::program"
             ),
             Self::Mpi(error) => error.fmt(f),
         }

@@ -1,11 +1,11 @@
-//! Carries the nodes of `evenkeel-actor` past one machine: an [`evenkeel_node::Transport`] over
+//! Runs the nodes of `evenkeel-actor` on several machines: an [`evenkeel_node::Transport`] over
 //! MPI.
 //!
-//! A program that `mpiexec -n 4 program` starts is four nodes; a node's number is its rank in
-//! `MPI_COMM_WORLD`.
+//! `mpiexec -n 4 program` starts four nodes; a node's number is its rank in `MPI_COMM_WORLD`.
 //!
 //! # Actors
-//! A `Node` is started with a closure that starts the transport, on the thread that drives it then:
+//! A `Node` is started with a closure that starts the transport, on the thread that drives it
+//! afterwards:
 //!
 //! ```no_run
 //! use evenkeel_actor::node::NodeId;
@@ -55,7 +55,7 @@
 //! ```
 //!
 //! # Frames
-//! Below actors, and without them, it moves bytes:
+//! The transport itself, without actors, moves bytes:
 //!
 //! ```no_run
 //! use evenkeel_actor::node::{Event, NodeId, Transport};
@@ -80,54 +80,53 @@
 //! ```
 //!
 //! # Building and running
-//! It needs an MPI library with its compiler wrapper, and libclang to build (Debian:
+//! The build needs an MPI library with its compiler wrapper, and libclang (Debian:
 //! `libopenmpi-dev`, `openmpi-bin`, `libclang-dev`). `mpiexec` of Open MPI refuses to run as root,
 //! as in most containers, unless the environment has both `OMPI_ALLOW_RUN_AS_ROOT=1` and
 //! `OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1`.
 //!
 //! # Threads
-//! MPI is initialised with `MPI_THREAD_FUNNELED`: the thread that calls [`MpiTransport::start`] is
-//! the one that drives the transport and drops it. The transport is neither `Send` nor `Sync`, so
-//! the compiler sees to that; other threads have its waker. `MPI_THREAD_MULTIPLE` is granted by
-//! most libraries and takes their lock in each call.
+//! MPI is initialised with `MPI_THREAD_FUNNELED`: the thread that calls [`MpiTransport::start`]
+//! also drives the transport and drops it. The transport is neither `Send` nor `Sync`, so the
+//! compiler enforces that; other threads have its waker. Most libraries grant
+//! `MPI_THREAD_MULTIPLE`, but take a lock in each call for it.
 //!
 //! # Waiting
-//! MPI has no file descriptor and no call that waits for "a message or a word from another thread",
-//! and moves nothing while nobody calls it. So [`wait`](evenkeel_node::Transport::wait) looks again
-//! and again, at first without a pause, then with growing ones: [`Pause`] is the rule. A transport
+//! MPI has no file descriptor, no call that waits for a message or a wake-up from another thread,
+//! and makes no progress without calls. So [`wait`](evenkeel_node::Transport::wait) looks again and
+//! again, at first without pauses, then with growing ones, by the rule of [`Pause`]. A transport
 //! that has been idle for long looks once a millisecond ([`Config::longest_nap`]).
 //!
 //! # Room
-//! A library of MPI takes small messages for a rank that does not ask for them, without a bound,
-//! into the memory of that rank. Here one of every few frames to a node is sent synchronously
-//! (`MPI_Issend`, which is complete when it has been matched), and there is no next one of these
-//! before it is. So each other node has at most
-//! [`Config::window`] frames under way to a node that does not poll; a sender of more gets
-//! [`Full`](evenkeel_node::Refusal::Full).
+//! An MPI library takes small messages into the memory of a rank that does not ask for them,
+//! without a bound. Here one of every few frames to a node is sent synchronously (`MPI_Issend`,
+//! which completes when it has been matched), and the next such send waits until it is complete. So
+//! each other node has at most [`Config::window`] frames under way to a node that does not poll; a
+//! sender of more gets [`Full`](evenkeel_node::Refusal::Full).
 //!
 //! # Memory
-//! A frame that is sent stays where it is until MPI is done with it, and comes back by
-//! [`Sent`](evenkeel_node::Event::Sent); MPI copies it itself where that is cheaper. One that is
-//! received is given in a buffer of its length. Frames of up to 4000 bytes are copied out of
-//! buffers that are always ready for them, longer ones are announced and received in place.
+//! A sent frame stays in its buffer until MPI is done with it, and the buffer comes back by
+//! [`Sent`](evenkeel_node::Event::Sent); MPI copies the frame itself where that is cheaper. A
+//! received frame comes in a buffer of its length. Frames of up to 4,000 bytes are copied out of
+//! posted buffers; longer ones are announced and received in place.
 //!
 //! # Ends
 //! - **Orderly:** each node calls [`leave`](evenkeel_node::Transport::leave) and drops the
-//!   transport. `MPI_Finalize` is collective and spins, so the end first takes and throws away what
-//!   still comes, in growing pauses, until all have left: by
-//!   [`ended`](evenkeel_node::Transport::ended), which does not block and which a node calls
-//!   between other work, and else by the drop. A transport that is dropped without `leave` leaves
-//!   then. So `Node::leave` returns when all nodes have left, and tasks and actors go on meanwhile.
-//! - **A panic** that drops the transport ends the job: a line on the standard error says which
-//!   rank it was, then `MPI_Abort`. The others could wait for it for ever.
+//!   transport. `MPI_Finalize` is collective and spins. So the end first drops all frames that
+//!   still come, in growing pauses, until all nodes have left.
+//!   [`ended`](evenkeel_node::Transport::ended) does this without blocking, between a node's other
+//!   work; otherwise the drop does it. A transport that is dropped without `leave` leaves then. So
+//!   `Node::leave` returns when all nodes have left, and tasks and actors go on meanwhile.
+//! - **A panic** that drops the transport ends the job: a line on the standard error names the
+//!   rank, then `MPI_Abort` follows. Otherwise the other ranks could wait for it for ever.
 //! - **An error of MPI** about one node, or about all, becomes
 //!   [`Event::Down`](evenkeel_node::Event::Down) with
-//!   [`DownReason::Lost`](evenkeel_node::DownReason::Lost) in the words of the library. The drop
-//!   then says so and calls `MPI_Abort`, because a collective end with a lost rank does not come.
+//!   [`DownReason::Lost`](evenkeel_node::DownReason::Lost) and the library's text. The drop then
+//!   prints it and calls `MPI_Abort`, because a collective end with a lost rank never completes.
 //! - **A process that is killed, or exits without the drop,** ends the job: before version 5 Open
-//!   MPI is fail-stop. `mpiexec` says which rank it was and kills the rest; no
-//!   [`Event::Down`](evenkeel_node::Event::Down) is to be expected. A program that must outlive the
-//!   loss of a node needs another transport.
+//!   MPI is fail-stop. `mpiexec` names the rank and kills the rest; no
+//!   [`Event::Down`](evenkeel_node::Event::Down) comes. A program that must survive the loss of a
+//!   node needs another transport.
 
 mod config;
 mod error;

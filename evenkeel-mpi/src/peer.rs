@@ -1,4 +1,4 @@
-//! What a rank knows of another one.
+//! The state that a rank keeps of another one.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ pub(crate) struct Peer {
     pub(crate) state: State,
     pub(crate) window: Window,
     pub(crate) incoming: Incoming,
-    /// How many of this rank's messages to it MPI is not done with.
+    /// How many of this rank's messages to it MPI has not completed.
     pub(crate) sending: usize,
 }
 
@@ -15,7 +15,7 @@ pub(crate) struct Peer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Up,
-    /// It has said that it leaves; it still takes what comes, and throws it away.
+    /// It has announced that it leaves; it still takes frames, and drops them.
     Left,
     /// MPI has reported an error about it.
     Lost,
@@ -34,13 +34,13 @@ impl Peer {
 
 /// Bounds how far a sender is ahead of a receiver.
 ///
-/// Of `window / 2` frames in succession the last is synchronous: MPI says that it is complete when
-/// its receiver has matched it, and by MPI's order the receiver has then matched all before it.
-/// There is no synchronous frame while one is pending. So the frames that are not matched are the
-/// pending one, fewer than half a window before it and fewer than half after it.
+/// Of `window / 2` frames in succession the last is synchronous: MPI completes it when its receiver
+/// has matched it, and by MPI's order the receiver has then matched all frames before it. No
+/// synchronous frame is sent while one is pending. So the unmatched frames are the pending one,
+/// fewer than half a window before it and fewer than half after it.
 ///
-/// Rejected: counting acknowledgements in messages of our own, which says the same for one more
-/// message per half window from a receiver that then must have room to send.
+/// Rejected: own messages that acknowledge frames. They cost one more message per half window, from
+/// a receiver that must then have room to send.
 pub(crate) struct Window {
     half: u32,
     /// Frames since the last synchronous one.
@@ -53,13 +53,13 @@ impl Window {
         Self { half: window / 2, since: 0, pending: false }
     }
 
-    /// Whether the next frame is to be synchronous; nothing if there is no room for it.
+    /// Returns whether the next frame is synchronous; `None` if there is no room for it.
     pub(crate) fn next(&self) -> Option<bool> {
         let synchronous = self.since + 1 >= self.half;
         (!synchronous || !self.pending).then_some(synchronous)
     }
 
-    /// A frame goes, as [`next`](Self::next) has said.
+    /// Notes that a frame is sent, as [`next`](Self::next) has said.
     pub(crate) fn goes(&mut self, synchronous: bool) {
         if synchronous {
             self.since = 0;
@@ -69,18 +69,18 @@ impl Window {
         }
     }
 
-    /// The synchronous frame is complete.
+    /// Notes that the synchronous frame is complete.
     pub(crate) fn matched(&mut self) {
         self.pending = false;
     }
 }
 
-/// What comes from a rank, in its order: MPI matches in order, but a long message can be complete
+/// The messages from a rank, in order: MPI matches in order, but a long message can be complete
 /// after a short one that was matched later.
 #[derive(Default)]
 pub(crate) struct Incoming {
     waiting: VecDeque<Option<Message>>,
-    /// The number of the first one.
+    /// The number of the first waiting message.
     first: u64,
 }
 
@@ -92,20 +92,20 @@ pub(crate) enum Message {
 }
 
 impl Incoming {
-    /// Whether nothing waits for what was matched before it.
+    /// Returns whether no message waits for an earlier one.
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// A place for a message that was matched.
+    /// Adds a place for a matched message.
     pub(crate) fn matched(&mut self) -> u64 {
         self.waiting.push_back(None);
         self.first + self.waiting.len() as u64 - 1
     }
 
-    /// The message of a place is there.
+    /// Puts a complete message into its place.
     pub(crate) fn complete(&mut self, place: u64, message: Message) {
-        // A place that is gone belonged to a rank that was lost in between.
+        // A missing place belonged to a rank that was lost in between.
         if let Some(at) = place.checked_sub(self.first)
             && let Some(waiting) = usize::try_from(at).ok().and_then(|at| self.waiting.get_mut(at))
         {
@@ -113,7 +113,7 @@ impl Incoming {
         }
     }
 
-    /// The next message, if it is there.
+    /// Takes the next message, if it is complete.
     pub(crate) fn next(&mut self) -> Option<Message> {
         if self.waiting.front()?.is_none() {
             return None;
@@ -127,8 +127,8 @@ impl Incoming {
 mod tests {
     use super::*;
 
-    /// The most frames that are sent and not matched, when a receiver matches whatever `matches`
-    /// says between sends.
+    /// Returns the most sent and unmatched frames, if a receiver matches between sends when
+    /// `matches` says so.
     fn furthest(window: u32, frames: usize, mut matches: impl FnMut(usize) -> bool) -> usize {
         let mut sender = Window::new(window);
         let mut unmatched: VecDeque<bool> = VecDeque::new();

@@ -1,14 +1,14 @@
-//! What is asserted of any bytes that a peer may send. The fuzz target and the tests `frames` run
-//! the same.
+//! The assertions about any bytes that a peer may send. The fuzz target and the tests `frames`
+//! share them.
 
 use evenkeel_node::frame::{self, Frame};
 use evenkeel_node::wire::Message;
 
-/// The longest frame that is read here.
+/// The longest frame that the driver reads.
 const MOST: usize = 1 << 20;
 
-/// Reads `bytes` as a frame and looks at all that is in it. What is read has one form only, so
-/// written again it is the same. Gives the number of messages.
+/// Reads `bytes` as a frame with all its messages, and returns the number of messages. Messages
+/// have one form only, so writing them again gives the same bytes.
 ///
 /// # Panics
 /// If a message, written again, has other bytes.

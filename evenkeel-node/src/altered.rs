@@ -1,4 +1,4 @@
-//! For tests: a transport around another, altered in a few calls.
+//! For tests: a transport that wraps another and alters a few of its calls.
 //!
 //! ```
 //! use evenkeel_node::altered::{Alter, Altered};
@@ -25,50 +25,50 @@ use crate::{Event, NodeId, Refused, Transport, TransportWaker};
 use std::task::Waker;
 use std::time::Duration;
 
-/// What is done in place of some calls of a transport. A call that is not written goes to `inner`.
+/// Replaces some calls of a transport. A call without an implementation here goes to `inner`.
 pub trait Alter<T: Transport> {
-    /// In place of [`Transport::send`].
+    /// Replaces [`Transport::send`].
     fn send(&mut self, inner: &mut T, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
         inner.send(to, frame)
     }
 
-    /// In place of [`Transport::poll`].
+    /// Replaces [`Transport::poll`].
     fn poll(&mut self, inner: &mut T) -> Option<Event> {
         inner.poll()
     }
 
-    /// In place of [`Transport::wait`].
+    /// Replaces [`Transport::wait`].
     fn wait(&mut self, inner: &mut T, most: Duration) {
         inner.wait(most);
     }
 
-    /// In place of [`Transport::wakes`].
+    /// Replaces [`Transport::wakes`].
     fn wakes(&mut self, inner: &mut T, waker: &Waker) -> Option<Duration> {
         inner.wakes(waker)
     }
 
-    /// In place of [`Transport::is_sending`].
+    /// Replaces [`Transport::is_sending`].
     fn is_sending(&self, inner: &T) -> bool {
         inner.is_sending()
     }
 
-    /// In place of [`Transport::leave`].
+    /// Replaces [`Transport::leave`].
     fn leave(&mut self, inner: &mut T) {
         inner.leave();
     }
 
-    /// In place of [`Transport::ended`].
+    /// Replaces [`Transport::ended`].
     fn ended(&mut self, inner: &mut T) -> bool {
         inner.ended()
     }
 }
 
-/// The transport `inner`, some of whose calls `by` alters.
+/// The transport `inner` with some calls replaced by `by`.
 #[derive(Debug)]
 pub struct Altered<T, A> {
     /// The transport that does the work.
     pub inner: T,
-    /// What is done in place of some calls.
+    /// The replacements of some calls.
     pub by: A,
 }
 

@@ -1,19 +1,19 @@
 //! A barrier of all nodes, as a state machine without a transport.
 //!
 //! # Protocol
-//! Over the [tree] with the root 0. A node that has entered, and all of whose children have
-//! arrived, arrives: it says so to its parent. When the root arrives all have entered; it releases
-//! its children, and they theirs. A node is past the barrier when it releases; the next phase
-//! begins then.
+//! The nodes form the [tree] with the root 0. A node *arrives* when it has entered and all its
+//! children have arrived; it then tells its parent. When the root arrives, all nodes have entered;
+//! the root releases its children, and they release theirs. A node is past the barrier when it
+//! releases; its next phase begins then.
 //!
-//! A child is released by its parent, so the parent's next phase has begun before the child can
-//! arrive in it: what comes from a child is of the present phase, and so is what comes from the
-//! parent. Anything else is an error of the peer's.
+//! A parent releases its child, so the parent's next phase begins before the child can arrive in
+//! it. Messages of a child are therefore of the present phase, and so are those of the parent. Any
+//! other message is the peer's error.
 //!
 //! # If a node is lost
-//! The barrier is broken for good: a node that is gone never enters again. A node that hears of a
-//! loss tells its neighbours in the tree, who tell theirs. Where the tree is apart because the lost
-//! node was between, both sides have heard of it from the transport. So nobody waits for ever.
+//! The barrier is broken for good: a lost node never enters again. A node that learns of a loss
+//! tells its neighbours in the tree, and they tell theirs. Where the lost node divides the tree,
+//! the transport has told both sides. So no node waits for ever.
 
 use super::wire::BarrierStep;
 use super::{NodeId, tree};
@@ -24,40 +24,40 @@ use std::fmt;
 /// A message to another node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// To whom.
+    /// The receiver.
     pub to: NodeId,
-    /// In which phase.
+    /// The phase.
     pub phase: u64,
-    /// What.
+    /// The step.
     pub step: BarrierStep,
 }
 
-/// How things stand.
+/// The state of the barrier on this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// This node has not entered the present phase.
     Outside,
-    /// It has, and waits for others.
+    /// This node has entered, and waits for others.
     Waiting,
-    /// A node is gone. Nobody passes any more.
+    /// A node is lost. No node passes again.
     Broken,
 }
 
-/// Why a call or a message makes no sense.
+/// Why the barrier rejects a call or a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BarrierError {
-    /// This node has entered already and is not through.
+    /// This node has entered and has not passed.
     Entered,
     /// The barrier is broken.
     Broken,
-    /// A node has said what it cannot say now.
+    /// A peer has sent a message that it cannot send in this state.
     Unexpected {
-        /// Who.
+        /// The sender.
         from: NodeId,
-        /// In which phase.
+        /// The phase in its message.
         phase: u64,
-        /// What.
+        /// The step in its message.
         step: BarrierStep,
     },
 }
@@ -65,10 +65,10 @@ pub enum BarrierError {
 impl fmt::Display for BarrierError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Entered => f.write_str("this node has entered the barrier and is not through"),
-            Self::Broken => f.write_str("a node is gone, so the barrier is never passed again"),
+            Self::Entered => f.write_str("this node has entered the barrier and has not passed it"),
+            Self::Broken => f.write_str("a node is lost, so no node passes the barrier again"),
             Self::Unexpected { from, phase, step } => {
-                write!(f, "node {from} says {step:?} in phase {phase}, which it cannot now")
+                write!(f, "node {from} sent an unexpected {step:?} in phase {phase}")
             }
         }
     }
@@ -88,25 +88,25 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// The part of node `local` of `nodes`.
+    /// Creates the part of node `local` of `nodes`.
     ///
     /// # Panics
-    /// If it is none of them.
+    /// If `local` is not one of `nodes` nodes.
     #[must_use]
     pub fn new(local: NodeId, nodes: u32) -> Self {
         let local = local.number();
-        assert!(local < nodes, "node {local} is none of {nodes}");
+        assert!(local < nodes, "node {local} is not one of {nodes} nodes");
         let arrived = BTreeSet::new();
         Self { local, nodes, phase: 0, has_entered: false, arrived, is_broken: false }
     }
 
-    /// How many times this node has passed it.
+    /// Returns how many times this node has passed the barrier.
     #[must_use]
     pub fn phase(&self) -> u64 {
         self.phase
     }
 
-    /// How things stand.
+    /// Returns the state of the barrier on this node.
     #[must_use]
     pub fn standing(&self) -> Standing {
         match (self.is_broken, self.has_entered) {
@@ -116,8 +116,8 @@ impl Barrier {
         }
     }
 
-    /// This node enters. It is through when [`phase`](Self::phase) has risen. What is to be sent is
-    /// appended to `out`.
+    /// Enters the barrier. This node has passed when [`phase`](Self::phase) has risen. Appends the
+    /// messages to send to `out`.
     ///
     /// # Errors
     /// `Entered` and `Broken`.
@@ -132,10 +132,10 @@ impl Barrier {
         Ok(())
     }
 
-    /// Another node has said something.
+    /// Handles a message of another node.
     ///
     /// # Errors
-    /// `Unexpected`; nothing has changed then.
+    /// `Unexpected`; the state is then unchanged.
     pub fn receive(
         &mut self,
         from: NodeId,
@@ -145,7 +145,7 @@ impl Barrier {
     ) -> Result<(), BarrierError> {
         let number = from.number();
         if self.is_broken {
-            // What was under way when it broke.
+            // The message was under way when the barrier broke.
             return Ok(());
         }
         let is_expected = match step {
@@ -170,7 +170,7 @@ impl Barrier {
         Ok(())
     }
 
-    /// A node is gone.
+    /// Handles the loss of a node.
     pub fn lost(&mut self, node: NodeId, out: &mut Vec<Outgoing>) {
         if !self.is_broken {
             self.break_up(Some(node.number()), out);
@@ -218,14 +218,14 @@ mod tests {
     use evenkeel_policy::random::Random;
     use std::collections::VecDeque;
 
-    /// Nodes, and what is under way between each pair of them, in order.
+    /// Nodes, and the messages under way between each pair of them, in order.
     struct World {
         nodes: Vec<Option<Barrier>>,
         ways: Vec<VecDeque<Outgoing>>,
         random: Random,
     }
 
-    /// What goes wrong.
+    /// A fault of a run.
     #[derive(Clone, Copy)]
     enum Fault {
         Death,
@@ -249,7 +249,7 @@ mod tests {
             }
         }
 
-        /// Some message arrives; false if there is none.
+        /// Delivers a random message; returns false if there is none.
         fn deliver(&mut self) -> bool {
             let nodes = self.nodes.len();
             let busy: Vec<_> = (0..self.ways.len()).filter(|&w| !self.ways[w].is_empty()).collect();
@@ -287,7 +287,7 @@ mod tests {
             }
         }
 
-        /// Two nodes lose each other, and nobody else hears of it from the transport.
+        /// Two nodes lose each other, and the transport tells no other node.
         fn cut(&mut self) {
             let nodes = self.nodes.len();
             let a = self.random.below(nodes as u64) as usize;
@@ -302,8 +302,8 @@ mod tests {
             }
         }
 
-        /// Nodes enter as they come out until all have passed this many times, unless the barrier
-        /// breaks. In between all is checked.
+        /// Nodes enter again after each pass until all have passed `phases` times, unless the
+        /// barrier breaks. Each step checks all states.
         fn run(&mut self, phases: u64, fault: Option<(u64, Fault)>) {
             let fault_at = fault.map(|fault| fault.0);
             for step in 0.. {
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_passes_before_all_have_entered_and_then_all_do() {
+    fn no_node_passes_before_all_have_entered_and_then_all_do() {
         for seed in 0..3_000 {
             let nodes = 1 + (seed % 11) as u32;
             let mut world = World::new(nodes, seed);
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_or_a_connection_that_is_lost_leaves_nobody_waiting() {
+    fn a_lost_node_or_connection_leaves_no_node_waiting() {
         for seed in 0..3_000 {
             let mut world = World::new(2 + (seed % 10) as u32, seed);
             let fault = if seed % 3 == 0 { Fault::Cut } else { Fault::Death };
@@ -374,9 +374,9 @@ mod tests {
         let mut barrier = Barrier::new(NodeId::new(1), 3);
         let mut out = Vec::new();
         for (from, phase, step) in [
-            // No child.
+            // Not a child.
             (2, 0, BarrierStep::Arrive),
-            // No parent; and not before it has arrived.
+            // Not the parent; and the parent, before this node has arrived.
             (2, 0, BarrierStep::Release),
             (0, 0, BarrierStep::Release),
             (7, 0, BarrierStep::Broken),

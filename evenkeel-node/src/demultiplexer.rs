@@ -1,25 +1,25 @@
-//! Which of the frames that have come from one node may be read now: several workers read them at
-//! once, and each sender's messages are still read in order.
+//! Which of the frames from one node may be read: several workers read frames at once, and the
+//! messages of each sender are still read in order.
 //!
 //! # The rule
 //! Frames of one lane are read one after the other, in the order in which they came. A
-//! [fenced](super::frame) frame is read after all frames that came before it. Nothing else is
-//! ordered: the [`multiplexer`](super::multiplexer) proves that this keeps what one sender sends to
-//! one actor in order.
+//! [fenced](super::frame) frame is read after all frames that came before it. No other order is
+//! kept. The [`multiplexer`](super::multiplexer) proves that this keeps the messages from one
+//! sender to one actor in order.
 //!
 //! # Why nothing stays
-//! The oldest frame that is not read yet is the head of its lane, and all frames that came before
-//! it have been read: so it may be read, fenced or not.
+//! The oldest unread frame is the head of its lane, and all frames that came before it have been
+//! read: so it may be read, fenced or not.
 //!
-//! Lane numbers are a peer's: a lane takes memory only while it has frames.
+//! A peer chooses the lane numbers: a lane takes memory only while it has frames.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The frames of one node that have come and are not read yet. Knows nothing of what is in them.
+/// The unread frames of one node. It does not look into frames.
 #[derive(Debug)]
 pub struct Demultiplexer<F> {
     lanes: BTreeMap<u16, Lane<F>>,
-    /// The numbers of the frames that are not read yet, in the order of their coming.
+    /// The numbers of the unread frames, in the order of arrival.
     unread: BTreeSet<u64>,
     came: u64,
 }
@@ -27,7 +27,7 @@ pub struct Demultiplexer<F> {
 #[derive(Debug)]
 struct Lane<F> {
     frames: VecDeque<Waiting<F>>,
-    /// The number of the frame that is read now.
+    /// The number of the frame that is being read.
     reading: Option<u64>,
 }
 
@@ -39,13 +39,14 @@ struct Waiting<F> {
 }
 
 impl<F> Demultiplexer<F> {
-    /// No frames.
+    /// Creates a demultiplexer without frames.
     #[must_use]
     pub fn new() -> Self {
         Self { lanes: BTreeMap::new(), unread: BTreeSet::new(), came: 0 }
     }
 
-    /// A frame has come. Further ones may be read now: see [`next`](Self::next).
+    /// Adds a frame that has come. After this more frames may be readable: see
+    /// [`next`](Self::next).
     pub fn came(&mut self, lane: u16, fenced: bool, frame: F) {
         let number = self.came;
         self.came += 1;
@@ -57,9 +58,9 @@ impl<F> Demultiplexer<F> {
         lane.frames.push_back(Waiting { number, fenced, frame });
     }
 
-    /// A frame that may be read now, and its lane, to be given back by [`read`](Self::read). The
-    /// oldest of them.
-    #[allow(clippy::should_implement_trait, reason = "an end now is none for ever")]
+    /// Takes the oldest frame that may be read, and returns it with its lane. The reader passes the
+    /// lane to [`read`](Self::read) afterwards.
+    #[allow(clippy::should_implement_trait, reason = "`None` is not final")]
     pub fn next(&mut self) -> Option<(u16, F)> {
         let oldest = *self.unread.first()?;
         let may_be_read = |head: &Waiting<F>| !head.fenced || head.number == oldest;
@@ -73,10 +74,10 @@ impl<F> Demultiplexer<F> {
         Some((number, head.frame))
     }
 
-    /// The frame of this lane has been read. Further ones may be read now.
+    /// Notes that the frame of this lane has been read. After this more frames may be readable.
     ///
     /// # Panics
-    /// If none of the lane was being read.
+    /// If no frame of the lane was being read.
     pub fn read(&mut self, lane: u16) {
         let state = self.lanes.get_mut(&lane);
         let number = state.as_ref().and_then(|state| state.reading);
@@ -90,7 +91,7 @@ impl<F> Demultiplexer<F> {
         }
     }
 
-    /// Whether all frames have been read.
+    /// Returns whether all frames have been read.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.unread.is_empty()

@@ -1,4 +1,4 @@
-//! Frames: what travels from one node to another at once, several messages in one.
+//! Frames: each moves one or more messages from one node to another.
 //!
 //! # The format, version 4
 //! ```text
@@ -7,19 +7,19 @@
 //! record  := length  kind  [cause]  [references]  fields
 //! number  := LEB128, in its shortest form
 //! ```
-//! The length of a record counts what follows it. The high bit of its kind says that a cause is
-//! there, the next one that [references](super::wire::References) are. The fields are those of
-//! [`wire`](super::wire); a payload is always the last one and takes the rest of its record, so it
-//! needs no length.
+//! The length of a record counts the bytes that follow it. The high bit of its kind says that a
+//! cause is there, the next bit that [references](super::wire::References) are. The fields are
+//! those of [`wire`](super::wire). A payload is always the last field and takes the rest of its
+//! record, so it needs no length.
 //!
-//! Frames of one lane are to be read in the order in which they came. A frame that is *fenced* is
-//! read after all frames that came before it from that node, of whatever lane;
-//! [`multiplexer`](super::multiplexer) says who needs that.
+//! A receiver reads the frames of one lane in the order in which they came. It reads a *fenced*
+//! frame after all frames, of any lane, that came before it from that node;
+//! [`multiplexer`](super::multiplexer) says why.
 //!
 //! # What a reader may count on
-//! Nothing: the bytes are a peer's. Each step is checked, nothing is allocated, nothing panics, and
-//! a message that is read and written again gives the same bytes. An error ends the frame; what
-//! came before it in the same frame has been read.
+//! Nothing: the bytes are a peer's. The reader checks each step, does not allocate and does not
+//! panic. A message that is read and written again gives the same bytes. An error ends the frame;
+//! earlier messages of the same frame have been read.
 
 use super::FrameError;
 use super::varint::{self, Reader};
@@ -35,7 +35,7 @@ pub const VERSION: u8 = 4;
 /// The greatest number of a lane.
 pub const MOST_LANES: u16 = u16::MAX >> 1;
 
-/// Where the fence is, in the lowest bit of this byte.
+/// The byte with the fence in its lowest bit.
 const FENCE_AT: usize = 2;
 
 /// Begins a frame in an empty buffer.
@@ -46,7 +46,7 @@ pub fn begin(out: &mut Vec<u8>, lane: u16) {
     varint::put(out, u64::from(lane) << 1);
 }
 
-/// How many bytes [`begin`] writes.
+/// Returns how many bytes [`begin`] writes.
 #[must_use]
 pub fn header_length(lane: u16) -> usize {
     2 + varint::length(u64::from(lane) << 1)
@@ -59,10 +59,10 @@ pub fn fence(frame: &mut [u8]) {
     }
 }
 
-/// Appends a record to a frame that has been begun: what `write` appends, with its length in front.
+/// Appends a record to a frame that has been begun: the bytes that `write` appends, with their
+/// length in front.
 ///
-/// Where `write` writes up to 127 bytes nothing is moved; a longer record is moved by one to four
-/// bytes.
+/// A record of up to 127 bytes is not moved; a longer one is moved by one to four bytes.
 ///
 /// # Errors
 /// Those of `write`. The frame is then as it was.
@@ -85,13 +85,13 @@ pub fn append<E>(
     Ok(())
 }
 
-/// Puts a length of several bytes where one was left free.
+/// Writes a length of several bytes where one byte was left free.
 #[cold]
 fn make_room(out: &mut Vec<u8>, start: usize, length: usize) {
     let more = varint::length(length as u64) - 1;
     let end = out.len();
     varint::put(out, length as u64);
-    // The length now stands behind the record, and has to stand before it.
+    // The length stands behind the record, and has to stand before it.
     out.copy_within(start + 1..end, start + 1 + more);
     let mut number = length;
     for byte in &mut out[start..=start + more] {
@@ -102,19 +102,19 @@ fn make_room(out: &mut Vec<u8>, start: usize, length: usize) {
     out.truncate(end + more);
 }
 
-/// A frame that is read.
+/// A frame with a checked head.
 #[derive(Clone, Debug)]
 pub struct Frame<'a> {
     /// Its lane.
     pub lane: u16,
-    /// Whether it is read after all frames that came before it.
+    /// Whether it is to be read after all frames that came before it.
     pub fenced: bool,
     records: Reader<'a>,
 }
 
 impl<'a> Frame<'a> {
-    /// Reads the head of a frame of at most `most` bytes. The messages are read as they are asked
-    /// for.
+    /// Reads the head of a frame of at most `most` bytes. [`messages`](Self::messages) reads the
+    /// messages.
     ///
     /// # Errors
     /// [`FrameError`], if the head is wrong.
@@ -138,13 +138,13 @@ impl<'a> Frame<'a> {
         Ok(Self { lane: (lane >> 1) as u16, fenced: lane & 1 == 1, records: reader })
     }
 
-    /// Its messages, in order. The first that is wrong is the last that comes.
+    /// Returns the frame's messages, in order. The first malformed message ends the iterator.
     #[must_use]
     pub fn messages(&self) -> Messages<'a> {
         Messages { rest: self.records.clone() }
     }
 
-    /// Those from a place on that [`Messages::at`] has named; at zero, all.
+    /// Returns the messages from a place on that [`Messages::at`] has returned; from zero, all.
     pub fn messages_from(&self, at: usize) -> Messages<'a> {
         let mut messages = self.messages();
         let before = at.saturating_sub(messages.at());
@@ -162,7 +162,7 @@ pub struct Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
-    /// Where the next one is in the frame.
+    /// Returns the place of the next message in the frame.
     #[inline]
     pub fn at(&self) -> usize {
         self.rest.at()

@@ -1,11 +1,11 @@
-//! What can be wrong with a frame.
+//! The errors of frames.
 
 use super::frame::VERSION;
 use std::error::Error;
 use std::fmt;
 
-/// Why bytes are not a frame, or a message is none that a frame can carry. `at` counts bytes from
-/// the beginning of the frame.
+/// Why bytes are not a frame, or why a frame cannot carry a message. `at` counts bytes from the
+/// beginning of the frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FrameError {
@@ -19,22 +19,22 @@ pub enum FrameError {
         /// Its version.
         found: u8,
     },
-    /// There is no message in it.
+    /// The frame has no message.
     Empty,
-    /// It ends in the middle.
+    /// The frame ends in the middle of a record.
     Truncated {
-        /// Where the missing bytes belong.
+        /// The place of the missing bytes.
         at: usize,
-        /// How many of them are missing at least.
+        /// The least number of missing bytes.
         missing: usize,
     },
-    /// Something in it, or the frame itself, is longer than it may be.
+    /// A part of the frame, or the frame itself, is too long.
     Oversized {
-        /// What.
+        /// The part.
         what: &'static str,
-        /// How long it is.
+        /// Its length.
         length: usize,
-        /// How long it may be.
+        /// The greatest length.
         most: usize,
     },
     /// Bytes follow the last field of a message.
@@ -44,18 +44,18 @@ pub enum FrameError {
         /// How many there are.
         bytes: usize,
     },
-    /// There is no such kind of message.
+    /// A message has an unknown kind.
     UnknownKind {
-        /// Where.
+        /// The place of the kind.
         at: usize,
         /// The kind.
         kind: u8,
     },
-    /// A field that is one of a few codes has another one.
+    /// A field of a few codes has an unknown one.
     UnknownCode {
-        /// Where.
+        /// The place of the field.
         at: usize,
-        /// Which field.
+        /// The field.
         what: &'static str,
         /// The code.
         code: u8,
@@ -69,7 +69,7 @@ pub enum FrameError {
     TooGreat {
         /// Where the number begins.
         at: usize,
-        /// The greatest that it may be.
+        /// The greatest number of the field.
         most: u64,
     },
     /// A text is not UTF-8.

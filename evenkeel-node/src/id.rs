@@ -2,20 +2,20 @@
 
 use std::fmt;
 
-/// Which node of a job: the first is number 0.
+/// A node of a job; the first has the number 0.
 ///
 /// Displays as its number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(u32);
 
 impl NodeId {
-    /// The node with this number.
+    /// Returns the node with this number.
     #[must_use]
     pub const fn new(number: u32) -> Self {
         Self(number)
     }
 
-    /// The node's number.
+    /// Returns the node's number.
     #[must_use]
     pub const fn number(self) -> u32 {
         self.0

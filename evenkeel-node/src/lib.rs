@@ -1,14 +1,14 @@
 //! Nodes: processes of one job that send each other messages.
 //!
-//! From below: a [`Transport`] moves frames, of which [`in_process`] is one; [`frame`] and [`wire`]
-//! say what is in them, [`payload`] what is in a message. The [`multiplexer`] packs messages into
-//! frames, the [`demultiplexer`] says which frames may be read at once, and a [`host`] drives the
-//! transport between them; [`policy`] is what they decide by. [`tree`], [`barrier`] and
-//! [`termination`] are protocols of all nodes, without a transport. None of them knows what an
-//! actor is.
+//! From the bottom up: a [`Transport`] moves frames; [`in_process`] is one. [`frame`] and [`wire`]
+//! define the bytes of frames, [`payload`] those of a message. The [`multiplexer`] packs messages
+//! into frames, the [`demultiplexer`] decides which frames may be read at once, and a [`host`]
+//! drives the transport between them; [`policy`] has their decisions. [`tree`], [`barrier`] and
+//! [`termination`] are protocols of all nodes, without a transport. None of these modules knows
+//! what an actor is.
 //!
-//! Programs use `evenkeel-actor`, whose module `node` this is, and transports implement
-//! [`Transport`]. What is hidden from this manual changes without notice.
+//! Programs use this crate as the module `node` of `evenkeel-actor`, and transports implement
+//! [`Transport`]. Items that are hidden from this manual change without notice.
 
 pub mod altered;
 pub mod barrier;

@@ -1,28 +1,29 @@
-//! The names of actors: a place on a node, and which of the actors that have had it.
+//! The names of actors: a node, a place on it, and the generation of the place.
 
 use super::NodeId;
 use std::fmt;
 
-/// An actor's place on its node. Places are used again: the generation tells those apart that have
-/// had the same index.
+/// An actor's place on its node. Places are used again: the generation tells apart the actors that
+/// have had the same index.
 ///
-/// Between two nodes an actor is named by its slot alone, since the frame that names it has come
-/// from one of them and goes to the other: nobody can speak in the name of an actor of a third
-/// node. Displays as `index.generation`.
+/// Between two nodes the slot alone names an actor, since the frame goes from one of the two to the
+/// other: no node can speak in the name of an actor of a third node. Displays as
+/// `index.generation`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot {
-    /// Which place.
+    /// The number of the place.
     pub index: u32,
-    /// How many actors have had it before.
+    /// How many actors have had the place before.
     pub generation: u32,
 }
 
-/// An actor of some node of the job. It says where the actor is, so no directory is asked.
+/// The name of an actor of any node of the job. It says where the actor is, so no directory is
+/// needed.
 ///
 /// Displays as `node:index.generation`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name {
-    /// The node that it lives on.
+    /// The actor's node.
     pub node: NodeId,
     /// Its place there.
     pub slot: Slot,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::fmt;
 
-/// Why a value could not be written, or bytes are not a value of the type that is asked for.
+/// Why a value could not be written, or why bytes are not a value of the requested type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PayloadError {
@@ -19,24 +19,24 @@ pub enum PayloadError {
     Unwritable {
         /// The type.
         of: &'static str,
-        /// In the format's words.
+        /// The error of the format.
         why: String,
     },
     /// The bytes are not a value of the type.
     Unreadable {
         /// The type.
         of: &'static str,
-        /// In the format's words.
+        /// The error of the format.
         why: String,
     },
     /// The type's `Deserialize` has panicked.
     Panicked {
         /// The type.
         of: &'static str,
-        /// In the words of the panic.
+        /// The message of the panic.
         why: String,
     },
-    /// They are, and others follow: sender and receiver have different types.
+    /// The bytes begin with a value, and others follow: sender and receiver have different types.
     Trailing {
         /// The type.
         of: &'static str,
@@ -84,7 +84,7 @@ pub fn put<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<(), Pa
     })
 }
 
-/// Where postcard writes to: the end of a buffer that has something in it.
+/// The output of postcard: the end of a buffer that may have other contents.
 struct Tail<'a>(&'a mut Vec<u8>);
 
 impl Flavor for Tail<'_> {
@@ -107,18 +107,18 @@ impl Flavor for Tail<'_> {
     }
 }
 
-/// The value that `bytes` are, all of them. Texts and byte slices can be borrowed.
+/// Reads a value that takes all of `bytes`. Texts and byte slices can be borrowed.
 ///
-/// The bytes may be anybody's. A length that is not there is refused before anything of that length
-/// is allocated, except for what `serde` sets aside for a sequence, at most a mebibyte. A type that
-/// contains itself is read by recursion, as deep as the bytes say. It is refused when that could
-/// take more than half of a stack of 2 MiB in any build: beyond some 300 values in each other, and
-/// fewer the larger they are. So is a value that has tens of kilobytes in itself and not behind a
-/// pointer. One thing is the type's own to bound: a sequence of values that take no bytes, such as
+/// The bytes may come from any peer. A length beyond the bytes is refused before anything of that
+/// length is allocated, except for what `serde` reserves for a sequence, at most a mebibyte. A type
+/// that contains itself is read by recursion, as deep as the bytes say. A value is refused when
+/// that could take more than half of a stack of 2 MiB in any build: beyond some 300 nested values,
+/// or fewer if they are larger. So is a value of tens of kilobytes that are not behind a pointer.
+/// The type itself must bound one thing: a sequence of values that take no bytes, such as
 /// `Vec<()>`, is as long as the bytes say.
 ///
 /// # Errors
-/// [`PayloadError`], if they are not exactly a value of the type.
+/// [`PayloadError`], if the bytes are not exactly a value of the type.
 pub fn get<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, PayloadError> {
     let mut rest = bytes;
     let read = T::deserialize(Levels::new(&mut rest));
@@ -139,7 +139,7 @@ fn unreadable(of: &'static str, error: postcard::Error) -> PayloadError {
     PayloadError::Unreadable { of, why }
 }
 
-/// Where postcard reads from.
+/// The input of postcard.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> de_flavors::Flavor<'a> for Bytes<'a> {

@@ -1,30 +1,29 @@
-//! When a buffer leaves, and what a host does that has nothing to do: pure functions of plain
-//! values.
+//! When a buffer leaves, and what an idle host does: pure functions of plain values.
 //!
 //! Times are nanoseconds.
 
 use std::time::Duration;
 
-/// How messages are packed, and how many may wait.
+/// How messages are packed, and how many bytes may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packing {
-    /// A buffer that is this long leaves. In bytes; at least one. A frame is longer by at most one
-    /// message.
+    /// The length at which a buffer leaves, in bytes; at least one. A frame is longer by at most
+    /// one message.
     pub frame: usize,
-    /// A buffer leaves once its oldest message has waited this long, at the next look.
+    /// The wait of its oldest message after which a buffer leaves, at the next look.
     pub cap: Duration,
-    /// The longest message, in bytes. What nodes say to each other takes up to 555: a node does not
-    /// start with less.
+    /// The longest message, in bytes. Messages between the nodes themselves take up to 555: a node
+    /// does not start with less.
     pub longest_message: usize,
-    /// As many bytes may wait for the transport to take them, for each node; beyond, senders are
-    /// told, or wait. Each lane adds at most a frame, since the bound is looked at before a message
-    /// is put in.
+    /// The bytes that may wait for the transport, for each node; beyond it, senders get an error,
+    /// or wait. Each lane adds at most a frame, since a sender checks the bound before it puts a
+    /// message in.
     pub waiting: usize,
 }
 
 impl Packing {
-    /// The longest frame that this makes: one byte less than full, and then the longest message. A
-    /// transport takes frames of this length, and a reader none that are longer.
+    /// Returns the length of the longest frame of this packing: one byte less than full, plus the
+    /// longest message. A transport takes frames of this length, and a reader refuses longer ones.
     ///
     /// # Examples
     /// ```
@@ -33,7 +32,7 @@ impl Packing {
     /// ```
     #[must_use]
     pub fn longest_frame(&self) -> usize {
-        // An empty frame has a head, of up to five bytes.
+        // An empty frame has a head of up to five bytes.
         self.frame.max(8).saturating_add(self.longest_message)
     }
 }
@@ -41,8 +40,8 @@ impl Packing {
 impl Default for Packing {
     /// Frames of 8 KiB, beyond which packing gains little on shared memory (7.5 ns a message
     /// against 4.8 in frames of 64 KiB, in a stream of messages of 32 bytes by Open MPI); a cap of
-    /// 100 µs, as in Thorium; messages up to what makes the [longest frame](Self::longest_frame)
-    /// one of 16 MiB, and 4 MiB waiting, which are estimates that no benchmark sets.
+    /// 100 µs, as in Thorium; messages that make the [longest frame](Self::longest_frame) 16 MiB
+    /// long, and 4 MiB waiting. The last two are estimates that no benchmark sets.
     fn default() -> Self {
         Self {
             frame: 8 << 10,
@@ -57,15 +56,16 @@ impl Default for Packing {
 /// estimate; no benchmark sets it.
 pub const LOOK: u32 = 16;
 
-/// Whether to look at the clock at this message of a buffer, of which the first is number 1.
+/// Returns whether to look at the clock at this message of a buffer, of which the first is number
+/// 1.
 #[must_use]
 #[inline]
 pub fn looks_at_clock(message: u32) -> bool {
     message.is_multiple_of(LOOK)
 }
 
-/// Whether a buffer of `length` bytes leaves, whose oldest message has waited for `age` as far as
-/// anybody has looked.
+/// Returns whether a buffer of `length` bytes leaves if its oldest message had waited for `age` at
+/// the last look.
 ///
 /// # Examples
 /// ```
@@ -81,25 +81,25 @@ pub fn leaves(length: usize, age: u64, packing: &Packing) -> bool {
     length >= packing.frame || u128::from(age) >= packing.cap.as_nanos()
 }
 
-/// What a host does after a turn in which nothing happened.
+/// What a host does after an idle turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idle {
     /// Looks again at once.
     Spin,
-    /// Lets others run on its core and looks again.
+    /// Yields its core and looks again.
     Yield,
     /// Waits for this many nanoseconds at most.
     Wait(u64),
 }
 
-/// Whether a host that has handed on a frame looks for another one in the same turn: if it has in
-/// the turn before, too.
+/// Returns whether a host that has handed on a frame looks for another one in the same turn: if it
+/// handed on one in the turn before, too.
 ///
-/// Frames that come one by one, with turns between them in which nothing does, are answered at
-/// once: a look in vain would make each answer later by as long as it takes. Where each turn finds
-/// one, more may be there, and answers to all of them travel together. Without that rule two nodes
-/// that have each other's frames queued read one and send one, with few messages in it, in each
-/// turn, for ever: `latency_probe` on two ranks then packed 2 messages into a frame, not 20.
+/// Frames that come one by one, with idle turns between them, are answered at once: a vain look
+/// would delay each answer by its own time. If each turn finds a frame, more may be there, and the
+/// answers to all of them travel together. Without this rule two nodes that have each other's
+/// frames queued would read one frame and send one, with few messages in it, in each turn, for
+/// ever: `latency_probe` on two ranks then packed 2 messages into a frame, not 20.
 ///
 /// # Examples
 /// ```
@@ -113,38 +113,38 @@ pub fn looks_for_more(came_in_last_turn: bool, frames: u32) -> bool {
     came_in_last_turn || frames > 1
 }
 
-/// How often a host that is a task, and spins, looks at its transport more in a turn, while no
+/// How many more times a spinning host that is a task looks at its transport in a turn while no
 /// other task is ready. A choice: a look takes a twentieth to a tenth of a microsecond, and the
-/// worker's own duties, as timers, wait for all of them.
+/// worker's own duties, such as timers, wait for all looks.
 pub const LOOKS_ALONE: u32 = 16;
 
 /// A host that had work less than this ago spins: a few round trips of shared memory. An estimate;
 /// no benchmark sets it.
 pub const SPIN: u64 = 20_000;
 
-/// One that had work less than this ago yields, if it is a thread: the default cap of a buffer,
-/// after which a peer that has anything to say has said it. An estimate; no benchmark sets it.
+/// A host thread that had work less than this ago yields: the default cap of a buffer, after which
+/// a peer has sent what it has. An estimate; no benchmark sets it.
 pub const YIELD: u64 = 100_000;
 
-/// The same for one that is a task. Its waits end at ticks of the runtime's
-/// [timers](evenkeel::time), so that even the shortest may last for more than half a millisecond.
-/// Two such nodes whose hosts yielded for less than that would each find the other asleep, and fall
-/// asleep before it answers, again and again: so each yields for longer than [the first wait](idle)
-/// of the other can last, and meets it. On two ranks that were held up now and then `latency_probe`
-/// slept ten times as often with 100 µs, and took twice as long. A choice, for the usual
-/// resolution of timers.
+/// The same for a host that is a task. Its waits end at ticks of the runtime's
+/// [timers](evenkeel::time), so even the shortest may last for more than half a millisecond. If the
+/// hosts of two such nodes yielded for less, each would find the other asleep, and fall asleep
+/// before the other answers, again and again. So each yields for longer than [the first wait](idle)
+/// of the other can last, and meets it. On two ranks that were held up now and then,
+/// `latency_probe` slept ten times as often with 100 µs, and took twice as long. A choice, for the
+/// usual resolution of timers.
 pub const YIELD_OF_TASK: u64 = 1_000_000;
 
-/// The shortest wait. An estimate: what it costs to fall asleep and to wake up.
+/// The shortest wait. An estimate: the cost of falling asleep and waking up.
 pub const SHORTEST_WAIT: u64 = 50_000;
 
-/// The longest wait: a transport that cannot be woken by what arrives is looked at this often. An
+/// The longest wait: the host looks this often at a transport that arriving frames cannot wake. An
 /// estimate: a hundred looks a second are no load.
 pub const LONGEST_WAIT: u64 = 10_000_000;
 
-/// What a host does that has been without work for `idle`, and yields until [`YIELD`] or
-/// [`YIELD_OF_TASK`]. A wait is a quarter as long as all the time without work, so that what
-/// arrives late is late by a quarter of that at most, and looks become rare.
+/// Returns what a host does that has been without work for `idle`, and yields for `yields`:
+/// [`YIELD`] or [`YIELD_OF_TASK`]. A wait is a quarter of all the time without work. So a late
+/// frame is late by at most a quarter of that, and looks become rare.
 ///
 /// # Examples
 /// ```
@@ -172,7 +172,7 @@ mod tests {
     use super::{Idle, YIELD_OF_TASK, idle};
     use evenkeel_policy::timing::{RESOLUTION, tick_bits};
 
-    /// What a sleeper of Linux is late by, at least twice.
+    /// At least twice the delay of a sleeper on Linux.
     const LATE: u64 = 200_000;
 
     #[test]

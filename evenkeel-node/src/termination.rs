@@ -1,68 +1,68 @@
-//! When all work of all nodes is done, as a state machine without a transport: Safra's counted
-//! token.
+//! Detects that all work of all nodes is done, as a state machine without a transport: Safra's
+//! counted token.
 //!
 //! # Protocol
 //! After E. W. Dijkstra, "Shmuel Safra's version of termination detection" (EWD 998, 1987). A node
 //! is *active* while it has anything to do, and only an active node sends messages of the work; a
-//! passive one becomes active by receiving one. Each node counts the messages that it has sent less
-//! those that it has received, and becomes *black* by receiving. A token goes round, from each node
-//! to the one with the next number. It is held by an active node and passed on by a passive one,
-//! which adds its count to the token's, makes the token black if it is black itself, and becomes
-//! white. When the token is back at node 0, and that is passive, all is done if token and node are
-//! white and the token's count and its own add up to zero. If not, it sends the token round again.
+//! passive node becomes active when it receives one. Each node counts the messages that it has sent
+//! less those that it has received, and becomes *black* when it receives. A token goes round, from
+//! each node to the one with the next number. An active node keeps the token. A passive node passes
+//! it on: it adds its count to the token's, makes the token black if it is black itself, and
+//! becomes white. Once the token is back at node 0 and node 0 is passive, all is done if both are
+//! white and their counts add up to zero. If not, node 0 sends the token round again.
 //!
 //! # Why it is right
-//! A count that does not add up to zero means messages that are under way. If the counts add up
-//! although some node has become active again behind the token, then because a message was counted
-//! as received and not as sent, or the reverse: the receiver is black and still before the token,
-//! so the token becomes black. It needs no order of messages, and no time. The detection comes
-//! after at most two rounds in which nothing happens.
+//! If the counts do not add up to zero, messages are under way. If they do although a node has
+//! become active again behind the token, a message was counted as received and not as sent, or the
+//! reverse. Its receiver is then black and still ahead of the token, so the token becomes black.
+//! The proof needs no order of messages, and no time. The detection comes after at most two rounds
+//! in which nothing happens.
 //!
 //! # If a node is lost
-//! What it has sent and received is not known, so nothing can be concluded: the detection fails,
-//! everywhere, as each node that hears of a loss tells all others.
+//! Its counts are unknown, so no conclusion is possible: the detection fails on all nodes, as each
+//! node that learns of a loss tells all others.
 //!
 //! # Rejected
 //! Silence for some seconds, as in Thorium: it takes those seconds, and is wrong if a node computes
-//! for longer. Mattern's four counters: two waves that visit all nodes where the token's round is
-//! one, for no gain with tens of nodes.
+//! for longer. Mattern's four counters: two waves over all nodes instead of one round of a token,
+//! for no gain with tens of nodes.
 
 use super::NodeId;
 use super::wire::Probe;
 use std::error::Error;
 use std::fmt;
 
-/// What a detector wants done.
+/// What a detector asks of its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Send this to another node.
     Send {
-        /// To whom.
+        /// The receiver.
         to: NodeId,
-        /// What.
+        /// The probe.
         probe: Probe,
     },
     /// All work of all nodes is done. Comes once, on each node.
     Done,
-    /// It cannot be known any more. Comes once, on each node, and not after `Done`.
+    /// The detection has failed. Comes once, on each node, and not after `Done`.
     Failed {
-        /// The node that is gone.
+        /// The lost node.
         node: NodeId,
     },
 }
 
-/// A node has said what it cannot say now.
+/// A node has sent a probe that it cannot send in this state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnexpectedProbe {
-    /// Who.
+    /// The sender.
     pub from: NodeId,
-    /// What.
+    /// The probe.
     pub probe: Probe,
 }
 
 impl fmt::Display for UnexpectedProbe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "node {} sends {:?}, which it cannot now", self.from, self.probe)
+        write!(f, "node {} sent an unexpected {:?}", self.from, self.probe)
     }
 }
 
@@ -90,14 +90,14 @@ struct Token {
 }
 
 impl Detector {
-    /// The part of node `local` of `nodes`. It is active.
+    /// Creates the part of node `local` of `nodes`. The node is active.
     ///
     /// # Panics
-    /// If it is none of them.
+    /// If `local` is not one of `nodes` nodes.
     #[must_use]
     pub fn new(local: NodeId, nodes: u32) -> Self {
         let local = local.number();
-        assert!(local < nodes, "node {local} is none of {nodes}");
+        assert!(local < nodes, "node {local} is not one of {nodes} nodes");
         // Node 0 begins as if a round had ended in vain.
         let token = (local == 0).then_some(Token { count: 0, is_black: true });
         Self {
@@ -112,41 +112,41 @@ impl Detector {
         }
     }
 
-    /// Whether it is done or has failed.
+    /// Returns whether the detection is done or has failed.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// This node has sent so many messages of the work to others. To be called before they can
-    /// arrive.
+    /// Counts messages of the work that this node sends to others. The caller calls it before they
+    /// can arrive.
     pub fn sent(&mut self, messages: u64) {
         self.count = self.count.wrapping_add_unsigned(messages);
     }
 
-    /// This node has received so many messages of the work from others, and is active by that.
+    /// Counts messages of the work that this node has received from others, and makes it active.
     pub fn received(&mut self, messages: u64) {
         self.count = self.count.wrapping_sub_unsigned(messages);
         self.is_black = true;
         self.is_active = true;
     }
 
-    /// This node has something to do.
+    /// Notes that this node has something to do.
     pub fn active(&mut self) {
         self.is_active = true;
     }
 
-    /// This node has nothing to do until it receives a message, and all that it has sent is
-    /// [counted](Self::sent). What is to be done now is appended to `out`.
+    /// Notes that this node has nothing to do until it receives a message, and that all its sent
+    /// messages are [counted](Self::sent). Appends orders to `out`.
     pub fn passive(&mut self, out: &mut Vec<Order>) {
         self.is_active = false;
         self.advance(out);
     }
 
-    /// Another node has sent a probe.
+    /// Handles a probe of another node.
     ///
     /// # Errors
-    /// [`UnexpectedProbe`]; nothing has changed then.
+    /// [`UnexpectedProbe`]; the state is then unchanged.
     pub fn receive(
         &mut self,
         from: NodeId,
@@ -154,7 +154,7 @@ impl Detector {
         out: &mut Vec<Order>,
     ) -> Result<(), UnexpectedProbe> {
         if self.is_over {
-            // What was under way when it ended.
+            // The probe was under way when the detection ended.
             return Ok(());
         }
         let unexpected = Err(UnexpectedProbe { from, probe });
@@ -166,7 +166,7 @@ impl Detector {
             Probe::Token { round, count, black } => {
                 let is_from_before = (number + 1) % self.nodes == self.local;
                 let is_next = match self.local {
-                    // Its own token, which has been round.
+                    // Node 0's own token, which has been round.
                     0 => round == self.round,
                     _ => round == self.round.wrapping_add(1),
                 };
@@ -187,14 +187,14 @@ impl Detector {
         Ok(())
     }
 
-    /// A node is gone.
+    /// Handles the loss of a node.
     pub fn lost(&mut self, node: NodeId, out: &mut Vec<Order>) {
         if !self.is_over {
             self.fail(node, out);
         }
     }
 
-    /// Does with the token what can be done.
+    /// Passes the token on, or concludes, if this node may.
     fn advance(&mut self, out: &mut Vec<Order>) {
         if self.is_active || self.is_over {
             return;

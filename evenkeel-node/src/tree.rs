@@ -1,14 +1,14 @@
-//! Binomial trees: who passes on to whom, so that `n` nodes are reached in `log2 n` steps.
+//! Binomial trees, along which a message reaches `n` nodes in `log2 n` steps.
 //!
-//! The tree over the numbers from 0 to `n`, with the root 0: the parent of a number is that number
-//! without its lowest set bit, and the members below one are the numbers that follow it. So a list
-//! of members can be passed on in parts that are runs of it, each to its first member, and nobody
-//! needs to know more than the list that it got.
+//! The tree over the numbers from 0 to `n` has the root 0. The parent of a number is that number
+//! without its lowest set bit, and the members below a number are those that follow it. So a member
+//! passes a list on in parts that are runs of it, each to its first member, and needs to know only
+//! the list that it has received.
 
 use std::ops::Range;
 
-/// The parts of a list of `members` that its first member passes on, each to the first member of
-/// the part. The largest comes first, since it has the longest way to go.
+/// Returns the parts of a list of `members` that its first member passes on, each to the first
+/// member of the part. The largest part comes first, since it takes the most steps.
 ///
 /// # Examples
 /// ```
@@ -27,7 +27,7 @@ pub fn parts(members: usize) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The parent of a number other than 0.
+/// Returns the parent of a number other than 0.
 ///
 /// # Examples
 /// ```
@@ -40,7 +40,8 @@ pub fn parent(number: u32) -> Option<u32> {
     (number != 0).then(|| number & (number - 1))
 }
 
-/// The children of `number` in the tree of `nodes` numbers, the one with the most below it first.
+/// Returns the children of `number` in the tree of `nodes` numbers, the one with the most below it
+/// first.
 ///
 /// # Examples
 /// ```
@@ -57,7 +58,7 @@ pub fn children(number: u32, nodes: u32) -> impl Iterator<Item = u32> {
 mod tests {
     use super::{children, parent, parts};
 
-    /// Passes the members from `range` on, and gives the number of steps until all have it.
+    /// Passes on to the members of `range`, and returns the number of steps until all are reached.
     fn pass_on(range: std::ops::Range<usize>, reached: &mut [usize]) -> usize {
         reached[range.start] += 1;
         let below = parts(range.len()).enumerate().map(|(sent, part)| {

@@ -19,14 +19,14 @@ pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// How many bytes a number takes.
+/// Returns how many bytes a number takes.
 #[inline]
 pub(crate) fn length(number: u64) -> usize {
     let bits = u64::BITS - (number | 1).leading_zeros();
     bits.div_ceil(7) as usize
 }
 
-/// A signed number as one that is small if it is near zero ("zigzag").
+/// Maps a signed number near zero to a small unsigned one ("zigzag").
 pub(crate) fn fold(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)) as u64
 }
@@ -36,7 +36,7 @@ pub(crate) fn unfold(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
-/// Bytes that are read from front to back. Nothing in it panics, and it borrows all that it gives.
+/// A reader of bytes from front to back. It does not panic, and all that it returns is borrowed.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],
@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
         Self { rest: bytes, at }
     }
 
-    /// Where the next byte is in the frame.
+    /// Returns the place of the next byte in the frame.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
         self.rest.is_empty()
     }
 
-    /// The next byte.
+    /// Reads the next byte.
     #[inline]
     pub(crate) fn byte(&mut self) -> Result<u8, FrameError> {
         let (&byte, rest) = self.rest.split_first().ok_or_else(|| self.truncated(1))?;
@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
         Ok(byte)
     }
 
-    /// The next `length` bytes.
+    /// Reads the next `length` bytes.
     #[inline]
     pub(crate) fn bytes(&mut self, length: usize) -> Result<&'a [u8], FrameError> {
         let missing = length.saturating_sub(self.rest.len());
@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// A number.
+    /// Reads a number.
     #[inline]
     pub(crate) fn number(&mut self) -> Result<u64, FrameError> {
         let at = self.at;
@@ -89,7 +89,8 @@ impl<'a> Reader<'a> {
         if first < 0x80 { Ok(first.into()) } else { self.longer(at, first) }
     }
 
-    /// A number of several bytes, after its first. Apart, so that what is in line is short.
+    /// Reads the rest of a number of several bytes, after the first. A separate function, so that
+    /// the inlined part is short.
     #[inline(never)]
     fn longer(&mut self, at: usize, first: u8) -> Result<u64, FrameError> {
         let mut number = u64::from(first & 0x7F);
@@ -107,7 +108,7 @@ impl<'a> Reader<'a> {
         Err(FrameError::TooGreat { at, most: u64::MAX })
     }
 
-    /// A number of at most `most`.
+    /// Reads a number of at most `most`.
     #[inline]
     pub(crate) fn number_up_to(&mut self, most: u64) -> Result<u64, FrameError> {
         let at = self.at;
@@ -115,19 +116,19 @@ impl<'a> Reader<'a> {
         if number <= most { Ok(number) } else { Err(FrameError::TooGreat { at, most }) }
     }
 
-    /// A number of 32 bits.
+    /// Reads a number of 32 bits.
     #[inline]
     pub(crate) fn number32(&mut self) -> Result<u32, FrameError> {
         self.number_up_to(u32::MAX.into()).map(|number| number as u32)
     }
 
-    /// The next byte, which stays there.
+    /// Returns the next byte without reading it.
     #[inline]
     pub(crate) fn peek(&self) -> Option<u8> {
         self.rest.first().copied()
     }
 
-    /// A length, and as many bytes of text, of which there may be `most`.
+    /// Reads a length of at most `most`, and a text of this number of bytes.
     pub(crate) fn text(&mut self, what: &'static str, most: usize) -> Result<&'a str, FrameError> {
         let length = usize::try_from(self.number()?).unwrap_or(usize::MAX);
         if length > most {
@@ -137,14 +138,14 @@ impl<'a> Reader<'a> {
         std::str::from_utf8(self.bytes(length)?).map_err(|_| FrameError::NotText { at })
     }
 
-    /// All that is left.
+    /// Reads all that is left.
     #[inline]
     pub(crate) fn rest(&mut self) -> &'a [u8] {
         self.at += self.rest.len();
         std::mem::take(&mut self.rest)
     }
 
-    /// Nothing may be left.
+    /// Checks that nothing is left.
     #[inline]
     pub(crate) fn finish(&self) -> Result<(), FrameError> {
         match self.rest.len() {

@@ -1,18 +1,18 @@
-//! How many polls a processor makes between two looks at the world.
+//! How many polls a processor makes between two looks round.
 //!
-//! At the end of a batch a processor reads the clock, empties its inbox, looks at one other
-//! processor and at the sleepers. A batch is meant to last [`BATCH`], whatever a poll lasts.
+//! At the end of a batch a processor reads the clock, empties its inbox, and looks at one other
+//! processor and at the sleepers. A batch is meant to last [`BATCH`], however long a poll lasts.
 
 /// How long a batch is meant to last. The work at its end costs 50 to 100 ns, 1 to 2 % of this;
 /// `evenkeel-bench run --bench yield` and `--bench transfer` set it.
 pub const BATCH: u64 = 4_000;
 
-/// The most polls in a batch, so that a few quick polls do not make the next batch of slow ones
-/// endless. An estimate; no benchmark sets it.
+/// The most polls in a batch: after a few quick polls, a batch of slow ones still ends. An
+/// estimate; no benchmark sets it.
 pub const MOST_POLLS: u32 = 256;
 
-/// The average work in a task: the time of a poll times the polls per completed task, of those made
-/// lately.
+/// Returns the average work in a task: the mean time of a poll times the recent polls per completed
+/// task.
 ///
 /// # Examples
 /// ```
@@ -26,21 +26,21 @@ pub fn work(mean_poll: u64, polls: u64, completed: u64) -> u64 {
     mean_poll.saturating_mul(polls / completed.max(1))
 }
 
-/// For so many nanoseconds that a batch has lasted, one of the next ones is of a single poll: the
-/// work at the ends of these is 1 % of that. An estimate by [`BATCH`]'s; `evenkeel-bench run
-/// --bench timers --variant long --procs 1` shows what it is for.
+/// A long batch makes one later batch have a single poll for each `CAUTION` nanoseconds that it
+/// lasted. The work at the ends of those batches is 1 % of that time. An estimate from that of
+/// [`BATCH`]; `evenkeel-bench run --bench timers --variant long --procs 1` shows its purpose.
 const CAUTION: u64 = 8_000;
 
-/// The most batches of a single poll after a long one: as for 8 ms, which no task of a runtime
-/// should take. An estimate; no benchmark sets it.
+/// The most batches of a single poll after a long batch: those for one of 8 ms. No task of a
+/// runtime should take longer. An estimate; no benchmark sets it.
 const MOST_CAUTION: u64 = 1_000;
 
-/// How many of the next batches are to be of a single poll, after one that has lasted for
-/// `elapsed`, if it were `caution` before that.
+/// Returns how many of the next batches have a single poll, after a batch that has lasted for
+/// `elapsed`. Before that batch it was `caution`.
 ///
-/// The average says nothing of a single long poll among many short ones: a task that keeps its
-/// processor for long, and is ready again at once, would be polled again and again in a batch that
-/// is sized for the others, and timers and others would wait.
+/// The average does not show a single long poll among many short ones. A task with long polls that
+/// is ready again at once would be polled many times in a batch sized for short polls. Timers and
+/// other tasks would wait.
 ///
 /// # Examples
 /// ```
@@ -56,7 +56,7 @@ pub fn caution(caution: u32, elapsed: u64) -> u32 {
     caution.saturating_sub(1).max(fresh)
 }
 
-/// The number of polls of the next batch, by the average time of a poll.
+/// Returns the number of polls of the next batch, by the average time of a poll.
 ///
 /// # Examples
 /// ```

@@ -1,23 +1,23 @@
-//! When tasks that travel to another processor are sent there.
+//! When a processor sends off the tasks that travel to another processor.
 //!
-//! They go in lines of pointers. Each time that some are sent, the receiver and the sender take
-//! lines from each other's caches, of which they write and read the bell most: so they are sent
-//! four lines at a time, and a journey there and back costs a third less with 64 tasks per core.
-//! But with few tasks the receiver would have none left when they come. So they are sent sooner
-//! where at least as many have been kept as the sender has left.
+//! Tasks travel in cache lines of pointers. Each sending moves lines between the caches of sender
+//! and receiver, most often the line of the bell. So the sender sends four lines at a time, and a
+//! journey there and back costs a third less with 64 tasks per core. With few tasks the receiver
+//! would run out before they arrive. So the sender sends sooner once it keeps at least as many
+//! tasks as it has left to run.
 //!
-//! *What it costs*: a task that travels waits for those that are kept with it, until the batch
-//! ends, which is [some microseconds](super::batch::BATCH). Where polls turn from short to long it
-//! may be one long poll, as for whatever waits in that queue; others take the tasks from there if
-//! it goes on.
+//! *Cost*: a travelling task waits for those that are kept with it, until the batch ends, which is
+//! [some microseconds](super::batch::BATCH). Where polls turn from short to long it may wait for
+//! one long poll, like every task of that queue. If the poll goes on, other processors take the
+//! tasks.
 
-/// Lines that are sent at once at most. Measured with `evenkeel-bench run --bench travel
-/// --tasks-per-core 16,64`: one at a time takes two fifths more with 64 tasks, and four whatever is
-/// left a third more with 16.
+/// The most lines that are sent at once. Measured with `evenkeel-bench run --bench travel
+/// --tasks-per-core 16,64`: one line at a time takes two fifths more with 64 tasks; always four,
+/// however few tasks are left, takes a third more with 16.
 pub const LINES: usize = 4;
 
-/// Whether the `kept` tasks are sent now, and do not wait for more: `line` of them make a line, and
-/// so many are left to run where they come from.
+/// Returns whether the sender sends its `kept` tasks without waiting for more. `line` tasks fill a
+/// line, and the sender has `left` tasks to run.
 ///
 /// # Examples
 /// ```

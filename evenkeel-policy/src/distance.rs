@@ -23,7 +23,7 @@ pub enum Distance {
 }
 
 impl Distance {
-    /// All of them, nearest first.
+    /// All distances, nearest first.
     pub const ALL: [Self; 7] = [
         Self::Same,
         Self::SmtSibling,

@@ -1,42 +1,42 @@
-//! When a worker that waits for a stolen job, or that looks for one, gives up waiting for its
-//! owner.
+//! How long workers wait in fork-join: a thief for an answer to its request, an owner for a stolen
+//! job.
 
-/// How long a request for jobs waits for an answer before the jobs are seized: an owner that forks
-/// at all answers within its next fork; one inside a long leaf does not. A third of what the heavy
-/// fence of the seizure costs. An estimate; no benchmark sets it.
+/// How long a thief waits for an answer to its request before it seizes the jobs. An owner that
+/// forks answers at its next fork; an owner inside a long leaf does not answer. A third of the cost
+/// of the heavy fence that a seizure needs. An estimate; no benchmark sets it.
 pub const ANSWER: u64 = 3_000;
 
 /// How long a worker that waits for a stolen job stays on its core: twice the time of a sleep and a
 /// wake-up, as in [`super::searching::SEARCH`].
 pub const STAY: u64 = super::searching::SEARCH;
 
-/// The shortest and the longest nap of a worker that waits for a stolen job: between them it looks
-/// whether there is something to run. The same of the relief while it looks for stuck workers.
-/// Estimates: some ten and a hundred times what a sleep costs; no benchmark sets them.
+/// The shortest and the longest nap of a worker that waits for a stolen job. Between naps it looks
+/// for something to run. The relief naps as long while it looks for stuck workers. Estimates: some
+/// ten and a hundred times the cost of a sleep; no benchmark sets them.
 pub const NAP: (u64, u64) = (100_000, 1_000_000);
 
-/// How long a worker has to be inside one poll that forks before it is stuck, and the relief counts
-/// it as away: longer than all but few polls, and no longer than the relief's first nap between two
+/// How long a worker is inside one poll that forks before it counts as stuck, and the relief counts
+/// it as away. Longer than all but few polls, and no longer than the relief's first nap between two
 /// looks. An estimate; no benchmark sets it.
 pub const STUCK: u64 = NAP.0;
 
-/// How long a worker has to be back from fork-join before the relief leaves the tasks to it: as
-/// long as a search, so that one that comes back only to go away again is not counted on. An
+/// How long a worker must have been back from fork-join before the relief leaves the tasks to it:
+/// as long as a search, so that the relief does not count on a worker that leaves again at once. An
 /// estimate; no benchmark sets it.
 pub const BACK: u64 = super::searching::SEARCH;
 
-/// How long a worker waits with nothing to run before a spare runs errands in its stead: as long as
-/// a sleep and a wake-up take, so that many short waits beside many calls do not wake a thread
-/// each. An estimate; no benchmark sets it.
+/// How long a worker waits with nothing to run before a spare runs errands in its place: as long as
+/// a sleep and a wake-up. Short waits beside many calls then do not wake a thread each. An
+/// estimate; no benchmark sets it.
 pub const SPARE: u64 = super::searching::SEARCH / 2;
 
-/// How long errands lie beside a worker that waits before a spare runs them, if another worker may
-/// still come for them: longer than all but few polls, and no longer than a search. An estimate; no
+/// How long errands lie beside a waiting worker before a spare runs them, if another worker may
+/// still take them. Longer than all but few polls, and no longer than a search. An estimate; no
 /// benchmark sets it.
 pub const LAIN: u64 = super::searching::SEARCH;
 
-/// Whether a worker that has waited for so long has a spare run the errands that have been lying
-/// for so long. If all workers are away, none comes for them soon.
+/// Returns whether a worker that has waited for `waited` has a spare run the errands that have lain
+/// for `lain`. If all workers are away, none takes the errands soon.
 ///
 /// # Examples
 /// ```
@@ -52,7 +52,7 @@ pub fn send_spare(waited: u64, lain: u64, all_away: bool) -> bool {
     waited >= SPARE && (all_away || lain >= LAIN)
 }
 
-/// Whether a worker is stuck that has been seen inside the same poll, which forks, for so long.
+/// Returns whether a worker is stuck that has been inside the same forking poll for `lasts`.
 ///
 /// # Examples
 /// ```
@@ -66,7 +66,7 @@ pub fn is_stuck(lasts: u64) -> bool {
     lasts >= STUCK
 }
 
-/// Whether the relief leaves its tasks to the workers, when one has been back for so long.
+/// Returns whether the relief leaves its tasks to the workers when one has been back for `back`.
 ///
 /// # Examples
 /// ```
@@ -80,8 +80,8 @@ pub fn hand_back(back: u64) -> bool {
     back >= BACK
 }
 
-/// Whether a task from outside is left to the relief: if the worker that it is meant for is `away`,
-/// inside fork-join, and none sleeps who could come for it at less cost.
+/// Returns whether a task from outside is left to the relief: its worker is `away`, inside
+/// fork-join, and no worker sleeps that could take the task at less cost.
 ///
 /// # Examples
 /// ```
@@ -96,9 +96,9 @@ pub fn relieve(away: bool, sleeping: usize) -> bool {
     away && sleeping == 0
 }
 
-/// Whether the relief takes tasks of workers that are away: if all are away, or if it has been
-/// called, and none sleeps who could come for them at less cost. One that has only looked for stuck
-/// workers leaves the tasks of others alone.
+/// Returns whether the relief takes tasks of workers that are away: if all are away, or if it has
+/// been called and no worker sleeps that could take them at less cost. A relief that has only
+/// looked for stuck workers leaves the tasks of others alone.
 ///
 /// # Examples
 /// ```
@@ -114,7 +114,7 @@ pub fn takes_over(all_away: bool, called: bool, sleeping: usize) -> bool {
     all_away || (called && sleeping == 0)
 }
 
-/// Whether to seize what has been asked for, after so long.
+/// Returns whether a thief seizes the jobs after it has waited for an answer for `waited`.
 ///
 /// # Examples
 /// ```
@@ -128,7 +128,7 @@ pub fn seize(waited: u64) -> bool {
     waited >= ANSWER
 }
 
-/// Whether a worker that has waited for so long, with nothing to run, sleeps.
+/// Returns whether a worker sleeps after it has waited for `waited` with nothing to run.
 ///
 /// # Examples
 /// ```
@@ -142,7 +142,7 @@ pub fn sleep(waited: u64) -> bool {
     waited >= STAY
 }
 
-/// The next nap after one of length `slept`.
+/// Returns the length of the nap after one of length `slept`.
 ///
 /// # Examples
 /// ```

@@ -1,39 +1,40 @@
 //! When a processor that has work takes older work from another.
 //!
-//! The rule is that of the C∀ runtime (Delisle, "The C∀ scheduler", PhD thesis, 2022): compare
-//! ages, smoothed by a moving average, and leave a margin, so that equals do not trade tasks.
+//! The rule is that of the C∀ runtime (Delisle, "The C∀ scheduler", PhD thesis, 2022). It compares
+//! ages, smoothed by a moving average, and leaves a margin, so that equal processors do not trade
+//! tasks.
 
 use super::Look;
 
-/// The work of a processor that switches must be this many times as old as one's own. The least
-/// whole number that leaves equals alone; it is the factor before a task's fair share in the bound
-/// that `cargo test --test promise` asserts.
+/// The work of a processor that switches must be this many times as old as the helper's own. The
+/// least whole number that leaves equals alone; the bound that `cargo test --test promise` asserts
+/// has it as the factor of a task's fair share.
 pub const MARGIN: u64 = 2;
 
-/// Other work must be at least this much older than one's own. Twice a batch: ages are known to
-/// within a batch, and younger work is on its way. It follows from the batch, and no benchmark sets
-/// it apart from that.
+/// The other's work must be at least this much older than the helper's own. Twice a batch: ages are
+/// known to within a batch, and younger work is about to be polled. It follows from the batch; no
+/// benchmark sets it on its own.
 pub const LEAST_AGE: u64 = 2 * super::batch::BATCH;
 
-/// The work of a processor that stands still is taken by force if it is this much older than twice
-/// one's own. Two processors with polls about as long as a batch look to each other as if they
-/// stood still; by the age alone of one's own they would take each other's queues by turns. The
-/// simulated machines of `cargo test --test promise` set it: 39 heavy fences where there were
-/// 16,296.
+/// A helper takes the work of a processor that stands still by force if it is this much older than
+/// twice its own. Two processors with polls about as long as a batch each seem to stand still. If a
+/// helper compared ages without this margin, they would take each other's queues by turns. The
+/// simulated machines of `cargo test --test promise` set it: 39 heavy fences with it, 16,296
+/// without.
 pub const STUCK_AGE: u64 = 8 * LEAST_AGE;
 
-/// What to do about another processor.
+/// What a helper does about another processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Help {
     /// Nothing.
     No,
     /// Ask it for part of its queue; it will answer at its next push or pop.
     Ask,
-    /// It is inside a long poll and will not answer: take its queue.
+    /// Take its queue: it is inside a long poll and will not answer.
     Take,
 }
 
-/// Decides whether to help `other`, from one's own view `own`.
+/// Decides whether the processor with the view `own` helps the processor `other`.
 ///
 /// # Examples
 /// ```
@@ -52,7 +53,7 @@ pub fn help(own: &Look, other: &Look) -> Help {
     }
     let own = smoothed_age(own);
     if !other.switched {
-        // Its own average says nothing of a processor that stands still: only the head's age does.
+        // The average of a processor that stands still is stale: only the age of its head counts.
         let age = other.head_age;
         return if (other.ready == 0 && other.inbox)
             || super::stealing::is_stranded(other)
@@ -69,7 +70,7 @@ pub fn help(own: &Look, other: &Look) -> Help {
     if other.ready > 0 && smoothed_age(other) > threshold { Help::Ask } else { Help::No }
 }
 
-/// The age of the head, three parts, and the average wait, one part: the weights of C∀.
+/// Returns three parts of the head's age and one part of the average wait: the weights of C∀.
 fn smoothed_age(look: &Look) -> u64 {
     super::smooth(look.head_age, look.mean_wait)
 }

@@ -1,19 +1,19 @@
-//! Which of several ready tasks is next, where a seed says so.
+//! Which of several ready tasks runs next in a run that a seed determines.
 //!
-//! Any of them, each as likely as the others, by SplitMix64 (Steele, Lea and Flood, "Fast
-//! splittable pseudorandom number generators", 2014) as a function of the seed and the step, so
-//! that a choice depends on no other. Fairness is then a matter of chance: of `n` tasks that stay
-//! ready one has not had its turn within `k` steps with a chance of `(1 - 1/n)^k`.
+//! Each is equally likely. SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+//! generators", 2014) chooses as a function of the seed and the step, so no choice depends on
+//! another. Fairness is a matter of chance: a task among `n` that stay ready has not had its turn
+//! within `k` steps with probability `(1 - 1/n)^k`.
 //!
 //! # Rejected
 //! Priorities that change at a few points (PCT: Burckhardt and others, "A randomized scheduler with
-//! probabilistic guarantees of finding bugs", 2010): a task that yields until another has done
-//! something never lets that one in, and programs here do so.
+//! probabilistic guarantees of finding bugs", 2010): a task that yields until another task has done
+//! something may keep that task out for ever. Tested programs do yield so.
 
-/// What one step is from the next in the sequence: the golden ratio.
+/// The distance between two steps of the sequence: the golden ratio.
 pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The bits that belong to a step of the run with this seed.
+/// Returns the random bits of a step of the run with this seed.
 ///
 /// # Examples
 /// ```
@@ -25,8 +25,8 @@ pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 #[inline]
 #[must_use]
 pub fn bits(seed: u64, step: u64) -> u64 {
-    // Neighbouring seeds begin far from each other: otherwise one's sequence would be another's,
-    // one step on.
+    // Neighbouring seeds begin far from each other. Otherwise the sequence of one seed would be
+    // that of its neighbour, one step on.
     mix(mix(seed.wrapping_add(STEP)).wrapping_add(step.wrapping_mul(STEP)))
 }
 
@@ -36,7 +36,8 @@ pub(crate) fn mix(bits: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// Which of so many is next, by bits that are as good as random. Zero of none.
+/// Returns which of `candidates` is next, by bits that are as good as random; zero if there are
+/// none.
 ///
 /// # Examples
 /// ```
@@ -71,8 +72,8 @@ mod tests {
         assert_eq!(among(u64::MAX, 0), 0);
     }
 
-    /// Of three steps with three candidates there are 27 orders, and a few hundred seeds in a row
-    /// find them all.
+    /// Three steps with three candidates have 27 orders, and a few hundred consecutive seeds find
+    /// them all.
     #[test]
     fn seeds_in_a_row_give_all_orders() {
         let order = |seed| [0, 1, 2].map(|step| among(bits(seed, step), 3));

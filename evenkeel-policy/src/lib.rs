@@ -1,12 +1,12 @@
 //! Every decision of [evenkeel](https://docs.rs/evenkeel)'s scheduler, as a pure function of plain
 //! values.
 //!
-//! Nothing here reads a clock, an atomic or a thread, so that the same functions run in the
-//! workers, in unit tests with made-up values, and on simulated machines. Times are nanoseconds.
-//! There is no standard library and no unsafe code below: the compiler keeps it so.
+//! No function reads a clock, an atomic or a thread, so the same functions run in the workers, in
+//! unit tests with made-up values, and on simulated machines. Times are nanoseconds. The crate has
+//! no standard library and no unsafe code, which the compiler enforces.
 //!
-//! Programs use `evenkeel`. This crate is a part of it and changes with it: each version of either
-//! goes with one of the other.
+//! Programs use `evenkeel`. This crate is a part of it and changes with it: each version of one
+//! belongs to one version of the other.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -35,17 +35,17 @@ pub mod waking;
 pub use distance::Distance;
 pub use locality::Locality;
 
-/// What one processor sees of another, or of itself, by reading two cache lines.
+/// One processor's view of another, or of itself, from two cache lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Look {
     /// Tasks in the ready queue.
     pub ready: usize,
     /// How long the head of the ready queue has been waiting.
     pub head_age: u64,
-    /// Tasks that can run and are there for the sake of an object: nobody takes them as long as the
-    /// processor switches.
+    /// Ready tasks that have travelled to an object of this processor. No other processor takes
+    /// them as long as this one switches.
     pub visitors: usize,
-    /// The moving average of the waits of the tasks that were polled there lately.
+    /// The moving average of the waits of the tasks that the processor has polled lately.
     pub mean_wait: u64,
     /// The moving average of the time of a poll there.
     pub mean_poll: u64,
@@ -54,31 +54,31 @@ pub struct Look {
     pub mean_work: u64,
     /// Whether tasks wait in the inbox, or in an answer that has not been fetched.
     pub inbox: bool,
-    /// Whether tasks have left the ready queue since the last look at the processor: it has polled
-    /// one, or another has taken some, which makes this one look once more.
+    /// Whether tasks have left the ready queue since the last look: the processor has polled one,
+    /// or another processor has taken some, in which case the observer looks once more.
     pub switched: bool,
-    /// For how long it has had tasks, and none has left.
+    /// How long the queue has had tasks of which none has left.
     pub stalled: u64,
-    /// Whether a [trial](together) has shown that its tasks are better off on one processor.
+    /// Whether a [trial](together) has shown that its tasks run better on one processor.
     pub together: bool,
 }
 
 impl Look {
-    /// Whether any task waits there.
+    /// Returns whether any task waits at the processor.
     #[inline]
     #[must_use]
     pub fn has_work(&self) -> bool {
         self.ready > 0 || self.inbox || stealing::is_stranded(self)
     }
 
-    /// Whether a task there is worth the move to another processor.
+    /// Returns whether a task of the processor is worth the move to another one.
     #[inline]
     #[must_use]
     pub fn is_worth_moving(&self) -> bool {
         self.mean_work >= stealing::MIGRATION && !self.together
     }
 
-    /// The time that the processor needs for what is in its ready queue, by its own average.
+    /// Returns the time that the processor needs for its ready queue, by its own average.
     #[inline]
     #[must_use]
     pub fn backlog(&self) -> u64 {
@@ -86,7 +86,7 @@ impl Look {
     }
 }
 
-/// A moving average that gives a new value a quarter of the weight.
+/// Returns the next value of a moving average in which a new value has a quarter of the weight.
 ///
 /// # Examples
 /// ```

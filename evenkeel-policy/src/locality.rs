@@ -1,49 +1,48 @@
 //! Which worker may take which fork-join job, by the caches that they share.
 //!
-//! A fork that states its footprint is *anchored* to the smallest cache that holds it: workers that
-//! share that cache may take its second half at once. Others may too ([`Locality::Biased`]), once
-//! they have been without work for a while that is longer for those that are far, so that no worker
-//! is idle for longer beside a job. A worker that takes a job from afar runs all of it, and what it
-//! forks is anchored to the caches there: one far steal moves a whole subtree.
+//! A fork that states its footprint is *anchored* to the smallest cache that holds it. Workers that
+//! share that cache may take its second half at once. Other workers may too ([`Locality::Biased`]),
+//! once they have been without work for a while, which is longer for those farther away. So no
+//! worker is idle for longer than that beside a job. A worker that takes a job from afar runs all
+//! of it, and its forks are anchored to its own caches: one far steal moves a whole subtree.
 //!
 //! # Sources
 //! Anchoring, with a dilation of 0.5: space-bounded schedulers (Simhadri, Blelloch, Fineman,
 //! Gibbons and Kyrola, "Experimental analysis of space-bounded schedulers", SPAA 2014). The strict
 //! rule: the Cilk Locality runtime (Shuck, "Performance analysis of the Cilk Locality runtime",
-//! 2017), whose idle time is what the bias avoids. To prefer and not to forbid: NUMA-WS (Deters,
-//! Wu, Xu and Lee, IISWC 2018). Offering a subtree to whoever ran it last: localised work stealing
-//! (Leiserson, Schardl and Suksompong, 2018).
+//! 2017), whose idle time is what the bias avoids. A preference instead of a ban: NUMA-WS (Deters,
+//! Wu, Xu and Lee, IISWC 2018). Offering a subtree to the worker that ran it last: localised work
+//! stealing (Leiserson, Schardl and Suksompong, 2018).
 
 use crate::Distance;
 
-/// How fork-join jobs are kept near their data. It matters only for forks that state their
+/// How the runtime keeps fork-join jobs near their data. It affects only forks that state their
 /// footprint (`join_sized`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Locality {
-    /// Anybody takes the oldest job of anybody, the nearest victim first.
+    /// Every worker takes the oldest job of any other, from the nearest victim first.
     Off,
-    /// The same with victims at random, whatever the distance: the rule of Cilk Plus, to compare
-    /// with.
+    /// The same with random victims at any distance: the rule of Cilk Plus, for comparison.
     Random,
-    /// Workers that share the cache that a job is anchored to take it first, the others after a
+    /// Workers that share the cache to which a job is anchored take it first, the others after a
     /// while.
     ///
     /// It is the default because it pays where data are large, and costs little where they are not.
     /// That is simulated, not measured, on 4 packages of 8 cores with the four programs of the Cilk
-    /// Locality evaluation (`evenkeel-bench simulate`). Data of four times the size of all
-    /// last-level caches take 2.2 % less time than with `Off`, data of half their size 1.2 % less.
-    /// Those of half the size of one package's cache take 1.4 % more, since workers idle for
+    /// Locality evaluation (`evenkeel-bench simulate`). Programs on data of four times the size of
+    /// all last-level caches take 2.2 % less time than with `Off`, and on half their size 1.2 %
+    /// less. On half the size of one package's cache they take 1.4 % more, since workers idle for
     /// longer. Where all workers share one cache, it matters little.
     #[default]
     Biased,
-    /// Nobody else takes it, as in the Cilk Locality runtime, which has a deque for each level of
-    /// memory; here thieves see the oldest job alone. Workers can be idle beside work: in the same
-    /// simulation programs take 1.1 to 2.2 times as long as with `Off`.
+    /// Only workers that share the cache take the job, as in the Cilk Locality runtime. That has a
+    /// deque for each level of memory; here thieves see the oldest job alone. Workers can be idle
+    /// beside work: in the same simulation programs take 1.1 to 2.2 times as long as with `Off`.
     Strict,
 }
 
 impl Locality {
-    /// Whether footprints matter: whether forks that state one are anchored.
+    /// Returns whether forks that state a footprint are anchored.
     #[inline]
     #[must_use]
     pub fn anchors(self) -> bool {
@@ -54,39 +53,38 @@ impl Locality {
     }
 }
 
-/// A fork is anchored to a cache if it fills no more than one part in so many of it: the other half
-/// of a pair of forks, and what the runtime itself needs, have to fit too. The dilation of 0.5 of
-/// the space-bounded schedulers.
+/// A fork is anchored to a cache if it fills at most one part in `DILATION` of it: the other half
+/// of a pair of forks, and the runtime's own data, must fit too. The dilation of 0.5 of the
+/// space-bounded schedulers.
 pub const DILATION: u64 = 2;
 
-/// How long a worker goes without work before it takes a job that is anchored to a cache that it
-/// does not share, from a worker with which it shares the last-level cache: the data are still
-/// near. An estimate, some four looks round: `evenkeel-bench simulate` does not tell 100 ns from 2
-/// µs.
+/// How long a thief goes without work before it takes a job anchored to a cache that it does not
+/// share, if it shares the last-level cache with the owner: the data are still near. An estimate,
+/// some four looks round; `evenkeel-bench simulate` shows no difference between 100 ns and 2 µs.
 pub const NEAR: u64 = 500;
 
-/// The same where it does not share the last-level cache. Set by `evenkeel-bench simulate`, on 4
-/// packages of 8 cores, by the ratio `biased / off`: with 10 µs small data take 2 % longer and
+/// The same if the thief does not share the last-level cache. Set by `evenkeel-bench simulate`, on
+/// 4 packages of 8 cores, by the ratio `biased / off`: with 10 µs small data take 2 % longer and
 /// medium ones 1 %; with 3 µs the medium stencil gains half as much.
 pub const FAR: u64 = 5_000;
 
-/// How long a job is left to whoever ran it the last time. Set by `evenkeel-bench simulate`:
-/// without it the medium stencil gains half as much; 1 µs does as well.
+/// How long a job is left to the worker that ran it last. Set by `evenkeel-bench simulate`: without
+/// it the medium stencil gains half as much; 1 µs does as well.
 pub const HOLD: u64 = 2_000;
 
-/// What is known of a job before it is taken.
+/// What a thief knows of a job before it takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// How far workers may be to share the cache that the fork is anchored to.
+    /// The greatest distance at which workers share the cache to which the fork is anchored.
     pub reach: Distance,
-    /// Who ran it when it was last forked, in an earlier phase.
+    /// Which worker ran the job when it was last forked, in an earlier phase.
     pub last: Last,
 }
 
-/// Who ran a job when it was last forked.
+/// Which worker ran a job when it was last forked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Last {
-    /// Nobody, or whoever has forked it now, or it is not known.
+    /// The worker that has forked it this time, or none, or an unknown one.
     Owner,
     /// The worker that asks.
     Me,
@@ -95,13 +93,13 @@ pub enum Last {
 }
 
 impl Offer {
-    /// A job whose fork has not stated its footprint: anybody's.
+    /// A job of a fork without a footprint: any worker may take it.
     pub const FREE: Self = Self { reach: Distance::Remote, last: Last::Owner };
 }
 
-/// How far workers may be to share the smallest of the owner's caches that holds so many bytes.
-/// `caches` are the sizes of the owner's caches, the smallest first, and how far those are that
-/// share them.
+/// Returns the greatest distance at which workers share the smallest of the owner's caches that
+/// holds `bytes`. `caches` are the owner's caches, the smallest first: how far the workers are that
+/// share one, and its size.
 ///
 /// # Examples
 /// ```
@@ -119,13 +117,13 @@ pub fn reach(bytes: u64, caches: &[(Distance, u64)]) -> Distance {
     held.map_or(Distance::Remote, |&(distance, _)| distance)
 }
 
-/// Whether it is worth knowing who runs a job of this reach, for the next time: whether its data
-/// lie in a cache that others do not share.
+/// Returns whether it is worth remembering which worker runs a job of this reach: whether its data
+/// lie in a cache that other workers do not share.
 ///
-/// Not where they fit into a core's own cache, which takes no time to fill again, nor where they
-/// fit into none: then they are gone by the next time, and jobs would be left to somebody for
-/// nothing. By `evenkeel-bench simulate`, on 4 packages of 8 cores: data of four times the size of
-/// all caches take 1 % longer if that is remembered too.
+/// It is not if the data fit into a core's own cache, which takes no time to fill again. Nor if
+/// they fit into no cache: the data are gone by the next time, and the job would wait for its
+/// worker in vain. By `evenkeel-bench simulate`, on 4 packages of 8 cores, programs on data of four
+/// times the size of all caches take 1 % longer if that is remembered too.
 ///
 /// # Examples
 /// ```
@@ -139,8 +137,8 @@ pub fn remembers(reach: Distance) -> bool {
     reach > Distance::SmtSibling && reach < Distance::Remote
 }
 
-/// Whether a worker at `distance` from the owner may take the job, after it has been without work
-/// for `waited`.
+/// Returns whether a worker at `distance` from the owner may take the job after it has been without
+/// work for `waited`.
 ///
 /// # Examples
 /// ```
@@ -168,20 +166,20 @@ pub fn may_take(locality: Locality, offer: Offer, distance: Distance, waited: u6
     }
 }
 
-/// How long a worker so far away leaves a job to those that share its cache.
+/// Returns how long a worker at `distance` leaves a job to the workers that share its cache.
 fn patience(distance: Distance) -> u64 {
     if distance <= Distance::SharedLlc { NEAR } else { FAR }
 }
 
-/// Whether a worker at `distance` may ever take the job.
+/// Returns whether a worker at `distance` may ever take the job.
 #[inline]
 #[must_use]
 pub fn may_ever_take(locality: Locality, offer: Offer, distance: Distance) -> bool {
     may_take(locality, offer, distance, u64::MAX)
 }
 
-/// The number of the second half of a fork of so many bytes, within the part of a recursion that
-/// has the number `part`; the whole is zero. A hash: two parts can have the same number.
+/// Returns the number of the second half of a fork of `bytes` within the part of a recursion with
+/// the number `part`; the whole has zero. A hash: two parts can have the same number.
 ///
 /// # Examples
 /// ```
@@ -197,7 +195,7 @@ pub fn second_part(part: u64, bytes: u64) -> u64 {
     mix(part ^ bytes.rotate_left(32))
 }
 
-/// The number of the first half beside a second one.
+/// Returns the number of the first half beside a second one.
 #[inline]
 #[must_use]
 pub fn first_part(second: u64) -> u64 {

@@ -1,13 +1,13 @@
-//! Where a task goes that has become ready.
+//! Where a task goes when it becomes ready.
 
-/// Who made the task ready.
+/// What made the task ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The worker of this processor, of the task's own runtime.
     Worker(usize),
     /// A thread that is not a worker of the task's runtime.
     Outside,
-    /// The same, and the task is new; the number counts such spawns.
+    /// Such a thread has spawned the task; the number counts these spawns.
     Spawned(usize),
 }
 
@@ -34,17 +34,17 @@ pub fn place(source: Source, last: usize, processors: usize) -> usize {
     }
 }
 
-/// The time between two looks of a searching worker from which on it takes it that others have run
-/// on its hardware thread meanwhile. Some fifty times that of a look; an estimate, no benchmark
+/// If this much time passes between two looks of a searching worker, it assumes that other threads
+/// have run on its hardware thread. Some fifty times the time of a look; an estimate, no benchmark
 /// sets it.
 pub const LOST: u64 = 20_000;
 
-/// How often a worker goes to another hardware thread at most: what that costs, some 10 µs, is a
-/// hundredth of this. An estimate; no benchmark sets it.
+/// The least time between two moves of a worker to other hardware threads. The cost of a move, some
+/// 10 µs, is a hundredth of this. An estimate; no benchmark sets it.
 pub const APART: u64 = 1_000_000;
 
-/// Whether a worker that searches finds out where it is: at first, and whenever it has not been
-/// running.
+/// Returns whether a searching worker finds out on which hardware thread it is: at its first look,
+/// and after each time in which it did not run.
 ///
 /// # Examples
 /// ```
@@ -59,9 +59,9 @@ pub fn looks_around(since_last_look: Option<u64>) -> bool {
     since_last_look.is_none_or(|since| since >= LOST)
 }
 
-/// Whether a worker that is where another is goes elsewhere, if it has last done so that long ago.
-/// At its first look it does not: the system has just put it there, and it may have nothing to do.
-/// It looks again when it has slept, or has lost its core to the other.
+/// Returns whether a worker that shares a core with another moves elsewhere, `since` after its last
+/// move. At its first look it does not: the system has just put it there, and the worker may have
+/// nothing to do. It looks again when it has slept, or has lost its core to the other.
 ///
 /// # Examples
 /// ```
@@ -76,12 +76,12 @@ pub fn may_move(is_first_look: bool, since: u64) -> bool {
     !is_first_look && since >= APART
 }
 
-/// Tasks of one processor that get cache lines of their own. `evenkeel-bench run --bench yield
-/// --procs 2` is why there are any (13 ns with, 27 without), and `--bench memory` why there are not
-/// more: beyond this, tasks do not stay in a core's own cache anyway.
+/// The number of tasks of one processor that get cache lines of their own. `evenkeel-bench run
+/// --bench yield --procs 2` is why any do (13 ns with, 27 without), and `--bench memory` why no
+/// more do: beyond this, tasks do not stay in a core's own cache.
 pub const PADDED: usize = 1_024;
 
-/// Decides whether the next task of a processor that has so many gets cache lines of its own.
+/// Decides whether the next task of a processor that has `tasks` gets cache lines of its own.
 ///
 /// # Examples
 /// ```

@@ -3,7 +3,7 @@
 use crate::interleaving::{STEP, among, mix};
 
 /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014): any
-/// seed is good, neighbours too. No security.
+/// seed is good, and so are neighbouring ones. Not for cryptography.
 ///
 /// # Examples
 /// ```
@@ -18,13 +18,13 @@ use crate::interleaving::{STEP, among, mix};
 pub struct Random(u64);
 
 impl Random {
-    /// A generator of this seed.
+    /// Creates a generator from a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     #[inline]
     #[expect(clippy::should_implement_trait, reason = "it never ends, and is no iterator")]
     pub fn next(&mut self) -> u64 {
@@ -32,7 +32,7 @@ impl Random {
         mix(self.0)
     }
 
-    /// A number below `bound`; zero if that is zero.
+    /// Returns a number below `bound`; zero if `bound` is zero.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         among(self.next(), bound as usize) as u64

@@ -1,28 +1,28 @@
 //! How many processors look for work at once, and for how long.
 //!
-//! The bound is that of Go and Tokio: at most half of the awake processors search, and a searcher
-//! that finds work wakes the next one, so that the number of awake processors follows the load
-//! without a crowd at every queue. Two may always: on a machine of two, the second would else fall
+//! The bound is that of Go and Tokio: at most half of the awake processors search. A searcher that
+//! finds work wakes the next one, so the number of awake processors follows the load without a
+//! crowd at every queue. Two may always search: on a machine of two, the second would else fall
 //! asleep at once between two short parallel loops, and each loop would wait for it to wake.
 
 /// How long a processor searches before it sleeps: twice the time of a sleep and a wake-up through
-/// the kernel, which is what searching in vain may cost (the ski-rental bound). Longer than
-/// [`super::stealing::PATIENCE`], so that a searcher never sleeps beside a task that waits. An
+/// the kernel, the bound on the cost of a vain search (ski rental). Longer than
+/// [`super::stealing::PATIENCE`], so that a searcher never sleeps beside a waiting task. An
 /// estimate from the cost of a sleep and a wake-up, some 25 µs; no benchmark sets it.
 pub const SEARCH: u64 = 50_000;
 
-/// How long a processor searches that tasks have travelled to since it last did: they are on their
-/// way. A processor that sleeps then is woken for the first seven, and the one that has sent them
-/// runs out of work meanwhile and sleeps too. Set by 64 counters at home at two workers, 64 tasks
-/// for each: with [`SEARCH`] alone both slept by turns, for 42 % of the time.
+/// How long a processor searches if tasks have travelled to it since its last search: more are on
+/// their way. If it slept, the first seven would wake it; meanwhile the sender would run out of
+/// work and sleep too. Set by 64 counters at home at two workers, 64 tasks for each: with
+/// [`SEARCH`] alone both slept by turns, for 42 % of the time.
 pub const SEARCH_VISITED: u64 = 4 * SEARCH;
 
 /// How long such a processor waits for tasks to arrive before it searches: as long as a journey
-/// there and back takes between far cores. Set by a task that travels to and fro, 16 and 64 at a
-/// time: a journey took 15 and 25 % longer without.
+/// there and back between far cores. Set by tasks that travel to and fro, 16 and 64 at a time: a
+/// journey took 15 and 25 % longer without.
 pub const AWAIT: u64 = 2_000;
 
-/// How long a processor searches.
+/// Returns how long a processor searches.
 ///
 /// # Examples
 /// ```
@@ -41,8 +41,8 @@ pub fn search_for(visited: bool) -> u64 {
 /// this, 8.7 with 5,000, and a short loop from there (`chunks`) 30 and 34 µs.
 pub const SPIN: u64 = 1_000;
 
-/// Whether a processor that has searched for so long offers its core to other threads between two
-/// looks.
+/// Returns whether a processor that has searched for `waited` offers its core to other threads
+/// between two looks.
 ///
 /// # Examples
 /// ```
@@ -56,30 +56,32 @@ pub fn yields(waited: u64) -> bool {
     waited >= SPIN
 }
 
-/// What a thread from outside sees of a runtime that it waits for.
+/// What an outside thread sees of a runtime while it waits for it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Busy {
     /// Workers that are awake.
     pub awake: usize,
     /// Workers that sleep.
     pub sleeping: usize,
-    /// Whether they have more to do than what the thread waits for: tasks that are ready, or what
-    /// other threads wait for.
+    /// Whether the workers have other work than that for which the thread waits: ready tasks, or
+    /// work for other threads.
     pub with_others: bool,
 }
 
-/// Whether such a thread stays awake while it waits, on a machine of so many `cores`: as long as a
-/// processor [searches](SEARCH), giving its core away all the time, but without a sleep from which
-/// another thread would have to wake it. Not where it would hardly get its core back, because
-/// workers go on with other things; nor where a sleeper that is woken might find no free core
-/// beside it: the operating system leaves that one behind a worker for milliseconds, with a core
-/// free soon after (strings' `par_sort` in the comparison of `evenkeel-rayon`).
+/// Returns whether such a thread stays awake while it waits, on a machine with this number of
+/// `cores`. It stays awake for as long as a processor [searches](SEARCH) and yields its core all
+/// the time, so no thread has to wake it.
+///
+/// It does not if workers go on with other work, because it would hardly get its core back. Nor if
+/// a woken sleeper might find no free core: the operating system leaves that thread behind a worker
+/// for milliseconds, although a core is free soon after (`par_sort` of strings in the comparison of
+/// `evenkeel-rayon`).
 ///
 /// # Examples
 /// ```
 /// use evenkeel_policy::searching::{Busy, may_wait_awake};
 /// let both_awake = Busy { awake: 2, ..Busy::default() };
-/// assert!(may_wait_awake(both_awake, 2), "nobody is left to be woken");
+/// assert!(may_wait_awake(both_awake, 2), "no sleeper is left to be woken");
 /// assert!(!may_wait_awake(Busy { with_others: true, ..both_awake }, 2));
 /// let one_asleep = Busy { awake: 1, sleeping: 1, ..Busy::default() };
 /// assert!(!may_wait_awake(one_asleep, 2));
@@ -92,19 +94,19 @@ pub fn may_wait_awake(busy: Busy, cores: usize) -> bool {
     !busy.with_others && (busy.sleeping == 0 || busy.awake + 2 <= cores)
 }
 
-/// When a thread that gives its core away gets it back so late, it had better slept, and been woken
-/// at once: somebody computes there, whom the operating system does not interrupt. Some ten times a
-/// sleep and a wake-up; an estimate, no benchmark sets it.
+/// A thread that yields its core and gets it back this late should have slept, and been woken at
+/// once: another thread computes there, and the operating system does not interrupt it. Some ten
+/// times a sleep and a wake-up; an estimate, no benchmark sets it.
 pub const LOST_CORE: u64 = 200_000;
 
-/// The shortest and the longest time for which a worker that searches, or the threads of a process
-/// that wait for workers, do not give their core away but sleep, after one of them has [lost
-/// it](LOST_CORE): what that costs, some milliseconds, is a twenty-fifth of the shortest at most.
+/// The shortest and the longest rest after a thread has [lost its core](LOST_CORE). During a rest,
+/// searching workers, or the threads of a process that wait for workers, sleep instead of yielding
+/// their core. The loss costs some milliseconds, at most a twenty-fifth of the shortest rest.
 /// Estimates; no benchmark sets them.
 pub const RESTS: (u64, u64) = (100_000_000, 1_600_000_000);
 
-/// The rest after one that has lasted so long and was in vain; `rested` is zero if the last wait
-/// has gone well.
+/// Returns the length of the next rest after a vain one of length `rested`, which is zero if the
+/// last wait went well.
 ///
 /// # Examples
 /// ```
@@ -119,7 +121,7 @@ pub fn next_rest(rested: u64) -> u64 {
     rested.saturating_mul(2).clamp(RESTS.0, RESTS.1)
 }
 
-/// Whether one more processor may search.
+/// Returns whether one more processor may search.
 ///
 /// # Examples
 /// ```

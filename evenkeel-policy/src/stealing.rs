@@ -2,33 +2,32 @@
 
 use super::Look;
 
-/// What it costs to run a task on another processor than that of its birth: its lines have to come
-/// over, and its memory goes back. Tasks that have less work in them than this are left to their
-/// owner, unless they have been waiting for long. `evenkeel-bench run --bench spawn --procs 2` set
-/// it: 50 ns per task that stays, 190 for one that moves; this is some three and a half times the
-/// difference.
+/// The cost of running a task on another processor than the one that spawned it: its cache lines
+/// move over, and its memory goes back. Tasks with less work than this are left to their owner,
+/// unless they have waited for long. `evenkeel-bench run --bench spawn --procs 2` set it: 50 ns per
+/// task that stays, 190 for one that moves; this is some three and a half times the difference.
 pub const MIGRATION: u64 = 500;
 
-/// A queue that its owner needs this long for is worth a steal at once: a hand-over costs both
+/// A queue is worth a steal at once if its owner needs this long for it. A hand-over costs both
 /// sides some 300 ns when the cores are near and 1 µs when they are far. An estimate: twice the
 /// dearer; no benchmark sets it.
 pub const LONG_BACKLOG: u64 = 2_000;
 
-/// A task that has waited this long is worth a steal at once, whatever a poll lasts there. More
-/// than two batches, within which ages are not known; an estimate beyond that, which no benchmark
-/// sets.
+/// A task that has waited this long is worth a steal at once, however long the owner's polls last.
+/// More than two batches, within which ages are not known; beyond that an estimate, which no
+/// benchmark sets.
 pub const OLD_HEAD: u64 = 10_000;
 
 /// The same for tasks that are not worth the move: twice the time of a poll that spawns a thousand
-/// of them, at the 50 ns of `evenkeel-bench run --bench spawn`. It is part of the bound that `cargo
-/// test --test promise` asserts.
+/// such tasks, at the 50 ns of `evenkeel-bench run --bench spawn`. It is part of the bound that
+/// `cargo test --test promise` asserts.
 pub const OLD_SMALL_HEAD: u64 = 100_000;
 
-/// How long a thief stands by before it takes from a queue that is short and young. Its owner will
-/// have polled such tasks by then, if their polls are short; to move them would cost more than it
-/// gains, and would tear apart tasks that wake each other. A lone young task is taken only from
-/// behind a [long poll](is_in_long_poll): otherwise its owner would be without work instead.
-/// `evenkeel-bench run --bench churn --tasks-per-proc 2` set it.
+/// How long a thief waits before it takes from a short and young queue. If the polls are short, the
+/// owner has polled such tasks by then. A move would cost more than it gains, and would tear apart
+/// tasks that wake each other. A lone young task is taken only from behind a [long
+/// poll](is_in_long_poll): otherwise its owner would be without work instead. `evenkeel-bench run
+/// --bench churn --tasks-per-proc 2` set it.
 pub const PATIENCE: u64 = 20_000;
 
 /// Decides whether a thief that has been without work for `waited` asks the processor `other`.
@@ -76,8 +75,9 @@ pub fn steal(other: &Look, waited: u64) -> bool {
     other.backlog() >= LONG_BACKLOG || other.head_age >= OLD_HEAD
 }
 
-/// Whether a processor whose polls are quick has not polled for several times as long: what waits
-/// there waits for a poll of another kind. `evenkeel-bench run --bench transfer` is where it shows.
+/// Returns whether a processor with quick polls has not polled for several times as long as one
+/// takes: its tasks wait for a poll of another kind. `evenkeel-bench run --bench transfer` shows
+/// it.
 ///
 /// # Examples
 /// ```
@@ -93,13 +93,14 @@ pub fn is_in_long_poll(other: &Look) -> bool {
     other.mean_poll < super::together::QUICK && other.stalled >= answer_within(other)
 }
 
-/// How long a processor stands still before the tasks that have come to it for an object's sake are
-/// taken away: several times as long as the system gives its core to somebody else now and then,
-/// when they would only go there again. An estimate; no benchmark sets it.
+/// How long a processor stands still before its visitors, tasks that have travelled to its objects,
+/// are taken away. Several times as long as the system now and then gives its core to another
+/// thread: after so short a pause the visitors would only travel there again. An estimate; no
+/// benchmark sets it.
 pub const STRANDED: u64 = 4_000_000;
 
-/// Whether the tasks that are at a processor for the sake of an [object](crate::object) wait for a
-/// worker that stands still.
+/// Returns whether tasks that have travelled to an [object](crate::object) of the processor wait
+/// for a worker that stands still.
 ///
 /// # Examples
 /// ```
@@ -115,9 +116,9 @@ pub fn is_stranded(other: &Look) -> bool {
     other.visitors > 0 && !other.switched && other.stalled >= STRANDED
 }
 
-/// How many of its `ready` tasks a thief that has `own` takes from a processor without asking: what
-/// that would [give](give()); all, if that stands inside a poll that lasts longer than an answer
-/// may.
+/// Returns how many of the `ready` tasks of a processor a thief with `own` tasks takes without
+/// asking: as many as the owner would [give](give()), or all if the owner is inside a poll that
+/// lasts longer than an answer may.
 ///
 /// # Examples
 /// ```
@@ -137,9 +138,9 @@ pub fn seize(other: &Look, ready: usize, own: usize) -> usize {
     }
 }
 
-/// Whether a processor stands still with old work, so that its queue is taken by force although
-/// somebody else asks for it: whoever asks may stand still too, and then never takes its request
-/// back.
+/// Returns whether a processor stands still with old work. A thief then takes its queue by force
+/// even if another thief has a request there: the other may stand still too, and then never
+/// withdraws its request.
 ///
 /// # Examples
 /// ```
@@ -155,17 +156,17 @@ pub fn is_stuck(other: &Look) -> bool {
     !other.switched && other.ready > 0 && other.head_age >= OLD_SMALL_HEAD
 }
 
-/// How long a thief waits at most for the answer to its request before it uses the heavy fence: an
-/// estimate from the fence's cost, 2 to 10 µs in a virtual machine; no benchmark sets it.
+/// The longest time that a thief waits for the answer to its request before it uses the heavy
+/// fence. An estimate from the fence's cost, 2 to 10 µs in a virtual machine; no benchmark sets it.
 pub const LONGEST_ANSWER: u64 = 3_000;
 
-/// How long it waits at least: an owner at its next push or pop answers within 300 ns when the
-/// cores are near and 1 µs when they are far. `evenkeel-bench run --bench transfer` set it.
+/// The shortest such time: an owner answers at its next push or pop, within 300 ns when the cores
+/// are near and 1 µs when they are far. `evenkeel-bench run --bench transfer` set it.
 pub const SHORTEST_ANSWER: u64 = 1_000;
 
-/// How long a thief waits for the answer of `other` before it uses the heavy fence: four of the
-/// polls that it lately made, within bounds. One whose polls are quick and who has not answered by
-/// then is inside a long one.
+/// Returns how long a thief waits for the answer of `other` before it uses the heavy fence: four of
+/// its average polls, within bounds. An owner with quick polls that has not answered by then is
+/// inside a long one.
 ///
 /// # Examples
 /// ```
@@ -180,17 +181,17 @@ pub fn answer_within(other: &Look) -> u64 {
     other.mean_poll.saturating_mul(4).clamp(SHORTEST_ANSWER, LONGEST_ANSWER)
 }
 
-/// How long an owner goes on paying for its own fences after somebody has asked it for work or has
-/// been searching: as long as a [search](super::searching::SEARCH), so that whoever still searches
-/// finds it so. The price is 2 to 5 ns for each push and pop; without it, the thief of an owner
-/// inside a long poll pays 10 µs for the heavy fence, which interrupts every core. `evenkeel-bench
-/// run --bench transfer` set it.
+/// How long an owner goes on fencing its own operations after a thief has asked it for work or a
+/// searcher was about. As long as a [search](super::searching::SEARCH), so that a thief that still
+/// searches finds the fences in use. The price is 2 to 5 ns for each push and pop. Without them,
+/// the thief of an owner inside a long poll pays 10 µs for the heavy fence, which interrupts every
+/// core. `evenkeel-bench run --bench transfer` set it.
 pub const FENCED: u64 = super::searching::SEARCH;
 
-/// How long a processor is left alone by one that has tried in vain to take its work, after
-/// `failures` such attempts in a row. Its worker has been preempted by the operating system inside
-/// an operation, and nobody can take the queue until it goes on; a heavy fence each few
-/// microseconds would only slow the others down.
+/// Returns how long a thief leaves a processor alone after `failures` vain attempts in a row to
+/// take its work. The operating system has preempted the owner inside an operation, and no thief
+/// can take the queue until the owner goes on. A heavy fence every few microseconds would only slow
+/// the other threads down.
 ///
 /// # Examples
 /// ```
@@ -210,10 +211,10 @@ pub fn leave_alone(failures: u32) -> u64 {
     }
 }
 
-/// How many of its `ready` tasks an asked processor gives to one that has `asker` of them: half of
-/// the difference, the older half. One that is `polling` a task keeps nothing back for itself if
-/// there is just one. Of tasks that are not `worth` the move it gives one: among many that end at
-/// once there may be some that go on, which are worth finding.
+/// Returns how many of its `ready` tasks an owner gives to a thief that has `asker` tasks: half of
+/// the difference, the older half. An owner that is `polling` a task gives even its only ready
+/// task. Of tasks that are not `worth` the move it gives one: among many that end at once, a few
+/// may go on, and those are worth finding.
 ///
 /// # Examples
 /// ```
@@ -232,7 +233,7 @@ pub fn give(ready: usize, asker: usize, polling: bool, worth: bool) -> usize {
     if worth { half } else { half.min(1) }
 }
 
-/// Whether what waits at a processor is worth the move by the half: for the work in it, or for its
+/// Returns whether half of a processor's tasks are worth the move: for their work, or for their
 /// age.
 ///
 /// # Examples
@@ -248,8 +249,9 @@ pub fn is_worth_half(own: &Look) -> bool {
     own.is_worth_moving() || own.head_age >= OLD_SMALL_HEAD
 }
 
-/// How many of `ready` tasks are taken by force from a processor that did not answer. One that has
-/// not switched stands inside a long poll: all its tasks wait for it, so all are taken.
+/// Returns how many of `ready` tasks a thief takes by force from a processor that did not answer. A
+/// processor that has not switched is inside a long poll, for which all its tasks wait: the thief
+/// takes all.
 ///
 /// # Examples
 /// ```

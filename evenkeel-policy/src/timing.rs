@@ -1,24 +1,24 @@
-//! Who fires a processor's timers, and when.
+//! Which worker fires a processor's timers, and when.
 //!
-//! A processor fires its own, at the end of a batch, while it searches, and when it wakes for the
-//! next one. The others look after those of a worker that does not come to it.
+//! A processor fires its own timers at the end of a batch, while it searches, and when it wakes for
+//! the next timer. Other workers fire those of a worker that does not get to them.
 
-/// Timers of another processor are fired by whoever looks at it once they are this much overdue: a
-/// worker that is merely inside a poll of usual length fires them itself, and the two do not meet
-/// at the lock. An estimate: some 25 batches, and a fifth of a tick; no benchmark sets it.
+/// A worker that looks at another processor fires its timers once they are this much overdue. An
+/// owner inside a poll of usual length fires them itself, and the two do not meet at the lock. An
+/// estimate: some 25 batches, and a fifth of a tick; no benchmark sets it.
 pub const OVERDUE: u64 = 100_000;
 
 /// The usual resolution of timers, in nanoseconds. A choice: that of Tokio and of Go's
-/// contemporaries, which users have come to count on.
+/// contemporaries, on which users rely.
 pub const RESOLUTION: u64 = 1_000_000;
 
-/// Timers that are fired under one hold of the lock: the tasks are woken between two holds, so that
-/// nobody who arms or cancels waits for longer than it takes to unlink these. An estimate; no
-/// benchmark sets it.
+/// The most timers that are fired under one hold of the lock. The firing worker wakes tasks between
+/// two holds, so a thread that arms or cancels waits for no longer than it takes to unlink these.
+/// An estimate; no benchmark sets it.
 pub const GROUP: usize = 32;
 
-/// Whether to fire another processor's timers at the time `now`, of which the next is due at
-/// `next`. If its worker is `away`, inside fork-join, nobody else is about to.
+/// Returns whether to fire another processor's timers at the time `now` if the next is due at
+/// `next`. If its worker is `away`, inside fork-join, that worker is not about to fire them.
 ///
 /// # Examples
 /// ```
@@ -36,15 +36,13 @@ pub fn fires_for(now: u64, next: u64, away: bool) -> bool {
     now >= next.saturating_add(grace) && next != u64::MAX
 }
 
-/// A timer that is farther away than this is armed without a look at the time: the coarse clock is
-/// behind by as long as the present poll has lasted, and only one that lasts for longer than this
-/// finds a timer whose deadline has passed meanwhile armed instead of due, and a batch late. An
-/// estimate; no benchmark sets it.
+/// A timer farther away than this is armed without a look at the clock. The coarse clock is behind
+/// by the length of the present poll so far. Only a poll longer than this arms a timer whose
+/// deadline has already passed, which then fires a batch late. An estimate; no benchmark sets it.
 pub const NEAR: u64 = 10_000_000;
 
-/// Whether a timer with this deadline is worth a look at the time when it is armed, where the
-/// coarse clock says `now`: if it is so near that it may be due already, which would save it the
-/// wheel and a tick.
+/// Returns whether arming a timer with this deadline is worth a look at the clock, if the coarse
+/// clock says `now`: whether it may be due already, which would save it the wheel and a tick.
 ///
 /// # Examples
 /// ```
@@ -58,8 +56,8 @@ pub fn looks_at_clock(deadline: u64, now: u64) -> bool {
     deadline <= now.saturating_add(NEAR)
 }
 
-/// How long a sleeper sleeps at the time `now`: as the watch does, if it is the watch, and at most
-/// until its next timer.
+/// Returns how long a sleeper sleeps at the time `now`: as long as the watch, if it is the watch,
+/// and at most until its next timer.
 ///
 /// # Examples
 /// ```
@@ -79,9 +77,10 @@ pub fn sleep_limit(watch: Option<u64>, now: u64, next: u64) -> Option<u64> {
     }
 }
 
-/// How long the watch sleeps at the time `now`, if it is to sleep for `watch` and the others' next
-/// timer is due at `next`: not past the time at which it would [fire](fires_for) that for a worker
-/// that is stuck, but never shorter than its [shortest sleep](super::waking::WATCH).
+/// Returns how long the watch sleeps at the time `now`, if its sleep is `watch` and the next timer
+/// of the other processors is due at `next`. It does not sleep past the time at which it would
+/// [fire](fires_for) that timer for a stuck worker, but never shorter than its [shortest
+/// sleep](super::waking::WATCH).
 ///
 /// # Examples
 /// ```
@@ -98,8 +97,8 @@ pub fn watch_limit(watch: u64, now: u64, next: u64) -> u64 {
     watch.min(next.saturating_add(OVERDUE).saturating_sub(now).max(super::waking::WATCH))
 }
 
-/// The binary logarithm of the length of a tick: the longest power of two of nanoseconds that is at
-/// most the resolution asked for, so that a division is a shift.
+/// Returns the binary logarithm of the length of a tick: the greatest power of two of nanoseconds
+/// that is at most the requested resolution, so that a division is a shift.
 ///
 /// # Examples
 /// ```

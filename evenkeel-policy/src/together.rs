@@ -1,37 +1,38 @@
 //! Whether tasks that a thief has split from a queue should have stayed together.
 //!
-//! Quick tasks that wake each other pay for a split with cache lines that go back and forth: two of
-//! them do 45 million operations a second on one core, and 15 million on two. Quick tasks that have
-//! nothing to do with each other gain by it. What they are cannot be seen before they are split, so
-//! the first steal from a queue of quick tasks is a *trial*: after [`TRIAL`] the thief compares
-//! what both processors do with what the one did before. If that was more, the thief gives back
-//! what it has, and the queue stays together for a while, longer each time; but only for as long as
-//! the one makes more polls than the two did ([`Mark::holds`]), because what has changed may have
-//! been the tasks.
+//! Quick tasks that wake each other pay for a split with cache lines that go back and forth: two
+//! such tasks do 45 million operations a second on one core, and 15 million on two. Unrelated quick
+//! tasks gain by a split. Nothing tells the two kinds apart before a split, so the first steal from
+//! a queue of quick tasks is a *trial*: after [`TRIAL`] the thief compares the rate of both
+//! processors with that of the one before. If the one was faster, the thief gives its tasks back,
+//! and the queue stays together for a while, longer each time. It stays so only as long as the one
+//! processor makes more polls than the two did ([`Mark::holds`]), because the tasks may have
+//! changed.
 //!
-//! Tasks that have [waited](super::stealing::OLD_SMALL_HEAD) are taken whatever they are, and those
-//! behind a poll that does not end by whoever searches, or by the watch where everybody sleeps.
+//! Tasks that have [waited](super::stealing::OLD_SMALL_HEAD) are taken in any case. Tasks behind a
+//! poll that does not end are taken by a searcher, or by the watch if all others sleep.
 
 use super::{Look, stealing};
 
-/// Polls that last longer than this gain by a split, whatever they have to do with each other: the
-/// few lines that two tasks share take 100 to 400 ns to come over, on cores that are near or far.
-/// An estimate; no benchmark sets it.
+/// Tasks with polls longer than this gain by a split, related or not: the few lines that two tasks
+/// share take 100 to 400 ns to come over, on cores that are near or far. An estimate; no benchmark
+/// sets it.
 pub const QUICK: u64 = 1_000;
 
 /// How long a trial lasts: twelve times the time in which the [moving averages](super::smooth) of
-/// batches follow, so that what the tasks have left behind has come over. `evenkeel-bench run
-/// --bench churn --tasks-per-proc 2` set it.
+/// batches follow, so that the tasks' cache lines have come over. `evenkeel-bench run --bench churn
+/// --tasks-per-proc 2` set it.
 pub const TRIAL: u64 = 200_000;
 
-/// How long a queue stays together after the first trial that failed, and at most: a failed trial
-/// costs a few times [`TRIAL`], which is a few percent of the first.
+/// The pause after the first failed trial, in which a queue stays together. A failed trial costs a
+/// few times [`TRIAL`], which is a few percent of this. [`LONGEST_PAUSE`] is the bound of later
+/// pauses.
 pub const FIRST_PAUSE: u64 = 10_000_000;
 /// See [`FIRST_PAUSE`].
 pub const LONGEST_PAUSE: u64 = 1_000_000_000;
 
-/// Whether a steal from this queue is a trial. One for the age of what waits is not: it is owed to
-/// those tasks.
+/// Returns whether a steal from this queue is a trial. A steal because tasks have waited for long
+/// is not: those tasks are owed a processor.
 ///
 /// # Examples
 /// ```
@@ -52,20 +53,20 @@ pub fn is_trial(victim: &Look) -> bool {
         && victim.head_age < stealing::OLD_SMALL_HEAD
 }
 
-/// A queue that is to be left together.
+/// Marks a queue that thieves leave together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
-    /// From then on the queue has to be worth it.
+    /// The time from which the polls must be quick enough, at most `most`.
     pub from: u64,
-    /// The end of it.
+    /// The time at which the mark ends.
     pub until: u64,
-    /// The longest mean poll, in nanoseconds, with which the one processor makes as many polls as
-    /// the two did.
+    /// The longest mean poll, in nanoseconds, with which one processor makes as many polls as the
+    /// two did.
     pub most: u64,
 }
 
 impl Mark {
-    /// Whether the queue stays together at the time `now`, when its polls take `mean_poll`.
+    /// Returns whether the queue stays together at the time `now` if its polls take `mean_poll`.
     ///
     /// # Examples
     /// ```
@@ -83,11 +84,11 @@ impl Mark {
     }
 }
 
-/// The verdict on a split between two processors with polls of `own` and `others` nanoseconds, of
-/// tasks whose polls took `before` on one, at the time `now` and after so many `failures` in a row.
-/// `None` if it pays: if the two make at least nine tenths of the polls that the one made. The
-/// tenth is for noise, in favour of using a core that is there. Polls that are not [`QUICK`] any
-/// more are other polls than those before, and prove nothing against the split.
+/// Judges a split between two processors with polls of `own` and `others` nanoseconds, of tasks
+/// with polls of `before` on one processor, at the time `now` after `failures` failed trials in a
+/// row. Returns `None` if the split pays: if the two make at least nine tenths of the polls of the
+/// one. The tenth is for noise, in favour of using an available core. If polls are not [`QUICK`],
+/// the tasks have changed, and nothing speaks against the split.
 ///
 /// # Examples
 /// ```
@@ -114,8 +115,8 @@ pub fn judge(before: u64, own: u64, others: u64, now: u64, failures: u32) -> Opt
     Some(Mark { from, until: now.saturating_add(pause(failures)), most: 1_000_000 / both.max(1) })
 }
 
-/// How long a queue stays together after so many trials in a row that did not pay, before the
-/// present one.
+/// Returns how long a queue stays together after a failed trial that follows `failures` failed ones
+/// in a row.
 ///
 /// # Examples
 /// ```

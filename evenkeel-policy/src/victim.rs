@@ -1,20 +1,20 @@
-//! Whom to look at.
+//! Which processor to look at, and which worker to steal from.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::Locality;
 
-/// Of this many looks, all but one stay among the near processors, those behind the same last-level
-/// cache. The other one may go anywhere, so that locality never beats the promise. C∀ goes far
-/// three times in 256; a look costs one cache line, and farther caches are more often idle. An
-/// estimate from the cost of a look; no benchmark sets it.
+/// Of this number of looks, all but one stay among the near processors, those behind the same
+/// last-level cache. The other look may go anywhere, so that locality never beats the promise. C∀
+/// goes far three times in 256; a look costs one cache line, and farther caches are more often
+/// idle. An estimate from the cost of a look; no benchmark sets it.
 pub const FAR_ONE_IN: u64 = 4;
 
-/// The processor to look at, by 64 random bits.
+/// Returns the processor to look at, by 64 random bits.
 ///
 /// `others` are all other processors, nearest first; the first `near` of them share the last-level
-/// cache with the one that looks.
+/// cache with the one that looks round.
 ///
 /// # Examples
 /// ```
@@ -32,16 +32,16 @@ pub fn pick(random: u64, others: &[usize], near: usize) -> Option<usize> {
     others.get(index as usize).copied()
 }
 
-/// The parts of a list of others, nearest first, that are equally far.
+/// The groups of equally distant workers in a list of others, nearest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Groups {
     parts: Vec<Range<usize>>,
-    /// All of them, if there is any.
+    /// The range of all others, if there are any.
     all: Option<Range<usize>>,
 }
 
 impl Groups {
-    /// Those of `others`, which are sorted by their distance.
+    /// Groups `others`, which are sorted by their distance.
     #[inline]
     #[must_use]
     pub fn of<D: PartialEq>(others: &[usize], distance: impl Fn(usize) -> D) -> Self {
@@ -55,11 +55,11 @@ impl Groups {
     }
 }
 
-/// Whom a worker without work asks for fork-join jobs, in which order: each of `others` that is in
-/// one of their groups once.
+/// Returns the victims that a worker without work asks for fork-join jobs, in order: each of
+/// `others` that is in one of the groups, once.
 ///
-/// With [`Locality::Random`] the first is anybody, as Cilk Plus has it. Otherwise the nearest come
-/// first, and among those that are equally far the first is anybody.
+/// With [`Locality::Random`] the first victim is any of them at random, as in Cilk Plus. Otherwise
+/// the nearest group comes first, and the first victim within a group is random.
 ///
 /// # Examples
 /// ```

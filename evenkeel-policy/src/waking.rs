@@ -1,24 +1,24 @@
 //! When a sleeping processor is worth waking.
 
 /// A task that has waited this long for its own processor gets another one, if one sleeps: about
-/// what it costs to wake it. An estimate, which no benchmark sets; at least
-/// [`super::stealing::OLD_HEAD`], so that whoever is woken for a lone task may steal it.
+/// the cost of waking that. An estimate, which no benchmark sets; at least
+/// [`super::stealing::OLD_HEAD`], so that a worker woken for a lone task may steal it.
 pub const WAITED: u64 = 20_000;
 
-/// The same for tasks that are [not worth the move](super::Look::is_worth_moving): what somebody is
-/// woken for is what a thief may steal.
+/// The same for tasks that are [not worth the move](super::Look::is_worth_moving): a worker is
+/// woken only for a task that a thief may steal.
 pub const SMALL_WAITED: u64 = super::stealing::OLD_SMALL_HEAD;
 
-/// Decides, after a push, whether to wake a sleeper. A processor that searches will find the task;
-/// a lone task is left to the processor that has pushed it, so that two tasks which take turns are
-/// not torn apart; and so are tasks that are not `worth` the move.
+/// Decides, after a push, whether to wake a sleeper. If a processor searches, it will find the
+/// task. A lone task is left to the processor that has pushed it, so that two tasks which take
+/// turns are not torn apart. Tasks that are not `worth` the move are left to it too.
 ///
 /// # Examples
 /// ```
 /// use evenkeel_policy::waking::after_push;
 /// assert!(!after_push(1, true, 3, 0), "a ping of a ping-pong");
 /// assert!(after_push(2, true, 3, 0));
-/// assert!(!after_push(2, true, 3, 1), "somebody is on the way");
+/// assert!(!after_push(2, true, 3, 1), "a searcher is on the way");
 /// assert!(!after_push(2, true, 0, 0));
 /// assert!(!after_push(1_000, false, 3, 0), "a batch of empty tasks");
 /// ```
@@ -29,7 +29,7 @@ pub fn after_push(ready: usize, worth: bool, sleeping: usize, searching: usize) 
 }
 
 /// Decides the same at the end of a batch, when the age of the head is known, from the processor's
-/// look at itself: a lone or a small task that has waited is worth it too.
+/// look at itself: a lone or a small task that has waited is worth a wake-up too.
 ///
 /// # Examples
 /// ```
@@ -45,9 +45,9 @@ pub fn after_batch(own: &super::Look, sleeping: usize, searching: usize) -> bool
     sleeping > 0 && searching == 0 && before_sleep(own)
 }
 
-/// Decides, at the last look before a sleep, whether what waits at another processor is worth
-/// staying awake for: the counterpart of [`after_push`] and [`after_batch`], so that a push which
-/// wakes nobody is also one that keeps nobody awake.
+/// Decides, at the last look before a sleep, whether the tasks at another processor are worth
+/// staying awake for. The counterpart of [`after_push`] and [`after_batch`]: a push that wakes a
+/// sleeper is also one that keeps a worker awake.
 ///
 /// # Examples
 /// ```
@@ -67,8 +67,8 @@ pub fn before_sleep(other: &super::Look) -> bool {
         || (other.ready > 0 && other.head_age >= waited)
 }
 
-/// Whether a task has waited there for so long that a processor without work looks after it before
-/// it looks for fork-join jobs.
+/// Returns whether a task has waited for so long that a processor without work takes it before it
+/// looks for fork-join jobs.
 ///
 /// # Examples
 /// ```
@@ -82,8 +82,8 @@ pub fn has_waited(other: &super::Look) -> bool {
     other.has_work() && other.head_age >= WAITED
 }
 
-/// Decides, when the watch looks up, whether to search: for that which is worth staying awake for,
-/// and now and then for what is not worth it on the average.
+/// Decides, when the watch looks up, whether to search: for tasks that are worth staying awake for,
+/// and now and then for those that are not worth it on average.
 ///
 /// # Examples
 /// ```
@@ -104,12 +104,13 @@ pub fn after_watch(other: &super::Look) -> bool {
 /// percent of a core that has nothing else to do; no benchmark sets it.
 pub const WATCH: u64 = 1_000_000;
 
-/// The longest sleep of the watch: a task behind a poll that never ends is found within this. A
-/// choice: eight times the shortest, and so an eighth of its cost. `cargo test --test promise`
-/// asserts the bound that follows from it.
+/// The longest sleep of the watch, which finds a task behind an endless poll within this. A choice:
+/// eight times the shortest, and so an eighth of its cost. `cargo test --test promise` asserts the
+/// bound that follows from it.
 pub const LONGEST_WATCH: u64 = 8_000_000;
 
-/// The next sleep of the watch after one of length `slept` in which it found nothing to do.
+/// Returns the length of the watch's next sleep after one of length `slept` in which it found
+/// nothing to do.
 ///
 /// # Examples
 /// ```

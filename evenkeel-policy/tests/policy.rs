@@ -48,7 +48,7 @@ fn looks() -> impl Strategy<Value = Look> {
     )
 }
 
-/// How far an idle processor would go to get at the work of another.
+/// Whether a processor acts at all to get the work of another.
 fn zeal(decision: Help) -> u8 {
     u8::from(decision != Help::No)
 }
@@ -84,7 +84,7 @@ fn caution_has_bounds_and_passes() {
 }
 
 #[test]
-fn nobody_helps_where_nothing_waits() {
+fn no_processor_helps_where_nothing_waits() {
     let idle = Look { switched: false, mean_wait: LONG, ..Look::default() };
     assert_eq!(help(&working(), &idle), Help::No);
     assert_eq!(help(&Look::default(), &Look { switched: true, ..idle }), Help::No);
@@ -115,8 +115,7 @@ fn a_thief_does_not_tear_a_lone_young_task_away() {
 
 #[test]
 fn a_thief_finds_what_an_awake_processor_would_stay_awake_for() {
-    // A search lasts beyond the patience, and a sleeper's reason to stay awake is a thief's to
-    // steal.
+    // A search lasts longer than the patience, and what keeps a worker awake may also be stolen.
     const { assert!(SEARCH > PATIENCE) };
     const { assert!(WAITED >= OLD_HEAD) };
     let short = Look { ready: 2, mean_poll: 10, ..working() };
@@ -146,7 +145,7 @@ fn all_of_a_queue_that_stands_still_is_taken_and_half_of_another() {
 }
 
 #[test]
-fn a_processor_alone_has_nobody_to_look_at() {
+fn a_lone_processor_has_no_other_to_look_at() {
     assert_eq!(pick(u64::MAX, &[], 0), None);
     assert_eq!(pick(u64::MAX, &[], 1), None);
 }
@@ -185,10 +184,10 @@ fn new_tasks_are_dealt_out_to_all_in_equal_shares() {
     assert_eq!(shares, [1_600; 3]);
 }
 
-/// Locality never beats the promise: multiples of the golden ratio, as a turn of looks would be,
-/// reach every other processor within a few rounds, however few of them are near.
+/// Locality never beats the promise: looks by multiples of the golden ratio reach every other
+/// processor within a few rounds, however few of them are near.
 #[test]
-fn looks_by_turn_reach_everybody_soon() {
+fn looks_by_turn_reach_every_other_processor_soon() {
     for count in 1..=256_usize {
         let others: Vec<usize> = (0..count).collect();
         for near in [0, 1, 3, 7, count / 2, count] {
@@ -207,7 +206,7 @@ fn looks_by_turn_reach_everybody_soon() {
     }
 }
 
-/// The others of the first of 32 workers: one that is near, two that are farther, and the rest.
+/// The others of the first of 32 workers: one near, two farther, and the rest.
 fn others() -> (Vec<usize>, Groups) {
     let others: Vec<usize> = (1..32).collect();
     let groups = Groups::of(&others, |other| (other > 1, other > 3));
@@ -215,7 +214,7 @@ fn others() -> (Vec<usize>, Groups) {
 }
 
 #[test]
-fn whatever_the_locality_everybody_is_asked_once() {
+fn every_other_worker_is_asked_once_with_any_locality() {
     let (others, groups) = others();
     for locality in [Locality::Off, Locality::Random, Locality::Biased, Locality::Strict] {
         for random in (0..100).map(|n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15)) {
@@ -230,7 +229,7 @@ fn whatever_the_locality_everybody_is_asked_once() {
 }
 
 #[test]
-fn random_victims_are_anybody_equally_often() {
+fn every_worker_is_equally_often_the_first_random_victim() {
     let (others, groups) = others();
     let mut firsts = [0; 32];
     for random in 0..31 * 100 {
@@ -298,7 +297,7 @@ proptest! {
     }
 
     #[test]
-    fn work_that_keeps_one_awake_can_be_stolen(look in looks()) {
+    fn work_that_keeps_a_worker_awake_can_be_stolen(look in looks()) {
         // The work in an inbox is its owner's for as long as it switches.
         if before_sleep(&look) && (!look.inbox || !look.switched) {
             prop_assert!(steal(&look, SEARCH));
@@ -319,7 +318,7 @@ proptest! {
     }
 
     #[test]
-    fn a_push_that_wakes_is_one_that_keeps_awake(look in looks()) {
+    fn a_push_that_wakes_a_sleeper_keeps_a_worker_awake(look in looks()) {
         if after_push(look.ready, look.is_worth_moving(), 1, 0) {
             prop_assert!(before_sleep(&look));
         }
@@ -335,7 +334,7 @@ proptest! {
         prop_assert!(given <= ready);
         let has = ready + usize::from(polling);
         prop_assert!(given == 0 || has - given >= asker + given);
-        // And no more than one too many.
+        // And the giver keeps at most one task too many.
         prop_assert!(has.saturating_sub(given) <= (asker + given + 1).max(asker));
     }
 

@@ -1,4 +1,4 @@
-//! How a pool is built.
+//! Building pools.
 
 use crate::global;
 use crate::thread::ThreadBuilder;
@@ -37,18 +37,18 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     spawn_handler: S,
 }
 
-/// How threads are made. Nobody outside can name it, and so make another.
+/// Makes the threads of a pool. Other crates cannot name this trait, so they cannot implement it.
 pub trait ThreadSpawn {
-    /// Whether the threads are this crate's, which may move them.
+    /// Whether this crate makes the threads, and so may move them.
     #[doc(hidden)]
     const OWN: bool = false;
 
-    /// Sees to it that a thread runs this.
+    /// Makes a thread that runs `thread`.
     #[doc(hidden)]
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()>;
 }
 
-/// Threads of [`std::thread`].
+/// Makes threads of [`std::thread`].
 #[derive(Debug, Default)]
 pub struct DefaultSpawn;
 
@@ -61,7 +61,7 @@ impl ThreadSpawn for DefaultSpawn {
     }
 }
 
-/// Threads of the program's own.
+/// Makes threads by a closure of the program.
 #[derive(Debug)]
 pub struct CustomSpawn<F>(F);
 
@@ -74,7 +74,7 @@ where
     }
 }
 
-/// A builder of a thread with the name and the stack that were asked for.
+/// Returns a builder of a thread with the requested name and stack.
 fn builder_for(thread: &ThreadBuilder) -> thread::Builder {
     let mut builder = thread::Builder::new();
     if let Some(name) = thread.name() {
@@ -103,17 +103,17 @@ impl Default for ThreadPoolBuilder {
 }
 
 impl ThreadPoolBuilder {
-    /// A builder with the defaults.
+    /// Creates a builder with the defaults.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Builds a pool whose threads run `wrapper`, which has to call [`ThreadBuilder::run`] and may
-    /// borrow; calls `with_pool` with it; and returns when the threads have left.
+    /// Builds a pool with threads that run `wrapper`, calls `with_pool` with the pool, and returns
+    /// when the threads have exited. `wrapper` must call [`ThreadBuilder::run`], and may borrow.
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// The same as [`build`](Self::build).
     ///
     /// # Examples
     /// ```
@@ -152,10 +152,10 @@ where
     /// Builds a pool.
     ///
     /// # Errors
-    /// If a thread cannot be made, or if the calling thread is to be used and is in a pool.
+    /// If a thread cannot be made, or if the calling thread is to be used and is already in a pool.
     ///
     /// # Panics
-    /// With the panics of the closures for names and threads; the threads that run leave then.
+    /// If a closure for names or threads panics; threads that already run then exit.
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         if self.use_current_thread && fork_join::is_worker() {
             return Err(ThreadPoolBuildError::already_in_pool());
@@ -186,26 +186,26 @@ where
             }
             handler.spawn(thread)
         })?;
-        // Not before all others have threads: there is no way back.
+        // Only after all others have threads: this cannot be undone.
         if let Some(thread) = current {
             thread.settle();
         }
         Ok(ThreadPool::of(runtime))
     }
 
-    /// Builds the global pool, which serves whoever is in no pool. Without this it is built at the
-    /// first need.
+    /// Builds the global pool, which serves callers outside of any pool. Without this it is built
+    /// at the first need.
     ///
     /// # Errors
-    /// As [`build`](Self::build); or if there is one already.
+    /// The same as [`build`](Self::build), and if there already is a global pool.
     pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
         global::build_global(|| self.build())
     }
 }
 
 impl<S> ThreadPoolBuilder<S> {
-    /// How the threads are made: `spawn` sees to it that some thread calls [`ThreadBuilder::run`].
-    /// The threads leave some time after the pool has been dropped.
+    /// Sets how threads are made: `spawn` makes a thread that calls [`ThreadBuilder::run`]. The
+    /// threads exit some time after the pool is dropped.
     pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
     where
         F: FnMut(ThreadBuilder) -> io::Result<()>,
@@ -223,7 +223,7 @@ impl<S> ThreadPoolBuilder<S> {
         }
     }
 
-    /// What the threads are called. Without it they have no names.
+    /// Sets the names of the threads. Without it they have no names.
     #[must_use]
     pub fn thread_name<F>(mut self, closure: F) -> Self
     where
@@ -233,27 +233,27 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// How many threads the pool has. Zero, which is the default, stands for the environment
-    /// variable `RAYON_NUM_THREADS` or, if that is not set or zero, for the number of processors
-    /// that the program may use. More than [`max_num_threads`](crate::max_num_threads) are not
-    /// made.
+    /// Sets the number of threads, at most [`max_num_threads`](crate::max_num_threads). Zero, the
+    /// default, stands for the environment variable `RAYON_NUM_THREADS` or, if that is not set or
+    /// zero, for the number of processors that the program may use.
     #[must_use]
     pub fn num_threads(mut self, num_threads: usize) -> Self {
         self.num_threads = num_threads;
         self
     }
 
-    /// Makes the calling thread the pool's thread 0. It runs no loop: it takes part while it waits
-    /// for a fork, a scope or a broadcast of the pool, or [yields](crate::yield_now). It stays in
-    /// the pool for as long as it lives, and the handlers for start and exit do not run on it.
+    /// Makes the calling thread the pool's thread 0. It runs no loop: it takes jobs only while it
+    /// waits for a fork, a scope or a broadcast of the pool, or [yields](crate::yield_now). It
+    /// stays in the pool for as long as it lives, and the handlers for start and exit do not run on
+    /// it.
     #[must_use]
     pub fn use_current_thread(mut self) -> Self {
         self.use_current_thread = true;
         self
     }
 
-    /// What is called with the panics that have nowhere to go: those of [`spawn`](crate::spawn())ed
-    /// jobs and of the handlers for start and exit. Without it, or if it panics too, the process is
+    /// Sets the handler for panics without a receiver: those of [`spawn`](crate::spawn())ed jobs
+    /// and of the handlers for start and exit. Without it, or if it panics too, the process is
     /// aborted.
     #[must_use]
     pub fn panic_handler<H>(mut self, panic_handler: H) -> Self
@@ -264,14 +264,14 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// The size of the threads' stacks, in bytes.
+    /// Sets the size of the threads' stacks, in bytes.
     #[must_use]
     pub fn stack_size(mut self, stack_size: usize) -> Self {
         self.stack_size = Some(stack_size);
         self
     }
 
-    /// A hint that is ignored.
+    /// Sets a hint that is ignored.
     #[deprecated(note = "use `scope_fifo` and `spawn_fifo` for similar effect")]
     #[must_use]
     pub fn breadth_first(mut self) -> Self {
@@ -279,7 +279,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Called by each thread, with its number, before it begins.
+    /// Sets a closure that each thread calls with its number before it begins.
     #[must_use]
     pub fn start_handler<H>(mut self, start_handler: H) -> Self
     where
@@ -289,7 +289,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Called by each thread, with its number, before it leaves.
+    /// Sets a closure that each thread calls with its number before it exits.
     #[must_use]
     pub fn exit_handler<H>(mut self, exit_handler: H) -> Self
     where
@@ -308,7 +308,7 @@ impl<S> ThreadPoolBuilder<S> {
     }
 }
 
-/// The number of threads where the program names none.
+/// Returns the number of threads if the program gives none.
 fn from_environment() -> usize {
     let number = |name| env::var(name).ok().and_then(|text| text.parse::<usize>().ok());
     let available = || thread::available_parallelism().map_or(1, NonZero::get);
@@ -320,7 +320,7 @@ fn from_environment() -> usize {
     }
 }
 
-/// The panic handler that aborts if there is none, or if it panics.
+/// Returns a panic handler that aborts if `handler` is missing, or panics.
 fn or_abort(handler: Option<Box<PanicHandler>>) -> impl Fn(Box<dyn Any + Send>) + Send + Sync {
     move |panic| {
         let handled = handler
@@ -328,14 +328,14 @@ fn or_abort(handler: Option<Box<PanicHandler>>) -> impl Fn(Box<dyn Any + Send>) 
             .is_some_and(|handler| catch_unwind(AssertUnwindSafe(|| handler(panic))).is_ok());
         if !handled {
             eprintln!(
-                "a panic in a thread pool has nowhere to go, and no panic_handler has taken it; aborting"
+                "a job or handler of a thread pool has panicked, and no panic_handler has taken the panic; aborting"
             );
             std::process::abort();
         }
     }
 }
 
-/// A handler whose panics go to the panic handler.
+/// Returns a handler that passes its panics to the panic handler.
 fn reporting(
     handler: Box<Handler>,
     panics: Arc<PanicHandler>,

@@ -1,4 +1,4 @@
-//! What `rayon-core` has deprecated and still has.
+//! The deprecated items of `rayon-core`.
 
 #![allow(deprecated, reason = "this is the deprecated part")]
 
@@ -17,23 +17,23 @@ pub struct Configuration {
 /// The older form of [`ThreadPoolBuilder::build_global`].
 ///
 /// # Errors
-/// As that.
+/// The same.
 #[deprecated(note = "use `ThreadPoolBuilder::build_global`")]
 pub fn initialize(config: Configuration) -> Result<(), Box<dyn Error>> {
     config.into_builder().build_global().map_err(Box::from)
 }
 
 impl Configuration {
-    /// As [`ThreadPoolBuilder::new`].
+    /// The same as [`ThreadPoolBuilder::new`].
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// As [`ThreadPoolBuilder::build`].
+    /// The same as [`ThreadPoolBuilder::build`].
     ///
     /// # Errors
-    /// As that.
+    /// The same.
     pub fn build(self) -> Result<ThreadPool, Box<dyn Error + 'static>> {
         self.builder.build().map_err(Box::from)
     }
@@ -42,7 +42,7 @@ impl Configuration {
         Self { builder: change(self.builder) }
     }
 
-    /// As [`ThreadPoolBuilder::thread_name`].
+    /// The same as [`ThreadPoolBuilder::thread_name`].
     #[must_use]
     pub fn thread_name<F>(self, closure: F) -> Self
     where
@@ -51,13 +51,13 @@ impl Configuration {
         self.with(|builder| builder.thread_name(closure))
     }
 
-    /// As [`ThreadPoolBuilder::num_threads`].
+    /// The same as [`ThreadPoolBuilder::num_threads`].
     #[must_use]
     pub fn num_threads(self, num_threads: usize) -> Self {
         self.with(|builder| builder.num_threads(num_threads))
     }
 
-    /// As [`ThreadPoolBuilder::panic_handler`].
+    /// The same as [`ThreadPoolBuilder::panic_handler`].
     #[must_use]
     pub fn panic_handler<H>(self, panic_handler: H) -> Self
     where
@@ -66,19 +66,19 @@ impl Configuration {
         self.with(|builder| builder.panic_handler(panic_handler))
     }
 
-    /// As [`ThreadPoolBuilder::stack_size`].
+    /// The same as [`ThreadPoolBuilder::stack_size`].
     #[must_use]
     pub fn stack_size(self, stack_size: usize) -> Self {
         self.with(|builder| builder.stack_size(stack_size))
     }
 
-    /// As [`ThreadPoolBuilder::breadth_first`].
+    /// The same as [`ThreadPoolBuilder::breadth_first`].
     #[must_use]
     pub fn breadth_first(self) -> Self {
         self.with(ThreadPoolBuilder::breadth_first)
     }
 
-    /// As [`ThreadPoolBuilder::start_handler`].
+    /// The same as [`ThreadPoolBuilder::start_handler`].
     #[must_use]
     pub fn start_handler<H>(self, start_handler: H) -> Self
     where
@@ -87,7 +87,7 @@ impl Configuration {
         self.with(|builder| builder.start_handler(start_handler))
     }
 
-    /// As [`ThreadPoolBuilder::exit_handler`].
+    /// The same as [`ThreadPoolBuilder::exit_handler`].
     #[must_use]
     pub fn exit_handler<H>(self, exit_handler: H) -> Self
     where

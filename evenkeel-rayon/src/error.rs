@@ -16,7 +16,7 @@ enum Kind {
     GlobalPoolAlreadyInitialized,
     CurrentThreadAlreadyInPool,
     Io(io::Error),
-    /// What only Evenkeel has to say.
+    /// An error that `rayon-core` does not have.
     Build(BuildError),
 }
 

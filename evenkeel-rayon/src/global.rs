@@ -1,4 +1,4 @@
-//! The global pool, and which pool a caller belongs to.
+//! The global pool, and the pool of a caller.
 
 use crate::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use evenkeel::{Builder, Handle, fork_join};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 static GLOBAL: OnceLock<ThreadPool> = OnceLock::new();
 
-/// The pool of whoever has none: it is built at the first need, unless
+/// Returns the pool of callers outside of any pool. It is built at the first need, unless
 /// [`ThreadPoolBuilder::build_global`] was faster, and lasts as long as the process.
 fn global() -> &'static ThreadPool {
     let built = match GLOBAL.get() {
@@ -20,7 +20,7 @@ fn global() -> &'static ThreadPool {
     }
 }
 
-/// Makes what `build` gives the global pool, if there is none yet.
+/// Makes the result of `build` the global pool, if there is none yet.
 pub(crate) fn build_global(
     build: impl FnOnce() -> Result<ThreadPool, ThreadPoolBuildError>,
 ) -> Result<(), ThreadPoolBuildError> {
@@ -32,13 +32,13 @@ pub(crate) fn build_global(
     GLOBAL.set(build()?).map_err(|_| ThreadPoolBuildError::global_already_initialized())
 }
 
-/// The runtime that the caller belongs to, as a worker or inside its `block_on`, or else that of
-/// the global pool.
+/// Returns the caller's runtime, if it is a worker or inside `block_on`, or else that of the global
+/// pool.
 pub(crate) fn handle() -> Handle {
     Handle::try_current().unwrap_or_else(|| global().handle().clone())
 }
 
-/// Runs `op` on a worker. The caller is none.
+/// Runs `op` on a worker. The caller is not a worker.
 #[cold]
 pub(crate) fn install<OP, R>(op: OP) -> R
 where
@@ -48,7 +48,7 @@ where
     handle().install(op)
 }
 
-/// How many threads the pool has that the caller belongs to, or else the global one.
+/// Returns the number of threads of the caller's pool, or else of the global one.
 ///
 /// # Examples
 /// ```
@@ -60,7 +60,7 @@ pub fn current_num_threads() -> usize {
     if fork_join::is_worker() { fork_join::worker_count() } else { handle().workers() }
 }
 
-/// How many threads a pool has at most. A builder that is asked for more makes as many.
+/// Returns the most threads of a pool. A builder that is asked for more makes this many.
 #[must_use]
 pub fn max_num_threads() -> usize {
     Builder::MOST_WORKERS

@@ -3,11 +3,11 @@
 use crate::global;
 use evenkeel::fork_join::{self, FnContext};
 
-/// Runs both closures, the second on another worker if one takes it, and gives both results: see
+/// Runs both closures, the second on another worker if one takes it, and returns both results: see
 /// [`evenkeel::fork_join::join()`]. Outside of a pool it runs in the global one.
 ///
 /// # Panics
-/// With the panic of `oper_a` or else of `oper_b`, once both are over.
+/// If `oper_a` or `oper_b` panics: with that panic, the one of `oper_a` first, once both are over.
 ///
 /// # Examples
 /// ```
@@ -24,10 +24,10 @@ where
     fork_join::join_or(global::handle, oper_a, oper_b)
 }
 
-/// As [`join`], with a word to each half on whether it has changed threads.
+/// Does the same as [`join`], and tells each half whether it has changed threads.
 ///
 /// # Panics
-/// As [`join`].
+/// The same as [`join`].
 #[inline]
 pub fn join_context<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
 where

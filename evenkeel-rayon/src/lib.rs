@@ -6,35 +6,36 @@
 //! [patch.crates-io]
 //! rayon-core = { path = "evenkeel/evenkeel-rayon" }
 //! ```
-//! The whole public surface of `rayon-core` 1.13 is here, with its semantics but for what follows.
-//! A [`ThreadPool`] is an [`evenkeel::Runtime`]; on a worker of a runtime of the program's own,
-//! inside a task say, the functions of this crate use that runtime.
+//! This is the whole public surface of `rayon-core` 1.13, with its semantics except for the
+//! differences below. A [`ThreadPool`] is an [`evenkeel::Runtime`]; on a worker of a runtime of the
+//! program's own, such as inside a task, the functions of this crate use that runtime.
 //!
 //! # What is different
-//! **Waiting.** A worker of rayon that waits for a [`join()`] or a [`scope()`] runs whatever it can
-//! steal. Here it runs descendants of what it waits for: a mutex that is held across a `join`
-//! cannot be taken by a job on top of its holder. It also runs its parts of [`broadcast`]s, and
-//! beside a wait for another pool what comes to its own pool from outside. A closure that waits by
+//! **Waiting.** A worker of rayon that waits for a [`join()`] or a [`scope()`] runs any job that it
+//! can steal. Here it runs descendants of what it waits for: no job on top of a mutex's holder
+//! takes a mutex that is held across a `join`. It also runs its parts of [`broadcast`]s and, while
+//! it waits for another pool, calls and jobs from outside of its own pool. A closure that waits by
 //! other means for a job that is neither its descendant nor in reach of another worker calls
 //! [`yield_now`], as with rayon.
 //!
-//! **Calls from outside.** Where all threads of a pool are inside closures and one of them waits,
-//! rayon runs a call or a job that comes from outside on top of that wait. Here a thread of its own
-//! does, a *spare*: see [`evenkeel::fork_join`](evenkeel::fork_join#threads). There
-//! [`current_thread_index`] is `None`. Code that needs a number for each thread takes `unwrap_or`
+//! **Calls from outside.** If all threads of a pool are inside closures and one of them waits,
+//! rayon runs a call or a job from outside on top of that wait. Here a *spare*, a thread of its
+//! own, runs it: see [`evenkeel::fork_join`](evenkeel::fork_join#threads). On it
+//! [`current_thread_index`] is `None`. Code that needs a number for each thread uses `unwrap_or`
 //! with one more place than [`current_num_threads`], behind a lock.
 //!
-//! **Order.** [`yield_now`] and [`yield_local`] run the oldest job of the worker's deque, rayon the
-//! youngest. `breadth_first` is accepted and changes nothing; it is a hint in rayon too.
+//! **Order.** [`yield_now`] and [`yield_local`] run the oldest job of the worker's deque; those of
+//! rayon run the youngest. `breadth_first` is accepted and changes nothing; it is a hint in rayon
+//! too.
 //!
-//! **Threads.** A pool has [`max_num_threads`] = 1,024 threads at most, rayon 65,535. Above 65,530
-//! jobs in one worker's deque, forks are plain calls.
+//! **Threads.** A pool has at most [`max_num_threads`] = 1,024 threads; one of rayon has 65,535.
+//! Above 65,530 jobs in one worker's deque, forks are plain calls.
 //!
 //! **Panics of [`spawn()`]ed jobs** on a runtime of the program's own go to its
 //! `Builder::on_job_panic`; in a pool without a `panic_handler` they abort the process, as with
 //! rayon.
 //!
-//! **Without threads.** On a target that has none rayon falls back to the calling thread; this
+//! **Without threads.** On a target without threads rayon falls back to the calling thread; this
 //! crate does not.
 
 mod build;

@@ -7,8 +7,8 @@ use std::fmt;
 
 /// A pool of threads: an [`evenkeel::Runtime`].
 ///
-/// Dropped it takes no more work, and its threads leave when what has been spawned there is
-/// complete; the drop does not wait.
+/// A dropped pool takes no more work, and its threads exit when all spawned jobs are complete; the
+/// drop does not wait.
 ///
 /// # Examples
 /// ```
@@ -16,7 +16,7 @@ use std::fmt;
 /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
 /// ```
 pub struct ThreadPool {
-    /// There until the drop.
+    /// `None` only during the drop.
     runtime: Option<Runtime>,
     handle: Handle,
 }
@@ -30,27 +30,27 @@ impl ThreadPool {
         &self.handle
     }
 
-    /// Whether the calling thread is one of this pool's.
+    /// Returns whether the calling thread belongs to this pool.
     fn is_here(&self) -> bool {
         fork_join::is_worker() && Handle::current().is_same(&self.handle)
     }
 
-    /// As [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
+    /// The same as [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
     ///
     /// # Errors
-    /// As that.
+    /// The same.
     #[deprecated(note = "Use `ThreadPoolBuilder::build`")]
     #[allow(deprecated, reason = "both are")]
     pub fn new(configuration: crate::Configuration) -> Result<ThreadPool, Box<dyn Error>> {
         configuration.into_builder().build().map_err(Box::from)
     }
 
-    /// Runs `op` on a thread of this pool, and waits for it: what it forks is forked there. On one
-    /// of the pool's own threads it runs at once. A thread of another pool runs meanwhile what
-    /// comes to its own pool from outside, so `op` may install on that pool in turn.
+    /// Runs `op` on a thread of this pool, and waits for it: forks of `op` are forked in this pool.
+    /// On one of the pool's own threads it runs at once. Meanwhile a thread of another pool runs
+    /// calls and jobs from outside of its own pool, so `op` may install on that pool in turn.
     ///
     /// # Panics
-    /// With the panic of `op`.
+    /// If `op` panics: with that panic.
     pub fn install<OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce() -> R + Send,
@@ -59,10 +59,10 @@ impl ThreadPool {
         self.handle.install(op)
     }
 
-    /// As [`broadcast`](crate::broadcast), in this pool.
+    /// Does the same as [`broadcast`](crate::broadcast), in this pool.
     ///
     /// # Panics
-    /// As that.
+    /// The same.
     pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -71,28 +71,29 @@ impl ThreadPool {
         self.handle.broadcast(op)
     }
 
-    /// How many threads the pool has.
+    /// Returns how many threads the pool has.
     #[must_use]
     pub fn current_num_threads(&self) -> usize {
         self.handle.workers()
     }
 
-    /// The number of the calling thread, if it is one of this pool's.
+    /// Returns the number of the calling thread, if it belongs to this pool.
     #[must_use]
     pub fn current_thread_index(&self) -> Option<usize> {
         self.is_here().then(fork_join::worker_index).flatten()
     }
 
-    /// Whether the calling thread has jobs that nobody has taken yet, if it is one of this pool's.
+    /// Returns whether the calling thread has jobs that no thread has taken yet, if it belongs to
+    /// this pool.
     #[must_use]
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
         self.is_here().then(fork_join::has_pending_jobs).flatten()
     }
 
-    /// [`join`](crate::join()) in this pool.
+    /// Does the same as [`join`](crate::join()), in this pool.
     ///
     /// # Panics
-    /// As that.
+    /// The same.
     pub fn join<A, B, RA, RB>(&self, oper_a: A, oper_b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,
@@ -103,10 +104,10 @@ impl ThreadPool {
         self.install(|| fork_join::join(oper_a, oper_b))
     }
 
-    /// [`scope`](crate::scope()) in this pool.
+    /// Does the same as [`scope`](crate::scope()), in this pool.
     ///
     /// # Panics
-    /// As that.
+    /// The same.
     pub fn scope<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&Scope<'scope>) -> R + Send,
@@ -115,10 +116,10 @@ impl ThreadPool {
         self.install(|| fork_join::scope(op))
     }
 
-    /// [`scope_fifo`](crate::scope_fifo) in this pool.
+    /// Does the same as [`scope_fifo`](crate::scope_fifo), in this pool.
     ///
     /// # Panics
-    /// As that.
+    /// The same.
     pub fn scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
@@ -127,10 +128,10 @@ impl ThreadPool {
         self.install(|| fork_join::scope_fifo(op))
     }
 
-    /// [`in_place_scope`](crate::in_place_scope) with jobs that run in this pool.
+    /// Does the same as [`in_place_scope`](crate::in_place_scope), with jobs that run in this pool.
     ///
     /// # Panics
-    /// As that.
+    /// The same.
     pub fn in_place_scope<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&Scope<'scope>) -> R,
@@ -138,10 +139,11 @@ impl ThreadPool {
         self.handle.in_place_scope(op)
     }
 
-    /// [`in_place_scope_fifo`](crate::in_place_scope_fifo) with jobs that run in this pool.
+    /// Does the same as [`in_place_scope_fifo`](crate::in_place_scope_fifo), with jobs that run in
+    /// this pool.
     ///
     /// # Panics
-    /// As that.
+    /// The same.
     pub fn in_place_scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R,
@@ -149,7 +151,7 @@ impl ThreadPool {
         self.handle.in_place_scope_fifo(op)
     }
 
-    /// [`spawn`](crate::spawn()) in this pool.
+    /// Does the same as [`spawn`](crate::spawn()), in this pool.
     pub fn spawn<OP>(&self, op: OP)
     where
         OP: FnOnce() + Send + 'static,
@@ -157,7 +159,7 @@ impl ThreadPool {
         self.handle.spawn_job(op);
     }
 
-    /// [`spawn_fifo`](crate::spawn_fifo) in this pool.
+    /// Does the same as [`spawn_fifo`](crate::spawn_fifo), in this pool.
     pub fn spawn_fifo<OP>(&self, op: OP)
     where
         OP: FnOnce() + Send + 'static,
@@ -165,7 +167,7 @@ impl ThreadPool {
         self.handle.spawn_job_fifo(op);
     }
 
-    /// [`spawn_broadcast`](crate::spawn_broadcast) in this pool.
+    /// Does the same as [`spawn_broadcast`](crate::spawn_broadcast), in this pool.
     pub fn spawn_broadcast<OP>(&self, op: OP)
     where
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
@@ -173,12 +175,14 @@ impl ThreadPool {
         self.handle.spawn_broadcast(op);
     }
 
-    /// [`yield_now`](crate::yield_now), if the calling thread is one of this pool's.
+    /// Does the same as [`yield_now`](crate::yield_now), if the calling thread belongs to this
+    /// pool.
     pub fn yield_now(&self) -> Option<Yield> {
         self.is_here().then(fork_join::yield_now).flatten()
     }
 
-    /// [`yield_local`](crate::yield_local), if the calling thread is one of this pool's.
+    /// Does the same as [`yield_local`](crate::yield_local), if the calling thread belongs to this
+    /// pool.
     pub fn yield_local(&self) -> Option<Yield> {
         self.is_here().then(fork_join::yield_local).flatten()
     }

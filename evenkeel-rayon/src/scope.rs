@@ -4,11 +4,11 @@ use crate::global;
 use crate::{Scope, ScopeFifo};
 use evenkeel::fork_join;
 
-/// Runs `op` in a pool, the caller's or else the global one; it may spawn jobs that borrow, and all
-/// are complete when this returns: see [`evenkeel::fork_join::scope()`].
+/// Runs `op` in a pool, the caller's or else the global one. `op` may spawn jobs that borrow, and
+/// all are complete when this returns: see [`evenkeel::fork_join::scope()`].
 ///
 /// # Panics
-/// With the panic of `op` or of one of the jobs, once all are over.
+/// If `op` or one of the jobs panics: with that panic, once all are over.
 ///
 /// # Examples
 /// ```
@@ -31,11 +31,11 @@ where
     global::install(|| fork_join::scope(op))
 }
 
-/// As [`scope`], for jobs that begin in the order in which one thread spawns them: see
-/// [`evenkeel::fork_join::scope_fifo`].
+/// Does the same as [`scope`], for jobs that begin in the order in which one thread spawns them:
+/// see [`evenkeel::fork_join::scope_fifo`].
 ///
 /// # Panics
-/// As [`scope`].
+/// The same as [`scope`].
 pub fn scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
@@ -47,10 +47,10 @@ where
     global::install(|| fork_join::scope_fifo(op))
 }
 
-/// As [`scope`], but `op` runs on the calling thread.
+/// Does the same as [`scope`], but runs `op` on the calling thread.
 ///
 /// # Panics
-/// As [`scope`].
+/// The same as [`scope`].
 pub fn in_place_scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R,
@@ -58,10 +58,10 @@ where
     global::handle().in_place_scope(op)
 }
 
-/// As [`scope_fifo`], but `op` runs on the calling thread.
+/// Does the same as [`scope_fifo`], but runs `op` on the calling thread.
 ///
 /// # Panics
-/// As [`scope`].
+/// The same as [`scope`].
 pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,

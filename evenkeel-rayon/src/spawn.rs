@@ -1,12 +1,12 @@
-//! Jobs that nobody waits for, and broadcasts.
+//! Detached jobs, and broadcasts.
 
 use crate::BroadcastContext;
 use crate::global;
 use evenkeel::fork_join;
 
-/// Has a thread of the caller's pool, or else of the global one, run `func` at some time: see
-/// [`evenkeel::fork_join::spawn`]. Of the jobs that one thread spawns and nobody steals the last
-/// runs first.
+/// Spawns `func`, which a thread of the caller's pool, or else of the global one, runs at some
+/// time: see [`evenkeel::fork_join::spawn`]. Of the jobs that one thread spawns and no thief
+/// steals, the last runs first.
 ///
 /// A panic goes to the pool's [`panic_handler`](crate::ThreadPoolBuilder::panic_handler), and
 /// without one aborts the process.
@@ -27,7 +27,8 @@ where
     global::handle().spawn_job(func);
 }
 
-/// As [`spawn`], but of the jobs that one thread spawns in this way the first begins first.
+/// Does the same as [`spawn`], but of the jobs that one thread spawns in this way the first begins
+/// first.
 pub fn spawn_fifo<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
@@ -38,11 +39,11 @@ where
     global::handle().spawn_job_fifo(func);
 }
 
-/// Runs `op` on each thread of the caller's pool, or else of the global one, and gives the results
-/// by the threads' numbers: see [`evenkeel::fork_join::broadcast()`].
+/// Runs `op` on each thread of the caller's pool, or else of the global one, and returns the
+/// results by the threads' numbers: see [`evenkeel::fork_join::broadcast()`].
 ///
 /// # Panics
-/// With the panic of one of them, once all are over.
+/// If one of the calls panics: with that panic, once all are over.
 ///
 /// # Examples
 /// ```
@@ -57,7 +58,8 @@ where
     global::handle().broadcast(op)
 }
 
-/// As [`broadcast`], but it does not wait. A panic goes where one of [`spawn`] goes.
+/// Does the same as [`broadcast`], but does not wait. Its panics are handled like those of
+/// [`spawn`].
 pub fn spawn_broadcast<OP>(op: OP)
 where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,

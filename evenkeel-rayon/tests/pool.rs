@@ -1,4 +1,4 @@
-//! What `rayon-core` documents of pools, builders, panics and waiting.
+//! The documented behaviour of `rayon-core`: pools, builders, panics and waiting.
 
 use rayon_core::{
     ThreadPool, ThreadPoolBuilder, Yield, join, join_context, yield_local, yield_now,
@@ -35,7 +35,7 @@ fn threads_have_the_names_that_are_asked_for_and_none_without() {
 fn more_threads_than_there_can_be_are_cut_to_the_most() {
     let most = rayon_core::max_num_threads();
     let builder = ThreadPoolBuilder::new().num_threads(usize::MAX).spawn_handler(|thread| {
-        // None of them runs: it is their number that matters.
+        // None of the threads runs: only their number matters.
         drop(thread);
         Ok(())
     });
@@ -184,7 +184,7 @@ fn a_half_that_runs_in_a_pool_for_a_thread_outside_has_migrated() {
     assert_eq!(inside, (false, false));
 }
 
-/// Each of a pool's threads waits for another pool, whose threads wait for this one.
+/// Each thread of a pool waits for another pool, and the threads of that wait for this one.
 #[test]
 fn pools_that_install_on_each_other_from_both_sides_finish() {
     let (one, other) = (pool(2), pool(1));
@@ -212,7 +212,8 @@ fn pools_that_install_on_each_other_from_both_sides_finish() {
     assert_eq!(count.into_inner(), 400);
 }
 
-/// Jobs of a scope of one pool, spawned by threads of another while the first waits for that.
+/// Threads of a second pool spawn jobs of a scope of the first, while the first waits for the
+/// second.
 #[test]
 fn nested_scopes_of_several_pools_take_each_other_s_spawns() {
     let pools: Vec<_> = (0..4).map(|_| pool(1)).collect();
@@ -308,7 +309,7 @@ fn the_older_configuration_builds_a_pool() {
     );
 }
 
-/// All jobs run, although the spawner holds what they take: none runs inside `spawn`.
+/// All jobs run, although the spawner holds the lock that they take: none runs inside `spawn`.
 #[test]
 fn more_jobs_than_a_deque_holds_take_a_lock_that_their_spawner_holds() {
     let pool = pool(2);

@@ -1,11 +1,11 @@
-//! What concerns the whole process: the global pool, the environment, the abort. Each case is this
-//! program again, as a child.
+//! Behaviour of the whole process: the global pool, the environment, the abort. Each case runs this
+//! program as a child.
 
 use rayon_core::ThreadPoolBuilder;
 use std::env;
 use std::process::{Command, ExitStatus, Stdio};
 
-/// Runs a case in a child, and gives how it ended.
+/// Runs a case in a child, and returns its exit status.
 fn child(case: &str, variables: &[(&str, &str)]) -> ExitStatus {
     Command::new(env::current_exe().unwrap())
         .args(["--exact", "case", "--nocapture"])
@@ -19,7 +19,7 @@ fn child(case: &str, variables: &[(&str, &str)]) -> ExitStatus {
         .unwrap()
 }
 
-/// The cases; without one it has nothing to do.
+/// Runs the case of the environment; does nothing without one.
 #[test]
 fn case() {
     let Ok(case) = env::var("EVENKEEL_RAYON_CASE") else { return };
@@ -46,7 +46,7 @@ fn case() {
             threads(2);
         }
         "a panic that nobody takes" => {
-            rayon_core::spawn(|| panic!("nobody takes it"));
+            rayon_core::spawn(|| panic!("no handler takes it"));
             std::thread::park();
         }
         "a panic handler that panics" => {

@@ -1,4 +1,4 @@
-//! What happens when, in virtual time.
+//! The order of events in virtual time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -30,8 +30,8 @@ impl<E> Ord for Timed<E> {
     }
 }
 
-/// The events to come: the earliest first, and of those at one time the one that was added first.
-/// So a run depends on what it begins with alone.
+/// The future events: the earliest first, and of several at one time the one that was added first.
+/// So a run depends only on its start.
 #[derive(Debug)]
 pub(crate) struct Events<E> {
     heap: BinaryHeap<Reverse<Timed<E>>>,
@@ -45,18 +45,18 @@ impl<E> Default for Events<E> {
 }
 
 impl<E> Events<E> {
-    /// Has `event` happen at `time`.
+    /// Schedules `event` at `time`.
     pub(crate) fn add(&mut self, time: u64, event: E) {
         self.added += 1;
         self.heap.push(Reverse(Timed { at: (time, self.added), event }));
     }
 
-    /// When the next one happens.
+    /// Returns the time of the next event.
     pub(crate) fn next_time(&self) -> Option<u64> {
         self.heap.peek().map(|Reverse(next)| next.at.0)
     }
 
-    /// Takes the next one, and when it happens.
+    /// Takes the next event with its time.
     pub(crate) fn take(&mut self) -> Option<(u64, E)> {
         self.heap.pop().map(|Reverse(next)| (next.at.0, next.event))
     }

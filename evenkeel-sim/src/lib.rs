@@ -1,19 +1,19 @@
 //! Simulated machines on which [evenkeel](https://docs.rs/evenkeel)'s decisions run: processors in
 //! virtual time that decide by the functions of [`evenkeel_policy`], as the workers do.
 //!
-//! A simulation shows what no machine at hand can: hundreds of processors, several packages, and
-//! every run again from its seed. What it rests on is stated where it is: costs of single steps,
+//! A simulation shows what no available machine can: hundreds of processors, several packages, and
+//! every run again from its seed. Its assumptions stand beside the code: the costs of single steps,
 //! which are measured or published.
 //!
-//! * [`promise`] asks when to help, steal, wake and sleep. It alone has tasks that become ready
-//!   again and again, sleepers, and an audit of each wait.
-//! * [`forking`] asks where a job may be taken. It alone has trees of forks.
-//! * [`coretime`] asks where an object is at home. It alone has locks, lines on their way, and
-//!   memory that has a bandwidth.
+//! * [`promise`] simulates when to help, steal, wake and sleep. Only this machine has tasks that
+//!   become ready again and again, sleepers, and an audit of each wait.
+//! * [`forking`] simulates where a job may be taken. Only this machine has trees of forks.
+//! * [`coretime`] simulates where an object is at home. Only this machine has locks, cache lines in
+//!   transit, and memory with a bandwidth.
 //!
-//! They are three because their processors do different things at each event: one machine with all
-//! of that would be run by programs that use a third of it each. What they share is the order of
-//! events, the caches' way to forget, and the decisions.
+//! They are three because their processors do different things at each event: programs would use a
+//! third of one common machine each. They share the order of events, the replacement of cache
+//! blocks, and the decisions.
 
 pub mod coretime;
 mod events;

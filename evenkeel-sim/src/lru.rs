@@ -1,9 +1,9 @@
-//! A cache that drops what has not been used for longest.
+//! A cache that drops the least recently used block.
 
-/// Memory in units of so many bytes, by number.
+/// The number of a block of memory.
 pub(crate) type Block = u32;
 
-/// No block; in `before`, a block that is not there.
+/// No block; in `before`, a block that is not in the cache.
 const NONE: u32 = u32::MAX;
 
 /// Neighbours in the order of use.
@@ -13,13 +13,13 @@ struct Link {
     after: u32,
 }
 
-/// A cache of so many blocks. Its links are in one list by block, so that blocks should be numbered
+/// A cache of `capacity` blocks. Its links are in one list by block, so blocks should be numbered
 /// from 0.
 pub(crate) struct Lru {
     capacity: usize,
     len: usize,
-    /// The block `b` has the link `b + 1`; the first link joins the ends: after it comes what has
-    /// not been used for longest.
+    /// The block `b` has the link `b + 1`. The first link joins the ends: after it comes the least
+    /// recently used block.
     links: Vec<Link>,
 }
 
@@ -28,7 +28,7 @@ impl Lru {
         Self { capacity, len: 0, links: vec![Link { before: 0, after: 0 }] }
     }
 
-    /// Uses a block, and says whether it was there and which one has gone for it.
+    /// Uses a block; returns whether it was in the cache, and the block that it has replaced.
     pub(crate) fn touch(&mut self, block: Block) -> (bool, Option<Block>) {
         let hit = self.drop(block);
         let oldest = self.links[0].after;
@@ -52,7 +52,7 @@ impl Lru {
         self.links.get(block as usize + 1).is_some_and(|link| link.before != NONE)
     }
 
-    /// Drops a block, and says whether it was there.
+    /// Drops a block, and returns whether it was in the cache.
     pub(crate) fn drop(&mut self, block: Block) -> bool {
         if !self.has(block) {
             return false;

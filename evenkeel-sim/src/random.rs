@@ -5,7 +5,7 @@
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// A sequence of its own for each `task` of a run.
+    /// Creates a sequence of its own for each `task` of a run.
     pub(crate) fn new(seed: u64, task: usize) -> Self {
         // The multiplier is 2^64 over the golden ratio: it spreads neighbouring numbers over all
         // bits. The lowest bit is set because zero is the one state that xorshift never leaves.
@@ -20,7 +20,7 @@ impl Random {
         self.0
     }
 
-    /// Less than `bound`, by a multiplication instead of a division.
+    /// Returns a number below `bound`, by a multiplication instead of a division.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }

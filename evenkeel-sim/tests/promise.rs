@@ -1,16 +1,16 @@
-//! The policy on simulated machines: processors in virtual time that decide by the functions of
-//! [`evenkeel_policy`], as the workers do, under loads that are made to be unfair.
+//! The policy on simulated machines under adversarial loads: processors in virtual time decide by
+//! the functions of [`evenkeel_policy`], as the workers do.
 //!
-//! A failing run says how to repeat it.
+//! A failing run prints how to repeat it.
 
 use evenkeel_policy::helping::Help;
 use evenkeel_sim::promise::{Kind, NEGLECT, Policy, run};
 
-/// Sizes of machines, and how many seeds each gets: what takes some seconds in all.
+/// Sizes of machines, and the number of seeds for each: some seconds in all.
 const SIZES: [(usize, u64); 9] =
     [(1, 200), (2, 500), (3, 500), (4, 300), (8, 200), (16, 60), (32, 30), (64, 15), (256, 6)];
 
-/// Runs one load on machines of all sizes, or the one run that the environment names.
+/// Runs one load on machines of all sizes, or the single run that the environment names.
 fn check(kind: Kind) {
     let number = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
     if let (Some(seed), Some(processors)) = (number("SEED"), number("PROCESSORS")) {
@@ -36,10 +36,10 @@ fn check_one(kind: Kind, seed: u64, processors: usize) {
     };
     let (waited, allowed, neglected) = (outcome.waited, outcome.allowed, outcome.neglected);
     assert!(waited <= allowed, "{waited} ns beyond the share, {allowed} are allowed\n{}", again());
-    // A queue that is left together is one that nobody is woken for.
+    // No processor is woken for a queue that is left together.
     assert!(
         kind == Kind::Together || neglected <= NEGLECT,
-        "a backlog beside a sleeper for {neglected} ns, and nobody woken\n{}",
+        "a backlog lay beside a sleeper for {neglected} ns without a wake-up\n{}",
         again()
     );
 }
@@ -84,8 +84,7 @@ fn together() {
     check(Kind::Together);
 }
 
-/// The assertion has teeth: without helping, tasks behind a stuck poll starve beside busy
-/// processors.
+/// The bound is sharp: without helping, tasks behind a stuck poll starve beside busy processors.
 #[test]
 fn without_helping_the_bound_is_exceeded() {
     let policy = Policy { help: |_, _| Help::No };

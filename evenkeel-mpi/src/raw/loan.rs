@@ -4,10 +4,10 @@
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 
-/// The memory of a `Vec<u8>` that belongs to MPI for a while.
+/// The memory of a `Vec<u8>` that is lent to MPI.
 ///
-/// Nothing of this program reads, writes or frees it until [`give_back`](Self::give_back). A loan
-/// that is dropped is leaked: MPI might write to it later.
+/// No Rust code reads, writes or frees it until [`give_back`](Self::give_back). A dropped loan is
+/// leaked: MPI might write to it later.
 pub(super) struct Loan {
     start: *mut u8,
     length: usize,
@@ -20,7 +20,7 @@ impl Loan {
         Self { start: buffer.as_mut_ptr(), length: buffer.len(), capacity: buffer.capacity() }
     }
 
-    /// Where MPI finds the memory: as many bytes as the vector has room for, of which the first
+    /// Returns the address for MPI: the vector's capacity in bytes, of which the first
     /// [`length`](Self::length) are initialised.
     pub(super) fn address(&self) -> *mut c_void {
         self.start.cast()
@@ -30,15 +30,15 @@ impl Loan {
         self.length
     }
 
-    /// The buffer, with its first `length` bytes as contents.
+    /// Returns the buffer with its first `length` bytes as contents.
     ///
     /// # Safety
     /// MPI is done with the memory, and the first `length` bytes of it are initialised.
     pub(super) unsafe fn give_back(self, length: usize) -> Vec<u8> {
         assert!(length <= self.capacity, "MPI wrote beyond the end of a buffer");
         // SAFETY: the three come from a vector that was not dropped (`new`); `self` is consumed, so
-        // this happens once, and the caller promises that nobody else uses the memory and that
-        // `length` bytes are initialised; they are within the capacity as just checked.
+        // this happens once, and the caller promises that MPI is done with the memory and that
+        // `length` bytes are initialised; they are within the capacity, as just checked.
         unsafe { Vec::from_raw_parts(self.start, length, self.capacity) }
     }
 }

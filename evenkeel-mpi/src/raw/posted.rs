@@ -1,10 +1,10 @@
-//! Receives that are always there: short messages go straight into their buffers.
+//! Receives that are always posted: short messages go straight into their buffers.
 //!
-//! MPI matches messages with receives in the order in which those were posted, so the messages of
-//! one sender are in the order of the slots, and only the oldest slot is asked for. A message that
-//! came before its receive costs MPI a buffer and a copy, and one that is probed costs the probe
-//! beside that; measured on one machine, 8 bytes go from rank to rank in 175 ns this way and in 332
-//! ns by a matched probe.
+//! MPI matches messages with receives in the order in which those were posted. So the messages of
+//! one sender are in the order of the slots, and only the oldest slot is tested. A message that
+//! comes before its receive costs MPI a buffer and a copy, and a probed one costs the probe as
+//! well. Measured on one machine, 8 bytes go from rank to rank in 175 ns this way and in 332 ns by
+//! a matched probe.
 #![allow(unsafe_code, reason = "calls a C library that writes buffers later")]
 
 use super::SHORT;
@@ -17,21 +17,22 @@ use std::mem;
 use std::slice;
 
 /// How many receives are posted. An estimate, for several senders: between two ranks 1 to 16 are
-/// alike in the example `pingpong`.
+/// equal in the example `pingpong`.
 const SLOTS: usize = 8;
 
 /// Receives of short messages, from any rank, with any tag.
 pub(crate) struct Posted {
     slots: [Slot; SLOTS],
     oldest: usize,
-    /// Whether the slot before the oldest is to be posted again: at the next call, so that who
-    /// waits for a message does not wait for that.
+    /// Whether the slot before the oldest has to be posted again. The next call does it, so that
+    /// the receiver of a message does not wait for it.
     emptied: bool,
 }
 
 struct Slot {
     request: ffi::MPI_Request,
-    /// [`SHORT`] bytes, MPI's while the request is under way; freed by the drop of `Posted`.
+    /// [`SHORT`] bytes, which MPI uses while the request is under way; freed by the drop of
+    /// `Posted`.
     memory: *mut u8,
 }
 
@@ -39,7 +40,7 @@ struct Slot {
 pub(crate) struct Short {
     /// The rank that has sent it.
     pub(crate) from: u32,
-    /// The tag that it was sent with.
+    /// The tag of the message.
     pub(crate) tag: i32,
     /// Its bytes.
     pub(crate) bytes: Vec<u8>,
@@ -60,8 +61,8 @@ impl Posted {
         Ok(posted)
     }
 
-    /// The next message, if it is there, in a buffer that `buffer` gives. Also moves on what is
-    /// under way.
+    /// Takes the next message, if it has come, in a buffer from `buffer`. Also makes progress with
+    /// messages under way.
     pub(crate) fn next(
         &mut self,
         session: &Session,
@@ -80,7 +81,7 @@ impl Posted {
         }
         let length = count(&status)?.min(SHORT);
         // SAFETY: the slot has `SHORT` bytes, initialised when they were made; the request is
-        // complete, so nobody writes them until the next `post`, which is in a later call.
+        // complete, so MPI does not write them until the next `post`, which is in a later call.
         let message = unsafe { slice::from_raw_parts(slot.memory, length) };
         let mut bytes = buffer();
         bytes.clear();
@@ -92,7 +93,7 @@ impl Posted {
 }
 
 impl Slot {
-    /// The request of the slot is complete, or has not begun.
+    /// Posts the slot. Its request is complete, or has not begun.
     fn post(&mut self, session: &Session) -> Result<(), MpiError> {
         // SAFETY: a constant of the library.
         let byte = unsafe { ffi::RSMPI_UINT8_T };
@@ -100,8 +101,8 @@ impl Slot {
         let any_source = unsafe { ffi::RSMPI_ANY_SOURCE };
         // SAFETY: a constant of the library.
         let any_tag = unsafe { ffi::RSMPI_ANY_TAG };
-        // SAFETY: the memory has `SHORT` bytes that nobody else uses until the request is complete;
-        // the communicator is the session's.
+        // SAFETY: the memory has `SHORT` bytes that no Rust code uses until the request is
+        // complete; the communicator is the session's.
         let code = unsafe {
             ffi::MPI_Irecv(
                 self.memory.cast(),
@@ -118,27 +119,26 @@ impl Slot {
 }
 
 impl Drop for Posted {
-    /// Before the session's, so MPI is there.
+    /// Runs before the drop of the session, so MPI is still initialised.
     fn drop(&mut self) {
         // SAFETY: a constant of the library.
         let null = unsafe { ffi::RSMPI_REQUEST_NULL };
         // SAFETY: a constant of the library.
         let ignore = unsafe { ffi::RSMPI_STATUS_IGNORE };
         for slot in &mut self.slots {
-            // Null where it was complete and not posted again.
+            // Null if the request is complete and not posted again.
             if slot.request != null {
-                // SAFETY: the request is of `post`. To cancel one that is complete does nothing.
+                // SAFETY: the request is of `post`. Cancelling a complete one does nothing.
                 let cancelled = unsafe { ffi::MPI_Cancel(&mut slot.request) };
                 // SAFETY: as above; the wait for a request that was cancelled needs nothing of
                 // another rank.
                 let waited = unsafe { ffi::MPI_Wait(&mut slot.request, ignore) };
                 if check("MPI_Cancel", cancelled).and(check("MPI_Wait", waited)).is_err() {
-                    // The memory stays MPI's.
+                    // MPI keeps the memory.
                     continue;
                 }
             }
-            // SAFETY: the memory is of `new`, which made it by a box of this type; MPI is done with
-            // it.
+            // SAFETY: the memory is from a box of this type in `new`; MPI is done with it.
             drop(unsafe { Box::from_raw(slot.memory.cast::<[u8; SHORT]>()) });
         }
     }

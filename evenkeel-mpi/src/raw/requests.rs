@@ -1,8 +1,8 @@
-//! Messages under way, and the buffers that MPI has for them.
+//! Messages under way, and their buffers, which are lent to MPI.
 //!
-//! A request and its buffer enter together and leave together, when MPI says that the request is
-//! complete. In between the buffer is a [`Loan`]: the only way to it is through the completed
-//! request. Requests that are dropped under way leak their buffers.
+//! A request and its buffer enter together, and leave together when MPI says that the request is
+//! complete. In between the buffer is a [`Loan`], which only the completed request gives back.
+//! Requests that are dropped under way leak their buffers.
 #![allow(unsafe_code, reason = "calls a C library that reads and writes buffers later")]
 
 use super::loan::Loan;
@@ -13,12 +13,12 @@ use std::cmp::Reverse;
 use std::ffi::c_int;
 use std::mem;
 
-/// Requests under way, each with its buffer and a note of its owner's.
+/// Requests under way, each with its buffer and a note of the owner.
 pub(crate) struct Requests<N> {
     // Dense, because MPI takes an array of requests; `held` has the rest of each at the same place.
     raw: Vec<ffi::MPI_Request>,
     held: Vec<Held<N>>,
-    // What follows is empty between the calls, and kept for its memory.
+    // The following are empty between the calls, and kept for their memory.
     places: Vec<c_int>,
     statuses: Vec<ffi::MPI_Status>,
     complete: Vec<(usize, ffi::MPI_Status)>,
@@ -26,17 +26,17 @@ pub(crate) struct Requests<N> {
 
 struct Held<N> {
     loan: Loan,
-    /// How many bytes are sent; nothing for a message that is received.
+    /// How many bytes are sent; `None` for a receive.
     sent: Option<usize>,
     note: N,
 }
 
-/// A request that is complete.
+/// A complete request.
 pub(crate) struct Finished<N> {
-    /// The note that was given with it.
+    /// Its note.
     pub(crate) note: N,
-    /// Its buffer: of a message that was received, with its bytes. On an error MPI may still have
-    /// it, and it is gone.
+    /// Its buffer, for a receive with the bytes of the message. After an error MPI may still use
+    /// the buffer, and it is leaked.
     pub(crate) result: Result<Vec<u8>, MpiError>,
 }
 
@@ -59,7 +59,7 @@ impl<N> Requests<N> {
         self.raw.is_empty()
     }
 
-    /// Begins to send; gives it back if it is complete at once, as most small messages are. A
+    /// Begins to send; returns the request if it is complete at once, as most small messages are. A
     /// `synchronous` send is complete when its receiver has matched it.
     pub(crate) fn send(
         &mut self,
@@ -95,7 +95,8 @@ impl<N> Requests<N> {
         self.begun(check(call, code), request, loan, sent, note)
     }
 
-    /// Begins to receive a message of at most `length` bytes; gives it when it is there already.
+    /// Begins to receive a message of at most `length` bytes; returns the request if it is complete
+    /// at once.
     pub(crate) fn receive(
         &mut self,
         session: &Session,
@@ -118,7 +119,7 @@ impl<N> Requests<N> {
         self.begun(check("MPI_Irecv", code), request, loan, None, note)
     }
 
-    /// Adds what of the requests is complete to `finished`; it is no longer among them.
+    /// Moves all complete requests to `finished`.
     pub(crate) fn test(&mut self, _session: &Session, finished: &mut Vec<Finished<N>>) {
         if self.raw.is_empty() {
             return;
@@ -140,8 +141,7 @@ impl<N> Requests<N> {
         };
         let in_status = code == ffi::MPI_ERR_IN_STATUS.cast_signed();
         if !in_status && let Err(error) = check("MPI_Testsome", code) {
-            // Nothing can be known of any of them any more: all have failed, and their buffers are
-            // leaked.
+            // The state of the requests is unknown: all have failed, and their buffers are leaked.
             self.raw.clear();
             finished.extend(
                 self.held
@@ -150,7 +150,7 @@ impl<N> Requests<N> {
             );
             return;
         }
-        // Negative where no request was active, which does not occur.
+        // Negative if no request is active, which does not occur.
         let done = usize::try_from(done).unwrap_or(0);
         let mut complete = mem::take(&mut self.complete);
         complete.extend(
@@ -159,7 +159,7 @@ impl<N> Requests<N> {
                 .zip(&self.statuses)
                 .map(|(&place, &status)| (usize::try_from(place).expect("a place"), status)),
         );
-        // From the last place down, so that what fills a gap is never one of them.
+        // From the last place down, so that no complete request fills a gap.
         complete.sort_unstable_by_key(|&(place, _)| Reverse(place));
         for (place, status) in complete.drain(..) {
             self.raw.swap_remove(place);
@@ -174,7 +174,7 @@ impl<N> Requests<N> {
         self.complete = complete;
     }
 
-    /// What follows from a request's beginning: it may be complete already.
+    /// Tests a request that has just begun: it may be complete already.
     fn begun(
         &mut self,
         begun: Result<(), MpiError>,
@@ -202,7 +202,7 @@ impl<N> Requests<N> {
     }
 }
 
-/// The buffer of a complete request: as it was sent, or with what was received.
+/// Returns the buffer of a complete request, as it was sent or with the received bytes.
 fn contents(
     loan: Loan,
     sent: Option<usize>,
@@ -212,8 +212,8 @@ fn contents(
         Some(length) => length,
         None => count(status)?,
     };
-    // SAFETY: the request is complete, so MPI is done with the memory. What was sent is initialised
-    // as before; of what was received MPI has written as many bytes as the status counts.
+    // SAFETY: the request is complete, so MPI is done with the memory. Sent bytes are initialised
+    // as before; of a received message MPI has written as many bytes as the status counts.
     Ok(unsafe { loan.give_back(length) })
 }
 

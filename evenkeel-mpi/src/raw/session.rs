@@ -10,12 +10,10 @@ use std::ffi::{c_char, c_int, c_void};
 use std::marker::PhantomData;
 use std::process;
 
-/// MPI, initialised by this thread and used by it alone, with two communicators that nobody else
-/// has.
+/// MPI, initialised by this thread and used by it alone, with two communicators of its own.
 ///
-/// That one exists is the proof, for all calls in this folder, that MPI is initialised and not
-/// finalised. It is not `Send`, so that all its calls are the initialising thread's, as
-/// `MPI_THREAD_FUNNELED` wants.
+/// Its existence proves, for all calls in this folder, that MPI is initialised and not finalised.
+/// It is not `Send`, so the initialising thread makes all calls, as `MPI_THREAD_FUNNELED` requires.
 pub(crate) struct Session {
     short: Comm,
     long: Comm,
@@ -26,7 +24,7 @@ pub(crate) struct Session {
     _of_this_thread: PhantomData<*const ()>,
 }
 
-/// Which of the two communicators. Messages on one do not match receives on the other.
+/// One of the two communicators. Messages on one do not match receives on the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Channel {
     /// For messages of at most [`SHORT`](super::SHORT) bytes.
@@ -60,12 +58,12 @@ impl Session {
         Ok(Self { short, long, rank, size, _universe: universe, _of_this_thread: PhantomData })
     }
 
-    /// The number of this process in the communicator.
+    /// Returns the rank of this process in the communicator.
     pub(crate) fn rank(&self) -> u32 {
         self.rank
     }
 
-    /// How many processes the communicator has.
+    /// Returns how many processes the communicator has.
     pub(crate) fn size(&self) -> u32 {
         self.size
     }
@@ -77,7 +75,7 @@ impl Session {
         }
     }
 
-    /// The greatest of what each rank gives: collective.
+    /// Returns the greatest of each number among all ranks: collective.
     pub(crate) fn greatest<const N: usize>(&self, mine: [i64; N]) -> Result<[i64; N], MpiError> {
         let mut all = mine;
         let count = c_int::try_from(N).expect("a handful");
@@ -110,7 +108,7 @@ impl Session {
         Ok(Collective(request))
     }
 
-    /// Whether a collective call is complete. One that is stays so.
+    /// Returns whether a collective call is complete; a complete one stays so.
     pub(crate) fn is_complete(&self, call: &mut Collective) -> Result<bool, MpiError> {
         let mut flag: c_int = 0;
         // SAFETY: a constant of the library.
@@ -131,8 +129,8 @@ impl Session {
 }
 
 impl Comm {
-    /// A duplicate of the world communicator, on which errors are returned: collective. MPI is
-    /// initialised, and stays so for as long as this is there.
+    /// Creates a duplicate of the world communicator that returns errors: collective. MPI is
+    /// initialised, and stays so as long as the duplicate exists.
     fn duplicate_world() -> Result<Self, MpiError> {
         let world = SimpleCommunicator::world().as_raw();
         let mut comm = world;
@@ -152,21 +150,21 @@ impl Comm {
 
 impl Drop for Comm {
     fn drop(&mut self) {
-        // SAFETY: the communicator is of `duplicate_world`, and not used after this. What is
-        // pending on it keeps it alive inside of MPI.
+        // SAFETY: the communicator is of `duplicate_world`, and not used after this. Pending
+        // requests keep it alive inside of MPI.
         unsafe { ffi::MPI_Comm_free(&mut self.0) };
     }
 }
 
 fn check_level(granted: Threading) -> Result<(), StartError> {
-    // In the order of the standard, by which a library that gives more gives this as well.
+    // In the order of the standard: a library that grants a higher level grants this as well.
     match granted {
         Threading::Funneled | Threading::Serialized | Threading::Multiple => Ok(()),
         Threading::Single => Err(StartError::ThreadLevel { granted: format!("{granted:?}") }),
     }
 }
 
-/// How many bytes a message has, by its status.
+/// Returns how many bytes a message has, by its status.
 pub(super) fn count(status: &ffi::MPI_Status) -> Result<usize, MpiError> {
     let mut count: c_int = 0;
     // SAFETY: a constant of the library.
@@ -178,7 +176,7 @@ pub(super) fn count(status: &ffi::MPI_Status) -> Result<usize, MpiError> {
     })
 }
 
-/// The error that a code stands for, if it does.
+/// Returns an error if the code is one.
 pub(super) fn check(call: &'static str, code: c_int) -> Result<(), MpiError> {
     if code == ffi::MPI_SUCCESS.cast_signed() { Ok(()) } else { Err(described(call, code)) }
 }

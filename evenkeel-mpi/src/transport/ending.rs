@@ -1,23 +1,24 @@
 //! The end of a transport, and with it of MPI in this process.
 //!
-//! `MPI_Finalize` returns when all ranks have called it, and spins until then. So a rank that ends
-//! first brings itself to where the call returns at once:
-//! 1. It says *leave* to all others, if it has not.
-//! 2. It polls, throwing away what comes, until its own messages are complete and each other rank
-//!    has said *leave*. A rank that still sends to this one is never stuck, because this one takes
-//!    everything; each does this, so each one's messages become complete.
-//! 3. It enters a barrier that does not block, and tests it in growing pauses. When that is
-//!    complete, all ranks are in this step, and none waits for anything but its own next look.
+//! `MPI_Finalize` returns when all ranks have called it, and spins until then. So a rank first gets
+//! to a point at which the call returns at once:
+//! 1. It sends *leave* to all other ranks, if it has not.
+//! 2. It polls, and drops arriving frames, until its own messages are complete and each other rank
+//!    has sent *leave*. A rank that still sends to this one is never stuck, because this one takes
+//!    everything. Each rank does this, so all messages become complete.
+//! 3. It enters a barrier that does not block, and tests it in growing pauses. When the barrier is
+//!    complete, all ranks are in this step, and each waits only for its own next look.
 //!
-//! All of that is [`ended`](Transport::ended), which a host calls between other work: a rank whose
-//! only worker drives the transport goes on with its tasks, for which a rank that has not left yet
-//! may wait. The drop does the rest in pauses of its own, so it is quick after that, and right
-//! without. What it cannot spare its thread is `MPI_Finalize` itself: it takes as long as the last
-//! rank's next look at the barrier, at most a host's longest wait or its worker's longest poll.
+//! [`ended`](Transport::ended) does all of that, and a host calls it between other work: a rank
+//! with one worker, which drives the transport, goes on with its tasks, for which a rank that has
+//! not left yet may wait. The drop does the rest in pauses of its own, so it is quick after
+//! `ended`, and correct without. It cannot avoid `MPI_Finalize` itself, which takes as long as the
+//! last rank's next look at the barrier: at most a host's longest wait or its worker's longest
+//! poll.
 //!
-//! A rank that can not do this ends the job in the drop, and says why: one that panics, since
-//! others may wait for it, and one that has been told of a lost rank, since step 2 or 3 would wait
-//! for that; its end has then nothing to wait for.
+//! A rank that cannot do this ends the job in the drop, and prints why. A rank that panics ends the
+//! job because others may wait for it. A rank that knows of a lost rank ends it because step 2 or 3
+//! would wait for that one; `ended` is then true at once.
 
 use super::MpiTransport;
 use crate::raw::Collective;
@@ -25,22 +26,22 @@ use evenkeel_node::Transport;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// With which code a job ends in which a rank panics: that of a Rust program which does.
+/// The exit code of a job in which a rank panics: that of a panicking Rust program.
 const PANICKED: i32 = 101;
 const LOST: i32 = 1;
 
-/// How long at most one wait is; there is nothing else to do.
+/// The longest wait of one pause; there is nothing else to do.
 const LONG: Duration = Duration::from_secs(3600);
 
-/// Messages that one look at the end throws away. An estimate: as many as a host hands on in a
+/// The most messages that one look at the end drops. An estimate: as many as a host hands on in a
 /// turn; no benchmark sets it.
 const THROWN_AWAY: usize = 64;
 
-/// How far the end has come.
+/// The progress of the end.
 pub(super) enum Ending {
-    /// Not all have left, as far as this rank knows.
+    /// Some ranks have not left, as far as this one knows.
     Leaves,
-    /// They have, and this rank is in the barrier.
+    /// All ranks have left, and this one is in the barrier.
     Barrier(Collective),
     /// All ranks are in the barrier.
     Together,
@@ -56,13 +57,13 @@ impl Drop for MpiTransport {
             self.pause(Instant::now(), LONG);
         }
         if let Some(lost) = &self.ledger.lost {
-            self.abort(LOST, &format!("can not end in order ({lost})"));
+            self.abort(LOST, &format!("cannot end in order ({lost})"));
         }
     }
 }
 
 impl MpiTransport {
-    /// Steps 2 and 3, without blocking. Whether they are done, or cannot be.
+    /// Takes steps 2 and 3 without blocking. Returns whether they are complete, or impossible.
     pub(super) fn moves_end(&mut self) -> bool {
         if let Ending::Leaves = self.ending {
             for _ in 0..THROWN_AWAY {
@@ -83,7 +84,7 @@ impl MpiTransport {
         })
     }
 
-    /// Step 3.
+    /// Takes step 3, and returns whether it is complete.
     fn moves_barrier(&mut self) -> Result<bool, crate::MpiError> {
         if let Ending::Leaves = self.ending {
             self.ending = Ending::Barrier(self.session.barrier()?);
@@ -96,7 +97,7 @@ impl MpiTransport {
         Ok(matches!(self.ending, Ending::Together))
     }
 
-    /// Ends the job, with a line that says why.
+    /// Ends the job, and prints why.
     fn abort(&self, code: i32, why: &str) -> ! {
         let (rank, ranks) = (self.session.rank(), self.session.size());
         eprintln!("evenkeel-mpi: rank {rank} of {ranks} {why}: it ends the whole job by MPI_Abort");

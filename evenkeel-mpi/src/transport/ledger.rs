@@ -1,4 +1,4 @@
-//! What a rank knows of the others, and what it tells its host: plain bookkeeping, without MPI.
+//! The states of the other ranks, and the events for the host: plain bookkeeping, without MPI.
 
 use crate::peer::{Message, Peer, State};
 use crate::raw::{Finished, Short};
@@ -6,26 +6,26 @@ use evenkeel_node::{DownReason, Event, NodeId};
 use std::collections::VecDeque;
 use std::mem;
 
-/// A frame that is all of a short message.
+/// The tag of a short message that is a whole frame.
 pub(super) const FRAME: i32 = 1;
-/// A long frame, and the short message that announces it with its length.
+/// The tag of a long frame, and of the short message that announces its length.
 pub(super) const LONG: i32 = 2;
-/// The last message of a rank.
+/// The tag of the last message of a rank.
 pub(super) const LEAVE: i32 = 3;
 
-/// The other ranks, and the events to be given.
+/// The other ranks, and the events for the host.
 pub(super) struct Ledger {
     pub(super) own: u32,
     pub(super) peers: Vec<Peer>,
     pub(super) events: VecDeque<Event>,
-    /// Messages that are sent to ranks that are not lost, and not complete.
+    /// Incomplete messages to ranks that are not lost.
     pub(super) sending: usize,
     /// The first error that MPI has reported.
     pub(super) lost: Option<String>,
     longest_frame: usize,
 }
 
-/// What a send is for.
+/// The note of a send.
 pub(super) struct Sending {
     pub(super) to: u32,
     pub(super) kind: Sent,
@@ -38,18 +38,18 @@ pub(super) enum Sent {
     Leave,
 }
 
-/// What a short message was.
+/// The kinds of short messages that have come.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Arrived {
-    /// A frame that nothing has to come before: the next event.
+    /// A frame that waits for no earlier message: the next event.
     Frame(Event),
-    /// It has announced a long one, which is to be received.
+    /// The announcement of a long frame, which the transport receives next.
     Long(Receiving),
-    /// What there is to tell of it, if anything, is among the events.
+    /// A message without an event, or with queued events only.
     Noted,
 }
 
-/// Where a long frame that is being received belongs.
+/// The place of a long frame that is being received.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Receiving {
     pub(super) from: u32,
@@ -86,7 +86,7 @@ impl Ledger {
             .filter(move |&rank| rank != own)
     }
 
-    /// Whether all other ranks are lost, so that nothing more is asked of MPI.
+    /// Returns whether all other ranks are lost, so that the transport does not call MPI again.
     pub(super) fn is_alone(&self) -> bool {
         self.lost.is_some() && self.other_ranks().all(|rank| self.state(rank) == State::Lost)
     }
@@ -95,7 +95,7 @@ impl Ledger {
         self.other_ranks().any(|rank| self.state(rank) == State::Up)
     }
 
-    /// A short message has come.
+    /// Handles a short message that has come.
     pub(super) fn arrived(&mut self, Short { from, tag, bytes }: Short) -> Arrived {
         match self.state(from) {
             State::Up => {}
@@ -133,7 +133,7 @@ impl Ledger {
         Arrived::Noted
     }
 
-    /// The receive of a long frame is complete.
+    /// Handles the complete receive of a long frame.
     pub(super) fn received(&mut self, finished: Finished<Receiving>) {
         let Receiving { from, place, length } = finished.note;
         match finished.result {
@@ -149,7 +149,7 @@ impl Ledger {
         self.deliver(from);
     }
 
-    /// Gives what has come from a rank, as far as it is complete.
+    /// Queues the events of a rank's messages, as far as they are complete.
     fn deliver(&mut self, from: u32) {
         let node = NodeId::new(from);
         let peer = &mut self.peers[from as usize];
@@ -166,13 +166,13 @@ impl Ledger {
         }
     }
 
-    /// A message is given to MPI.
+    /// Counts a message that is given to MPI.
     pub(super) fn sends(&mut self, to: u32) {
         self.sending += 1;
         self.peer(to).sending += 1;
     }
 
-    /// A message that was given to MPI is complete.
+    /// Handles a message that MPI has completed.
     pub(super) fn sent(&mut self, finished: Finished<Sending>) {
         let Sending { to, kind } = finished.note;
         let peer = self.peer(to);
@@ -190,7 +190,8 @@ impl Ledger {
         }
     }
 
-    /// There is an error about a rank. Nothing more is sent to it, received from it or waited for.
+    /// Handles an error about a rank: this rank sends nothing more to it, receives nothing from it
+    /// and does not wait for it.
     #[cold]
     pub(super) fn lose(&mut self, rank: u32, how: String) {
         let peer = self.peer(rank);
@@ -207,7 +208,7 @@ impl Ledger {
         }
     }
 
-    /// There is an error about no rank in particular.
+    /// Handles an error about no particular rank.
     #[cold]
     pub(super) fn lose_all(&mut self, how: &str) {
         for rank in self.other_ranks() {
@@ -216,7 +217,7 @@ impl Ledger {
     }
 }
 
-/// The length that an announcement states.
+/// Returns the length in an announcement.
 fn announced(bytes: &[u8]) -> Option<usize> {
     let length = u64::from_le_bytes(bytes.try_into().ok()?);
     usize::try_from(length).ok()
@@ -233,7 +234,7 @@ mod tests {
         NodeId::new(rank)
     }
 
-    /// Rank 1 of 3, which has said who is up.
+    /// Returns the ledger of rank 1 of 3, after the events of the other ranks that are up.
     fn ledger() -> Ledger {
         let mut ledger = Ledger::new(1, 3, 8, LONGEST);
         let up: Vec<_> = ledger.events.drain(..).collect();
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_is_a_loss_of_its_sender_and_of_nobody_else() {
+    fn a_meaningless_message_is_a_loss_of_its_sender_alone() {
         let too_long = (LONGEST as u64 + 1).to_le_bytes();
         let cases: [(i32, &[u8]); 5] = [
             (LONG, &too_long),
@@ -291,7 +292,7 @@ mod tests {
                     if node.number() == 0 && how.contains(&format!("tag {tag}"))),
                 "{down:?}"
             );
-            // Nothing more of it counts, and it is told of once.
+            // Later messages of the rank do not count, and its loss is reported once.
             assert_eq!(ledger.arrived(short(0, FRAME, b"more")), Arrived::Noted);
             assert_eq!(ledger.arrived(short(0, 77, b"")), Arrived::Noted);
             assert_eq!(ledger.events.pop_front(), None);
@@ -322,7 +323,7 @@ mod tests {
         let how = "MPI_Testsome returned 16: unreachable".to_owned();
         let down = Event::Down { node: node(0), reason: DownReason::Lost(how.clone()) };
         assert_eq!(ledger.events.pop_front(), Some(down));
-        assert_eq!(ledger.sending, 1, "what goes to rank 2");
+        assert_eq!(ledger.sending, 1, "the message to rank 2");
         ledger.sent(failed(0));
         ledger.sent(Finished { note: Sending { to: 0, kind }, result: Ok(vec![1]) });
         assert_eq!(ledger.events.pop_front(), Some(Event::Sent { buffer: vec![1] }));

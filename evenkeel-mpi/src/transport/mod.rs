@@ -1,24 +1,23 @@
-//! The transport: what is sent, what comes, who is there.
+//! The transport.
 //!
 //! On the channel for short messages each rank has receives posted at all times. Three kinds go
-//! there, by tag, and are given in the order in which they were sent:
-//! - *frame*: a frame of at most [`SHORT`] bytes, which is all of the message;
+//! there, by tag, and their events are in the order of sending:
+//! - *frame*: a frame of at most [`SHORT`] bytes, which is the whole message;
 //! - *long*: eight bytes, the length of a longer frame, which follows on the other channel. The
-//!   receiver posts a receive of that length, for that rank; since those of one rank are posted in
-//!   the order of their announcements, they match in that order.
-//!   [`Incoming`](crate::peer::Incoming) keeps the frame's place;
+//!   receiver posts a receive of that length for that rank. Receives for one rank are posted in the
+//!   order of their announcements, so they match in that order. [`Incoming`](crate::peer::Incoming)
+//!   keeps the frame's place;
 //! - *leave*: no bytes, the last message of its sender.
 //!
-//! So no rank looks for messages whose length it does not know. Rejected: a matched probe
-//! (`MPI_Improbe`, `MPI_Imrecv`) for every message, which needs no announcements, but with which 8
-//! bytes take nearly twice as long; posted receives that are long enough for any frame, which keep
-//! 16 MiB each and can be complete out of order.
+//! So no rank looks for messages of unknown length. Rejected: a matched probe (`MPI_Improbe`,
+//! `MPI_Imrecv`) for every message, which needs no announcements, but takes nearly twice as long
+//! for 8 bytes; posted receives that are long enough for any frame, which keep 16 MiB each and can
+//! be complete out of order.
 //!
-//! Requests are bounded: those that send by [`Config::in_flight`], twice as many with
-//! announcements, those that receive by [`ARRIVING`] and [`ARRIVING_BYTES`]; at these bounds no
-//! more messages are taken. Two ranks at their bounds do not wait for each other: a long frame that
-//! was announced is received without anything of the receiver's but its polls, and a rank that may
-//! not send still polls.
+//! Requests are bounded: sends by [`Config::in_flight`], twice as many with announcements, and
+//! receives by [`ARRIVING`] and [`ARRIVING_BYTES`]; at these bounds the rank takes no more
+//! messages. Two ranks at their bounds do not wait for each other: the receive of an announced
+//! frame needs only the receiver's polls, and a rank that may not send still polls.
 
 mod ending;
 mod ledger;
@@ -38,32 +37,32 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The version of what ranks say to each other: tags, and what they mean.
+/// The version of the protocol between ranks: tags, and their meanings.
 const VERSION: i64 = 2;
 
-/// How many long frames are received at a time, and how many bytes unless one has more. Estimates;
-/// no benchmark sets them.
+/// The most long frames that are received at a time, and the most bytes, unless one frame has more.
+/// Estimates; no benchmark sets them.
 const ARRIVING: usize = 64;
 const ARRIVING_BYTES: usize = 64 << 20;
 
-/// After how many messages in succession the requests are tested. One test costs about as much as a
-/// message; no benchmark sets it.
+/// The number of successive messages after which the requests are tested. One test costs about as
+/// much as a message; no benchmark sets it.
 const TAKEN_PER_TEST: u32 = 16;
 
-/// Buffers that are kept for short messages, and how long they are at most: what a few frames of a
-/// host have. Estimates; no benchmark sets them.
+/// The most buffers that are kept for short messages, and their greatest length: those of a few
+/// frames of a host. Estimates; no benchmark sets them.
 const SPARE: usize = 16;
 const LONGEST_SPARE: usize = 64 << 10;
 
-/// How often a wait that spins looks before it reads the clock, which costs a quarter of a look: 16
-/// take about 2 µs. Set by the example `pingpong`, in which a clock for each look makes a frame 40
-/// ns later.
+/// How often a spinning wait looks before it reads the clock, which costs a quarter of a look: 16
+/// looks take about 2 µs. Set by the example `pingpong`, in which a clock for each look delays a
+/// frame by 40 ns.
 const LOOKS_PER_CLOCK: u32 = 16;
 
-/// Frames between the ranks of an MPI job; the [crate's documentation](crate) says what is
-/// particular.
+/// Moves frames between the ranks of an MPI job, as described in the [crate's
+/// documentation](crate).
 ///
-/// It stays on the thread that has started it:
+/// It stays on the thread that started it:
 ///
 /// ```compile_fail,E0277
 /// fn elsewhere<T: Send>() {}
@@ -76,17 +75,17 @@ pub struct MpiTransport {
     sends: Requests<Sending>,
     receives: Requests<Receiving>,
     receiving_bytes: usize,
-    /// What is complete; empty between calls.
+    /// Complete requests; empty between calls.
     sent: Vec<Finished<Sending>>,
     received: Vec<Finished<Receiving>>,
-    /// Buffers for what comes.
+    /// Buffers for short messages.
     spare: Vec<Vec<u8>>,
-    /// Short messages taken since the requests were tested.
+    /// Short messages taken since the last test of the requests.
     taken: u32,
     leaving: bool,
     ending: Ending,
     bell: Arc<Bell>,
-    /// Whether anything was sent or has come since `quiet_since` was set.
+    /// Whether a frame was sent or an event has come since `quiet_since` was set.
     active: bool,
     quiet_since: Instant,
     /// How often a wait looks at MPI before it reads the clock.
@@ -96,14 +95,14 @@ pub struct MpiTransport {
 }
 
 impl MpiTransport {
-    /// Initialises MPI, on this thread, and joins the other ranks. Collective: returns when all
-    /// have called it.
+    /// Initialises MPI on this thread, and joins the other ranks. Collective: returns when all
+    /// ranks have called it.
     ///
-    /// Under `mpiexec -n N`; a program that is started without is the one rank of its own job.
+    /// Programs run under `mpiexec -n N`; without it a program is the only rank of its own job.
     ///
     /// # Errors
-    /// [`StartError`], on all ranks if they do not belong together. What the MPI library finds
-    /// wrong before it is initialised it writes to the standard error itself, and ends the process.
+    /// [`StartError`], on all ranks if they do not belong together. For errors before it is
+    /// initialised, the MPI library itself writes to the standard error, and ends the process.
     pub fn start(config: &Config) -> Result<Self, StartError> {
         config.check()?;
         let session = Session::start()?;
@@ -134,8 +133,8 @@ impl MpiTransport {
         })
     }
 
-    /// Looks at MPI once: takes one short message, or what of the requests is complete. Gives a
-    /// frame that is the next event; there is no other one then.
+    /// Looks at MPI once: takes one short message, or the complete requests. Returns a frame if
+    /// that is the next event; no other event is queued then.
     #[inline]
     fn progress(&mut self) -> Option<Event> {
         let room = self.receives.is_empty()
@@ -156,7 +155,7 @@ impl MpiTransport {
                     if self.taken < TAKEN_PER_TEST {
                         return frame;
                     }
-                    // What is complete comes after it.
+                    // The events of complete requests come after this frame.
                     self.test();
                     return frame;
                 }
@@ -220,7 +219,7 @@ impl MpiTransport {
         }
     }
 
-    /// Pauses by the rule, at most for `most`; whether the waker has ended it.
+    /// Pauses by the rule, at most for `most`. Returns whether the waker has ended the pause.
     fn pause(&mut self, now: Instant, most: Duration) -> bool {
         if mem::take(&mut self.active) {
             self.quiet_since = now;
@@ -258,7 +257,7 @@ impl Transport for MpiTransport {
         self.config.longest_frame
     }
 
-    /// A frame to this node itself is refused as one to an unknown node is: it needs no transport.
+    /// A frame to this node itself is refused like one to an unknown node: it needs no transport.
     fn send(&mut self, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
         let rank = to.number();
         let why = if rank >= self.session.size() || rank == self.session.rank() {
@@ -330,7 +329,7 @@ impl Transport for MpiTransport {
         if mem::replace(&mut self.leaving, true) {
             return;
         }
-        // To those that have left as well: they wait for it.
+        // Ranks that have left get it as well: they wait for it.
         for rank in self.ledger.other_ranks() {
             if self.ledger.state(rank) != State::Lost {
                 self.begin_to_send(rank, Sent::Leave, Vec::new());
@@ -338,7 +337,7 @@ impl Transport for MpiTransport {
         }
     }
 
-    /// When all have left.
+    /// Returns true when all ranks have left.
     fn ended(&mut self) -> bool {
         self.moves_end()
     }
@@ -355,7 +354,7 @@ impl fmt::Debug for MpiTransport {
     }
 }
 
-/// Whether all ranks have the same value: collective.
+/// Checks that all ranks have the same value: collective.
 fn agree(session: &Session, what: &'static str, here: i64) -> Result<(), StartError> {
     let [greatest, negated] = session.greatest([here, -here])?;
     let least = -negated;

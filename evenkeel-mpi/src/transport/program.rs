@@ -1,22 +1,22 @@
-//! Whether all ranks run the same program: different ones wait for each other in vain, and say
-//! nothing.
+//! Checks that all ranks run the same program: different programs would wait for each other in
+//! vain, without a message.
 //!
-//! All that ranks learn of each other here is the greatest of what each gives, number by number. So
-//! they compare a hash of their names first, whose least is found as the greatest of the
-//! complements. If that is not the greatest, which all see, the ranks with the least hash give
-//! their names, and the others what is less than any name; then those with the greatest. So all
-//! make the same calls, in the same order, whatever they are.
+//! The only operation is a collective maximum, number by number. First the ranks compare hashes of
+//! their names; the least hash is the complement of the greatest complement. If least and greatest
+//! differ, which all ranks see, the ranks with the least hash give their names, and the others a
+//! value less than any name. Then the ranks with the greatest hash do. So all programs make the
+//! same calls in the same order.
 
 use crate::error::{MpiError, StartError};
 
 /// How many numbers are compared at a time.
 pub(super) const WORDS: usize = 16;
 
-/// Bytes of a name in each of them, which is not negative then.
+/// Bytes of a name in each number, so that it is not negative.
 const BYTES: usize = 7;
 
-/// Whether all ranks have this name: collective. `greatest` gives the greatest of each number among
-/// all ranks.
+/// Checks that all ranks have this name: collective. `greatest` returns the greatest of each number
+/// among all ranks.
 pub(super) fn agree(
     name: &str,
     greatest: impl Fn([i64; WORDS]) -> Result<[i64; WORDS], MpiError>,
@@ -38,7 +38,7 @@ pub(super) fn agree(
     Err(StartError::Programs { here: name.to_owned(), among })
 }
 
-/// The beginning of a name in numbers.
+/// Returns the beginning of a name in numbers.
 fn words(name: &str) -> [i64; WORDS] {
     let mut words = [0; WORDS];
     for (word, bytes) in words.iter_mut().zip(name.as_bytes().chunks(BYTES)) {
@@ -61,7 +61,7 @@ mod tests {
     use std::sync::{Barrier, Mutex};
     use std::thread;
 
-    /// What ranks with these names find, each on a thread.
+    /// Returns the results of ranks with these names, each on a thread.
     fn ranks(names: &[&str]) -> Vec<Result<(), StartError>> {
         let (barrier, all) = (Barrier::new(names.len()), Mutex::new([i64::MIN; WORDS]));
         let greatest = |mine: [i64; WORDS]| {

@@ -4,19 +4,19 @@
 //!
 //! States of the one word: `QUIET`; `RUNG`, a ring that the owner has not seen; `ASLEEP`, the owner
 //! parks.
-//! - A ringer swaps in `RUNG`. If it was `ASLEEP`, it unparks the owner; otherwise that will see
-//!   the word.
+//! - A ringer swaps in `RUNG`. If the word was `ASLEEP`, the ringer unparks the owner; otherwise
+//!   the owner will see the word.
 //! - The owner takes a ring by swapping in `QUIET`. To sleep it goes from `QUIET` to `ASLEEP` by a
 //!   compare-exchange, which fails if a ring has come; parks; then takes.
 //!
 //! Nothing is lost: all changes are read-modify-writes of one word, so a ring comes either before
 //! the owner's compare-exchange, which then fails, or after it, and then the ringer finds `ASLEEP`
-//! and unparks; an unpark before the park ends it at once. A ring that comes after the time has run
-//! out is there when the owner takes. The swaps are release and acquire, so the owner sees what the
+//! and unparks; an unpark before the park ends it at once. The owner's take also finds a ring that
+//! comes after its time has run out. The swaps are release and acquire, so the owner sees what the
 //! ringer wrote before it rang.
 //!
-//! The unpark of a ring that raced with the end of the time may end one later park of that thread,
-//! wherever that is: parks may end so.
+//! The unpark of a ring that raced with the end of the time may end one later park of that thread:
+//! parks may end spuriously.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -34,7 +34,7 @@ pub(crate) struct Bell {
 }
 
 impl Bell {
-    /// A bell of the calling thread.
+    /// Creates a bell of the calling thread.
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self { state: AtomicU8::new(QUIET), owner: thread::current() })
     }
@@ -47,13 +47,13 @@ impl Bell {
         }
     }
 
-    /// Whether it has rung since the last time; for the owner.
+    /// Returns whether it has rung since the last call; for the owner.
     pub(crate) fn take(&self) -> bool {
         self.state.load(Ordering::Relaxed) == RUNG
             && self.state.swap(QUIET, Ordering::AcqRel) == RUNG
     }
 
-    /// Sleeps until it rings, at most for `most`; for the owner. Says whether it has rung.
+    /// Sleeps until it rings, at most for `most`, and returns whether it has rung; for the owner.
     pub(crate) fn sleep(&self, most: Duration) -> bool {
         let slept = self.state.compare_exchange(QUIET, ASLEEP, Ordering::AcqRel, Ordering::Acquire);
         if slept.is_ok() {

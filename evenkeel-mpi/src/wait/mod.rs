@@ -1,4 +1,4 @@
-//! How a thread waits that must look for itself.
+//! The waits of a thread that has to poll.
 
 mod bell;
 mod pause;

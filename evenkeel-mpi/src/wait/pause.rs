@@ -4,14 +4,14 @@ use std::time::Duration;
 
 /// What a waiting thread does before it looks at MPI again.
 ///
-/// A function of how long nothing has happened. For 20 µs it spins: the answer of another rank on
-/// the same machine or on a fast network comes within a few. Up to 200 µs it offers its processor
-/// to other threads in between, which may be the workers whose messages it is to send; up to 5 ms
-/// if frames are under way, since a long one moves by pieces, each at a look of both sides. From
-/// then on it sleeps for a quarter of the time that has passed: what comes is seen late by a
-/// quarter of the silence before it, and a wait costs ever fewer looks. A sleep has at least 50 µs,
-/// which is what a timer of Linux is late by in any case, and at most the longest nap; naps of 1 ms
-/// cost 2 % of a processor, most of it for falling asleep and waking.
+/// A function of the length of the silence. For 20 µs the thread spins: the answer of another rank
+/// on the same machine or on a fast network comes within a few. Up to 200 µs it yields its
+/// processor in between, perhaps to the workers that send messages. It does so up to 5 ms if frames
+/// are under way, since a long one moves in pieces, each at a look of both sides. After that it
+/// sleeps for a quarter of the silence so far: a frame is late by a quarter of the silence before
+/// it, and a wait costs ever fewer looks. A sleep lasts at least 50 µs, by which a timer of Linux
+/// is late in any case, and at most the longest nap. Naps of 1 ms cost 2 % of a processor, mostly
+/// for falling asleep and waking.
 ///
 /// ```
 /// use evenkeel_mpi::Pause;
@@ -28,14 +28,14 @@ use std::time::Duration;
 pub enum Pause {
     /// Looks again at once.
     Spin,
-    /// Lets other threads run first, if there are any.
+    /// Yields to other threads first.
     Yield,
-    /// Sleeps for this long, or until it is woken.
+    /// Sleeps for this long, or until the waker is called.
     Sleep(Duration),
 }
 
-// Estimates, but for the first: in the example `pingpong` both sides spin at 20 µs, and answers
-// take 1.
+// Estimates, except the first: in the example `pingpong` both sides spin with 20 µs, and answers
+// take 1 µs.
 const SPIN: Duration = Duration::from_micros(20);
 const YIELD: Duration = Duration::from_micros(200);
 const YIELD_UNDER_WAY: Duration = Duration::from_millis(5);
@@ -44,8 +44,8 @@ const SHORTEST_NAP: Duration = Duration::from_micros(50);
 const PART: u32 = 4;
 
 impl Pause {
-    /// What to do when nothing has happened for `idle`, no sleep may be longer than `longest_nap`,
-    /// and frames are under way or not.
+    /// Returns the pause after a silence of `idle`, if no sleep may be longer than `longest_nap`;
+    /// `under_way` says whether frames are.
     #[must_use]
     pub fn after(idle: Duration, longest_nap: Duration, under_way: bool) -> Self {
         let until = if under_way { YIELD_UNDER_WAY } else { YIELD };
@@ -65,7 +65,7 @@ mod tests {
 
     const NAP: Duration = Duration::from_millis(1);
 
-    /// How often a thread looks in `idle`, if a look takes a microsecond.
+    /// Returns how often a thread looks in `idle` if a look takes a microsecond.
     fn looks(idle: Duration) -> u32 {
         let (mut passed, mut looks) = (Duration::ZERO, 0);
         while passed < idle {
@@ -79,14 +79,14 @@ mod tests {
     }
 
     #[test]
-    fn who_is_idle_for_long_hardly_looks() {
+    fn a_thread_that_is_idle_for_long_hardly_looks() {
         let first = looks(Duration::from_secs(1));
         assert!(first < 1_300, "{first} looks");
         assert!(looks(Duration::from_secs(2)) - first <= 1_000);
     }
 
     #[test]
-    fn nobody_is_later_than_a_quarter_of_the_silence_before() {
+    fn no_look_is_later_than_a_quarter_of_the_silence_before() {
         for micros in (0..9_000).step_by(7) {
             let idle = Duration::from_micros(micros);
             for under_way in [false, true] {

@@ -1,4 +1,4 @@
-//! The tests: what a job of so many ranks, each running a program, must have done.
+//! The tests: each runs a job of several ranks with a program, and checks its end.
 
 use crate::{LIMIT, PROGRAM};
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_rank_that_exits_without_an_end_ends_the_job", an_exit),
 ];
 
-/// What this program is called where it is the other one of a job.
+/// The name of this program as the other one of a job.
 pub(crate) const OTHER: &str = "evenkeel-mpi-other";
 
 /// Runs a job.
@@ -47,7 +47,7 @@ fn job(program: &str, ranks: u32) -> Output {
     run(program, &[(ranks, &own)])
 }
 
-/// Runs a job of so many ranks of each program.
+/// Runs a job with a number of ranks of each program.
 fn run(program: &str, of: &[(u32, &Path)]) -> Output {
     let mpiexec = env::var("EVENKEEL_MPIEXEC").unwrap_or_else(|_| "mpiexec".to_owned());
     let mut command = Command::new(&mpiexec);
@@ -57,8 +57,8 @@ fn run(program: &str, of: &[(u32, &Path)]) -> Output {
     command
         .env(PROGRAM, program)
         .env("MPIEXEC_TIMEOUT", LIMIT)
-        // What follows is for Open MPI. It asks whoever is root, as in a container, to say so
-        // twice.
+        // The following variables are for Open MPI. As root, for example in a container, it needs
+        // two of them.
         .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
         .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
         // More ranks than processors, and no rank tied to one.
@@ -70,7 +70,7 @@ fn run(program: &str, of: &[(u32, &Path)]) -> Output {
         .unwrap_or_else(|error| panic!("{mpiexec} does not start ({error}): install openmpi-bin, or name another by EVENKEEL_MPIEXEC"))
 }
 
-/// How many ranks have said that they got to their ends.
+/// Returns how many ranks have printed that they got to their ends.
 fn ends(output: &Output) -> usize {
     String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.ends_with(": end")).count()
 }
@@ -88,7 +88,7 @@ fn all_end(program: &str, ranks: u32) {
     assert!(ended, "{program}: {}", describe(&output));
 }
 
-/// Runs a job of two ranks, each a file of its own.
+/// Runs a job of two ranks, each with a program file of its own.
 fn two_programs(program: &str) {
     let own = env::current_exe().expect("a program knows its path");
     let folder = env::temp_dir().join(format!("evenkeel-mpi-{}", process::id()));
@@ -100,12 +100,12 @@ fn two_programs(program: &str) {
     assert!(ends(&output) == 2 && output.status.success(), "{program}: {}", describe(&output));
 }
 
-/// Runs a job that one of its ranks ends; its standard error.
+/// Runs a job that one of its ranks ends, and returns its standard error.
 fn is_ended(program: &str, ranks: u32) -> String {
     let output = job(program, ranks);
     let described = describe(&output);
     assert!(!output.status.success() && ends(&output) == 0, "{program}: {described}");
-    // What mpiexec says when the limit has passed.
+    // The message of mpiexec when the limit has passed.
     assert!(!described.to_lowercase().contains("time limit"), "{program}: {described}");
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -121,7 +121,7 @@ fn a_panic_outside(program: &str) {
     let output = job(program, 2);
     let described = describe(&output);
     assert!(!output.status.success() && described.contains("outside of all actors"), "{described}");
-    // Another message would be that of a rank that could not end, or of what it finds wrong.
+    // Another message would come from a rank that cannot end, or that finds an error.
     assert_eq!(described.matches("panicked at").count(), 1, "{described}");
     assert!(!described.contains("rank 1: end"), "{described}");
     assert!(!described.to_lowercase().contains("time limit"), "{described}");

@@ -1,9 +1,9 @@
 //! Jobs of several ranks, started by `mpiexec`: this program starts them, and is each of their
 //! ranks.
 //!
-//! `EVENKEEL_MPIEXEC` names another `mpiexec`. Jobs run one after the other, each limited to
-//! [`LIMIT`] by `mpiexec` itself, which protects from a job that hangs and decides nothing
-//! otherwise. An argument that is not a flag picks the tests whose names contain it.
+//! `EVENKEEL_MPIEXEC` names another `mpiexec`. Jobs run one after the other. `mpiexec` itself
+//! limits each to [`LIMIT`], which only protects from a hanging job. An argument that is not a flag
+//! selects the tests with names that contain it.
 
 mod jobs;
 mod programs;
@@ -12,10 +12,10 @@ use std::env;
 use std::panic;
 use std::process::ExitCode;
 
-/// What a rank finds in its environment: which of the programs it is.
+/// The variable that names the program of a rank.
 const PROGRAM: &str = "EVENKEEL_MPI_PROGRAM";
 
-/// After how many seconds `mpiexec` ends a job.
+/// The number of seconds after which `mpiexec` ends a job.
 const LIMIT: &str = "120";
 
 fn main() -> ExitCode {

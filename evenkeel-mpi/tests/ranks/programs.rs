@@ -18,7 +18,7 @@ use std::time::Duration;
 /// Longer than any job may take.
 const FOR_EVER: Duration = Duration::from_secs(3600);
 
-/// Runs a program by name; says `rank N: end` if it gets there.
+/// Runs a program by name; prints `rank N: end` if it gets there.
 pub(crate) fn run(program: &str) -> ExitCode {
     let rank = match program {
         "order" => exchange(Rank::start(&Config::new()), 600, &mut || Duration::ZERO),
@@ -59,7 +59,7 @@ pub(crate) fn run(program: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// A rank, and what it has seen.
+/// A rank, with a record of its events.
 struct Rank {
     transport: MpiTransport,
     others: Vec<NodeId>,
@@ -71,7 +71,7 @@ struct Rank {
 }
 
 impl Rank {
-    /// Starts, and awaits that all others are up.
+    /// Starts, and waits until all other ranks are up.
     fn start(config: &Config) -> Self {
         let transport = MpiTransport::start(config).expect("the job starts");
         let own = transport.local().number();
@@ -95,8 +95,8 @@ impl Rank {
         self.transport.local().number()
     }
 
-    /// Takes one event, if there is one; frames must be the next of their senders. Whether there
-    /// was one.
+    /// Takes one event, if there is one, and returns whether there was one. A frame must be the
+    /// next of its sender.
     fn step(&mut self) -> bool {
         match self.transport.poll() {
             None => return false,
@@ -127,7 +127,7 @@ impl Rank {
         }
     }
 
-    /// Sends the frame with a number, whatever it takes.
+    /// Sends the frame with a number, and tries until it is accepted.
     fn send(&mut self, to: NodeId, number: u32, length: usize) {
         let mut frame = content(self.transport.local(), to, number, length);
         while let Err(refused) = self.transport.send(to, frame) {
@@ -146,7 +146,7 @@ impl Rank {
         refused.why
     }
 
-    /// How many frames are refused by none, to one node, without a poll.
+    /// Returns how many frames to one node are accepted without a poll.
     fn fill(&mut self, to: NodeId, length: usize) -> u32 {
         for number in 0.. {
             let frame = content(self.transport.local(), to, number, length);
@@ -159,7 +159,7 @@ impl Rank {
         unreachable!("a loop without an end")
     }
 
-    /// Leaves, awaits that all have left and that all buffers are back, and ends.
+    /// Leaves, waits until all ranks have left and all buffers are back, and ends.
     fn end(mut self) -> u32 {
         self.transport.leave();
         self.until(|rank| rank.left.len() == rank.others.len() && !rank.transport.is_sending());
@@ -169,7 +169,7 @@ impl Rank {
     }
 }
 
-/// What is in the frame with a number between two nodes.
+/// Returns the contents of the frame with a number between two nodes.
 fn content(from: NodeId, to: NodeId, number: u32, length: usize) -> Vec<u8> {
     let seed =
         (u64::from(from.number()) << 40) ^ (u64::from(to.number()) << 32) ^ u64::from(number);
@@ -194,10 +194,10 @@ impl Random {
     }
 }
 
-/// All lengths that are handled differently, mixed.
+/// A mix of all lengths that are handled differently.
 const LENGTHS: [usize; 11] = [0, 1, 8, 3_999, 4_000, 4_001, 70_000, 12, 0, 8_192, 1_000];
 
-/// Everybody sends everybody frames of all lengths, with pauses.
+/// Each rank sends frames of all lengths to each other rank, with pauses.
 fn exchange(mut rank: Rank, frames: u32, delay: &mut dyn FnMut() -> Duration) -> u32 {
     let mut lengths = Random(77);
     for number in 0..frames {
@@ -241,15 +241,15 @@ fn small() -> u32 {
     rank.end()
 }
 
-/// Rank 1 does not poll until rank 0 is full; they agree on that by a message of bare MPI, which
-/// moves on what is under way.
+/// Rank 1 does not poll until rank 0 is full. They agree on that by a message of bare MPI, which
+/// also makes progress with frames under way.
 fn full(length: usize) -> u32 {
     const WINDOW: u32 = 16;
     let mut rank = Rank::start(&Config::new().window(WINDOW));
     let (other, world) = (rank.others[0], SimpleCommunicator::world());
     if rank.number() == 0 {
         let sent = rank.fill(other, length);
-        // The receives that are always posted take some without a poll, but only when MPI moves,
+        // The posted receives take some frames without a poll, but only when MPI makes progress,
         // which it does not here.
         assert!((WINDOW - 1..=WINDOW + 8).contains(&sent), "{sent} frames");
         world.process_at_rank(1).send(&sent);
@@ -267,12 +267,12 @@ fn full(length: usize) -> u32 {
     rank.end()
 }
 
-/// Frames to two ranks that do not poll: what fits is bounded over both.
+/// Frames to two ranks that do not poll: one bound holds for both together.
 fn in_flight() -> u32 {
     let mut rank = Rank::start(&Config::new().in_flight(10));
     let world = SimpleCommunicator::world();
     if rank.number() == 0 {
-        // Long frames stay in flight until they are matched, each with its announcement or without.
+        // Long frames stay in flight until they are matched, with or without their announcements.
         let first = rank.fill(NodeId::new(1), 100_000);
         let second = rank.fill(NodeId::new(2), 100_000);
         assert!((5..=10).contains(&first), "{first} frames");
@@ -301,7 +301,7 @@ fn leave() -> u32 {
         rank.transport.leave();
         rank.transport.leave();
         let to = rank.others[0];
-        assert_eq!(rank.refusal(to, vec![1]), Refusal::Down, "who leaves sends no more");
+        assert_eq!(rank.refusal(to, vec![1]), Refusal::Down, "a rank that leaves sends no more");
     } else {
         rank.until(|rank| rank.left.contains(&leaver));
         assert_eq!(rank.received.get(&leaver), Some(&50), "down comes after the last frame");
@@ -310,8 +310,7 @@ fn leave() -> u32 {
     rank.end()
 }
 
-/// Rank 0 drops its transport at once, while the others go on for a while, and send to it what they
-/// like.
+/// Rank 0 drops its transport at once, while the others go on for a while, and send to it.
 fn early() -> u32 {
     let mut rank = Rank::start(&Config::new());
     if rank.number() == 0 {
@@ -337,7 +336,7 @@ fn exchange_with(rank: &mut Rank, other: NodeId, frames: u32) {
     rank.until(|rank| rank.received.get(&other) == Some(&frames));
 }
 
-/// Nobody calls `leave`, and long frames are under way.
+/// No rank calls `leave`, and long frames are under way.
 fn dropped() -> u32 {
     let mut rank = Rank::start(&Config::new());
     for to in rank.others.clone() {
@@ -352,13 +351,13 @@ fn wait() -> u32 {
     let mut rank = Rank::start(&Config::new());
     let other = rank.others[0];
     let waker = rank.transport.waker();
-    // One that comes before the wait.
+    // A call of the waker before the wait.
     waker();
     rank.transport.wait(FOR_EVER);
-    // Without one a wait ends by itself.
+    // Without a call a wait ends by itself.
     rank.transport.wait(Duration::ZERO);
     rank.transport.wait(Duration::from_millis(3));
-    // One that comes from another thread, at any time.
+    // A call from another thread, at any time.
     for pause in [0, 1, 30, 300] {
         let waker = waker.clone();
         let ringer = thread::spawn(move || {
@@ -368,7 +367,7 @@ fn wait() -> u32 {
         rank.transport.wait(FOR_EVER);
         ringer.join().expect("the ringer does not panic");
     }
-    // A frame, after long silence.
+    // A frame after a long silence.
     if rank.number() == 0 {
         thread::sleep(Duration::from_millis(100));
         rank.send(other, 0, 8);
@@ -378,7 +377,7 @@ fn wait() -> u32 {
     rank.end()
 }
 
-/// Rank 0 leaves, and goes on with work of its own, for which the other waits before it leaves.
+/// Rank 0 leaves, and goes on with other work, for which rank 1 waits before it leaves.
 fn early_node(workers: usize) -> u32 {
     let mark =
         std::env::temp_dir().join(format!("evenkeel-mpi-{}", std::os::unix::process::parent_id()));
@@ -424,7 +423,7 @@ fn node(workers: usize) -> (evenkeel::Runtime, Node) {
     (runtime, node)
 }
 
-/// A handler of rank 1 panics, which ends its actor and nothing else.
+/// A handler of rank 1 panics, which ends only its actor.
 fn handler_panics(workers: usize) -> u32 {
     let (runtime, node) = node(workers);
     runtime.block_on(async {
@@ -441,7 +440,7 @@ fn handler_panics(workers: usize) -> u32 {
     node.id().number()
 }
 
-/// Rank 1 panics outside of all actors: its node is dropped with what had it, and leaves.
+/// Rank 1 panics outside of all actors: its node is dropped with its owner, and leaves.
 fn part_panics(workers: usize) -> u32 {
     let (runtime, node) = node(workers);
     runtime.block_on(async move {
@@ -454,7 +453,7 @@ fn part_panics(workers: usize) -> u32 {
     })
 }
 
-/// Panics at a poll from when it is set.
+/// A transport that panics at a poll once the flag is set.
 struct Breaks(Arc<AtomicBool>);
 
 impl Alter<MpiTransport> for Breaks {
@@ -464,7 +463,7 @@ impl Alter<MpiTransport> for Breaks {
     }
 }
 
-/// What drives rank 1's transport panics, while both ranks wait for what does not come.
+/// The host of rank 1's transport panics while both ranks wait in vain.
 fn host_panics(workers: usize) -> u32 {
     let runtime = evenkeel::Builder::new().workers(workers).build().expect("a runtime");
     let breaks = Arc::<AtomicBool>::default();
@@ -518,7 +517,7 @@ fn differs() -> u32 {
     rank
 }
 
-/// The ranks are programs of different names.
+/// The ranks run programs with different names.
 fn programs() -> u32 {
     let error = MpiTransport::start(&Config::new()).expect_err("they are different");
     let StartError::Programs { here, among } = &error else { panic!("{error}") };
@@ -529,12 +528,12 @@ fn programs() -> u32 {
     u32::from(here == OTHER)
 }
 
-/// They are, and say that they belong together.
+/// The ranks run programs with different names, which declare one common name.
 fn programs_of_one_name() -> u32 {
     Rank::start(&Config::new().program("both")).end()
 }
 
-/// Rank 1 is lost in the midst of a stream that has no end.
+/// Rank 1 is lost in the middle of an endless stream.
 fn lost(how: fn()) -> u32 {
     let mut rank = Rank::start(&Config::new());
     for number in 0_u32.. {
@@ -549,7 +548,7 @@ fn lost(how: fn()) -> u32 {
     rank.end()
 }
 
-/// Ends this process as nobody can prevent.
+/// Kills this process by a signal that it cannot catch.
 fn kill() {
     let own = process::id().to_string();
     let status = Command::new("kill").args(["-KILL", &own]).status();

@@ -13,13 +13,13 @@ use std::time::Duration;
 /// microsecond; no benchmark sets it.
 const LOOK: u32 = 8;
 
-/// Ends the wait of a host's thread as a waker, in the transport or outside.
+/// A waker that ends the wait of a host's thread, in the transport or outside.
 struct OfThread(TransportWaker, Thread);
 
 impl Wake for OfThread {
     fn wake(self: Arc<Self>) {
         (self.0)();
-        // If it is not parked, this may end a later park, which looks at what it waits for and
+        // If the thread is not parked, this may end a later park. The thread then looks round and
         // parks again.
         self.1.unpark();
     }
@@ -27,8 +27,8 @@ impl Wake for OfThread {
 
 impl<T: Transport, D: Deliver> Host<T, D> {
     /// Drives the transport on this thread until the multiplexer has been
-    /// [closed](super::Multiplexer::close), everything is sent and the transport has ended. It is
-    /// dropped on this thread.
+    /// [closed](super::Multiplexer::close), everything is sent and the transport has ended. Drops
+    /// the transport on this thread.
     pub fn run(mut self) {
         let waker = Waker::from(Arc::new(OfThread(self.transport.waker(), thread::current())));
         loop {
@@ -37,7 +37,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
                 Some(Idle::Spin) => std::hint::spin_loop(),
                 Some(Idle::Yield) => thread::yield_now(),
                 Some(Idle::Wait(most)) => {
-                    // If the transport is still sending, it is its progress that is waited for, in
+                    // While the transport is still sending, the host waits for its progress, in
                     // short steps at first.
                     if self.multiplexer.park_host(&waker) || self.is_closed {
                         let most = Duration::from_nanos(most);
@@ -53,16 +53,16 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         }
     }
 
-    /// Drives the transport from a task, for runtimes whose only worker is also the transport's
-    /// thread. Every turn is followed by a yield, so that tasks that are ready run in between, to
-    /// the end: however long the transport waits for others before it can be dropped, its worker
-    /// goes on. Other processes are offered the core once in a silence: with no offer a node uses
-    /// up its share of a core that the other waits for, and with one in each turn either is there
-    /// for moments only, in which the other is not.
+    /// Drives the transport from a task, for runtimes with a single worker that is also the
+    /// transport's thread. The task yields after every turn, so that ready tasks run in between,
+    /// also during the end: however long the transport waits for other nodes before it can be
+    /// dropped, its worker goes on. The host offers its core to other processes once in each
+    /// silence. With no offer a node uses up its share of a core for which its peer waits. With one
+    /// in each turn either node runs for moments only, in which the other does not.
     ///
     /// # Cancel safety
-    /// A future that is dropped ends as a host that panics: all other nodes are down for those who
-    /// send here.
+    /// A dropped future ends like a host that panics: all other nodes are down for the senders of
+    /// this node.
     pub async fn drive(mut self) {
         // Whether the core has been offered in this silence.
         let mut has_offered = false;
@@ -74,7 +74,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
                     evenkeel::yield_now().await;
                 }
                 Some(Idle::Yield) => {
-                    // The peer may be what waits for the core; no other task does.
+                    // The peer may wait for the core; no other task of this worker does.
                     if !has_offered && evenkeel::internal::is_alone() {
                         has_offered = true;
                         thread::yield_now();
@@ -94,7 +94,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
                         if self.flushes {
                             self.multiplexer.flush_as(context.waker());
                         }
-                        // The last look at the transport, which leaves the waker in the same step.
+                        // The last look at the transport leaves the waker in the same step.
                         let waits = !self.is_full && !self.is_ending;
                         let due = if waits { self.transport.wakes(context.waker()) } else { None };
                         if due == Some(Duration::ZERO) {
@@ -120,15 +120,15 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         Idle::Spin
     }
 
-    /// Looks at the transport again, as long as no other task of the worker is ready: what would
-    /// send has sent, and a way through the worker's loop takes as long as a look. Says whether
-    /// anything has come.
+    /// Looks at the transport again while no other task of the worker is ready: all senders have
+    /// sent, and a way through the worker's loop takes as long as a look. Returns whether anything
+    /// has come.
     fn looks_again(&mut self) -> bool {
         (0..policy::LOOKS_ALONE).any(|_| evenkeel::internal::is_alone() && self.receive())
     }
 
-    /// One turn, and what to do after it, where the host yields for so long before it waits; `None`
-    /// if that was the last.
+    /// Makes one turn and returns what to do after it; `None` after the last turn. The host yields
+    /// for `yields` nanoseconds before it waits.
     fn step(&mut self, yields: u64) -> Option<Idle> {
         match self.turn() {
             Progress::Worked => Some(self.has_worked()),
@@ -137,14 +137,14 @@ impl<T: Transport, D: Deliver> Host<T, D> {
             {
                 Some(self.has_worked())
             }
-            // The clock is not looked at by each of a few quick turns.
+            // A few quick turns share one look at the clock.
             Progress::Idle if !self.turns.is_multiple_of(LOOK) && self.spins => Some(Idle::Spin),
             Progress::Idle => {
                 let now = evenkeel::internal::now();
                 if self.worked == 0 {
                     self.worked = now;
                 }
-                // A worker's clock may be ahead by a little, and then not.
+                // The clock of a worker may be ahead by a little, and later not.
                 let idle = policy::idle(now.saturating_sub(self.worked), yields);
                 self.spins = idle == Idle::Spin;
                 Some(idle)

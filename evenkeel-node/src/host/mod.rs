@@ -1,32 +1,32 @@
-//! The host: drives a transport, on a thread of its own or as a task.
+//! The host drives a transport, on a thread of its own or as a task.
 //!
-//! One turn takes the frames that lanes have handed over, gives the transport as many as it takes,
-//! and hands on what has come: one frame, or [as many as there are](super::policy::looks_for_more)
-//! if the turn before has found one too. The host splits no frame: the implementor of [`Deliver`]
-//! gives frames to workers.
+//! One turn takes the frames that lanes have handed over, and gives the transport as many as it
+//! accepts. Then it hands on the events that have come: up to one frame, or [all
+//! frames](super::policy::looks_for_more) if the turn before had one too. The host splits no frame:
+//! the implementor of [`Deliver`] gives frames to workers.
 //!
 //! # When there is nothing to do
-//! The host [looks again](super::policy::idle) at once for a short while, then lets others run in
-//! between, then waits, for longer each time. One that is a task, and the only one that is ready,
-//! looks [several times](super::policy::LOOKS_ALONE) in a turn, so that what comes in the middle of
-//! a conversation waits for neither the worker's loop nor a sleep. The host leaves its waker with
-//! the [departures](super::multiplexer) before it waits, in the same step in which it sees that
-//! there are none; a thread waits inside [`Transport::wait`], and a task sleeps, once it has left
-//! its waker with the transport too. So a frame that is handed over ends a wait, always; what
-//! arrives ends it where the transport can, and is found at the end of the wait where it cannot.
+//! The host [looks again](super::policy::idle) at once for a short while, then yields between
+//! looks, then waits, for longer each time. A host that is a task, and the only ready one, looks
+//! [several times](super::policy::LOOKS_ALONE) in a turn: a frame in the middle of a conversation
+//! waits for neither the worker's loop nor a sleep. Before it waits, the host leaves its waker with
+//! the [departures](super::multiplexer), in the same step in which it sees that there are none. A
+//! thread waits inside [`Transport::wait`]; a task sleeps, once it has left its waker with the
+//! transport too. So a handed-over frame always ends a wait. An arriving frame ends it if the
+//! transport can; otherwise the host finds it when the wait ends.
 //!
-//! A host without [room](Deliver::has_room) waits for that: not inside of the transport, whose wait
-//! ends at once as long as something is there that is not taken. It looks once more whether there
-//! is room after it has left its waker. The reader that makes room does that first and then takes
-//! the waker, under the same lock, so either the look sees the room or the waker is found.
+//! A host without [room](Deliver::has_room) waits for room, but not inside of the transport: that
+//! wait ends at once as long as the transport has untaken events. After it has left its waker the
+//! host looks once more for room. The reader first makes room and then takes the waker, under the
+//! same lock. So either the host sees the room or the reader finds the waker.
 //!
 //! # The end
-//! After [`Multiplexer::close`] the host sends what was handed over, drops what it has for nodes
-//! that have never come up, and says that this node leaves. Once the transport has sent everything
-//! it is not polled any more: it [ends](Transport::ended) by itself, with waits between two looks
-//! as at other times, which block a thread of the host's own and no worker. Then the host is
-//! finished, and drops it. If a host ends otherwise, by a panic, all nodes are down for those who
-//! send here.
+//! After [`Multiplexer::close`] the host sends the handed-over frames, drops those for nodes that
+//! have never come up, and tells the transport that this node leaves. Once the transport has sent
+//! everything, the host does not poll it again, but waits until it has [ended](Transport::ended),
+//! with the usual waits between two looks. These block the host's own thread, but no worker. Then
+//! the host is finished, and drops the transport. If a host ends otherwise, by a panic, all nodes
+//! are down for the senders of this node.
 
 mod drive;
 #[cfg(test)]
@@ -37,111 +37,111 @@ use super::{DownReason, Event, NodeId, Refusal, Refused, Transport, policy};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What a host tells. It calls this from its own thread or task, and waits for it.
+/// Receives the events of a host. The host calls it from its own thread or task, and waits for it.
 pub trait Deliver {
-    /// A frame has come. It is untrusted bytes. If it has been read, its buffer is given back; if
-    /// others read it, it is worth [recycling](Multiplexer::recycle) then.
+    /// Takes a frame that has come: untrusted bytes. Returns the buffer if it has read the frame.
+    /// If other threads read it, they may [recycle](Multiplexer::recycle) the buffer later.
     fn frame(&mut self, from: NodeId, frame: Vec<u8>) -> Option<Vec<u8>>;
 
-    /// The host is about to hand on what has come.
+    /// Called before the host hands on events.
     fn begin(&mut self) {}
 
-    /// Whether further frames are taken now. If not, the host does not look for any, unless the
-    /// transport is still sending and needs to be polled for that; the reader that has made room
-    /// wakes it.
+    /// Returns whether there is room for further frames. If not, the host does not look for any,
+    /// unless the transport is still sending and needs polls for that. The reader that makes room
+    /// wakes the host.
     fn has_room(&self) -> bool {
         true
     }
 
-    /// Whether the host hands on no more in this turn.
+    /// Returns whether the host hands on no more events in this turn.
     fn gives_way(&self) -> bool {
         false
     }
 
-    /// A node can be sent to.
+    /// Called when a node can be sent to.
     fn up(&mut self, node: NodeId);
 
-    /// A node is down: nothing more comes from it, and nothing more gets to it. `lost` messages
-    /// were on this side of the transport yet.
+    /// Called when a node is down: nothing more comes from it or gets to it. `lost` messages to it
+    /// had not reached the transport.
     fn down(&mut self, node: NodeId, reason: DownReason, lost: u64);
 
-    /// The transport has refused a frame for good, with this many messages.
+    /// Called when the transport has refused a frame with this many `messages` for good.
     fn refused(&mut self, to: NodeId, messages: u32, why: Refusal);
 }
 
-/// What a turn has done.
+/// The result of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// Something.
+    /// The turn has sent or received.
     Worked,
-    /// Nothing.
+    /// There was nothing to do.
     Idle,
     /// This node has left; there will be no more turns.
     Finished,
 }
 
-/// Events that are handed on in one turn: the next turn sends what they have led to. An estimate;
-/// no benchmark sets it.
+/// The most events that one turn hands on: the next turn sends the frames to which they have led.
+/// An estimate; no benchmark sets it.
 ///
-/// Buffers that come back are not counted. A turn sends as many frames as the transport takes,
-/// which may be hundreds: if their buffers took the places of what comes, a node that sends would
-/// not read, and so not hear that it is to hold.
+/// Returned buffers do not count. A turn may send hundreds of frames: if their buffers took the
+/// places of arriving frames, a sending node would not read, and so would not learn that it is to
+/// hold.
 const EVENTS: usize = 64;
 
-/// Turns between two looks for messages that have waited for the cap. An estimate; no benchmark
-/// sets it.
+/// Turns between two looks for messages that have waited longer than the cap. An estimate; no
+/// benchmark sets it.
 const TURNS: u32 = 64;
 
-/// Buffers that a host keeps for itself; others are the transport's. An estimate: those of the
-/// frames of a turn; no benchmark sets it.
+/// The most buffers that a host keeps for itself; it gives others to the transport. An estimate:
+/// the frames of a turn; no benchmark sets it.
 const SPARE: usize = 8;
 
-/// Drives a transport; the module says how.
+/// Drives a transport, as described in the module.
 #[derive(Debug)]
 pub struct Host<T: Transport, D: Deliver> {
     transport: T,
     deliver: D,
     multiplexer: Arc<Multiplexer>,
-    /// Frames that were handed over, not sorted yet.
+    /// Handed-over frames that are not sorted yet.
     taken: VecDeque<Departure>,
     nodes: Vec<Node>,
-    /// How many nodes have frames that the transport has not taken yet.
+    /// How many nodes have frames that the transport has not accepted yet.
     behind: usize,
-    /// Buffers to be used again.
+    /// Buffers for reuse.
     spare: Vec<Vec<u8>>,
     turns: u32,
-    /// Whether no more frames will be handed over.
+    /// Whether the lanes hand over no more frames.
     is_closed: bool,
     has_left: bool,
-    /// Whether the transport has sent everything, and only its end is left.
+    /// Whether the transport has sent everything and only has to end.
     is_ending: bool,
-    /// Whether it is the flusher of all lanes.
+    /// Whether the host is the flusher of all lanes.
     flushes: bool,
-    /// Whether it has had something to do a moment ago.
+    /// Whether the host has worked a moment ago.
     spins: bool,
     /// Whether a frame has come in the last turn.
     flows: bool,
-    /// Whether nothing was looked for any more, as there was no room.
+    /// Whether the last turn stopped looking for events because there was no room.
     is_full: bool,
-    /// When the host had something to do, last.
+    /// When the host last had something to do.
     worked: u64,
 }
 
 #[derive(Debug, Default)]
 struct Node {
-    /// Frames that the transport has not taken yet.
+    /// Frames that the transport has not accepted yet.
     frames: VecDeque<Departure>,
     is_up: bool,
-    /// For ever.
+    /// A node that is down stays so.
     is_down: bool,
 }
 
 impl<T: Transport, D: Deliver> Host<T, D> {
-    /// Drives this transport for this multiplexer.
+    /// Creates a host that drives this transport for this multiplexer.
     ///
     /// # Panics
-    /// If the multiplexer is another node's, or if it makes frames that are longer than the
-    /// transport takes.
+    /// If the multiplexer is another node's, or if its frames may be longer than the transport
+    /// accepts.
     #[must_use]
     pub fn new(transport: T, multiplexer: Arc<Multiplexer>, deliver: D) -> Self {
         assert_eq!(transport.local(), multiplexer.local(), "one node has one number");
@@ -168,22 +168,22 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         }
     }
 
-    /// Has the host flush all lanes, at each turn; then there are no other
+    /// Makes the host flush all lanes at each turn; then there are no other
     /// [flushers](Multiplexer::flushers). For a host that is [a task](Self::drive) of the only
-    /// worker: its turn comes when what was ready before has run, as a flusher's does, and a frame
-    /// does not wait for one turn more.
+    /// worker: like a flusher's, its turn comes when the tasks that were ready before have run, and
+    /// a frame does not wait for one turn more.
     #[must_use]
     pub fn flushing(mut self) -> Self {
         self.flushes = true;
         self
     }
 
-    /// What it delivers to.
+    /// Returns the receiver of the host's events.
     pub fn deliver(&mut self) -> &mut D {
         &mut self.deliver
     }
 
-    /// One turn. Does not block.
+    /// Makes one turn. Does not block.
     pub fn turn(&mut self) -> Progress {
         self.turns = self.turns.wrapping_add(1);
         if self.is_ending {
@@ -214,16 +214,16 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         Progress::Idle
     }
 
-    /// Moves the transport's end on.
+    /// Advances the end of the transport.
     fn end(&mut self) -> Progress {
         if self.transport.ended() { Progress::Finished } else { Progress::Idle }
     }
 
-    /// Gives the transport what it takes.
+    /// Gives the transport as many frames as it accepts.
     fn send(&mut self) -> bool {
         self.is_closed = self.multiplexer.take_departures(&mut self.taken);
         let mut has_sent = !self.taken.is_empty();
-        // What has waited goes first.
+        // Waiting frames go first.
         if self.behind > 0 {
             for number in 0..self.nodes.len() {
                 has_sent |= self.send_to(number);
@@ -231,7 +231,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         }
         while let Some(departure) = self.taken.pop_front() {
             let number = departure.to.number() as usize;
-            // The multiplexer has links to nodes that there are.
+            // The multiplexer has links to existing nodes only.
             if self.nodes.get(number).is_some_and(|node| node.frames.is_empty()) {
                 if let Err(departure) = self.give(departure) {
                     self.keep(number, departure);
@@ -244,7 +244,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         has_sent
     }
 
-    /// Sends what has waited for a node, as far as the transport takes it.
+    /// Sends the waiting frames of a node, as far as the transport accepts them.
     fn send_to(&mut self, number: usize) -> bool {
         let mut has_sent = false;
         while let Some(departure) = self.nodes[number].frames.pop_front() {
@@ -258,8 +258,8 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         has_sent
     }
 
-    /// Gives the transport a frame, or drops it, if its node is down or it is refused for good. It
-    /// comes back if it is to be tried again.
+    /// Gives the transport a frame, or drops the frame if its node is down or the transport refuses
+    /// it for good. Returns a frame that is to be tried again.
     fn give(&mut self, departure: Departure) -> Result<(), Departure> {
         let Departure { to, sealed: Sealed { frame, messages }, is_queued } = departure;
         let node = &self.nodes[to.number() as usize];
@@ -274,15 +274,15 @@ impl<T: Transport, D: Deliver> Host<T, D> {
                     }
                     return Ok(());
                 }
-                // A node that is unknown will be up, unless this node leaves before.
+                // An unknown node comes up later, unless this node leaves before.
                 Err(Refused { frame, why })
                     if why == Refusal::Full
                         || why == Refusal::Unknown && !node.is_up && !self.is_closed =>
                 {
                     return Err(Departure { to, sealed: Sealed { frame, messages }, is_queued });
                 }
-                // If the node is down, the transport is about to say so; what has come from it
-                // before comes before that.
+                // If the node is down, the transport is about to say so, after it has given out all
+                // frames that came from the node before.
                 Err(Refused { why, .. }) => why,
             }
         };
@@ -291,7 +291,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         Ok(())
     }
 
-    /// Keeps a frame behind those that wait.
+    /// Keeps a frame behind the waiting ones.
     fn keep(&mut self, number: usize, mut departure: Departure) {
         if !departure.is_queued {
             departure.is_queued = true;
@@ -300,7 +300,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         self.nodes[number].frames.push_back(departure);
     }
 
-    /// Hands on what has come.
+    /// Hands on the events that have come.
     fn receive(&mut self) -> bool {
         self.deliver.begin();
         let (flows, mut frames) = (self.flows, 0);
@@ -346,7 +346,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     }
 
     fn is_up(&mut self, node: NodeId) {
-        // One that was down stays so, as its gate does.
+        // A node that was down stays so, as its gate does.
         if let Some(state) = self.nodes.get_mut(node.number() as usize).filter(|node| !node.is_down)
         {
             state.is_up = true;
@@ -361,8 +361,8 @@ impl<T: Transport, D: Deliver> Host<T, D> {
         };
         state.is_up = false;
         state.is_down = true;
-        // First nothing more gets in, then what has got in is dropped: what is in departures yet is
-        // so at the next turn.
+        // First the gate admits nothing more, then the admitted frames are dropped; those still
+        // among the departures are dropped at the next turn.
         let mut lost = self.multiplexer.node_is_down(node);
         self.behind -= usize::from(!state.frames.is_empty());
         for Departure { to, sealed, is_queued } in state.frames.drain(..) {
@@ -375,7 +375,8 @@ impl<T: Transport, D: Deliver> Host<T, D> {
 
 impl<T: Transport, D: Deliver> Drop for Host<T, D> {
     fn drop(&mut self) {
-        // Nobody sends any more: whoever waits for room, or puts a message in, hears of it.
+        // The host sends nothing more: a sender that waits for room, or puts a message in, gets an
+        // error.
         self.multiplexer.close();
         for node in 0..self.nodes.len() as u32 {
             self.multiplexer.node_is_down(NodeId::new(node));

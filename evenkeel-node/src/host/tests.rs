@@ -17,7 +17,7 @@ use std::time::Duration;
 const A: NodeId = NodeId::new(0);
 const B: NodeId = NodeId::new(1);
 
-/// Writes down what it is told.
+/// Writes down the events of a host.
 #[derive(Clone, Debug, Default)]
 struct Notes(Arc<Mutex<Vec<Note>>>);
 
@@ -70,7 +70,8 @@ struct Node {
     notes: Notes,
 }
 
-/// Buffers do not leave because time passes, as it does for a test that others keep from its core.
+/// Packing in which buffers do not leave because of time: other processes may keep a test from its
+/// core.
 fn timeless() -> Packing {
     Packing { cap: Duration::from_secs(3_600), ..Packing::default() }
 }
@@ -91,7 +92,7 @@ impl Node {
         self.multiplexer.link(to).unwrap()
     }
 
-    /// Turns until there is nothing to do.
+    /// Makes turns until there is nothing to do.
     fn settle(&mut self) -> Progress {
         loop {
             match self.host.turn() {
@@ -118,7 +119,7 @@ fn messages_get_from_node_to_node_packed() {
     }
     assert_eq!(nodes[0].settle(), Progress::Idle);
     nodes[1].settle();
-    assert_eq!(nodes[1].notes.take(), [Note::Up(A)], "nobody has flushed");
+    assert_eq!(nodes[1].notes.take(), [Note::Up(A)], "no flusher has run");
     nodes[0].multiplexer.flush();
     nodes[0].settle();
     nodes[1].settle();
@@ -133,7 +134,7 @@ fn a_host_that_turns_sends_what_is_old() {
     let cap = Duration::from_nanos(1);
     let (_control, mut nodes) = nodes(2, Faults::default(), Packing { cap, ..Packing::default() });
     send(&nodes[0].link(B), 0).unwrap();
-    assert_eq!(nodes[0].multiplexer.traffic(B).frames_out, 0, "nobody has looked");
+    assert_eq!(nodes[0].multiplexer.traffic(B).frames_out, 0, "the host has made no turn");
     while nodes[0].multiplexer.traffic(B).frames_out == 0 {
         let _ = nodes[0].host.turn();
     }
@@ -175,8 +176,7 @@ fn a_node_that_is_lost_is_an_event_and_its_messages_are_counted() {
     nodes[0].settle();
     let notes = nodes[0].notes.take();
     let lost = DownReason::Lost("the node was killed".to_owned());
-    // Whether the transport refuses the frame first, or tells of the loss first, is the
-    // transport's.
+    // The transport may refuse the frame first, or report the loss first.
     assert_eq!(notes, [Note::Refused(B, 1, Refusal::Down), Note::Down(B, lost, 1)]);
     assert_eq!(nodes[0].multiplexer.traffic(B).messages_lost, 2);
     assert_eq!(send(&link, 3), Err(PutError::Down));
@@ -210,7 +210,7 @@ fn closing_sends_everything_and_the_others_hear_that_the_node_has_left() {
 }
 
 #[test]
-fn a_host_that_is_dropped_leaves_nobody_waiting() {
+fn a_host_that_is_dropped_leaves_no_sender_waiting() {
     let packing = Packing { waiting: 1, ..Packing::default() };
     let (_control, mut nodes) = nodes(2, Faults::default(), packing);
     let link = nodes[0].link(B);

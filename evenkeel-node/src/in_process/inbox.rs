@@ -1,4 +1,4 @@
-//! What is on its way to one node.
+//! The frames on their way to one node.
 
 use super::super::{DownReason, Event, NodeId, Refusal, Refused};
 use std::collections::VecDeque;
@@ -17,24 +17,24 @@ pub(super) struct Inbox {
 struct State {
     /// From each node.
     ways: Vec<Way>,
-    /// Whose turn it is where frames are due at the same time.
+    /// The node that comes first among those with frames due at the same time.
     turn: usize,
-    /// Whether the waker was called since the last wait.
+    /// Whether the waker has been called since the last wait.
     woken: bool,
     waiting: bool,
-    /// The receiver's task, if that waits.
+    /// The waker of the receiver's task, if it waits.
     task: Option<Waker>,
 }
 
-/// What is on its way from one node.
+/// The frames on their way from one node.
 #[derive(Debug, Default)]
 struct Way {
     flights: VecDeque<Flight>,
-    /// When the last of them is due; the next is not due before.
+    /// When the last frame is due; the next is not due before.
     last_due: u64,
-    /// Whether anything more can be sent.
+    /// Whether sending is refused.
     is_shut: bool,
-    /// What is to be said once all flights have been received.
+    /// The event that follows once all flights have been received.
     down: Option<DownReason>,
 }
 
@@ -88,7 +88,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// After what is on its way, nothing more comes: the sender has left.
+    /// Notes that the sender has left: nothing comes after the frames on their way.
     pub(super) fn push_leave(&self, from: NodeId) {
         let mut state = self.lock();
         let way = &mut state.ways[from.number() as usize];
@@ -99,13 +99,13 @@ impl Inbox {
         }
     }
 
-    /// What is not due yet is lost, and nothing more comes.
+    /// Loses the frames that are not due yet; nothing more comes.
     pub(super) fn lose(&self, from: NodeId, now: u64, reason: DownReason) {
         let mut state = self.lock();
         let way = &mut state.ways[from.number() as usize];
         let under_way = way.flights.len();
         way.flights.retain(|flight| flight.due <= now);
-        // A node that has left, and all of whose frames come, is not lost.
+        // A node that has left and loses no frame is not lost.
         if !way.is_shut || way.flights.len() < under_way {
             way.down = Some(reason);
         }
@@ -113,7 +113,8 @@ impl Inbox {
         self.notify(state);
     }
 
-    /// The node is gone: whatever is sent to it is refused, and nobody receives what is here.
+    /// Closes the inbox of a node that is gone: sends to it are refused, and its frames are
+    /// dropped.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         for way in &mut state.ways {
@@ -126,14 +127,14 @@ impl Inbox {
         drop(task);
     }
 
-    /// The next event that is due.
+    /// Takes the next event that is due.
     pub(super) fn pop(&self, now: impl FnOnce() -> u64) -> Option<Event> {
         let mut state = self.lock();
         let turn = state.turn;
         let ways = state.ways.len();
         let order = (turn..ways).chain(0..turn);
         let due = order.filter_map(|from| Some((state.ways[from].next_due()?, from)));
-        // The first of those that are due at the same time.
+        // The first of the nodes with frames due at the same time.
         let (due, from) = due.min_by_key(|&(due, _)| due)?;
         if due > 0 && due > now() {
             return None;
@@ -151,7 +152,7 @@ impl Inbox {
         self.lock().next_due()
     }
 
-    /// Waits until something is due, or the waker was called, or `most` has passed.
+    /// Waits until an event is due, or the waker has been called, or `most` has passed.
     pub(super) fn wait(&self, most: Duration, clock_runs: bool, now: impl FnOnce() -> u64) {
         let mut state = self.lock();
         let mut limit = most;
@@ -173,15 +174,15 @@ impl Inbox {
         state.woken = false;
     }
 
-    /// Leaves the receiver's task, unless something is due; says when it is, as far as is known,
-    /// from now.
+    /// Leaves the waker of the receiver's task, unless an event is due. Returns the time until the
+    /// next event, as far as it is known.
     pub(super) fn wakes(
         &self,
         task: &Waker,
         clock_runs: bool,
         now: impl FnOnce() -> u64,
     ) -> Duration {
-        // What wakers do as they are copied and dropped is not done under the lock.
+        // Wakers are copied and dropped outside the lock: they may run any code.
         let task = task.clone();
         let mut state = self.lock();
         let left = state.next_due().map(|due| due.saturating_sub(now()));
@@ -208,7 +209,7 @@ impl State {
 }
 
 impl Way {
-    /// When there is an event; zero if it is about a connection.
+    /// Returns when the next event is due; zero if it is about a connection.
     fn next_due(&self) -> Option<u64> {
         match (self.flights.front(), &self.down) {
             (Some(flight), _) => Some(flight.due),

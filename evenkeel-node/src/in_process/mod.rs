@@ -1,22 +1,22 @@
-//! Several nodes in one process: for tests, and for one machine.
+//! Several nodes in one process, for tests and for one machine.
 //!
-//! Frames are moved, not copied. [`Faults`] adds what real networks do: a frame takes a random
-//! time, so frames of different pairs of nodes overtake each other, never those of one pair; and
-//! [`Control`] loses nodes and connections. What is random depends on the seed and on what each
-//! node sends alone, not on threads; with a [`Clock::Manual`] a run is the same each time.
+//! Frames are moved, not copied. [`Faults`] adds the delays of real networks: a frame takes a
+//! random time, so frames of different pairs of nodes overtake each other, but never those of one
+//! pair. [`Control`] loses nodes and connections. Random delays depend on the seed and on what each
+//! node sends, not on threads; with a [`Clock::Manual`] a run is the same each time.
 //!
 //! # Protocol
 //! Each node has an *inbox*, under a lock: for each other node the frames on their way from there,
 //! with the times at which they are due. A sender pushes into the receiver's inbox; a receiver
-//! polls its own. Times never fall within a pair, so the first frame of a pair is the first that is
-//! due. A connection that is lost stays so: the frames that are due are still received, the others
-//! are dropped, and then comes [`Event::Down`], once.
+//! polls its own. Due times never decrease within a pair, so the first frame of a pair is the first
+//! that is due. A lost connection stays lost: the receiver still gets the frames that are due, the
+//! others are dropped, and then [`Event::Down`] follows, once.
 //!
 //! # Why no wake-up is lost
 //! A receiver looks at its inbox, and falls asleep or leaves the waker of its task, in one hold of
-//! the lock; the thread that pushes, loses a connection or calls the waker does so under the lock,
-//! and notifies and wakes. What is not due yet wakes no receiver when it is: one sleeps until then
-//! at the latest.
+//! the lock. A thread that pushes, loses a connection or calls the waker changes the inbox under
+//! the same lock, and then notifies and wakes. No wake-up marks the time at which a frame becomes
+//! due: a receiver sleeps no longer than until then.
 
 mod inbox;
 #[cfg(test)]
@@ -35,22 +35,22 @@ use std::time::{Duration, Instant};
 /// What a network does to frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Faults {
-    /// What is random depends on this.
+    /// The seed of the random delays.
     pub seed: u64,
-    /// How long a frame takes, evenly distributed; longer, if one before it from the same node to
-    /// the same takes longer.
+    /// How long a frame takes, evenly distributed; longer if an earlier frame of the same pair
+    /// takes longer.
     pub delay: Range<Duration>,
-    /// As many frames may be on their way from one node to another; beyond, sending is refused as
+    /// The most frames on their way from one node to another; beyond it, sending is refused as
     /// [`Refusal::Full`].
     pub under_way: usize,
     /// The longest frame.
     pub longest_frame: usize,
-    /// By which clock.
+    /// The clock of the network.
     pub clock: Clock,
 }
 
 impl Default for Faults {
-    /// None: no delay, 1024 frames under way, frames of up to 1 GiB, the real clock.
+    /// No faults: no delay, 1,024 frames under way, frames of up to 1 GiB, the real clock.
     fn default() -> Self {
         Self {
             seed: 0,
@@ -62,27 +62,27 @@ impl Default for Faults {
     }
 }
 
-/// What time it is in a network.
+/// The clock of a network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
-    /// The time passes.
+    /// Time passes by itself.
     #[default]
     Real,
-    /// It passes when [`Control::advance`] says so.
+    /// Time passes only when [`Control::advance`] is called.
     Manual,
 }
 
-/// What all nodes share.
+/// The state that all nodes share.
 #[derive(Debug)]
 struct Shared {
     inboxes: Vec<Inbox>,
     faults: Faults,
     start: Instant,
-    /// What the manual clock shows, in nanoseconds.
+    /// The time of the manual clock, in nanoseconds.
     manual: AtomicU64,
 }
 
-/// Does things to a network.
+/// Controls a network: loses nodes and connections, and advances the clock.
 #[derive(Clone, Debug)]
 pub struct Control {
     shared: Arc<Shared>,
@@ -93,15 +93,15 @@ pub struct Control {
 pub struct InProcess {
     shared: Arc<Shared>,
     local: NodeId,
-    /// For the delays to each node.
+    /// The generator of the delays to each node.
     random: Vec<Random>,
-    /// That the other nodes are up. A send adds nothing: its buffer goes to the receiver, and what
-    /// came back would stand before what has arrived.
+    /// Events for the other nodes that are up. A send adds none: its buffer goes to the receiver,
+    /// and a returned buffer would stand before arrived frames.
     events: VecDeque<Event>,
     has_left: bool,
 }
 
-/// A network of this many nodes. All of them are up from the beginning.
+/// Creates a network of `nodes` nodes, all of which are up from the beginning.
 ///
 /// # Examples
 /// ```
@@ -135,7 +135,7 @@ impl Shared {
         self.inboxes.get(node.number() as usize)
     }
 
-    /// Nothing more comes from `from` to `to` than what is due.
+    /// Loses the connection from `from` to `to`: only frames that are due still come.
     fn lose(&self, from: NodeId, to: NodeId, how: &str) {
         if let Some(inbox) = self.inbox(to) {
             inbox.lose(from, self.now(), DownReason::Lost(how.to_owned()));
@@ -152,20 +152,20 @@ impl Shared {
 }
 
 impl Control {
-    /// Loses a node, as if its process died: the others receive what is due from it, and then hear
-    /// that it is down. It hears that all others are.
+    /// Loses a node, as if its process died: the others receive the frames that are due from it,
+    /// and then learn that it is down. The lost node learns that all others are down.
     pub fn kill(&self, node: NodeId) {
         self.shared.lose_node(node, "the node was killed");
     }
 
-    /// Loses the connection between two nodes: each hears that the other is down.
+    /// Loses the connection between two nodes: each learns that the other is down.
     pub fn cut(&self, a: NodeId, b: NodeId) {
         let how = "the connection was cut";
         self.shared.lose(a, b, how);
         self.shared.lose(b, a, how);
     }
 
-    /// Lets time pass.
+    /// Advances the manual clock.
     ///
     /// # Panics
     /// If the clock is the real one.
@@ -175,8 +175,7 @@ impl Control {
         self.shared.inboxes.iter().for_each(Inbox::wake);
     }
 
-    /// When the next frame is due that has not been received yet, as a duration from now; zero if
-    /// one is.
+    /// Returns the time until the next unreceived frame is due; zero if one is due already.
     #[must_use]
     pub fn next_due(&self) -> Option<Duration> {
         let due = self.shared.inboxes.iter().filter_map(Inbox::next_due).min()?;
@@ -187,8 +186,8 @@ impl Control {
 impl InProcess {
     fn new(shared: &Arc<Shared>, local: u32) -> Self {
         let nodes = shared.inboxes.len() as u32;
-        // Each pair has its own numbers, so that what one node sends does not change how long
-        // another's frames take.
+        // Each pair has its own random numbers, so the frames of one node do not change the delays
+        // of another.
         let pair = |to: u32| (u64::from(local) << 32 | u64::from(to)).wrapping_mul(0x9E37_79B9);
         let random = (0..nodes).map(|to| Random::new(shared.faults.seed ^ pair(to))).collect();
         let others = (0..nodes).filter(|&node| node != local);

@@ -1,5 +1,4 @@
-//! The network in one process: what it keeps, what it may do to frames, what becomes of nodes that
-//! are lost.
+//! The network in one process: the order it keeps, its faults, and lost nodes.
 
 use super::{Clock, Control, Faults, InProcess, network};
 use crate::{DownReason, Event, NodeId, Refusal, Transport};
@@ -18,7 +17,7 @@ fn manual(seed: u64, most: u64) -> Faults {
     Faults { seed, delay, clock: Clock::Manual, ..Faults::default() }
 }
 
-/// All that has happened at a node, without the beginning.
+/// Returns all events at a node, without those of the beginning.
 fn events(node: &mut InProcess) -> Vec<Event> {
     std::iter::from_fn(|| node.poll()).filter(|event| !matches!(event, Event::Up { .. })).collect()
 }
@@ -43,7 +42,7 @@ fn all_nodes_are_up_at_the_first_polls() {
     assert_eq!(up, BTreeSet::from([A, C]));
 }
 
-/// Sends from every node to every other while time passes, and gives what each has received, in
+/// Sends from every node to every other while time passes, and returns what each has received, in
 /// order.
 fn run(seed: u64) -> Vec<Vec<(u32, u8)>> {
     let (control, mut nodes) = network(4, manual(seed, 1_000));
@@ -114,11 +113,11 @@ fn survivors_of_a_node_receive_what_is_due_and_then_hear_of_it() {
     nodes[1].send(C, vec![5]).unwrap();
     control.advance(Duration::from_nanos(1_000));
     assert_eq!(events(&mut nodes[2]), [received(B, 5)]);
-    // The dead node sees nobody.
+    // For the dead node all others are down.
     assert_eq!(nodes[0].send(B, vec![6]).unwrap_err().why, Refusal::Down);
     assert_eq!(events(&mut nodes[0]).len(), 2);
     control.kill(A);
-    assert_eq!(events(&mut nodes[1]), [], "who is dead does not die again");
+    assert_eq!(events(&mut nodes[1]), [], "a dead node does not die again");
 }
 
 #[test]
@@ -200,7 +199,7 @@ fn what_comes_does_not_wait_behind_what_was_sent() {
         nodes[0].send(B, vec![2]).unwrap();
     }
     assert_eq!(nodes[0].poll(), Some(received(B, 1)));
-    assert_eq!(nodes[0].poll(), None, "nothing is kept of what was sent");
+    assert_eq!(nodes[0].poll(), None, "no sent buffer is kept");
 }
 
 /// Longer than any test: a wait that is not ended hangs.

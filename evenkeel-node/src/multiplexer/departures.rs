@@ -1,9 +1,10 @@
-//! The queue of frames to the host, and the buffers that come back from it.
+//! The queue of frames to the host, and the buffers that it returns.
 //!
 //! # Protocol
-//! Lanes push under the lock; the host takes all under the lock, and when there is nothing it
-//! leaves its waker under the same hold of it. A sender that pushes takes the waker out and wakes,
-//! after the lock. So a push comes before the host's look, which sees it, or after, and wakes.
+//! Lanes push under the lock. The host takes all frames under the lock; if there are none, it
+//! leaves its waker in the same hold. A sender that pushes takes the waker out, and calls it after
+//! the lock. So a push comes before the host's look, which sees it, or after it, and wakes the
+//! host.
 
 use super::super::NodeId;
 use super::packer::Sealed;
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-/// As many buffers are kept to be used again. An estimate: a few lanes to a few nodes; no benchmark
+/// The most buffers that are kept for reuse. An estimate: a few lanes to a few nodes; no benchmark
 /// sets it.
 const SPARE: usize = 64;
 
@@ -29,10 +30,10 @@ pub(crate) struct Departure {
 #[derive(Debug)]
 pub(crate) struct Departures {
     state: Mutex<State>,
-    /// Whether there is anything for the host, for a look without the lock. Set under it, and
-    /// cleared by the host alone, under it.
+    /// Whether there is anything for the host, for a look without the lock. Set under the lock, and
+    /// cleared under it by the host alone.
     any: AtomicBool,
-    /// How much room a new buffer has.
+    /// The capacity of a new buffer.
     room: usize,
 }
 
@@ -45,29 +46,30 @@ struct State {
 }
 
 impl Departures {
-    /// For frames of `frame` bytes. A buffer has room for one message more, of usual length.
+    /// Creates a queue for frames of `frame` bytes. A buffer has room for one more message of usual
+    /// length.
     pub(crate) fn new(frame: usize) -> Self {
         Self { state: Mutex::default(), any: AtomicBool::new(false), room: frame + frame / 8 }
     }
 
-    /// Each critical section leaves the state whole, since none runs a caller's code.
+    /// No critical section runs a caller's code, so each leaves the state whole.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A buffer, used before or new.
+    /// Returns a buffer, reused or new.
     pub(crate) fn buffer(&self) -> Vec<u8> {
         let spare = self.lock().spare.pop();
         spare.unwrap_or_else(|| Vec::with_capacity(self.room))
     }
 
-    /// Whether a buffer is worth keeping: not one that is much longer than a frame, or has no
-    /// memory.
+    /// Returns whether a buffer is worth keeping: it has memory, and is not much longer than a
+    /// frame.
     pub(crate) fn is_of_use(&self, buffer: &Vec<u8>) -> bool {
         (self.room / 2..=self.room * 4).contains(&buffer.capacity())
     }
 
-    /// Takes back a buffer. One that is of no use is dropped.
+    /// Takes back a buffer, and drops it if it is of no use.
     pub(crate) fn give_back(&self, mut buffer: Vec<u8>) {
         if !self.is_of_use(&buffer) {
             return;
@@ -79,7 +81,7 @@ impl Departures {
         }
     }
 
-    /// Hands a frame to the host. The caller wakes whom it gets once it holds no lock.
+    /// Hands a frame to the host. Returns the waker that the caller calls once it holds no lock.
     #[must_use]
     pub(crate) fn push(&self, departure: Departure) -> Option<Waker> {
         let mut state = self.lock();
@@ -88,11 +90,11 @@ impl Departures {
         state.host.take()
     }
 
-    /// Moves all frames to the end of `into`. Says whether there will be no more.
+    /// Moves all frames to the end of `into`. Returns whether they are the last.
     pub(crate) fn take(&self, into: &mut VecDeque<Departure>) -> bool {
         if !self.any.load(Ordering::Relaxed) {
-            // What is pushed meanwhile is seen at the next look; before the host waits it looks
-            // under the lock.
+            // A frame that is pushed meanwhile is seen at the next look; before the host waits it
+            // looks under the lock.
             return false;
         }
         let mut state = self.lock();
@@ -101,7 +103,8 @@ impl Departures {
         state.is_closed
     }
 
-    /// Leaves the host's waker, unless there is something for it: then false.
+    /// Leaves the host's waker and returns true, or returns false if there is something for the
+    /// host.
     pub(crate) fn park(&self, waker: &Waker) -> bool {
         let mut state = self.lock();
         let parks = state.queue.is_empty() && !state.is_closed;
@@ -115,7 +118,7 @@ impl Departures {
         host.into_iter().for_each(Waker::wake);
     }
 
-    /// There will be no more frames.
+    /// Notes that no more frames follow.
     pub(crate) fn close(&self) {
         let host = {
             let mut state = self.lock();

@@ -3,19 +3,19 @@
 use std::error::Error;
 use std::fmt;
 
-/// Why a message for another node was not put in. `E` is what its writer says.
+/// Why a message for another node was not put in. `E` is the error of its writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PutError<E> {
-    /// As many bytes as may wait for the node do.
+    /// The number of bytes that wait for the node has reached its bound.
     Full {
-        /// How many may.
+        /// The bound.
         most: usize,
     },
-    /// The message is longer than messages may be.
+    /// The message is too long.
     TooLong {
-        /// How long it is.
+        /// Its length.
         length: usize,
-        /// How long it may be.
+        /// The greatest length.
         most: usize,
     },
     /// The node is down.
@@ -30,11 +30,11 @@ impl<E: fmt::Display> fmt::Display for PutError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Full { most } => {
-                write!(f, "{most} bytes wait for the node, and no more may; wait for room")
+                write!(f, "{most} bytes wait for the node, which is the bound; wait for room")
             }
             Self::TooLong { length, most } => write!(
                 f,
-                "the message is {length} bytes long, and {most} is the most; send it in parts or raise the bound"
+                "the message has {length} bytes, and the bound is {most}; send it in parts or raise the bound"
             ),
             Self::Down => f.write_str("the node is down"),
             Self::Leaving => f.write_str("this node is about to leave"),

@@ -1,16 +1,17 @@
-//! What all lanes know of one node: whether it can be sent to, how much waits for it, who waits for
-//! room.
+//! The state of one node that all lanes share: whether it can be sent to, how many bytes wait for
+//! it, which senders wait for room.
 //!
 //! # Waiting for room
-//! `queued` counts the bytes of frames that lanes have handed over and the transport has not taken;
-//! a frame that the host takes from a lane itself counts if the transport refuses it. The host
-//! subtracts under the lock of `waiters`. A sender that wants to wait looks under the same lock:
-//! either there is room, or the subtraction that makes room comes later and finds the waiter. A
-//! waiter is left when at least `most` bytes are queued, and it *holds* the gate: from then on
-//! nobody finds room, so that those who do not wait cannot keep the queue above the half for ever,
-//! at which all waiters are woken and the hold ends. Every frame is taken by the transport or
-//! dropped with its node, so that comes. Those who are woken are in no order; one that finds no
-//! room waits again.
+//! `queued` counts the bytes of frames that lanes have handed over and the transport has not
+//! accepted. A frame that the host takes from a lane itself counts if the transport refuses it. The
+//! host subtracts under the lock of `waiters`. A sender that wants to wait looks under the same
+//! lock: either there is room, or the subtraction that makes room comes later and finds the waiter.
+//!
+//! A waiter comes when at least `most` bytes are queued, and it *holds* the gate: from then on no
+//! sender finds room. Without the hold, senders that do not wait could keep the queue above half of
+//! `most` for ever. At that half all waiters are woken and the hold ends. The transport accepts
+//! every frame or drops it with its node, so the half is reached. Woken senders are in no order;
+//! one that finds no room waits again.
 
 use super::super::NodeId;
 use std::collections::BTreeMap;
@@ -29,20 +30,20 @@ pub(crate) enum Shut {
     Leaving,
 }
 
-/// What has gone to a node and come from it.
+/// The traffic to and from a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Frames that have left for it.
+    /// Frames that have left for the node.
     pub frames_out: u64,
     /// The messages in them. Divided by the frames: the packing ratio.
     pub messages_out: u64,
-    /// Their bytes.
+    /// The bytes in those frames.
     pub bytes_out: u64,
-    /// Frames that have come from it.
+    /// Frames that have come from the node.
     pub frames_in: u64,
-    /// Their bytes.
+    /// The bytes in those frames.
     pub bytes_in: u64,
-    /// Messages for it that were lost with it, of those that were put in.
+    /// Messages that were put in for the node and lost with it.
     pub messages_lost: u64,
 }
 
@@ -53,19 +54,19 @@ pub(crate) struct Gate {
     most: usize,
     state: AtomicU8,
     queued: AtomicUsize,
-    /// Whether somebody waits for the queue to become half as long. Changed under the lock of
+    /// Whether a sender waits for the queue to become half as long. Changed under the lock of
     /// `waiters`.
     held: AtomicBool,
     waiters: Mutex<Waiters>,
-    /// Of frames that were handed over to the host.
+    /// Counts frames that lanes have handed over to the host.
     out: Tally,
-    /// Of frames that it has taken from lanes itself.
+    /// Counts frames that the host has taken from lanes itself.
     taken_out: Tally,
     into: Tally,
     messages_lost: AtomicU64,
 }
 
-/// Frames that were counted.
+/// Counts of frames, their messages and bytes.
 #[derive(Debug, Default)]
 struct Tally {
     frames: AtomicU64,
@@ -80,8 +81,8 @@ impl Tally {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// The same by the one thread that adds to it: without locked instructions, which would be a
-    /// tenth of what a frame costs its host.
+    /// Does the same for a tally to which only one thread adds: without locked instructions, which
+    /// would be a tenth of the host's cost of a frame.
     fn add_alone(&self, bytes: usize, messages: u32) {
         let add = |counter: &AtomicU64, more: u64| {
             counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
@@ -97,7 +98,7 @@ impl Tally {
     }
 }
 
-/// Who waits for room, the first first.
+/// The senders that wait for room, in the order in which they came.
 #[derive(Debug, Default)]
 struct Waiters {
     next: u64,
@@ -124,17 +125,18 @@ impl Gate {
         self.node
     }
 
-    /// How many bytes may be queued.
+    /// Returns how many bytes may be queued.
     pub(crate) fn most(&self) -> usize {
         self.most
     }
 
-    /// Bytes that lanes have handed over and the transport has not taken.
+    /// Returns the bytes that lanes have handed over and the transport has not accepted.
     pub(crate) fn queued(&self) -> usize {
         self.queued.load(Ordering::Relaxed)
     }
 
-    /// Whether it is shut. To be asked under the lock of a lane; [`shut`](Self::shut) says why.
+    /// Returns whether and why the gate is shut. Callers hold the lock of a lane, for the reason in
+    /// [`shut`](Self::shut).
     #[inline]
     pub(crate) fn is_shut(&self) -> Option<Shut> {
         match self.state.load(Ordering::Relaxed) {
@@ -149,39 +151,39 @@ impl Gate {
         self.queued.load(Ordering::Relaxed) < self.most && !self.held.load(Ordering::Relaxed)
     }
 
-    /// Shuts it. Whoever does so takes the lock of each lane afterwards and clears it of the node:
-    /// a message that is put in before that is cleared, and whoever takes the lock after that sees
-    /// the gate shut. Nobody opens it again: not even a transport decides who may be sent to once a
-    /// node was shut out.
+    /// Shuts the gate. The caller takes the lock of each lane afterwards and clears the lane of the
+    /// node. A message that is put in before is cleared, and a thread that takes the lock
+    /// afterwards sees the gate shut. A gate is never opened again: a node that was shut out stays
+    /// so, even if the transport reports it up.
     pub(crate) fn shut(&self, why: Shut) {
         let state = match why {
             Shut::Down => DOWN,
             Shut::Leaving => LEAVING,
         };
-        // That this node leaves is the more to say.
+        // That this node leaves outranks that the other is down.
         let shut = |old| (old != LEAVING).then_some(state);
         let _ = self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, shut);
         self.wake_all();
     }
 
-    /// A frame is handed over.
+    /// Counts a frame that a lane hands over.
     pub(crate) fn departs(&self, bytes: usize, messages: u32) {
         self.queues(bytes);
         self.out.add(bytes, messages);
     }
 
-    /// The host has taken a frame from its lane itself. It does not wait yet: the host is about to
-    /// try to send it.
+    /// Counts a frame that the host has taken from a lane itself. It does not wait yet: the host is
+    /// about to try to send it.
     pub(crate) fn departs_at_once(&self, bytes: usize, messages: u32) {
         self.taken_out.add_alone(bytes, messages);
     }
 
-    /// A frame waits for the transport to take it.
+    /// Counts a frame that waits for the transport.
     pub(crate) fn queues(&self, bytes: usize) {
         self.queued.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// The transport has taken a frame that waited, or it was dropped.
+    /// Counts a waiting frame that the transport has accepted, or that was dropped.
     pub(crate) fn taken(&self, bytes: usize) {
         let woken = {
             let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
@@ -195,7 +197,7 @@ impl Gate {
         woken.into_values().for_each(Waker::wake);
     }
 
-    /// The host has received a frame.
+    /// Counts a frame that the host has received.
     pub(crate) fn arrived(&self, bytes: usize) {
         self.into.add_alone(bytes, 0);
     }
@@ -204,8 +206,8 @@ impl Gate {
         self.messages_lost.fetch_add(messages, Ordering::Relaxed);
     }
 
-    /// Whether there is room, or nothing to wait for; else leaves the waker under the number in
-    /// `place`.
+    /// Returns true if there is room, or nothing to wait for; otherwise leaves the waker under the
+    /// number in `place`.
     pub(crate) fn has_room_or_wait(&self, place: &mut Option<u64>, waker: &Waker) -> bool {
         let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
         if self.has_room() || self.is_shut().is_some() {
@@ -220,7 +222,7 @@ impl Gate {
         false
     }
 
-    /// Somebody no longer waits.
+    /// Removes a waiter.
     pub(crate) fn forget(&self, place: u64) {
         let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
         waiters.wakers.remove(&place);

@@ -14,7 +14,7 @@ use std::task::Waker;
 #[derive(Debug)]
 pub(crate) struct Lane {
     number: u16,
-    /// Whether a node's buffer has something in it, for a look without the lock. Changed under it.
+    /// Whether a node's buffer has messages, for a look without the lock. Changed under the lock.
     any: AtomicBool,
     state: Mutex<State>,
 }
@@ -23,12 +23,12 @@ pub(crate) struct Lane {
 struct State {
     /// By the nodes' numbers.
     packers: Vec<Entry>,
-    /// The nodes whose buffers have something in them, and perhaps others, each once.
+    /// The nodes with messages in their buffers, and perhaps others, each once.
     dirty: Vec<u32>,
-    /// Who sends what is there; not there while it is on its way.
+    /// The waker of the flusher; none while the flusher is woken.
     flusher: Option<Waker>,
     is_closed: bool,
-    /// Which [trails](super::trail) were laid since it began.
+    /// The epoch of [trails](super::trail) that are laid here.
     epoch: u64,
 }
 
@@ -54,13 +54,13 @@ impl Lane {
         }
     }
 
-    /// The only caller's code that runs under the lock is a message's writer. If it panics there is
-    /// half a record at the end of a buffer, which the packer takes back.
+    /// The only caller's code that runs under the lock is a message's writer. If it panics, half a
+    /// record is left at the end of a buffer, and the packer discards it.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a message for the node of `gate` in, and says in which epoch that was.
+    /// Puts in a message for the node of `gate`, and returns the epoch in which it did.
     #[inline]
     pub(crate) fn put<E>(
         &self,
@@ -94,8 +94,9 @@ impl Lane {
         Ok((wakes, state.epoch))
     }
 
-    /// The host takes what is there, as far as its thread can see without the lock: what it has put
-    /// in itself, and what others have some time ago. What was handed over before goes before it.
+    /// Takes the lane's messages for the host, as far as its thread sees them without the lock: its
+    /// own, and those that other threads have put in some time ago. Frames that were handed over
+    /// before go first.
     #[inline]
     pub(crate) fn take(
         &self,
@@ -109,7 +110,7 @@ impl Lane {
         let mut state = self.lock();
         let state = &mut *state;
         self.any.store(false, Ordering::Relaxed);
-        // Under the lock, so that all frames of this lane are seen that were handed over.
+        // Under the lock, so that the host sees all handed-over frames of this lane.
         departures.take(into);
         for node in state.dirty.drain(..) {
             let entry = &mut state.packers[node as usize];
@@ -123,14 +124,14 @@ impl Lane {
         }
     }
 
-    /// Sends what is there. When it returns, all that was put in before is with the host, whoever
-    /// took it there.
+    /// Sends all messages. When this returns, all that were put in before are with the host,
+    /// whichever thread handed them over.
     pub(crate) fn flush(&self, departures: &Departures) -> Wakes {
         flush(&mut self.lock(), departures)
     }
 
-    /// Sends what is there for one node. It may stay among those that have something, and the
-    /// flusher, which then finds nothing of it.
+    /// Sends the messages for one node. The node may stay in the dirty list, and the flusher then
+    /// finds nothing for it.
     pub(crate) fn flush_to(&self, gate: &Gate, departures: &Departures) -> Wakes {
         let mut state = self.lock();
         let entry = &mut state.packers[gate.node().number() as usize];
@@ -138,14 +139,14 @@ impl Lane {
         Wakes { flusher: None, host }
     }
 
-    /// The same, to all nodes, and an epoch begins.
+    /// Sends the messages for all nodes, and begins an epoch.
     pub(crate) fn begin_epoch(&self, epoch: u64, departures: &Departures) -> Wakes {
         let mut state = self.lock();
         state.epoch = epoch;
         flush(&mut state, departures)
     }
 
-    /// The same as the lane's flusher: leaves its waker. Says whether the lane is closed.
+    /// Sends all messages, and leaves the waker of the flusher. Returns whether the lane is closed.
     pub(crate) fn flush_as(&self, flusher: &Waker, departures: &Departures) -> (Wakes, bool) {
         let mut state = self.lock();
         let wakes = flush(&mut state, departures);
@@ -153,7 +154,7 @@ impl Lane {
         (wakes, state.is_closed)
     }
 
-    /// Sends what is there if nobody has the lane now and some of it has waited for `cap`.
+    /// Sends all messages if the lock is free and one of them has waited for `cap`.
     pub(crate) fn flush_old(&self, now: u64, cap: u64, departures: &Departures) -> Wakes {
         let mut state = match self.state.try_lock() {
             Ok(state) => state,
@@ -166,22 +167,22 @@ impl Lane {
         if state.dirty.iter().any(is_old) { flush(state, departures) } else { Wakes::default() }
     }
 
-    /// The next frame of the lane to each node is read after all that have left before.
+    /// Makes each node read the lane's next frame after all frames that have left before.
     pub(crate) fn fence(&self) {
         self.lock().packers.iter_mut().for_each(|entry| entry.packer.fence());
     }
 
-    /// The next frame of the lane to one node is read after all that have left for it before.
+    /// Makes one node read the lane's next frame after all frames that have left for it before.
     pub(crate) fn fence_to(&self, gate: &Gate) {
         self.lock().packers[gate.node().number() as usize].packer.fence();
     }
 
-    /// Drops what is there for a node whose gate is shut, and says how many messages that were.
+    /// Drops the messages for a node with a shut gate, and returns their number.
     pub(crate) fn discard(&self, gate: &Gate) -> u64 {
         self.lock().packers[gate.node().number() as usize].packer.discard().into()
     }
 
-    /// Sends what is there and ends the flusher. The gates are shut.
+    /// Sends all messages and ends the flusher. The gates are already shut.
     pub(crate) fn close(&self, departures: &Departures) -> Wakes {
         let mut state = self.lock();
         state.is_closed = true;

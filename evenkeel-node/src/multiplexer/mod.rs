@@ -1,56 +1,62 @@
 //! The multiplexer: small messages to one node travel together.
 //!
 //! # Roles
-//! A *sender* is an actor, or whatever else sends. A *lane* is a set of buffers, one for each node,
-//! under a lock of its own; each worker has one, and all that are no workers, or have no [`Trail`],
-//! share one more, the *common* lane. A lane's *flusher* is a task. The *host* drives the
-//! transport, and *departures* is the queue of frames to it. A *gate* is what is known of a node.
+//! A *sender* is an actor, or other code that sends. A *lane* is a set of buffers, one for each
+//! node, under a lock of its own. Each worker has one. Threads that are no workers, and senders
+//! without a [`Trail`], share one more, the *common* lane. A lane's *flusher* is a task. The *host*
+//! drives the transport, and *departures* is the queue of frames to it. A *gate* is the state of
+//! one node.
 //!
 //! # When a buffer leaves
 //! 1. When it is full, at the message that fills it.
 //! 2. When its worker has run out of local work: the first message in an empty lane wakes the
-//!    flusher, which goes to the back of the worker's ready queue; when its turn comes, what was
-//!    ready before has run and has sent what it had to send.
-//! 3. When its first message has waited for the cap. That is looked at by every sixteenth message
-//!    of a buffer, and, for a worker that comes to nothing because of a long poll, by the host.
+//!    flusher, which goes to the back of the worker's ready queue. When its turn comes, the tasks
+//!    that were ready before have run and have sent their messages.
+//! 3. When its first message has waited for the cap. Every sixteenth message of a buffer looks at
+//!    that, and the host does for a worker that is held up by a long poll.
 //!
 //! # Why nothing stays
-//! A buffer that has something in it is in its lane's list of dirty ones: the first message puts it
-//! there, under the lock. A lane whose list is not empty has no flusher's waker, since the same
-//! step takes it out and wakes it; so the flusher is going to be polled. Its poll flushes and
-//! leaves its waker in one hold of the lock. A lane is closed, and its buffers are flushed for the
-//! last time, after all gates are shut, and messages look at their gate under the lane's lock: so a
-//! message is either flushed or refused. It is the same with a node that is down. A host that is
-//! itself the flusher of all lanes takes what is in them without the queue, under each lane's lock,
-//! and what is in the queue before that.
+//! A buffer with messages is in its lane's dirty list: the first message puts it there, under the
+//! lock. The same step takes out the flusher's waker and wakes it, so a lane with a dirty buffer
+//! has no waker, and its flusher is going to be polled. That poll flushes and leaves the waker in
+//! one hold of the lock. A lane is closed, and flushed for the last time, after all gates are shut,
+//! and a sender looks at the gate under the lane's lock: so a message is either flushed or refused.
+//! The same holds for a node that is down. A host that is the flusher of all lanes takes their
+//! messages without the queue, under each lane's lock, after it has taken what is in the queue.
 //!
 //! # Why order is kept
-//! What one sender sends to one actor arrives in the order of sending. *While the sender stays on
-//! one lane* all its messages for a node are in the lane's buffer in order, frames are handed over
-//! under the lane's lock, so in order, the queue is FIFO, and so are the host and the transport;
-//! the receiver reads frames of one lane in order. *When the sender comes to another lane*, because
-//! its worker is another, its trail says by which lane it has sent last. Before it puts anything
-//! into the new lane it flushes the old one: as handing over happens under the lock, all it has
-//! sent is then in the queue, whoever put it there. So its next frame, of the new lane, stands
-//! behind them in the queue. It then *fences* the new lane: the next frame to each node is read
-//! after all that came before it from here, so the receiver may read frames of different lanes at
-//! once and still reads this sender's in order; further frames of the lane come after that one. *A
-//! host that takes from a lane itself* takes what is in the queue before, under the lane's lock:
-//! whatever a sender had handed over when it put something into this lane is in the queue then, or
-//! with the host. Other senders' messages in the fenced frame wait for nothing but time.
+//! The messages of one sender to one actor arrive in the order of sending.
+//!
+//! *While the sender stays on one lane*, all its messages for a node are in the lane's buffer in
+//! order. Frames are handed over under the lane's lock, so in order. The queue, the host and the
+//! transport are FIFO, and the receiver reads frames of one lane in order.
+//!
+//! *When the sender comes to another lane*, with another worker, its trail names the lane by which
+//! it has sent last. Before it puts anything into the new lane it flushes the old one. Handing over
+//! happens under the lock, so all its messages are then in the queue, whichever thread put them
+//! there. Its next frame, of the new lane, stands behind them in the queue. The sender then
+//! *fences* the new lane: each node reads the lane's next frame after all frames that came before
+//! it from here. So the receiver may read frames of different lanes at once and still reads this
+//! sender's messages in order; further frames of the lane come after the fenced one. The messages
+//! of other senders in the fenced frame are only delayed.
+//!
+//! *A host that takes from a lane itself* first takes what is in the queue, under the lane's lock.
+//! All that a sender had handed over when it put a message into this lane is then in the queue, or
+//! with the host.
+//!
 //! *A sender without a trail* always sends by the common lane.
 //!
 //! The trail names one lane for all nodes: at any time all of a sender's messages that are not in
-//! the queue are in the trail's lane. A trail that is older than the last
-//! epoch (in `trail`) may be forgotten, since all lanes were flushed and fenced then.
+//! the queue are in the trail's lane. A trail older than the last epoch (see `trail`) may be
+//! forgotten, since the epoch has flushed and fenced all lanes.
 //!
 //! # Rejected
 //! A lane by receiver, which needs no trail: then all workers meet at the locks of all lanes.
-//! Numbers in messages, for the receiver to sort by: bytes in each message and a table for each
-//! pair of actors. A flush at the end of each turn of an actor: nothing is packed if turns send one
-//! message each. A lock for each buffer instead of one for each lane: then a flush of the lane is
-//! not one step, and one that is half done by another thread lets a sender that moves overtake
-//! itself.
+//! Numbers in messages, by which the receiver sorts: they cost bytes in each message and a table
+//! for each pair of actors. A flush at the end of each turn of an actor: nothing is packed if turns
+//! send one message each. A lock for each buffer instead of one for each lane: a flush of the lane
+//! is then not one step, and a flush that another thread has half done lets a moving sender
+//! overtake itself.
 
 mod departures;
 mod error;
@@ -80,7 +86,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use trail::Step;
 
-/// Whom to wake once no lock is held.
+/// The wakers to call once no lock is held.
 #[derive(Debug, Default)]
 #[must_use]
 pub(crate) struct Wakes {
@@ -100,20 +106,20 @@ impl Wakes {
     }
 }
 
-/// Packs messages for other nodes. The module says how.
+/// Packs messages for other nodes, as described in the module.
 #[derive(Debug)]
 pub struct Multiplexer {
     packing: Packing,
     local: NodeId,
     gates: Box<[Arc<Gate>]>,
-    /// One for each worker, and the common one.
+    /// A lane for each worker, and the common one.
     lanes: Box<[CachePadded<Lane>]>,
     departures: Departures,
     /// The epoch that has begun last.
     epoch: Mutex<u64>,
 }
 
-/// The way to one other node. Cheap to clone; a remote reference has one.
+/// The route to one other node. Cheap to clone; a remote reference has one.
 #[derive(Clone, Debug)]
 pub struct Link {
     gate: Arc<Gate>,
@@ -121,14 +127,14 @@ pub struct Link {
 }
 
 impl Multiplexer {
-    /// For this node, `local` of `nodes`, with a lane for each of `workers`.
+    /// Creates a multiplexer for node `local` of `nodes`, with a lane for each of `workers`.
     ///
     /// # Panics
-    /// If there are more workers than [lanes](frame::MOST_LANES), or if `local` is none of the
+    /// If there are more workers than [lanes](frame::MOST_LANES), or if `local` is not one of the
     /// nodes.
     #[must_use]
     pub fn new(local: NodeId, nodes: u32, workers: usize, packing: Packing) -> Arc<Self> {
-        assert!(local.number() < nodes, "node {local} is none of {nodes}");
+        assert!(local.number() < nodes, "node {local} is not one of {nodes} nodes");
         assert!(workers < frame::MOST_LANES.into(), "{workers} workers are more than lanes");
         let gates: Box<[_]> = (0..nodes)
             .map(|node| Arc::new(Gate::new(NodeId::new(node), packing.waiting.max(1))))
@@ -139,27 +145,27 @@ impl Multiplexer {
         Arc::new(Self { packing, local, gates, lanes, departures, epoch: Mutex::new(0) })
     }
 
-    /// The number of this node.
+    /// Returns the number of this node.
     #[must_use]
     pub fn local(&self) -> NodeId {
         self.local
     }
 
-    /// How messages are packed, and how many may wait.
+    /// Returns how messages are packed, and how many bytes may wait.
     #[must_use]
     pub fn packing(&self) -> &Packing {
         &self.packing
     }
 
-    /// The way to a node; `None` if there is no such node, or if it is this one.
+    /// Returns the route to a node; `None` if there is no such node, or if it is this one.
     #[must_use]
     pub fn link(self: &Arc<Self>, to: NodeId) -> Option<Link> {
         let gate = self.gate(to)?;
         Some(Link { gate: Arc::clone(gate), multiplexer: Arc::clone(self) })
     }
 
-    /// The flushers of all lanes, one future for each, to be spawned where the workers are. They
-    /// end once the multiplexer is [closed](Self::close).
+    /// Returns the flushers of all lanes, one future for each, to be spawned on the runtime of the
+    /// workers. They end once the multiplexer is [closed](Self::close).
     pub fn flushers(self: &Arc<Self>) -> impl Iterator<Item = impl Future<Output = ()> + use<>> {
         (0..self.lanes.len()).map(|lane| {
             let this = Arc::clone(self);
@@ -172,15 +178,15 @@ impl Multiplexer {
         })
     }
 
-    /// Sends what is there, in all lanes.
+    /// Sends all messages in all lanes.
     pub fn flush(&self) {
         for lane in &self.lanes {
             lane.flush(&self.departures).wake();
         }
     }
 
-    /// Begins an epoch: trails that were laid in earlier ones may be
-    /// [forgotten](Trail::remove_before) when this returns.
+    /// Begins an epoch: when this returns, trails of earlier epochs may be
+    /// [forgotten](Trail::remove_before).
     pub fn begin_epoch(&self) -> u64 {
         let mut epoch = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
         *epoch = trail::epoch_after(*epoch);
@@ -191,7 +197,8 @@ impl Multiplexer {
         *epoch
     }
 
-    /// Takes no more messages, and sends what is there. The host leaves once the transport has it.
+    /// Refuses further messages, and sends those in the lanes. The host leaves once the transport
+    /// has them.
     pub fn close(&self) {
         for gate in &self.gates {
             gate.shut(Shut::Leaving);
@@ -202,7 +209,7 @@ impl Multiplexer {
         self.departures.close();
     }
 
-    /// What has gone to a node and come from it; nothing, if there is no such node.
+    /// Returns the traffic to and from a node; zeros if there is no such node.
     #[must_use]
     pub fn traffic(&self, node: NodeId) -> Traffic {
         self.gate(node).map(|gate| gate.traffic()).unwrap_or_default()
@@ -217,7 +224,7 @@ impl Multiplexer {
         self.gates.get(node.number() as usize).filter(|_| node != self.local)
     }
 
-    /// The lane of the worker that this thread is, or the common one.
+    /// Returns the lane of this thread's worker, or the common one.
     #[inline]
     fn here(&self) -> u16 {
         let common = self.lanes.len() - 1;
@@ -228,8 +235,8 @@ impl Multiplexer {
         evenkeel::internal::now()
     }
 
-    /// The lane that a thread whose worker has the lane `here` puts messages into now, once what
-    /// its sender has put into others is on its way.
+    /// Returns the lane into which a thread puts messages if its worker has the lane `here`. The
+    /// sender's messages in another lane are flushed first.
     #[inline]
     fn lane(&self, here: u16) -> &Lane {
         match trail::step(here) {
@@ -241,8 +248,8 @@ impl Multiplexer {
 
     #[cold]
     fn change_lanes(&self, from: u16, to: u16) -> &Lane {
-        // A trail that was laid in another multiplexer may name a lane that is not here: then
-        // nothing of the sender is in any lane here.
+        // The trail of another multiplexer may name a lane that does not exist here: then no lane
+        // here has messages of the sender.
         if let Some(from) = self.lanes.get(usize::from(from)) {
             from.flush(&self.departures).wake();
         }
@@ -253,15 +260,15 @@ impl Multiplexer {
     }
 }
 
-/// What the host does with it.
+/// The host's part.
 impl Multiplexer {
-    /// Moves all frames to the end of `into`. Says whether there will be no more.
+    /// Moves all frames to the end of `into`. Returns whether they are the last.
     pub(crate) fn take_departures(&self, into: &mut VecDeque<Departure>) -> bool {
         self.departures.take(into)
     }
 
-    /// Moves what is there, in all lanes, as far as it is seen without their locks, to the end of
-    /// `into`, for a host that is the flusher. New buffers come from `spare`, as long as it has
+    /// For a host that is the flusher: moves the messages of all lanes, as far as it sees them
+    /// without the locks, to the end of `into`. New buffers come from `spare` as long as it has
     /// some.
     #[inline]
     pub(crate) fn take_seen(&self, spare: &mut Vec<Vec<u8>>, into: &mut VecDeque<Departure>) {
@@ -270,13 +277,13 @@ impl Multiplexer {
         }
     }
 
-    /// Whether a buffer is worth keeping for a frame.
+    /// Returns whether a buffer is worth keeping for a frame.
     #[inline]
     pub(crate) fn is_of_use(&self, buffer: &Vec<u8>) -> bool {
         self.departures.is_of_use(buffer)
     }
 
-    /// Sends what is there, in all lanes, and leaves the waker of a host that is their flusher.
+    /// Sends all messages in all lanes, and leaves the waker of a host that is their flusher.
     pub(crate) fn flush_as(&self, host: &Waker) {
         for lane in &self.lanes {
             let (wakes, _) = lane.flush_as(host, &self.departures);
@@ -284,38 +291,39 @@ impl Multiplexer {
         }
     }
 
-    /// Ends the host's wait, as there is room again for what arrives.
+    /// Ends the host's wait when there is room again for arriving frames.
     pub fn wake_host(&self) {
         self.departures.wake_host();
     }
 
-    /// Leaves the host's waker, unless there is something for it: then false.
+    /// Leaves the host's waker and returns true, or returns false if there is something for the
+    /// host.
     pub(crate) fn park_host(&self, waker: &Waker) -> bool {
         self.departures.park(waker)
     }
 
-    /// A frame that the host has taken from a lane itself waits after all.
+    /// Counts a frame that the host has taken from a lane itself and that waits after all.
     pub(crate) fn queues(&self, to: NodeId, bytes: usize) {
         if let Some(gate) = self.gate(to) {
             gate.queues(bytes);
         }
     }
 
-    /// The transport has taken a frame that waited.
+    /// Counts a waiting frame that the transport has accepted.
     pub(crate) fn taken(&self, to: NodeId, bytes: usize) {
         if let Some(gate) = self.gate(to) {
             gate.taken(bytes);
         }
     }
 
-    /// A frame has come.
+    /// Counts a frame that has come.
     pub(crate) fn arrived(&self, from: NodeId, bytes: usize) {
         if let Some(gate) = self.gate(from) {
             gate.arrived(bytes);
         }
     }
 
-    /// A frame was dropped.
+    /// Counts a dropped frame.
     pub(crate) fn dropped(&self, to: NodeId, bytes: usize, messages: u32, was_queued: bool) {
         if let Some(gate) = self.gate(to) {
             gate.lost(messages.into());
@@ -325,8 +333,7 @@ impl Multiplexer {
         }
     }
 
-    /// Refuses further messages for a node, for ever, and drops those that are packed. Says how
-    /// many messages that were.
+    /// Refuses all further messages for a node, drops the packed ones, and returns their number.
     pub fn node_is_down(&self, node: NodeId) -> u64 {
         let Some(gate) = self.gate(node) else { return 0 };
         gate.shut(Shut::Down);
@@ -335,7 +342,7 @@ impl Multiplexer {
         messages
     }
 
-    /// Sends what has waited for the cap in lanes whose workers come to nothing.
+    /// Sends messages that have waited for the cap in lanes of held-up workers.
     pub(crate) fn flush_old(&self) {
         let (now, cap) = (self.now(), self.packing.cap.as_nanos() as u64);
         for lane in &self.lanes {
@@ -345,7 +352,7 @@ impl Multiplexer {
 }
 
 impl Link {
-    /// The node that it leads to.
+    /// Returns the node to which it leads.
     #[must_use]
     pub fn node(&self) -> NodeId {
         self.gate.node()
@@ -354,12 +361,12 @@ impl Link {
     /// Puts a message in: the record that `write` appends, as
     /// [`Envelope::write`](super::wire::Envelope::write) does.
     ///
-    /// `write` runs under the lock of a lane: it puts no other message in. If it panics, what it
-    /// has written is taken back.
+    /// `write` runs under the lock of a lane and must not put in another message. If it panics, its
+    /// record is discarded.
     ///
     /// # Errors
-    /// [`PutError`]; nothing is put in then. If it is `Full`, [`room`](Self::room) waits until it
-    /// is worth another try.
+    /// [`PutError`]; nothing is put in then. After `Full`, [`room`](Self::room) waits until another
+    /// try is worth it.
     #[inline]
     pub fn try_put<E>(
         &self,
@@ -368,8 +375,8 @@ impl Link {
         self.try_put_at(self.multiplexer.here(), write)
     }
 
-    /// The same whether there is room or not, for what the other side waits for: answers, and steps
-    /// of protocols. There are as many as it has asked for.
+    /// Puts a message in even without room. For messages for which the peer waits: answers and
+    /// steps of protocols. The peer bounds their number, since it has asked for them.
     ///
     /// # Errors
     /// [`PutError`], except `Full`.
@@ -381,44 +388,44 @@ impl Link {
         self.put_into(this.lane(this.here()), write)
     }
 
-    /// Whether the node is down, or this one leaves.
+    /// Returns whether the node is down, or this one leaves.
     pub fn is_shut(&self) -> bool {
         self.gate.is_shut().is_some()
     }
 
-    /// The same as [`put_anyway`](Self::put_anyway), behind all that was put in under `line`
-    /// before, by whomever. The caller has a lock that the others with this line take too.
+    /// Does the same as [`put_anyway`](Self::put_anyway), behind all messages that any thread has
+    /// put in under `line` before. The caller holds a lock that all users of this line take.
     pub fn put_in_line<E>(
         &self,
         line: &Trail,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), PutError<E>> {
         let this = &*self.multiplexer;
-        // As if the line were a sender that has come to this lane: what it sends next is read after
-        // what it has sent before.
+        // The line acts as a sender that has come to this lane: its next message is read after its
+        // earlier ones.
         line.under(|| _ = this.lane(this.here()));
         self.put_anyway(write)
     }
 
-    /// What is put in for the node after this is read there after all that was put in before, by
-    /// whichever lanes. Messages for other nodes stay packed, and no epoch begins.
+    /// Orders messages for the node: it reads those that are put in after this call after all that
+    /// were put in before, by any lanes. Messages for other nodes stay packed, and no epoch begins.
     pub fn fence(&self) {
         let this = &*self.multiplexer;
         for lane in &this.lanes {
             lane.flush_to(&self.gate, &this.departures).wake();
         }
-        // Not before all are flushed: the next frame that leaves takes its lane's fence along.
+        // Only after all lanes are flushed: the next frame of a lane takes its fence along.
         for lane in &this.lanes {
             lane.fence_to(&self.gate);
         }
     }
 
-    /// Bytes that wait for the transport.
+    /// Returns the number of bytes that wait for the transport.
     pub fn backlog(&self) -> usize {
         self.gate.queued()
     }
 
-    /// The same, by a thread whose worker has the lane `here`.
+    /// Does the same on a thread of the worker with the lane `here`.
     #[inline]
     fn try_put_at<E>(
         &self,
@@ -426,8 +433,8 @@ impl Link {
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), PutError<E>> {
         let this = &*self.multiplexer;
-        // Whoever is told that there is no room waits for it, which is in vain if the gate is shut:
-        // then the lane says so.
+        // A caller that gets `Full` waits for room, in vain if the gate is shut: then the lane
+        // returns the error.
         if !self.gate.has_room() && self.gate.is_shut().is_none() {
             return Err(PutError::Full { most: self.gate.most() });
         }
@@ -472,7 +479,7 @@ impl Link {
     /// # Cancel safety
     /// Dropping it forgets the wait.
     pub async fn room(&self) {
-        /// Somebody's place among those who wait.
+        /// The place of one sender among the waiters.
         struct Place<'a>(&'a Gate, Option<u64>);
         impl Drop for Place<'_> {
             fn drop(&mut self) {

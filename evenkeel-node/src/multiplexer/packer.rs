@@ -13,13 +13,13 @@ pub(crate) struct Sealed {
     pub(crate) messages: u32,
 }
 
-/// What became of a buffer by a message.
+/// What a message has done to its buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Appended {
-    /// It is the first in it.
+    /// The message is the first in the buffer.
     First,
-    /// It has joined others.
+    /// The message has joined others.
     Joined,
     /// The buffer is to leave.
     Leaves,
@@ -30,13 +30,13 @@ pub(crate) enum Appended {
 pub(crate) struct Packer {
     lane: u16,
     buffer: Vec<u8>,
-    /// How much of the buffer is whole records: all, unless a writer has panicked.
+    /// The length of the whole records in the buffer: all of it, unless a writer has panicked.
     whole: usize,
     messages: u32,
     /// When its first message came.
     since: u64,
-    /// Whether its next frame is read after all that left before it. So is the first: whoever sends
-    /// it may have sent by another lane.
+    /// Whether the next frame is read after all that left before it. The first frame is: its sender
+    /// may have sent by another lane.
     fenced: bool,
 }
 
@@ -49,12 +49,12 @@ impl Packer {
         self.messages == 0
     }
 
-    /// For how long its oldest message has waited.
+    /// Returns how long the oldest message has waited.
     pub(crate) fn age(&self, now: u64) -> u64 {
         if self.is_empty() { 0 } else { now.saturating_sub(self.since) }
     }
 
-    /// The next frame is read after all that left before it.
+    /// Makes the next frame be read after all that left before it.
     pub(crate) fn fence(&mut self) {
         self.fenced = true;
     }
@@ -99,7 +99,7 @@ impl Packer {
         })
     }
 
-    /// Takes out what is in it; it goes on with an empty buffer.
+    /// Takes out the frame, and goes on with an empty buffer.
     pub(crate) fn seal(&mut self, fresh: Vec<u8>) -> Sealed {
         let mut frame = std::mem::replace(&mut self.buffer, fresh);
         frame.truncate(self.whole);
@@ -109,7 +109,7 @@ impl Packer {
         Sealed { frame, messages: std::mem::take(&mut self.messages) }
     }
 
-    /// Drops what is in it, and says how many messages that were.
+    /// Drops all messages, and returns their number.
     pub(crate) fn discard(&mut self) -> u32 {
         self.buffer = Vec::new();
         std::mem::take(&mut self.messages)
@@ -157,7 +157,11 @@ mod tests {
         let cap = Duration::from_micros(100).as_nanos() as u64;
         assert_eq!(append(&mut packer, 3, 1_000), Appended::First);
         for _ in 2..LOOK {
-            assert_eq!(append(&mut packer, 3, 1_000 + cap), Appended::Joined, "nobody looks");
+            assert_eq!(
+                append(&mut packer, 3, 1_000 + cap),
+                Appended::Joined,
+                "no look at the clock"
+            );
         }
         assert_eq!(append(&mut packer, 3, 1_000 + cap), Appended::Leaves);
         assert_eq!(packer.age(1_000 + cap), cap);

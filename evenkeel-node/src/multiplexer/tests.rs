@@ -28,7 +28,8 @@ fn small_frames() -> Packing {
     Packing { frame: 64, waiting: usize::MAX, ..Packing::default() }
 }
 
-/// Buffers do not leave because time passes, as it does for a test that others keep from its core.
+/// Packing in which buffers do not leave because of time: other processes may keep a test from its
+/// core.
 fn timeless() -> Packing {
     Packing { cap: Duration::from_secs(3_600), ..Packing::default() }
 }
@@ -63,7 +64,7 @@ fn numbers(frame: &[u8]) -> Vec<(u32, u32)> {
     frame.messages().map(|message| number(message.unwrap().message)).collect()
 }
 
-/// Reads frames as a node does that has several workers, of which any may be the slowest.
+/// Reads frames like a node with several workers, any of which may be the slowest.
 fn read_in_any_order(
     frames: VecDeque<Departure>,
     mut pick: impl FnMut(usize) -> usize,
@@ -102,8 +103,8 @@ fn assert_in_order(read: &[(u32, u32)], sent: &[u32]) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// Four senders go from worker to worker; flushers, and frames that are full, come in between;
-    /// the reader's workers are as slow as they like.
+    /// Four senders go from worker to worker, with flushers and full frames in between, and the
+    /// reader's workers are arbitrarily slow.
     #[test]
     fn each_senders_messages_are_read_in_order(
         steps in proptest::collection::vec((0..5_u32, 0..3_u16, 0..8_u8), 1..120),
@@ -150,7 +151,7 @@ fn without_the_fence_a_sender_that_moves_would_be_read_out_of_order() {
     let fenced: Vec<_> =
         frames.iter().map(|d| Frame::read(&d.sealed.frame, 1_000).unwrap().fenced).collect();
     assert_eq!(fenced, [false, true]);
-    // With the bit taken out, the test above has something to find.
+    // Without the fence bit, the test above finds a wrong order.
     frames[1].sealed.frame[2] &= !1;
     assert_eq!(read_in_any_order(frames, last), [(1, 1), (1, 0)]);
 }
@@ -197,8 +198,8 @@ fn senders_on_threads_that_swap_places_are_read_in_order() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// As above, while epochs begin and trails are forgotten that are older, as if their senders
-    /// had sent nothing.
+    /// As above, while epochs begin and older trails are forgotten, as if their senders had sent
+    /// nothing.
     #[test]
     fn a_sender_whose_trail_was_forgotten_is_read_in_order(
         steps in proptest::collection::vec((0..4_u32, 0..3_u16, 0..8_u8), 1..120),
@@ -236,7 +237,7 @@ fn senders_whose_trails_are_forgotten_while_they_send_are_read_in_order() {
     let (multiplexer, link) = pair(small_frames(), 2);
     let is_over = AtomicBool::new(false);
     let mut frames = VecDeque::new();
-    // Where each sender's trail is kept.
+    // The places in which the trails of the senders are kept.
     let kept: Vec<_> = (0..SENDERS).map(|_| Mutex::new(Arc::new(Trail::new()))).collect();
     std::thread::scope(|scope| {
         let senders: Vec<_> = (0..SENDERS)
@@ -304,7 +305,7 @@ fn what_is_put_in_behind_a_fence_to_a_node_is_read_last_and_other_nodes_keep_the
             trail.under(|| send(&other, here, 8, 0)).unwrap();
         }
         link.fence();
-        // By the lane of all that have no trail.
+        // By the common lane.
         send(&link, 2, 2, 0).unwrap();
         link.fence();
         let frames = departures(&multiplexer);
@@ -313,7 +314,7 @@ fn what_is_put_in_behind_a_fence_to_a_node_is_read_last_and_other_nodes_keep_the
         assert_eq!((read.len(), read[2]), (3, (2, 0)));
         assert_eq!(*multiplexer.epoch.lock().unwrap(), 0);
         multiplexer.flush();
-        assert_eq!(departures(&multiplexer).len(), 2, "what was for the other node");
+        assert_eq!(departures(&multiplexer).len(), 2, "the frames for the other node");
     }
 }
 
@@ -343,7 +344,7 @@ fn the_first_message_wakes_the_flusher_and_the_others_do_not() {
     for flusher in &mut flushers {
         assert!(flusher.as_mut().poll(&mut context).is_ready());
     }
-    assert_eq!(departures(&multiplexer).len(), 1, "closing sends what is there");
+    assert_eq!(departures(&multiplexer).len(), 1, "closing sends the packed messages");
     assert_eq!(send(&link, 0, 0, 101), Err(PutError::Leaving));
 }
 
@@ -391,7 +392,7 @@ fn beyond_the_bound_senders_are_told_or_wait_until_half_has_gone() {
     let mut left = queued;
     for departure in frames {
         assert_eq!(count.0.load(Ordering::SeqCst), 0, "with {left} bytes");
-        assert_eq!(send(&link, 0, 7, 0), Err(PutError::Full { most: 20 }), "somebody waits");
+        assert_eq!(send(&link, 0, 7, 0), Err(PutError::Full { most: 20 }), "a sender waits");
         left -= departure.sealed.frame.len();
         multiplexer.taken(NodeId::new(1), departure.sealed.frame.len());
         if left <= 10 {
@@ -403,7 +404,7 @@ fn beyond_the_bound_senders_are_told_or_wait_until_half_has_gone() {
 }
 
 #[test]
-fn a_node_that_goes_down_wakes_who_waits_and_loses_what_is_packed() {
+fn a_node_that_goes_down_wakes_waiters_and_loses_what_is_packed() {
     let (multiplexer, link) = pair(Packing { waiting: 1, ..timeless() }, 1);
     send(&link, 0, 0, 0).unwrap();
     multiplexer.flush();
@@ -424,7 +425,7 @@ fn a_node_that_goes_down_wakes_who_waits_and_loses_what_is_packed() {
     assert_eq!(send(&other, 0, 0, 2), Err(PutError::Down));
     drop(departures(&multiplexer));
     multiplexer.flush();
-    assert!(departures(&multiplexer).is_empty(), "nothing is sent that was lost");
+    assert!(departures(&multiplexer).is_empty(), "no lost message is sent");
 }
 
 #[test]
@@ -436,7 +437,7 @@ fn a_node_that_leaves_says_so_of_nodes_that_are_down_too() {
 }
 
 #[test]
-fn there_is_no_way_to_oneself_or_to_nobody() {
+fn there_is_no_link_to_this_node_or_to_a_missing_one() {
     let (multiplexer, _) = pair(timeless(), 1);
     assert!(multiplexer.link(NodeId::new(0)).is_none());
     assert!(multiplexer.link(NodeId::new(3)).is_none());

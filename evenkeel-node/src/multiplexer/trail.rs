@@ -2,39 +2,39 @@
 //!
 //! # Words
 //! A trail is one word: the lane by which its sender has sent last, in 16 bits, and that lane's
-//! epoch then, in 48. It
-//! is *new* before the sender has sent anything. It is *removed* once those who keep trails have
-//! forgotten it: then a sender that still finds it begins a new one, and says what has come of it.
+//! epoch then, in 48. It is *new* before the sender has sent anything. It is *removed* once the
+//! keeper of trails has forgotten it: a sender that still finds it begins a new one, and gives that
+//! to the keeper.
 //!
 //! # Why a trail may be forgotten
-//! An epoch begins by two walks over the lanes: each is flushed, and says from then on that it is
-//! the new one; then each is fenced. Both are under the lane's lock. So what was put into a lane in
-//! an earlier epoch is in the queue to the host before the fences, and what any lane sends behind
-//! its fence is read after it: where a sender's trail is of an earlier epoch, it may go on by any
-//! lane as if it had sent nothing.
+//! An epoch begins with two walks over the lanes. The first flushes each lane and sets its epoch;
+//! the second fences each. Both hold the lane's lock. So messages of an earlier epoch are in the
+//! queue to the host before the fences, and what any lane sends behind its fence is read after
+//! them. A sender with a trail of an earlier epoch may therefore go on by any lane as if it had
+//! sent nothing.
 //!
-//! A sender may put a message in while its trail is looked at. It notes the epoch that the lane
-//! has under the lock, and changes its word from what it has found: so either the remover finds
-//! the word changed and leaves it, or the sender finds the trail removed and has it kept anew. If
-//! the epoch is the one of its word, the message was put in before the flush and nothing is
-//! changed.
+//! A sender may put a message in while the keeper looks at its trail. The sender notes the lane's
+//! epoch under the lock, and compares and exchanges its word from the value it found. So either the
+//! keeper finds the word changed and leaves it, or the sender finds the trail removed and has it
+//! kept anew. If the lane's epoch is that of the word, the message was put in before the flush, and
+//! the sender changes nothing.
 //!
-//! A sender that has changed lanes and put nothing in has no epoch: its fence is behind what it
-//! has sent, and may be before that of the epoch. Such a trail is given the present epoch, and is
-//! forgotten in the next.
+//! A sender that has changed lanes and put nothing in has no epoch: its fence is behind its
+//! messages, and may be before that of the epoch. The keeper gives such a trail the present epoch,
+//! and forgets it in the next.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The trail of a sender that has sent nothing yet.
 const NEW: u64 = u64::MAX;
-/// In the thread's cell: no sender in particular.
+/// The value of the thread's cell without a particular sender.
 const NOBODY: u64 = u64::MAX - 1;
-/// The trail that no sender finds any more which looks for it now.
+/// A removed trail: a sender that looks up its trail does not find it.
 const REMOVED: u64 = u64::MAX - 2;
 
-/// The epoch of a sender that has come to a lane and has put nothing in: the last that a word has
-/// bits for.
+/// The epoch of a sender that has come to a lane and has put nothing in: the last for which a word
+/// has bits.
 const NONE_YET: u64 = (1 << 48) - 1;
 
 thread_local! {
@@ -57,42 +57,42 @@ const fn epoch(word: u64) -> u64 {
 /// The epoch that follows this one.
 ///
 /// # Panics
-/// If there is none: one that begins each microsecond is the last after nine years.
+/// If there is none: with one epoch each microsecond, that is after nine years.
 pub(crate) fn epoch_after(epoch: u64) -> u64 {
     let next = epoch + 1;
     assert!(next < NONE_YET, "the epochs of a multiplexer are used up: start the node anew");
     next
 }
 
-/// By which lane a sender has sent last; belongs to the sender, and is used by the one thread that
-/// runs it at a time.
+/// The lane by which a sender has sent last. It belongs to the sender, and only the thread that
+/// runs the sender uses it.
 ///
-/// An actor's turns run [under](Trail::under) its trail. It is for one multiplexer, that of the
-/// actor's node. What is sent under none goes by the lane that all such senders share.
+/// An actor's turns run [under](Trail::under) its trail. A trail is for one multiplexer, that of
+/// the actor's node. Messages that are sent under no trail go by the common lane.
 #[derive(Debug)]
 pub struct Trail(AtomicU64);
 
 impl Trail {
-    /// The trail of a sender that has sent nothing yet.
+    /// Creates the trail of a sender that has sent nothing yet.
     #[must_use]
     pub const fn new() -> Self {
         Self(AtomicU64::new(NEW))
     }
 
-    /// Runs `f` as the sender that this trail belongs to: what the thread sends meanwhile is this
-    /// sender's.
+    /// Runs `f` as the sender of this trail: what the thread sends meanwhile comes from this
+    /// sender.
     ///
     /// # Panics
-    /// With the panic of `f`.
+    /// If `f` panics.
     pub fn under<R>(&self, f: impl FnOnce() -> R) -> R {
         self.under_or(|_| (), f)
     }
 
-    /// The same for a trail that may be removed meanwhile: then `keep` has the one that is to be
-    /// kept in its place, unless nothing was sent.
+    /// Does the same for a trail that may be removed meanwhile: then `keep` gets the trail to keep
+    /// in its place, unless nothing was sent.
     #[inline]
     pub fn under_or<R>(&self, keep: impl Fn(Trail), f: impl FnOnce() -> R) -> R {
-        /// Puts things back, by a panic too.
+        /// Restores the outer sender, also after a panic.
         struct Back<'a, K: Fn(Trail)> {
             trail: &'a Trail,
             found: u64,
@@ -108,7 +108,8 @@ impl Trail {
                 }
             }
         }
-        // Who removes it has seen what was there; nothing else is read by it.
+        // Relaxed: the keeper that removes a trail has seen its word, and the sender reads nothing
+        // else by it.
         let found = match self.0.load(Ordering::Relaxed) {
             REMOVED => NEW,
             found => found,
@@ -118,17 +119,18 @@ impl Trail {
         f()
     }
 
-    /// The sender's last word. False if the trail is removed.
+    /// Stores the sender's last word. Returns false if the trail is removed.
     fn leave(&self, mut found: u64, left: u64) -> bool {
         let mut next = left;
         loop {
-            // A sender that another thread runs afterwards is so by a handover that orders them; of
-            // who removes nothing is read. So no order is asked for but that of one word.
+            // If another thread runs the sender afterwards, a handover orders the two; the sender
+            // reads nothing from the keeper. So the order of this one word is enough.
             match self.0.compare_exchange(found, next, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(REMOVED) => return false,
                 Err(other) => {
-                    // The sender has sent inside of this, or its trail was given an epoch.
+                    // The sender has sent inside of this call, or the keeper has given its trail an
+                    // epoch.
                     found = other;
                     next = later(other, left);
                 }
@@ -136,13 +138,13 @@ impl Trail {
         }
     }
 
-    /// Whether it is removed, so that the sender's trail is another one.
+    /// Returns whether it is removed, so that the sender has another trail.
     #[inline]
     pub fn is_removed(&self) -> bool {
         self.0.load(Ordering::Relaxed) == REMOVED
     }
 
-    /// Takes over what another trail of the same sender says.
+    /// Merges another trail of the same sender into this one.
     pub fn take_over(&self, other: &Trail) {
         let left = other.0.load(Ordering::Relaxed);
         let found = self.0.load(Ordering::Relaxed);
@@ -150,8 +152,8 @@ impl Trail {
         debug_assert!(kept, "what is found where trails are kept is not removed");
     }
 
-    /// Removes it if it is of an earlier epoch than this one, which has begun. Only who keeps it
-    /// calls that.
+    /// Removes the trail if its epoch is earlier than `begun`, which has begun, and returns whether
+    /// it is removed. Only the keeper of the trail calls this.
     pub fn remove_before(&self, begun: u64) -> bool {
         let found = self.0.load(Ordering::Relaxed);
         let next = match found {
@@ -166,12 +168,12 @@ impl Trail {
     }
 }
 
-/// Of two words of a sender, the one that says more of where it has sent now.
+/// Returns the more recent of two words of a sender.
 fn later(before: u64, left: u64) -> u64 {
     if before == NEW || lane(before) != lane(left) || left == NEW {
         return left;
     }
-    // None yet is later than any.
+    // `NONE_YET` is later than any epoch.
     word(lane(left), epoch(before).max(epoch(left)))
 }
 
@@ -184,18 +186,18 @@ impl Default for Trail {
 /// How a message finds its lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// No sender in particular: by the common lane.
+    /// No particular sender: by the common lane.
     Common,
     /// The sender sends its first message, or sends by the same lane as before.
     Stays,
-    /// It has sent by another lane before.
+    /// The sender has sent by another lane before.
     Moves {
-        /// That lane.
+        /// The other lane.
         from: u16,
     },
 }
 
-/// The sender that the thread runs now sends by the lane `here`.
+/// Notes that the thread's sender sends by the lane `here`.
 #[inline]
 pub(crate) fn step(here: u16) -> Step {
     match CURRENT.get() {
@@ -212,8 +214,7 @@ pub(crate) fn step(here: u16) -> Step {
     }
 }
 
-/// The sender that the thread runs now has put a message into its lane, in this epoch of the
-/// lane's.
+/// Notes that the thread's sender has put a message into its lane in this epoch of the lane.
 #[inline]
 pub(crate) fn has_put(epoch: u64) {
     let last = CURRENT.get();
@@ -290,7 +291,7 @@ mod tests {
         };
         trail.under_or(|left| kept.take_over(&left), send);
         assert_eq!(kept.under(|| step(3)), Step::Moves { from: 1 });
-        // What was sent before the epoch began is behind its fences.
+        // Messages from before the epoch began are ahead of its fences.
         let trail = Trail::new();
         trail.under(|| {
             step(1);

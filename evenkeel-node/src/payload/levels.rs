@@ -1,31 +1,30 @@
 //! Reads postcard's format, and counts how deep a value is nested.
 //!
-//! A type that contains itself is read by recursion, as deep as the bytes say, and the bytes may be
-//! any peer's. So each level of a value takes its share of what is left of [`MOST`], before
-//! anything of it is read: a level that nothing is left for is an error. What is left is passed
-//! down by value, from a level to those inside of it. Nothing is measured, so the limit is the same
-//! in all builds, under sanitizers too, and nothing has to be put back when a level ends or panics.
+//! A type that contains itself is read by recursion, as deep as the bytes say, and the bytes may
+//! come from any peer. So each level of a value takes its share of the rest of [`MOST`] before any
+//! of it is read, and a level without enough left is an error. A level passes the rest by value to
+//! the levels inside of it. Nothing is measured, so the limit is the same in all builds, also under
+//! sanitizers, and nothing has to be restored when a level ends or panics.
 //!
-//! A level is whatever calls a type's code that may read more: an option with a value, a newtype, a
+//! A level is a call of a type's code that may read more: an option with a value, a newtype, a
 //! sequence, a tuple, a struct, a map, an enum, and the fields of a variant. Its share is
-//! [`LEVEL`], and [`COPIES`] times the size of the value that is made there, since each call of it
-//! has room for that value on the stack, in builds that are not optimised. An element of a sequence
-//! or a map lies there before it is moved to where the others are, and counts as well. Numbers and
-//! texts have no levels: postcard reads them itself.
+//! [`LEVEL`], plus [`COPIES`] times the size of its value: in builds without optimisation each call
+//! in it has room for that value on the stack. An element of a sequence or a map lies there before
+//! it is moved to the others, and counts as well. Numbers and texts have no levels: postcard reads
+//! them itself.
 //!
-//! Rejected: to measure the stack by a local's address. Under AddressSanitizer that is somewhere
-//! else, and a level takes several times as much of it in one build as in another, so that one node
-//! could refuse what the next takes.
+//! Rejected: measuring the stack by the address of a local. Under AddressSanitizer that address is
+//! not on the stack, and a level takes several times as much stack in one build as in another, so
+//! one node could refuse what the next accepts.
 
 use super::Bytes;
 use postcard::{Deserializer as Plain, Error, Result};
 use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, Visitor};
 
-/// Bytes of stack that levels may take, as far as they are counted. A choice: half of what a thread
-/// has.
+/// Bytes of stack that levels may take, by their shares. A choice: half of a thread's stack.
 pub(super) const MOST: usize = 1 << 20;
 
-/// Stands for a value that is nested too deep: an error that reading does not have.
+/// Stands for a value that is nested too deep: an error that reading does not return.
 pub(super) const TOO_DEEP: Error = Error::SerializeBufferFull;
 
 /// Bytes that a level of a small type takes. Measured without optimisation: 300 to 700, and under
@@ -35,10 +34,10 @@ const LEVEL: usize = 1_536;
 /// How many values of its type a level has on the stack. Measured without optimisation: 3 to 7.
 const COPIES: usize = 8;
 
-/// Reads a value from the beginning of `rest`, and moves that behind it.
+/// Reads a value from the beginning of `rest`, and moves `rest` behind it.
 pub(super) struct Levels<'r, 'de> {
     rest: &'r mut &'de [u8],
-    /// What is left for the levels inside.
+    /// The bytes left for the levels inside.
     left: usize,
 }
 
@@ -47,21 +46,21 @@ impl<'r, 'de> Levels<'r, 'de> {
         Self { rest, left: MOST }
     }
 
-    /// A level inside of this one, in which a `T` is made.
+    /// Returns a level inside of this one that makes a `T`.
     #[inline]
     fn deeper<T>(self) -> Result<Self> {
         let left = self.left.checked_sub(LEVEL).and_then(|left| left.checked_sub(copies::<T>()));
         Ok(Self { rest: self.rest, left: left.ok_or(TOO_DEEP)? })
     }
 
-    /// The same level, for a part of it that takes so much of the stack before it is read.
+    /// Returns the same level for a part that takes `beside` bytes of the stack before it is read.
     #[inline]
     fn part(&mut self, beside: usize) -> Result<Levels<'_, 'de>> {
         let left = self.left.checked_sub(beside).ok_or(TOO_DEEP)?;
         Ok(Levels { rest: self.rest, left })
     }
 
-    /// Has postcard read something in which nothing is nested.
+    /// Makes postcard read a value without nested ones.
     #[inline]
     fn plain<T>(
         &mut self,
@@ -78,20 +77,21 @@ impl<'r, 'de> Levels<'r, 'de> {
         self.plain(|plain| T::deserialize(plain))
     }
 
-    /// The parts of a level that has so many. Whether they are elements, which are moved elsewhere.
+    /// Returns the `left` parts of a level. `are_elements` says whether they are elements, which
+    /// are moved elsewhere.
     #[inline]
     fn parts(self, left: usize, are_elements: bool) -> Parts<'r, 'de> {
         Parts { level: self, left, are_elements }
     }
 }
 
-/// Bytes that values of a type take on the stack of their level.
+/// Returns the bytes that values of a type take on the stack of their level.
 #[inline]
 const fn copies<T>() -> usize {
     COPIES.saturating_mul(size_of::<T>())
 }
 
-/// What has no levels inside.
+/// Reads a value without levels inside.
 macro_rules! plain {
     ($($method:ident)*) => {
         $(
@@ -113,7 +113,7 @@ impl<'de> Deserializer<'de> for Levels<'_, 'de> {
         deserialize_f32 deserialize_f64
         deserialize_char deserialize_str deserialize_string deserialize_bytes deserialize_byte_buf
         deserialize_unit
-        // Refused: the format does not say what there is.
+        // Refused: the format does not describe its values.
         deserialize_any deserialize_identifier deserialize_ignored_any
     }
 
@@ -206,14 +206,14 @@ struct Parts<'r, 'de> {
 }
 
 impl<'de> Parts<'_, 'de> {
-    /// The next one.
+    /// Reads the next part.
     #[inline]
     fn read<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value> {
         let beside = if self.are_elements { copies::<S::Value>() } else { 0 };
         seed.deserialize(self.level.part(beside)?)
     }
 
-    /// The next one, if there is one.
+    /// Reads the next part, if there is one.
     #[inline]
     fn next<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
         if self.left == 0 {
@@ -223,7 +223,8 @@ impl<'de> Parts<'_, 'de> {
         self.read(seed).map(Some)
     }
 
-    /// How many are left, if there are as many bytes: else the length may be made up.
+    /// Returns how many parts are left, if there are as many bytes: otherwise the length may be
+    /// made up.
     #[inline]
     fn hint(&self) -> Option<usize> {
         (self.left <= self.level.rest.len()).then_some(self.left)

@@ -1,4 +1,5 @@
-//! How deep values may be nested, and that levels change nothing else: what postcard reads is read.
+//! How deep values may be nested, and that levels change nothing else: all that postcard reads is
+//! read.
 
 use super::{PayloadError, get};
 use evenkeel_policy::random::Random;
@@ -9,7 +10,7 @@ use shapes::{
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-/// What a thread has, unless it is asked for another: workers, and the threads of hosts.
+/// The default stack of a thread: that of workers, and of the threads of hosts.
 const STACK: usize = 2 << 20;
 
 /// Types that contain themselves.
@@ -67,7 +68,8 @@ mod shapes {
     pub(super) struct LargeMaps([Block; 16], BTreeMap<u8, Self>);
 }
 
-/// How deep the deepest value is that is read. Each level is `before`, the next one, and `after`.
+/// Returns the depth of the deepest value that is read. Each level is `before`, the next one, and
+/// `after`.
 fn deepest<T: for<'a> Deserialize<'a>>(before: &[u8], leaf: &[u8], after: &[u8]) -> usize {
     let nested = |depth: usize| {
         let bytes = [before.repeat(depth), leaf.to_vec(), after.repeat(depth)].concat();
@@ -89,7 +91,7 @@ fn deepest<T: for<'a> Deserialize<'a>>(before: &[u8], leaf: &[u8], after: &[u8])
     read
 }
 
-/// In builds that are not optimised, which take most of the stack, and under AddressSanitizer,
+/// Matters in builds without optimisation, which take the most stack, and under AddressSanitizer,
 /// which takes more.
 #[test]
 fn the_deepest_value_of_each_shape_is_read_and_dropped_on_the_stack_of_a_thread() {
@@ -125,7 +127,7 @@ fn the_deepest_value_of_each_shape_is_read_and_dropped_on_the_stack_of_a_thread(
     }
 }
 
-/// Is read with much of the stack.
+/// A type that takes much of the stack when it is read.
 #[derive(Debug, PartialEq)]
 struct Hungry(u8);
 
@@ -142,7 +144,7 @@ fn a_value_is_as_deep_as_its_levels_wherever_the_frames_are_that_read_it() {
     assert_eq!(get::<(u8, Hungry)>(&[1, 2]), Ok((1, Hungry(2))));
 }
 
-/// Of each thing that the format has.
+/// A value with every kind of the format.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Everything {
     numbers: (u8, u16, u32, u64, u128, i8, i16, i32, i64, i128),
@@ -211,7 +213,7 @@ fn everything(random: &mut Random, depth: u32) -> Everything {
     }
 }
 
-/// What both make of some bytes: the value, or nothing.
+/// Asserts that both read the same value from some bytes, or none.
 fn agree<'a, T: Deserialize<'a> + PartialEq + Debug>(bytes: &'a [u8]) {
     let theirs = postcard::take_from_bytes::<T>(bytes);
     match (get::<T>(bytes), theirs) {

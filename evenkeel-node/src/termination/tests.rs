@@ -3,7 +3,7 @@
 use super::{Detector, NodeId, Order, Probe, UnexpectedProbe};
 use evenkeel_policy::random::Random;
 
-/// What travels.
+/// What travels between nodes.
 #[derive(Clone, Copy, Debug)]
 enum Flight {
     Work,
@@ -13,12 +13,12 @@ enum Flight {
 #[derive(Debug)]
 struct Node {
     detector: Detector,
-    /// Steps of work that are left, in each of which it may send.
+    /// Remaining steps of work, in each of which the node may send.
     work: u64,
     end: Option<Order>,
 }
 
-/// What goes wrong.
+/// A fault of a run.
 #[derive(Clone, Copy)]
 enum Fault {
     Death,
@@ -27,7 +27,7 @@ enum Fault {
 
 struct World {
     nodes: Vec<Option<Node>>,
-    /// From, to, what; they arrive in any order.
+    /// Sender, receiver and message; they arrive in any order.
     flights: Vec<(usize, usize, Flight)>,
     random: Random,
     /// Messages that may still be sent.
@@ -66,7 +66,7 @@ impl World {
         }
     }
 
-    /// The claim that all work is done is true.
+    /// Asserts that all work is done.
     fn assert_done(&self) {
         let works = |node: &Node| node.work > 0;
         assert!(!self.nodes.iter().flatten().any(works), "a node works");
@@ -74,7 +74,7 @@ impl World {
         assert!(!self.flights.iter().any(is_work), "a message is under way");
     }
 
-    /// A node that works takes a step.
+    /// Makes a working node take a step.
     fn work(&mut self, number: usize) {
         let nodes = self.nodes.len();
         let to = self.random.below(nodes as u64) as usize;
@@ -125,7 +125,7 @@ impl World {
         }
     }
 
-    /// Two nodes lose each other, and nobody else hears of it from the transport.
+    /// Two nodes lose each other, and the transport tells no other node.
     fn cut(&mut self) {
         let nodes = self.nodes.len();
         let a = self.random.below(nodes as u64) as usize;
@@ -140,7 +140,7 @@ impl World {
         }
     }
 
-    /// Runs until all have ended; gives the number of steps.
+    /// Runs until all have ended, and returns the number of steps.
     fn run(&mut self, fault: Option<(u64, Fault)>) -> u64 {
         for number in 0..self.nodes.len() {
             let mut orders = Vec::new();

@@ -3,8 +3,7 @@
 use super::super::varint::{self, Reader};
 use super::super::{FrameError, NodeId, Slot};
 
-/// The nodes that a collective send goes to, and the actors on each, in order. They have been
-/// checked.
+/// The nodes of a collective send and the actors on each, in order. Their bytes have been checked.
 ///
 /// ```text
 /// members := count member*        member := node count slot*        slot := index generation
@@ -15,32 +14,32 @@ pub struct Members<'a> {
     bytes: &'a [u8],
 }
 
-/// One node of them.
+/// One node of a collective send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member<'a> {
     /// The node.
     pub node: NodeId,
     count: u64,
     bytes: &'a [u8],
-    /// With the node and the count.
+    /// All its bytes, with the node and the count.
     whole: &'a [u8],
 }
 
 impl<'a> Members<'a> {
-    /// How many nodes there are.
+    /// Returns how many nodes there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        // Each takes two bytes at least, so their number is one of bytes.
+        // Each takes at least two bytes, so their number is at most the length in bytes.
         self.count as usize
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The nodes.
+    /// Returns the nodes.
     pub fn iter(&self) -> impl Iterator<Item = Member<'a>> + use<'a> {
         let mut reader = Reader::new(self.bytes, 0);
         let mut rest = self.bytes;
@@ -57,7 +56,7 @@ impl<'a> Members<'a> {
         let count = reader.number()?;
         let start = reader.at();
         let mut ahead = reader.clone();
-        // Whatever the count says, each turn of the loop takes bytes.
+        // Each turn of the loop takes bytes, so a made-up count ends with them.
         for _ in 0..count {
             read_member(&mut ahead)?;
         }
@@ -72,26 +71,26 @@ impl<'a> Members<'a> {
 }
 
 impl<'a> Member<'a> {
-    /// How many actors there are on the node.
+    /// Returns how many actors there are on the node.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count as usize
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no actors.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The actors.
+    /// Returns the actors.
     pub fn slots(&self) -> impl Iterator<Item = Slot> + use<'a> {
         let mut reader = Reader::new(self.bytes, 0);
         (0..self.count).map_while(move |_| read_slot(&mut reader).ok())
     }
 }
 
-/// Members that are being put together.
+/// Builds members.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MembersBuf {
     count: u64,
@@ -99,7 +98,7 @@ pub struct MembersBuf {
 }
 
 impl MembersBuf {
-    /// None yet.
+    /// Creates an empty list.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -115,13 +114,13 @@ impl MembersBuf {
         }
     }
 
-    /// Adds a node of other members, as it is.
+    /// Adds a node of other members unchanged.
     pub fn push_member(&mut self, member: Member<'_>) {
         self.count += 1;
         self.bytes.extend_from_slice(member.whole);
     }
 
-    /// What they are in a message.
+    /// Returns the members as a message has them.
     #[must_use]
     pub fn as_members(&self) -> Members<'_> {
         Members { count: self.count, bytes: &self.bytes }

@@ -3,7 +3,7 @@
 use super::super::FrameError;
 use super::super::varint::Reader;
 
-/// An enum whose variants are bytes.
+/// Defines an enum of variants that are bytes in a frame.
 macro_rules! code {
     ($(#[$meta:meta])* $name:ident, $what:literal: $($(#[$doc:meta])* $variant:ident = $code:literal,)*) => {
         $(#[$meta])*
@@ -11,10 +11,10 @@ macro_rules! code {
         pub enum $name { $($(#[$doc])* $variant,)* }
 
         impl $name {
-            /// Each of them.
+            /// All variants.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The byte that stands for it in a frame.
+            /// Returns the byte of the variant in a frame.
             #[must_use]
             pub const fn code(self) -> u8 {
                 match self { $(Self::$variant => $code,)* }
@@ -32,17 +32,17 @@ macro_rules! code {
 }
 
 code! {
-    /// Why a question, a spawn or a search was in vain.
+    /// Why a question, a spawn or a look-up has failed.
     Failure, "a failure":
-    /// There is no such actor, or none any more.
+    /// There is no such actor, or it has ended.
     NoSuchActor = 1,
-    /// Its mailbox is full, and its policy is not to wait.
+    /// The actor's mailbox is full, and its policy is not to wait.
     MailboxFull = 2,
-    /// It has ended without an answer.
+    /// The actor has ended without an answer.
     Ended = 3,
-    /// Its handler has panicked.
+    /// The actor's handler has panicked.
     Panicked = 4,
-    /// The bytes are no value of the type that it takes.
+    /// The bytes are not a value of the actor's message type.
     Unreadable = 5,
     /// The answer cannot be written or is too long.
     Unwritable = 6,
@@ -54,37 +54,37 @@ code! {
     NoSuchName = 9,
     /// The node is about to end and takes nothing new.
     Leaving = 10,
-    /// The time that the asker waits was over before the question's turn came.
+    /// The asker's time was over before the question's turn came.
     Late = 11,
     /// The actor is there, and takes messages of another type.
     OtherMessages = 12,
-    /// The node has as many actors that others know as it may have.
+    /// The node has reached its bound of actors that other nodes know.
     TooManyActors = 13,
 }
 
 code! {
     /// The ways in which actors end.
     EndKind, "an end":
-    /// By itself, as it should.
+    /// The actor has ended by itself, as it should.
     Normal = 0,
-    /// It was stopped.
+    /// The actor was stopped.
     Stopped = 1,
-    /// It was killed.
+    /// The actor was killed.
     Killed = 2,
-    /// It has panicked.
+    /// The actor has panicked.
     Panicked = 3,
-    /// It has returned an error.
+    /// The actor has returned an error.
     Error = 4,
-    /// There is no such actor, or none any more.
+    /// There is no such actor, or it has ended.
     NoSuchActor = 6,
-    /// It was lost with its node.
+    /// The actor was lost with its node.
     NodeDown = 7,
-    /// It may be alive: a node keeps no more watches and links with its own.
+    /// The actor may be alive: its node accepts no more watches and links.
     TooManyTies = 8,
 }
 
 impl EndKind {
-    /// Whether it is said which node this is about.
+    /// Returns whether the end names a node.
     #[must_use]
     pub const fn has_node(self) -> bool {
         matches!(self, Self::NodeDown | Self::TooManyTies)
@@ -92,7 +92,7 @@ impl EndKind {
 }
 
 code! {
-    /// Whose end it was at first.
+    /// Which actor's end it was at first.
     EndBy, "whose end":
     /// The actor's own.
     Itself = 0,
@@ -103,21 +103,21 @@ code! {
 code! {
     /// The ways to end an actor.
     StopHow, "a way to stop":
-    /// It handles what is in its mailbox, and ends.
+    /// The actor handles the messages in its mailbox, and ends.
     Drain = 0,
-    /// It ends after the message that it handles now.
+    /// The actor ends after the message that it is handling.
     Stop = 1,
-    /// It ends at once, in the middle of a message.
+    /// The actor ends at once, in the middle of a message.
     Kill = 2,
 }
 
 code! {
     /// The steps of a barrier.
     BarrierStep, "a step of a barrier":
-    /// All nodes below the sender have come.
+    /// The sender and all nodes below it have come.
     Arrive = 0,
-    /// All have come.
+    /// All nodes have come.
     Release = 1,
-    /// A node is gone that has not come.
+    /// A node is lost.
     Broken = 2,
 }

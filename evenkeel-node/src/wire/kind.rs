@@ -20,17 +20,17 @@ pub(super) const STOP: u8 = 16;
 pub(super) const CAST: u8 = 17;
 pub(super) const BARRIER: u8 = 18;
 pub(super) const TOKEN: u8 = 19;
-/// As [`TOKEN`], which is black.
+/// As [`TOKEN`], with a black token.
 pub(super) const BLACK_TOKEN: u8 = 20;
 pub(super) const DONE: u8 = 21;
 pub(super) const LOST: u8 = 22;
 pub(super) const HELLO: u8 = 23;
 pub(super) const LEAVE: u8 = 24;
 pub(super) const HOLD: u8 = 25;
-/// As [`HOLD`], of all actors.
+/// As [`HOLD`], for all actors.
 pub(super) const HOLD_ALL: u8 = 26;
 pub(super) const RESUME: u8 = 27;
-/// As [`RESUME`], of all actors.
+/// As [`RESUME`], for all actors.
 pub(super) const RESUME_ALL: u8 = 28;
 pub(super) const MOVED: u8 = 29;
 pub(super) const REFUSE: u8 = 30;

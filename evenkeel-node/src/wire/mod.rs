@@ -1,28 +1,27 @@
-//! What nodes say to each other: the messages inside frames.
+//! The messages inside frames.
 //!
-//! A message is read by borrowing from its frame; nothing is copied or allocated. Names of actors
-//! are [`Slot`]s: those called `to` are of the node that receives, those called `from` of the node
-//! that sends.
+//! A message borrows from its frame; reading copies and allocates nothing. Names of actors are
+//! [`Slot`]s: a slot `to` belongs to the receiving node, a slot `from` to the sending one.
 //!
 //! | kind | says | answered by |
 //! |---|---|---|
 //! | `Tell` | a value for an actor | |
-//! | `Ask` | a value for an actor, whose answer is awaited | `Answer` or `Failed`, unless an `Abandon` is faster |
-//! | `Hand` | a value for an actor, with places for answers to questions of other nodes in it; perhaps its own answer is awaited | `Failed` to each of these nodes, if it is not delivered |
-//! | `Moved` | somebody else answers your question | |
+//! | `Ask` | a value for an actor, to which I await an answer | `Answer` or `Failed`, unless an `Abandon` is faster |
+//! | `Hand` | a value for an actor, with places for answers to questions of other nodes in it; perhaps I await an answer too | `Failed` to each of these nodes, if it is not delivered |
+//! | `Moved` | another node answers your question | |
 //! | `Spawn` | start a script | `Located` or `Failed` |
 //! | `Locate` | where is the actor with this name | `Located` or `Failed` |
-//! | `Release` | so many references to your actor are not needed any more, which that node has given me | |
-//! | `Lent` | I have given that node so many references to your actor | `Counted` |
-//! | `Counted` | I have counted what you have `Lent` | |
-//! | `Monitor`, `Link` | tell me when you end; and I tell you | `Exit`, at once if there is no such actor, or `Untie` |
-//! | `Untie` | that is over | |
-//! | `Stop` | end | |
+//! | `Release` | I give back this number of references to your actor, which that node has given me | |
+//! | `Lent` | I have given that node this number of references to your actor | `Counted` |
+//! | `Counted` | I have counted the references that you have `Lent` | |
+//! | `Monitor`, `Link` | tell me when your actor ends; with `Link`, I also tell you | `Exit`, at once if there is no such actor, or `Untie` |
+//! | `Untie` | the watch or link is over | |
+//! | `Stop` | end your actor | |
 //! | `Cast` | a value for actors on many nodes, to be passed on | |
 //! | `Barrier`, `Termination` | steps of [`barrier`](super::barrier) and [`termination`](super::termination) | |
 //! | `Hold` | send no values to me, or to all here | `Resume` when there is room |
-//! | `Hello`, `Leave` | the first and the last of a node | |
-//! | `Refuse` | I have nothing to do with you any more | |
+//! | `Hello`, `Leave` | the first and the last message of a node | |
+//! | `Refuse` | I shut you out | |
 
 mod cast;
 mod codes;
@@ -44,23 +43,22 @@ use std::num::NonZeroU64;
 /// The longest name of a script, an actor or a job, in bytes. A choice: names are for people.
 pub const LONGEST_NAME: usize = 255;
 
-/// The longest text that says what went wrong, in bytes. A choice: a panic's message and its place,
-/// no backtrace.
+/// The longest text of an error, in bytes. A choice: a panic's message and its place, no backtrace.
 pub const LONGEST_DETAIL: usize = 1_024;
 
-/// A message, and what it was sent because of.
+/// A message with its cause and its references.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope<'a> {
-    /// What traces call the cause of the message; takes no byte where there is none.
+    /// The cause of the message, for traces; takes no byte if there is none.
     pub cause: Option<NonZeroU64>,
-    /// The references to actors that are in the message's value, if it has one; takes no byte where
-    /// there is none. Whoever gets the record counts them, whether the value is read or not.
+    /// The references to actors in the message's value, if it has one; takes no byte if there are
+    /// none. The receiver of the record counts them, whether the value is read or not.
     pub references: References<'a>,
     /// The message.
     pub message: Message<'a>,
 }
 
-/// Of no cause, and without references.
+/// Without a cause or references.
 impl<'a> From<Message<'a>> for Envelope<'a> {
     fn from(message: Message<'a>) -> Self {
         Self { cause: None, references: References::default(), message }
@@ -70,44 +68,43 @@ impl<'a> From<Message<'a>> for Envelope<'a> {
 /// How an actor has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End<'a> {
-    /// Whether it ended with another to which it was linked: then the rest is about the first of
-    /// that chain.
+    /// Whether the actor ended with another to which it was linked: then the other fields are about
+    /// the first actor of that chain.
     pub by: EndBy,
-    /// In which of the ways.
+    /// The kind of its end.
     pub kind: EndKind,
-    /// The node that it is about, if the kind [says so](EndKind::has_node); otherwise it is not
-    /// written.
+    /// The node of the end, if the kind [has one](EndKind::has_node); otherwise it is not written.
     pub node: NodeId,
-    /// More of it, for people; may be empty.
+    /// Details for people; may be empty.
     pub detail: &'a str,
 }
 
-/// A step of the search for the end of all work; [`termination`](super::termination) says what it
-/// means.
+/// A step of the detection of the end of all work, explained in
+/// [`termination`](super::termination).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probe {
     /// The token.
     Token {
-        /// How often it has been sent round.
+        /// How often the token has been sent round.
         round: u64,
-        /// Messages sent less messages received, by the nodes that it has visited.
+        /// Messages sent less messages received, by the nodes that the token has visited.
         count: i64,
-        /// Whether one of them has received any since its last visit.
+        /// Whether one of those nodes has received a message since the token's last visit.
         black: bool,
     },
     /// All work is done.
     Done {
-        /// In which round that was seen.
+        /// The round that showed it.
         round: u64,
     },
-    /// It cannot be known: a node is gone.
+    /// The detection has failed: a node is lost.
     Failed {
-        /// Which.
+        /// The lost node.
         node: NodeId,
     },
 }
 
-/// What a node says to another.
+/// A message from one node to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Message<'a> {
@@ -118,48 +115,48 @@ pub enum Message<'a> {
         /// The value.
         payload: &'a [u8],
     },
-    /// A value for an actor, whose answer is awaited.
+    /// A value for an actor, to which the sender awaits an answer.
     Ask {
         /// The actor.
         to: Slot,
-        /// Under which number the asker awaits the answer.
+        /// The number under which the asker awaits the answer.
         call: u64,
-        /// For how many microseconds the asker waits; zero if for ever. Whoever gets to the
+        /// How many microseconds the asker waits; zero if for ever. An actor that gets to the
         /// question later need not answer it.
         limit: u64,
         /// The value.
         payload: &'a [u8],
     },
-    /// A value for an actor, in which the sender hands on questions of others than itself.
+    /// A value for an actor, in which the sender hands on questions of other nodes.
     Hand {
         /// The actor.
         to: Slot,
-        /// Under which number the sender awaits an answer itself; zero if it does not.
+        /// The number under which the sender awaits an answer itself; zero if it does not.
         call: u64,
-        /// The places for answers that are handed on, at most [`MOST_PLACES`]: whoever cannot
-        /// deliver the value says so there.
+        /// The handed-on places for answers, at most [`MOST_PLACES`]: a node that cannot deliver
+        /// the value reports the failure there.
         places: Places<'a>,
         /// The value.
         payload: &'a [u8],
     },
-    /// What an actor has answered.
+    /// An actor's answer.
     Answer {
         /// The number of the question.
         call: u64,
         /// The answer.
         payload: &'a [u8],
     },
-    /// A question, spawn or search was in vain.
+    /// A question, spawn or look-up has failed.
     Failed {
-        /// Its number.
+        /// The number of the question.
         call: u64,
-        /// Why.
+        /// The reason.
         failure: Failure,
-        /// More of it, for people; may be empty.
+        /// Details for people; may be empty.
         detail: &'a str,
     },
-    /// The asker no longer waits. Nodes read this and do not send it: an answer that nobody waits
-    /// for is dropped where it arrives.
+    /// The asker has stopped waiting. Nodes read this and do not send it: an unawaited answer is
+    /// dropped where it arrives.
     Abandon {
         /// The number of the question.
         call: u64,
@@ -168,55 +165,55 @@ pub enum Message<'a> {
     Moved {
         /// The number of the question, which the receiver has asked.
         call: u64,
-        /// Who has it now, as far as the sender knows.
+        /// The node that has it, as far as the sender knows.
         to: NodeId,
     },
     /// Starts an actor.
     Spawn {
-        /// The number under which its place is awaited.
+        /// The number under which the asker awaits the actor's place.
         call: u64,
         /// The name under which the node has registered the script.
         script: &'a str,
-        /// The actor that it is linked to from the beginning.
+        /// The actor to which it is linked from the beginning.
         parent: Option<Slot>,
-        /// What the script gets.
+        /// The arguments of the script.
         arguments: &'a [u8],
     },
     /// Looks an actor up in the node's registry.
     Locate {
-        /// The number under which its place is awaited.
+        /// The number under which the asker awaits the actor's place.
         call: u64,
-        /// Its name there.
+        /// The actor's name in the registry.
         name: &'a str,
-        /// What the asker calls the type of its messages.
+        /// The asker's name of the type of the actor's messages.
         messages: &'a str,
     },
-    /// The place of an actor that was spawned or looked up.
+    /// The place of a spawned or looked-up actor.
     Located {
         /// The number of the question.
         call: u64,
-        /// The place, on the node that answers.
+        /// The place on the answering node.
         at: Slot,
     },
-    /// References to an actor are not needed any more: such as were in a record, or were
+    /// The sender gives back references to an actor that were in a record, or were
     /// [located](Self::Located).
     Release {
-        /// Which actor, of the receiver.
+        /// The actor, on the receiving node.
         to: Slot,
-        /// The node that has given them to the sender.
+        /// The node that has given the references to the sender.
         from: NodeId,
-        /// How many there are.
+        /// How many references there are.
         times: u64,
     },
     /// References to an actor were sent to a third node.
     Lent {
-        /// Which actor, of the receiver.
+        /// The actor, on the receiving node.
         to: Slot,
         /// The third node.
         holder: NodeId,
-        /// How many there are.
+        /// How many references there are.
         times: u64,
-        /// The number of the loan, which the sender has given no other.
+        /// The number of the loan, unique at the sender.
         loan: u64,
     },
     /// References that were [lent](Self::Lent) are counted.
@@ -224,47 +221,47 @@ pub enum Message<'a> {
         /// The number of the loan.
         loan: u64,
     },
-    /// An actor wants to know of the end of another: opens a tie.
+    /// An actor watches for the end of another: opens a tie.
     Monitor {
-        /// The number of the tie, which the sender has given no other.
+        /// The number of the tie, unique at the sender.
         tie: u64,
-        /// Whose end.
+        /// The watched actor.
         to: Slot,
     },
-    /// Two actors end together from now on: opens a tie.
+    /// Links two actors, so that they end together: opens a tie.
     Link {
-        /// The number of the tie, which the sender has given no other.
+        /// The number of the tie, unique at the sender.
         tie: u64,
-        /// The one that asks.
+        /// The actor that asks.
         from: Slot,
-        /// The other.
+        /// The other actor.
         to: Slot,
     },
-    /// A tie is no more, and nobody has ended.
+    /// A tie is closed without the end of an actor.
     Untie {
-        /// Its number.
+        /// The number of the tie.
         tie: u64,
-        /// Whether the sender of this has opened it; otherwise, the receiver.
+        /// Whether the sender of this message has opened the tie; otherwise, the receiver has.
         opener: bool,
     },
-    /// A tie is no more: the actor at the sender's end of it has ended, or was not there.
+    /// A tie is closed: the actor at the sender's end of it has ended, or did not exist.
     Exit {
-        /// Its number.
+        /// The number of the tie.
         tie: u64,
-        /// Whether the sender of this has opened it; otherwise, the receiver.
+        /// Whether the sender of this message has opened the tie; otherwise, the receiver has.
         opener: bool,
         /// How.
         end: End<'a>,
     },
     /// Ends an actor.
     Stop {
-        /// Which.
+        /// The actor.
         to: Slot,
         /// How.
         how: StopHow,
     },
-    /// A value for actors on many nodes. Each node delivers it to its own, the first member, and
-    /// passes it on to others; [`tree`](super::tree) says to which.
+    /// A value for actors on many nodes. Each node delivers it to its own actors, the first member,
+    /// and passes it on along the [`tree`](super::tree).
     Cast {
         /// The nodes, and the actors on each.
         members: Members<'a>,
@@ -273,50 +270,51 @@ pub enum Message<'a> {
     },
     /// A step of a barrier.
     Barrier {
-        /// Which barrier.
+        /// The number of the barrier.
         barrier: u64,
-        /// For how many times it has been passed before.
+        /// How many times the barrier has been passed before.
         phase: u64,
         /// The step.
         step: BarrierStep,
     },
-    /// A step of the search for the end of all work.
+    /// A step of the detection of the end of all work.
     Termination(Probe),
-    /// The first message of a node to another: who it is.
+    /// The first message of a node to another: it introduces itself.
     Hello {
-        /// The node says that it has this number. The transport knows better.
+        /// The node's number, as it claims; the number that the transport has authenticated counts.
         node: NodeId,
-        /// How many nodes it thinks there are.
+        /// The node's number of nodes.
         nodes: u32,
-        /// What tells this run of the node from others. Nobody asks yet: a node that was down [does
+        /// Tells this run of the node from others. No receiver reads it: a node that was down [does
         /// not come back](crate::Transport), so there is one run.
         incarnation: u64,
-        /// The longest frame that it takes. Nobody acts on it yet: the nodes of a job are started
-        /// with transports that take the same, and a node that is sent a longer frame shuts its
-        /// sender out.
+        /// The longest frame that the node takes. No receiver acts on it: the transports of a job
+        /// take frames of the same length, and a node that receives a longer frame shuts its sender
+        /// out.
         longest_frame: u64,
-        /// How many ties it takes from the other node at once.
+        /// How many ties the node accepts from the other node at once.
         ties: u64,
         /// The name of the job.
         job: &'a str,
         /// The node's own name, which no other node of the job has.
         name: &'a str,
     },
-    /// The last message of a node that ends as it should.
+    /// The last message of a node that ends properly.
     Leave,
-    /// The last message of a node to one that it shuts out.
+    /// The last message of a node to a node that it shuts out.
     Refuse {
-        /// Why, for people.
+        /// The reason, for people.
         detail: &'a str,
     },
-    /// Much waits for room in mailboxes: no values are to be sent until the node says so.
+    /// Too many messages wait for room in mailboxes: the receiver sends no values until a
+    /// [`Resume`](Self::Resume).
     Hold {
-        /// To this actor, or to all of the node.
+        /// The actor for which it sends none, or all of the node.
         to: Option<Slot>,
     },
-    /// There is room again for what a [`Hold`](Self::Hold) of the same was for.
+    /// Ends the [`Hold`](Self::Hold) of the same actors: there is room again.
     Resume {
-        /// In the mailbox of this actor, or in those of all.
+        /// The actor with room in its mailbox, or all of the node.
         to: Option<Slot>,
     },
 }

@@ -1,37 +1,37 @@
-//! The places for answers that are in a value, in bytes.
+//! The places for answers in a value, in bytes.
 
 use super::super::varint::{self, Reader};
 use super::super::{FrameError, NodeId};
 
-/// How many places may be in a message at most. A choice: each is an order to say something to
-/// another node, so one message is not to hold a reader up.
+/// The most places in a message. A choice: each makes the reader send to another node, and one
+/// message must not hold a reader up.
 pub const MOST_PLACES: usize = 1_024;
 
-/// Places for answers to questions of other nodes than the one that sends the value, in order.
-/// They have been checked.
+/// Places for answers to questions of other nodes than the sender of the value, in order. Their
+/// bytes have been checked.
 ///
 /// ```text
 /// places := count place*          place := node call
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Places<'a> {
-    /// Those that follow the count.
+    /// The bytes behind the count.
     bytes: &'a [u8],
 }
 
 impl<'a> Places<'a> {
-    /// Whether there is none.
+    /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub(super) fn count(&self) -> usize {
         self.iter().count()
     }
 
-    /// The node that has asked, and the number of its question.
+    /// Returns, for each place, the node that has asked and the number of its question.
     pub fn iter(&self) -> impl Iterator<Item = (NodeId, u64)> + use<'a> {
         let mut reader = Reader::new(self.bytes, 0);
         std::iter::from_fn(
@@ -41,12 +41,12 @@ impl<'a> Places<'a> {
         )
     }
 
-    /// What they are in memory that is kept.
+    /// Returns the bytes of the places, to be kept.
     pub fn as_bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The places that were these bytes before.
+    /// Returns the places of bytes from [`as_bytes`](Self::as_bytes).
     pub fn from_bytes(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }
@@ -71,24 +71,24 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Places that are being put together.
+/// Builds places.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlacesBuf(Vec<u8>);
 
 impl PlacesBuf {
-    /// None yet.
+    /// Creates an empty list.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds one.
+    /// Adds a place.
     pub fn push(&mut self, node: NodeId, call: u64) {
         varint::put(&mut self.0, node.number().into());
         varint::put(&mut self.0, call);
     }
 
-    /// What they are in a message.
+    /// Returns the places as a message has them.
     #[must_use]
     pub fn as_places(&self) -> Places<'_> {
         Places { bytes: &self.0 }

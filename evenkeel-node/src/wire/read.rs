@@ -9,10 +9,10 @@ use super::{References, kind};
 use std::num::NonZeroU64;
 
 impl<'a> Envelope<'a> {
-    /// The message in a record, all of it.
+    /// Reads the message that takes all of a record.
     #[inline]
     pub(crate) fn read(mut reader: Reader<'a>) -> Result<Self, FrameError> {
-        // What nearly all are, in line with whoever reads it: it need not go through memory.
+        // The most frequent kinds, inlined into the caller: the message need not go through memory.
         if reader.peek() == Some(kind::TELL) {
             reader.byte()?;
             let message = Message::Tell { to: read_slot(&mut reader)?, payload: reader.rest() };
@@ -41,13 +41,13 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// Whether messages of a kind have a value, in which references may be.
+/// Returns whether messages of a kind have a value, which may have references.
 fn has_value(kind: u8) -> bool {
     let is_for_actor = matches!(kind, kind::TELL | kind::ASK | kind::HAND | kind::CAST);
     is_for_actor || matches!(kind, kind::ANSWER | kind::SPAWN | kind::SPAWN_LINKED)
 }
 
-/// Zero is no cause: it would be a longer form of none.
+/// Reads a cause. Zero is not one: it would be a longer form of none.
 fn cause(reader: &mut Reader<'_>) -> Result<NonZeroU64, FrameError> {
     let at = reader.at();
     NonZeroU64::new(reader.number()?).ok_or(FrameError::Overlong { at })

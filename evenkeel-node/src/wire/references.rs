@@ -1,11 +1,11 @@
-//! The references to actors that are in a value, in bytes.
+//! The references to actors in a value, in bytes.
 
 use super::super::varint::{self, Reader};
 use super::super::{FrameError, Name, NodeId};
 use super::cast::{read_slot, write_slot};
 
-/// The actors that a value has references to, in order; one for each reference. They have been
-/// checked.
+/// The actors to which a value has references, in order, one for each reference. Their bytes have
+/// been checked.
 ///
 /// ```text
 /// references := count name*       name := node index generation
@@ -13,41 +13,41 @@ use super::cast::{read_slot, write_slot};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct References<'a> {
     count: u64,
-    /// Those that follow the count.
+    /// The bytes behind the count.
     bytes: &'a [u8],
 }
 
 impl<'a> References<'a> {
-    /// Whether there is none.
+    /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        // Each takes three bytes at least, so their number is one of bytes.
+        // Each takes at least three bytes, so their number is at most the length in bytes.
         self.count as usize
     }
 
-    /// The names of the actors.
+    /// Returns the names of the actors.
     pub fn iter(&self) -> impl Iterator<Item = Name> + use<'a> {
         let mut reader = Reader::new(self.bytes, 0);
         (0..self.count).map_while(move |_| read_name(&mut reader).ok())
     }
 
-    /// Reads those of a record that has some.
+    /// Reads the references of a record that has some.
     pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self, FrameError> {
         let at = reader.at();
         let count = reader.number()?;
         if count == 0 {
-            // It would be a longer form of none.
+            // An empty list would be a longer form of none.
             return Err(FrameError::Overlong { at });
         }
         let start = reader.at();
         let mut ahead = reader.clone();
-        // Whatever the count says, each turn of the loop takes bytes.
+        // Each turn of the loop takes bytes, so a made-up count ends with them.
         for _ in 0..count {
             read_name(&mut ahead)?;
         }
@@ -60,7 +60,7 @@ impl<'a> References<'a> {
     }
 }
 
-/// References that are being put together.
+/// Builds references.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReferencesBuf {
     count: u64,
@@ -68,20 +68,21 @@ pub struct ReferencesBuf {
 }
 
 impl ReferencesBuf {
-    /// None yet.
+    /// Creates an empty list.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds one. The reader of the value finds them if they are added in the order of their names.
+    /// Adds a reference. The reader of the value finds references if they are added in the order of
+    /// their names.
     pub fn push(&mut self, actor: Name) {
         self.count += 1;
         varint::put(&mut self.bytes, actor.node.number().into());
         write_slot(actor.slot, &mut self.bytes);
     }
 
-    /// What they are in a message.
+    /// Returns the references as a message has them.
     #[must_use]
     pub fn as_references(&self) -> References<'_> {
         References { count: self.count, bytes: &self.bytes }

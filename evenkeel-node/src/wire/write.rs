@@ -16,11 +16,12 @@ impl Envelope<'_> {
         frame::append(out, |out| self.write(out))
     }
 
-    /// Appends what follows the length in a record. For whoever writes into a frame by other means.
+    /// Appends the part of a record behind its length, for callers that write into a frame by other
+    /// means.
     ///
     /// # Errors
     /// [`FrameError::Oversized`], if one of its texts is too long, and [`FrameError::TooGreat`] if
-    /// there are more than [`MOST_PLACES`] places in it. What it has appended is then of no use.
+    /// there are more than [`MOST_PLACES`] places in it. The appended bytes are then of no use.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), FrameError> {
         self.message.write(self.cause, self.references, out)
     }
@@ -42,8 +43,8 @@ pub fn write_ask(to: Slot, call: u64, limit: u64, cause: Option<NonZeroU64>, out
     varint::put(out, limit);
 }
 
-/// Appends all of a [`Message::Hand`] but its payload, which the caller appends. Readers refuse it
-/// if there are more than [`MOST_PLACES`] places.
+/// Appends all of a [`Message::Hand`] but its payload, which the caller appends. Readers refuse a
+/// message with more than [`MOST_PLACES`] places.
 pub fn write_hand(
     to: Slot,
     call: u64,
@@ -108,7 +109,7 @@ impl Message<'_> {
         references: References<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), FrameError> {
-        // Those of a message that has no value are none.
+        // A message without a value has no references.
         let mut begin = |kind| head(kind, cause, References::default(), &mut *out);
         match *self {
             Self::Tell { to, payload } => {

@@ -1,4 +1,4 @@
-//! Frames: what is written is read, and what is not a frame is an error that says why.
+//! Frames: written messages are read, and other bytes are an error that says why.
 
 #[path = "../../fuzz/driver.rs"]
 mod driver;
@@ -15,7 +15,7 @@ use evenkeel_policy::random::Random;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
-/// More than any frame of these tests has.
+/// More bytes than any frame of these tests has.
 const MOST: usize = 1 << 20;
 
 fn frame_of(lane: u16, messages: &[Parts]) -> Vec<u8> {
@@ -110,8 +110,8 @@ fn every_truncation_of_every_kind_is_an_error() {
     }
 }
 
-/// What the fuzz target does, with inputs that depend on nothing: half of them are frames in which
-/// a few bytes are changed, since random bytes seldom get past the head.
+/// Does the same as the fuzz target, with reproducible inputs. Half of them are frames with a few
+/// changed bytes, since random bytes seldom get past the head.
 #[test]
 fn two_hundred_thousand_random_inputs_are_read_or_refused() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
@@ -234,7 +234,7 @@ fn an_end_names_a_node_where_one_is_meant_and_nowhere_else() {
     assert_eq!(read(&bytes(0, 7, &[])), Err(FrameError::Truncated { at: 9, missing: 1 }));
     let code = FrameError::UnknownCode { at: 6, what: "whose end", code: 2 };
     assert_eq!(read(&bytes(2, 0, &[])), Err(code));
-    // Five was an end by a link, before it was said of whom that is.
+    // No end has the code 5.
     let code = FrameError::UnknownCode { at: 7, what: "an end", code: 5 };
     assert_eq!(read(&bytes(0, 5, &[])), Err(code));
 }
@@ -323,7 +323,7 @@ fn references_are_said_of_values_alone_and_where_there_are_some() {
     let to = Slot { index: 8, generation: 0 };
     assert_eq!(message.message, Message::Tell { to, payload: &[77] });
     assert_eq!(error_of(&record(&[1 | 0x40, 0, 8, 0])), FrameError::Overlong { at: 5 });
-    // More than there are bytes for.
+    // A count greater than the bytes allow.
     let many = [&[1 | 0x40][..], &[0xFF; 9], &[1, 3, 17, 2]].concat();
     assert!(matches!(error_of(&record(&many)), FrameError::Truncated { .. }));
     let leave = 24 | 0x40;

@@ -1,4 +1,4 @@
-//! What is below the actors of several nodes: frames, and nodes on runtimes.
+//! The layers below the actors of several nodes: frames, and nodes on runtimes.
 
 mod frames;
 mod messages;

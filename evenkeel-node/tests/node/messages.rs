@@ -8,7 +8,7 @@ use evenkeel_node::{Name, NodeId, Slot};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// All that any kind of message may hold, owned.
+/// The owned parts of which any kind of message is made.
 #[derive(Clone, Debug)]
 pub(crate) struct Parts {
     kind: usize,
@@ -30,10 +30,10 @@ pub(crate) struct Parts {
     step: BarrierStep,
 }
 
-/// How many kinds there are, those that take a parent or not counted once.
+/// How many kinds there are; a kind with an optional parent counts once.
 pub(crate) const KINDS: usize = 28;
 
-/// Numbers of any magnitude, short forms as likely as long ones.
+/// Generates numbers of any magnitude, short forms as likely as long ones.
 fn number() -> impl Strategy<Value = u64> {
     (any::<u64>(), 0..64_u32).prop_map(|(number, shift)| number >> shift)
 }
@@ -116,7 +116,7 @@ pub(crate) fn parts() -> impl Strategy<Value = Parts> {
     )
 }
 
-/// Payloads whose records have lengths of one, two and three bytes.
+/// Generates payloads of records with lengths of one, two and three bytes.
 fn payload() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         4 => proptest::collection::vec(any::<u8>(), 0..40),
@@ -126,14 +126,14 @@ fn payload() -> impl Strategy<Value = Vec<u8>> {
 }
 
 impl Parts {
-    /// The message of this kind with these parts.
+    /// Returns the message of this kind with these parts.
     pub(crate) fn envelope(&self) -> Envelope<'_> {
         let [a, b, c] = self.numbers;
         let [from, to] = self.slots;
         let [small, other] = self.small;
         let payload = &self.payload[..];
         let text = &self.text[..];
-        // The node is written only where one is meant.
+        // The node is written only if the kind has one.
         let node = NodeId::new(if self.end.has_node() { small } else { 0 });
         let end = End { by: self.by, kind: self.end, node, detail: text };
         let message = match self.kind {
@@ -183,7 +183,7 @@ impl Parts {
         };
         let cause = self.cause.and_then(std::num::NonZeroU64::new);
         let envelope = Envelope { cause, ..Envelope::from(message) };
-        // Those alone have a value.
+        // Only these kinds have a value.
         match self.kind {
             0..=2 | 5 | 13 | 23 => {
                 Envelope { references: self.references.as_references(), ..envelope }

@@ -17,7 +17,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 const PINGS: u32 = 2_000;
 const SENDERS: u32 = 20;
 
-/// Sends the messages that come back to where they came from, or to the test.
+/// Sends arriving messages back to their sender, or to the test.
 struct Inbound(To);
 
 enum To {
@@ -77,7 +77,7 @@ fn node(end: InProcess, number: u32, to: impl FnOnce(&Arc<Multiplexer>) -> To) -
     Node { runtime, multiplexer, host }
 }
 
-/// The node that asks, with where its echoes come, and the one that answers.
+/// Returns the asking node with the receiver of its echoes, and the answering node.
 fn nodes() -> (Node, Receiver<(u32, u32)>, Node) {
     let (_control, mut ends) = network(2, Faults::default());
     let (test, echoes) = channel();
@@ -86,7 +86,7 @@ fn nodes() -> (Node, Receiver<(u32, u32)>, Node) {
     (asks, echoes, answers)
 }
 
-/// Has many tasks send at once, each with a trail, wherever they run.
+/// Makes many tasks send at once, each with a trail, on any worker.
 fn send_all(node: &Node) {
     for sender in 0..SENDERS {
         let link = node.multiplexer.link(NodeId::new(1)).unwrap();
@@ -111,7 +111,7 @@ fn send_all(node: &Node) {
     }
 }
 
-/// All echoes come, each sender's in order, in fewer frames than messages.
+/// Asserts that all echoes come, those of each sender in order, in fewer frames than messages.
 fn assert_echoed(echoes: &Receiver<(u32, u32)>, multiplexer: &Multiplexer) {
     let mut next = [0; SENDERS as usize];
     for _ in 0..SENDERS * PINGS {
@@ -170,7 +170,7 @@ fn a_message_that_comes_after_a_long_silence_ends_the_hosts_wait() {
         scope.spawn(|| answers.host.run());
         let link = multiplexer.link(NodeId::new(1)).unwrap();
         for number in 0..20 {
-            // From no worker: by the common lane, whose flusher is woken by it.
+            // From a thread that is no worker: by the common lane, which wakes its flusher.
             put(&link, Slot { index: 0, generation: number }).unwrap();
             assert_eq!(echoes.recv().unwrap(), (0, number));
             // Each silence is longer than the one before, up to several of the host's waits.

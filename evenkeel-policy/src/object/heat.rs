@@ -1,18 +1,19 @@
 //! Which objects of a core are the hottest, from samples, in a table that does not grow.
 //!
-//! Each sample adds to the place of its object, or takes from what another object has there, and
-//! the place is the object's when nothing is left: an object that has more than half of what is
-//! sampled at a place keeps it (the majority vote of Boyer and Moore, one for each place; frequent
-//! items by a table of such votes are Misra and Gries, 1982).
+//! Each object hashes to a place. A sample adds to its object's count there, or takes from the
+//! count of another object that has the place. When nothing is left, the sampled object gets the
+//! place. An object with more than half of the samples of a place keeps it (the majority vote of
+//! Boyer and Moore, one for each place; frequent items by a table of such votes are Misra and
+//! Gries, 1982).
 
 use alloc::{boxed::Box, vec};
 
-/// Places: 2 KiB. 1,024 are no better, and with 8,192 some rows make a tenth less
+/// Places, which take 2 KiB. 1,024 are no better, and with 8,192 some rows make a tenth less
 /// (`evenkeel-bench run --bench directory,bank,histogram,graph --kib 2048,32768 --access found
 /// --tasks-per-core 16 --runtime home,automatic`).
 pub const PLACES: usize = 128;
 
-/// The heat of objects, by any number that is not zero.
+/// The heat of objects, which any number but zero identifies.
 ///
 /// # Examples
 /// ```
@@ -52,12 +53,12 @@ impl Heat {
         }
     }
 
-    /// Adds a sampled time to no object: one that does not move.
+    /// Adds a sampled time to the total alone: its object does not move.
     pub fn rest(&mut self, nanos: u64) {
         self.total = self.total.saturating_add(nanos);
     }
 
-    /// Forgets an object that is another core's from now on.
+    /// Forgets an object that is given to another core.
     pub fn remove(&mut self, object: u64) {
         let place = &mut self.places[place(object)];
         if place.0 == object {
@@ -66,18 +67,18 @@ impl Heat {
         }
     }
 
-    /// All that was sampled.
+    /// Returns the sum of all sampled times.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The objects that have a place, and what was sampled of them at least.
+    /// Returns the objects that have a place, each with a lower bound of its sampled time.
     pub fn objects(&self) -> impl Iterator<Item = (u64, u64)> {
         self.places.iter().copied().filter(|&(_, nanos)| nanos > 0)
     }
 
-    /// Begins a period: what was before counts half.
+    /// Begins a period: all earlier samples count half.
     pub fn age(&mut self) {
         self.total /= 2;
         self.places.iter_mut().for_each(|(_, nanos)| *nanos /= 2);

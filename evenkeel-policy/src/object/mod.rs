@@ -1,25 +1,27 @@
 //! Where operations on objects run: in place, under a lock, on the caller's core, or at the
 //! object's home, to which tasks travel.
 //!
-//! An operation that is sent away costs a journey; one that stays costs the fetch of what other
-//! cores have written, or have pushed out of the caches. Which is less, a [trial] finds out for
-//! each class of objects: it runs in each mode, and throughput decides. Homes are dealt to the
-//! cores in turn, and a core that has [too much](rebalance) of it gives its [hottest](Heat) objects
-//! away. What is [read again and again](sharing) is read by all cores at once.
+//! An operation that is sent away costs a journey. One that stays costs the fetch of lines that
+//! other cores have written, or have pushed out of the caches. A [trial] finds out which is less
+//! for each class of objects: it runs the class in each mode, and throughput decides. Homes are
+//! dealt to the cores in turn, and a core with [too much to do](rebalance) gives its
+//! [hottest](Heat) objects away. All cores at once read an object that is [read again and
+//! again](sharing).
 //!
 //! Like all policies these are functions and small structs of plain values. Times are nanoseconds,
-//! shares per mille. What is called for each operation, or for each sampled one, takes no memory
-//! from the allocator; what is called once per period may.
+//! shares are per mille. Functions that are called for each operation, or for each sampled one, do
+//! not allocate; those that are called once per period may.
 //!
 //! # Sources
 //! Objects with homes, and rebalancing by busy and idle time: CoreTime (Boyd-Wickizer, Morris and
-//! Kaashoek, "Reinventing scheduling for multicore systems", HotOS 2009). It packs objects into the
-//! caches, the first that fit; dealt in turn they do as well, simulated on its own machine and
-//! measured on ours (`docs/objects.md`). To choose between both ways at run time: SmartPQ
-//! (Giannoula, Strati, Siakavaras, Goumas and Koziris, "SmartPQ: an adaptive concurrent priority
-//! queue for NUMA architectures", 2024), which has learnt when, where a [trial] tries. That one
-//! core serves those that would wait for each other is delegation (Roghanchi, Eriksson and Basu,
-//! "ffwd: delegation is (much) faster than you think", SOSP 2017).
+//! Kaashoek, "Reinventing scheduling for multicore systems", HotOS 2009). CoreTime packs each
+//! object into the first cache that has room. Objects dealt in turn do as well, simulated on
+//! CoreTime's machine and measured on ours (`docs/objects.md`). A choice between both ways at run
+//! time: SmartPQ (Giannoula, Strati, Siakavaras, Goumas and Koziris, "SmartPQ: an adaptive
+//! concurrent priority queue for NUMA architectures", 2024), which decides by a trained classifier
+//! where a [trial] tries. One core that serves operations which would wait for each other is
+//! delegation (Roghanchi, Eriksson and Basu, "ffwd: delegation is (much) faster than you think",
+//! SOSP 2017).
 
 pub mod heat;
 pub mod rebalance;
@@ -32,10 +34,10 @@ pub use heat::Heat;
 pub use trial::Trial;
 pub use verdict::{Mode, Verdict};
 
-/// The whole of what a share is of.
+/// The whole, in the unit of shares: per mille.
 pub const WHOLE: u32 = 1_000;
 
-/// A part of a whole in per mille; none of nothing.
+/// Returns a part of a whole in per mille; zero if the whole is zero.
 ///
 /// # Examples
 /// ```

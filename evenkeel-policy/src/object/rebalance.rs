@@ -1,38 +1,38 @@
 //! Which objects change their home, because one core has more to do than another.
 //!
-//! A core that is busy and well above its [partner] gives that one its hottest objects, worth half
-//! of the gap, so that both end in the middle: the busiest core to the idlest, the next to the one
-//! after that, so that all see the same shares, and no two give to the same one. The home itself
-//! changes an object's home, between two operations, and tasks that come too late are sent on; so
-//! the rule is one that each core can follow by itself, with nothing but its own objects and what
-//! the others say of their time.
+//! A busy core well above its [partner] gives the partner its hottest objects, worth half of the
+//! gap, so that both end in the middle. The busiest core gives to the idlest, the next busiest to
+//! the next idlest: all cores compute this from the same shares, and no two give to the same one.
+//! The home itself moves an object, between two operations, and sends on tasks that arrive later.
+//! So each core can follow the rule by itself, from its own objects and the busy shares that the
+//! other cores publish.
 //!
 //! Measured on two near cores, where the popularity of directories changes every 40 ms: without it
-//! the sixteenth that is popular lies on one core, and throughput is 17 to 30 % below that of a
-//! placement which deals neighbours out; with it, within 4 % of that, or above.
+//! the popular sixteenth lies on one core, and throughput is 17 to 30 % below that of a placement
+//! which deals neighbours out. With it, throughput is within 4 % of that, or above.
 
 use super::WHOLE;
 use alloc::vec::Vec;
 
-/// How often busy shares are compared, in nanoseconds. Measured: throughput follows a change of
+/// How often a core compares busy shares, in nanoseconds. Measured: throughput follows a change of
 /// popularity within a few periods.
 pub const PERIOD: u64 = 500_000;
 
-/// A core that is not busy for more than this share of its time keeps what it has, in per mille.
+/// A core that is busy for no more than this share of its time keeps its objects, in per mille.
 pub const BUSY: u32 = 800;
 
-/// Nor does one whose share is no more than this above its partner's, in per mille.
+/// So does a core with a share no more than this above its partner's, in per mille.
 pub const GAP: u32 = 150;
 
-/// An object in which less than one in so many parts of the mean of its core's objects is spent is
-/// cold, and stays: such objects have less than a quarter of the core's time together, and are
-/// fetched anew wherever they go. Measured: on the 16 simulated cores of CoreTime's experiment, an
-/// eighth of the moves and up to a quarter more operations than where the gap is filled with
-/// whatever fits (`evenkeel-bench simulate --coretime`).
+/// An object is cold, and stays, if its time is at most the mean of its core's objects divided by
+/// `COLD`. Together such objects have less than a quarter of the core's time, and they are fetched
+/// anew wherever they go. Measured on the 16 simulated cores of CoreTime's experiment, beside
+/// filling the gap with any objects that fit: an eighth of the moves, and up to a quarter more
+/// operations (`evenkeel-bench simulate --coretime`).
 pub const COLD: u128 = 4;
 
-/// The core to which core `me` gives, of all whose busy shares these are; none for the idler half.
-/// Costs a sort.
+/// Returns the core to which core `me` gives, by the busy shares of all cores; none for the idler
+/// half. Costs a sort.
 ///
 /// # Examples
 /// ```
@@ -50,12 +50,12 @@ pub fn partner(shares: &[u32], me: usize) -> Option<usize> {
     (place > opposite).then(|| order[opposite])
 }
 
-/// What a core that is `busy` gives to its partner, whose share is `idle`, by itself: calls `give`
-/// with the number of each object, the hottest first. Sorts `objects`.
+/// Calls `give` with the number of each object that a core with the share `busy` gives to its
+/// partner with the share `idle`, the hottest first. Sorts `objects`.
 ///
-/// An object that is hotter than half of the gap is given only if none was given before it, and if
-/// it is no hotter than three quarters of the gap: otherwise it would take the gap with it, to and
-/// fro. [Cold](COLD) ones stay. Costs a sort, and no memory.
+/// An object hotter than half of the gap is given only if no other is, and if it is no hotter than
+/// three quarters of the gap: otherwise it would carry the gap to and fro. [Cold](COLD) objects
+/// stay. Costs a sort, and no memory.
 ///
 /// # Examples
 /// ```
@@ -87,7 +87,7 @@ pub fn give_away(
         }
     }
     if !has_given {
-        // All are hotter than the half, or cold.
+        // All objects are hotter than half of the gap, or cold.
         let coolest = objects.iter().rev().find(|&&(_, heat)| heat > cold && heat <= most);
         if let Some(&(object, _)) = coolest {
             give(object);
@@ -95,8 +95,8 @@ pub fn give_away(
     }
 }
 
-/// What the gap between two shares is worth, in the unit of `heat`, which `busy` is the whole of;
-/// none if there is nothing to give for it.
+/// Returns what the gap between two shares is worth in the unit of `heat`, all of which makes the
+/// share `busy`; none if the core gives nothing away.
 fn worth(busy: u32, idle: u32, heat: u64) -> Option<u64> {
     let gap = busy.saturating_sub(idle);
     let worth = u128::from(heat) * u128::from(gap) / u128::from(busy.clamp(1, WHOLE));

@@ -1,22 +1,22 @@
-//! Which operations are looked at.
+//! Which operations a worker samples.
 
-/// One operation in so many is looked at: it is sampled, which takes 30 ns, and its task gives
-/// others a turn if it has had one for long or others come to the same object. Tasks that never
-/// wait do so after some microseconds of short operations. Simulated on the 16 cores of CoreTime's
-/// experiment, one in 16 makes no more operations (`evenkeel-bench simulate --coretime`). Two in
-/// the models.
+/// A worker looks at one operation in `ONE_IN`. It samples the operation, which takes 30 ns. The
+/// task gives others a turn if its own has lasted long, or if others come to the same object; so a
+/// task that never waits yields after some microseconds of short operations. Simulated on the 16
+/// cores of CoreTime's experiment, one in 16 makes no more operations (`evenkeel-bench simulate
+/// --coretime`). Two in the models.
 pub const ONE_IN: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 64 };
 
-/// A mark for the look of this number: below `u32::MAX / n` for one in `n` of them, more evenly
-/// than at random (multiples of the golden ratio: Weyl; Knuth, "The Art of Computer Programming",
-/// 6.4).
+/// Returns a mark for the look of this number: below `u32::MAX / n` for one in `n` of them, more
+/// evenly than at random (multiples of the golden ratio: Weyl; Knuth, "The Art of Computer
+/// Programming", 6.4).
 pub(super) fn mark(look: u32) -> u32 {
     look.wrapping_mul(0x9E37_79B9)
 }
 
-/// Which operations of one core are looked at: one of [`ONE_IN`] in the mean, at changing
-/// distances, so that a task that goes round some objects comes to each of them with one. They are
-/// counted down, which takes less than a number for each would.
+/// Decides which operations of one core are looked at: one in [`ONE_IN`] on average, at changing
+/// distances, so that a task that goes round some objects has a look at each of them. It counts
+/// down, which costs less than a number for each operation.
 ///
 /// # Examples
 /// ```
@@ -27,7 +27,7 @@ pub(super) fn mark(look: u32) -> u32 {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Looks {
-    /// How many are to begin until the next look, that one among them.
+    /// How many operations begin until the next look, including the one that is looked at.
     left: u32,
     looks: u32,
 }
@@ -39,7 +39,7 @@ impl Default for Looks {
 }
 
 impl Looks {
-    /// Counts an operation; true if it is looked at.
+    /// Counts an operation, and returns whether it is looked at.
     #[inline(always)]
     pub fn count(&mut self) -> bool {
         self.left -= 1;
@@ -52,7 +52,7 @@ impl Looks {
     }
 }
 
-/// From one look, of this number, to the next.
+/// Returns the operations from the look of this number to the next.
 #[cold]
 fn gap(look: u32) -> u32 {
     1 + ((u64::from(mark(look)) * u64::from(2 * ONE_IN - 1)) >> u32::BITS) as u32

@@ -1,38 +1,38 @@
-//! Whether operations on a class of objects travel at all, and to how many cores: each way is
-//! tried, and the best one is kept.
+//! Whether operations on a class of objects travel, and to how many cores: a trial tries each way
+//! and keeps the best.
 //!
-//! No model of caches says what is better; the operations per second of the whole class do. So each
-//! class has a *trial*, which is asked now and then, with the number of its operations so far, and
-//! says in which mode they run:
+//! No model of caches decides; the operations per second of the whole class do. So each class has a
+//! *trial*. From time to time the runtime calls it with the number of operations so far, and the
+//! trial says in which mode they run:
 //!
 //! 1. A class begins in place. As soon as it has operations, each other [mode](Mode) is its
 //!    *challenger* once.
 //! 2. A challenger is *probed* first, for a window of [`PROBE`]. One that is [far
 //!    behind](FAR_BEHIND) has lost.
-//! 3. Otherwise both modes *alternate*, [`ALTERNATIONS`] times a [`WINDOW`] each, of which the
-//!    second half counts, because the first finds the caches as the other mode has left them.
-//!    Medians are compared: the challenger wins if it is better by [`MARGIN`]. Two alternations are
-//!    enough where it is better in both by [`CLEAR`], or worse by the margin.
-//! 4. The winner is *held*, for [`HOLD`] at first, and twice as long each time that it wins again,
-//!    four times where all others were far behind, up to [`LONGEST_HOLD`]. After that each
-//!    challenger is tried again.
-//! 5. So it is when the rate of operations has [changed](CHANGE) in two windows of [`WATCH`] in a
-//!    row, or by half as much in four.
-//! 6. But nothing is tried before [as many times](PATIENCE) as the last trial has taken: however
-//!    slow a class is, and however often its rate changes, at most a fifth of the time is spent on
-//!    trials. Changes wait for [longer](RESTS) where the verdict has stood, not beyond its hold.
+//! 3. Otherwise both modes *alternate*, [`ALTERNATIONS`] times a [`WINDOW`] each. The second half
+//!    of a window counts; the first finds the caches as the other mode has left them. The trial
+//!    compares medians: the challenger wins if it is better by [`MARGIN`]. Two alternations are
+//!    enough if it is better in both by [`CLEAR`], or worse by the margin.
+//! 4. The winner is *held*, for [`HOLD`] at first. Each time that it wins again the hold is twice
+//!    as long, or four times if all others were far behind, up to [`LONGEST_HOLD`]. After a hold
+//!    each challenger is tried again.
+//! 5. Challengers are also tried again when the rate of operations has [changed](CHANGE) in two
+//!    windows of [`WATCH`] in a row, or by half as much in four.
+//! 6. But first the class rests for [some times](PATIENCE) as long as the last trial took. However
+//!    slow a class is, and however often its rate changes, trials take at most a fifth of the time.
+//!    If the verdict has stood, a change waits for [longer](RESTS), but not beyond the hold.
 //!
-//! Where cache misses are counted, operations in place that [hardly miss](HITS) are tried
-//! nowhere else: another way could save nothing but misses.
+//! Where cache misses are counted, a class in place that [hardly misses](HITS) is not tried
+//! elsewhere: another mode could save nothing but misses.
 //!
 //! # What it costs
-//! A class in which all others are far behind runs in one of them for two probes out of each hold:
+//! A class in which both other modes are far behind runs in them for two probes out of each hold:
 //! in the long run one part in a thousand.
 //!
 //! # Rejected
-//! Samples of single operations, by which a model said whether a trial was worth it; a measure of
-//! how many objects are in use; to wait after a change until the rate is steady; to look at ever
-//! fewer of the changes that come to nothing; other rules for few tasks. Each was switched off
+//! A model that decides from samples of single operations whether a trial is worth it; a measure of
+//! how many objects are in use; waiting after a change until the rate is steady; answering ever
+//! fewer of the changes that leave the verdict; other rules for few tasks. Each was switched off
 //! alone, and then all of them together: the geometric mean of all experiments with objects stayed
 //! within 5 %, and with one task per core they had been in the way (`docs/objects.md` has the
 //! figures, and the single rows that lost).
@@ -50,7 +50,7 @@ pub const PROBE: u64 = 3_000_000;
 /// A window of an alternation, in nanoseconds. Its second half counts.
 pub const WINDOW: u64 = 4_000_000;
 
-/// Windows of each mode.
+/// Windows of each mode in an alternation.
 pub const ALTERNATIONS: usize = 3;
 
 /// How long a verdict is held at first, and at most, in nanoseconds.
@@ -62,54 +62,54 @@ pub const LONGEST_HOLD: u64 = HOLD << 6;
 /// verdict need not be right where both are within a twentieth of each other.
 pub const MARGIN: u64 = 4;
 
-/// By this, in percent, a difference is clear before all alternations are over.
+/// A difference of this, in percent, is clear before all alternations are over.
 pub const CLEAR: u64 = 25;
 
-/// A challenger that makes less than so many percent of the operations in its probe has lost.
+/// A challenger has lost if its probe makes less than this percentage of the usual operations.
 pub const FAR_BEHIND: u64 = 75;
 
-/// A rate that is so many percent of the usual, or the reverse, has changed. Less than the
-/// difference between what directories of which a sixteenth is popular make on 16 cores, and what
-/// all of them do (`evenkeel-bench simulate --coretime`).
+/// A rate has changed if one of it and the usual rate is more than this percentage of the other.
+/// Less than the difference on 16 cores between directories of which a sixteenth is popular and
+/// directories of which all are (`evenkeel-bench simulate --coretime`).
 pub const CHANGE: u64 = 124;
 
-/// For so many times as long as the last trial has taken nothing is tried. With half of that what
-/// oscillates makes up to a seventh less, with twice as much it makes no more
+/// After a trial the class rests for `PATIENCE` times as long as the trial took. With half of that
+/// an oscillating class makes up to a seventh less; with twice as much it makes no more
 /// (`evenkeel-bench simulate --coretime`).
 pub const PATIENCE: u64 = 4;
 
-/// A challenger that made so many times less than the mode that stands when it was last tried is
-/// not tried on a change, but only after a hold.
+/// A challenger that made less than one part in `HOPELESS` of the standing mode's rate when last
+/// tried is not tried on a change, but only after a hold.
 pub const HOPELESS: u64 = 4;
 
 /// A class in place is not tried elsewhere if it has less than one miss of a first-level cache in
-/// so many operations: what a line takes from another core, or from memory, is then less for each
-/// of them than the shortest journey (13 ns: `evenkeel-bench run --bench travel`).
+/// `HITS` operations. The fetch of a line from another core, or from memory, then costs less per
+/// operation than the shortest journey (13 ns: `evenkeel-bench run --bench travel`).
 pub const HITS: u64 = 16;
 
-/// Fewer operations in a window say nothing: workers count theirs in steps of
-/// [`ONE_IN`](super::sample::ONE_IN), and this is twelve of them. A window goes on until there are
-/// so many, a probe until there would be in the mode that stands, and either at most for
-/// [`LONGEST_WINDOW`]. With fifty steps a sixteenth of 256 KiB in turn with all of it makes a tenth
-/// less (`evenkeel-bench simulate --coretime`).
+/// Fewer operations in a window say nothing: workers count in steps of
+/// [`ONE_IN`](super::sample::ONE_IN), and this is twelve steps. A window goes on until it has this
+/// number, and a probe until the standing mode would have it, but neither for longer than
+/// [`LONGEST_WINDOW`]. With fifty steps, a sixteenth of 256 KiB by turns with all of it makes a
+/// tenth less (`evenkeel-bench simulate --coretime`).
 pub const FEWEST: u64 = 12 * super::sample::ONE_IN as u64;
 
-/// A window is over after so many nanoseconds, and says nothing if it has fewer operations than
-/// [`FEWEST`]: a class with less than 6,000 per second is tried nowhere else. At that rate a trial
-/// takes a second.
+/// A window ends after this number of nanoseconds at the latest, and says nothing if it has fewer
+/// operations than [`FEWEST`]: a class with less than 6,000 per second is not tried elsewhere. At
+/// that rate a trial takes a second.
 pub const LONGEST_WINDOW: u64 = 128_000_000;
 
-/// The usual rate follows with one part in so many of each window: not before a change in four of
-/// them is seen.
+/// The usual rate follows each window by one part in `SLOW`: too slowly to hide a change before
+/// four windows have shown it.
 const SLOW: u64 = 32;
 
-/// Doublings of that at most, one each time that the verdict has stood: where the rate changes
-/// again and again, by what else the machine does, trials that find nothing take less of the time.
-/// With none what oscillates in time makes up to 6 % less (`evenkeel-bench simulate --coretime`).
-/// With three a change that stays is answered too late.
+/// The most doublings of the rest, one each time that the verdict has stood. Where the rate changes
+/// again and again, because of other load on the machine, fruitless trials take less of the time.
+/// With none, a class that oscillates in time makes up to 6 % less (`evenkeel-bench simulate
+/// --coretime`). With three, a lasting change is answered too late.
 pub const RESTS: u32 = 2;
 
-/// How long a verdict is held that has stood so often in a row.
+/// Returns how long a verdict is held that has stood `stood` times in a row.
 ///
 /// # Examples
 /// ```
@@ -123,7 +123,7 @@ pub fn hold(stood: u32) -> u64 {
     (HOLD << stood.min(6)).min(LONGEST_HOLD)
 }
 
-/// The rates of the mode that stands, and of the challenger, in turn.
+/// The rates of the standing mode and of the challenger, alternating.
 type Rates = [u64; 2 * ALTERNATIONS];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,7 +131,7 @@ enum Phase {
     /// Nothing is tried.
     #[default]
     Hold,
-    /// Misses are counted for a window, before something is tried.
+    /// Misses are counted for a window before a challenger is tried.
     Count {
         is_change: bool,
         operations: u64,
@@ -148,14 +148,14 @@ enum Phase {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Window {
     begin: u64,
-    /// When counting began, and with what.
+    /// The time and the number of operations at which counting began.
     counts_from: Option<(u64, u64)>,
 }
 
 impl Window {
-    /// The rate in operations per second, at the end of the window, and whether it says anything:
-    /// there were enough operations, or would have been at the rate that is `expected`. The first
-    /// `settle` of the window are not counted.
+    /// At the end of the window, returns the rate in operations per second, and whether it counts:
+    /// whether there were enough operations, or would have been at the `expected` rate. The first
+    /// `settle` nanoseconds of the window do not count.
     fn step(
         &mut self,
         now: u64,
@@ -178,18 +178,18 @@ impl Window {
     }
 }
 
-/// What is being tried, and since when.
+/// A run of trials: the challengers, and when it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Occasion {
     began: u64,
-    /// The mode that stood then.
+    /// The mode that stood when it began.
     before: Mode,
     challenger: Mode,
-    /// Whether that is the second challenger.
+    /// Whether the challenger is the second one.
     is_second: bool,
     /// Whether all challengers so far were far behind.
     all_far_behind: bool,
-    /// Whether it answers a change.
+    /// Whether the occasion answers a change.
     is_change: bool,
 }
 
@@ -201,7 +201,7 @@ struct Occasion {
 /// let mut trial = Trial::default();
 /// let (mut ops, mut now) = (0, 0);
 /// while now < 100_000_000 {
-///     // Three times as fast at home.
+///     // At home, three times as fast.
 ///     ops += if trial.mode() == Mode::AtHome { 300 } else { 100 };
 ///     now += 100_000;
 ///     trial.step(now, ops, || None);
@@ -220,33 +220,33 @@ pub struct Trial {
     occasion: Occasion,
     /// Whether [one home](Mode::AtOneHome) is tried.
     may_gather: bool,
-    /// Until when nothing is tried but for a change, and until when nothing at all.
+    /// Until `held_until` only a change starts a trial, and until `rests_until` nothing does.
     held_until: u64,
     rests_until: u64,
-    /// How much the rate has changed in the last windows: two for each by [`CHANGE`], one for each
-    /// by half as much, less than nothing if it has become less.
+    /// How much the rate has changed in the last windows: 2 for each change by [`CHANGE`], 1 for
+    /// each by half as much; negative if the rate has fallen.
     changed: i32,
 }
 
 impl Trial {
-    /// The mode in which operations run now.
+    /// Returns the mode in which operations run.
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// What the trials have come to.
+    /// Returns the verdict of the trials.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         self.verdict
     }
 
-    /// Goes on at the time `now`, at which the class has had so many operations in all, and says in
-    /// which mode they run from here. Times and counts never go back; what is called late only
-    /// makes windows longer. A few comparisons, and a division at the end of a window.
+    /// Advances to the time `now`, at which the class has had `ops` operations in all, and returns
+    /// the mode in which they run from here. Times and counts must not go back; a late call only
+    /// makes a window longer. Costs a few comparisons, and a division at the end of a window.
     ///
-    /// `misses` may know how often the caches missed so far, of this class or of all that its
-    /// workers do. It is asked for before something is tried, and a [`WATCH`] later.
+    /// `misses` may return how often the caches have missed so far, in this class or in all work of
+    /// its workers. It is called before a challenger is tried, and a [`WATCH`] later.
     ///
     /// # Examples
     /// ```
@@ -260,7 +260,7 @@ impl Trial {
     /// assert_eq!(why, "in place: so few cache misses that nothing is tried");
     /// ```
     pub fn step(&mut self, now: u64, ops: u64, misses: impl FnOnce() -> Option<u64>) -> Mode {
-        // That a challenger makes next to nothing is to be known soon.
+        // By the usual rate, a probe soon shows a challenger that makes next to nothing.
         let (length, expected) = match self.phase {
             Phase::Hold | Phase::Count { .. } => ((WATCH, 0), 0),
             Phase::Probe => ((PROBE, PROBE / 3 * 2), self.usual),
@@ -284,7 +284,7 @@ impl Trial {
                     }
                 }
                 Phase::Count { is_change, operations, misses: before } => {
-                    // A counter that has counted nothing at all does not count.
+                    // A counter that has not moved is no evidence.
                     let misses = misses().and_then(|misses| misses.checked_sub(before));
                     let few = |&misses: &u64| {
                         misses.saturating_mul(HITS) < ops.saturating_sub(operations)
@@ -299,7 +299,7 @@ impl Trial {
                     self.alternated(now, rate, is_enough, round, rates);
                 }
             }
-            // A window in which nothing settles begins with the count at which the last one ended.
+            // A window that needs no settling begins with the count at which the last one ended.
             let settles = matches!(self.phase, Phase::Probe | Phase::Alternate { .. });
             let counts_from = (!settles).then_some((now, ops));
             self.window = Window { begin: now, counts_from };
@@ -307,14 +307,14 @@ impl Trial {
         self.mode
     }
 
-    /// Says whether [one home](Mode::AtOneHome) is tried, which is nothing new where all objects
-    /// have the same one.
+    /// Sets whether [one home](Mode::AtOneHome) is tried. It is no other mode if all objects have
+    /// the same home.
     pub fn set_may_gather(&mut self, may_gather: bool) {
         self.may_gather = may_gather;
     }
 
-    /// The end of a window of a hold: whether something has changed in so many that it is to be
-    /// answered.
+    /// Takes the rate of a window of a hold, and returns whether enough windows have changed for a
+    /// trial.
     fn has_changed(&mut self, rate: u64, is_enough: bool) -> bool {
         if !is_enough {
             self.changed = 0;
@@ -326,10 +326,10 @@ impl Trial {
         let change = change(self.usual, rate);
         if change == 0 {
             self.usual = self.usual - self.usual / SLOW + rate / SLOW;
-            // One window like the usual ones takes back as much as a small change adds.
+            // One usual window takes back as much as a small change adds.
             self.changed -= self.changed.signum();
         } else {
-            // A change to the other side begins anew.
+            // A change in the other direction begins anew.
             let before = if self.changed.signum() == change.signum() { self.changed } else { 0 };
             self.changed = before + change;
         }
@@ -356,7 +356,7 @@ impl Trial {
         self.try_third(now, first);
     }
 
-    /// Whether a mode may win.
+    /// Returns whether a mode is worth a trial.
     fn may_try(&self, challenger: Mode) -> bool {
         let (rate, standing) =
             (self.verdict.rate(challenger), self.verdict.rate(self.verdict.mode));
@@ -364,8 +364,7 @@ impl Trial {
         !is_hopeless && (challenger != Mode::AtOneHome || self.may_gather)
     }
 
-    /// Goes on with the mode that is neither this one nor the one that stands, or holds the
-    /// verdict.
+    /// Tries the mode that is neither `other` nor the standing one, or holds the verdict.
     fn try_third(&mut self, now: u64, other: Mode) {
         let third = self.verdict.mode.neither(other);
         if !self.occasion.is_second && self.may_try(third) {
@@ -402,8 +401,8 @@ impl Trial {
         }
         let (mut rates, round) = (before, round + 1);
         rates[round - 1] = rate;
-        // The standing mode has the even rounds. The other one has to win, so less is enough
-        // against it.
+        // The standing mode has the even rounds. The challenger has to win, so a smaller difference
+        // is enough against it.
         let beats = |better: usize, percent: u64| {
             rates[..round]
                 .chunks(2)
@@ -432,13 +431,13 @@ impl Trial {
         }
     }
 
-    /// Notes the rates of the mode that stands, and of the challenger.
+    /// Records the rates of the standing mode and of the challenger.
     fn measured(&mut self, standing: u64, other: u64) {
         self.verdict.rates[self.verdict.mode as usize] = standing;
         self.verdict.rates[self.occasion.challenger as usize] = other;
     }
 
-    /// Two modes are compared, of which one stands from now on: goes on with the third one, or
+    /// Records that one of two compared modes stands from here, and goes on with the third mode, or
     /// holds the verdict.
     fn conclude(&mut self, now: u64, reason: Reason) {
         let challenger = self.occasion.challenger;
@@ -446,7 +445,7 @@ impl Trial {
         self.try_third(now, challenger);
     }
 
-    /// Holds the verdict: there is nothing more to be tried.
+    /// Holds the verdict: no challenger is left.
     fn end(&mut self, now: u64) {
         let Occasion { began, before, all_far_behind, .. } = self.occasion;
         let mode = self.verdict.mode;
@@ -461,12 +460,12 @@ impl Trial {
     }
 }
 
-/// Whether `a` is more than so many percent of `b`.
+/// Returns whether `a` is more than `percent` percent of `b`.
 fn is_more(a: u64, b: u64, percent: u64) -> bool {
     u128::from(a) * 100 > u128::from(b) * u128::from(percent)
 }
 
-/// The median; of two the greater one.
+/// Returns the median; the greater one of two.
 fn median<'a>(rates: impl Iterator<Item = &'a u64>) -> u64 {
     let (mut sorted, mut count) = ([u64::MAX; ALTERNATIONS], 0);
     for rate in rates {
@@ -476,8 +475,8 @@ fn median<'a>(rates: impl Iterator<Item = &'a u64>) -> u64 {
     sorted[count / 2]
 }
 
-/// How much a rate has changed: by 2 if by [`CHANGE`], and by 1 if by half as much; less than
-/// nothing if it has become less.
+/// Returns how much a rate has changed: 2 for a change by [`CHANGE`], 1 for half as much; negative
+/// if the rate has fallen.
 fn change(usual: u64, rate: u64) -> i32 {
     let of = |a: u64, b: u64| {
         i32::from(is_more(a, b, 50 + CHANGE / 2)) + i32::from(is_more(a, b, CHANGE))

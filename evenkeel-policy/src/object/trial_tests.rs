@@ -1,4 +1,4 @@
-//! Trials of made-up classes, whose rates are known.
+//! Trials of made-up classes with known rates.
 
 use super::*;
 use std::string::ToString;
@@ -7,12 +7,12 @@ const MS: u64 = 1_000_000;
 /// Between two steps.
 const STEP: u64 = MS / 10;
 
-/// A class with a rate in each mode, in operations per step, that may change with time.
+/// A class with a rate in each mode, in operations per step, which may change with time.
 struct Class<F> {
     trial: Trial,
     now: u64,
     ops: u64,
-    /// What a step would have been in the better mode, summed up.
+    /// The operations of all steps, had each run in the best mode.
     best: u64,
     rate: F,
     noise: u64,
@@ -23,8 +23,7 @@ impl<F: Fn(u64, Mode) -> u64> Class<F> {
         Self { trial: Trial::default(), now: 0, ops: 0, best: 0, rate, noise: 1 }
     }
 
-    /// Runs until the time, in milliseconds, and gives the share of the best that was reached
-    /// meanwhile.
+    /// Runs until the time in milliseconds, and returns the share of the best that it reached.
     fn until(&mut self, ms: u64) -> f64 {
         let (ops, best) = (self.ops, self.best);
         while self.now < ms * MS {
@@ -78,7 +77,7 @@ fn modes_that_are_even_do_not_take_turns() {
     assert!(class.trial.verdict().stood > 5);
 }
 
-/// The better mode of each phase of so many milliseconds: at home in the even ones, in place in the
+/// A class with phases of `phase` milliseconds: at home is better in the even ones, in place in the
 /// others.
 fn in_turn(phase: u64) -> Class<impl Fn(u64, Mode) -> u64> {
     Class::new(move |now, mode| match (now / (phase * MS) % 2, mode) {
@@ -94,7 +93,7 @@ fn a_change_that_stays_is_answered_within_some_tens_of_milliseconds() {
     let mut class = in_turn(400);
     class.until(400);
     for phase in 1..20 {
-        // The one before it may have been looked at just now.
+        // The trial of the change before may just have ended.
         class.until(400 * phase + 60);
         let rest = class.until(400 * (phase + 1));
         assert!(rest > 0.95, "{rest} in phase {phase}: {:?}", class.trial);
@@ -103,8 +102,9 @@ fn a_change_that_stays_is_answered_within_some_tens_of_milliseconds() {
 
 #[test]
 fn a_change_is_not_answered_later_than_a_hold_ends() {
-    // So slow that four trials take longer than a hold, and three times as fast for good from some
-    // millisecond on. Gives in which ones the second and the third trial end.
+    // So slow that four trials take longer than a hold, and three times as fast for good from the
+    // millisecond `faster_from` on. Returns the milliseconds in which the second and the third
+    // trial end.
     let trials = |faster_from: u64| {
         let mut class = Class::new(move |now, mode| {
             let times = if now > faster_from * MS { 3 } else { 1 };
@@ -139,7 +139,7 @@ fn changes_that_leave_the_verdict_cost_little() {
 
 #[test]
 fn however_often_the_rate_changes_most_of_the_time_is_not_spent_on_trials() {
-    // By a half every 3 ms, whatever the mode, and nothing at all in the others.
+    // The rate changes by a half every 3 ms in each mode; the other modes make next to nothing.
     let mut class = Class::new(|now, mode| {
         let swing = 2 + (now / (3 * MS)) % 2;
         swing * if mode == Mode::AtHome { 1_500 } else { 100 }
@@ -192,7 +192,7 @@ fn challengers_that_are_far_behind_are_tried_ever_more_rarely() {
 
 #[test]
 fn one_disturbed_window_does_not_decide() {
-    // The first window at home is lost to somebody else; then it is better.
+    // The first window at home is lost to other load; then at home is better.
     let mut class = Class::new(|now, mode| match (now / MS, mode) {
         (8..12, Mode::AtHome) => 100,
         (_, Mode::AtHome) => 1_500,
@@ -226,7 +226,7 @@ fn late_steps_and_times_at_the_end_do_no_harm() {
     assert_eq!(hold(u32::MAX), LONGEST_HOLD);
 }
 
-/// A class that belongs on one core, perhaps, with its rates in each mode.
+/// A class with a rate in each of the three modes, which may run on one core.
 fn of_three(rates: [u64; 3]) -> Class<impl Fn(u64, Mode) -> u64> {
     let mut class = Class::new(move |_, mode: Mode| rates[mode as usize]);
     class.trial.set_may_gather(true);
@@ -266,8 +266,7 @@ fn one_home_is_not_tried_where_all_have_the_same() {
     assert!(text.starts_with("at one home: "), "{text}");
 }
 
-/// What a class in place did on two cores, with how often it missed: nanoseconds, operations, and
-/// misses so far.
+/// The record of a class in place on two cores: nanoseconds, operations, and misses so far.
 fn recorded() -> impl Iterator<Item = [u64; 3]> {
     let lines = include_str!("misses.txt").lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| {
@@ -279,7 +278,7 @@ fn recorded() -> impl Iterator<Item = [u64; 3]> {
 /// From here on the tasks of the record share their objects.
 const SHARED_FROM: u64 = 10 * MS;
 
-/// Goes through the record, and gives the trial with when it first tried something.
+/// Replays the record, and returns the trial and the time of its first challenger.
 fn follow(has_counter: bool) -> (Trial, Option<u64>) {
     let (mut trial, mut tried) = (Trial::default(), None);
     for [now, ops, misses] in recorded() {
@@ -315,7 +314,7 @@ fn a_counter_that_says_nothing_changes_nothing() {
 
 #[test]
 fn a_slow_class_is_tried_too_where_misses_are_counted() {
-    // 60 operations in each millisecond, with thirty misses each, and a step in five.
+    // 60 operations in each millisecond, with thirty misses each, and a step every 5 ms.
     let mut trial = Trial::default();
     let tried = (1..200).any(|n| {
         let ops = n * 60 * 5;

@@ -1,4 +1,4 @@
-//! What the trials of a class have come to, and why.
+//! The verdict of the trials of a class, and its reason.
 
 use core::fmt;
 
@@ -8,18 +8,18 @@ pub enum Mode {
     /// On the core of the caller, under a lock.
     #[default]
     InPlace,
-    /// At the home of the object, for those that have one.
+    /// At the home of the object, if it has one.
     AtHome,
-    /// At one core for all of them, whatever their homes are, unless the caller has chosen those:
-    /// for operations that are shorter than a journey, which one core makes faster alone.
+    /// At one core for all objects, whatever their homes are, unless the caller has chosen the
+    /// homes. For operations shorter than a journey, which one core alone runs faster.
     AtOneHome,
 }
 
 impl Mode {
-    /// All of them.
+    /// All modes.
     pub const ALL: [Self; 3] = [Self::InPlace, Self::AtHome, Self::AtOneHome];
 
-    /// The first one that is tried against this one.
+    /// Returns the mode that is tried first against this one.
     #[must_use]
     pub fn challenger(self) -> Self {
         match self {
@@ -28,7 +28,7 @@ impl Mode {
         }
     }
 
-    /// The one that is neither of two; of two that are the same, its
+    /// Returns the mode that is neither of two; if the two are the same, its
     /// [challenger](Self::challenger).
     ///
     /// # Examples
@@ -53,41 +53,41 @@ impl fmt::Display for Mode {
     }
 }
 
-/// Why a verdict is what it is.
+/// The reason for a verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Reason {
     /// Nothing has been tried yet.
     #[default]
     Untried,
-    /// It has won a trial against the mode that stood.
+    /// The mode has won a trial against the one that stood.
     Faster,
-    /// It stood, and the other was not better by the margin.
+    /// The mode stood, and the challenger was not better by the margin.
     NotSlower,
-    /// It stood, and a probe of the other was far behind.
+    /// The mode stood, and the challenger was far behind in its probe.
     FarAhead,
-    /// In place there were so few cache misses that no other mode could save any.
+    /// In place there were so few cache misses that no other mode could pay.
     FewMisses,
     /// There were too few operations to tell.
     TooFew,
 }
 
-/// Which mode, why, and what was measured.
+/// A mode, the reason for it, and what was measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// The mode that stands.
     pub mode: Mode,
-    /// Why.
+    /// The reason for it.
     pub reason: Reason,
-    /// The one that was tried against it last.
+    /// The mode that was tried against it last.
     pub against: Mode,
     /// Operations per second in each mode, by its number, when they were last measured; 0 if never.
     pub rates: [u64; 3],
-    /// How often in a row it has stood.
+    /// How many trials in a row the mode has stood.
     pub stood: u32,
 }
 
 impl Verdict {
-    /// What was measured in a mode.
+    /// Returns the rate that was measured in a mode.
     #[must_use]
     pub fn rate(&self, mode: Mode) -> u64 {
         self.rates[mode as usize]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const COUNT: usize = 1 << 20;
 
 fn main() -> ExitCode {
-    // Scopes are re-exported from whichever rayon-core was linked, so their type tells which.
+    // Scopes are re-exported from the linked rayon-core, so their type shows which it is.
     let scope = std::any::type_name::<rayon::Scope<'static>>();
     let pool = scope.split("::").next().unwrap_or(scope);
     println!("rayon runs on {pool}, with {} threads", rayon::current_num_threads());
@@ -77,7 +77,7 @@ impl Table {
     }
 }
 
-/// The result and the time of the second of two runs: the first one warms up.
+/// Returns the result and the time of the second of two runs: the first warms up.
 fn timed<R>(run: impl Fn() -> R) -> (R, Duration) {
     black_box(run());
     let start = Instant::now();

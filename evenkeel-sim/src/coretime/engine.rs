@@ -1,4 +1,4 @@
-//! The simulated cores: tasks look up files in directories, with and without homes.
+//! The simulated cores: tasks look up files in directories with and without homes.
 
 use std::collections::VecDeque;
 
@@ -10,45 +10,45 @@ use crate::events::Events;
 use crate::lru::Block;
 use crate::random::Random;
 
-/// Entries of a directory, and their bytes, as the paper has them.
+/// The entries of a directory and the bytes of an entry, as in the paper.
 const ENTRIES: usize = 1_000;
 const ENTRY: u64 = 32;
-/// Bytes of a directory, as the paper has it.
+/// The bytes of a directory, as in the paper.
 pub const DIRECTORY: u64 = ENTRIES as u64 * ENTRY;
 const BLOCKS: usize = DIRECTORY.div_ceil(BLOCK) as usize;
 const ENTRIES_PER_LINE: u64 = 64 / ENTRY;
 
-/// A part of the simulated time, in cycles.
+/// A millisecond of simulated time, in cycles.
 pub const MILLISECOND: u64 = 1_000_000 * CYCLES;
 
-/// Which directories are in use.
+/// Which directories are popular.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Popularity {
-    /// All alike.
+    /// All equally.
     Uniform,
-    /// All, and the first sixteenth of them, in turns.
+    /// All, and the first sixteenth of them, by turns.
     Oscillating,
 }
 
-/// By what a run is divided into phases.
+/// The unit of the length of a run and its phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Cycles.
     Time,
-    /// Resolutions, whatever they take.
+    /// Resolutions, however long they take.
     Work,
 }
 
 /// How long a run is, in its unit.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
-    /// That of the other fields.
+    /// The unit of the other fields.
     pub unit: Unit,
-    /// Before counting begins.
+    /// The time before counting begins.
     pub warm_up: u64,
-    /// Of counting: like the time before, an even number of phases, where there are any.
+    /// The time of counting. Like `warm_up`, it is an even number of phases, if there are any.
     pub counted: u64,
-    /// From one popularity to the other.
+    /// The length of a phase, from one popularity to the other.
     pub phase: u64,
 }
 
@@ -57,40 +57,39 @@ pub struct Span {
 pub enum Mode {
     /// A thread for each core, and a spin lock for each directory.
     Threads,
-    /// So many tasks for each core, which go where a directory is at home and come back, if the
-    /// policy gives it a home.
+    /// Tasks that travel to a directory's home and back, if the policy gives it a home.
     Objects {
         /// Tasks for each core.
         tasks: usize,
     },
 }
 
-/// What one end of a migration of so many cycles spends on it: both together half of it, and the
-/// rest is under way.
+/// Returns the cycles that one end of a migration spends: both ends together spend half of it, and
+/// the rest is in transit.
 fn end_of(migration: u64) -> u64 {
     migration / 4
 }
 
-/// All that a run depends on.
+/// The parameters of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// How many directories there are.
     pub directories: usize,
-    /// Which of them are in use.
+    /// Which of them are popular.
     pub popularity: Popularity,
     /// How operations run.
     pub mode: Mode,
-    /// Of what the run draws.
+    /// The seed of the run.
     pub seed: u64,
-    /// What the memory does that the paper does not say.
+    /// The parameters of the memory that the paper does not give.
     pub guesses: Guesses,
     /// Cycles of a comparison with one entry's name.
     pub compare: u64,
-    /// Cycles of a resolution beside the search: to take the path apart, and whatever the thread
-    /// does between two.
+    /// Cycles of a resolution beside the search: to split the path, and the thread's other work
+    /// between two resolutions.
     pub fixed: u64,
     /// Cycles of one migration: a quarter each for the source and the destination, and half of them
-    /// under way.
+    /// in transit.
     pub migration: u64,
     /// Cycles from one task to the next.
     pub switch: u64,
@@ -98,33 +97,33 @@ pub struct Setting {
     pub span: Span,
 }
 
-/// What a run has come to.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Resolutions while they were counted.
+    /// The counted resolutions.
     pub operations: u64,
-    /// Cycles meanwhile.
+    /// The cycles of counting.
     pub cycles: u64,
-    /// Busy time of all cores meanwhile, over all time; a core that spins is busy.
+    /// The busy share of all cores during counting; a spinning core is busy.
     pub busy: f64,
-    /// Homes changed by rebalancing, from the beginning.
+    /// Homes that rebalancing has changed, from the beginning.
     pub moves: u64,
-    /// What the trials have come to at the end.
+    /// The verdict of the trials at the end.
     pub verdict: Verdict,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Begin,
-    /// Has chosen, and is to find the directory.
+    /// Has chosen a directory, and goes to it.
     Seek,
-    /// Has come over.
+    /// Has arrived on another core.
     Land {
         is_back: bool,
     },
-    /// Is given the lock.
+    /// Holds the lock.
     Locked,
-    /// Is about to search this block.
+    /// Searches this block next.
     Search {
         block: usize,
     },
@@ -138,7 +137,7 @@ struct Task {
     directory: usize,
     /// Entries to compare with.
     entries: u64,
-    /// When it has come to the lock, and when it was given it.
+    /// When the task came to the lock, and when it got it.
     came: u64,
     began: u64,
     is_sampled: bool,
@@ -148,9 +147,9 @@ struct Task {
 struct Core {
     ready: VecDeque<usize>,
     running: Option<usize>,
-    /// Whether an event of it is under way.
+    /// Whether an event of the core is scheduled.
     is_going: bool,
-    /// Busy cycles in this period, and while they are counted.
+    /// Busy cycles in this period, and during counting.
     busy: u64,
     counted: u64,
 }
@@ -159,17 +158,17 @@ struct Core {
 struct Lock {
     holder: Option<usize>,
     waiting: VecDeque<usize>,
-    /// The core that had it last.
+    /// The core that held it last.
     last: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// A core goes on.
+    /// A core continues.
     Go(usize),
-    /// A task comes to its core.
+    /// A task arrives at its core.
     Arrive(usize),
-    /// The trial goes on, and once in a while the policy looks around.
+    /// The trial takes a step, and once per period the policy rebalances.
     Tick,
 }
 
@@ -182,10 +181,10 @@ pub(super) struct Engine {
     locks: Vec<Lock>,
     events: Events<Event>,
     now: u64,
-    /// Resolutions in all, and before they are counted.
+    /// All resolutions, and those before counting began.
     done: u64,
     before: u64,
-    /// Since when they are counted.
+    /// When counting began.
     counted_from: Option<u64>,
 }
 
@@ -224,7 +223,7 @@ impl Engine {
         }
     }
 
-    /// Runs until all that is to be counted is over.
+    /// Runs until counting is over.
     pub(super) fn run(mut self) -> Outcome {
         for task in 0..self.tasks.len() {
             self.at(0, Event::Arrive(task));
@@ -263,7 +262,7 @@ impl Engine {
         matches!(self.setting.mode, Mode::Objects { .. })
     }
 
-    /// How far the run has come, in its unit.
+    /// Returns the progress of the run, in its unit.
     fn progress(&self) -> u64 {
         match self.setting.span.unit {
             Unit::Time => self.now,
@@ -275,7 +274,7 @@ impl Engine {
         self.events.add(time, event);
     }
 
-    /// The core does something that takes so many cycles, and then goes on.
+    /// Makes the core busy for `cycles`, after which it continues.
     fn spend(&mut self, core: usize, cycles: u64) {
         let is_counted = self.counted_from.is_some();
         let of = &mut self.cores[core];
@@ -300,7 +299,7 @@ impl Engine {
             None => {
                 self.cores[core].running = self.cores[core].ready.pop_front();
                 if self.cores[core].running.is_some() {
-                    // A thread that has the core to itself is not switched to.
+                    // A thread with its own core needs no switch.
                     let cycles = if self.has_homes() { self.setting.switch } else { 0 };
                     self.spend(core, cycles);
                 }
@@ -360,7 +359,7 @@ impl Engine {
         self.cores[core].running = None;
         let dispatch = end_of(self.setting.migration);
         self.spend(core, dispatch);
-        // The other end is still to come.
+        // The destination's share follows on arrival.
         self.at(self.now + self.setting.migration - dispatch, Event::Arrive(task));
     }
 
@@ -410,7 +409,7 @@ impl Engine {
         if origin != core {
             self.send(core, task, origin);
         } else if self.has_homes() {
-            // Others that are ready come first.
+            // Other ready tasks come first.
             self.cores[core].running = None;
             self.cores[core].ready.push_back(task);
             self.go(core);
@@ -419,7 +418,7 @@ impl Engine {
         }
     }
 
-    /// Whoever waits for a lock has it.
+    /// Gives the lock to a waiting task.
     fn grant(&mut self, task: usize) {
         if self.has_homes() {
             self.at(self.now, Event::Arrive(task));

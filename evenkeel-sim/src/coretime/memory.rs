@@ -1,5 +1,5 @@
-//! The simulated memory: second-level caches, last-level caches of what those drop, and a memory
-//! controller for each chip.
+//! The simulated memory: second-level caches, last-level caches of the blocks that those drop, and
+//! a memory controller for each chip.
 
 use crate::lru::{Block, Lru};
 
@@ -13,40 +13,39 @@ const CORES_PER_CHIP: usize = CORES / CHIPS;
 pub(super) const L2: u64 = 512 << 10;
 pub(super) const L3: u64 = 2 << 20;
 
-/// The unit in which caches hold memory, and the reach of a prefetcher, which does not know what
-/// lies beyond a page.
+/// The unit in which caches hold memory, and the reach of a prefetcher, which ends at a page.
 pub(super) const BLOCK: u64 = 4 << 10;
 
-/// Cycles until a line is there, as the paper has them: from the core's second-level cache, from
-/// the chip's last-level cache, from another core of the chip, which is where locks come from.
+/// Cycles until a line arrives, as in the paper: from the core's second-level cache, from the
+/// chip's last-level cache, and from another core of the chip, from which locks come.
 pub(super) const OWN: u64 = 14;
 const CHIP: u64 = 75;
 const NEIGHBOUR: u64 = 127;
-/// From memory two chips away, as the paper has it.
+/// From memory two chips away, as in the paper.
 const FARTHEST: u64 = 336;
-/// Assumed: each step from chip to chip in the square takes as much longer.
+/// Assumed: the additional cycles of each step from chip to chip in the square.
 const STEP: u64 = 70;
 const MEMORY: u64 = FARTHEST - 2 * STEP;
 
-/// What the figures depend on, and the paper does not say.
+/// Parameters on which the figures depend and which the paper does not give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guesses {
-    /// Lines of a stream that are on their way at once.
+    /// Lines of a stream that are in transit at once.
     pub ahead: u64,
-    /// Lines at the beginning of a page that are waited for before the prefetcher follows.
+    /// Lines at the beginning of a page for which the core waits before the prefetcher follows.
     pub exposed: u64,
     /// Cycles that a memory controller takes for a line.
     pub per_line: u64,
     /// Cycles that a link takes for a line.
     pub per_hop: u64,
-    /// Cycles that each link takes for the question whether another chip has written a line, and
-    /// the answers, in the mean.
+    /// Cycles that each link takes, on average, for the question whether another chip has written a
+    /// line, and the answers.
     pub per_probe: u64,
-    /// Whether a line that no cache of the chip has may come from any other cache that has it.
+    /// Whether a line that is in no cache of the chip may come from any other cache that has it.
     pub from_caches: bool,
 }
 
-/// How many steps it is from chip to chip, in a square.
+/// Returns the number of steps from chip to chip in a square.
 fn steps(from: usize, to: usize) -> u64 {
     u64::from((from ^ to).count_ones())
 }
@@ -60,20 +59,20 @@ pub(super) fn transfer(from: usize, to: usize) -> u64 {
     if from == to { 3 } else { NEIGHBOUR + STEP * steps(chip(from), chip(to)) }
 }
 
-/// Where a block is found, and the cycles from there.
+/// The place of a block, and the cycles from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Cache(u64),
-    /// In memory of that chip.
+    /// The memory of that chip.
     Memory(usize, u64),
 }
 
-/// Something that does one thing after the other: until when it is taken.
+/// A server of one request after the other: the time until which it is busy.
 #[derive(Clone, Copy, Default)]
 struct Server(u64);
 
 impl Server {
-    /// The cycles from `now` until it is done with this, too.
+    /// Adds a request, and returns the cycles from `now` until it is complete.
     fn serve(&mut self, now: u64, cycles: u64) -> u64 {
         self.0 = now.max(self.0) + cycles;
         self.0 - now
@@ -85,7 +84,7 @@ pub(super) struct Memory {
     guesses: Guesses,
     own: Vec<Lru>,
     shared: Vec<Lru>,
-    /// Of each block which caches have it: a bit for each core, and then one for each chip.
+    /// The caches that have each block: a bit for each core, and then one for each chip.
     holders: Vec<u32>,
     controllers: [Server; CHIPS],
     /// From each chip, along either side of the square.
@@ -93,7 +92,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Caches without anything in them, before so many blocks of memory.
+    /// Creates empty caches for a memory of `blocks` blocks.
     pub(super) fn new(blocks: usize, guesses: Guesses) -> Self {
         Self {
             guesses,
@@ -105,8 +104,8 @@ impl Memory {
         }
     }
 
-    /// The cycles that a core takes to read the first so many lines of a block in order, with so
-    /// many cycles of work for each line, from `now` on.
+    /// Returns the cycles that a core takes to read the first `lines` lines of a block in order,
+    /// with `work` cycles for each line, from `now` on.
     pub(super) fn read(
         &mut self,
         core: usize,
@@ -126,8 +125,8 @@ impl Memory {
         }
     }
 
-    /// The cycles until so many lines from memory of one chip are at another, from what is in their
-    /// way.
+    /// Returns the cycles that controllers and links take to carry lines from one chip's memory to
+    /// another chip.
     fn carry(&mut self, from: usize, to: usize, lines: u64, now: u64) -> u64 {
         let Guesses { per_line, per_hop, per_probe, .. } = self.guesses;
         for link in self.links.iter_mut().flatten() {
@@ -167,11 +166,11 @@ impl Memory {
         Source::Memory(home, memory)
     }
 
-    /// The block is in the core's cache from here, and what had to go for it in the chip's.
+    /// Puts the block into the core's cache, and the block that it replaces into the chip's.
     fn fill(&mut self, core: usize, block: Block) {
         let here = chip(core);
         if self.shared[here].has(block) {
-            // What is used stays there, for the other cores.
+            // A used block stays there, for the other cores.
             self.shared[here].touch(block);
         }
         self.holders[block as usize] |= 1 << core;
@@ -204,9 +203,9 @@ mod tests {
         assert_eq!(memory.source(15, 0), Source::Memory(0, 336), "two chips away");
         memory.read(0, 0, 32, 20, 0);
         assert_eq!(memory.source(0, 0), Source::Cache(14));
-        assert_eq!(memory.source(1, 0), Source::Memory(0, 196), "nobody has written it");
+        assert_eq!(memory.source(1, 0), Source::Memory(0, 196), "no core has written it");
         assert_eq!(memory.source(4, 0), Source::Memory(0, 196 + STEP));
-        // As many others as the core's own cache holds.
+        // As many other blocks as the core's own cache holds.
         (1..=256).for_each(|block| {
             memory.read(0, block, 32, 20, 0);
         });

@@ -1,8 +1,8 @@
 //! Objects with homes on the machine of CoreTime: sixteen cores, twenty caches, tasks that resolve
 //! file names in directories.
 //!
-//! Who has its home where is decided by [`evenkeel_policy::object`], whole: trials, homes dealt in
-//! turn, heat and rebalancing, as in the runtime. The unit of time is the cycle.
+//! [`evenkeel_policy::object`] makes all decisions about homes, as in the runtime: trials, homes
+//! dealt in turn, heat and rebalancing. The unit of time is the cycle.
 
 mod engine;
 mod memory;

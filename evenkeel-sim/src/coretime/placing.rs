@@ -1,5 +1,5 @@
-//! Which directory has its home where, by the runtime's own policy, whole: homes dealt in turn,
-//! given away by heat, and a trial of both ways.
+//! The homes of directories, by the whole policy of the runtime: homes dealt in turn, given away by
+//! heat, and a trial of the modes.
 
 use evenkeel_policy::object::rebalance::{self, give_away, partner};
 use evenkeel_policy::object::sample::{Looks, ONE_IN};
@@ -13,21 +13,21 @@ pub const CYCLES: u64 = 2;
 /// Cycles between two looks at the balance.
 pub(super) const PERIOD: u64 = rebalance::PERIOD * CYCLES;
 
-/// What is known of all directories, and their homes.
+/// The directories' homes and heats.
 pub(super) struct Placing {
     homes: Vec<usize>,
-    /// From which core each is to be given to which in this period.
+    /// The core that gives each directory away in this period, and the core that gets it.
     given: Vec<Option<(usize, usize)>>,
-    /// The time that was lately spent in each, as far as samples say.
+    /// The recent time in each directory, by samples.
     heats: Vec<u64>,
-    /// Which operations of each core are looked at.
+    /// The sampler of each core.
     looks: Vec<Looks>,
     trial: Trial,
     pub(super) moves: u64,
 }
 
 impl Placing {
-    /// So many directories, all of them in place.
+    /// Creates `directories` directories, all of them in place.
     pub(super) fn new(directories: usize) -> Self {
         let mut trial = Trial::default();
         trial.set_may_gather(directories > 1);
@@ -41,7 +41,7 @@ impl Placing {
         }
     }
 
-    /// The core at which a directory is entered, if operations travel now.
+    /// Returns the core at which a directory is entered, if operations travel.
     pub(super) fn host(&self, directory: usize) -> Option<usize> {
         match self.trial.mode() {
             Mode::InPlace => None,
@@ -50,22 +50,22 @@ impl Placing {
         }
     }
 
-    /// Goes on with the trial at this time, after so many operations.
+    /// Advances the trial to this time, after `operations` operations in all.
     pub(super) fn step(&mut self, now: u64, operations: u64) {
         self.trial.step(now / CYCLES, operations, || None);
     }
 
-    /// What the trials have come to.
+    /// Returns the verdict of the trials.
     pub(super) fn verdict(&self) -> Verdict {
         self.trial.verdict()
     }
 
-    /// Whether the operation that begins now on this core is sampled.
+    /// Returns whether the operation that begins on this core is sampled.
     pub(super) fn is_sampled(&mut self, core: usize) -> bool {
         self.looks[core].count()
     }
 
-    /// The end of an operation, and how many nanoseconds it has taken if it was sampled.
+    /// Ends an operation, which has taken `nanos` if it was sampled.
     pub(super) fn operated(&mut self, core: usize, directory: usize, nanos: Option<u64>) {
         let Some(nanos) = nanos.filter(|_| self.host(directory) == Some(core)) else { return };
         if let Some((from, to)) = self.given[directory].take()
@@ -77,7 +77,7 @@ impl Placing {
         self.heats[directory] += nanos * u64::from(ONE_IN);
     }
 
-    /// The end of a period, in which the cores were busy for these cycles.
+    /// Ends a period in which the cores were busy for these cycles.
     pub(super) fn period(&mut self, busy: &[u64; CORES]) {
         if self.trial.mode() == Mode::AtHome {
             self.rebalance(busy);
@@ -85,7 +85,7 @@ impl Placing {
         self.heats.iter_mut().for_each(|heat| *heat /= 2);
     }
 
-    /// Each core by itself gives what it has too much to its partner.
+    /// Each core by itself gives the excess of its directories to its partner.
     fn rebalance(&mut self, busy: &[u64; CORES]) {
         let shares = busy.map(|busy| per_mille(busy, PERIOD));
         let mut objects = vec![Vec::new(); CORES];

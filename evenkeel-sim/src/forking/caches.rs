@@ -1,10 +1,10 @@
 //! The simulated memory: a second-level cache per core, a last-level cache per package, and memory
-//! that is dealt out to the packages block by block.
+//! that is dealt to the packages block by block.
 
 use super::work::{BLOCK, Touch};
 use crate::lru::{Block, Lru};
 
-/// Nanoseconds per line of 64 bytes, streamed: from the core's own cache, from the package's, from
+/// Nanoseconds per streamed line of 64 bytes: from the core's own cache, from the package's, from
 /// the package's memory, from another package's cache or memory. Assumed: some 64, 16, 8 and 4 GB/s
 /// for one core.
 const OWN: u64 = 1;
@@ -27,7 +27,7 @@ pub(super) struct Caches {
     cores_per_package: usize,
     own: Vec<Lru>,
     shared: Vec<Lru>,
-    /// Which of them hold a block: a bit for each, those of the cores first.
+    /// The caches that hold each block: a bit for each cache, those of the cores first.
     holders: Vec<u64>,
 }
 
@@ -43,7 +43,7 @@ impl Caches {
         }
     }
 
-    /// The nanoseconds that a core waits for a block.
+    /// Returns the nanoseconds that a core waits for a block.
     pub(super) fn touch(&mut self, core: usize, Touch { block, writes }: Touch) -> u64 {
         let package = core / self.cores_per_package;
         let cores = self.own.len();
@@ -65,7 +65,7 @@ impl Caches {
             self.holders[gone as usize] &= !own;
         }
         if let (_, Some(gone)) = self.shared[package].touch(block) {
-            // What the package does not hold, none of its cores does.
+            // A block that the package does not hold is in none of its cores.
             let its_cores =
                 ((1 << self.cores_per_package) - 1) << (package * self.cores_per_package);
             self.drop(gone, its_cores | shared);
@@ -77,7 +77,7 @@ impl Caches {
         per_line * LINES
     }
 
-    /// Drops a block from those of these caches that hold it.
+    /// Drops a block from all of these caches that hold it.
     fn drop(&mut self, block: Block, caches: u64) {
         let mut left = self.holders[block as usize] & caches;
         self.holders[block as usize] &= !caches;

@@ -1,4 +1,4 @@
-//! The simulated workers: what they do when, by the runtime's own policy or by that of the paper.
+//! The simulated workers, by the runtime's own policy or by that of the paper.
 
 mod stealing;
 
@@ -16,21 +16,21 @@ use crate::events::Events;
 use crate::random::Random;
 pub use stealing::SEIZE;
 
-/// Nanoseconds of a fork and its end on the worker that forks, as measured on real cores.
+/// Nanoseconds of a fork and its end on the forking worker, as measured on real cores.
 const FORK: u64 = 3;
 
 /// Nanoseconds of publishing jobs, as measured on real cores.
 pub const PUBLISH: u64 = 60;
 
-/// Nanoseconds of taking a job back that is public, as measured on real cores.
+/// Nanoseconds of taking back a public job, as measured on real cores.
 pub const RECLAIM: u64 = 60;
 
-/// The others of a worker.
+/// The other workers, as one worker sees them.
 struct Neighbours {
     /// Nearest first.
     others: Vec<usize>,
     groups: Groups,
-    /// Of those in its package alone.
+    /// The groups within its package.
     near: Groups,
 }
 
@@ -45,25 +45,25 @@ impl Neighbours {
     }
 }
 
-/// What a simulation has come to, in nanoseconds.
+/// The result of a simulation, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// From the beginning of the program to its end.
     pub makespan: u64,
-    /// What all workers together spend on the program.
+    /// The time that all workers together spend on the program.
     pub execution: u64,
-    /// On taking jobs from each other.
+    /// The time that they spend on taking jobs from each other.
     pub scheduling: u64,
-    /// On neither.
+    /// The time that they spend on neither.
     pub idle: u64,
-    /// Jobs taken within the package, and from another.
+    /// Jobs taken within the package, and from another one.
     pub steals: [u64; 2],
 }
 
-/// Packages, each with so many cores.
+/// A machine of packages with equally many cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// How many packages it has, with a last-level cache each.
+    /// The number of packages, with a last-level cache each.
     pub packages: usize,
     /// Cores of each package.
     pub cores: usize,
@@ -77,10 +77,10 @@ pub(super) struct Engine<'a> {
     caches: Caches,
     workers: Vec<Worker>,
     jobs: Vec<Job>,
-    /// Who ran a part of the recursion the last time.
+    /// The worker that last ran each part of the recursion.
     runners: HashMap<u64, usize>,
-    /// What goes on once a job is complete, and in which part: joins of the paper's schedulers, at
-    /// which nobody waits.
+    /// The frames that continue once a job is complete, and their part: joins of the paper's
+    /// schedulers, at which no worker waits.
     suspended: HashMap<JobIndex, (Vec<Frame>, u64)>,
     events: Events<usize>,
     random: Random,
@@ -88,7 +88,7 @@ pub(super) struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    /// A machine of which the first so many cores have workers.
+    /// Creates a machine of which the first `workers` cores have workers.
     pub(super) fn new(
         work: &'a Work,
         machine: Machine,
@@ -139,7 +139,7 @@ impl<'a> Engine<'a> {
         unreachable!("a program ends")
     }
 
-    /// Whatever a worker has not run or taken, it has been idle for.
+    /// Ends the run. Time in which a worker has neither executed nor taken jobs is idle time.
     fn finish(mut self, now: u64) -> Outcome {
         self.outcome.makespan = now;
         let all = now * self.workers.len() as u64;
@@ -178,7 +178,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Pushes the second half, and gives the time that it takes.
+    /// Pushes the second half, and returns the time that it takes.
     fn fork(&mut self, me: usize, bytes: u64, second: Node) -> u64 {
         let before = self.workers[me].part;
         let part = locality::second_part(before, bytes);
@@ -201,7 +201,7 @@ impl<'a> Engine<'a> {
         FORK + PUBLISH
     }
 
-    /// Goes on after a part has ended. True if that was the whole program.
+    /// Continues after a part has ended. Returns true if that was the whole program.
     fn go_on(&mut self, me: usize, mut now: u64) -> bool {
         loop {
             match self.workers[me].frames.pop().expect("what runs has a frame") {
@@ -225,7 +225,7 @@ impl<'a> Engine<'a> {
                             self.enter(me, job, Frame::Second { part }, now);
                             return false;
                         }
-                        // The other half has been there before.
+                        // The second half has come to the join first.
                         State::Complete if self.scheduler.is_cilk() => {}
                         State::Taken(_) if self.scheduler.is_cilk() => {
                             let frames = std::mem::take(&mut self.workers[me].frames);
@@ -238,9 +238,9 @@ impl<'a> Engine<'a> {
                 Frame::Stolen { job, part } => {
                     self.jobs[job].state = State::Complete;
                     if let Some((frames, part)) = self.suspended.remove(&job) {
-                        // The first half has been there before.
+                        // The first half has come to the join first.
                         let worker = &mut self.workers[me];
-                        assert!(worker.frames.is_empty(), "whoever steals has no frames");
+                        assert!(worker.frames.is_empty(), "a thief has no frames");
                         (worker.frames, worker.part) = (frames, part);
                         continue;
                     }
@@ -253,22 +253,22 @@ impl<'a> Engine<'a> {
                     let Some(frame @ Frame::Wait { .. }) = worker.frames.pop() else {
                         return self.look_for_work(me, now);
                     };
-                    // It was run while another is waited for.
+                    // The worker ran it while it waits for another job.
                     return self.idle_in(me, now, frame);
                 }
-                Frame::Wait { .. } => unreachable!("whoever waits does not run"),
+                Frame::Wait { .. } => unreachable!("a waiting worker does not run"),
             }
         }
     }
 
-    /// Has nothing to do from now on.
+    /// Makes the worker search for work.
     fn look_for_work(&mut self, me: usize, now: u64) -> bool {
         self.workers[me].doing = Doing::Searching(now);
         self.at(now, me);
         false
     }
 
-    /// Waits from now on.
+    /// Makes the worker wait.
     fn idle_in(&mut self, me: usize, now: u64, frame: Frame) -> bool {
         self.workers[me].frames.push(frame);
         self.workers[me].doing = Doing::Waiting(now);
@@ -276,7 +276,7 @@ impl<'a> Engine<'a> {
         false
     }
 
-    /// Takes the job of the last fork back, and gives the time that it takes.
+    /// Takes back the job of the last fork, and returns the time that it takes.
     fn take_back(&mut self, me: usize, job: JobIndex) -> u64 {
         let Job { owner, level, .. } = self.jobs[job];
         let deque = &mut self.workers[owner].deques[level];
@@ -284,7 +284,7 @@ impl<'a> Engine<'a> {
             assert_eq!(deque.newest(), Some(job), "the last job is that of the last fork");
             deque.pop()
         } else {
-            // The fork has gone on here after a join, and has left its job there.
+            // The fork has continued here after a join, and has left its job at its owner.
             deque.remove(job);
             true
         };
@@ -310,7 +310,7 @@ impl<'a> Engine<'a> {
         self.topology.distance(a, b)
     }
 
-    /// 0 within the package, 1 beyond.
+    /// Returns 0 within the package, 1 beyond.
     fn class(&self, a: usize, b: usize) -> usize {
         usize::from(self.distance(a, b) > Distance::SharedLlc)
     }

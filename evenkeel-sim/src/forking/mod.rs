@@ -1,9 +1,9 @@
-//! Fork-join on a simulated machine of several packages, as the Cilk Locality runtime was
-//! evaluated.
+//! Fork-join on a simulated machine of several packages, as in the evaluation of the Cilk Locality
+//! runtime.
 //!
 //! Workers run trees of leaves and forks, which touch blocks of memory. They take jobs from each
-//! other as the real ones do, by [`evenkeel_policy`], or as the paper has it, and what a leaf takes
-//! depends on whose cache has its blocks.
+//! other like the real ones, by [`evenkeel_policy`], or by the paper's rule. The time of a leaf
+//! depends on the caches that have its blocks.
 
 mod caches;
 mod engine;
@@ -16,7 +16,7 @@ pub use engine::{Machine, Outcome, PUBLISH, RECLAIM, SEIZE};
 pub use program::Program;
 pub use scheduler::Scheduler;
 
-/// Runs a program on the first so many cores of a machine, with one schedule for each seed.
+/// Runs a program on the first `workers` cores of a machine, with one schedule for each seed.
 ///
 /// # Examples
 /// ```

@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::work::{BLOCK, Node, Step, Touch, Work, touches};
 use crate::lru::Block;
 
-/// Every program runs so often in a row on the same data, as a benchmark with repeats does: what
-/// lies in a cache from one run serves the next.
+/// How often in a row every program runs on the same data, like a benchmark with repeats: blocks
+/// that one run leaves in a cache serve the next.
 const RUNS: usize = 4;
 
 /// A program, and the bytes of all its data.
@@ -25,31 +25,31 @@ impl Program {
         Self { work, bytes }
     }
 
-    /// Product of two matrices of so many tiles of 64 x 64 numbers in each direction.
+    /// Creates the product of two matrices of `side` tiles of 64 x 64 numbers in each direction.
     #[must_use]
     pub fn matmul(side: u64) -> Self {
         Self::repeated(|work| of_matmul(work, side))
     }
 
-    /// Transposition of so many tiles of 32 x 32 numbers in each direction.
+    /// Creates the transposition of `side` tiles of 32 x 32 numbers in each direction.
     #[must_use]
     pub fn transpose(side: u64) -> Self {
         Self::repeated(|work| of_transpose(work, side))
     }
 
-    /// Ten steps of a stencil over so many rows of 1,024 numbers.
+    /// Creates ten steps of a stencil over `height` rows of 1,024 numbers.
     #[must_use]
     pub fn heat(height: u64) -> Self {
         Self::repeated(|work| of_heat(work, height))
     }
 
-    /// Merge sort of two to the power of `log` numbers, with merges that fork.
+    /// Creates a merge sort of two to the power of `log` numbers, with merges that fork.
     #[must_use]
     pub fn cilksort(log: u32) -> Self {
         Self::repeated(|work| of_cilksort(work, log))
     }
 
-    /// The bytes of all its data.
+    /// Returns the bytes of all its data.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -72,7 +72,7 @@ struct Cuboid {
     inners: u64,
 }
 
-/// Product of two matrices of so many tiles in each direction.
+/// The product of two matrices of `side` tiles in each direction.
 fn of_matmul(work: &mut Work, side: u64) -> (Node, u64) {
     let all = Cuboid { row: 0, rows: side, column: 0, columns: side, inner: 0, inners: side };
     return (multiply(work, side, all), 3 * side * side * TILE);
@@ -112,7 +112,7 @@ fn of_matmul(work: &mut Work, side: u64) -> (Node, u64) {
     }
 }
 
-/// Transposition of so many tiles in each direction, of 32 x 32 numbers, each of one block.
+/// The transposition of `side` tiles in each direction, of 32 x 32 numbers, each of one block.
 fn of_transpose(work: &mut Work, side: u64) -> (Node, u64) {
     return (turn(work, side, 0..side, 0..side), 2 * side * side * BLOCK);
 
@@ -140,7 +140,8 @@ fn of_transpose(work: &mut Work, side: u64) -> (Node, u64) {
     }
 }
 
-/// Ten steps of a stencil over so many rows of 1,024 numbers, in strips of 16 rows of a block each.
+/// Ten steps of a stencil over `height` rows of 1,024 numbers, in strips of 16 rows of a block
+/// each.
 fn of_heat(work: &mut Work, height: u64) -> (Node, u64) {
     const STEPS: u64 = 10;
     let steps = (0..STEPS).map(|step| {
@@ -165,8 +166,8 @@ fn of_cilksort(work: &mut Work, log: u32) -> (Node, u64) {
     let room = (bytes / BLOCK) as Block;
     return (sort(work, room, 0..bytes, true), 2 * bytes);
 
-    /// Sorts `range` within the numbers, or, if not `home`, into the room, which begins at that
-    /// block.
+    /// Sorts `range` within the numbers, or, if not `home`, into the buffer that begins at block
+    /// `room`.
     fn sort(work: &mut Work, room: Block, range: Range<u64>, home: bool) -> Node {
         let length = range.end - range.start;
         if length <= RUN {

@@ -1,4 +1,4 @@
-//! The schedulers that are compared: the two of the paper, and the runtime's own.
+//! The compared schedulers: the two of the paper, and the runtime's own.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use evenkeel_policy::{Distance, Locality};
 
 use super::caches::{L2, L3};
 
-/// Who takes which job, and who goes on after a join.
+/// Which worker takes which job, and which worker continues after a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheduler {
     /// The baseline of the paper.
     CilkRandom,
-    /// What the paper is about.
+    /// The scheduler that the paper proposes.
     CilkRestricted,
     /// [`Locality::Off`] of the runtime.
     Off,
@@ -24,14 +24,14 @@ pub enum Scheduler {
     Strict,
 }
 
-/// Caches, the smallest first, and how far those are that share them.
+/// The caches, the smallest first: how far the workers are that share one, and its size.
 const CACHES: [(Distance, u64); 2] = [(Distance::SmtSibling, L2), (Distance::SharedLlc, L3)];
 
-/// How many deques a worker has at most: one for each cache, and one for what fits into none.
+/// The most deques of a worker: one for each cache, and one for jobs that fit into no cache.
 pub(super) const LEVELS: usize = CACHES.len() + 1;
 
 impl Scheduler {
-    /// All of them, in the order of tables.
+    /// All schedulers, in the order of tables.
     pub const ALL: [Self; 6] = [
         Self::CilkRandom,
         Self::CilkRestricted,
@@ -41,7 +41,7 @@ impl Scheduler {
         Self::Strict,
     ];
 
-    /// Its name in tables.
+    /// Returns its name in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -54,26 +54,26 @@ impl Scheduler {
         }
     }
 
-    /// What it is, in one line.
+    /// Returns its description in one line.
     #[must_use]
     pub fn describe(self) -> &'static str {
         match self {
             Self::CilkRandom => {
-                "Cilk Plus: one deque for each worker, victims at random; who comes last to a join goes on"
+                "Cilk Plus: one deque for each worker, random victims; the last worker at a join continues"
             }
             Self::CilkRestricted => {
-                "Cilk Locality: a deque for each level of memory, for whose jobs only workers come that share that level"
+                "Cilk Locality: a deque for each level of memory; only workers that share the level take its jobs"
             }
             Self::Off => "evenkeel, Locality::Off: the nearest victim first",
             Self::Random => "evenkeel, Locality::Random: victims at random",
             Self::Biased => {
-                "evenkeel, Locality::Biased: who shares the cache of a job comes first, others later"
+                "evenkeel, Locality::Biased: workers that share a job's cache take it first, others later"
             }
-            Self::Strict => "evenkeel, Locality::Strict: nobody else comes",
+            Self::Strict => "evenkeel, Locality::Strict: only workers that share the cache take it",
         }
     }
 
-    /// The rule by which thieves go round.
+    /// Returns the rule by which thieves go round.
     pub(super) fn locality(self) -> Locality {
         match self {
             Self::CilkRandom | Self::CilkRestricted | Self::Random => Locality::Random,
@@ -83,17 +83,18 @@ impl Scheduler {
         }
     }
 
-    /// Whether it is one of the paper: all jobs are public, and nobody waits at a join.
+    /// Returns whether it is one of the paper's: all jobs are public, and no worker waits at a
+    /// join.
     #[must_use]
     pub fn is_cilk(self) -> bool {
         matches!(self, Self::CilkRandom | Self::CilkRestricted)
     }
 
-    /// How far workers may be to take a job at once whose fork touches so many bytes.
+    /// Returns how far workers may be to take a job at once if its fork touches `bytes`.
     pub(super) fn reach(self, bytes: u64) -> Distance {
         match self {
-            // The smallest level that holds the set of the task, as the paper has it: without room
-            // for another one.
+            // The smallest level that holds the set of the task, as in the paper: without room for
+            // another one.
             Self::CilkRestricted => {
                 locality::reach(bytes, &CACHES.map(|(distance, size)| (distance, size * DILATION)))
             }
@@ -102,7 +103,7 @@ impl Scheduler {
         }
     }
 
-    /// In which of its owner's deques a job of this reach lies.
+    /// Returns the level of the owner's deque for a job of this reach.
     pub(super) fn level(self, reach: Distance) -> usize {
         match self {
             Self::CilkRestricted => {

@@ -1,4 +1,4 @@
-//! What a simulated program does: a tree of leaves, forks and sequences.
+//! A simulated program: a tree of leaves, forks and sequences.
 
 use crate::lru::Block;
 
@@ -11,11 +11,11 @@ pub(super) const BLOCK: u64 = 8 << 10;
 
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Computes for some nanoseconds, beside what the memory takes.
+    /// Computes for some nanoseconds, beside the time of the memory.
     Leaf { compute: u64, touches: Vec<Touch> },
-    /// Two parts that may run at once, and how many bytes both touch.
+    /// Two parts that may run at once, and how many bytes they touch together.
     Fork { bytes: u64, first: Node, second: Node },
-    /// One after the other.
+    /// Parts that run one after the other.
     Sequence(Vec<Node>),
 }
 
@@ -40,7 +40,7 @@ impl Work {
         &self.0[node as usize]
     }
 
-    /// The last part that was added, which is the whole.
+    /// Returns the part that was added last, which is the whole.
     pub(super) fn whole(&self) -> Node {
         (self.0.len() - 1) as Node
     }
@@ -65,7 +65,7 @@ impl Work {
     }
 }
 
-/// The blocks of `range`, in bytes, of an array that begins at block `start`.
+/// Returns the blocks of `range`, in bytes, of an array that begins at block `start`.
 pub(super) fn touches(
     start: Block,
     range: std::ops::Range<u64>,

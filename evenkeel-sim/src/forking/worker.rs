@@ -1,4 +1,4 @@
-//! A simulated worker: its frames, its jobs, and what it does.
+//! A simulated worker: its frames, its jobs, and its activity.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use evenkeel_policy::Distance;
 use super::scheduler::LEVELS;
 use super::work::Node;
 
-/// A job, by its place among all. Later ones have higher places.
+/// The place of a job among all jobs. Later jobs have higher places.
 pub(super) type JobIndex = usize;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,10 +17,10 @@ pub(super) enum State {
     Complete,
 }
 
-/// A second half.
+/// The second half of a fork.
 pub(super) struct Job {
     pub(super) node: Node,
-    /// In whose deque it was put, and in which one.
+    /// The worker that has forked it, and the level of the deque.
     pub(super) owner: usize,
     pub(super) level: usize,
     pub(super) reach: Distance,
@@ -30,7 +30,7 @@ pub(super) struct Job {
     pub(super) state: State,
 }
 
-/// What a worker does after what it does now.
+/// What a worker does after its present part.
 pub(super) enum Frame {
     /// The end of the program.
     Whole,
@@ -38,24 +38,25 @@ pub(super) enum Frame {
     Sequence { node: Node, next: usize },
     /// The second half of a fork.
     Fork { job: JobIndex, part: u64 },
-    /// The end of a second half that was not stolen: it is in that part again.
+    /// The end of a second half that was not stolen: the worker is in that part again.
     Second { part: u64 },
-    /// It waits for a job of its own.
+    /// The worker waits for a job of its own.
     Wait { job: JobIndex },
-    /// The end of a job that was stolen.
+    /// The end of a stolen job.
     Stolen { job: JobIndex, part: u64 },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doing {
     Running,
-    /// Without work since then.
+    /// The worker has been without work since this time.
     Searching(u64),
-    /// For a job of its own, which the last frame names, and without work since then.
+    /// The worker waits for its own job, which the last frame names, and has been without work
+    /// since this time.
     Waiting(u64),
 }
 
-/// Jobs, the oldest first; so many are public, for thieves that ask.
+/// Jobs, the oldest first. The first `public` ones are public, for thieves that ask.
 #[derive(Default)]
 pub(super) struct Deque {
     jobs: VecDeque<JobIndex>,
@@ -79,7 +80,7 @@ impl Deque {
         self.jobs.push_back(job);
     }
 
-    /// Makes the older half of what is private public.
+    /// Makes the older half of the private jobs public.
     pub(super) fn publish(&mut self) {
         self.public += (self.jobs.len() - self.public).div_ceil(2);
     }
@@ -90,7 +91,8 @@ impl Deque {
         self.public = self.public.saturating_sub(1);
     }
 
-    /// Takes the newest job, and says whether it was public. Then half of the others stay so.
+    /// Takes the newest job, and returns whether it was public. If so, half of the others stay
+    /// public.
     pub(super) fn pop(&mut self) -> bool {
         self.jobs.pop_back();
         let was_public = self.public > self.jobs.len();
@@ -100,7 +102,7 @@ impl Deque {
         was_public
     }
 
-    /// Takes a job from wherever it lies.
+    /// Takes a job from any place in the deque.
     pub(super) fn remove(&mut self, job: JobIndex) {
         self.jobs.retain(|&other| other != job);
         self.public = self.public.min(self.jobs.len());
@@ -109,19 +111,19 @@ impl Deque {
 
 pub(super) struct Worker {
     pub(super) frames: Vec<Frame>,
-    /// One for each level of memory, or the first alone.
+    /// One deque for each level of memory, or only the first.
     pub(super) deques: [Deque; LEVELS],
-    /// Somebody has asked for jobs.
+    /// Whether a thief has asked for jobs.
     pub(super) is_asked: bool,
-    /// Since when it has asked each of the others.
+    /// When it has asked each of the others.
     pub(super) asked: Vec<Option<u64>>,
     pub(super) doing: Doing,
-    /// The part of the recursion that it is in.
+    /// Its part of the recursion.
     pub(super) part: u64,
 }
 
 impl Worker {
-    /// One of so many, which has nothing to do.
+    /// Creates one of `workers` workers, without work.
     pub(super) fn new(workers: usize) -> Self {
         Self {
             frames: Vec::new(),
@@ -133,7 +135,7 @@ impl Worker {
         }
     }
 
-    /// The last job that it has pushed and nobody has taken.
+    /// Returns the last job that it has pushed and that no thief has taken.
     pub(super) fn newest(&self) -> Option<JobIndex> {
         self.deques.iter().filter_map(Deque::newest).max()
     }

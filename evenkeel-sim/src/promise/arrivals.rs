@@ -5,7 +5,7 @@ use super::task::{NEVER, Task, Then};
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// Times of polls, from a quick one to one that does some work.
+/// Lengths of polls, from a quick one to one with some work.
 const QUICK: RangeInclusive<u64> = 10..=200;
 const USUAL: RangeInclusive<u64> = 100..=5_000;
 const UNEQUAL: RangeInclusive<u64> = 10..=100_000;
@@ -16,13 +16,13 @@ const MILLISECOND: u64 = 1_000_000;
 /// What makes a load hard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// All tasks on one queue, and nobody else has any.
+    /// All tasks in one queue, and no other processor has any.
     OneQueue,
-    /// A set at one processor that yields for ever, beside others that do so too.
+    /// A set of tasks at one processor that yields for ever, beside others that do so too.
     Greedy,
-    /// Polls that last 100 ms or for ever, with tasks behind them, while the others work.
+    /// Polls that last 100 ms or for ever, with tasks behind them, while the other processors work.
     Stuck,
-    /// The same while the others have nothing to do.
+    /// The same while the other processors have nothing to do.
     StuckAlone,
     /// Bursts from outside, into one inbox or dealt out.
     Bursts,
@@ -30,11 +30,11 @@ pub enum Kind {
     Unequal,
     /// Tasks that wake each other by turns.
     Pairs,
-    /// Thieves leave all queues together, whatever is in them: a trial may be wrong.
+    /// Thieves leave all queues together, whatever their tasks are: a trial may be wrong.
     Together,
 }
 
-/// A task that becomes ready outside.
+/// A task that an outside thread makes ready.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub(crate) time: u64,
@@ -49,10 +49,11 @@ pub(crate) struct Scenario {
     /// Processors behind one last-level cache.
     pub(crate) group: usize,
     pub(crate) tasks: Vec<Task>,
-    /// Processors and the tasks in their queues at the beginning.
+    /// Processors, each with a task in its queue at the beginning.
     pub(crate) queued: Vec<(usize, usize)>,
     pub(crate) arrivals: Vec<Arrival>,
-    /// The run ends when all tasks that can have completed and `least` is over, or at the horizon.
+    /// The run ends when `least` has passed and all tasks that can complete have, or at the
+    /// horizon.
     pub(crate) least: u64,
     pub(crate) horizon: u64,
 }
@@ -104,12 +105,12 @@ impl Scenario {
         scenario
     }
 
-    /// Processors that make progress, whatever happens.
+    /// Returns the number of processors that make progress in any case.
     pub(crate) fn progress(&self) -> usize {
         self.processors - self.tasks.iter().filter(|task| task.stuck).count()
     }
 
-    /// The longest poll of those that return.
+    /// Returns the length of the longest poll that returns.
     pub(crate) fn longest_poll(&self) -> u64 {
         let polls = self.tasks.iter().filter(|task| !task.stuck).map(|task| *task.polls.end());
         polls.max().unwrap_or(0)
@@ -145,7 +146,7 @@ impl Scenario {
                 self.queue(target, Task::new(polls.clone(), left));
             }
         } else {
-            // One poll spawns them all, and may go on.
+            // One poll spawns them all, and may last longer.
             let parent = self.queue(target, Task::new(polls.clone(), 1));
             let first = self.tasks.len();
             for _ in 0..count {
@@ -198,7 +199,7 @@ impl Scenario {
             let task = self.queue(processor, Task::stuck(length));
             let count = random.count(0..=5);
             if random.chance(2) {
-                // Spawned by the very poll that does not return.
+                // The poll that does not return has spawned them.
                 let first = self.tasks.len();
                 for _ in 0..count {
                     self.add(Task::new(polls.clone(), 2));

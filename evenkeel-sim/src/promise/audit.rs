@@ -1,4 +1,4 @@
-//! What is measured in a run: how long tasks wait, and how long a backlog is left beside a sleeper.
+//! The measurements of a run: how long tasks wait, and how long a backlog lies beside a sleeper.
 
 use super::arrivals::Scenario;
 use super::bound::SHARE;
@@ -8,23 +8,23 @@ use super::task::Task;
 pub(crate) struct Audit {
     /// Processors that make progress for the whole run.
     progress: u64,
-    /// The work of the tasks that are ready: the sum of their next polls.
+    /// The work of the ready tasks: the sum of their next polls.
     queued: u64,
-    /// The tasks that are running, and the sum of the times at which they end.
+    /// The number of running tasks, and the sum of the times at which they end.
     running: u64,
     ends: u64,
-    /// The longest wait beyond the share of the work ahead, and the task that it was.
+    /// The longest wait beyond the share of the work ahead, and its task.
     pub(crate) worst: u64,
     pub(crate) task: usize,
     pub(crate) wait: u64,
     pub(crate) ahead: u64,
     pub(crate) at: u64,
-    /// Since when two tasks or more have waited at each processor.
+    /// The time since which two or more tasks have waited at each processor.
     backlog_since: Vec<Option<u64>>,
-    /// Since when somebody has slept, and when somebody was last woken.
+    /// The time since which a processor has slept, and the last wake-up.
     sleepers_since: Option<u64>,
     last_wake: u64,
-    /// The longest time for which a backlog was left beside a sleeper while nobody was woken.
+    /// The longest time for which a backlog lay beside a sleeper while none was woken.
     pub(crate) neglect: u64,
 }
 
@@ -47,8 +47,8 @@ impl Audit {
         }
     }
 
-    /// The work ahead of a task that becomes ready: what is ready, and the rest of what is running.
-    /// It is `N·p` of the promise, with the true sum in place of the mean.
+    /// Returns the work ahead of a task that becomes ready: that of the ready tasks, and the rest
+    /// of the running ones. It is `N·p` of the promise, with the true sum in place of the mean.
     pub(crate) fn ahead(&self, now: u64) -> u64 {
         self.queued + self.ends.saturating_sub(self.running * now)
     }
@@ -76,7 +76,7 @@ impl Audit {
         }
     }
 
-    /// A task has waited until `now`, and starts or is still there at the end.
+    /// Records the wait of a task until `now`, when it starts or the run ends.
     pub(crate) fn waited(&mut self, index: usize, task: &Task, now: u64) {
         let wait = now.saturating_sub(task.ready_at);
         let excess = wait.saturating_sub(SHARE * task.ahead / self.progress);
@@ -89,7 +89,7 @@ impl Audit {
         }
     }
 
-    /// The queue of a processor has `ready` tasks.
+    /// Records that the queue of a processor has `ready` tasks.
     pub(crate) fn queue(&mut self, me: usize, ready: usize, now: u64) {
         self.note_neglect(me, now);
         if ready < 2 {
@@ -110,7 +110,7 @@ impl Audit {
         self.sleepers_since.get_or_insert(now);
     }
 
-    /// Somebody is woken, and `sleeping` stay asleep.
+    /// Records that a processor is woken, and `sleeping` stay asleep.
     pub(crate) fn woken(&mut self, now: u64, sleeping: usize) {
         self.check_backlogs(now);
         self.last_wake = now;

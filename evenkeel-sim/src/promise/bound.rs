@@ -2,33 +2,33 @@
 //!
 //! The runtime promises that a task which becomes ready starts within `H + c·(N/W)·p`: `N` tasks
 //! ready, `W` processors that make progress, `p` their mean poll. Here `N·p` is the true sum of the
-//! polls ahead, and `H` is what follows from the constants below.
+//! polls ahead, and `H` follows from the constants below.
 
 use super::arrivals::{Kind, Scenario};
 use evenkeel_policy::{helping, stealing, waking};
 
-/// `c`: helping leaves a processor alone whose work is up to [`helping::MARGIN`] times as old as
-/// one's own.
+/// `c`: a helper leaves a processor alone if its work is up to [`helping::MARGIN`] times as old as
+/// the helper's own.
 pub(crate) const SHARE: u64 = helping::MARGIN;
 
-/// How long it takes until somebody looks, asks, waits for the answer and takes a queue by force,
-/// when all processors make progress: each is looked at once per batch on average, and a look may
-/// come some batches late. When few of them do, each of those has the more processors to look at,
-/// and this is multiplied by their share. Tasks that are not worth a move are left alone for
-/// longer.
+/// How long it takes until a processor looks, asks, waits for the answer and takes a queue by
+/// force, when all processors make progress. Each is looked at once per batch on average, and a
+/// look may come some batches late. If few make progress, each of those has more processors to look
+/// at, and this is divided by their share of all. Tasks that are not worth a move are left alone
+/// for longer.
 pub(crate) const HELPING: u64 = 350_000 + stealing::OLD_SMALL_HEAD;
 
-/// A processor looks about only between two polls, asks at one and takes at another; so does the
-/// one that it helps.
+/// A processor looks round only between two polls, asks at one and takes at another; so does the
+/// processor that it helps.
 pub(crate) const POLLS: u64 = 6;
 
-/// Sleepers are woken one after the other, each by the one before it that has found work; part of
-/// the time of such a chain, per processor, comes on top while a machine that slept spreads a
-/// backlog.
+/// Sleepers are woken one after the other, each by the one before it that has found work. While a
+/// sleeping machine spreads a backlog, part of the time of such a chain adds to the wait, per
+/// processor.
 pub(crate) const CHAIN: u64 = 6_000;
 
-/// How long a backlog may lie beside a sleeper without anybody being woken: a task is behind a
-/// poll, or somebody searches, or the one that is woken is on its way.
+/// How long a backlog may lie beside a sleeper without a wake-up: a task is behind a poll, or a
+/// processor searches, or a woken processor is about to run.
 pub const NEGLECT: u64 = 250_000;
 
 /// The longest time from ready to running that the promise allows beyond the share of the work
@@ -39,8 +39,8 @@ pub(crate) fn beyond_share(scenario: &Scenario) -> u64 {
         + POLLS * scenario.longest_poll()
         + CHAIN * processors;
     match scenario.kind {
-        // A lone task behind a stuck poll is found by the watch, if everybody else sleeps; so are
-        // those of a queue that is left together.
+        // If all others sleep, the watch finds a lone task behind a stuck poll, and the tasks of a
+        // queue that is left together.
         Kind::StuckAlone | Kind::Together => helping + waking::LONGEST_WATCH,
         _ => helping,
     }

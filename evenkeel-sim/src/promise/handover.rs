@@ -1,10 +1,10 @@
-//! How simulated tasks go from one processor to another: on request first, by force last.
+//! How simulated tasks change processors: on request first, by force last.
 
 use super::machine::{Entry, Machine, Request, Step, cost};
 use evenkeel_policy::stealing;
 
 impl Machine {
-    /// Leaves a request with `victim`. False if somebody else is at it.
+    /// Leaves a request with `victim`. Returns false if another thief is at it.
     pub(crate) fn ask(&mut self, me: usize, victim: usize, now: u64) -> bool {
         let patience = stealing::answer_within(&self.processors[victim].look(now, 0));
         let other = &mut self.processors[victim];
@@ -17,7 +17,7 @@ impl Machine {
         true
     }
 
-    /// Answers the request that another processor has left, and gives the price.
+    /// Answers the request that another processor has left, and returns the price.
     pub(crate) fn answer(&mut self, me: usize, polling: bool, now: u64) -> u64 {
         let Some(taker) = self.processors[me].asked.take() else { return 0 };
         let theirs = self.processors[taker].ready.len();
@@ -39,14 +39,14 @@ impl Machine {
         cost::HANDOVER + self.wake(taker, now)
     }
 
-    /// Takes in the answer to a request, if it is here.
+    /// Takes in the answer to a request, if it has come.
     pub(crate) fn receive(&mut self, me: usize) -> Option<usize> {
         let given = self.processors[me].gift.take()?;
         self.processors[me].request = None;
         Some(self.processors[me].take_in(given))
     }
 
-    /// Takes a request back. False if it has been answered.
+    /// Takes a request back. Returns false if it has been answered.
     pub(crate) fn give_up(&mut self, me: usize, victim: usize) -> bool {
         let open = self.processors[victim].asked == Some(me);
         if open {
@@ -56,8 +56,8 @@ impl Machine {
         open
     }
 
-    /// Takes tasks from a victim that does not answer. Without a heavy fence, the number comes at
-    /// once; with one there is a [`Step::Take`] later.
+    /// Takes tasks from a victim that does not answer. Without a heavy fence it returns their
+    /// number at once; with one, a [`Step::Take`] follows later.
     pub(crate) fn force(
         &mut self,
         me: usize,
@@ -77,7 +77,7 @@ impl Machine {
         None
     }
 
-    /// What follows the heavy fence.
+    /// Takes the tasks after the heavy fence, and returns their number.
     pub(crate) fn take(&mut self, me: usize, victim: usize, switched: bool, now: u64) -> usize {
         let ready = &mut self.processors[victim].ready;
         let amount = stealing::take(ready.len(), switched).min(ready.len());
@@ -100,7 +100,7 @@ impl Machine {
         for entry in &entries {
             self.tasks[entry.task].stamp = since;
         }
-        // An empty answer stays, for the victim to see that its request is over.
+        // An empty answer stays, so that the victim sees that its request is over.
         let given = self.processors[victim].gift.as_mut().map(std::mem::take).unwrap_or_default();
         self.processors[me].take_in(entries) + self.processors[me].take_in(given)
     }

@@ -6,7 +6,7 @@ use evenkeel_policy::{Look, searching, waking};
 #[derive(Debug)]
 pub(crate) struct Idle {
     pub(crate) searching: usize,
-    /// The sleepers, the last to fall asleep on top; the one at the bottom is the watch.
+    /// The sleepers, the last to fall asleep on top; the bottom one is the watch.
     pub(crate) stack: Vec<usize>,
     armed: bool,
     processors: usize,
@@ -27,7 +27,7 @@ impl Idle {
 }
 
 impl Machine {
-    /// What a worker without work does first.
+    /// Starts a search, or announces a sleep if enough processors search.
     pub(crate) fn find_work(&mut self, me: usize, now: u64) {
         if searching::may_search(self.idle.searching, self.idle.awake()) {
             self.idle.searching += 1;
@@ -54,7 +54,7 @@ impl Machine {
         self.schedule(me, now + cost::ANNOUNCE, Step::LastLook);
     }
 
-    /// The look between the announcement and the sleep, and after each bounded sleep.
+    /// Looks between the announcement and the sleep, and after each bounded sleep.
     pub(crate) fn last_look(&mut self, me: usize, now: u64) {
         let Some(position) = self.idle.stack.iter().position(|&sleeper| sleeper == me) else {
             // Woken meanwhile, and counted as a searcher.
@@ -63,7 +63,7 @@ impl Machine {
         };
         let processor = &self.processors[me];
         let work = !processor.inbox.is_empty() || processor.gift.is_some();
-        // A watch that has slept looks for a little more than one that falls asleep.
+        // A watch that has slept also looks for tasks for which a processor would not stay awake.
         let worth = if processor.slept > 0 { waking::after_watch } else { waking::before_sleep };
         if work || (self.idle.searching == 0 && self.any_other(me, now, worth)) {
             self.idle.stack.remove(position);
@@ -85,13 +85,13 @@ impl Machine {
         }
     }
 
-    /// Whether any of the others looks as `worth` says.
+    /// Returns whether `worth` holds for the look at any other processor.
     pub(crate) fn any_other(&self, me: usize, now: u64, worth: fn(&Look) -> bool) -> bool {
         let mut others = self.processors[me].others.iter();
         others.any(|&other| worth(&self.processors[other].look(now, 0)))
     }
 
-    /// Wakes the sleeper on top of the stack as a searcher, and gives the price.
+    /// Wakes the sleeper on top of the stack as a searcher, and returns the price.
     pub(crate) fn wake_one(&mut self, now: u64) -> u64 {
         if self.idle.searching > 0 {
             return 0;
@@ -100,7 +100,7 @@ impl Machine {
         self.woken(top, now)
     }
 
-    /// Wakes `who` as a searcher, if it sleeps.
+    /// Wakes the processor `who` as a searcher, if it sleeps.
     pub(crate) fn wake(&mut self, who: usize, now: u64) -> u64 {
         let Some(position) = self.idle.stack.iter().position(|&sleeper| sleeper == who) else {
             return 0;
@@ -118,7 +118,7 @@ impl Machine {
         cost::WAKE
     }
 
-    /// Has the watch begin its rounds.
+    /// Makes the watch begin its rounds.
     pub(crate) fn arm(&mut self, now: u64) -> u64 {
         let Some(&watch) = self.idle.stack.first() else { return 0 };
         if std::mem::replace(&mut self.idle.armed, true) {

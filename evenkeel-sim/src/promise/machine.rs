@@ -1,7 +1,7 @@
 //! A machine in virtual time: processors, tasks, and the order of what happens.
 //!
-//! What costs time on a real machine costs the constants of [`cost`] here. Between two events of a
-//! processor nothing of it changes, so a run depends on its scenario alone.
+//! Actions that cost time on a real machine cost the constants of [`cost`] here. Between two of its
+//! events a processor does not change, so a run depends on its scenario alone.
 
 use super::arrivals::{Kind, Scenario};
 use super::audit::Audit;
@@ -13,11 +13,11 @@ use evenkeel_policy::helping::Help;
 use evenkeel_policy::{Look, batch, helping};
 use std::collections::VecDeque;
 
-/// What things cost, in nanoseconds: measured on a virtual machine with two cores.
+/// The costs of actions, in nanoseconds: measured on a virtual machine with two cores.
 pub(crate) mod cost {
     /// A pop and the call of a poll.
     pub(crate) const SWITCH: u64 = 5;
-    /// The end of a batch, without what it finds to do.
+    /// The end of a batch, without the work that it finds.
     pub(crate) const END_BATCH: u64 = 80;
     /// A look at a processor behind the same last-level cache, and at another.
     pub(crate) const LOOK: u64 = 10;
@@ -39,7 +39,7 @@ pub(crate) mod cost {
 /// The decisions that a test may replace, to show that the bound depends on them.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
-    /// How a processor helps another, as the first sees itself and the second.
+    /// How a processor helps another, by its views of itself and of the other.
     pub help: fn(&Look, &Look) -> Help,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Entry {
     pub(crate) since: u64,
 }
 
-/// A request for work that is out.
+/// An open request for work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) victim: usize,
@@ -70,10 +70,10 @@ pub(crate) struct Request {
 pub(crate) enum Step {
     /// Takes the next task.
     Pop,
-    /// Comes back from the poll of a task.
+    /// Returns from the poll of a task.
     Return(usize),
     EndBatch,
-    /// Has a queue behind a heavy fence; `searching` or helping.
+    /// Takes a queue after a heavy fence, while `searching` or helping.
     Take {
         victim: usize,
         switched: bool,
@@ -81,7 +81,7 @@ pub(crate) enum Step {
     },
     /// Goes round the others once.
     Search,
-    /// Has the answer to a request, or no more patience.
+    /// Gets the answer to a request, or gives up waiting for it.
     Await,
     /// Looks once more before it sleeps.
     LastLook,
@@ -97,9 +97,9 @@ pub(crate) struct Processor {
     pub(crate) inbox: Vec<usize>,
     pub(crate) inbox_since: u64,
     pub(crate) gift: Option<Vec<Entry>>,
-    /// Who asks for work.
+    /// The processor that asks for work.
     pub(crate) asked: Option<usize>,
-    /// Until when a thief keeps the owner out.
+    /// The time until which a thief keeps the owner out.
     pub(crate) claimed_until: u64,
     pub(crate) request: Option<Request>,
     pub(crate) switches: u64,
@@ -132,7 +132,7 @@ pub(crate) struct Processor {
     pub(crate) near: usize,
     /// Counts the looks at others.
     pub(crate) turn: u64,
-    /// Which last-level cache it has.
+    /// The number of its last-level cache.
     pub(crate) group: usize,
     /// Whether thieves leave its tasks together.
     pub(crate) together: bool,
@@ -186,7 +186,7 @@ impl Processor {
         now.saturating_sub(since)
     }
 
-    /// What others see. `switches` is the count at the last look.
+    /// Returns the view of another processor. `switches` is the count at the last look.
     pub(crate) fn look(&self, now: u64, switches: u64) -> Look {
         Look {
             ready: self.ready.len(),
@@ -203,7 +203,7 @@ impl Processor {
         }
     }
 
-    /// Takes in what has come from another queue, each task at its age.
+    /// Takes in tasks from another queue, each at its age.
     pub(crate) fn take_in(&mut self, mut entries: Vec<Entry>) -> usize {
         let count = entries.len();
         // Both are in order, so this is a merge.
@@ -214,7 +214,7 @@ impl Processor {
     }
 }
 
-/// How often things have happened.
+/// Counts of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) events: u64,
@@ -236,7 +236,7 @@ pub(crate) struct Machine {
     pub(crate) counters: Counters,
     /// Tasks that will complete, and have not.
     pub(crate) unfinished: usize,
-    /// Which processor goes on, and in which of its generations that was asked for.
+    /// The processor of each event, and its generation when the event was scheduled.
     events: Events<(usize, u32)>,
 }
 
@@ -268,7 +268,7 @@ impl Machine {
         machine
     }
 
-    /// Runs the scenario to its end and has everything audited.
+    /// Runs the scenario to its end, and audits it.
     pub(crate) fn run(mut self, scenario: &Scenario) -> Self {
         let mut arrivals = scenario.arrivals.iter().peekable();
         let mut now = 0;
@@ -296,7 +296,7 @@ impl Machine {
         self
     }
 
-    /// Has processor `me` do `step` at `time`, whatever it was about to do.
+    /// Makes processor `me` do `step` at `time`, in place of its next event.
     pub(crate) fn schedule(&mut self, me: usize, time: u64, step: Step) {
         let processor = &mut self.processors[me];
         processor.step = step;
@@ -304,14 +304,14 @@ impl Machine {
         self.events.add(time, (me, processor.generation));
     }
 
-    /// Has processor `me` wait for somebody else to schedule it.
+    /// Makes processor `me` wait until another processor schedules it.
     pub(crate) fn suspend(&mut self, me: usize, step: Step) {
         let processor = &mut self.processors[me];
         processor.step = step;
         processor.generation += 1;
     }
 
-    /// Notes that a task has become ready, with the stamp `since`.
+    /// Records that a task has become ready, with the stamp `since`.
     pub(crate) fn ready(&mut self, task: usize, now: u64, since: u64) {
         let random = &mut self.random;
         let task = &mut self.tasks[task];
@@ -333,7 +333,7 @@ impl Machine {
         self.processors[me].ready.len()
     }
 
-    /// The last audit.
+    /// Audits the end of the run.
     fn finish(&mut self, now: u64) {
         self.audit.check_backlogs(now);
         let mut found = vec![0_u32; self.tasks.len()];
@@ -348,7 +348,7 @@ impl Machine {
         }
         for (index, task) in self.tasks.iter().enumerate() {
             let waits = u32::from(task.place == Place::Ready);
-            assert_eq!(found[index], waits, "task {index} is queued so often: {task:?}");
+            assert_eq!(found[index], waits, "how often task {index} is queued: {task:?}");
             let polls = task.polled + u64::from(waits);
             assert_eq!(polls, task.readied, "task {index} is polled once each time: {task:?}");
             if task.place == Place::Ready {

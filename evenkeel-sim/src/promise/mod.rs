@@ -1,8 +1,8 @@
-//! The promise on simulated machines: how long tasks wait under loads that are made to be unfair.
+//! The promise on simulated machines: how long tasks wait under adversarial loads.
 //!
 //! The runtime promises that a task which becomes ready starts within `H + c·(N/W)·p`: `N` tasks
-//! ready, `W` processors that make progress, `p` their mean poll. [`run`] says how long the task
-//! that waited longest has waited beyond its share of the work, and how long it may have.
+//! ready, `W` processors that make progress, `p` their mean poll. [`run`] returns the longest wait
+//! beyond a task's share of the work, and the longest that the promise allows.
 
 mod arrivals;
 mod audit;
@@ -21,21 +21,21 @@ pub use machine::Policy;
 use arrivals::Scenario;
 use machine::Machine;
 
-/// What a run has come to, in nanoseconds.
+/// The result of a run, in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// For how long the task that waited longest beyond its share of the work ahead did so.
+    /// The longest wait of a task beyond its share of the work ahead.
     pub waited: u64,
-    /// For how long the promise lets it.
+    /// The longest such wait that the promise allows.
     pub allowed: u64,
-    /// For how long a backlog lay beside a sleeper, and none was woken: at most [`NEGLECT`] is
-    /// right.
+    /// The longest time for which a backlog lay beside a sleeper and none was woken; correct if at
+    /// most [`NEGLECT`].
     pub neglected: u64,
-    /// What the run was, which task has waited, and how often things have happened.
+    /// A description of the run, its longest wait, and its counts.
     pub account: String,
 }
 
-/// Runs a load of this kind, made from this seed, on so many processors.
+/// Runs a load of this kind, made from this seed, on `processors` processors.
 ///
 /// # Panics
 /// If the simulation loses a task or polls one twice.

@@ -1,10 +1,10 @@
 //! Random numbers that depend on a seed alone. The constants of the [bound](super::bound) are
-//! fitted to loads that these make.
+//! fitted to loads from these numbers.
 
 use evenkeel_policy::random::Random as Bits;
 use std::ops::RangeInclusive;
 
-/// What loads are made of.
+/// The source of random loads.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(Bits);
 
@@ -17,17 +17,17 @@ impl Random {
         self.0.next()
     }
 
-    /// One of the values of `range`, each as likely.
+    /// Returns one of the values of `range`, each equally likely.
     pub(crate) fn within(&mut self, range: RangeInclusive<u64>) -> u64 {
         range.start() + self.next() % (range.end() - range.start() + 1)
     }
 
-    /// The same for indices and counts.
+    /// Does the same for indices and counts.
     pub(crate) fn count(&mut self, range: RangeInclusive<usize>) -> usize {
         self.within(*range.start() as u64..=*range.end() as u64) as usize
     }
 
-    /// A value of `range` in whose logarithm no part of the range is likelier than another.
+    /// Returns a value of `range` with a uniformly distributed number of bits.
     pub(crate) fn scaled(&mut self, range: &RangeInclusive<u64>) -> u64 {
         let (low, high) = (*range.start(), *range.end());
         if low == high {

@@ -1,4 +1,4 @@
-//! A simulated task: how long its polls last and what they do.
+//! A simulated task: the lengths and the effects of its polls.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -48,7 +48,7 @@ pub(crate) struct Task {
     pub(crate) next_poll: u64,
     /// When it became ready.
     pub(crate) ready_at: u64,
-    /// The stamp that it got with that.
+    /// The stamp that it got then.
     pub(crate) stamp: u64,
     /// When its poll ends, if it takes no longer than planned.
     pub(crate) ends: u64,
@@ -60,7 +60,7 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// A task that makes `left` polls and yields between them.
+    /// Creates a task that makes `left` polls and yields between them.
     pub(crate) fn new(polls: RangeInclusive<u64>, left: u64) -> Self {
         Self {
             polls,
@@ -81,12 +81,12 @@ impl Task {
         }
     }
 
-    /// A task whose one poll lasts for `length`, too long to wait for.
+    /// Creates a task with one poll of `length`, which is too long to wait for.
     pub(crate) fn stuck(length: u64) -> Self {
         Self { stuck: true, ..Self::new(length..=length, 1) }
     }
 
-    /// Whether a run goes on until the task is complete.
+    /// Returns whether a run goes on until the task is complete.
     pub(crate) fn is_awaited(&self) -> bool {
         !self.stuck && self.left < u64::MAX
     }

@@ -7,7 +7,7 @@ use evenkeel_policy::helping::Help;
 use evenkeel_policy::{self as policy, batch, searching, stealing, victim, waking};
 
 impl Machine {
-    /// What processor `me` does at its event.
+    /// Makes processor `me` do its step.
     pub(crate) fn step(&mut self, me: usize, now: u64) {
         match self.processors[me].step {
             Step::Pop => self.pop(me, now),
@@ -58,7 +58,7 @@ impl Machine {
         self.poll(me, entry, time + cost::SWITCH);
     }
 
-    /// Begins a poll; what it wakes and spawns, it does at once, however long it goes on.
+    /// Begins a poll. The poll wakes and spawns at its beginning, however long it lasts.
     fn poll(&mut self, me: usize, entry: Entry, now: u64) {
         let task = &mut self.tasks[entry.task];
         assert_eq!(task.place, Place::Ready, "task {} runs twice", entry.task);
@@ -104,7 +104,7 @@ impl Machine {
         }
     }
 
-    /// The end of a poll.
+    /// Ends a poll.
     fn come_back(&mut self, me: usize, index: usize, now: u64) {
         let task = &mut self.tasks[index];
         self.audit.ended(task);
@@ -153,7 +153,7 @@ impl Machine {
         }
     }
 
-    /// The rest of the end of a batch: its own backlog must not wait beside a sleeper.
+    /// Completes the end of a batch: the processor's own backlog must not wait beside a sleeper.
     fn begin_batch(&mut self, me: usize, now: u64) {
         let own = self.processors[me].look(now, 0);
         let (sleeping, searching) = (self.idle.sleeping(), self.idle.searching);
@@ -163,7 +163,7 @@ impl Machine {
         self.schedule(me, now + price, Step::Pop);
     }
 
-    /// Takes in what others have left.
+    /// Takes in tasks from the inbox and from answers.
     fn take_what_came(&mut self, me: usize, now: u64) {
         let processor = &mut self.processors[me];
         let since = processor.inbox_since.min(processor.clock);
@@ -176,7 +176,7 @@ impl Machine {
         self.audit.queue(me, ready, now);
     }
 
-    /// Looks at one other processor and helps it if its work is much older. Gives the price, or
+    /// Looks at one other processor and helps it if its work is much older. Returns the price, or
     /// none if it has to stand by for a heavy fence.
     fn help(&mut self, me: usize, now: u64) -> Option<u64> {
         if let Some(request) = self.processors[me].request {
@@ -189,7 +189,7 @@ impl Machine {
         }
         let processor = &mut self.processors[me];
         processor.turn += 1;
-        // Multiples of the golden ratio: they come near every number within the fewest steps.
+        // Multiples of the golden ratio come near every number within the fewest steps.
         let random = processor.turn.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let Some(other) = victim::pick(random, &processor.others, processor.near) else {
             return Some(0);
@@ -223,7 +223,7 @@ impl Machine {
         if near { cost::LOOK } else { cost::FAR_LOOK }
     }
 
-    /// One round of a search: the near processors from a random one on, then the rest.
+    /// Makes one round of a search: the near processors from a random one on, then the rest.
     fn search(&mut self, me: usize, now: u64) {
         self.processors[me].clock = now;
         self.take_what_came(me, now);
@@ -232,7 +232,7 @@ impl Machine {
             return;
         }
         if let Some(request) = self.processors[me].request {
-            // It asked while it helped, and has run out of work since.
+            // The processor asked as a helper, and has run out of work since.
             if now >= request.until {
                 self.have_waited(me, now);
             } else {
@@ -278,7 +278,7 @@ impl Machine {
         }
     }
 
-    /// The end of standing by for an answer.
+    /// Ends the wait for an answer.
     fn have_waited(&mut self, me: usize, now: u64) {
         let request = self.processors[me].request.expect("it stands by for an answer");
         let count = match self.receive(me) {
@@ -296,7 +296,7 @@ impl Machine {
         }
     }
 
-    /// The end of a search that has found work.
+    /// Ends a search that has found work.
     fn found(&mut self, me: usize, now: u64) {
         self.counters.steals += 1;
         self.idle.searching -= 1;
@@ -313,7 +313,8 @@ impl Machine {
         self.schedule(me, now + price, Step::Pop);
     }
 
-    /// Leaves a task from outside in the inbox of `target`, and sees to it that somebody is awake.
+    /// Leaves a task from outside in the inbox of `target`, and makes sure that a processor is
+    /// awake.
     pub(crate) fn send(&mut self, target: usize, task: usize, now: u64) {
         self.ready(task, now, now);
         let processor = &mut self.processors[target];

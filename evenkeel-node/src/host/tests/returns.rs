@@ -1,4 +1,4 @@
-//! Hosts whose transport gives buffers back before what has come.
+//! Hosts with a transport that returns buffers before it gives out frames.
 
 use super::{A, B, Note, Notes, send, timeless};
 use crate::altered::{Alter, Altered};
@@ -9,7 +9,7 @@ use crate::policy::Packing;
 use crate::{Event, NodeId, Refused, Transport};
 use std::sync::Arc;
 
-/// Gives back all buffers first: so many are yet to come back.
+/// Returns all buffers first; the number counts those still to be returned.
 struct BuffersFirst(u32);
 
 impl Alter<InProcess> for BuffersFirst {
@@ -50,7 +50,7 @@ fn a_host_that_sends_hundreds_of_frames_in_a_turn_reads_what_has_come_in_the_sam
     }
 }
 
-/// A frame with a message of this number.
+/// Returns a frame with one message of this number.
 fn frame_with(number: u32) -> Vec<u8> {
     let multiplexer = Multiplexer::new(B, 2, 1, Packing { frame: 1, ..timeless() });
     send(&multiplexer.link(A).unwrap(), number).unwrap();

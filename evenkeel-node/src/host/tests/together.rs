@@ -1,4 +1,4 @@
-//! Hosts whose transport ends with others only, or has nothing to wait for.
+//! Hosts with a transport that ends only together with others, or with nothing to wait for.
 
 use super::{A, B, Note, Notes, send};
 use crate::altered::{Alter, Altered};
@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// What a test sees of a transport, and says to it.
+/// What a test and its transport tell each other.
 #[derive(Debug, Default)]
 struct Seen {
     /// Whether the others have ended too.
     all_end: AtomicBool,
-    /// How often it was asked for its end.
+    /// How often the host called `ended`.
     ends: AtomicU32,
     /// Polls after that.
     polls: AtomicU32,
@@ -24,7 +24,7 @@ struct Seen {
     dropped: AtomicBool,
 }
 
-/// Ends with others only.
+/// A transport that ends only together with others.
 struct Together(Arc<Seen>);
 
 impl Alter<InProcess> for Together {
@@ -97,7 +97,7 @@ fn a_thread_waits_for_the_end_of_others_before_it_drops_its_transport() {
     assert_eq!(seen.polls.load(Ordering::SeqCst), 0);
 }
 
-/// Has no room for some time, which is longer than a host spins.
+/// A receiver without room for longer than a host spins.
 struct Busy {
     notes: Notes,
     begun: Instant,
@@ -108,7 +108,7 @@ struct Busy {
 impl Deliver for Busy {
     fn frame(&mut self, from: NodeId, frame: Vec<u8>) -> Option<Vec<u8>> {
         assert!(self.has_room(), "there is no room");
-        // That was all.
+        // It was the only frame.
         self.multiplexer.close();
         self.notes.frame(from, frame)
     }

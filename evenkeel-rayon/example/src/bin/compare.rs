@@ -5,8 +5,8 @@
 //! and only the measurements whose names contain NAME.
 //!
 //! Both are compiled in the same way, as one unit and, where the compiler can, with the beginnings
-//! of loops on lines of the instruction cache: a short loop across two lines takes up to twice as
-//! long (Zen 4), which would decide some of the comparisons by where the linker has put what.
+//! of loops aligned to lines of the instruction cache. A short loop across two lines takes up to
+//! twice as long (Zen 4), so the linker's placement would decide some of the comparisons.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Puts the beginnings of inner loops on lines of 64 bytes.
+/// Aligns the beginnings of inner loops to lines of 64 bytes.
 #[cfg(target_arch = "x86_64")]
 const ALIGNED: &str = "-C llvm-args=-x86-experimental-pref-innermost-loop-alignment=6";
 #[cfg(not(target_arch = "x86_64"))]
@@ -45,7 +45,7 @@ fn compare() -> Result<(), String> {
     let mut order = Vec::new();
     let mut times: HashMap<String, [Vec<f64>; 2]> = HashMap::new();
     for round in 0..rounds {
-        // Who comes first changes from round to round.
+        // The order of the two changes from round to round.
         for turn in 0..2 {
             let side = (round + turn) % 2;
             let (expected, folder) = &sides[side];
@@ -57,7 +57,7 @@ fn compare() -> Result<(), String> {
             }
         }
     }
-    // As both sides find it, too.
+    // Both sides determine it in the same way.
     let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok());
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = asked.filter(|&threads| threads > 0).unwrap_or_else(cores);
@@ -88,7 +88,7 @@ fn build(folder: &str, flags: &str) -> Result<bool, String> {
     Ok(status.map_err(|error| format!("cannot run cargo: {error}"))?.success())
 }
 
-/// Builds both, with loops aligned if the compiler knows how.
+/// Builds both, with aligned loops if the compiler can align them.
 fn build_both(sides: &[(&str, String); 2]) -> Result<(), String> {
     for flags in [ALIGNED, ""] {
         if sides
@@ -106,7 +106,7 @@ fn target(folder: &str) -> String {
     format!("{folder}/target/compared")
 }
 
-/// What one process has measured.
+/// Returns the measurements of one process.
 fn run(folder: &str, expected: &str, name: Option<&str>) -> Result<Vec<(String, f64)>, String> {
     let program = Path::new(&target(folder)).join("release/measure");
     let output = Command::new(&program)

@@ -1,7 +1,7 @@
-//! Times rayon's iterators, sorts, scopes and joins on whichever rayon-core is linked, and checks
-//! every result. `compare` runs it with each.
+//! Times rayon's iterators, sorts, scopes and joins on the linked rayon-core, and checks every
+//! result. `compare` runs it with each rayon-core.
 //!
-//! A line per measurement: its name, a tab, nanoseconds.
+//! It prints a line per measurement: its name, a tab, nanoseconds.
 
 use rayon::prelude::*;
 use std::hint::black_box;
@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 const COUNT: usize = 1 << 19;
 
-/// Timed runs of each measurement in one process, of which the median counts: at least so many, and
-/// more until they have taken so long. Short ones need more, because where the operating system has
-/// put the threads stays the same for some milliseconds.
+/// The least number of timed runs of each measurement in one process, and the least time that they
+/// take together; the median counts. Short measurements need more runs, because the operating
+/// system leaves the threads where they are for some milliseconds.
 const RUNS: usize = 9;
 const LONG: Duration = Duration::from_millis(100);
 
@@ -162,7 +162,7 @@ fn report(name: &str, run: impl Fn()) {
     report_with(name, || (), |()| run(), |()| ());
 }
 
-/// With an input that each run uses up, whose making is not timed.
+/// Measures `run` with an input that each run uses up. Making the input is not timed.
 fn report_with<T>(name: &str, input: impl Fn() -> T, run: impl Fn(&mut T), check: impl Fn(T)) {
     let one = || {
         let mut input = input();
@@ -172,7 +172,7 @@ fn report_with<T>(name: &str, input: impl Fn() -> T, run: impl Fn(&mut T), check
         check(input);
         time
     };
-    // The first one warms up.
+    // The first run warms up.
     one();
     let mut times = Vec::new();
     let mut total = Duration::ZERO;

@@ -1,4 +1,4 @@
-//! What a simulated worker without work does.
+//! A simulated worker without work.
 
 use evenkeel_policy::locality::{self, Last, Offer};
 use evenkeel_policy::{Locality, forking, victim};
@@ -7,23 +7,23 @@ use super::{Engine, Neighbours};
 use crate::forking::scheduler::{LEVELS, Scheduler};
 use crate::forking::worker::{Doing, Frame, Job, JobIndex, State};
 
-/// Nanoseconds of a look at another worker's deque within the package and beyond; of taking a job
-/// there. One and four transfers of a line.
+/// Nanoseconds of a look at another worker's deque, within the package and beyond, and of taking a
+/// job there: one and four transfers of a line.
 const LOOK: [u64; 2] = [30, 130];
 const STEAL: [u64; 2] = [120, 520];
 /// Nanoseconds of taking jobs from an owner inside a long leaf: a heavy fence.
 pub const SEIZE: u64 = 10_000;
-/// Between two looks of one that waits.
+/// Nanoseconds between two looks of a waiting worker.
 const PAUSE: u64 = 200;
 
-/// A deque to look at: whose, and which one.
+/// A deque to look at: its owner, and its level.
 type Place = (usize, usize);
 
 impl Engine<'_> {
-    /// One round of a worker without work.
+    /// Makes one round of a worker without work.
     pub(super) fn search(&mut self, me: usize, now: u64, since: u64) {
         if let Some(job) = self.workers[me].newest() {
-            // Left behind by a fork that waits at a join.
+            // A fork that is suspended at a join has left the job behind.
             return self.take_own(me, job, now);
         }
         let mut cost = 0;
@@ -38,7 +38,7 @@ impl Engine<'_> {
         self.at(now + cost + PAUSE / 4, me);
     }
 
-    /// Where a worker looks, in the order of the policy.
+    /// Returns the deques at which a worker looks, in the order of the policy.
     fn round(&mut self, me: usize) -> Vec<Place> {
         let random = self.random.below(usize::MAX) as u64;
         let Neighbours { others, groups, near } = &self.neighbours[me];
@@ -47,8 +47,8 @@ impl Engine<'_> {
             order.map(move |other| (other, level))
         };
         match self.scheduler {
-            // Jobs of the package's cache among those that share it, and then those that fit into
-            // none.
+            // First the jobs of the package's cache, among the workers that share it, and then the
+            // jobs that fit into no cache.
             Scheduler::CilkRestricted => {
                 order(near, LEVELS - 2).chain(order(groups, LEVELS - 1)).collect()
             }
@@ -56,10 +56,10 @@ impl Engine<'_> {
         }
     }
 
-    /// One look of a worker that waits for a job. True if the program is over.
+    /// Makes one look of a worker that waits for a job. Returns true if the program is over.
     pub(super) fn wait(&mut self, me: usize, now: u64, since: u64) -> bool {
         let Some(&Frame::Wait { job }) = self.workers[me].frames.last() else {
-            unreachable!("whoever waits says for what")
+            unreachable!("a waiting worker has the frame of its job")
         };
         match self.jobs[job].state {
             State::Complete => {
@@ -80,9 +80,9 @@ impl Engine<'_> {
         false
     }
 
-    /// Makes sure that the oldest job of a deque is public, if this worker may take it: by asking,
-    /// and in the end by force. Gives the job and the time that it takes; none if there is nothing
-    /// to take yet.
+    /// Makes the oldest job of a deque public, if this worker may take it: by asking, and in the
+    /// end by force. Returns the job and the time that it takes; none if there is nothing to take
+    /// yet.
     fn try_take(
         &mut self,
         me: usize,
@@ -117,7 +117,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether a worker that has been without work for so long may take a job of another.
+    /// Returns whether a worker that has been without work for `waited` may take a job of another.
     fn may_take(&self, me: usize, other: usize, job: JobIndex, waited: u64) -> bool {
         let Job { reach, last, .. } = self.jobs[job];
         let last = match last {
@@ -126,7 +126,7 @@ impl Engine<'_> {
             Some(_) => Last::Another,
         };
         let locality = match self.scheduler {
-            // It looks only where it may take what there is.
+            // It looks only at deques from which it may take.
             Scheduler::CilkRestricted => Locality::Strict,
             scheduler => scheduler.locality(),
         };
@@ -146,7 +146,7 @@ impl Engine<'_> {
         self.enter(me, job, Frame::Stolen { job, part }, now + cost);
     }
 
-    /// Takes its own newest job, for which nobody has come.
+    /// Takes the worker's own newest job, which no thief has taken.
     fn take_own(&mut self, me: usize, job: JobIndex, now: u64) {
         self.workers[me].deques[self.jobs[job].level].pop();
         self.jobs[job].state = State::Taken(me);
