@@ -1,4 +1,4 @@
-//! A family whose runs come out as they are told, behind an entry of the registry.
+//! A family with prescribed outcomes, behind an entry of the registry.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::quantity::{Better, Drawn, Quantity, Read};
 named! {
     /// What beats.
     pub(crate) enum Drum as "drum" {
-        /// The subject.
+        /// The peers.
         Ours = "ours",
         /// It gives up.
         Tired = "tired",
@@ -128,7 +128,7 @@ impl Family for Drums {
     }
 }
 
-/// What `--bench drum` and these arguments ask for.
+/// The request of `--bench drum` and these arguments.
 fn of(runtimes: &[&str], arguments: &[&str]) -> Asked {
     let entry = Entry::of::<Drums>();
     let command = (entry.options)(Command::new("run"));
@@ -147,7 +147,7 @@ fn of(runtimes: &[&str], arguments: &[&str]) -> Asked {
     }
 }
 
-/// What comes of it: records and absences, in words.
+/// Measures it, and returns its records and absences in words.
 fn measured(asked: &Asked) -> anyhow::Result<Vec<String>> {
     let mut part = (Entry::of::<Drums>().asked)(asked)?;
     part.build()?;
