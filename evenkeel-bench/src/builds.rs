@@ -95,7 +95,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     session.measured = vec![measured];
     // The page is kept even if the table has no reader.
     let written = kept.write(&session, failure.is_ok());
-    let failure = failure.context("not all was measured; table and page are of what was");
+    let failure = failure.context("not all was measured; table and page cover what was");
     last(&(table + &report::lines(&written)), failure.and(written.map(drop)))
 }
 

@@ -92,7 +92,7 @@ pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Re
     }
     let outcome = Outcome::of(&session.measured).render(table::width());
     text += &format!("\n{outcome}\nmeasured in {:.0} s\n", measured_in.as_secs_f64());
-    let failure = failure.context("not all was measured; summary and report are of what was");
+    let failure = failure.context("not all was measured; summary and report cover what was");
     last(&(text + &report::lines(&written)), failure.and(written.map(drop)))
 }
 

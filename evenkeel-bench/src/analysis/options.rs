@@ -56,7 +56,7 @@ pub(crate) struct Options {
     /// Also takes runs that do not count in the tables, separated by commas
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
     pub(crate) keep: Vec<Doubt>,
-    /// Fields whose differences count as chance: such runs are replications of each other
+    /// Fields with differences that count as chance: such runs are replications of each other
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     pub(crate) pool: Vec<String>,
     /// Confidence of intervals and of tabled F values, in percent

@@ -68,7 +68,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     }
     let failure = match failure {
         failure if records.is_empty() => failure,
-        failure => failure.context("not all was measured; the figures are of what was"),
+        failure => failure.context("not all was measured; the figures cover what was"),
     };
     last(&text, failure.and(page.transpose().map(drop)))
 }

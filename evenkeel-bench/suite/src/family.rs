@@ -193,7 +193,7 @@ pub struct Found<P> {
 }
 
 impl<P: Peer> Found<P> {
-    /// Returns all peers, for a family whose peers are part of this program.
+    /// Returns all peers, if they are part of this program.
     pub fn all() -> Self {
         let there = P::ALL.iter().map(|&peer| (peer, None)).collect();
         Self { there, missing: Vec::new() }

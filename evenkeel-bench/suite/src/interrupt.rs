@@ -26,7 +26,7 @@ pub struct Interrupted;
 
 /// The session has ended because the rows that it prints have lost their reader.
 #[derive(Debug, thiserror::Error)]
-#[error("what is printed has no reader")]
+#[error("the output has no reader")]
 pub struct Unread;
 
 /// Records that the session begins to measure.

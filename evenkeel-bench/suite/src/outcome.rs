@@ -39,7 +39,7 @@ pub struct Ended {
 pub struct Loss {
     /// The case and the quantity.
     pub what: String,
-    /// The experiment, whose place on the page it is.
+    /// The experiment, where the page shows the row.
     pub bench: &'static str,
     /// Such as `2.1 X SLOWER than go-hand`.
     pub words: String,

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn who_offers_results_learns_whether_they_were_written() {
+    fn offer_says_whether_results_were_written() {
         let (reader, mut writer) = io::pipe().unwrap();
         offer_to(&mut writer, "read\n").unwrap();
         drop(reader);

@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_be_behind_a_peer_is_not_ahead_of_every_peer() {
+    fn a_subject_that_may_be_behind_a_peer_is_not_ahead_of_every_peer() {
         let peers = [three("tokio", [39.0, 40.0, 41.0]), three("go", [19.0, 42.0, 60.0])];
         let verdict = of(&[ours(), peers[0].clone(), peers[1].clone()]);
         assert_eq!((verdict.standing(), verdict.peer()), (Standing::Even, Some("go")));

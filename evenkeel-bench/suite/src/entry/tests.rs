@@ -169,7 +169,7 @@ fn measured(asked: &Asked) -> anyhow::Result<Vec<String>> {
 }
 
 #[test]
-fn a_row_says_who_ran_who_did_not_and_why() {
+fn a_row_says_which_peers_ran_which_did_not_and_why() {
     let said = measured(&of(&["ours", "tired", "endless", "forbidden"], &["--beats", "3"]));
     let due = [
         "drum, 1 worker, beats 3",
@@ -216,7 +216,7 @@ fn what_cannot_be_run_is_refused_before_anything_is_measured() {
 }
 
 #[test]
-fn a_session_measures_whom_it_finds_and_names_the_others() {
+fn a_session_measures_the_peers_it_finds_and_names_the_others() {
     let part = (Entry::of::<Drums>().plan)(Effort::Quick, 2).unwrap();
     assert_eq!(part.missing(), [("lost", "apt-get install drum".to_owned())]);
     assert_eq!(part.cases().len(), 1);

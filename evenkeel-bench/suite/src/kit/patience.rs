@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_for_ever_is_given_up() {
+    fn work_that_waits_for_ever_is_given_up() {
         let stuck = || {
             thread::park();
             Ok(())

@@ -26,9 +26,9 @@ pub trait Runtime: Sized + 'static {
 
     /// How a task waits for its token.
     type Parker: Parker;
-    /// Semaphores whose permits carry nothing.
+    /// Semaphores with permits that carry nothing.
     type Permits: Semaphores<()>;
-    /// Semaphores whose permits carry an array.
+    /// Semaphores with permits that carry an array.
     type Arrays: Semaphores<Array>;
 
     /// Starts the runtime with this many processors, and with nothing that the experiments do not

@@ -33,7 +33,7 @@ pub fn tidy_on_interrupt() -> anyhow::Result<()> {
         if !interrupt::signal() {
             leave(INTERRUPTED.into());
         }
-        note!("interrupted: it ends after the run that is under way; once more ends it at once");
+        note!("interrupted: this ends after the current run; a second interrupt ends it at once");
     };
     ctrlc::set_handler(interrupted).context("cannot wait for Ctrl-C")
 }
