@@ -6,9 +6,8 @@ use super::distribution::{f_above, f_below};
 use super::error::Error;
 use super::model::Fit;
 
-/// The least variation that is analysed. The squares of rounding errors are smaller by the square
-/// of the rounding unit; below this limit they would lose digits, as numbers near zero do, or
-/// vanish.
+/// The least variation that is analysed. Its parts may be smaller by the square of the rounding
+/// unit; below this limit they would lose digits, as numbers near zero do, or vanish.
 const LEAST: f64 = f64::MIN_POSITIVE / (f64::EPSILON * f64::EPSILON);
 
 /// One source of variation.

@@ -1,8 +1,8 @@
 //! One row per runtime: the median as a marker, a bar from minimum to maximum, the value in words.
 //!
 //! Transfers take from tens of microseconds to tens of milliseconds, so the axis turns logarithmic
-//! when the figures lie far apart. On such an axis the position of a marker is honest, but the
-//! length of a bar from zero would not be.
+//! when the figures lie far apart. On such an axis the position of a marker is honest; the length
+//! of a bar would not be.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
