@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Component, Path};
 
-/// What overrides the profile of this workspace.
+/// The variables that override the profile of this workspace.
 const OVERRIDES: [&str; 6] = [
     "CARGO_PROFILE_RELEASE_LTO",
     "CARGO_PROFILE_RELEASE_CODEGEN_UNITS",

@@ -1,10 +1,10 @@
-//! The same rows by two builds of this suite: this one, mostly the tuned one of the release
-//! profile, and by default the one that Cargo makes without a profile, which most users have.
+//! Measures the same rows with two builds of this suite. One is this build, mostly the tuned one of
+//! the release profile. The other is by default the build that Cargo makes without a profile, which
+//! most users have.
 //!
-//! Each build is a process of its own. Both run in each round, and which of them is first
-//! alternates: what runs second finds a machine that is warmer. A row is a case in one build, so
-//! each has its own verdict. Only peers in this program take part: what is built by other compilers
-//! is the same in both.
+//! Each build is a process of its own. Both run in each round and alternate in going first: the
+//! second run finds a warmer machine. A row is a case in one build, so each has its own verdict.
+//! Only peers in this program take part: programs from other compilers are the same in both.
 
 pub(crate) mod build;
 
@@ -36,7 +36,7 @@ const SETTING: &str = "build";
 /// The profile of Cargo's defaults, in the manifest of the workspace.
 const PROFILE: &str = "default-build";
 
-/// The family whose hot paths are compiled into the program that uses them.
+/// The family with hot paths that are compiled into the program that uses them.
 const FAMILY: &str = "scheduling";
 
 /// The peers that are compiled with this program.
@@ -86,7 +86,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         kept.leave();
         return failure;
     }
-    // What was measured before a failure is shown and kept as well.
+    // Runs measured before a failure are shown and kept as well.
     if let Err(error) = &failure {
         session.notes.push(format!("Not all was measured: {error:#}."));
     }
@@ -95,11 +95,11 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     session.measured = vec![measured];
     // The page is kept even if the table has no reader.
     let written = kept.write(&session, failure.is_ok());
-    let failure = failure.context("not all was measured; table and page are of what was");
+    let failure = failure.context("not all was measured; table and page cover what was");
     last(&(table + &report::lines(&written)), failure.and(written.map(drop)))
 }
 
-/// This build and the other one, with their programs.
+/// Returns this build and the other one, with their programs.
 fn both(other: Option<&Path>) -> anyhow::Result<[(Build, PathBuf); 2]> {
     let this = Build::this()?;
     let own = std::env::current_exe().context("cannot find this program's own file")?;
@@ -121,12 +121,12 @@ fn both(other: Option<&Path>) -> anyhow::Result<[(Build, PathBuf); 2]> {
     Ok([(this, own), (that, other)])
 }
 
-/// What a build is, in a sentence.
+/// Describes a build in a sentence.
 fn says(build: Build) -> String {
     format!("`{build}` is {}.", build.describe())
 }
 
-/// All rounds. `keep` is given each run as it comes.
+/// Runs all rounds. Passes each run to `keep` as it ends.
 fn rounds(
     builds: &[(Build, PathBuf); 2],
     options: &Options,
@@ -180,7 +180,7 @@ fn built() -> anyhow::Result<PathBuf> {
     lines.lines().filter_map(executable).next_back().context("cargo names no program")
 }
 
-/// One round of one build. `each` is given its runs as they come.
+/// Runs one round of one build. Passes each run to `each` as it ends.
 fn measure(
     program: &Path,
     options: &Options,
@@ -191,7 +191,7 @@ fn measure(
     let peers: Vec<&str> = PEERS.split(',').collect();
     let turns = runner::turns(peers.len(), round as usize);
     let peers: Vec<&str> = turns.into_iter().map(|place| peers[place]).collect();
-    // A file, for nobody reads a second pipe meanwhile.
+    // A file, since nothing reads a second pipe meanwhile.
     let mut remarks = tempfile::tempfile().context("cannot make a file for remarks")?;
     let mut child = Command::new(program)
         .args(["run", "--json", "--repeats", "1", "--runtime", &peers.join(",")])
@@ -206,7 +206,7 @@ fn measure(
         .map(|line| records(&line?, of))
         .try_for_each(|of_line| of_line?.into_iter().try_for_each(&mut *each));
     if read.is_err() {
-        // Its other runs are not wanted any more.
+        // Its other runs are not needed.
         child.kill()?;
     }
     let status = child.wait()?;
@@ -218,7 +218,7 @@ fn measure(
     Ok(())
 }
 
-/// The runs that a line of one build tells of.
+/// Parses the runs in a line of one build.
 fn records(line: &str, of: &Description) -> anyhow::Result<Vec<Record>> {
     let fields: serde_json::Value = serde_json::from_str(line)?;
     let experiment = fields["bench"].as_str().and_then(|bench| of.experiment(bench));

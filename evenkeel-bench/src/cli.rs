@@ -1,7 +1,6 @@
-//! The command line: its commands, and who does them.
+//! The command line and its commands.
 //!
-//! [`args`] is what `run` can be told. Which experiments there are says the
-//! [registry](crate::families).
+//! [`args`] has the options of `run`. The [registry](crate::families) names the experiments.
 
 mod args;
 mod list;
@@ -74,7 +73,7 @@ enum Command {
     ActorMemoryProbe(actors::memory::ProbeArgs),
 }
 
-/// Does what the command line says.
+/// Runs the command of the command line.
 pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
         None if cli.quick => main_job::run(Effort::Quick, &cli.session.report, cli.session.tables),
@@ -92,12 +91,12 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
     }
 }
 
-/// Reads the command line of this process; a wrong one ends it with status 2.
+/// Parses the command line of this process; an invalid one ends the process with status 2.
 pub(crate) fn parse() -> Cli {
     Cli::parse()
 }
 
-/// The exit status for an error: 2 if the command line is wrong, 130 after Ctrl-C, else 1.
+/// Returns the exit status for an error: 2 if the command line is wrong, 130 after Ctrl-C, else 1.
 pub(crate) fn status(error: &anyhow::Error) -> u8 {
     if error.is::<Interrupted>() {
         return toolchain::INTERRUPTED;

@@ -1,11 +1,11 @@
-//! The registry of the families that run on the [`suite`]: a new one is a line here, its crate in
-//! `families/`, and the dependency on it.
+//! The registry of the families that run on the [`suite`]. A new family is a line here, its crate
+//! in `families/`, and the dependency on it.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use suite::entry::Entry;
 
-/// All of them, in the order in which they are measured and shown.
+/// All families, in the order in which they are measured and shown.
 pub(crate) static FAMILIES: [Entry; 7] = [
     scheduling::ENTRY,
     mixed::ENTRY,
@@ -16,12 +16,13 @@ pub(crate) static FAMILIES: [Entry; 7] = [
     objects::ENTRY,
 ];
 
-/// The entry of a family, by its name.
+/// Returns the entry of a family, by its name.
 pub(crate) fn named(name: &str) -> Option<&'static Entry> {
     FAMILIES.iter().find(|entry| (entry.describe)().name == name)
 }
 
-/// The command line of `run` with the options of all families. Each family takes its own of them.
+/// The command line of `run` with the options of all families. Each family reads its own options
+/// from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Options(pub(crate) ArgMatches);
 
@@ -41,7 +42,7 @@ impl Args for Options {
         let add = |command: Command, entry: &Entry| {
             (entry.options)(command.next_help_heading((entry.describe)().title))
         };
-        // Those that families share stand before them.
+        // Options that families share come before them.
         FAMILIES.iter().fold(command, add).next_help_heading(None::<&str>)
     }
 

@@ -1,12 +1,12 @@
 //! `evenkeel-bench`: the published experiments of schedulers, run on evenkeel and on its peers,
 //! side by side.
 //!
-//! What all families of experiments do alike is the crate [`suite`]; each family is a crate below
-//! `families/`, and [`families`] is their registry. The peers' code is compiled with the family
-//! that measures it, so each crate is one unit of code generation, and they build side by side.
-//! [`analysis`] judges the records of all of them, and [`report`] shows them.
+//! The code that all families of experiments share is the crate [`suite`]; each family is a crate
+//! below `families/`, and [`families`] is their registry. The peers' code is compiled with the
+//! family that measures it, so each crate is one unit of code generation, and they build side by
+//! side. [`analysis`] judges the records of all of them, and [`report`] shows them.
 
-// `say!` and `note!` end quietly where these panic.
+// `say!` and `note!` end quietly where these macros panic.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod analysis;

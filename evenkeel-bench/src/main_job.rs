@@ -1,8 +1,8 @@
-//! The main job: everything at a glance. Rows are printed as they come, and each run is in the file
-//! of its family when it is over; a summary of one screen and a report end it.
+//! The main job: everything at a glance. It prints each row when it is complete, writes each run to
+//! the file of its family when the run ends, and finishes with a summary of one screen and a
+//! report.
 //!
-//! [`Effort`] says how long it takes. Which families there are says the
-//! [registry](crate::families).
+//! [`Effort`] sets how long it takes. The [registry](crate::families) names the families.
 
 mod progress;
 
@@ -28,7 +28,7 @@ use suite::rows::rows;
 use suite::table;
 use suite::{affinity, interrupt, words};
 
-/// Measures, prints rows and summary, and writes the report. `has_tables`: prints all tables too.
+/// Measures, prints rows and summary, and writes the report. Prints all tables too if `has_tables`.
 pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Result<()> {
     let mut kept = Kept::begin(folder)?;
     let mut session = Session::begun();
@@ -71,7 +71,7 @@ pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Re
     let begun = Instant::now();
     interrupt::begin();
     let progress = Progress::of(parts.iter().map(|planned| planned.part.cases().len()).sum());
-    // What was measured before a failure is shown and kept as well.
+    // Runs measured before a failure are shown and kept as well.
     let measuring = parts.iter_mut().try_for_each(|one| measure(one, &progress, &mut kept));
     progress.end();
     let failure = measuring.map_err(interrupt::why);
@@ -84,7 +84,7 @@ pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Re
         kept.leave();
         return failure.context("nothing was measured");
     }
-    // The report is kept even if what is printed has no reader any more.
+    // The report is kept even if the printed rows have lost their reader.
     let written = kept.write(&session, failure.is_ok());
     let mut text = String::new();
     for Measured { of, records, absent } in session.measured.iter().filter(|_| has_tables) {
@@ -92,18 +92,18 @@ pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Re
     }
     let outcome = Outcome::of(&session.measured).render(table::width());
     text += &format!("\n{outcome}\nmeasured in {:.0} s\n", measured_in.as_secs_f64());
-    let failure = failure.context("not all was measured; summary and report are of what was");
+    let failure = failure.context("not all was measured; summary and report cover what was");
     last(&(text + &report::lines(&written)), failure.and(written.map(drop)))
 }
 
-/// A family's planned rows, and what came of them.
+/// A family's planned rows, and their measurements.
 struct Planned {
     part: Box<dyn Part>,
     rounds: usize,
     measured: Measured,
 }
 
-/// In how many rounds the rows of each family are measured, in words.
+/// Returns in words how many rounds the rows of each family are measured in.
 fn told(rounds: &[(&str, usize)]) -> String {
     let most = rounds.iter().map(|(_, rounds)| *rounds).max().unwrap_or_default();
     let mut text = format!("Each row is measured in {}", words::count(most, "round"));
@@ -113,7 +113,7 @@ fn told(rounds: &[(&str, usize)]) -> String {
     text
 }
 
-/// The peers that were not found, each once, with what installs them.
+/// Returns the peers that were not found, each once, with what installs them.
 fn missing(parts: &[Planned]) -> Vec<(&'static str, String)> {
     let mut missing: Vec<(&'static str, String)> = Vec::new();
     for (peer, why) in parts.iter().flat_map(|planned| planned.part.missing()) {
@@ -124,12 +124,12 @@ fn missing(parts: &[Planned]) -> Vec<(&'static str, String)> {
     missing
 }
 
-/// Builds what the peers of all families need, side by side: nothing is measured yet.
+/// Builds what the peers of all families need, side by side: nothing is being measured yet.
 fn build(parts: &mut [Planned]) -> anyhow::Result<()> {
     thread::scope(|scope| {
         let builds: Vec<_> =
             parts.iter_mut().map(|planned| scope.spawn(|| planned.part.build())).collect();
-        // Nothing is left behind by a build that has failed: the others come to their end.
+        // A failed build does not stop the others: all come to their end.
         let built = builds.into_iter().map(|build| {
             build.join().unwrap_or_else(|_| Err(anyhow!("building a peer has panicked")))
         });
@@ -150,7 +150,7 @@ fn measure(planned: &mut Planned, progress: &Progress, kept: &mut Kept) -> anyho
                 progress.name(case.to_string());
                 let (records, absent) = (measured.records.len(), measured.absent.len());
                 current = Some(Begun { case, records, absent });
-                // It is looked for after a run: one that is named is measured.
+                // Signals are checked after a run: every row that was announced is measured.
                 return Ok(());
             }
             Event::Ran(record) => {
@@ -166,22 +166,23 @@ fn measure(planned: &mut Planned, progress: &Progress, kept: &mut Kept) -> anyho
     if let Some(last) = current { done.and(progress.row(&brief(measured, &last))) } else { done }
 }
 
-/// A row that is under way: its case, and how many records and absences there were before it.
+/// A row that is under way: its case, and the numbers of records and absences before it.
 struct Begun {
     case: Case,
     records: usize,
     absent: usize,
 }
 
-/// A measured row in a line.
+/// Renders a measured row as a line.
 fn brief(measured: &Measured, begun: &Begun) -> String {
-    // What is read by a program is not broken.
+    // Output for a program is not wrapped.
     let width = if std::io::stdout().is_terminal() { table::width() } else { None };
     brief_within(measured, begun, width)
 }
 
-/// The same within so many columns. Rows are made of the row's own records alone, unless a figure
-/// may be relative to those of other rows: to make all of them for each would take long in the end.
+/// Does the same within `width` columns. Makes rows from the row's own records alone, unless a
+/// figure may be relative to those of other rows: to make all rows for each one would take long in
+/// the end.
 fn brief_within(measured: &Measured, begun: &Begun, width: Option<u16>) -> String {
     let Measured { of, records, absent } = measured;
     let quantities = of.experiment(&begun.case.bench).map_or(&[][..], |own| own.quantities);

@@ -1,4 +1,4 @@
-//! Experiments on actors, by the built binary from outside.
+//! Experiments on actors, run with the built binary.
 
 use std::process::{Command, Output};
 
@@ -25,7 +25,7 @@ fn lines(output: &Output) -> Vec<Value> {
     stdout(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The command line is refused with status 2 and with these words.
+/// Asserts that the command line is refused with status 2 and with these words.
 fn refused(args: &str, words: &str) {
     let output = run(&format!("run {args}"));
     assert_eq!(output.status.code(), Some(2), "{args}: {}", stderr(&output));
@@ -212,9 +212,9 @@ fn tables_are_printed_and_thoriums_counters() {
     ] {
         assert!(stdout(&output).contains(words), "{words}: {}", stdout(&output));
     }
-    // There is nobody to compare with.
+    // There is no subject to compare with.
     assert!(!stdout(&output).contains("evenkeel is"), "{}", stdout(&output));
-    // What is measured is said as it begins.
+    // Each row is announced when it begins.
     for cell in ["latency_probe, 1 worker", "actor_spawn waves, 1 worker"] {
         assert!(stderr(&output).lines().any(|line| line.starts_with(cell)), "{}", stderr(&output));
     }
@@ -250,7 +250,7 @@ fn a_missing_toolchain_is_listed_and_refused_by_name_and_the_others_run() {
     let (found, missing) = stdout(&output).split_once("runtimes of actors missing:").unwrap();
     let (_, found) = found.split_once("runtimes of actors found:").unwrap();
     let (missing, _) = missing.split_once("runtimes of ").unwrap_or((missing, ""));
-    // Some are looked for in places of the system as well, each by a line of its own.
+    // Some are also looked for in system folders, and have one line each in either list.
     for name in ["pekko", "erlang"] {
         let is = |line: &str| line.split_whitespace().next() == Some(name);
         assert!(found.lines().chain(missing.lines()).any(is), "{name}: {missing}");
@@ -283,7 +283,7 @@ fn systems_in_other_languages_run_what_they_are_asked_for_where_they_are_found()
         there.join(","),
     ));
     let records = lines(&output);
-    // Three experiments without variants, and two of two.
+    // Three experiments without variants, and two with two each.
     assert!(records.len() >= there.len() * 2 * 7);
     for line in &records {
         let memory = line["bench"] == "actor_memory";

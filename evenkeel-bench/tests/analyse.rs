@@ -1,4 +1,4 @@
-//! `analyse` from outside: what it prints of real runs and of stored ones, and how it refuses.
+//! `analyse` as a command: its output for new and stored runs, and its refusals.
 
 use std::io::Write;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
-/// `analyse` of what comes through standard input.
+/// Runs `analyse` on text from standard input.
 fn piped(text: &[u8], args: &str) -> Output {
     let mut child = bench()
         .arg("analyse")
@@ -30,7 +30,7 @@ fn piped(text: &[u8], args: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A command line that is refused closes it before it is read.
+    // If the command line is refused, standard input is closed before it is read.
     let _ = child.stdin.take().unwrap().write_all(text);
     child.wait_with_output().unwrap()
 }
@@ -46,8 +46,8 @@ fn line<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     line.unwrap_or_else(|| panic!("no {name} in {text}")).split_whitespace().collect()
 }
 
-/// What is analysed in a design of these factors, each of whose cells has three replications or
-/// more: a run that does not count is repeated.
+/// Returns the response of a design with these factors. Each cell must have at least three
+/// replications: a run that does not count is repeated.
 fn repeated<'a>(text: &'a str, factors: &str) -> &'a str {
     let design = text.lines().next().unwrap();
     let design = design.strip_prefix("design: ").and_then(|design| design.strip_prefix(factors));
@@ -58,7 +58,7 @@ fn repeated<'a>(text: &'a str, factors: &str) -> &'a str {
     response.split_once(" observations of ").unwrap().1
 }
 
-/// Of runs that are made now, while the machine may be busy.
+/// Arguments for new runs, made on a machine that may be busy.
 const KEEP: &str = "- --keep disturbed";
 
 #[test]
@@ -88,7 +88,7 @@ fn tasks_beside_a_program_are_analysed_by_what_the_tables_compare() {
     assert!(text.contains("has the smaller response, which is the worse one."), "{text}");
 }
 
-/// An earlier release wrote a line for all repeats, and 1 as the workers of plain calls.
+/// Earlier releases write one line for all repeats, and 1 as the workers of plain calls.
 #[test]
 fn fork_join_lines_of_an_earlier_release_are_analysed_as_before() {
     let file = data("old/fork-join.jsonl");
@@ -97,7 +97,7 @@ fn fork_join_lines_of_an_earlier_release_are_analysed_as_before() {
     let design = "design: 4 rows (bench, workers) x 2 columns (runtime) x 3 replications = \
          24 observations of seconds";
     assert!(stdout(&output).starts_with(design), "{}", stdout(&output));
-    // One of them was disturbed, and is missed.
+    // One of the runs was disturbed, and its cell lacks it.
     let output = run(&format!("analyse {file}"));
     let said = stderr(&output);
     assert!(said.contains("fib, workers 2 on evenkeel has 0"), "{said}");
@@ -153,7 +153,7 @@ fn stored_runs_print_the_published_figures() {
     );
     assert_eq!(line(text, "errors"), ["errors", "0.02915", "0.66", "40", "0.0007287"]);
     assert_eq!(line(text, "Y "), ["Y", "0.360", "0.350", "0.370", "2.292", "2.239", "2.346"]);
-    // The one effect whose interval includes zero.
+    // The only effect with zero in its interval.
     let marked =
         text.lines().filter(|line| line.starts_with("workload") && line.ends_with("1.039  ~"));
     assert!(marked.eq(["workload K   0.005  -0.007   0.016   1.011  0.984  1.039  ~"]), "{text}");
@@ -183,7 +183,7 @@ fn several_files_are_joined() {
     assert!(stdout(&both).starts_with("design: 7 rows"), "{}", stdout(&both));
 }
 
-/// Refused with this status and these words, and nothing is printed.
+/// Asserts that the command is refused with this status and these words, and prints no result.
 fn refused(text: &str, args: &str, status: i32, words: &str) {
     let output = piped(text.as_bytes(), args);
     assert_eq!(output.status.code(), Some(status), "{args}: {}", stderr(&output));

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 const THIS: &str = env!("CARGO_BIN_EXE_evenkeel-bench");
 
-/// Rounds of a moment.
+/// Arguments for short rounds.
 const SHORT: [&str; 4] = ["--bench", "yield", "--seconds", "0.01"];
 
 fn builds(args: &[&str]) -> Command {
@@ -19,7 +19,8 @@ fn builds(args: &[&str]) -> Command {
     bench
 }
 
-/// This program in the guise of Cargo's default build, which does this before it measures.
+/// Writes a program that poses as Cargo's default build, and runs the shell line `first` before it
+/// measures.
 fn guise(folder: &Path, first: &str) -> PathBuf {
     let program = folder.join("default");
     let version = env!("CARGO_PKG_VERSION");
@@ -34,7 +35,7 @@ fn guise(folder: &Path, first: &str) -> PathBuf {
     program
 }
 
-/// Measures so many rounds of this build beside the guise, and leaves the report in the folder.
+/// Measures `rounds` rounds of this build beside that program, and leaves the report in the folder.
 fn measured(folder: &Path, rounds: &str, first: &str) -> Output {
     let (other, report) = (guise(folder, first), folder.join("report"));
     let mut bench = builds(&SHORT);
@@ -42,18 +43,18 @@ fn measured(folder: &Path, rounds: &str, first: &str) -> Output {
     bench.output().unwrap()
 }
 
-/// The page of a report.
+/// Reads the page of a report.
 fn page(report: &Path) -> String {
     std::fs::read_to_string(report.join("index.html")).unwrap()
 }
 
-/// The runs of a report in their order.
+/// Reads the runs of a report, in their order.
 fn runs(report: &Path) -> Vec<Value> {
     let lines = std::fs::read_to_string(report.join("scheduling.jsonl")).unwrap();
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What this build says that it is: tests of a release are of another one.
+/// Returns the kind of this build: release tests have another one.
 fn this() -> String {
     let output = Command::new(THIS).arg("--version").output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
@@ -72,7 +73,7 @@ fn rows_of_two_builds_stand_side_by_side() {
     assert!(rows(" default ") > 0 && rows("tokio-hand") > 0, "{printed}");
     let page = page(&folder.path().join("report"));
     assert!(page.contains("build default"), "{page}");
-    // Each is described as what it is.
+    // Each build is described correctly.
     let this = this();
     for words in [&format!("<code>{this}</code> is "), "<code>default</code> is <code>cargo build"]
     {
@@ -103,7 +104,7 @@ fn what_was_measured_before_a_failure_is_shown_and_kept() {
     let output = measured(folder.path(), "5", fails);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    let words = "error: not all was measured; table and page are of what was: ";
+    let words = "error: not all was measured; table and page cover what was: ";
     assert!(said.contains(words) && said.contains("it is broken"), "{said}");
     assert!(String::from_utf8_lossy(&output.stdout).contains(" default "));
     let unfinished = folder.path().join("report").join("unfinished");

@@ -1,4 +1,4 @@
-//! The built binary from outside: what it prints, and how it refuses.
+//! The built binary as a command: its output, and its refusals.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -21,7 +21,7 @@ fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
-/// The command line is refused with status 2 and with these words.
+/// Asserts that the command line is refused with status 2 and with these words.
 fn refused(args: &str, words: &str) {
     let output = run(args);
     assert_eq!(output.status.code(), Some(2), "{args}: {}", stderr(&output));
@@ -29,7 +29,7 @@ fn refused(args: &str, words: &str) {
     assert_eq!(stdout(&output), "", "{args}");
 }
 
-/// Whether Go is on this machine.
+/// Returns whether Go is on this machine.
 fn has_go() -> bool {
     stdout(&run("list")).contains("go1.")
 }
@@ -118,14 +118,14 @@ fn memory_is_measured_in_a_fresh_process() {
     let line: Value = serde_json::from_str(stdout(&output).lines().next().unwrap()).unwrap();
     let bytes = line["bytes_per_task"].as_f64().unwrap();
     assert!((100.0..2000.0).contains(&bytes), "{line}");
-    // The future is part of them.
+    // They include the future.
     assert!((1.0..bytes).contains(&line["future_bytes"].as_f64().unwrap()), "{line}");
 }
 
 #[test]
 fn an_unwritable_report_folder_is_found_out_before_measuring() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    // A folder below a file can be made by nobody, not even by root.
+    // No user can make a folder below a file, not even root.
     let folder = file.path().join("report");
     let output = bench().arg("--quick").arg("--report").arg(&folder).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -134,7 +134,7 @@ fn an_unwritable_report_folder_is_found_out_before_measuring() {
     assert_eq!(stdout(&output), "");
 }
 
-/// Runs with a search path on which there is nothing but a folder.
+/// Runs with a search path of this folder alone.
 fn run_on_path(args: &str, folder: &Path) -> Output {
     let mut bench = bench();
     bench
@@ -146,13 +146,13 @@ fn run_on_path(args: &str, folder: &Path) -> Output {
         .unwrap()
 }
 
-/// Runs with a search path on which there is no toolchain, nor anything else.
+/// Runs with an empty search path, so without any toolchain.
 fn run_without_toolchains(args: &str) -> Output {
     let empty = tempfile::tempdir().unwrap();
     run_on_path(args, empty.path())
 }
 
-/// A folder with a Go whose builds succeed and leave nothing.
+/// Makes a folder with a Go whose builds succeed and produce nothing.
 #[cfg(unix)]
 fn fake_go() -> tempfile::TempDir {
     use std::os::unix::fs::PermissionsExt;
@@ -195,7 +195,7 @@ fn an_interrupt_takes_the_folders_of_the_peers_with_it() {
         assert_eq!(child.try_wait().unwrap(), None, "it ended before its time");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    // The first one waits for the run that is under way, if there is one already.
+    // The first signal waits for the run that is under way, if there is one already.
     while child.try_wait().unwrap().is_none() {
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -261,7 +261,7 @@ fn a_fork_join_program_leaves_a_line_for_each_run() {
         lines.iter().filter(is_of).map(|line| line["runtime"].as_str().unwrap()).collect::<Vec<_>>()
     };
     assert_eq!(of(0), ["serial", "evenkeel", "chili", "evenkeel-worker", "rayon"]);
-    // The second round has the order of the first backwards.
+    // The second round has the order of the first reversed.
     assert!(of(1).iter().rev().eq(of(0).iter()), "{:?}", of(1));
     for line in &lines {
         assert_eq!((&line["n"], &line["workers"]), (&12.into(), &1.into()));
@@ -364,7 +364,7 @@ fn a_mixed_run_leaves_one_line_with_the_figures_of_both_sides() {
         );
         let figure = |field: &str| line[field].as_f64().unwrap_or(f64::NAN);
         assert!(figure("computations") > 0.0, "{line}");
-        // A percentile is kept where ten lie beyond it.
+        // A percentile is kept if at least ten values lie beyond it.
         let kept_from = |fewest: f64, of: &str, percentile: &str| {
             assert_eq!(line[percentile].is_f64(), figure(of) >= fewest, "{percentile}: {line}");
         };
@@ -506,7 +506,7 @@ fn a_missing_compiler_is_listed_and_refused_by_name_and_the_others_run() {
     assert!(!stdout(&output).contains("serial-cpp") && stdout(&output).contains("rayon"));
 }
 
-/// A compiler that finds no library, whatever this machine has.
+/// A compiler that finds no library, whatever is installed on this machine.
 #[cfg(unix)]
 #[test]
 fn a_missing_library_is_said_in_the_words_of_the_compiler() {
@@ -526,7 +526,7 @@ fn a_missing_library_is_said_in_the_words_of_the_compiler() {
     assert!(stderr(&output).contains(words), "{}", stderr(&output));
 }
 
-/// A compiler that finds oneTBB where a variable or pkg-config says, and no other library.
+/// A compiler that finds oneTBB where a variable or pkg-config points, and no other library.
 #[cfg(unix)]
 #[test]
 fn a_library_is_found_where_its_installer_has_put_it() {
@@ -648,7 +648,7 @@ fn rounds_leave_one_line_per_run_that_analyse_takes() {
 }
 
 #[test]
-fn rows_that_nobody_who_was_asked_for_has_are_left_out() {
+fn rows_that_no_chosen_runtime_has_are_left_out() {
     let output = run("run --bench creation --runtime corosensei --n 10 --reps 1 --json");
     assert!(output.status.success(), "{}", stderr(&output));
     let lines = stdout(&output).lines().map(|line| serde_json::from_str::<Value>(line).unwrap());

@@ -1,12 +1,12 @@
-//! The form of comments, in all crates: what no tool of Rust's checks.
+//! Checks the form of comments in all crates, for which Rust has no tool.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Columns of a line of a comment.
+/// The most columns of a line of a comment.
 const COLUMNS: usize = 100;
 
-/// All files of Rust below a folder, but for what is built.
+/// Finds all Rust files below a folder, except build output.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the folder is there") {
         let path = entry.expect("it can be read").path();
@@ -19,7 +19,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The numbers of lines of comments that are too long, but for tables, code and single words.
+/// Returns the numbers of comment lines that are too long, except tables, code and single words.
 fn too_long(text: &str) -> Vec<usize> {
     let mut is_code = false;
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What is left of a session that Ctrl-C ends, or that is killed.
+//! What remains of a session that Ctrl-C ends, or that is killed.
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read};
@@ -10,7 +10,7 @@ use std::{fs, thread};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-/// Without toolchains, so that it measures soon.
+/// Starts a session without toolchains, so that it measures soon.
 fn session(command: &str, report: &Path) -> Command {
     let mut bench = Command::new(env!("CARGO_BIN_EXE_evenkeel-bench"));
     bench.arg(command).arg("--report").arg(report).env("PATH", report);
@@ -18,12 +18,12 @@ fn session(command: &str, report: &Path) -> Command {
     bench
 }
 
-/// What a child says on standard error.
+/// Returns the lines that a child prints to standard error.
 fn lines_of(child: &mut Child) -> impl Iterator<Item = String> + use<> {
     BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap)
 }
 
-/// Asks a child to end as Ctrl-C does, and returns its status and what is left of its output.
+/// Sends a child the signal of Ctrl-C, and returns its status and the rest of its output.
 fn interrupt(
     mut child: Child,
     left: impl Iterator<Item = String>,
@@ -35,7 +35,7 @@ fn interrupt(
     (child.wait().unwrap().code(), said, printed)
 }
 
-/// The lines of a file of runs, each of which is whole.
+/// Parses a file of runs, in which every line is whole.
 fn runs(file: &Path) -> Vec<Value> {
     let lines = fs::read_to_string(file).unwrap();
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -48,11 +48,11 @@ fn an_interrupted_run_shows_and_writes_what_it_measured() {
     bench.args("--bench yield,cycle --runtime tokio-hand --procs 1 --seconds 0.3".split(' '));
     let mut child = bench.spawn().unwrap();
     let mut said = lines_of(&mut child);
-    // The rows of the first experiment are measured once the second one is named.
+    // The rows of the first experiment are measured before the second one is announced.
     said.by_ref().find(|line| line.starts_with("cycle, 1 worker")).expect("it is named");
     let (status, said, printed) = interrupt(child, said);
     assert_eq!(status, Some(130), "{said}");
-    let error = "error: not all was measured; the figures are of what was: interrupted";
+    let error = "error: not all was measured; the figures cover what was: interrupted";
     assert_eq!(said.lines().last(), Some(error));
     assert!(printed.contains("yield"), "{printed}");
     assert!(fs::read_to_string(report.path().join("scheduling.html")).unwrap().contains("yield"));
@@ -93,7 +93,7 @@ fn interrupted_builds_show_and_write_what_they_measured() {
     said.by_ref().find(|line| line == "round 2 of 1000").expect("a round is measured");
     let (status, said, printed) = interrupt(child, said);
     assert_eq!(status, Some(130), "{said}");
-    let error = "error: not all was measured; table and page are of what was: interrupted";
+    let error = "error: not all was measured; table and page cover what was: interrupted";
     assert_eq!(said.lines().last(), Some(error));
     assert!(printed.contains(" default ") && printed.contains("report: "), "{printed}");
     let unfinished = report.join("unfinished");
@@ -130,7 +130,7 @@ fn an_interrupted_session_leaves_the_rows_and_the_report_of_what_it_measured() {
         let mut text = String::new();
         stderr.read_to_string(&mut text).map(|_| text)
     });
-    // A row is printed once it is measured.
+    // A row is printed when it has been measured.
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let is_row = |line: &String| line.starts_with("cycle, 1 worker");
     lines.by_ref().find(is_row).expect("a row is printed");
@@ -138,7 +138,7 @@ fn an_interrupted_session_leaves_the_rows_and_the_report_of_what_it_measured() {
     let printed: Vec<String> = lines.collect();
     let said = said.join().unwrap().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{said:?}");
-    let error = "error: not all was measured; summary and report are of what was: interrupted";
+    let error = "error: not all was measured; summary and report cover what was: interrupted";
     assert_eq!(said.lines().last(), Some(error));
     let printed = printed.join("\n");
     assert!(printed.contains("not compared") && printed.contains("report: "), "{printed}");
@@ -147,7 +147,7 @@ fn an_interrupted_session_leaves_the_rows_and_the_report_of_what_it_measured() {
     let page = fs::read_to_string(unfinished.join("index.html")).unwrap();
     assert!(page.contains("Not all was measured: interrupted."), "{page}");
     assert!(runs(&unfinished.join("scheduling.jsonl")).len() > 1);
-    // What was not measured has no file, and an older one stays where it is.
+    // A family that was not measured has no file, and an older file stays in its place.
     assert!(!unfinished.join("actors.jsonl").exists() && !page.contains("actors.jsonl"));
     assert!(old.exists());
 }
@@ -165,19 +165,20 @@ fn a_session_whose_reader_leaves_keeps_what_it_has_measured() {
     assert!(!said.contains("panicked"), "{said}");
     let page = report.path().join("unfinished").join("index.html");
     let page = fs::read_to_string(page).unwrap();
-    assert!(page.contains("Not all was measured: what is printed has no reader."), "{page}");
+    assert!(page.contains("Not all was measured: the output has no reader."), "{page}");
 }
 
 #[test]
 fn a_second_interrupt_ends_a_session_at_once() {
     let report = tempfile::tempdir().unwrap();
-    // Its runs are long.
+    // A full session has long runs.
     let mut child = session("full", report.path()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     lines.next().unwrap().unwrap();
-    // It measures a moment after its first line.
+    // The session measures a moment after its first line.
     thread::sleep(Duration::from_millis(50));
-    // Signals that come together are one, so it is asked until it has ended.
+    // Signals that arrive together count as one, so the test repeats them until the session has
+    // ended.
     while child.try_wait().unwrap().is_none() {
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
         thread::sleep(Duration::from_millis(1));

@@ -1,8 +1,9 @@
-//! Names on the command line: what is named twice or not known is refused in words.
+//! Names on the command line: repeated and unknown names are refused in words.
 
 use std::process::Command;
 
-/// The command line is refused with status 2 and with these words, before anything is measured.
+/// Asserts that the command line is refused with status 2 and with these words, before any
+/// measurement.
 fn refused(args: &str, words: &str) {
     let output = Command::new(env!("CARGO_BIN_EXE_evenkeel-bench"))
         .args(args.split_whitespace())
@@ -77,9 +78,9 @@ fn analyse_refuses_files_fields_and_contrasts_that_are_named_twice() {
 }
 
 #[test]
-fn simulate_names_its_programs_to_who_names_another() {
+fn simulate_refuses_other_programs_and_names_its_own() {
     let known = "known are matmul, transpose, heat, cilksort";
     refused("simulate --bench foo", &format!("unknown program of simulate `foo`: {known}"));
-    // It is a fork-join program, and not one of the paper's.
+    // A fork-join program, but not one of the paper's.
     refused("simulate --bench fib", &format!("unknown program of simulate `fib`: {known}"));
 }

@@ -36,7 +36,7 @@ fn modes_take_turns_and_leave_one_line_each() {
         "in-place",
     ];
     assert_eq!(order[..9], round);
-    // The second round runs backwards, and a busy machine may take further rounds.
+    // The second round is reversed, and a busy machine may take further rounds.
     assert!(order[9..18].iter().rev().eq(&round), "{order:?}");
     let heaps = lines.iter().filter(|line| line["bench"] == "heap").count();
     assert!(heaps >= 18 && lines.len() >= heaps + 2, "{order:?}");

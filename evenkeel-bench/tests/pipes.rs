@@ -1,4 +1,4 @@
-//! What the binary does when its readers have gone, as `head` goes after its lines.
+//! The binary's behaviour when its readers have gone, as `head` does after its lines.
 #![cfg(unix)]
 
 use std::fs::File;
@@ -11,17 +11,17 @@ fn bench(args: &str) -> Command {
     bench
 }
 
-/// A command of a moment, whose line comes at once.
+/// A short command that prints its line at once.
 const BRIEF: &str = "run --bench yield --runtime tokio-hand --procs 1 --seconds 0.02 --repeats 1";
 
-/// A pipe that has no reader.
+/// Returns a pipe without a reader.
 fn unread() -> Stdio {
     let (reader, writer) = pipe().unwrap();
     drop(reader);
     writer.into()
 }
 
-/// How a command ends, and what it says on standard error, with this standard output.
+/// Runs a command with this standard output; returns its status and its standard error.
 fn with_stdout(command: &mut Command, stdout: impl Into<Stdio>) -> (ExitStatus, String) {
     let output = command.stdin(Stdio::null()).stdout(stdout).output().unwrap();
     (output.status, String::from_utf8(output.stderr).unwrap())
@@ -55,7 +55,7 @@ fn output_that_has_no_reader_ends_each_command_quietly() {
 
 #[test]
 fn a_reader_that_leaves_after_a_line_ends_the_measuring() {
-    // Without the end it would measure for an hour.
+    // If it ignored the lost reader, it would measure for an hour.
     let args =
         "run --bench yield --runtime tokio-hand --procs 1 --seconds 0.4 --repeats 9000 --json";
     let (reader, writer) = pipe().unwrap();
@@ -74,7 +74,7 @@ fn notes_that_have_no_reader_are_left_out_and_the_results_come() {
     let output = bench(BRIEF).stderr(unread()).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert!(String::from_utf8(output.stdout).unwrap().contains("tokio-hand"));
-    // The error has no reader either, and the status says that there was one.
+    // The error has no reader either, but the status reports it.
     let output = bench("run --bench spin").stderr(unread()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
 }

@@ -1,5 +1,5 @@
-//! Cells beside each other of which each has its own spread: for comparisons of a few, where one
-//! spread for all would hide what a quiet cell shows.
+//! Compares a few cells of which each has its own spread: one spread for all would hide what a
+//! quiet cell shows.
 
 use super::design::Cells;
 use super::distribution::t_within;
@@ -7,8 +7,8 @@ use super::effects::Estimate;
 use super::model::Fit;
 use super::variance::Variance;
 
-/// A weighted sum of means, with the interval that holds the true one with this confidence; none
-/// where a part has no two values.
+/// Returns a weighted sum of means, with the interval that holds the true sum with this confidence;
+/// `None` if a part has fewer than two values.
 ///
 /// The degrees of freedom are those of Satterthwaite, rounded down.
 pub(crate) fn contrast(parts: &[(f64, Vec<f64>)], confidence: f64) -> Option<Estimate> {
@@ -29,18 +29,18 @@ pub(crate) fn contrast(parts: &[(f64, Vec<f64>)], confidence: f64) -> Option<Est
     Some(Estimate::around(value, t_within(confidence, freedom as usize) * variance.sqrt()))
 }
 
-/// The mean of some values.
+/// Returns the mean of some values.
 pub(crate) fn mean(values: &[f64], confidence: f64) -> Option<Estimate> {
     contrast(&[(1.0, values.to_vec())], confidence)
 }
 
-/// By how much the first is more than the second.
+/// Returns the difference of the means of `one` and `other`.
 pub(crate) fn difference(one: &[f64], other: &[f64], confidence: f64) -> Option<Estimate> {
     contrast(&[(1.0, one.to_vec()), (-1.0, other.to_vec())], confidence)
 }
 
-/// How many times the first is the second, in the geometric mean of all pairs: all values are above
-/// zero.
+/// Returns the ratio of the first to the second of each pair, as the geometric mean over all pairs.
+/// All values must be above zero.
 pub(crate) fn ratio(pairs: &[(Vec<f64>, Vec<f64>)], confidence: f64) -> Option<Estimate> {
     let weight = 1.0 / pairs.len() as f64;
     let logs = |values: &Vec<f64>| values.iter().map(|value| value.log10()).collect();
@@ -49,7 +49,7 @@ pub(crate) fn ratio(pairs: &[(Vec<f64>, Vec<f64>)], confidence: f64) -> Option<E
     contrast(&parts, confidence).map(|estimate| estimate.as_factor())
 }
 
-/// The analysis of variance of cells by row and column, if there is one.
+/// Analyses the variance of cells by row and column, if the design is complete.
 pub(crate) fn variance(cells: Cells, confidence: f64) -> Option<Variance> {
     let number = cells.first()?.first()?.len();
     let is_whole = cells.len() > 1
@@ -67,7 +67,7 @@ mod tests {
         // R: t.test(c(1, 2, 3, 4), c(10, 14, 18), conf.level = 0.9)
         let found = difference(&[1.0, 2.0, 3.0, 4.0], &[10.0, 14.0, 18.0], 0.9).unwrap();
         assert!((found.value + 11.5).abs() < 1e-12, "{found:?}");
-        // 2.31 degrees of freedom, of which two are taken.
+        // 2.31 degrees of freedom, rounded down to two.
         let half = 2.919_986 * (5.0f64 / 12.0 + 16.0 / 3.0).sqrt();
         assert!((found.high - found.value - half).abs() < 1e-5, "{found:?}");
     }

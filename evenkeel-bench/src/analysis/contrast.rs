@@ -1,4 +1,4 @@
-//! Two columns beside each other: their difference over all rows, and in each.
+//! Compares two columns: their difference over all rows, and in each row.
 
 use super::design::Factor;
 use super::distribution::t_within;
@@ -8,20 +8,20 @@ use super::known;
 use super::model::Fit;
 use super::options::Pair;
 
-/// How the first of two columns differs from the second.
+/// The difference between the first and the second of two columns.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Contrast {
     /// Indices of the columns.
     pub(crate) pair: (usize, usize),
-    /// Over all rows, each with the same weight.
+    /// The difference over all rows, each with the same weight.
     pub(crate) overall: Estimate,
-    /// Within each row.
+    /// The difference within each row.
     pub(crate) rows: Vec<Estimate>,
 }
 
 impl Contrast {
-    /// Compares two columns. The means of `m` observations each differ with the variance `2 s² /
-    /// m`.
+    /// Compares two columns. Two means of `m` observations each have a difference with the variance
+    /// `2 s² / m`.
     pub(super) fn of(fit: &Fit, mean_square: f64, confidence: f64, pair: (usize, usize)) -> Self {
         let (a, b, r) = (fit.rows.len(), fit.columns.len(), fit.replications);
         let t = t_within(confidence, a * b * (r - 1));
@@ -36,8 +36,8 @@ impl Contrast {
     }
 }
 
-/// The columns to compare: those asked for, else what a family is about, or if it is not there the
-/// first, with every other.
+/// Returns the columns to compare: those asked for, or else the subject of a family with every
+/// other column. Without a subject the first column takes its place.
 pub(super) fn pairs(columns: &Factor, asked: &[Pair]) -> Result<Vec<(usize, usize)>, Error> {
     let place = |name: &String| {
         columns.levels.iter().position(|level| level == name).ok_or_else(|| {

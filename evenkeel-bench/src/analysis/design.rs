@@ -1,4 +1,4 @@
-//! The cells: every row on every column, each measured equally often.
+//! The cells of a design: every row on every column, each measured equally often.
 
 use super::error::Error;
 use super::fields::REGIME;
@@ -8,19 +8,19 @@ use suite::words;
 /// A factor and its levels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Factor {
-    /// The fields whose values tell the levels apart.
+    /// The fields that tell the levels apart.
     pub(crate) fields: Vec<String>,
     pub(crate) levels: Vec<String>,
 }
 
 impl Factor {
-    /// The fields in words.
+    /// Returns the fields in words.
     pub(crate) fn name(&self) -> String {
         if self.fields.is_empty() { "row".to_owned() } else { self.fields.join(", ") }
     }
 }
 
-/// Replications of one cell, not necessarily all.
+/// Replications of one cell, possibly only some of them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Observation {
     pub(super) row: usize,
@@ -31,8 +31,8 @@ pub(super) struct Observation {
 /// Replications by row and column.
 pub(crate) type Cells = Vec<Vec<Vec<f64>>>;
 
-/// A full factorial design whose cells hold equally many replications, at least two, which are not
-/// all equal.
+/// A full factorial design. All cells hold the same number of replications, at least two, and not
+/// all replications are equal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Design {
     /// Factor A.
@@ -44,14 +44,14 @@ pub(crate) struct Design {
     pub(crate) cells: Cells,
     /// The colour and marker of each column.
     pub(crate) slots: Vec<usize>,
-    /// Settings that are the same in all runs.
+    /// Settings with the same value in all runs.
     pub(crate) everywhere: Vec<String>,
-    /// What a reader must know, one sentence each.
+    /// Remarks for the reader, one sentence each.
     pub(crate) remarks: Vec<String>,
 }
 
 impl Design {
-    /// Puts observations into cells.
+    /// Makes a design of observations.
     pub(super) fn of(
         rows: Factor,
         columns: Factor,
@@ -85,12 +85,12 @@ impl Design {
         Ok(Self { rows, columns, response, replications, cells, slots, everywhere, remarks })
     }
 
-    /// Observations in all.
+    /// Returns the number of all observations.
     pub(crate) fn observations(&self) -> usize {
         self.rows.levels.len() * self.columns.levels.len() * self.replications
     }
 
-    /// A cell in words, such as `fib, n 10 on rayon`.
+    /// Returns the name of a cell, such as `fib, n 10 on rayon`.
     pub(crate) fn name(&self, row: usize, column: usize) -> String {
         name(&self.rows, &self.columns, row, column)
     }
@@ -100,9 +100,9 @@ fn name(rows: &Factor, columns: &Factor, row: usize, column: usize) -> String {
     format!("{} on {}", rows.levels[row], columns.levels[column])
 }
 
-/// The number of replications of every cell, which may have more: not all cells lose as many runs
-/// that do not count, and the suite repeats those. A cell with fewer than half of another one's is
-/// a fault of the data.
+/// Returns the number of replications that every cell has. Some cells may have more: not all cells
+/// lose equally many runs that do not count, and the suite repeats those. A cell with fewer than
+/// half the replications of another cell is a fault of the data.
 fn balance(rows: &Factor, columns: &Factor, cells: &Cells) -> Result<usize, Error> {
     let most = cells.iter().flatten().map(Vec::len).max().unwrap_or(0);
     let least = cells.iter().flatten().map(Vec::len).min().unwrap_or(0);
@@ -123,8 +123,8 @@ fn balance(rows: &Factor, columns: &Factor, cells: &Cells) -> Result<usize, Erro
     Err(Error::Unbalanced { most, cells: fewer, way, hint: hint(rows) })
 }
 
-/// The condition that leaves out all columns that lack replications, or words for it if there are
-/// not two others.
+/// Returns the condition that leaves out all columns without enough replications, or a placeholder
+/// if fewer than two others remain.
 fn whole(columns: &Factor, cells: &Cells, needed: usize) -> String {
     let lacks = |column: &usize| cells.iter().any(|line| line[*column].len() < needed);
     let lacking: Vec<&str> =
@@ -135,7 +135,8 @@ fn whole(columns: &Factor, cells: &Cells, needed: usize) -> String {
     }
 }
 
-/// Cells may lack replications because the regime, or a result, was taken for a setting.
+/// Returns a hint: cells may lack replications because the regime, or a result, was taken for a
+/// setting.
 fn hint(rows: &Factor) -> String {
     if rows.fields.iter().any(|field| field == REGIME) {
         return "; runs with nearer and with farther cores are rows of their own: take those of one \
@@ -148,7 +149,7 @@ fn hint(rows: &Factor) -> String {
     )
 }
 
-/// Whether the replications of every cell are the same number.
+/// Returns whether the replications of each cell are all equal.
 pub(super) fn all_equal(cells: &Cells) -> bool {
     let equal = |cell: &Vec<f64>| cell.iter().all(|value| *value == cell[0]);
     cells.iter().flatten().all(equal)
@@ -156,7 +157,7 @@ pub(super) fn all_equal(cells: &Cells) -> bool {
 
 #[cfg(test)]
 impl Design {
-    /// A made-up design of two programs on three runtimes.
+    /// An invented design of two programs on three runtimes.
     pub(crate) fn example() -> Self {
         let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
         let rows = Factor { fields: names(&["bench"]), levels: names(&["fib", "heat"]) };
@@ -202,7 +203,7 @@ mod tests {
         let cells = "; one has 2, and fib on rayon has 1; heat on evenkeel has 0; measure them";
         assert!(error.contains(cells), "{error}");
         assert!(error.contains("told apart by bench: if one of these"), "{error}");
-        // A cell with fewer than another one's, and not fewer than half of them, is none of these.
+        // A cell with fewer replications than another, but at least half of them, is not listed.
         let cells: [[&[f64]; 2]; 2] = [[&[1.0; 6], &[1.0; 5]], [&[1.0; 3], &[1.0; 2]]];
         let error = design(cells).unwrap_err().to_string();
         assert!(error.contains("; one has 6, and heat on rayon has 2; measure them"), "{error}");

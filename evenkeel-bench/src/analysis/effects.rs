@@ -3,7 +3,7 @@
 use super::distribution::t_within;
 use super::model::Fit;
 
-/// A figure and the interval that holds the true one with the confidence asked for.
+/// A figure and the interval that holds the true figure with the requested confidence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
     pub(crate) value: f64,
@@ -12,17 +12,17 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
-    /// The interval around a value.
+    /// Returns the interval around a value.
     pub(super) fn around(value: f64, half: f64) -> Self {
         Self { value, low: value - half, high: value + half }
     }
 
-    /// Whether the effect could be none.
+    /// Returns whether the effect could be zero.
     pub(crate) fn includes_zero(&self) -> bool {
         self.low <= 0.0 && self.high >= 0.0
     }
 
-    /// An effect on logarithms as a factor.
+    /// Converts an effect on logarithms to a factor.
     pub(crate) fn as_factor(&self) -> Self {
         let [value, low, high] = [self.value, self.low, self.high].map(|v| 10f64.powf(v));
         Self { value, low, high }

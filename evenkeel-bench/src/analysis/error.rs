@@ -1,13 +1,13 @@
-//! What can be wrong with the runs, or with what was asked of them.
+//! Errors in the runs, or in the request to analyse them.
 
 use std::fmt;
 use std::io;
 
-/// The line of a file.
+/// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) file: String,
-    /// From 1.
+    /// The number of the line, from 1.
     pub(crate) line: usize,
 }
 
@@ -17,8 +17,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why there is no analysis. Each says what was found and what to do; the cause of the first two is
-/// their source.
+/// Why there is no analysis. Each message says what was found and what to do; the cause of the
+/// first two is their source.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error("cannot read `{file}`")]
@@ -35,7 +35,7 @@ pub(crate) enum Error {
     UnknownValue { field: String, value: String, known: Vec<String> },
     #[error("no record meets all conditions: leave one of --where out")]
     NothingSelected,
-    #[error("no record counts that meets all conditions. {left_out}")]
+    #[error("no record that meets all conditions counts. {left_out}")]
     NoneCounts { left_out: String },
     #[error("{why}. {left_out}")]
     AfterLeavingOut { why: Box<Self>, left_out: String },
@@ -46,7 +46,7 @@ pub(crate) enum Error {
     #[error("{place}: `{field}` is {found}, and a response is a number or a list of numbers")]
     NotANumber { field: String, found: String, place: Place },
     #[error(
-        "{place}: no response that is known; name the figure to analyse with --response FIELD: numbers are {}",
+        "{place}: no known response; name the figure to analyse with --response FIELD: numbers are {}",
         .numbers.join(", ")
     )]
     NoResponse { place: Place, numbers: Vec<String> },
@@ -79,7 +79,7 @@ pub(crate) enum Error {
     )]
     OneColumn { field: String, level: String, serial: bool },
     #[error(
-        "one replication only: without repeats nobody can tell an interaction from an error; measure with \
+        "one replication only: without repeats an interaction cannot be told from an error; measure with \
          --reps 5 or more{hint}"
     )]
     OneReplication { hint: String },
@@ -113,7 +113,7 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// Whether the command line is to blame rather than the records.
+    /// Returns whether the fault is in the command line rather than in the records.
     pub(crate) fn is_usage(&self) -> bool {
         match self {
             Self::UnknownField { .. }
@@ -126,7 +126,7 @@ impl Error {
     }
 }
 
-/// The first few, and how many more there are: an error fits on a screen.
+/// Lists the first few items, and the number of the others: an error must fit on a screen.
 fn listed(items: &[String]) -> String {
     const NAMED: usize = 8;
     let mut text = items.iter().take(NAMED).cloned().collect::<Vec<_>>().join("; ");

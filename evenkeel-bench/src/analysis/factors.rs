@@ -1,10 +1,10 @@
-//! Rows and columns: which fields tell runs apart.
+//! Finds rows and columns: the fields that tell runs apart.
 //!
-//! A setting becomes part of the rows if there are runs that agree in the column and in all
-//! settings chosen so far, and differ in it. What follows from the others (the number of tasks from
-//! processors and tasks per processor) is thus left out, and so is what belongs to a column (the
-//! workers of a serial runtime); a remark tells of the latter. The regime of the cores must follow
-//! from the row alone: else a near runtime would be compared with a far one.
+//! A setting becomes part of the rows if two runs agree in the column and in all settings chosen so
+//! far, and differ in it. This leaves out settings that follow from others (the number of tasks
+//! from processors and tasks per processor), and settings that belong to a column (the workers of a
+//! serial runtime); a remark reports the latter. The regime of the cores must follow from the row
+//! alone: else a near runtime would be compared with a far one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,10 @@ use super::options::Options;
 use super::response;
 use super::selection::{self, Selection, is_doubtful};
 
-/// What one field says in each of the lines; absent is a value too.
+/// The value of one field in each of the lines; absence is a value too.
 type Key = Vec<Option<String>>;
 
-/// Finds rows, columns and responses, the usual ones unless others are asked for, and makes the
+/// Finds rows, columns and responses, the defaults unless the options name others, and makes a
 /// design of them.
 pub(super) fn design(
     selection: Selection,
@@ -75,8 +75,8 @@ pub(super) fn design(
         let of = if is_doubtful(line) { &mut doubtful } else { &mut observations };
         of.push(Observation { row, column, values });
     }
-    // The last ones of a cell are left out if other cells have fewer: first those that were kept
-    // on request.
+    // If other cells have fewer observations, the last ones of a cell are left out: so the ones
+    // kept on request go first.
     observations.append(&mut doubtful);
     let rows = Factor { fields: rows, levels: labels };
     let columns = Factor { fields: vec![columns.to_owned()], levels: names };
@@ -90,7 +90,7 @@ pub(super) fn design(
     Ok(design)
 }
 
-/// All settings that may tell rows apart, in the order in which they name them.
+/// Returns all settings that may tell rows apart, in the order in which row names list them.
 fn settings<'a>(lines: &'a [Line], options: &Options) -> Vec<String> {
     let of = |line: &'a Line| {
         let bench = line.text("bench");
@@ -110,7 +110,7 @@ fn settings<'a>(lines: &'a [Line], options: &Options) -> Vec<String> {
     names
 }
 
-/// What a line says of a field, as far as that tells it from others.
+/// Returns the value of a field of a line, as far as it tells the line from others.
 fn told(line: &Line, field: &str) -> Option<String> {
     line.text(field).and_then(|value| fields::told(field, value))
 }
@@ -119,8 +119,8 @@ fn key<T: AsRef<str>>(line: &Line, fields: &[T]) -> Key {
     fields.iter().map(|field| told(line, field.as_ref())).collect()
 }
 
-/// Two lines that agree in `fields` and differ in `field`; absent is a value, but not of the
-/// regime.
+/// Returns two lines that agree in `fields` and differ in `field`. Absence is a value, except for
+/// the regime.
 fn split<'a>(lines: &'a [Line], fields: &[&str], field: &str) -> Option<(&'a Line, &'a Line)> {
     let mut first: BTreeMap<Key, &Line> = BTreeMap::new();
     for line in lines.iter().filter(|line| field != REGIME || line.text(REGIME).is_some()) {
@@ -132,7 +132,7 @@ fn split<'a>(lines: &'a [Line], fields: &[&str], field: &str) -> Option<(&'a Lin
     None
 }
 
-/// The fields within whose values `field` must not differ.
+/// Returns the fields for equal values of which `field` must not differ.
 fn within<'a>(rows: &'a [String], columns: &'a str, field: &str) -> Vec<&'a str> {
     let rows = rows.iter().map(String::as_str);
     if field == REGIME { rows.collect() } else { rows.chain([columns]).collect() }
@@ -148,7 +148,7 @@ fn automatic(lines: &[Line], settings: &[String], columns: &str) -> Vec<String> 
     rows
 }
 
-/// An error if runs of one cell differ in a field that is no part of the rows.
+/// Returns an error if runs of one cell differ in a field that is no part of the rows.
 fn separate(lines: &[Line], rows: &[String], columns: &str, field: &str) -> Result<(), Error> {
     let Some((line, _)) = split(lines, &within(rows, columns, field), field) else {
         return Ok(());
@@ -160,7 +160,7 @@ fn separate(lines: &[Line], rows: &[String], columns: &str, field: &str) -> Resu
     Err(Error::Pooled { field: field.to_owned(), values: values(lines, field), cell })
 }
 
-/// Tells of a setting that differs between the columns of a row.
+/// Returns a remark on a setting that differs between the columns of a row.
 fn belonging(lines: &[Line], rows: &[String], columns: &str, field: &str) -> Option<String> {
     let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
     split(lines, &rows, field)?;
@@ -169,7 +169,7 @@ fn belonging(lines: &[Line], rows: &[String], columns: &str, field: &str) -> Opt
         let value = line.text(field).unwrap_or_else(|| "absent".to_owned());
         of.entry(value).or_default().extend(line.text(columns));
     }
-    /// More values than these are counted only.
+    /// The most values that are listed; more are only counted.
     const LISTED: usize = 4;
     let words = match of.len() {
         ..=LISTED => {
@@ -201,9 +201,9 @@ fn values(lines: &[Line], field: &str) -> Vec<String> {
     values.into_iter().collect()
 }
 
-/// The columns in order, each with its colour and marker. The peers of one family have the order
-/// and the colours that they have on its page; if they are of several, or there are strangers among
-/// them, each has the colour of its place.
+/// Returns the columns in order, each with its colour and marker. If all columns are peers of one
+/// family, they have the order and the colours of its page. If not, each has the colour of its
+/// place.
 fn levels_of_columns(lines: &[Line], columns: &str) -> (Vec<String>, Vec<usize>) {
     let mut names: Vec<String> = Vec::new();
     for name in lines.iter().filter_map(|line| line.text(columns)) {
@@ -233,7 +233,7 @@ fn label(rows: &[String], key: &Key) -> String {
     if parts.is_empty() { "all runs".to_owned() } else { parts.join(", ") }
 }
 
-/// The settings that are the same in all lines, as they name a row.
+/// Returns the settings with the same value in all lines, in the form in which they name a row.
 fn everywhere(lines: &[Line], settings: &[String]) -> Vec<String> {
     let same = |field: &&String| split(lines, &[], field).is_none();
     let text = |field: &String| {

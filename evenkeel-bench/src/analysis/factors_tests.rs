@@ -1,4 +1,4 @@
-//! What becomes a row, what is refused, and what is said: on lines as the suite prints them.
+//! Which rows, refusals and remarks come of lines as the suite prints them.
 
 use clap::Parser;
 
@@ -11,7 +11,7 @@ struct Line {
     options: Options,
 }
 
-/// The design of these records under these options.
+/// Makes the design of these records under these options.
 fn design_of(records: &[String], line: &str) -> Result<Design, Error> {
     let words = ["analyse", "FILE"].into_iter().chain(line.split_whitespace());
     let options = Line::try_parse_from(words).unwrap().options;
@@ -50,7 +50,7 @@ fn rates(regime: impl Fn(usize, usize) -> &'static str) -> Vec<String> {
             for (place, runtime) in ["evenkeel", "tokio-hand"].into_iter().enumerate() {
                 let ns = 20 + procs + repeat + place;
                 let regime = regime(procs, repeat + place);
-                // As earlier releases have written it.
+                // In the form of earlier releases.
                 records.push(format!(
                     "{{\"runtime\":\"{runtime}\",\"bench\":\"cycle\",\"variant\":\"-\",\
                      \"procs\":{procs},\"tasks_per_proc\":100,\"tasks\":{tasks},\
@@ -83,14 +83,14 @@ fn a_line_of_a_fork_join_program_holds_all_replications() {
 #[test]
 fn lines_of_other_experiments_are_replications() {
     let design = design_of(&rates(|_, _| "near"), "").unwrap();
-    // Tasks follow from processors, and what was counted is no setting.
+    // Tasks follow from processors, and a count is no setting.
     assert_eq!(design.rows.fields, ["workers"]);
     assert_eq!(design.replications, 2);
     assert_eq!(design.response.field, "ns_per_op_per_proc");
     assert!(design.everywhere.contains(&"cores near".to_owned()));
 }
 
-/// Two runs that do not count, whose figures are 99, before the others.
+/// Two runs that do not count, with figures of 99, before the others.
 fn with_doubtful() -> Vec<String> {
     let mut records = rates(|_, _| "near");
     let at = |record: &String, ns: &str| record.replace(ns, "\"ns_per_op_per_proc\":99.0");
@@ -128,21 +128,21 @@ fn runs_that_the_suite_would_not_count_are_kept_on_request() {
     let remarks = design.remarks.join("\n");
     let kept = "Kept on request: 1 of 9 records, made while others took time of their cores.";
     assert!(remarks.contains(kept) && remarks.contains("--keep mixed takes them"), "{remarks}");
-    // Others have fewer: what is doubtful goes first.
+    // Other cells have fewer: doubtful runs go first.
     assert!(remarks.contains("1 replication left out, so that each cell has 2."), "{remarks}");
     assert!(design.cells.iter().flatten().flatten().all(|value| *value < 99.0));
-    // The regimes are rows as they come.
+    // The regimes are rows in order of appearance.
     let error = error_of(&records, "--keep mixed");
     assert!(error.contains("workers 2, cores mixed on tokio-hand has 0"), "{error}");
     assert!(error.contains("Left out: 1 record made while others took"), "{error}");
     let design = design_of(&records, "--keep disturbed,mixed --pool regime").unwrap();
     assert_eq!(design.replications, 2);
-    // What takes all of a cell is said where the cell is missed.
+    // If no run of a cell counts, the error about the missing cell says why.
     let disturbed = |record: &String| record.replace("\"cpu_share\":1.0", "\"cpu_share\":0.9");
     let all: Vec<String> = records.iter().map(disturbed).collect();
     let error = error_of(&all, "");
     assert!(
-        error.starts_with("no record counts that meets all conditions. Left out: 10"),
+        error.starts_with("no record that meets all conditions counts. Left out: 10"),
         "{error}"
     );
     assert!(error.ends_with("--keep disturbed takes them."), "{error}");
@@ -164,7 +164,7 @@ fn records_that_do_not_say_how_quiet_it_was_count() {
     assert_eq!((design.replications, design.remarks.len()), (2, 0));
 }
 
-/// Names and forms of fields that have changed.
+/// Names and forms of fields that differ between releases.
 #[test]
 fn lines_of_an_earlier_release_and_of_this_one_are_of_the_same_rows() {
     let old = rates(|_, _| "near");
@@ -184,7 +184,7 @@ fn lines_of_an_earlier_release_and_of_this_one_are_of_the_same_rows() {
 }
 
 #[test]
-fn a_setting_that_nobody_knows_makes_rows_too() {
+fn an_unknown_setting_makes_rows_too() {
     let records = [
         grid(|_, _| ",\"locality\":\"off\"".to_owned()),
         grid(|_, _| ",\"locality\":\"strict\"".to_owned()),
@@ -211,7 +211,7 @@ fn a_setting_within_a_cell_of_chosen_rows_is_refused() {
 fn a_result_taken_for_a_setting_is_named() {
     let records = grid(|bench, runtime| format!(",\"attempts\":{}", bench.len() * runtime.len()));
     let design = design_of(&records, "").unwrap();
-    // It belongs to the cells, so it splits none; but it is told.
+    // It belongs to the cells, so it splits none; but a remark reports it.
     assert!(
         design.remarks[0].contains("attempts differs with runtime within a row"),
         "{:?}",
@@ -234,7 +234,7 @@ fn runs_of_two_regimes_are_not_pooled() {
     assert!(design.remarks[0].contains("runs with regime far, near count as replications"));
     let error = error_of(&mixed, "--rows workers");
     assert!(error.contains("`regime` differs (far, near) between runs of workers 2"), "{error}");
-    // With one worker it does not matter where the cores are.
+    // With one worker the distance of the cores does not matter.
     let alone = rates(|procs, run| if procs == 1 && run == 1 { "far" } else { "near" });
     assert_eq!(design_of(&alone, "").unwrap().rows.fields, ["workers"]);
     let near = design_of(&alone, "--where regime=near").unwrap();
@@ -273,7 +273,7 @@ fn plain_calls_are_left_out_unless_they_are_named() {
 }
 
 #[test]
-fn names_that_nobody_has_are_refused_with_the_known_ones() {
+fn unknown_names_are_refused_with_the_known_ones() {
     let records = grid(|_, _| String::new());
     for line in
         ["--rows size", "--columns size", "--pool size", "--response size", "--where size=1"]
@@ -299,7 +299,7 @@ fn records_that_lack_a_field_are_named() {
     assert!(error_of(&records, "--response k").starts_with("runs:3: the field `k` is missing"));
     let records = [r#"{"bench":"mixed","runtime":"a","wake_p99_us":3.5}"#.to_owned()];
     let error = error_of(&records, "");
-    assert!(error.starts_with("runs:1: no response that is known"), "{error}");
+    assert!(error.starts_with("runs:1: no known response"), "{error}");
     assert!(error.ends_with("numbers are wake_p99_us"), "{error}");
     let records = [r#"{"bench":"fib","seconds":[0.1]}"#.to_owned()];
     assert!(error_of(&records, "").starts_with("no record has a field `runtime`"));
@@ -328,7 +328,7 @@ fn different_figures_are_not_compared() {
     };
     let error = error_of(&[timers("idle", "late_us_p99"), timers("cancel", "ns_per_timer")], "");
     assert!(error.contains("ns_per_timer by --where variant=cancel;"), "{error}");
-    // Of the same variant, conditions do not tell them apart.
+    // If both have the same variant, no condition tells them apart.
     let error = error_of(&[timers("idle", "late_us_p99"), timers("idle", "ns_per_timer")], "");
     assert!(error.contains("ns_per_timer by leaving other records out;"), "{error}");
 }
@@ -352,7 +352,7 @@ fn what_does_not_say_that_it_did_not_complete_did() {
     records.push(forked("uts", "rayon", 2, ",\"dnc\":true"));
     let design = design_of(&records, "--where dnc=false").unwrap();
     assert_eq!(design.rows.levels, ["fib", "heat"]);
-    // None did not complete, and none says so.
+    // All runs completed, and no record has the field.
     assert_eq!(design_of(&records[..4], "--where dnc=false").unwrap().replications, 3);
 }
 
@@ -386,13 +386,13 @@ fn the_columns_of_one_family_have_their_order_and_colours() {
     let due = |of: &[(&str, usize)]| -> (Vec<String>, Vec<usize>) {
         of.iter().map(|(name, slot)| (name.to_string(), *slot)).unzip()
     };
-    // What a family is about comes first, and keeps its colour whatever is beside it.
+    // The subject of a family comes first, and keeps its colour with any other columns.
     let (names, slots) = placed("directory", &["threads+spin", "automatic"]);
     assert_eq!((names[0].as_str(), slots[0]), ("automatic", 0));
     assert_ne!(slots[1], 0);
     let (_, alone) = placed("directory", &["threads+spin"]);
     assert_eq!(alone, slots[1..]);
-    // A stranger comes last, and each has the colour of its place.
+    // With an unknown runtime, which comes last, each has the colour of its place.
     let strange = placed("fib", &["cilk", "chili", "evenkeel"]);
     assert_eq!(strange, due(&[("evenkeel", 0), ("chili", 1), ("cilk", 2)]));
 }

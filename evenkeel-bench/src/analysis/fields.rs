@@ -1,55 +1,54 @@
-//! What the fields of a record are: settings, which tell runs apart, or results.
+//! The kinds of fields in a record: settings, which tell runs apart, and results.
 //!
-//! The settings of an experiment, and the figures that it is about, are those that its family
-//! names. Any other field is a setting if it is text, a whole number, or true or false, and in no
-//! inner object. A result of that kind which is not listed here splits the rows until a cell lacks
-//! replications, which is an error that names it; a setting taken for a result would be pooled in
-//! silence.
+//! A family names the settings of its experiments and the figures that they are about. Any other
+//! field is a setting if it is text, a whole number, or true or false, and in no inner object. A
+//! result of that kind that is not listed here splits the rows until a cell lacks replications, and
+//! that error names it. A setting taken for a result would be pooled in silence.
 
 use serde_json::Value;
 
 use super::known;
 use suite::named::NAMELESS;
 
-/// The runtime that is a yardstick rather than a peer: it has no workers to compare at. Other
-/// languages have one of their own.
+/// The runtime that is a yardstick rather than a peer: it has no number of workers to compare.
+/// Other languages have serial runtimes of their own.
 pub(super) const SERIAL: &str = "serial";
 
-/// Whether a runtime of this name makes plain calls, in whatever language.
+/// Returns whether a runtime of this name makes plain calls, in any language.
 pub(super) fn is_serial(runtime: &str) -> bool {
     runtime == SERIAL || runtime.strip_prefix(SERIAL).is_some_and(|rest| rest.starts_with('-'))
 }
 
-/// Nearness of the cores, between whose values nothing is compared.
+/// The distance of the cores. Runs with different values are never compared.
 pub(super) const REGIME: &str = "regime";
 
-/// Whether a run did not complete. Where it is absent, it did.
+/// Whether a run did not complete. If it is absent, the run completed.
 pub(super) const DNC: &str = "dnc";
 
-/// What names a row first. The settings of experiments follow, as the families have them, and then
-/// others by name.
+/// The fields that come first in the name of a row. The settings of experiments follow, in the
+/// order of the families, and then other settings by name.
 const FIRST: [&str; 4] = ["bench", "variant", "workers", "size"];
 
-/// Counts of what was done while it was measured.
+/// Counts of operations during a measurement.
 pub(super) const COUNTS: [&str; 7] =
     ["ops", "operations", "hops", "misses", "computations", "polls", "wakes"];
 
-/// Other results that are whole numbers, text, or true or false, and that no table shows. Those of
-/// new experiments are floats, and have no line here.
+/// Other results that are whole numbers, text, or true or false, and that no table shows. Results
+/// of new experiments are floats, and need no line here.
 const RESULTS: [&str; 6] =
     ["checksum", "homes_before", "homes_after", "given_away", "hop_ns", "verdict"];
 
-/// What all records say of a run beside its settings and its figures, and what lines of all repeats
-/// say of them together.
+/// Fields that every record has beside its settings and its figures, and fields that a line of all
+/// repeats gives for all of them together.
 const OF_THE_RUN: [&str; 7] =
     ["repeat", DNC, "line_ns_before", "line_ns_after", "cpu_share", "reps", "speedup"];
 
-/// Whether a figure is a time in seconds.
+/// Returns whether a figure is a time in seconds.
 pub(super) fn is_in_seconds(name: &str) -> bool {
     name.rsplit('.').next().is_some_and(|last| last.split('_').any(|word| word == "seconds"))
 }
 
-/// Whether a field with this value tells runs of an experiment apart.
+/// Returns whether a field with this value tells runs of an experiment apart.
 pub(crate) fn is_setting(bench: Option<&str>, name: &str, value: &Value) -> bool {
     let is_fraction = match value {
         Value::Number(number) => number.is_f64(),
@@ -72,7 +71,7 @@ pub(crate) fn is_setting(bench: Option<&str>, name: &str, value: &Value) -> bool
     }
 }
 
-/// A setting as text; `None` for what is no scalar. Some releases have written 500 as 500.0.
+/// Returns a setting as text; `None` if it is no scalar. Some releases write 500 as 500.0.
 pub(super) fn text(value: &Value) -> Option<String> {
     match value {
         Value::Number(number) if number.is_f64() => number.as_f64().map(|v| v.to_string()),
@@ -83,7 +82,7 @@ pub(super) fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// Sorts settings as they name a row.
+/// Sorts settings into the order in which they name a row.
 pub(super) fn sort(names: &mut [String]) {
     let first = |name: &String| FIRST.iter().position(|first| first == name);
     let place = |name: &String| match (first(name), known::place(name)) {
@@ -94,13 +93,14 @@ pub(super) fn sort(names: &mut [String]) {
     names.sort_by_key(|name| (place(name), name.clone()));
 }
 
-/// A setting as it tells runs apart: what an experiment does not have is absent, however it is put.
+/// Returns a setting as it tells runs apart: a setting that the experiment lacks is absent, in any
+/// form.
 pub(super) fn told(name: &str, value: String) -> Option<String> {
     label(name, &value).map(|_| value)
 }
 
-/// A setting within the name of a row: `fib`, `workers 2`; nothing for what an experiment does not
-/// have, which its records say by `-` or 0.
+/// Returns a setting within the name of a row: `fib`, `workers 2`. Returns `None` for a setting
+/// that the experiment lacks, which its records mark by `-` or 0.
 pub(super) fn label(name: &str, value: &str) -> Option<String> {
     match name {
         "variant" if value == NAMELESS => None,
@@ -136,7 +136,7 @@ mod tests {
             (Some("cycle"), "ops", "10", false),
             (Some("cycle"), "transfer_us", "null", false),
             (Some("mixed"), "computation_us_p99", "20", false),
-            // What one experiment is told, another one counts.
+            // A setting of one experiment is a count of another.
             (Some("pingpong"), "actors", "2", true),
             (Some("pingpong"), "actors", "2.0", true),
             (Some("actor_memory"), "actors", "2", false),

@@ -1,4 +1,4 @@
-//! Lines of JSON as fields: nothing is known yet of what they mean.
+//! Reads lines of JSON as fields, without knowing their meaning.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::error::{Error, Place};
 use super::fields;
 
-/// What earlier releases of the suite have written too, and nobody else: only their fields have
-/// other names today.
+/// The fields that mark records of this suite, in all releases: only their fields are renamed to
+/// the present names.
 const OF_THE_SUITE: [&str; 3] = ["line_ns_before", "regime", "cpu_share"];
 
 /// One record: the fields of inner objects have names such as `steals.far`.
@@ -22,11 +22,11 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// A field as text, if it is there and a scalar.
+    /// Returns a field as text, if it is there and a scalar.
     pub(super) fn text(&self, field: &str) -> Option<String> {
         match self.fields.get(field) {
             Some(value) => fields::text(value),
-            // A run that completed need not say so.
+            // The record of a run that completed need not have the field.
             None => (field == fields::DNC).then(|| false.to_string()),
         }
     }
@@ -59,7 +59,7 @@ fn contents(file: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// The records of one file; blank lines are none.
+/// Parses the records of one file; blank lines are skipped.
 pub(crate) fn parse(file: &str, text: &str) -> Result<Vec<Line>, Error> {
     let mut lines = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {

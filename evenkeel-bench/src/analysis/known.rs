@@ -1,9 +1,9 @@
-//! What the families of the registry say of their records: the settings of an experiment, the
+//! Finds what the families of the registry say of their records: the settings of an experiment, the
 //! figures that it is about, and its peers.
 //!
-//! So nothing is written here for a new experiment. Of experiments that no family has, such as
-//! those of other programs, [`fields`](super::fields) and [`response`](super::response) go by what
-//! all families say.
+//! So a new experiment needs no line here. For experiments that no family has, such as those of
+//! other programs, [`fields`](super::fields) and [`response`](super::response) go by the fields of
+//! all families.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -33,42 +33,43 @@ fn experiments() -> impl Iterator<Item = &'static Experiment> {
     DESCRIBED.iter().flat_map(|family| &family.experiments)
 }
 
-/// The experiment of this name, if a family has it.
+/// Returns the experiment of this name, if a family has it.
 pub(super) fn experiment(bench: &str) -> Option<&'static Experiment> {
     DESCRIBED.iter().find_map(|family| family.experiment(bench))
 }
 
-/// The experiment that a record is of, if a family has it.
+/// Returns the experiment of a record, if a family has it.
 pub(super) fn of(line: &Line) -> Option<&'static Experiment> {
     line.text("bench").and_then(|bench| experiment(&bench))
 }
 
-/// The quantity of its experiment that is read from this figure of a record.
+/// Returns the quantity of the record's experiment that is read from this figure.
 pub(super) fn quantity(line: &Line, figure: &str) -> Option<&'static Quantity> {
     of(line)?.quantity_of(figure)
 }
 
-/// The place of a setting among those of all families.
+/// Returns the place of a setting among those of all families.
 pub(super) fn place(setting: &str) -> Option<usize> {
     SETTINGS.iter().position(|known| *known == setting)
 }
 
-/// Whether a field is a figure of some experiment and a setting of none.
+/// Returns whether a field is a figure of some experiment and a setting of none.
 pub(super) fn is_figure(field: &str) -> bool {
     place(field).is_none() && experiments().any(|one| one.quantity_of(field).is_some())
 }
 
-/// The figures by which experiments are compared, those of the first family first.
+/// Returns the figures by which experiments are compared, those of the first family first.
 pub(super) fn compared() -> impl Iterator<Item = &'static str> {
     experiments().flat_map(Experiment::compared)
 }
 
-/// What families are about, the first family's first.
+/// Returns the subjects of the families, the first family's first.
 pub(super) fn subjects() -> impl Iterator<Item = &'static str> {
     DESCRIBED.iter().filter_map(Description::subject)
 }
 
-/// The peers of the family that all of these records are of; none if they are of several.
+/// Returns the peers of the family to which all of these records belong; `None` if they belong to
+/// several.
 pub(super) fn peers(lines: &[Line]) -> Option<&'static [Known]> {
     let benches: BTreeSet<Option<String>> = lines.iter().map(|line| line.text("bench")).collect();
     let has = |family: &Description| {
@@ -80,7 +81,7 @@ pub(super) fn peers(lines: &[Line]) -> Option<&'static [Known]> {
     DESCRIBED.iter().find(|family| has(family)).map(|family| family.peers.as_slice())
 }
 
-/// The place of a runtime among the peers of all families, those of the first family first.
+/// Returns the place of a runtime among the peers of all families, those of the first family first.
 pub(super) fn place_of_peer(runtime: &str) -> Option<usize> {
     let peers = DESCRIBED.iter().flat_map(|family| &family.peers);
     peers.into_iter().position(|peer| peer.name == runtime)

@@ -1,24 +1,24 @@
-//! What the runs say once chance is taken into account: the two-factor full factorial design with
+//! Analyses runs with chance taken into account: the two-factor full factorial design with
 //! replications.
 //!
 //! The statistics are those of R. Jain, *The Art of Computer Systems Performance Analysis* (1991),
-//! chapters 21 and 22, with which the Cilk Locality runtime was evaluated. Rows (factor A) are what
-//! was run: benchmark, size, workers and whatever else tells runs apart; columns (factor B) are the
-//! runtimes. Each cell holds the same number of replications, and
+//! chapters 21 and 22, with which the Cilk Locality runtime was evaluated. Rows (factor A) are the
+//! settings of runs: benchmark, size, workers and any other field that tells runs apart; columns
+//! (factor B) are the runtimes. Each cell holds the same number of replications, and
 //!
 //! > response = mean + row's effect + column's effect + their interaction + error.
 //!
 //! The multiplicative model is the same for the logarithm of the response: its effects are factors.
 //!
-//! Steps: [`input`] reads lines as fields, so that records of experiments to come are read too;
+//! Steps: [`input`] reads lines as fields, so that it also reads records of future experiments;
 //! [`selection`] takes the wanted ones; [`factors`] finds the rows, and [`response`] the figure, by
-//! what the families say ([`known`]) of their own records;
-//! [`design`] makes cells of them or says what is missing; [`model`] splits each observation into
-//! effects and error; [`variance`], [`effects`], [`contrast`] and [`residuals`] judge them;
-//! [`tables`] puts all that into words, which [`text`] prints and [`crate::report`] draws.
+//! the families' descriptions ([`known`]) of their own records; [`design`] makes cells of them or
+//! reports what is missing; [`model`] splits each observation into effects and error; [`variance`],
+//! [`effects`], [`contrast`] and [`residuals`] judge them; [`tables`] puts the results into words,
+//! which [`text`] prints and [`crate::report`] draws.
 //!
-//! *Invariant:* nothing is pooled or left out in silence. What tells runs apart becomes part of the
-//! rows, or the user says otherwise by name, and a remark repeats it.
+//! *Invariant:* nothing is pooled or left out in silence. A setting that tells runs apart becomes
+//! part of the rows, unless the user names it on the command line, and then a remark repeats that.
 
 pub(crate) mod compare;
 mod contrast;
@@ -59,7 +59,7 @@ use suite::table;
 /// One model of a design, with everything that follows from it.
 pub(crate) struct Analysis {
     pub(crate) model: Model,
-    /// Of intervals and of tabled F values, between 0 and 1.
+    /// The confidence of intervals and of tabled F values, between 0 and 1.
     pub(crate) confidence: f64,
     pub(crate) fit: Fit,
     pub(crate) variance: Variance,
@@ -89,7 +89,7 @@ impl Analysis {
     }
 }
 
-/// Reads, analyses, prints, and draws if asked to.
+/// Reads and analyses the files, prints the result, and draws a page if asked to.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     options.each_once()?;
     if let Some(folder) = &options.report {
@@ -113,7 +113,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
 /// The analyses of one response.
 pub(crate) type Analysed = (Design, Vec<Analysis>);
 
-/// From lines to the models' analyses of a response.
+/// Analyses a response under the requested models.
 fn analyse(
     lines: Vec<input::Line>,
     options: &Options,
@@ -133,6 +133,6 @@ fn analyse(
     Ok((design, analyses))
 }
 
-/// Why there is no multiplicative model.
+/// The remark on a missing multiplicative model.
 const NO_LOGARITHMS: &str =
     "Some responses are not above zero and have no logarithm: the additive model alone is fitted.";

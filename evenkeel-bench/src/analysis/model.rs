@@ -7,14 +7,14 @@ use super::error::Error;
 /// How effects combine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Model {
-    /// They add.
+    /// Effects add.
     Additive,
-    /// They multiply: the additive model of decimal logarithms.
+    /// Effects multiply: the additive model of decimal logarithms.
     Multiplicative,
 }
 
 impl Model {
-    /// The name as a heading.
+    /// Returns the name as a heading.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Additive => "Additive model",
@@ -22,7 +22,7 @@ impl Model {
         }
     }
 
-    /// The cells as the model sees them.
+    /// Returns the cells on the model's scale.
     pub(super) fn transformed(self, design: &Design) -> Result<Cells, Error> {
         if self == Self::Additive {
             return Ok(design.cells.clone());
@@ -43,16 +43,16 @@ impl Model {
     }
 }
 
-/// A fitted model: what each observation is made of.
+/// A fitted model, which splits each observation into effects and an error.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fit {
-    /// The mean of all.
+    /// The mean of all observations.
     pub(crate) mean: f64,
-    /// What each row adds; zero in sum, as are all effects.
+    /// The effect of each row; the sum is zero, as for all effects.
     pub(crate) rows: Vec<f64>,
-    /// What each column adds.
+    /// The effect of each column.
     pub(crate) columns: Vec<f64>,
-    /// What a cell adds beyond its row and column; zero in sum along rows and columns.
+    /// The effect of each cell beyond its row and column; the sum is zero along rows and columns.
     pub(crate) interactions: Vec<Vec<f64>>,
     /// Mean of each cell: the model's prediction.
     pub(crate) predicted: Vec<Vec<f64>>,
@@ -65,7 +65,7 @@ pub(crate) struct Fit {
 }
 
 impl Fit {
-    /// Fits the model to cells that hold equally many replications.
+    /// Fits the model to cells with equal numbers of replications.
     pub(super) fn of(cells: Cells) -> Self {
         let predicted: Vec<Vec<f64>> =
             cells.iter().map(|line| line.iter().map(|cell| mean(cell)).collect()).collect();
@@ -93,7 +93,7 @@ impl Fit {
         }
     }
 
-    /// Each observation's prediction, residual and column.
+    /// Iterates over each observation's prediction, residual and column.
     pub(crate) fn points(&self) -> impl Iterator<Item = (f64, f64, usize)> + '_ {
         self.residuals.iter().zip(&self.predicted).flat_map(|(line, means)| {
             line.iter().zip(means).enumerate().flat_map(|(column, (cell, mean))| {
@@ -103,7 +103,7 @@ impl Fit {
     }
 }
 
-/// The mean, corrected once for the rounding of its sum, so that residuals do sum to zero.
+/// Returns the mean, corrected once for the rounding of its sum, so that residuals do sum to zero.
 fn mean(values: &[f64]) -> f64 {
     let number = values.len() as f64;
     let rough = values.iter().sum::<f64>() / number;

@@ -1,15 +1,15 @@
-//! Figures as a reader can trust them: as many digits as the interval leaves.
+//! Formats figures with as many digits as the interval makes certain.
 
 use super::effects::Estimate;
 use suite::words::fixed;
 
-/// Digits of figures that have no interval of their own.
+/// Digits of figures that have no interval.
 const DIGITS: i32 = 4;
 
-/// Figures outside of these powers of ten are written with an exponent.
+/// The powers of ten outside which figures are written with an exponent.
 const PLAIN: std::ops::Range<i32> = -5..9;
 
-/// A figure with so many digits as tables of sums and means need.
+/// Formats a figure with the digits that tables of sums and means need.
 pub(crate) fn figure(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -21,7 +21,7 @@ pub(crate) fn figure(value: f64) -> String {
     fixed(value, (DIGITS - 1 - power).max(0) as usize)
 }
 
-/// An estimate and its ends, to two digits of the interval's half width.
+/// Formats an estimate and its ends, to two digits of the interval's half width.
 pub(crate) fn interval(estimate: &Estimate) -> [String; 3] {
     let half = (estimate.high - estimate.low) / 2.0;
     let decimals = decimals(half);
@@ -31,18 +31,18 @@ pub(crate) fn interval(estimate: &Estimate) -> [String; 3] {
     })
 }
 
-/// A value to two digits of the half width of its interval.
+/// Formats a value to two digits of the half width of its interval.
 pub(crate) fn within(value: f64, half: f64) -> String {
     decimals(half).map_or_else(|| format!("{value:.3e}"), |decimals| fixed(value, decimals))
 }
 
-/// Decimals that show two digits of a half width; `None` if they would be too many to read.
+/// Returns the decimals that show two digits of a half width; `None` if they are too many to read.
 fn decimals(half: f64) -> Option<usize> {
     let power = if half > 0.0 { half.log10().floor() as i32 } else { 0 };
     PLAIN.contains(&power).then_some((1 - power).max(0) as usize)
 }
 
-/// A probability: small ones by their magnitude.
+/// Formats a probability; a small one by its magnitude.
 pub(crate) fn probability(p: f64) -> String {
     match p {
         p if p < 1e-300 => "<1e-300".to_owned(),

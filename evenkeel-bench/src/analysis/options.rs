@@ -10,17 +10,17 @@ use suite::named::named_twice;
 
 /// Judge runs by a two-factor full factorial design with replications.
 ///
-/// Reads the lines that `run --json` prints. Rows (factor A) are the benchmarks together with
-/// whatever else tells runs apart: variant, size, workers or processors, tasks, and every other
-/// field of text, whole numbers or true and false that varies and is no result. Columns (factor B)
-/// are the runtimes. Numbers with a fraction, lists, and the fields of inner objects (`steals.far`)
-/// are results.
+/// Reads the lines that `run --json` prints. Rows (factor A) are the benchmarks together with all
+/// other settings that tell runs apart: variant, size, workers or processors, tasks, and every
+/// other field of text, whole numbers or true and false that varies and is no result. Columns
+/// (factor B) are the runtimes. Numbers with a fraction, lists, and the fields of inner objects
+/// (`steals.far`) are results.
 ///
-/// What the tables of `run` do not count is left out here too: runs that others disturbed, and runs
-/// during which the distance of the cores changed; `--keep` takes them. Records that do not say so,
-/// as those of other programs, count.
+/// Runs that do not count in the tables of `run` are left out here too: runs that other processes
+/// disturbed, and runs during which the distance of the cores changed; `--keep` takes them. Records
+/// without these fields, such as those of other programs, count.
 ///
-/// Runs in which the cores lay nearer or farther (`regime`) are never mixed: the regime becomes
+/// Runs in which the cores were nearer or farther (`regime`) are never mixed: the regime becomes
 /// part of the rows too, unless there was one worker, and `--where regime=near` takes one regime,
 /// with all runs of one worker. To count it as chance instead, use `--pool regime`; a remark will
 /// say so. Serial runs are left out unless `--where runtime=serial,...` names them. Every cell
@@ -39,24 +39,24 @@ pub(crate) struct Options {
     /// The field that makes the columns
     #[arg(long, value_name = "FIELD", default_value = "runtime")]
     pub(crate) columns: String,
-    /// The figure to analyse: a number, or a list of them whose items are replications. Several,
-    /// separated by commas, are analysed one after the other [default: the first by which the
-    /// tables compare an experiment, or else that they show; of what this suite does not have, any
-    /// by which they compare, or seconds]
+    /// The figure to analyse: a number, or a list of replications. Several, separated by commas,
+    /// are analysed one after the other [default: the first figure by which the tables compare the
+    /// experiment, or else that they show; for experiments unknown to this suite, any figure by
+    /// which the tables compare, or seconds]
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     pub(crate) response: Vec<String>,
     /// The four metrics of the Cilk Locality evaluation, one after the other: time, work inflation,
-    /// scheduling and idle time, of records that have them, measured or simulated
+    /// scheduling and idle time, of measured or simulated records that have them
     #[arg(long, conflicts_with = "response")]
     pub(crate) metrics: bool,
     /// Takes only records in which FIELD has one of these values, or with `FIELD!=VALUE` none of
     /// them; may be given several times
     #[arg(long = "where", value_name = "FIELD=VALUE[,VALUE]", value_parser = condition)]
     pub(crate) conditions: Vec<Condition>,
-    /// Takes runs that do not count in the tables, too, separated by commas
+    /// Also takes runs that do not count in the tables, separated by commas
     #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',')]
     pub(crate) keep: Vec<Doubt>,
-    /// Fields whose differences count as chance: such runs are replications of each other
+    /// Fields with differences that count as chance: such runs are replications of each other
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     pub(crate) pool: Vec<String>,
     /// Confidence of intervals and of tabled F values, in percent
@@ -73,12 +73,12 @@ pub(crate) struct Options {
     pub(crate) report: Option<PathBuf>,
 }
 
-/// The four metrics, as records name them.
+/// The four metrics, by their fields in records.
 pub(super) const METRICS: [&str; 4] =
     ["seconds", "inflation_seconds", "scheduling_seconds", "idle_seconds"];
 
 impl Options {
-    /// The figures to analyse; `None` is the usual one of the records.
+    /// Returns the figures to analyse; `None` is the default of the records.
     pub(super) fn responses(&self) -> Vec<Option<&str>> {
         match (self.metrics, &self.response[..]) {
             (true, _) => METRICS.map(Some).to_vec(),
@@ -87,11 +87,11 @@ impl Options {
         }
     }
 
-    /// An error if a file, a field, a value or a contrast is named twice: a file that is read twice
-    /// would have twice its replications.
+    /// Returns an error if a file, a field, a value or a contrast is named twice: a file that is
+    /// read twice would have twice its replications.
     pub(super) fn each_once(&self) -> Result<(), Error> {
         let paths = self.files.iter().map(|file| file.display().to_string()).collect();
-        // Turned round, it is the same contrast.
+        // A pair in the opposite order is the same contrast.
         let pair = |Pair(one, other): &Pair| format!("{},{}", one.min(other), one.max(other));
         let values = |Condition { field, values, without }: &Condition| {
             let is = if *without { "!=" } else { "=" };
@@ -117,7 +117,7 @@ impl Options {
 /// Why a run does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Doubt {
-    /// Others took time of its cores
+    /// Other processes took time of its cores
     Disturbed,
     /// The distance of the cores changed during it
     Mixed,
@@ -143,12 +143,12 @@ pub(crate) enum Choice {
     Additive,
     /// Effects multiply: the additive model of the logarithms
     Multiplicative,
-    /// One after the other; the additive one alone where a response is not above zero
+    /// One after the other; only the additive one if a response is not above zero
     Both,
 }
 
 impl Choice {
-    /// The models to fit to responses that have logarithms, or have none.
+    /// Returns the models to fit to responses with or without logarithms.
     pub(crate) fn models(self, has_logarithms: bool) -> &'static [Model] {
         match (self, has_logarithms) {
             (Self::Multiplicative, _) => &[Model::Multiplicative],
@@ -158,12 +158,12 @@ impl Choice {
     }
 }
 
-/// A field and the values that it may have, or may not.
+/// A field with values that are required, or excluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Condition {
     pub(crate) field: String,
     pub(crate) values: Vec<String>,
-    /// Whether these are the values of records that are left out.
+    /// Whether records with these values are left out.
     pub(crate) without: bool,
 }
 
@@ -200,7 +200,7 @@ fn pair(text: &str) -> Result<Pair, String> {
 }
 
 fn percent(text: &str) -> Result<f64, String> {
-    // The bounds exclude what is not a number, too.
+    // The bounds also exclude NaN.
     match text.parse::<f64>() {
         Ok(percent) if (50.0..100.0).contains(&percent) => Ok(percent),
         _ => Err(format!("`{text}` is not a percentage from 50 to below 100")),

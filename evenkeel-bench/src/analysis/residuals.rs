@@ -1,20 +1,21 @@
-//! What the model assumes about the errors, and whether the residuals look like it.
+//! Checks the residuals against the model's assumptions about the errors.
 
 use super::distribution::{normal_above, normal_score};
 use super::model::{Fit, Model};
 
-/// Above this ratio of the largest to the smallest response effects hardly add: Jain asks for the
-/// logarithm when the ratio is "large" and gives no number; a power of ten is an estimate.
+/// The ratio of the largest to the smallest response above which effects hardly add. Jain asks for
+/// the logarithm when the ratio is "large" and gives no number; a power of ten is an estimate.
 const FAR_APART: f64 = 10.0;
 
-/// The least rank correlation at which the spread is said to change with the prediction: an
+/// The least rank correlation at which the spread counts as changing with the prediction: an
 /// estimate of what matters.
 const TREND: f64 = 0.3;
 
-/// A trend, or a run far off, is told if chance alone makes one in so small a share of designs.
+/// The share of designs in which chance alone makes a trend, or a run far off; only rarer ones are
+/// reported.
 const CHANCE: f64 = 0.01;
 
-/// Below this probability the residuals are not taken for normal: the customary 5 %.
+/// The probability below which the residuals do not count as normal: the customary 5 %.
 const NORMAL: f64 = 0.05;
 
 /// Figures about the residuals.
@@ -22,15 +23,15 @@ const NORMAL: f64 = 0.05;
 pub(crate) struct Checks {
     /// Rank correlation (Spearman's) of the residuals' size with the prediction.
     pub(crate) trend: f64,
-    /// The correlation from which on a trend is more than chance.
+    /// The correlation above which a trend is more than chance.
     pub(crate) trend_limit: f64,
     /// Correlation of the sorted residuals with normal scores: 1 for a straight plot.
     pub(crate) normality: f64,
     /// How often normal errors make a plot at most as straight.
     pub(crate) normal_p: f64,
-    /// The residual farthest from zero: row, column, and how many standard deviations.
+    /// The residual farthest from zero: row, column, and the number of standard deviations.
     pub(crate) farthest: (usize, usize, f64),
-    /// The number of standard deviations from which on that is more than chance.
+    /// The number of standard deviations above which that is more than chance.
     pub(crate) farthest_limit: f64,
 }
 
@@ -62,13 +63,13 @@ impl Checks {
             normality,
             normal_p: normal_p(normality, points.len()),
             farthest,
-            // Of so many normal variates each has its share of the chance.
+            // Each of the `number` normal variates has its share of the chance.
             farthest_limit: normal_score(1.0 - CHANCE / 2.0 / number),
         }
     }
 
-    /// The verdicts, one sentence each. `range` is of the responses themselves, and `name` names a
-    /// cell.
+    /// Returns the verdicts, one sentence each. `range` is that of the responses themselves, and
+    /// `name` names a cell.
     pub(crate) fn words(
         &self,
         model: Model,
@@ -132,13 +133,14 @@ impl Checks {
     }
 }
 
-/// Largest over smallest; `None` if one is not positive.
+/// Returns the ratio of the largest to the smallest value; `None` if one is not positive.
 pub(crate) fn range(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (min, max) = values.fold((f64::INFINITY, 0.0f64), |(a, b), v| (a.min(v), b.max(v)));
     (min > 0.0 && max.is_finite()).then(|| max / min)
 }
 
-/// The normal quantile-quantile plot: score, residual and column, ascending. Scores are Blom's.
+/// Makes the normal quantile-quantile plot: score, residual and column, ascending. Scores are
+/// Blom's.
 pub(crate) fn quantiles(fit: &Fit) -> Vec<(f64, f64, usize)> {
     let mut residuals: Vec<(f64, usize)> = fit.points().map(|(_, r, column)| (r, column)).collect();
     residuals.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -147,10 +149,10 @@ pub(crate) fn quantiles(fit: &Fit) -> Vec<(f64, f64, usize)> {
     residuals.into_iter().enumerate().map(|(rank, (r, column))| (score(rank), r, column)).collect()
 }
 
-/// How often so many normal variates make a quantile-quantile plot with at most this correlation:
-/// Royston's approximation for the test of Shapiro and Francia (*A pocket-calculator algorithm for
-/// the Shapiro-Francia test*, Statistics in Medicine 12, 1993), good for 5 to 5,000 variates.
-/// Residuals are a little less free than variates, so it is approximate.
+/// Returns how often `number` normal variates make a quantile-quantile plot with at most this
+/// correlation: Royston's approximation for the test of Shapiro and Francia (*A pocket-calculator
+/// algorithm for the Shapiro-Francia test*, Statistics in Medicine 12, 1993), good for 5 to 5,000
+/// variates. Residuals are a little less free than variates, so it is approximate.
 fn normal_p(correlation: f64, number: usize) -> f64 {
     let u = (number as f64).ln();
     let v = u.ln();
@@ -159,7 +161,7 @@ fn normal_p(correlation: f64, number: usize) -> f64 {
     normal_above(((1.0 - correlation * correlation).ln() - mean) / deviation)
 }
 
-/// Pearson's correlation; 0 if either does not vary.
+/// Returns Pearson's correlation; 0 if either side does not vary.
 fn correlation(x: &[f64], y: &[f64]) -> f64 {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (mean_x, mean_y) = (mean(x), mean(y));
@@ -170,7 +172,7 @@ fn correlation(x: &[f64], y: &[f64]) -> f64 {
     if of_x * of_y > 0.0 { both / (of_x * of_y).sqrt() } else { 0.0 }
 }
 
-/// Ranks from 1; equal values share the mean of theirs.
+/// Returns the ranks, from 1; equal values share the mean of their ranks.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));

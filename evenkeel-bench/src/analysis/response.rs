@@ -1,8 +1,8 @@
-//! Which figure of a record is analysed, and in which unit it is shown.
+//! Chooses the figure of a record to analyse, and the unit in which it is shown.
 //!
-//! Of an experiment that a family has, it is the figure that the family compares it by. Of another
-//! one it is the first that any family compares by, or its seconds, unless a count beside them says
-//! that they are only how long it was measured.
+//! For an experiment of a family, it is the figure by which the family compares it. For another
+//! experiment it is the first figure by which any family compares, or else the record's seconds. A
+//! count beside the seconds rules them out: then they are only the duration of the measurement.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,25 +15,25 @@ use super::known;
 use super::selection;
 use suite::quantity::Better;
 
-/// The figure that is analysed.
+/// The analysed figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Response {
-    /// The field's name.
+    /// The name of the field.
     pub(crate) field: String,
-    /// The unit in which it is shown; empty if it is not known.
+    /// The unit in which it is shown; empty if unknown.
     pub(crate) unit: String,
-    /// Which of two is the better one, where the families say it.
+    /// Which of two figures is better, if the families say it.
     pub(crate) better: Option<Better>,
 }
 
 impl Response {
-    /// The unit in brackets, after a space; nothing if there is none.
+    /// Returns the unit in brackets, after a space; empty if there is none.
     pub(crate) fn bracketed(&self) -> String {
         if self.unit.is_empty() { String::new() } else { format!(" ({})", self.unit) }
     }
 }
 
-/// Seconds of a run; of all repeats, a list with an item per replication.
+/// The field with the seconds of a run, or a list with an item per replication.
 const SECONDS: &str = "seconds";
 
 /// Reads the response of each line: one value, or a replication per item of a list.
@@ -81,7 +81,7 @@ fn name(line: &Line) -> String {
     format!("{} on {} ({})", what.join(" "), text("runtime").unwrap_or_default(), line.place)
 }
 
-/// The figure that a record is about.
+/// Returns the figure that a record is about.
 pub(crate) fn usual(line: &Line) -> Option<&'static str> {
     match known::of(line) {
         Some(experiment) => experiment.analysed(|field| line.fields.contains_key(field)),
@@ -89,7 +89,7 @@ pub(crate) fn usual(line: &Line) -> Option<&'static str> {
     }
 }
 
-/// The figure of a record of an experiment that no family has.
+/// Returns the figure of a record of an experiment that no family has.
 fn of_unknown(line: &Line) -> Option<&'static str> {
     let holds = |field: &str| line.fields.get(field);
     if holds(SECONDS).is_some_and(Value::is_array) {
@@ -101,7 +101,7 @@ fn of_unknown(line: &Line) -> Option<&'static str> {
     known::compared().find(positive).or_else(seconds)
 }
 
-/// How to choose one of several figures, by what only its records are of.
+/// Returns how to choose each of several figures: by a condition that only its records meet.
 fn ways(found: &BTreeMap<&str, Vec<&Line>>) -> Vec<String> {
     let way = |(field, lines): (&&str, &Vec<&Line>)| {
         let others = || found.iter().filter(|(other, _)| *other != field).flat_map(|(_, of)| of);
@@ -154,7 +154,7 @@ fn numbers(line: &Line, field: &str) -> Result<Vec<f64>, Error> {
     }
 }
 
-/// Which of two figures is the better one, as all experiments say that show it.
+/// Returns which of two figures is better, if all experiments that show it agree.
 fn better(field: &str, lines: &[Line]) -> Option<Better> {
     let says = |line: &Line| known::quantity(line, field).map(|quantity| quantity.better);
     let mut all = lines.iter().map(says);
@@ -163,7 +163,7 @@ fn better(field: &str, lines: &[Line]) -> Option<Better> {
     (first != Better::Neither && all.all(is_same)).then_some(first)
 }
 
-/// The unit that keeps the figures short, and its size in the field's own unit.
+/// Returns the unit that keeps the figures short, and its size in the field's own unit.
 fn unit(field: &str, lines: &[Line], values: &[Vec<f64>]) -> (String, f64) {
     if is_in_seconds(field) {
         let all = values.iter().flatten().map(|value| value.abs()).filter(|value| *value > 0.0);
@@ -186,12 +186,12 @@ fn unit(field: &str, lines: &[Line], values: &[Vec<f64>]) -> (String, f64) {
     (unit, 1.0)
 }
 
-/// The unit in the name of a quantity, such as `late p99.9, µs` or `million ops/s`.
+/// Returns the unit in the name of a quantity, such as `late p99.9, µs` or `million ops/s`.
 fn told(quantity: &str) -> &str {
     quantity.rsplit(", ").next().unwrap_or(quantity)
 }
 
-/// The unit in the name of a field.
+/// Returns the unit in the name of a field.
 fn named(field: &str) -> String {
     let last = field.rsplit('.').next().unwrap_or(field);
     let has = |unit: &str| last.split('_').any(|word| word == unit);
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
     use crate::analysis::input;
 
-    /// The figure of a record with these fields.
+    /// Returns the figure of a record with these fields.
     fn of(fields: &str) -> Option<&'static str> {
         usual(&input::parse("runs", &format!("{{{fields}}}")).unwrap()[0])
     }

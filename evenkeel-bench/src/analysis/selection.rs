@@ -1,4 +1,4 @@
-//! Which records take part, and what a reader must know about them.
+//! Selects records, and makes remarks about the selection.
 
 use std::collections::BTreeSet;
 
@@ -19,9 +19,9 @@ use suite::words::count;
 pub(super) struct Selection {
     pub(super) lines: Vec<Line>,
     pub(super) remarks: Vec<String>,
-    /// Whether serial runs were there and are not among the lines.
+    /// Whether serial runs were left out.
     pub(super) without_serial: bool,
-    /// What was left out because it does not count, in a sentence.
+    /// A sentence about the runs that were left out because they do not count.
     pub(super) left_out: Option<String>,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn select(mut lines: Vec<Line>, options: &Options) -> Result<Selectio
     Ok(Selection { lines, remarks, without_serial: serial > 0, left_out })
 }
 
-/// An error unless some record has the field.
+/// Returns an error unless some record has the field.
 pub(super) fn known(lines: &[Line], field: &str) -> Result<(), Error> {
     if field == DNC || lines.iter().any(|line| line.fields.contains_key(field)) {
         return Ok(());
@@ -93,14 +93,14 @@ pub(super) fn known(lines: &[Line], field: &str) -> Result<(), Error> {
     Err(Error::UnknownField { field: field.to_owned(), known })
 }
 
-/// Whether no line travels between cores: with one worker the regime does not matter, nor does it
-/// to memory.
+/// Returns whether no cache line travels between cores, so that the regime does not matter: with
+/// one worker, and in experiments on memory.
 fn is_alone(line: &Line) -> bool {
     line.text("workers").as_deref() == Some("1")
         || known::of(line).is_some_and(|experiment| !experiment.depends_on_distance)
 }
 
-/// A record without a regime is as good in any.
+/// Returns whether a record meets a condition. A record without a regime fits any regime.
 fn meets(line: &Line, Condition { field, values, without }: &Condition) -> bool {
     match line.text(field) {
         Some(value) => values.contains(&value) != *without,
@@ -121,7 +121,7 @@ fn repeated(lines: &[Line]) -> Option<String> {
 }
 
 impl Doubt {
-    /// Whether this is why the suite would not count a run.
+    /// Returns whether this is the reason why the suite would not count a run.
     fn is_of(self, line: &Line) -> bool {
         let share = line.fields.get("cpu_share").and_then(Value::as_f64).unwrap_or(QUIET);
         match self {
@@ -138,10 +138,10 @@ impl Doubt {
     }
 }
 
-/// The share of the cores' time that a run had whose record does not say it.
+/// The assumed share of the cores' time of a run without this field.
 const QUIET: f64 = 1.0;
 
-/// What the suite's rule says of a run that had this share of its cores' time, in a row of its own
+/// Applies the suite's rule to a run with this share of its cores' time, in a row of its own
 /// regime.
 fn counts(line: &Line, cpu_share: f64, regime: Option<String>) -> Counts {
     let own = regime.clone().unwrap_or_default().into();
@@ -157,12 +157,13 @@ fn counts(line: &Line, cpu_share: f64, regime: Option<String>) -> Counts {
     enough::counts(&record, regime.as_deref())
 }
 
-/// Whether the suite would not count a run.
+/// Returns whether the suite would not count a run.
 pub(super) fn is_doubtful(line: &Line) -> bool {
     Doubt::ALL.into_iter().any(|doubt| doubt.is_of(line))
 }
 
-/// Leaves out what the suite would not count, unless it is to be kept, and says so.
+/// Leaves out the runs that the suite would not count, except those in `keep`, and returns a
+/// sentence about them.
 fn without_doubtful(lines: &mut Vec<Line>, keep: &[Doubt]) -> Option<String> {
     let (mut said, mut names) = (Vec::new(), Vec::new());
     for doubt in Doubt::ALL.into_iter().filter(|doubt| !keep.contains(doubt)) {
@@ -178,7 +179,7 @@ fn without_doubtful(lines: &mut Vec<Line>, keep: &[Doubt]) -> Option<String> {
     (!said.is_empty()).then(|| format!("Left out: {}; --keep {names} takes them.", said.join("; ")))
 }
 
-/// Tells of what the suite would not count and is among the lines.
+/// Returns remarks on the kept runs that the suite would not count.
 fn kept(lines: &[Line]) -> impl Iterator<Item = String> {
     Doubt::ALL.into_iter().filter_map(|doubt| {
         let number = lines.iter().filter(|line| doubt.is_of(line)).count();

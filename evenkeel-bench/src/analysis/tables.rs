@@ -1,4 +1,4 @@
-//! Every table of an analysis, as words: printed and drawn alike.
+//! Makes every table of an analysis, in words: the same for print and page.
 
 use super::effects::Estimate;
 use super::numbers::{figure, interval, probability, within};
@@ -7,7 +7,7 @@ use super::{Analysis, Contrast, Design, Model};
 use suite::quantity::Better;
 use suite::words::count;
 
-/// The mark of an effect that could be none.
+/// The mark of an effect that could be zero.
 pub(crate) const MAYBE: &str = "~";
 
 /// A table: the first column names the lines, the others are figures.
@@ -15,11 +15,11 @@ pub(crate) struct Table {
     pub(crate) title: String,
     pub(crate) heading: Vec<String>,
     pub(crate) lines: Vec<Vec<String>>,
-    /// What a reader must know beside it; may be empty.
+    /// A note for the reader; may be empty.
     pub(crate) note: String,
 }
 
-/// The design in one sentence.
+/// Describes the design in one sentence.
 pub(crate) fn design(design: &Design) -> String {
     let (rows, columns) = (design.rows.levels.len(), design.columns.levels.len());
     let mut shown = match design.response.unit.as_str() {
@@ -39,14 +39,14 @@ pub(crate) fn design(design: &Design) -> String {
     )
 }
 
-/// What is the same in all runs, and all remarks.
+/// Returns the settings shared by all runs, and all remarks.
 pub(crate) fn notes(design: &Design) -> Vec<String> {
     let same = (!design.everywhere.is_empty())
         .then(|| format!("Everywhere: {}.", design.everywhere.join(", ")));
     same.into_iter().chain(design.remarks.iter().cloned()).collect()
 }
 
-/// What a model says, as a formula.
+/// Returns a model as a formula.
 pub(crate) fn formula(model: Model) -> &'static str {
     match model {
         Model::Additive => "response = mean + row + column + interaction + error",
@@ -56,7 +56,7 @@ pub(crate) fn formula(model: Model) -> &'static str {
     }
 }
 
-/// Arithmetic means of all cells.
+/// Makes the table of the arithmetic means of all cells.
 pub(crate) fn means(design: &Design) -> Table {
     let mean = |values: &mut dyn Iterator<Item = f64>| {
         let (sum, number) = values.fold((0.0, 0), |(sum, number), v| (sum + v, number + 1));
@@ -82,7 +82,7 @@ pub(crate) fn means(design: &Design) -> Table {
     Table { title, heading, lines, note: String::new() }
 }
 
-/// All tables of one model.
+/// Makes all tables of one model.
 pub(crate) fn of(design: &Design, analysis: &Analysis) -> Vec<Table> {
     let mut tables = vec![variance(design, analysis), effects(design, analysis)];
     tables.push(interactions(design, analysis));
@@ -90,7 +90,7 @@ pub(crate) fn of(design: &Design, analysis: &Analysis) -> Vec<Table> {
     tables
 }
 
-/// The verdicts on the assumptions.
+/// Returns the verdicts on the assumptions.
 pub(crate) fn checks(design: &Design, analysis: &Analysis) -> Vec<String> {
     let range = super::residuals::range(design.cells.iter().flatten().flatten().copied());
     analysis.checks.words(analysis.model, range, |row, column| design.name(row, column))
@@ -158,7 +158,8 @@ fn variance(design: &Design, analysis: &Analysis) -> Table {
     Table { title, heading: heading.map(str::to_owned).to_vec(), lines, note }
 }
 
-/// A share in percent, with at most so many decimals where they are zeros.
+/// Formats a share in percent, with `decimals` decimals; if these are more than two, without
+/// trailing zeros.
 fn percent(share: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", share * 100.0);
     if decimals > 2 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
@@ -214,7 +215,7 @@ fn interactions(design: &Design, analysis: &Analysis) -> Table {
             false => within(estimate.value, half),
             true => within(10f64.powf(estimate.value), factor - 1.0),
         };
-        // The mark keeps its place, so that figures stay under each other.
+        // The mark keeps its position, so that figures stay aligned.
         format!("{text} {}", if estimate.includes_zero() { MAYBE } else { " " })
     };
     let mut heading = vec![design.rows.name()];
@@ -248,7 +249,7 @@ fn contrasts(design: &Design, analysis: &Analysis) -> Table {
         let mark = if estimate.includes_zero() { MAYBE } else { " " };
         format!("{value} [{low}, {high}] {mark}")
     };
-    // Two places for the marks.
+    // Two columns for the marks.
     let name = |contrast: &Contrast| format!("{}  ", pair(design, analysis.model, contrast));
     let contrasts = &analysis.contrasts;
     let mut heading = vec![design.rows.name()];
@@ -277,14 +278,14 @@ fn contrasts(design: &Design, analysis: &Analysis) -> Table {
     Table { title, heading, lines, note }
 }
 
-/// What a contrast is of, such as `evenkeel / rayon`.
+/// Returns the name of a contrast, such as `evenkeel / rayon`.
 pub(crate) fn pair(design: &Design, model: Model, contrast: &Contrast) -> String {
     let (one, other) = contrast.pair;
     let sign = if model == Model::Additive { "-" } else { "/" };
     format!("{} {sign} {}", design.columns.levels[one], design.columns.levels[other])
 }
 
-/// An estimate as its picture shows it.
+/// Formats an estimate for its picture.
 pub(crate) fn value(estimate: &Estimate, model: Model) -> String {
     let estimate = if model == Model::Additive { *estimate } else { estimate.as_factor() };
     let [value, ..] = interval(&estimate);

@@ -1,5 +1,5 @@
-//! The arithmetic beside published examples and another package, and properties that hold for any
-//! data.
+//! Compares the arithmetic with published examples and another package, and checks properties that
+//! hold for any data.
 
 use clap::Parser;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::families;
 use suite::kit::random::Random;
 use suite::read;
 
-/// The options as the command line gives them.
+/// The options of the command line.
 #[derive(Parser)]
 struct Line {
     #[command(flatten)]
@@ -23,7 +23,7 @@ fn options(line: &str) -> Options {
         .options
 }
 
-/// Analyses lines of JSON as the command does.
+/// Analyses lines of JSON like the command.
 fn analysed(text: &str, line: &str) -> Result<(Design, Vec<Analysis>), Error> {
     let options = options(line);
     analyse(input::parse("runs", text)?, &options, options.responses()[0])
@@ -34,9 +34,9 @@ fn near(found: f64, expected: f64, tolerance: f64, what: &str) {
     assert!(difference <= tolerance, "{what}: {found} instead of {expected}");
 }
 
-/// R. Jain, *The Art of Computer Systems Performance Analysis*, example 22.1: sizes of five
-/// workloads' code on four processors. The data are those of table 22.1, whose logarithms are in
-/// table 22.2.
+/// R. Jain, *The Art of Computer Systems Performance Analysis*, example 22.1: code sizes of five
+/// workloads on four processors. The data are those of table 22.1; their logarithms are in table
+/// 22.2.
 #[test]
 fn the_code_size_study_comes_out_as_published() {
     let text = include_str!("../../tests/data/code-size.jsonl");
@@ -110,7 +110,7 @@ fn tooth_growth_comes_out_as_from_r() {
 }
 
 fn estimate(found: &Estimate, expected: &Value, what: &str) {
-    // An effect near zero is a difference of figures of the size of its interval.
+    // An effect near zero is a difference of figures as large as its interval.
     let number = |name: &str| expected[name].as_f64().unwrap();
     let size = number("value").abs().max(number("high") - number("low"));
     for (found, name) in [(found.value, "value"), (found.low, "low"), (found.high, "high")] {
@@ -128,7 +128,7 @@ fn random_data_come_out_as_from_statsmodels() {
     for model in ["additive", "multiplicative"] {
         let expected = &expected[model];
         let (mut design, _) = analysed(text, "").unwrap();
-        // The expected figures are of seconds.
+        // The expected figures are in seconds.
         assert_eq!(design.response.unit, "ms");
         for value in design.cells.iter_mut().flatten().flatten() {
             *value /= 1e3;
@@ -250,7 +250,8 @@ fn squares_that_vanish_are_refused_as_too_small() {
     let subnormal = [["5e-324", "1e-310"], ["2e-310", "3e-320"], ["4e-315", "5e-312"]];
     let subnormal = two_by_two([subnormal[0], subnormal[1], subnormal[2], ["1e-311", "7e-318"]]);
     let small = two_by_two([["1e-200", "2e-200"]; 4]);
-    // The squares of the responses are there, and of the errors few digits.
+    // The squares of the responses are normal numbers, and the squares of the errors have few
+    // digits.
     let errors_vanish = [["1e-155", "1.000000001e-155"], ["2e-155", "2.000000002e-155"]];
     let errors_vanish =
         two_by_two([errors_vanish[0], errors_vanish[1], ["3e-155"; 2], ["9e-155"; 2]]);
@@ -262,7 +263,7 @@ fn squares_that_vanish_are_refused_as_too_small() {
         let (_, analyses) = analysed(&text, "--model multiplicative").unwrap();
         assert!(analyses[0].variance.total > 0.0);
     }
-    // What is measured is far from there.
+    // Measured values are far from these limits.
     let nanoseconds = two_by_two([["1e-9", "2e-9"]; 4]);
     assert!(analysed(&nanoseconds, "--model additive").is_ok());
 }
@@ -275,7 +276,7 @@ fn responses_with_the_same_logarithm_have_no_errors() {
     assert!(matches!(error, Error::ZeroVariance), "{error}");
 }
 
-/// A grid of two programs on two runtimes, twice each, whose inflation is below zero somewhere.
+/// A grid of two programs on two runtimes, twice each, with some inflation below zero.
 fn metrics() -> String {
     let record = |bench: &str, runtime: &str, seconds: f64| {
         let inflation = seconds - 1.5;
@@ -312,7 +313,8 @@ fn records_without_the_four_metrics_are_left_out_and_counted() {
     assert!(error.contains("no record has a field `inflation_seconds`"), "{error}");
 }
 
-/// What earlier releases have written of each family, the figure that it is about, and its rows.
+/// Files of earlier releases: each family, its records, the figure that they are about, and the
+/// number of rows.
 const OLD: [(&str, &str, &str, usize); 7] = [
     ("scheduling", include_str!("../../tests/data/old/scheduling.jsonl"), "ns_per_op_per_proc", 3),
     ("mixed", include_str!("../../tests/data/old/mixed.jsonl"), "computations_per_second", 2),
@@ -331,7 +333,7 @@ const OLD: [(&str, &str, &str, usize); 7] = [
 #[test]
 fn what_earlier_releases_wrote_of_each_family_stands_beside_what_this_one_writes() {
     for (name, old, response, rows) in OLD {
-        // Contended monitors did not say how long the longest wait was.
+        // Old records of contended monitors lack the longest wait.
         let line = match name {
             "concurrency" => format!("--response {response} --keep disturbed"),
             _ => "--keep disturbed".to_owned(),

@@ -1,10 +1,10 @@
-//! The analysis in the terminal.
+//! Prints the analysis to the terminal.
 
 use super::tables::{self, Table};
 use super::{Analysis, Design};
 use suite::table::{Plain, unbroken, wrapped};
 
-/// Lays out the design, the means, and each model in turn, in so many columns of letters.
+/// Lays out the design, the means, and each model in turn, in `width` columns.
 pub(super) fn render(design: &Design, analyses: &[Analysis], width: Option<u16>) -> String {
     let mut text = wrapped(&format!("design: {}", tables::design(design)), width);
     for note in tables::notes(design) {
@@ -26,7 +26,7 @@ pub(super) fn render(design: &Design, analyses: &[Analysis], width: Option<u16>)
     text
 }
 
-/// A table with its title and its note, after an empty line.
+/// Lays out a table with its title and its note, after an empty line.
 pub(crate) fn table(Table { title, heading, lines, note }: Table, width: Option<u16>) -> String {
     let figures = 1..heading.len();
     let table = unbroken(&Plain { heading, lines, figures }, width);

@@ -1,13 +1,13 @@
-//! The analysis of variance: how much of the variation each factor explains, and whether chance
-//! could have made it.
+//! The analysis of variance: which part of the variation each factor explains, and whether chance
+//! could have caused it.
 
 use super::design::all_equal;
 use super::distribution::{f_above, f_below};
 use super::error::Error;
 use super::model::Fit;
 
-/// The least variation that is analysed. Its parts may be smaller by the square of what rounding
-/// leaves of a response; below this they would lose digits, as numbers near zero do, or vanish.
+/// The least variation that is analysed. Its parts may be smaller by the square of the rounding
+/// unit; below this limit they would lose digits, as numbers near zero do, or vanish.
 const LEAST: f64 = f64::MIN_POSITIVE / (f64::EPSILON * f64::EPSILON);
 
 /// One source of variation.
@@ -27,14 +27,14 @@ pub(crate) struct Test {
     pub(crate) component: Component,
     /// Its mean square over the errors'.
     pub(crate) f: f64,
-    /// What chance stays below with the confidence asked for.
+    /// The F value that chance stays below with the requested confidence.
     pub(crate) f_table: f64,
     /// The probability that chance alone makes an F as large.
     pub(crate) p: f64,
 }
 
 impl Test {
-    /// Whether more than chance is at work, at the confidence asked for.
+    /// Returns whether more than chance is at work, at the requested confidence.
     pub(crate) fn is_significant(&self) -> bool {
         self.f > self.f_table
     }
@@ -43,25 +43,25 @@ impl Test {
 /// The table of the analysis of variance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Variance {
-    /// Observations in all: the degrees of freedom of `y`.
+    /// The number of observations: the degrees of freedom of `y`.
     pub(crate) observations: usize,
-    /// Sum of the squared observations.
+    /// The sum of the squared observations.
     pub(crate) y: f64,
-    /// Of the mean, for every observation.
+    /// The sum of squares of the mean, once for every observation.
     pub(crate) mean: f64,
-    /// Around the mean: the variation that the others add up to.
+    /// The sum of squares around the mean: the sum of the four components below.
     pub(crate) total: f64,
-    /// A.
+    /// Factor A.
     pub(crate) rows: Test,
-    /// B.
+    /// Factor B.
     pub(crate) columns: Test,
-    /// AB.
+    /// The interactions AB.
     pub(crate) interactions: Test,
     pub(crate) errors: Component,
 }
 
 impl Variance {
-    /// Analyses a fit, unless its squares cannot be added or its cells have no errors.
+    /// Analyses a fit. Returns an error if its squares cannot be added or its cells have no errors.
     pub(super) fn of(fit: &Fit, confidence: f64) -> Result<Self, Error> {
         let (a, b, r) = (fit.rows.len(), fit.columns.len(), fit.replications);
         let n = a * b * r;
@@ -74,7 +74,7 @@ impl Variance {
         if !(y.is_finite() && total.is_finite()) {
             return Err(Error::TooLarge);
         }
-        // Responses that differ may have the same logarithm.
+        // Different responses may have the same logarithm.
         if all_equal(&fit.observed) {
             return Err(Error::ZeroVariance);
         }

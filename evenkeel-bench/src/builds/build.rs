@@ -1,5 +1,5 @@
-//! How a program of this suite was built. Each says it with its `--version`, so that another build
-//! can be asked, and nobody has to be believed.
+//! How a program of this suite was built. Each program prints it with `--version`, so that one
+//! build can ask another instead of trusting its user.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,36 +10,36 @@ use suite::asked::Usage;
 use suite::named::named;
 
 named! {
-    /// How a program was built, as `build.rs` finds.
+    /// How a program was built, as found by `build.rs`.
     pub(crate) enum Build as "build" {
-        /// As this workspace builds for speed.
+        /// Optimised, as this workspace builds for speed.
         Tuned = "tuned": "the release profile of this workspace: one unit of code generation, and \
             optimisation across crates",
-        /// As most users build.
+        /// Built as most users build.
         Default = "default": "`cargo build --profile default-build`, as Cargo builds without a \
             profile",
-        /// For tests.
+        /// Built for tests.
         Debug = "debug": "a debug build, whose figures say nothing",
-        /// In a way that is not known.
+        /// Built in an unknown way.
         Other = "other": "a build by another profile, or by one that the environment overrides",
     }
 }
 
-/// What `--version` says behind the name of the program.
+/// The output of `--version` after the name of the program.
 pub(crate) const VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), " (", env!("EVENKEEL_BENCH_BUILD"), ")");
 
-/// What stands before the name of the build.
+/// The output of `--version` before the name of the build.
 const BEFORE: &str = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION"), " (");
 
 impl Build {
-    /// That of this program.
+    /// Returns the build of this program.
     pub(super) fn this() -> anyhow::Result<Build> {
         Ok(env!("EVENKEEL_BENCH_BUILD").parse()?)
     }
 
-    /// That of another program, which must be of this version of the suite: others may measure
-    /// other things by the same names.
+    /// Returns the build of another program. It must be of this version of the suite: other
+    /// versions may measure other things by the same names.
     pub(super) fn of(program: &Path) -> anyhow::Result<Build> {
         let output = Command::new(program)
             .arg("--version")
@@ -58,7 +58,7 @@ impl Build {
     }
 }
 
-/// The build that `--version` tells of.
+/// Parses the build from the output of `--version`.
 fn told(said: &str) -> Option<Build> {
     said.trim().strip_prefix(BEFORE)?.strip_suffix(')')?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! What `run` can be told, and what all families of experiments read of it.
+//! The options of `run`, and the part of them that all families of experiments read.
 
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -13,13 +13,13 @@ use suite::asked::number;
 use suite::named::named_twice;
 use suite::output::note;
 
-/// The most processors that can be asked for: the runtime's own bound.
+/// The most processors: the runtime's own bound.
 const MOST_PROCS: u16 = 1024;
-/// The most tasks per processor: above it a mistyped number exhausts the memory.
+/// The most tasks per processor: a mistyped larger number would exhaust the memory.
 const MOST_TASKS: i64 = 1_000_000;
 /// The most repeats.
 const MOST_REPEATS: i64 = 10_000;
-/// The measured time of a run unless it is said.
+/// The default of the measured time of a run.
 const USUAL_TIME: Duration = Duration::from_millis(500);
 /// The longest measured time, in seconds.
 const MOST_SECONDS: f64 = 3600.0;
@@ -27,7 +27,7 @@ const MOST_SECONDS: f64 = 3600.0;
 /// The options of `run`.
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
-    /// The whole line. It comes first, since each field that follows takes its own out of it.
+    /// The whole line. It comes first, since each later field takes its own options out of it.
     #[command(flatten)]
     pub(super) line: families::Options,
     /// Experiments or fork-join programs, separated by commas; `list` names them
@@ -44,7 +44,7 @@ pub(super) struct RunArgs {
     pub(super) procs: Vec<u16>,
     /// Fork-join programs: sizes, separated by commas; mixed: the size of its computations
     /// [default: each program's usual one]; ctxswitch, mutex, schedint, schedext, creation: the
-    /// number of rounds [default: what takes the time of --seconds]
+    /// number of rounds [default: as many as take the time of --seconds]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = |text: &str| number(text, 0..=usize::MAX, "size"))]
     pub(super) n: Vec<usize>,
@@ -62,7 +62,7 @@ pub(super) struct RunArgs {
     #[arg(long, visible_alias = "reps", value_name = "R", default_value_t = 3,
           value_parser = value_parser!(u32).range(1..=MOST_REPEATS))]
     pub(super) repeats: u32,
-    /// Where the random choices begin
+    /// The seed of the random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) seed: u64,
     /// Print one JSON line per run, and nothing else, on standard output
@@ -74,12 +74,12 @@ pub(super) struct RunArgs {
 }
 
 impl RunArgs {
-    /// The measured time of each run.
+    /// Returns the measured time of each run.
     pub(super) fn time(&self) -> Duration {
         self.seconds.unwrap_or(USUAL_TIME)
     }
 
-    /// An error if a list names something twice.
+    /// Returns an error if a list names something twice.
     pub(super) fn each_once(&self) -> Result<(), Usage> {
         once("--bench", &self.bench)?;
         once("--runtime", &self.runtime)?;
@@ -89,7 +89,7 @@ impl RunArgs {
     }
 }
 
-/// An error if the list of an option names something twice.
+/// Returns an error if the list of an option names something twice.
 pub(super) fn once<T: Display + PartialEq>(option: &str, list: &[T]) -> Result<(), Usage> {
     match named_twice(list) {
         None => Ok(()),
@@ -100,7 +100,7 @@ pub(super) fn once<T: Display + PartialEq>(option: &str, list: &[T]) -> Result<(
 fn seconds(text: &str) -> Result<Duration, String> {
     let asked = || format!("`{text}` is not a number above 0 and up to {MOST_SECONDS}");
     let seconds: f64 = text.parse().map_err(|_| asked())?;
-    // The bounds exclude what is not a number, too.
+    // The bounds also exclude NaN.
     if seconds > 0.0 && seconds <= MOST_SECONDS {
         Ok(Duration::from_secs_f64(seconds))
     } else {
@@ -108,7 +108,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// The numbers of processors asked for, or one and all.
+/// Returns the numbers of processors: those on the command line, or one and all.
 pub(super) fn procs(args: &RunArgs) -> Vec<usize> {
     if args.procs.is_empty() {
         return affinity::processor_counts(affinity::cores().len());
@@ -116,7 +116,7 @@ pub(super) fn procs(args: &RunArgs) -> Vec<usize> {
     args.procs.iter().map(|&procs| usize::from(procs)).collect()
 }
 
-/// Says that there are more processors than cores, if there are.
+/// Prints a note if there are more processors than cores.
 pub(super) fn crowded(procs: usize) {
     let cores = affinity::cores().len();
     if procs > cores {

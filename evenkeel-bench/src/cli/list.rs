@@ -1,4 +1,4 @@
-//! `list`: the experiments, who runs them, and what is missing.
+//! `list`: the experiments, the runtimes that run them, and the missing ones.
 
 use crate::families::FAMILIES;
 use suite::description::{Description, Experiment};
@@ -7,10 +7,10 @@ use suite::misses;
 use suite::output::print;
 use suite::table::{self, wrapped};
 
-/// The columns of letters of a name.
+/// The width of a name, in columns.
 const NAME: usize = 26;
 
-/// The columns of letters that what stands beside the names is worth.
+/// The least width of the text beside the names, in columns.
 const BESIDE: usize = 30;
 
 /// Prints the experiments, and the runtimes found and missing.
@@ -53,7 +53,7 @@ fn runtimes(entry: &Entry, width: Option<u16>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A name, and beside it what it stands for, or below it where one of them needs the place.
+/// Formats a name with its meaning beside it, or below it if one of them needs the space.
 fn item(name: &str, what: &str, width: Option<u16>) -> String {
     let Some(columns) = width.map(usize::from) else {
         return format!("  {name:<NAME$} {what}\n");

@@ -1,4 +1,4 @@
-//! `run`: chosen experiments of one family, with what the user asks of them.
+//! `run`: chosen experiments of one family, with the user's options.
 
 use anyhow::{Context, bail};
 use clap::parser::ValueSource;
@@ -22,7 +22,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     let mut measured = Measured::nothing(entry);
     let mut part = (entry.asked)(&asked(args, &measured.of))?;
     if let Some(dir) = &args.report {
-        // A folder that cannot be written is found out before minutes are spent.
+        // Detects a folder that cannot be written before minutes are spent.
         report::prepare(dir)?;
     }
     part.build()?;
@@ -33,7 +33,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
                 crowded(case.workers);
                 // One row may take a minute, and the table comes last.
                 note!("{case}");
-                // A signal is looked for after a run: a row that is named is measured.
+                // Signals are checked after a run: every row that was announced is measured.
                 return Ok(());
             }
             Event::Ran(record) => {
@@ -50,7 +50,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         }
         interrupt::check()
     };
-    // What was measured before a failure is shown and kept as well.
+    // Runs measured before a failure are shown and kept as well.
     let measuring = part.measure(&mut Bound::rows(args.repeats as usize), &mut each);
     let failure = measuring.map_err(interrupt::why);
     let Measured { of, records, absent } = &measured;
@@ -68,12 +68,12 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     }
     let failure = match failure {
         failure if records.is_empty() => failure,
-        failure => failure.context("not all was measured; the figures are of what was"),
+        failure => failure.context("not all was measured; the figures cover what was"),
     };
     last(&text, failure.and(page.transpose().map(drop)))
 }
 
-/// The family that all experiments named are of.
+/// Returns the family to which all named experiments belong.
 fn chosen(args: &RunArgs) -> anyhow::Result<&'static Entry> {
     let names = &args.bench;
     let known: Vec<Vec<&str>> = FAMILIES.iter().map(|entry| (entry.describe)().names()).collect();
@@ -91,7 +91,7 @@ fn chosen(args: &RunArgs) -> anyhow::Result<&'static Entry> {
         let apart = format!("{own} has columns of its own, not those of {other}");
         bail!(Usage(format!("{apart}: run them in two commands")));
     }
-    // Options of other families mean nothing here.
+    // Options of other families have no meaning here.
     for entry in FAMILIES.iter().enumerate().filter(|(at, _)| *at != place).map(|(_, of)| of) {
         let own = (entry.options)(Command::new("run"));
         let mut options = own.get_arguments().map(|option| option.get_id().as_str());
@@ -103,7 +103,7 @@ fn chosen(args: &RunArgs) -> anyhow::Result<&'static Entry> {
     Ok(&FAMILIES[place])
 }
 
-/// What a family reads of the command line.
+/// Returns the part of the command line that a family reads.
 pub(super) fn asked(args: &RunArgs, of: &Description) -> Asked {
     let options = RunArgs::augment_args(Command::new("run"));
     let names = options.get_arguments().map(|option| option.get_id().as_str());
@@ -121,7 +121,7 @@ pub(super) fn asked(args: &RunArgs, of: &Description) -> Asked {
     }
 }
 
-/// Whether an option stands on the command line.
+/// Returns whether an option is on the command line.
 fn is_given(args: &RunArgs, name: &str) -> bool {
     args.line.0.value_source(name) == Some(ValueSource::CommandLine)
 }

@@ -13,12 +13,12 @@ use suite::output::{last, note, offer, say};
 use suite::record::Record;
 use suite::table;
 
-/// Schedules of each program, and of each point of Figure 4.
+/// The default numbers of schedules of each program, and of each point of Figure 4.
 const PROGRAM_SEEDS: u64 = 5;
 const CORETIME_SEEDS: u64 = 1;
 
-/// The least and the most of all directories, in KiB: one of them, and more than any cache of the
-/// machine by far.
+/// The least and the most total size of the directories, in KiB: one directory, and far more than
+/// all caches of the machine hold.
 const LEAST_KIB: u64 = 32;
 const MOST_KIB: u64 = 256 << 10;
 
@@ -27,9 +27,9 @@ pub(super) struct Options {
     /// Programs, separated by commas [default: matmul,transpose,heat,cilksort]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     bench: Vec<String>,
-    /// How much data they have, separated by commas: small, medium, large or all: half of what one
-    /// package's last-level cache holds, half of what all four hold, four times what they hold
-    /// [default: all]
+    /// Sizes of their data, separated by commas: small, medium, large or all. Small is half of one
+    /// package's last-level cache, medium half of all four, large four times all four [default:
+    /// all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "coretime")]
     size: Vec<String>,
     /// Figure 4 of CoreTime instead of programs: directories with and without homes on 4 x 4 cores,
@@ -74,7 +74,7 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
         }
         if args.json && failure.is_ok() {
             match serde_json::to_string(&record) {
-                // There is nothing to keep: a line that has no reader is the end.
+                // There is nothing to save: a line without a reader is the end.
                 Ok(line) if args.report.is_none() => say!("{line}"),
                 Ok(line) => failure = offer(&format!("{line}\n")),
                 Err(error) => failure = Err(error.into()),
@@ -92,7 +92,7 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
     last(text, failure.and(page.transpose().map(drop)))
 }
 
-/// The programs of these names, or all that are simulated.
+/// Parses programs by name; returns all simulated ones if there are no names.
 fn programs(names: &[String]) -> Result<Vec<Program>, Usage> {
     if names.is_empty() {
         return Ok(simulated::PROGRAMS.to_vec());
@@ -105,7 +105,7 @@ fn programs(names: &[String]) -> Result<Vec<Program>, Usage> {
     names.iter().map(known).collect()
 }
 
-/// The sizes of these names, or all.
+/// Parses sizes by name; returns all if there are no names.
 fn sizes(names: &[String]) -> Result<Vec<Size>, Usage> {
     if names.is_empty() {
         return Ok(Size::ALL.to_vec());

@@ -1,4 +1,4 @@
-//! Command lines that are refused, and what the others ask for.
+//! Command lines that are refused, and the cases that others ask for.
 
 use clap::Parser;
 

@@ -1,4 +1,4 @@
-//! What is true of every family in the registry.
+//! Checks that hold for every family in the registry.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +50,7 @@ fn a_family_has_one_subject_and_says_what_it_is_about() {
     }
 }
 
-/// What a new family needs is what the registry says.
+/// A new family needs only its line in the registry.
 #[test]
 fn no_profile_of_the_workspace_names_a_crate_of_the_suite() {
     let workspace = include_str!("../../../Cargo.toml");
@@ -58,14 +58,14 @@ fn no_profile_of_the_workspace_names_a_crate_of_the_suite() {
     assert_eq!(named, None);
 }
 
-/// Runs the shortest session once. What a family writes is what it has declared, and what is
-/// written is read as it was.
+/// Runs the shortest session once. A family writes only declared fields, and written records are
+/// read back unchanged.
 #[test]
 fn every_row_of_a_quick_session_is_measured_and_what_it_writes_is_declared() {
     afresh::by_test("families::tests::this_binary_called_afresh");
     for entry in &FAMILIES {
         let mut measured = Measured::nothing(entry);
-        // A family that has nothing for one core is run on two.
+        // A family without rows for one core runs on two.
         let mut parts = [1, 2].map(|cores| (entry.plan)(Effort::Quick, cores).unwrap()).into_iter();
         let mut part = parts.find(|part| !part.cases().is_empty()).expect("something is measured");
         part.build().unwrap();
@@ -93,7 +93,7 @@ fn every_row_of_a_quick_session_is_measured_and_what_it_writes_is_declared() {
             };
             let has_figures = experiment.quantities.iter().any(|one| has(&one));
             assert!(record.dnc || has_figures, "{record:?}");
-            // A figure that `analyse` took for a setting would part the repeats of a row.
+            // A figure that `analyse` took for a setting would split the repeats of a row.
             for (name, value) in record.case.settings.iter() {
                 assert!(is_setting(Some(experiment.name), name, value), "{name} = {value}");
             }
@@ -110,7 +110,7 @@ fn every_row_of_a_quick_session_is_measured_and_what_it_writes_is_declared() {
     }
 }
 
-/// Stands for this binary where it calls itself [afresh].
+/// Stands for this binary when it runs itself [afresh].
 #[test]
 fn this_binary_called_afresh() {
     let Some(arguments) = afresh::of_test() else { return };

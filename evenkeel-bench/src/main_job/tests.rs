@@ -1,4 +1,4 @@
-//! What the main job says of its rounds and of a row.
+//! The main job's words about its rounds and about a row.
 
 use super::*;
 use crate::report::example::session;
@@ -14,7 +14,7 @@ fn families_that_are_measured_in_fewer_rounds_are_named() {
     );
 }
 
-/// A row is the same beside what is measured after it, and beside nothing.
+/// A row is the same with and without later measurements.
 #[test]
 fn the_line_of_a_row_is_made_of_what_its_figures_need() {
     for measured in session().measured {

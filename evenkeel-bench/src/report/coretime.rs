@@ -1,4 +1,4 @@
-//! The page of Figure 4: every picture says that no core has run it.
+//! The page of Figure 4: every picture says that its figures are simulated.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::simulated::coretime::{ASSUMPTIONS, table};
 
 const TITLE: &str = "Simulated: Figure 4 of CoreTime on 4 chips of 4 cores";
 
-/// The cases of the figure: their names in the records, and what they show.
+/// The cases of the figure: their names in the records, and their captions.
 const CASES: [(&str, &str); 7] = [
     ("uniform", "Simulated, 4a: all directories alike"),
     (
@@ -30,14 +30,14 @@ const CASES: [(&str, &str); 7] = [
     ("oscillating, one line ahead", "Simulated, 4b, if nothing is prefetched"),
 ];
 
-/// The lines of each, by their names in the records.
+/// The lines of each picture, by their names in the records.
 const LINES: [(&str, &str); 2] =
     [("objects", "objects with homes"), ("threads", "threads with spin locks")];
 
-/// Sizes at multiples of this get a label, in KiB.
+/// Sizes at multiples of this, in KiB, get a label.
 const LABELLED: usize = 4 << 10;
 
-/// Writes `coretime.html` into `dir`, beside what else is there, and returns its path.
+/// Writes `coretime.html` into `dir`, beside its other files, and returns its path.
 pub(crate) fn write(dir: &Path, records: &[Record]) -> anyhow::Result<PathBuf> {
     super::prepare(dir)?;
     let page = dir.join("coretime.html");
@@ -89,7 +89,7 @@ fn figure(records: &[Record], variant: &str, caption: &str) -> anyhow::Result<Ma
     Ok(pictures::figure(caption, "simulated thousand/s; higher is better", &svg))
 }
 
-/// The ends, if they are not round, have none.
+/// Returns the sizes with a label: only round ones, if there are any.
 fn labelled(sizes: &[usize]) -> Vec<usize> {
     let round: Vec<usize> =
         sizes.iter().copied().filter(|size| size.is_multiple_of(LABELLED)).collect();
@@ -105,7 +105,7 @@ mod tests {
     fn every_picture_says_that_it_is_simulated_and_has_both_lines() {
         let records = coretime::run(&[256], 1);
         let page = render(&records).unwrap();
-        // One in the legend for each line.
+        // The legend has one for each line.
         assert_eq!(page.matches("<svg").count(), CASES.len() + LINES.len());
         assert_eq!(page.matches("simulated thousand/s").count(), CASES.len());
         assert!(page.contains("No core has run this"));

@@ -1,7 +1,7 @@
-//! Percentiles as curves: how late the median is and how late the rare ones are, in one picture.
+//! Percentiles as curves: the latency of the median and of the rare cases, in one picture.
 //!
-//! Equal steps to the right are equal factors of rarity: 1 in 10, in 100, in 1,000. The way up is
-//! logarithmic too, for the rarest of a tail may be a thousand times as late as the median.
+//! Equal steps to the right are equal factors of rarity: 1 in 10, in 100, in 1,000. The vertical
+//! axis is logarithmic too, for the rarest cases may be a thousand times as late as the median.
 
 use plotters::prelude::*;
 
@@ -13,23 +13,23 @@ use suite::summary::Summary;
 /// Height of the picture in pixels.
 const HEIGHT: u32 = 306;
 
-/// One peer.
+/// The curve of one peer.
 pub(super) struct Curve {
     /// Colour and marker.
     pub(super) slot: usize,
-    /// Shares of the whole below a figure, ascending from 0 to 1, and the figure.
+    /// Shares of the values below a figure, ascending from 0 to 1, each with the figure.
     pub(super) points: Vec<(f64, Summary)>,
 }
 
 /// Draws the curves as SVG, with the median of the runs at each percentile and a bar from least to
-/// most; those that come last lie on top.
+/// most; later curves lie on top.
 pub(super) fn draw(curves: &[Curve]) -> anyhow::Result<String> {
     let points = || curves.iter().flat_map(|curve| &curve.points);
     let mut shares: Vec<f64> = points().map(|(share, _)| *share).collect();
     shares.sort_by(f64::total_cmp);
     shares.dedup();
     let rarest = shares.iter().filter(|share| **share < 1.0).map(|&share| rarity(share));
-    // The greatest of all stands one step beyond the rarest percentile.
+    // The maximum comes one step beyond the rarest percentile.
     let beyond = rarest.fold(0.0, f64::max) + 1.0;
     let place = |share: f64| if share < 1.0 { rarity(share) } else { beyond };
     let label = |x: f64| {
@@ -71,12 +71,12 @@ pub(super) fn draw(curves: &[Curve]) -> anyhow::Result<String> {
     })
 }
 
-/// How rare what is above a share is, as a power of ten: 2 for one in a hundred.
+/// Returns the rarity of values above a share, as a power of ten: 2 for one in a hundred.
 fn rarity(share: f64) -> f64 {
     -(1.0 - share).log10()
 }
 
-/// Such as `p99.9`.
+/// Formats such as `p99.9`.
 fn name(share: f64) -> String {
     if share >= 1.0 {
         return "max".to_owned();

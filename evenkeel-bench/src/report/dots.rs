@@ -1,8 +1,8 @@
 //! One row per runtime: the median as a marker, a bar from minimum to maximum, the value in words.
 //!
-//! Transfers take from tens of microseconds to tens of milliseconds, so the axis turns
-//! logarithmic when the figures lie far apart. A marker's place is honest on such an axis, the
-//! length of a bar would not be.
+//! Transfers take from tens of microseconds to tens of milliseconds, so the axis turns logarithmic
+//! when the figures lie far apart. On such an axis the position of a marker is honest; the length
+//! of a bar would not be.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -13,33 +13,33 @@ use super::ticks::{self, Axis, Ticked};
 use suite::summary::Summary;
 use suite::words;
 
-/// Figures further apart than this share no linear axis: the smallest would sit on zero.
+/// The ratio above which figures share no linear axis: the smallest would sit on zero.
 const FAR_APART: f64 = 20.0;
 
-/// Steps of an axis whose labels stand side by side, each up to six digits wide.
+/// The steps of an axis with labels side by side, each up to six digits wide.
 const STEPS: u32 = 4;
 
 /// Height of a row in pixels.
 const ROW: u32 = 30;
 
-/// Room for ticks and the title of the axis, in pixels.
+/// The room for ticks and the title of the axis, in pixels.
 const FOOT: u32 = 52;
 
-/// Letters of a text that might leave the picture on the right.
+/// The length in letters from which a text might leave the picture on the right.
 const LONG: usize = 9;
 
-/// Room for the names, in pixels: at least, at most, and per letter of the size that a phone shows.
+/// The room for the names, in pixels: least, most, and per letter at the size on a phone.
 const NAMES: (u32, u32, usize) = (124, 250, 10);
 
-/// One row: a runtime, or whatever else has a figure.
+/// One row: a runtime, or another name with a figure.
 pub(super) struct Dot {
-    /// The runtime.
+    /// The name.
     pub(super) name: String,
     /// Colour and marker.
     pub(super) slot: usize,
     /// The figure.
     pub(super) value: Summary,
-    /// What stands beside the marker, or in its place.
+    /// The text beside the marker, or in its place.
     pub(super) text: String,
 }
 
@@ -54,14 +54,15 @@ pub(super) enum Scale {
 }
 
 impl Scale {
-    /// The scale from zero that shows all these figures.
+    /// Returns the scale from zero that shows all these figures.
     pub(super) fn from_zero(summaries: &[Summary]) -> Self {
         Self::Linear(Axis::from_zero(extent(summaries).1, STEPS))
     }
 
-    /// The scale on which the smallest and the largest of these figures can be told from zero.
+    /// Returns the scale on which the smallest and the largest of these figures can be told from
+    /// zero.
     pub(super) fn fitting(summaries: &[Summary]) -> Self {
-        /// Air, in powers of ten, that keeps markers off the axis.
+        /// The margin, in powers of ten, that keeps markers off the axis.
         const AIR: f64 = 0.06;
         let (min, max) = extent(summaries);
         if min > 0.0 && max / min > FAR_APART {
@@ -71,14 +72,14 @@ impl Scale {
         Self::from_zero(summaries)
     }
 
-    /// The scale for effects that add, zero within it.
+    /// Returns the scale for effects that add, zero within it.
     pub(super) fn around_zero(summaries: &[Summary]) -> Self {
         let ends = summaries.iter().flat_map(|s| [s.min, s.max]);
         let (min, max) = ends.fold((0.0f64, 0.0f64), |(min, max), v| (min.min(v), max.max(v)));
         Self::Linear(Axis::covering(min, max, STEPS))
     }
 
-    /// The scale for effects that multiply, 1 within it.
+    /// Returns the scale for effects that multiply, 1 within it.
     pub(super) fn around_one(summaries: &[Summary]) -> Self {
         let ends = summaries.iter().flat_map(|s| [s.min, s.max]);
         let (min, max) = ends.fold((1.0f64, 1.0f64), |(min, max), v| (min.min(v), max.max(v)));
@@ -88,7 +89,7 @@ impl Scale {
         Self::Factors { ends: (ends[0], ends[1]), ticks: places }
     }
 
-    /// Where a value lies on the axis.
+    /// Returns the position of a value on the axis.
     pub(super) fn place(&self, value: f64) -> f64 {
         match self {
             Self::Linear(_) => value,
@@ -96,7 +97,7 @@ impl Scale {
         }
     }
 
-    /// The first and the last place.
+    /// Returns the first and the last position.
     pub(super) fn ends(&self) -> (f64, f64) {
         match self {
             Self::Linear(axis) => (axis.start, axis.end),
@@ -105,13 +106,13 @@ impl Scale {
         }
     }
 
-    /// The place of no effect, if the scale has both sides of it.
+    /// Returns the position of no effect, if the scale has both sides of it.
     pub(super) fn nothing(&self) -> Option<f64> {
         let (low, _) = self.ends();
         (!matches!(self, Self::Log(..)) && low < 0.0).then_some(0.0)
     }
 
-    /// The places of the ticks.
+    /// Returns the positions of the ticks.
     pub(super) fn ticks(&self) -> Vec<f64> {
         match self {
             Self::Linear(axis) => axis.ticks.clone(),
@@ -120,11 +121,11 @@ impl Scale {
         }
     }
 
-    /// The label of a tick.
+    /// Returns the label of a tick.
     pub(super) fn label(&self, place: f64) -> String {
         match self {
             Self::Linear(axis) => axis.label(place),
-            // Labels of neighbouring powers would touch on an axis of many.
+            // On an axis of many powers, labels of neighbours would touch.
             Self::Log(low, high) if high - low >= STEPS as i32 && (place as i32 - low) % 2 == 1 => {
                 String::new()
             }
@@ -133,7 +134,7 @@ impl Scale {
         }
     }
 
-    /// The title of the axis.
+    /// Returns the title of the axis.
     pub(super) fn title(&self, unit: &str) -> String {
         match self {
             Self::Linear(_) => unit.to_owned(),
@@ -142,7 +143,8 @@ impl Scale {
     }
 }
 
-/// The smallest and the largest figure; those that did not complete are words, not places.
+/// Returns the smallest and the largest figure. Runs that did not complete are shown as words,
+/// without a position.
 fn extent(summaries: &[Summary]) -> (f64, f64) {
     let ends = summaries.iter().flat_map(|s| [s.min, s.median, s.max]).filter(|v| v.is_finite());
     ends.fold((f64::INFINITY, 0.0f64), |(min, max), v| (min.min(v), max.max(v)))
@@ -152,9 +154,9 @@ fn extent(summaries: &[Summary]) -> (f64, f64) {
 pub(super) fn draw(unit: &str, scale: &Scale, dots: &[Dot]) -> anyhow::Result<String> {
     let height = ROW * dots.len() as u32 + FOOT;
     let (low, high) = scale.ends();
-    // Values stand to the right of their markers, the rightmost one beyond the last tick.
+    // Values are to the right of their markers, the rightmost one beyond the last tick.
     let aside = (high - low) * 0.24;
-    // Where there are two sides, values of the lower one stand to the left, clear of the line
+    // On an axis with two sides, values of the lower side are to the left, clear of the line
     // between.
     let names = room(dots.iter().map(|dot| dot.name.as_str()));
     let lower = scale.nothing().map(|line| {
@@ -195,7 +197,7 @@ pub(super) fn draw(unit: &str, scale: &Scale, dots: &[Dot]) -> anyhow::Result<St
             let marker = ink::marker(dot.slot);
             chart.draw_series([EmptyElement::at((scale.place(value.median), middle(row)))
                 + Polygon::new(marker, style.filled())])?;
-            // A remark beside a marker on the right would leave the picture.
+            // A remark to the right of such a marker would leave the picture.
             let remark = text.chars().count() > LONG && scale.place(end) > f64::midpoint(low, high);
             let lower = scale.nothing().is_some_and(|line| scale.place(value.median) < line);
             let (place, distance, pos) = match remark || lower {
@@ -209,28 +211,29 @@ pub(super) fn draw(unit: &str, scale: &Scale, dots: &[Dot]) -> anyhow::Result<St
     })
 }
 
-/// How much of the axis a text of so many letters takes to the left of it, where what is right of
-/// that is `rest` long.
+/// Returns the part of the axis that a text of `letters` letters takes on its left, if the part to
+/// the right is `rest` long.
 fn beside(letters: usize, names: u32, rest: f64) -> f64 {
-    /// Pixels of a digit, of what parts the text from marker and axis, and right of the axis.
+    /// The pixels of a digit, of the gap between text and marker or axis, and of the margin right
+    /// of the axis.
     const DIGIT: u32 = 8;
     const APART: u32 = 20;
     const MARGIN: u32 = 4;
     let text = letters as u32 * DIGIT + APART;
     let plot = ink::WIDTH - names - MARGIN;
-    // A text that takes more than half of the picture is cut: nothing else would be seen.
+    // A text that takes more than half of the picture is cut: nothing else would be visible.
     let text = f64::from(text.min(plot / 2));
     rest * text / (f64::from(plot) - text)
 }
 
-/// Room for the longest of the names, in pixels.
+/// Returns the room for the longest of the names, in pixels.
 pub(super) fn room<'a>(names: impl Iterator<Item = &'a str>) -> u32 {
     let (least, most, letter) = NAMES;
     let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
     ((longest + 2) * letter).min(most as usize).max(least as usize) as u32
 }
 
-/// What stands beside the marker of a figure, or in its place.
+/// Returns the text beside the marker of a figure, or in its place.
 pub(super) fn text(value: &Summary) -> String {
     match value {
         value if !value.completed() => "did not complete".to_owned(),

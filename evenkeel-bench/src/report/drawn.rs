@@ -8,10 +8,10 @@ use super::pictures;
 use suite::picture::{Line, Picture, Shape};
 use suite::words;
 
-/// A doubling on a logarithmic axis, whose places are whole numbers.
+/// The length of a doubling on a logarithmic axis, on which positions are whole numbers.
 const DOUBLING: f64 = 1_000.0;
 
-/// A picture with its caption.
+/// Draws a picture with its caption.
 pub(super) fn draw(picture: &Picture) -> anyhow::Result<Markup> {
     let svg = match &picture.shape {
         Shape::Dots(figures) => {
@@ -34,7 +34,7 @@ pub(super) fn draw(picture: &Picture) -> anyhow::Result<Markup> {
     Ok(pictures::figure(&caption, picture.says, &svg))
 }
 
-/// What the colours of lines stand for: each once, in their order.
+/// Returns the legend of the lines: each colour and name once, in their order.
 pub(super) fn legend(pictures: &[Picture]) -> Vec<(usize, &'static str)> {
     let mut names = Vec::new();
     for picture in pictures {
@@ -49,7 +49,7 @@ pub(super) fn legend(pictures: &[Picture]) -> Vec<(usize, &'static str)> {
     names
 }
 
-/// Lines over the logarithm of a number.
+/// Draws lines over the logarithm of a number.
 fn over_logarithms(over: &str, unit: f64, lines: &[Line]) -> anyhow::Result<String> {
     let drawn: Vec<lines::Line> = lines
         .iter()
@@ -70,12 +70,12 @@ fn over_logarithms(over: &str, unit: f64, lines: &[Line]) -> anyhow::Result<Stri
     lines::draw(&abscissa, &drawn, lines::highest(&drawn))
 }
 
-/// Where a number lies.
+/// Returns the position of a number.
 fn place(number: f64) -> usize {
     (number.max(1.0).log2() * DOUBLING).round() as usize
 }
 
-/// A number at the axis, which is often whole.
+/// Formats a number at the axis, which is often whole.
 fn named(number: f64) -> String {
     if number.fract() == 0.0 { words::thousands(number as i64) } else { words::figure(number) }
 }

@@ -1,4 +1,4 @@
-//! A made-up session that holds every case the page must show.
+//! An invented session with every case that the page must show.
 
 use super::Session;
 use crate::families;
@@ -8,7 +8,7 @@ use suite::read;
 use suite::record::{Quiet, Record};
 use suite::rows::Absent;
 
-/// Medians of a made-up machine, one row per bench, variant, processors and tasks per processor;
+/// Medians of an invented machine, one row per bench, variant, processors and tasks per processor;
 /// one figure per runtime, 0 for "not measured" and infinite for "did not complete".
 type Row = (&'static str, &'static str, usize, usize, [f64; 5]);
 
@@ -43,11 +43,12 @@ const ROWS: [Row; 26] = [
     ("memory", "-", 2, 100_000, [104.0, 449.5, 450.3, 0.0, 2_638.0]),
 ];
 
-/// Three repeats of everything; some runs are disturbed, mixed, far or incomplete.
+/// Three repeats of every row; some runs are disturbed, mixed, far or incomplete.
 fn scheduling() -> Measured {
     let mut records = Vec::new();
     for (bench, variant, workers, load, medians) in ROWS {
-        // The spread differs from cell to cell, and the median of the three is the row's figure.
+        // The spread differs from cell to cell, and the median of the three repeats is the row's
+        // figure.
         for (repeat, spread) in [-0.02, 0.0, 0.05].into_iter().enumerate() {
             for (index, median) in medians.into_iter().enumerate().filter(|(_, m)| *m > 0.0) {
                 let spread = spread * (1.0 + index as f64 * workers as f64 / 2.0);
@@ -76,10 +77,10 @@ fn scheduling() -> Measured {
     Measured { records, ..Measured::nothing(families::named("scheduling").expect("a family")) }
 }
 
-/// Tasks per processor.
+/// The setting for the tasks per processor.
 const LOAD: &str = "tasks_per_proc";
 
-/// A case of scheduling.
+/// A case of the scheduling family.
 pub(super) fn case(
     bench: &'static str,
     variant: &'static str,
@@ -90,7 +91,7 @@ pub(super) fn case(
     if bench == "locality" { case.with("words", 2).with("touch", 2) } else { case }
 }
 
-/// A record whose figure is `value`; an infinite one did not complete.
+/// Returns a record with the figure `value`; with an infinite value, the run did not complete.
 pub(super) fn record(runtime: &'static str, case: &Case, repeat: usize, value: f64) -> Record {
     let dnc = value.is_infinite();
     let figures = Fields::new().with("seconds", if dnc { 1.0 } else { 0.5 });
@@ -106,7 +107,7 @@ pub(super) fn record(runtime: &'static str, case: &Case, repeat: usize, value: f
     Record { runtime: runtime.into(), case: case.clone(), repeat, figures, dnc, quiet }
 }
 
-/// All families of a session.
+/// Returns all families of a session.
 pub(crate) fn session() -> Session {
     let mut forking = stored("fork-join", include_str!("../../tests/data/session/fork-join.jsonl"));
     forking.absent.push(Absent {
@@ -133,7 +134,7 @@ pub(crate) fn session() -> Session {
     }
 }
 
-/// Made-up runs of a family, as a session has written them.
+/// Reads invented runs of a family, in the form in which a session writes them.
 fn stored(family: &str, lines: &str) -> Measured {
     let mut measured = Measured::nothing(families::named(family).expect("it is a family"));
     for line in lines.lines() {
@@ -145,7 +146,7 @@ fn stored(family: &str, lines: &str) -> Measured {
     measured
 }
 
-/// Runs of timers: three repeats of what is cancelled, one of what fires.
+/// Runs of timers: three repeats for timers that are cancelled, one for those that fire.
 fn timers() -> Measured {
     let run = |runtime: &'static str, variant: &'static str, repeat, value: f64| Record {
         runtime: runtime.into(),

@@ -1,4 +1,5 @@
-// Names what a reader of each frame would not see: text beyond the page, beyond its picture, or in a part that would have to be scrolled.
+// Lists what a reader of each frame would not see: text beyond the page, beyond its picture, or in
+// a part that needs scrolling.
 function cutOff(frame) {
   const page = frame.contentDocument, width = page.documentElement.clientWidth, found = [];
   page.querySelectorAll("details").forEach((one) => { one.open = true; });

@@ -1,15 +1,15 @@
-//! Nothing of a page is cut off on a phone, on a screen or on paper, as a browser lays it out.
+//! Checks in a browser that no part of a page is cut off on a phone, on a screen or on paper.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use super::{example, page};
 
-/// Where a browser may be found that draws without a screen.
+/// The names of browsers that can run without a screen.
 const BROWSERS: [&str; 5] =
     ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 
-/// What each frame stands for, its width in pixels, and whether the styles of paper count there.
+/// The name of each frame, its width in pixels, and whether the styles for paper apply there.
 const FRAMES: [(&str, u32, bool); 5] = [
     ("phone", 360, false),
     ("half a screen", 540, false),
@@ -28,7 +28,7 @@ fn browser() -> Option<PathBuf> {
     said.or(found)
 }
 
-/// A page with the given one in a frame of each width, which says what is cut off in them.
+/// Returns a page that has `page` in a frame of each width, and lists the parts that are cut off.
 fn framed(page: &str) -> String {
     let frame = |(name, width, is_paper): (&str, u32, bool)| {
         let page = match is_paper {
@@ -45,7 +45,7 @@ fn framed(page: &str) -> String {
 #[test]
 fn nothing_is_cut_off_on_a_phone_a_screen_or_paper() {
     let Some(browser) = browser() else {
-        println!("no browser is found on PATH or by CHROME: how the page is laid out is not seen");
+        println!("no browser is found on PATH or by CHROME: the layout of the page is not checked");
         return;
     };
     let folder = tempfile::tempdir().unwrap();

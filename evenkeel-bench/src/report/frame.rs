@@ -1,11 +1,11 @@
-//! What every chart has: axes with ticks and titles, and a grid along one of them.
+//! The parts that every chart has: axes with ticks and titles, and a grid along one of them.
 
 use plotters::prelude::*;
 
 use super::ink::{self, UNIT};
 use super::ticks::Ticked;
 
-/// A chart whose axes have their ticks at chosen places.
+/// A chart with ticks at chosen positions.
 pub(super) type Chart<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<Ticked, Ticked>>;
 
 /// One axis of a chart.
@@ -18,8 +18,7 @@ pub(super) struct Side<'a> {
     pub(super) grid: bool,
 }
 
-/// A chart before anything is drawn: its height and the room around its plane in pixels, and where
-/// its axes begin and end.
+/// An empty chart: its height and the room around its plane in pixels, and the ranges of its axes.
 pub(super) struct Plane {
     pub(super) height: u32,
     pub(super) top: i32,
@@ -30,7 +29,7 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    /// Draws axes and grid, and then what `series` draws, as SVG.
+    /// Draws axes and grid, and then the result of `series`, as SVG.
     pub(super) fn draw(
         self,
         (x, y): (&Side<'_>, &Side<'_>),
@@ -84,7 +83,7 @@ fn mesh(chart: &mut Chart<'_>, x: &Side<'_>, y: &Side<'_>) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Draws a marker at each point, with a rim that parts it from what lies below.
+/// Draws a marker at each point, with a rim that separates it from the lines below.
 pub(super) fn markers(
     chart: &mut Chart<'_>,
     slot: usize,

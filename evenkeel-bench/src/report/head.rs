@@ -1,4 +1,4 @@
-//! What a reader sees first: how each family ended, as bars, the worst losses, and the contents.
+//! The top of the page: the outcome of each family, as bars, the worst losses, and the contents.
 
 use maud::{Markup, html};
 
@@ -9,7 +9,7 @@ use suite::tally::Tally;
 use suite::verdict::Standing;
 use suite::words;
 
-/// The bars of all families, and the worst losses below them.
+/// Renders the bars of all families, and the worst losses below them.
 pub(super) fn summary(outcome: &Outcome) -> Markup {
     let most = outcome.families.iter().map(|family| total(&family.tally)).max().unwrap_or(0);
     html! {
@@ -46,7 +46,7 @@ pub(super) fn summary(outcome: &Outcome) -> Markup {
     }
 }
 
-/// The rows of a family by how they ended, as long as there are many.
+/// Renders the rows of a family by their outcome; the length of a part is its number of rows.
 fn bar(tally: &Tally, most: usize) -> Markup {
     let width = |rows: usize| rows as f64 * 100.0 / most.max(1) as f64;
     html! {
@@ -64,12 +64,12 @@ fn total(tally: &Tally) -> usize {
     tally.parts().iter().map(|(_, rows)| rows).sum()
 }
 
-/// The name of a kind in the style sheet.
+/// Returns the name of a kind in the style sheet.
 fn class(kind: &str) -> String {
     kind.replace(' ', "-")
 }
 
-/// Where what is found.
+/// Renders the contents.
 pub(super) fn contents(all: &[Measured]) -> Markup {
     html! {
         nav {

@@ -8,8 +8,8 @@ use plotters::prelude::*;
 
 pub(super) use suite::figures::SLOTS;
 
-/// Drawing units per pixel: plotters' SVG backend places everything at whole units, which would
-/// show as crooked markers if a unit were a pixel.
+/// Drawing units per pixel. Plotters' SVG backend places everything at whole units; if a unit were
+/// a pixel, markers would look crooked.
 pub(super) const UNIT: i32 = 10;
 
 /// Width of every picture in pixels, before the page scales it to its column.
@@ -21,21 +21,21 @@ pub(super) const TEXT: i32 = 13;
 /// Plotters divides font sizes by this factor when it writes SVG.
 const SVG_FONT_FACTOR: f64 = 1.24;
 
-/// How a line is stroked.
+/// The stroke of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stroke {
-    /// The median.
+    /// For the median.
     Solid,
-    /// The maximum.
+    /// For the maximum.
     Dashed,
-    /// The minimum.
+    /// For the minimum.
     Dotted,
 }
 
 impl Stroke {
     const ALL: [Self; 3] = [Self::Solid, Self::Dashed, Self::Dotted];
 
-    /// The SVG attributes that make the stroke.
+    /// Returns the SVG attributes that make the stroke.
     pub(super) fn attributes(self) -> &'static str {
         match self {
             Self::Solid => r#" stroke-linejoin="round""#,
@@ -45,7 +45,7 @@ impl Stroke {
     }
 }
 
-/// The agreed colour of a runtime's slot in a stroke.
+/// Returns the agreed colour of a runtime's slot in a stroke.
 pub(super) fn series(slot: usize, stroke: Stroke) -> RGBColor {
     RGBColor(0xF0 + stroke as u8, 0xE1, (slot % SLOTS) as u8)
 }
@@ -56,7 +56,7 @@ pub(super) const INK: RGBColor = RGBColor(0xF8, 0xE1, 0);
 pub(super) const AXIS: RGBColor = RGBColor(0xF8, 0xE1, 1);
 /// The agreed colour of grid lines.
 pub(super) const GRID: RGBColor = RGBColor(0xF8, 0xE1, 2);
-/// The agreed colour of the page, for the rim that parts a marker from the lines below it.
+/// The agreed colour of the page, for the rim that separates a marker from the lines below it.
 pub(super) const PAPER: RGBColor = RGBColor(0xF8, 0xE1, 3);
 
 /// Replaces the agreed colours by the page's variables, and the fixed size by the column's.
@@ -81,18 +81,18 @@ fn paint(svg: String, RGBColor(red, green, blue): RGBColor, paint: &str, stroke:
         .replace(&format!(r#"fill="{agreed}""#), &format!(r#"fill="{paint}""#))
 }
 
-/// Pixels in drawing units.
+/// Converts pixels to drawing units.
 pub(super) fn scaled(pixels: u32) -> u32 {
     pixels * UNIT as u32
 }
 
-/// The style of all text in a drawing.
+/// Returns the style of all text in a drawing.
 pub(super) fn text_style() -> TextStyle<'static> {
     let size = f64::from(TEXT * UNIT) * SVG_FONT_FACTOR;
     ("sans-serif", size).into_font().color(&INK)
 }
 
-/// A runtime's marker as a polygon around its point, in drawing units.
+/// Returns a runtime's marker as a polygon around its point, in drawing units.
 pub(super) fn marker(slot: usize) -> Vec<(i32, i32)> {
     let regular = |corners: u32, turn: f64, radius: f64| {
         let corner = |i| {
@@ -101,8 +101,8 @@ pub(super) fn marker(slot: usize) -> Vec<(i32, i32)> {
         };
         (0..corners).map(corner).collect::<Vec<_>>()
     };
-    // The radii give all shapes about the same area. A series beyond the last colour has a colour
-    // for the second time, and another shape with it.
+    // The radii give all shapes about the same area. A series beyond the last colour reuses a
+    // colour, with another shape.
     match (slot + slot / SLOTS) % SLOTS {
         0 => regular(24, 0.0, 50.0),
         1 => regular(4, 0.5, 62.0),
@@ -115,7 +115,7 @@ pub(super) fn marker(slot: usize) -> Vec<(i32, i32)> {
     }
 }
 
-/// A cross with thick arms, turned by an angle.
+/// Returns a cross with thick arms, turned by an angle.
 fn cross(turn: f64) -> Vec<(i32, i32)> {
     const ARM: f64 = 58.0;
     const HALF: f64 = 20.0;

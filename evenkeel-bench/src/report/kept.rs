@@ -1,10 +1,10 @@
 //! The files of a session: its runs as lines, one file for each family, and its page.
 //!
-//! Each run is in its file when it is over. So what was measured is there however the session ends:
-//! by a panic, by a second Ctrl-C because a run hangs, or by a system that is out of memory.
+//! Each run is written to its file when it ends. So the measured runs are there however the session
+//! ends: by a panic, by a second Ctrl-C because a run hangs, or by a lack of memory.
 //!
-//! Until all is measured the files lie in a folder of their own, [`UNFINISHED`], and what an older
-//! session has left beside it stays as it is. A session that ends early leaves its report there.
+//! Until all is measured, the files are in a folder of their own, [`UNFINISHED`], and the files of
+//! an older session beside it stay unchanged. A session that ends early leaves its report there.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -18,7 +18,7 @@ use super::{Session, page, prepare, refusal};
 use crate::families::FAMILIES;
 use suite::record::Record;
 
-/// The folder, within that of the report, of a session that is not over or ended early.
+/// The folder, within that of the report, for a session that is under way or ended early.
 pub(crate) const UNFINISHED: &str = "unfinished";
 
 /// The page.
@@ -26,16 +26,16 @@ const PAGE: &str = "index.html";
 
 /// The files of a session.
 pub(crate) struct Kept {
-    /// Where the report is to be.
+    /// The folder of the finished report.
     folder: PathBuf,
-    /// Where it is meanwhile.
+    /// The folder of the unfinished report.
     unfinished: PathBuf,
     files: BTreeMap<&'static str, File>,
 }
 
 impl Kept {
-    /// Nothing yet. What an earlier session has left unfinished goes; a folder in which no file can
-    /// be written is an error, before minutes are spent.
+    /// Begins an empty report. Removes what an earlier session left unfinished. If no file can be
+    /// written in the folder, returns an error, before minutes are spent.
     pub(crate) fn begin(folder: &Path) -> anyhow::Result<Self> {
         let unfinished = folder.join(UNFINISHED);
         prepare(folder)?;
@@ -60,15 +60,15 @@ impl Kept {
         opened.write_all(line.as_bytes()).with_context(|| refusal(&self.folder))
     }
 
-    /// Writes the page, and returns its path. If `all` was measured, the report takes the place of
-    /// the one before it.
+    /// Writes the page, and returns its path. If `all` was measured, the report replaces the
+    /// previous one.
     pub(crate) fn write(&self, session: &Session, all: bool) -> anyhow::Result<PathBuf> {
         let page = self.unfinished.join(PAGE);
         fs::write(&page, page::render(session)?).with_context(|| refusal(&self.folder))?;
         if !all {
             return Ok(page);
         }
-        // A file of a family that has no run this time is of an older session.
+        // A file of a family without a run in this session is from an older one.
         self.remove_from(&self.folder, |name| !self.files.contains_key(name))?;
         let own = self.files.keys().map(|family| file(family));
         for name in own.chain([PAGE.to_owned()]) {
@@ -79,12 +79,12 @@ impl Kept {
         Ok(self.folder.join(PAGE))
     }
 
-    /// Removes the folder of what is unfinished, if nothing is in it.
+    /// Removes the folder of unfinished files, if it is empty.
     pub(crate) fn leave(&self) {
         _ = fs::remove_dir(&self.unfinished);
     }
 
-    /// Removes the page and the files of families that are `wanted` from a folder.
+    /// Removes the page and the files of the `wanted` families from a folder.
     fn remove_from(&self, folder: &Path, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
         let names =
             FAMILIES.iter().map(|entry| (entry.describe)().name).filter(|name| wanted(name));
@@ -100,7 +100,7 @@ impl Kept {
     }
 }
 
-/// The file of a family's runs.
+/// Returns the name of the file of a family's runs.
 pub(super) fn file(family: &str) -> String {
     format!("{family}.jsonl")
 }

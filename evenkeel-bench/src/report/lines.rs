@@ -11,36 +11,36 @@ use suite::summary::Summary;
 /// Height of the picture in pixels.
 const HEIGHT: u32 = 306;
 
-/// One runtime's line.
+/// The line of one runtime.
 pub(super) struct Line {
     /// Colour and marker.
     pub(super) slot: usize,
-    /// Processors and the figure there, ascending.
+    /// Numbers of processors, each with the figure there, ascending.
     pub(super) points: Vec<(usize, Summary)>,
 }
 
-/// What the figure is drawn against.
+/// The quantity on the horizontal axis.
 pub(super) struct Abscissa<'a> {
     pub(super) title: &'a str,
-    /// Which of the values that there are get a label.
+    /// Chooses the values that get a label.
     pub(super) ticks: fn(&[usize]) -> Vec<usize>,
     pub(super) label: &'a dyn Fn(f64) -> String,
 }
 
-/// Workers.
+/// The number of workers.
 pub(super) const WORKERS: Abscissa<'static> = Abscissa {
     title: "workers",
     ticks: ticks::processors,
     label: &|workers| format!("{workers:.0}"),
 };
 
-/// The highest figure of some lines, to which the axis of their picture goes.
+/// Returns the highest figure of some lines, up to which the axis of their picture goes.
 pub(super) fn highest(lines: &[Line]) -> f64 {
     lines.iter().flat_map(|line| &line.points).map(|(_, of)| of.max).fold(0.0, f64::max)
 }
 
-/// Draws the lines as SVG, on an axis that goes from zero to `highest` at least; those that come
-/// last lie on top. The caption says what is drawn.
+/// Draws the lines as SVG, on an axis from zero to at least `highest`; later lines lie on top. The
+/// caption names the figure.
 pub(super) fn draw(
     abscissa: &Abscissa<'_>,
     lines: &[Line],
@@ -81,7 +81,8 @@ pub(super) fn draw(
                 let style = ink::series(line.slot, stroke).stroke_width(14);
                 chart.draw_series(LineSeries::new(points.into_iter().map(at), style))?;
             }
-            // A lone point has no lines to show its spread, so it gets a bar from end to end.
+            // A lone point has no lines to show its spread, so it gets a bar from minimum to
+            // maximum.
             if let [(procs, s)] = line.points[..] {
                 let style = ink::series(line.slot, Stroke::Solid).stroke_width(14);
                 let ends = [(procs, s.min), (procs, s.max)];

@@ -1,7 +1,7 @@
 //! The HTML report of one session: a single page with every figure and every picture.
 //!
-//! The page needs nothing beside itself: styles and pictures are inline, there are no scripts and
-//! no fonts to load. The runs lie beside it as JSON lines for whoever wants to count again.
+//! The page needs no other file: styles and pictures are inline, there are no scripts and no fonts
+//! to load. The runs are beside it as JSON lines, for readers who want to recompute the figures.
 
 pub(crate) mod analysis;
 pub(crate) mod coretime;
@@ -37,13 +37,13 @@ use anyhow::Context;
 use suite::entry::Measured;
 use suite::machine;
 
-/// Everything that one session of the suite measured, and where.
+/// The measurements of one session, and the machine.
 pub(crate) struct Session {
-    /// What was measured of each family, in the order in which it was measured.
+    /// The measurements of each family, in the order in which they were made.
     pub(crate) measured: Vec<Measured>,
-    /// The machine's topology as text, shown as it stands.
+    /// The machine's topology as text, shown unchanged.
     pub(crate) topology: String,
-    /// When the session began, as people write it.
+    /// When the session began, formatted for readers.
     pub(crate) started: String,
     /// The machine in one line: processor, cores, kernel.
     pub(crate) machine: String,
@@ -52,7 +52,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// A session that begins here and now, of which nothing is measured yet.
+    /// Creates a session that begins now on this machine, with nothing measured yet.
     pub(crate) fn begun() -> Self {
         Self {
             measured: Vec::new(),
@@ -64,16 +64,17 @@ impl Session {
     }
 }
 
-/// Where a page is, as a line for the reader of the results; none if it could not be written.
+/// Returns the path of a page, as a line for the reader of the results; empty if the page could not
+/// be written.
 pub(crate) fn lines(written: &anyhow::Result<PathBuf>) -> String {
     let whole = |page: &PathBuf| page.canonicalize().unwrap_or_else(|_| page.clone());
     let line = |page| format!("report: {}\n", whole(page).display());
     written.as_ref().map_or(String::new(), line)
 }
 
-/// Makes the report folder and proves that a file can be written there.
+/// Makes the report folder and checks that a file can be written there.
 ///
-/// Calling it before a session spares its user a finished measurement without a report.
+/// A call before a session spares its user a finished measurement without a report.
 pub(crate) fn prepare(dir: &Path) -> anyhow::Result<()> {
     let probe = dir.join(".writable");
     fs::create_dir_all(dir)
@@ -82,7 +83,7 @@ pub(crate) fn prepare(dir: &Path) -> anyhow::Result<()> {
         .with_context(|| refusal(dir))
 }
 
-/// Writes a page of one family into `dir`, beside what else is there, and returns its path.
+/// Writes a page of one family into `dir`, beside its other files, and returns its path.
 pub(crate) fn write_one(dir: &Path, measured: &Measured) -> anyhow::Result<PathBuf> {
     prepare(dir)?;
     let page = dir.join(format!("{}.html", measured.of.name));

@@ -41,18 +41,18 @@ pub(super) fn render(session: &Session) -> anyhow::Result<String> {
     Ok(document(&title, &body))
 }
 
-/// The styles. A table with few peers is folded on narrow pages and on paper, one with many
-/// anywhere.
+/// Returns the styles. A table with few peers is folded on narrow pages and on paper, one with many
+/// everywhere.
 fn style() -> String {
     let fold = include_str!("fold.css");
     let many = fold.replace(".dense", ".many");
-    // Those of paper stand behind them, and count.
+    // The styles for paper come last, so that they override the others.
     let style = include_str!("style.css");
     let (all, paper) = style.split_once("@media print {").expect("it has styles for paper");
     format!("{all}@media (max-width: 900px), print {{\n{fold}}}\n{many}@media print {{{paper}")
 }
 
-/// What a reader asks for who doubts a figure.
+/// Renders details of the measurement, for readers who doubt a figure.
 fn measured_how(session: &Session) -> Markup {
     html! {
         h2 id="how" { "How it was measured" }
@@ -72,8 +72,8 @@ fn measured_how(session: &Session) -> Markup {
     }
 }
 
-/// How many runs on more than one worker were made in which regime, such as `40 runs near, 2 runs
-/// mixed`: to one alone the distance of the cores makes no difference.
+/// Counts the runs on more than one worker in each regime, such as `40 runs near, 2 runs mixed`.
+/// For one worker the distance of the cores makes no difference.
 fn regimes(session: &Session) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     let records = session.measured.iter().flat_map(|measured| &measured.records);
@@ -100,7 +100,7 @@ fn regimes(session: &Session) -> String {
     format!("on more than one worker {counts}{took}")
 }
 
-/// A sentence with what stands between backticks as code.
+/// Renders a sentence, with text between backticks as code.
 pub(super) fn prose(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {
@@ -109,7 +109,7 @@ pub(super) fn prose(text: &str) -> Markup {
     }
 }
 
-/// A page of one family alone.
+/// Renders a page of one family alone.
 pub(super) fn of_one(measured: &Measured) -> anyhow::Result<String> {
     let title = format!("evenkeel: {}", measured.of.title);
     let body = html! {
@@ -120,7 +120,7 @@ pub(super) fn of_one(measured: &Measured) -> anyhow::Result<String> {
     Ok(document(&title, &body))
 }
 
-/// A page that needs nothing beside itself.
+/// Renders a page that needs no other file.
 pub(super) fn document(title: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
@@ -164,7 +164,7 @@ fn key() -> Markup {
     }
 }
 
-/// Colours and markers with the names that they stand for.
+/// Renders colours and markers with their names.
 pub(super) fn legend<'a>(series: impl Iterator<Item = (usize, &'a str)>) -> Markup {
     html! {
         p.legend {
@@ -188,7 +188,7 @@ fn swatch(slot: usize) -> Markup {
     }
 }
 
-/// A level line of a legend, in a colour of the page.
+/// Returns a horizontal line of a legend, in a colour of the page.
 fn rule(end: u32, colour: &str, width: u32, stroke: Stroke) -> Markup {
     let attributes = stroke.attributes();
     PreEscaped(format!(

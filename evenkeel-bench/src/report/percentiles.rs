@@ -1,4 +1,4 @@
-//! The percentiles of a row's experiment, a curve for each peer.
+//! The percentiles of an experiment's rows, a curve for each peer.
 
 use maud::Markup;
 
@@ -8,7 +8,7 @@ use suite::quantity::{Drawn, Quantity};
 use suite::rows::{Cell, Row};
 use suite::words;
 
-/// A picture of each kind of latency in each of these rows.
+/// Draws a picture of each kind of latency in each of these rows.
 pub(super) fn of(rows: &[Row<'_>]) -> anyhow::Result<Vec<Markup>> {
     let mut pictures = Vec::new();
     for row in rows {
@@ -32,7 +32,7 @@ pub(super) fn of(rows: &[Row<'_>]) -> anyhow::Result<Vec<Markup>> {
 /// Percentiles of one kind of latency: the shares below them, and the quantities.
 type Kind = Vec<(f64, &'static Quantity)>;
 
-/// The percentiles of a row, those of one kind of latency together.
+/// Returns the percentiles of a row, grouped by kind of latency.
 fn kinds(row: &Row<'_>) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     for quantity in row.experiment.quantities {
@@ -45,13 +45,13 @@ fn kinds(row: &Row<'_>) -> Vec<Kind> {
     kinds
 }
 
-/// What percentiles of one kind have in common: `late` of `late p99.9, µs`.
+/// Returns the common part of the names of one kind's percentiles: `late` of `late p99.9, µs`.
 fn stem(quantity: &Quantity) -> &'static str {
     let name = quantity.name.split(", ").next().unwrap_or(quantity.name);
     name.rsplit_once(' ').map_or(name, |(stem, _)| stem)
 }
 
-/// The curve of a peer; it has no points if none of its runs counts.
+/// Returns the curve of a peer; it has no points if none of its runs counts.
 fn curve(row: &Row<'_>, cell: &Cell<'_>, kind: &Kind) -> Curve {
     let point = |(share, quantity): &(f64, &Quantity)| {
         let value = row.summary(quantity, cell).filter(|value| value.incomplete == 0)?;

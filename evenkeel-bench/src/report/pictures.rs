@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
-/// A picture with its caption, and a few words on how to read it, if any.
+/// Renders a picture with its caption, and a few words on how to read it, if any.
 pub(super) fn figure(caption: &str, sense: &str, svg: &str) -> Markup {
     html! {
         figure {

@@ -1,7 +1,7 @@
 //! Rows below each other, and a line per series from row to row: where lines are parallel, rows and
 //! series do not interact.
 //!
-//! The usual interaction plot, turned, so that the names of the rows have room.
+//! The usual interaction plot, rotated, so that the names of the rows have room.
 
 use plotters::prelude::*;
 
@@ -22,7 +22,7 @@ pub(super) struct Series {
     pub(super) values: Vec<f64>,
 }
 
-/// Draws the series as SVG; those that come last lie on top.
+/// Draws the series as SVG; later series lie on top.
 pub(super) fn draw(
     unit: &str,
     scale: &Scale,

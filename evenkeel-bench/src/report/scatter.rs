@@ -6,13 +6,13 @@ use super::ticks::{Axis, Ticked};
 /// Height of the picture in pixels.
 const HEIGHT: u32 = 306;
 
-/// What lies in the plane.
+/// The points and the axes of a plane.
 pub(super) struct Scatter<'a> {
     pub(super) title_of_x: &'a str,
     pub(super) title_of_y: &'a str,
-    /// Both coordinates, and colour and marker.
+    /// Both coordinates, and the number of colour and marker.
     pub(super) points: Vec<(f64, f64, usize)>,
-    /// A line to compare with, by its slope; it goes through zero.
+    /// The slope of a line through zero, for comparison.
     pub(super) slope: f64,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn draw(scatter: &Scatter<'_>) -> anyhow::Result<String> {
         let mut slots: Vec<usize> = scatter.points.iter().map(|point| point.2).collect();
         slots.sort_unstable();
         slots.dedup();
-        // Those that come last lie on top.
+        // Later series lie on top.
         for slot in slots.into_iter().rev() {
             let own = scatter.points.iter().filter(|point| point.2 == slot);
             frame::markers(chart, slot, own.map(|(x, y, _)| (*x, *y)))?;
@@ -53,7 +53,7 @@ pub(super) fn draw(scatter: &Scatter<'_>) -> anyhow::Result<String> {
     })
 }
 
-/// The part of a line through zero that lies within both ranges.
+/// Returns the part of a line through zero that lies within both ranges.
 fn within(x: (f64, f64), y: (f64, f64), slope: f64) -> [(f64, f64); 2] {
     let (mut first, mut last) = x;
     if slope > 0.0 {

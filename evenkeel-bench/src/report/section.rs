@@ -25,7 +25,7 @@ use suite::verdict::Verdict;
 use suite::verdict::{DOUBT, Standing};
 use suite::words;
 
-/// Everything about a family; nothing if none of it was measured.
+/// Renders everything about a family; empty if none of it was measured.
 pub(super) fn render(measured: &Measured) -> anyhow::Result<Markup> {
     let of = &measured.of;
     let rows = rows(of, &measured.records, &measured.absent);
@@ -45,7 +45,7 @@ pub(super) fn render(measured: &Measured) -> anyhow::Result<Markup> {
             (mark(Standing::Ahead)) "ahead of every peer in " (tally.won) ", "
             (mark(Standing::Behind)) "behind one in " (tally.lost) " and neither in " (tally.even)
             "; " (tally.not_compared) " could not be made"
-            @if tally.unfinished > 0 { ", and " (tally.unfinished) " nobody completed" }
+            @if tally.unfinished > 0 { ", and in " (tally.unfinished) " no runtime completed" }
             "."
         }
         @for section in &sections { (section) }
@@ -65,7 +65,7 @@ pub(super) fn render(measured: &Measured) -> anyhow::Result<Markup> {
     })
 }
 
-/// A remark; the lines that follow its first one are a list.
+/// Renders a remark; the lines after its first are a list.
 fn remark(text: &str) -> Markup {
     let (first, further) = text.split_once('\n').unwrap_or((text, ""));
     html! {
@@ -106,7 +106,7 @@ fn experiment(of: &Description, rows: &[Row<'_>]) -> anyhow::Result<Markup> {
     for picture in &own {
         pictures.push(drawn::draw(picture)?);
     }
-    // Rows of dots carry the names beside them.
+    // Rows of dots have the names beside them.
     let mut legend = drawn::legend(&own);
     if has_lines || has_curves {
         legend = measured(rows).iter().map(|peer| (peer.slot, peer.name)).collect();
@@ -124,7 +124,7 @@ fn experiment(of: &Description, rows: &[Row<'_>]) -> anyhow::Result<Markup> {
     })
 }
 
-/// Who was measured, and what they are.
+/// Returns the peers that were measured, with their descriptions.
 fn runtimes(rows: &[Row<'_>]) -> String {
     let say = |peer: Known| match peer.what {
         "" => peer.name.to_owned(),
@@ -133,7 +133,8 @@ fn runtimes(rows: &[Row<'_>]) -> String {
     measured(rows).into_iter().map(say).collect::<Vec<_>>().join("; ")
 }
 
-/// Rows that a quantity is drawn of by one picture with lines, and rows that have one each.
+/// Groups the rows of a quantity: first the rows that share a picture with lines, then the rows
+/// with a picture each.
 fn shapes<'r, 'a>(
     quantity: &Quantity,
     rows: &'r [Row<'a>],
@@ -155,7 +156,7 @@ fn shapes<'r, 'a>(
     (lines, alone.into_iter().flatten().collect())
 }
 
-/// The peers that were measured in any of these rows.
+/// Returns the peers that were measured in any of these rows.
 fn measured<'r, 'a: 'r>(rows: impl IntoIterator<Item = &'r Row<'a>>) -> Vec<Known> {
     let mut peers: Vec<Known> = Vec::new();
     for cell in rows.into_iter().flat_map(|row| &row.cells) {
@@ -166,19 +167,20 @@ fn measured<'r, 'a: 'r>(rows: impl IntoIterator<Item = &'r Row<'a>>) -> Vec<Know
     peers
 }
 
-/// Pixels that a page of full width has for the columns of peers, about, and those of a column: of
-/// its figures' ranges, or of a letter of what is not broken in its head.
+/// The approximate width in pixels for the columns of peers on a page of full width. Then the
+/// widths of a column: for its figures' ranges, and per letter of an unbreakable part of its
+/// heading.
 const ABREAST: usize = 720;
 const RANGE: usize = 95;
 const LETTER: usize = 8;
 
-/// Whether there are more peers than stand side by side on a page of full width.
+/// Returns whether there are more peers than fit side by side on a page of full width.
 fn are_many(names: &[&str]) -> bool {
     let longest = |name: &&str| name.split('-').map(str::len).max().unwrap_or_default();
     names.iter().map(|name| RANGE.max(LETTER * longest(name))).sum::<usize>() > ABREAST
 }
 
-/// All figures: a line for each quantity of each row.
+/// Renders all figures: a line for each quantity of each row.
 fn table(of: &Description, rows: &[Row<'_>]) -> Markup {
     let (subject, systems) = (of.subject().unwrap_or_default(), published::systems(of, rows));
     let names: Vec<&str> = measured(rows).iter().map(|peer| peer.name).collect();
@@ -230,7 +232,7 @@ fn table(of: &Description, rows: &[Row<'_>]) -> Markup {
     }
 }
 
-/// What tells a row apart.
+/// Renders the case of a row.
 fn case(row: &Row<'_>) -> Markup {
     let settings = settings(row.case);
     html! {
@@ -240,7 +242,7 @@ fn case(row: &Row<'_>) -> Markup {
     }
 }
 
-/// The settings of a case in a sentence.
+/// Returns the settings of a case in words.
 fn settings(case: &Case) -> String {
     case.told().map(|(_, setting)| setting).collect::<Vec<_>>().join(", ")
 }
@@ -267,13 +269,13 @@ fn figure(row: &Row<'_>, quantity: &Quantity, name: &str) -> Markup {
     }
 }
 
-/// The average of a cell, as it stands beside what is published.
+/// Renders the average of a cell, for comparison with published figures.
 fn average(row: &Row<'_>, quantity: &Quantity, name: &str) -> Markup {
     let average = row.cell(name).and_then(|cell| row.average(quantity, cell));
     html! { @if let Some(average) = average { span.range { "average " (average) } } }
 }
 
-/// What is to be said of a cell that has too few runs to be compared.
+/// Returns a remark on a cell with too few runs to be compared.
 fn few(row: &Row<'_>, name: &str, counted: usize) -> Option<String> {
     match row.cell(name)? {
         cell if cell.is_enough() => None,
@@ -291,7 +293,7 @@ fn verdict(row: &Row<'_>, quantity: &Quantity) -> Markup {
     }
 }
 
-/// One quantity of one row, a dot for each peer that has it.
+/// Draws one quantity of one row, a dot for each peer that has it.
 fn picture(row: &Row<'_>, quantity: &Quantity, scale: &Scale) -> anyhow::Result<Markup> {
     let dots: Vec<Dot> = row
         .cells
@@ -309,10 +311,12 @@ fn picture(row: &Row<'_>, quantity: &Quantity, scale: &Scale) -> anyhow::Result<
     Ok(pictures::figure(&caption, quantity.better.says(), &svg))
 }
 
-/// One quantity of rows that differ in the number of workers, a line for each peer that has it.
+/// Returns one quantity of rows that differ in the number of workers, a line for each peer that has
+/// it.
 fn lines_of(rows: &[&Row<'_>], quantity: &Quantity) -> Vec<Line> {
     let point = |row: &Row<'_>, peer: &Known| {
-        // What does not count in its row has no place on the axes of what does.
+        // A cell without runs that count is left out, since its figures may exceed the axes of the
+        // others.
         let cell = row.cell(peer.name).filter(|cell| cell.counted > 0)?;
         let value = row.summary(quantity, cell).filter(|value| value.incomplete == 0)?;
         Some((row.case.workers, value))
@@ -322,14 +326,14 @@ fn lines_of(rows: &[&Row<'_>], quantity: &Quantity) -> Vec<Line> {
         points: rows.iter().filter_map(|row| point(row, peer)).collect(),
     };
     let mut peers = measured(rows.iter().copied());
-    // The subject's comes last, so that it lies on top.
+    // The subject's line comes last, so that it lies on top.
     peers.sort_by_key(|peer| Reverse(peer.slot));
     let mut lines: Vec<Line> = peers.iter().map(line).collect();
     lines.retain(|line| !line.points.is_empty());
     lines
 }
 
-/// The same as a picture.
+/// Draws these lines as a picture.
 fn picture_of_lines(
     rows: &[&Row<'_>],
     lines: &[Line],

@@ -1,4 +1,4 @@
-//! The page of a simulation: every picture says that no core has run it.
+//! The page of a simulation: every picture says that its figures are simulated.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use suite::record::Record;
 use suite::summary::Summary;
 use suite::words;
 
-/// Writes `simulated.html` into `dir`, beside what else is there, and returns its path.
+/// Writes `simulated.html` into `dir`, beside its other files, and returns its path.
 pub(crate) fn write(dir: &Path, records: &[Record]) -> anyhow::Result<PathBuf> {
     super::prepare(dir)?;
     let page = dir.join("simulated.html");
@@ -36,7 +36,7 @@ fn render(records: &[Record]) -> anyhow::Result<String> {
              the caches and their costs are assumed. Medians of the seeds, with a bar from minimum to maximum."
         }
         ul { @for assumption in ASSUMPTIONS { li { (assumption) } } }
-        h2 { "Who is compared" }
+        h2 { "The schedulers compared" }
         ul { @for scheduler in Scheduler::ALL { li { b { (scheduler) } ": " (scheduler.describe()) } } }
         ul { @for size in Size::ALL { li { b { (size) } ": " (size.describe()) } } }
         // The claims come first.
@@ -46,7 +46,7 @@ fn render(records: &[Record]) -> anyhow::Result<String> {
     Ok(page::document(title, &body))
 }
 
-/// One program: a picture of each metric in each size.
+/// Renders one program: a picture of each metric in each size.
 fn section(rows: &[Row<'_>]) -> anyhow::Result<Markup> {
     let program = rows.first().map_or("", |row| row.program);
     let mut parts = Vec::new();

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use suite::verdict::Standing;
 
-/// The coloured mark that goes with the words.
+/// Renders the coloured mark beside the words of a verdict.
 pub(super) fn mark(standing: Standing) -> Markup {
     let (class, mark) = match standing {
         Standing::Ahead => ("ahead", "▲"),

@@ -1,4 +1,4 @@
-//! The page as a whole, on a made-up session.
+//! The page as a whole, on an invented session.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use suite::record::Record;
 use suite::rows::{Absent, rows};
 use suite::words;
 
-/// The page of a session with these runs of scheduling and no others of its kind.
+/// Returns the page of a session with only these runs of scheduling.
 fn page_of(records: Vec<Record>) -> String {
     let mut session = session();
     session.measured.truncate(1);
@@ -19,12 +19,12 @@ fn page_of(records: Vec<Record>) -> String {
     page::render(&session).expect("a page can be made of any records")
 }
 
-/// The page of the whole session.
+/// Returns the page of the whole session.
 fn whole_page() -> String {
     page::render(&session()).expect("a page can be made of any records")
 }
 
-/// A folder of this test's own, which is not there yet.
+/// Returns a folder for this test alone, which does not exist yet.
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("evenkeel-{}-{name}", std::process::id()));
     assert!(!folder.exists(), "{} was left behind by another run", folder.display());
@@ -67,7 +67,7 @@ fn what_was_measured_with_several_workers_is_drawn_as_lines() {
         assert!(page.contains(&format!("{figure}{words}")), "{words} is missing");
     }
     assert!(!page.contains(&format!("{figure}Cycle, 1 worker")));
-    // What has no lines has a row of dots for each case.
+    // Rows without lines have a row of dots for each case.
     assert!(page.contains(&format!("{figure}Transfer park, 2 workers, tasks per proc 100")));
     let one = page_of(vec![record("evenkeel", &case("cycle", "-", 2, 100), 0, 9.0)]);
     assert!(one.contains(&format!("{figure}Cycle, 2 workers, tasks per proc 100")));
@@ -291,7 +291,7 @@ fn a_session_that_ends_early_leaves_an_older_report_as_it_is() {
     assert!(unfinished.join("scheduling.jsonl").exists());
     let is_old = |file| fs::read_to_string(folder.join(file)).is_ok_and(|text| text == "old\n");
     assert!(old.into_iter().all(is_old));
-    // The next session begins with nothing there.
+    // The next session begins with an empty folder.
     let kept = Kept::begin(&folder).expect("the temporary folder is writable");
     assert_eq!(fs::read_dir(&unfinished).expect("there").count(), 0);
     kept.leave();

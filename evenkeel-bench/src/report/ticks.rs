@@ -7,7 +7,7 @@ use plotters::coord::types::RangedCoordf64;
 
 use suite::words;
 
-/// A linear coordinate whose ticks are exactly the given ones.
+/// A linear coordinate with exactly the given ticks.
 ///
 /// Plotters' own choice of ticks falls between measured numbers of processors.
 pub(super) struct Ticked {
@@ -16,7 +16,7 @@ pub(super) struct Ticked {
 }
 
 impl Ticked {
-    /// The coordinate from one end of the range to the other.
+    /// Creates the coordinate from one end of the range to the other.
     pub(super) fn new(range: Range<f64>, ticks: Vec<f64>) -> Self {
         Self { range: range.into(), ticks }
     }
@@ -31,7 +31,7 @@ impl Ranged for Ticked {
     }
 
     fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        // Light points would be the finer grid between the ticks, and there is none.
+        // Light points would make a finer grid between the ticks, which is not wanted.
         if hint.weight().allow_light_points() { Vec::new() } else { self.ticks.clone() }
     }
 
@@ -40,23 +40,23 @@ impl Ranged for Ticked {
     }
 }
 
-/// An axis: its ends, and where its ticks are.
+/// An axis: its ends, and the positions of its ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
     pub(super) start: f64,
     pub(super) end: f64,
     pub(super) ticks: Vec<f64>,
-    /// Decimals that tell neighbouring ticks apart.
+    /// The decimals that tell neighbouring ticks apart.
     decimals: usize,
 }
 
 impl Axis {
-    /// An axis that reaches from zero to a round value at or above `max`, in at most `steps` steps.
+    /// Creates an axis from zero to a round value at or above `max`, in at most `steps` steps.
     pub(super) fn from_zero(max: f64, steps: u32) -> Self {
         Self::covering(0.0, if max > 0.0 { max } else { 1.0 }, steps)
     }
 
-    /// An axis between round values at or beyond `min` and `max`, in about so many steps.
+    /// Creates an axis between round values at or beyond `min` and `max`, in about `steps` steps.
     pub(super) fn covering(min: f64, max: f64, steps: u32) -> Self {
         let span = if max > min { max - min } else { 1.0 };
         let rough = span / f64::from(steps);
@@ -73,7 +73,7 @@ impl Axis {
         Self { start: ticks[0], end: ticks[ticks.len() - 1], ticks, decimals }
     }
 
-    /// The label of a tick.
+    /// Returns the label of a tick.
     pub(super) fn label(&self, tick: f64) -> String {
         match self.decimals {
             0 => words::thousands(tick.round() as i64),
@@ -83,12 +83,12 @@ impl Axis {
     }
 }
 
-/// Round factors that cover these two around 1: 1, 2 and 5 times powers of ten, or if they lie
-/// close together steps between.
+/// Returns round factors that cover `min` and `max` around 1: 1, 2 and 5 times powers of ten, or,
+/// if the two are close together, steps between.
 pub(super) fn factors(min: f64, max: f64, steps: u32) -> Vec<f64> {
-    /// Below this ratio of the ends, steps of equal size look right on a logarithmic axis.
+    /// The ratio of the ends below which steps of equal size look right on a logarithmic axis.
     const CLOSE: f64 = 4.0;
-    /// More ticks than this have labels that touch.
+    /// The most ticks with labels that do not touch.
     const MOST: usize = 7;
     if max / min < CLOSE {
         return Axis::covering(min, max, steps).ticks.into_iter().filter(|t| *t > 0.0).collect();
@@ -105,7 +105,7 @@ pub(super) fn factors(min: f64, max: f64, steps: u32) -> Vec<f64> {
     if fine.len() <= MOST { fine } else { of(&[1.0]) }
 }
 
-/// The label of a power of ten.
+/// Returns the label of a power of ten.
 pub(super) fn power(exponent: i32) -> String {
     let value = 10f64.powi(exponent);
     match exponent {
@@ -114,11 +114,11 @@ pub(super) fn power(exponent: i32) -> String {
     }
 }
 
-/// The label of a factor.
+/// Returns the label of a factor.
 pub(super) fn factor(factor: f64) -> String {
     match factor {
         f if f >= 1_000.0 => words::thousands(f.round() as i64),
-        // Three digits tell neighbouring ticks apart; zeros at the end say nothing.
+        // Three digits tell neighbouring ticks apart; trailing zeros are cut.
         f => {
             let decimals = (2 - f.log10().floor() as i32).max(0) as usize;
             let text = format!("{f:.decimals$}");
@@ -130,10 +130,10 @@ pub(super) fn factor(factor: f64) -> String {
     }
 }
 
-/// The measured numbers of processors that get a label: first and last always, others where
-/// they keep the distance of a label.
+/// Returns the measured numbers of processors that get a label: always the first and the last,
+/// others where there is room for a label.
 pub(super) fn processors(measured: &[usize]) -> Vec<usize> {
-    /// A label with three digits takes this share of the axis, with some air.
+    /// The share of the axis for a label with three digits and some margin.
     const LABEL: f64 = 0.08;
     let (Some(&first), Some(&last)) = (measured.first(), measured.last()) else {
         return Vec::new();

@@ -1,15 +1,15 @@
 //! The evaluation of the Cilk Locality runtime on a simulated machine: its two schedulers, and
 //! those of this runtime.
 //!
-//! The machine is that of the paper: four packages of eight cores. What this suite runs on has few
-//! cores and one cache; whether locality pays shows only where there are several. So the workers
-//! are simulated, and decide as the real ones do, by [`evenkeel_policy`], or as the paper has it.
-//! All figures are *simulated*, and say so.
+//! The machine is that of the paper: four packages of eight cores. The machine that runs this suite
+//! has few cores and one cache; whether locality pays shows only with several caches. So the
+//! workers are simulated, and decide as real workers do, by [`evenkeel_policy`], or as in the
+//! paper. All figures are *simulated*, and say so.
 //!
-//! Each run is a [`Record`] of the suite; [`rows`] reads the four metrics of them, [`table`] lays
-//! them out, and [`published`] puts the claims of the paper beside them.
+//! Each run is a [`Record`] of the suite; [`rows`] reads the four metrics from them, [`table`] lays
+//! them out, and [`published`] compares them with the claims of the paper.
 //!
-//! What is assumed, [`ASSUMPTIONS`] says, in every report.
+//! Every report lists the assumptions, [`ASSUMPTIONS`].
 
 pub(crate) mod coretime;
 mod program;
@@ -26,7 +26,7 @@ use forking::program::Program;
 pub(crate) use program::Size;
 use suite::record::Record;
 
-/// What the figures rest on.
+/// The assumptions behind the figures.
 pub(crate) const ASSUMPTIONS: [&str; 6] = [
     "Each core has a cache of 256 KiB, each package one of 16 MiB, kept by last use in blocks of 8 KiB. What a package's cache \
      drops, its cores drop; a write takes a block from all other caches.",
@@ -37,7 +37,7 @@ pub(crate) const ASSUMPTIONS: [&str; 6] = [
     "Each program runs four times in a row on the same data. One worker, for speed-up and inflation, does the same.",
     "The sizes of the paper are not known. Small data are half of what the last-level cache of one package holds, medium ones half \
      of what all four hold, large ones four times as much as all four hold.",
-    "cilk-random and cilk-restricted are the schedulers of the paper: all jobs are public, and whoever comes last to a join goes on. A \
+    "cilk-random and cilk-restricted are the schedulers of the paper: all jobs are public, and the worker that comes last to a join goes on. A \
      restricted job lies in the deque of the smallest level that holds all that both halves of its fork touch; thieves go round \
      the deques of their package's cache, and then round those of memory. The others are the runtime's own, with one deque.",
 ];
@@ -49,8 +49,8 @@ const MACHINE: Machine = Machine { packages: 4, cores: 8 };
 pub(crate) const PROGRAMS: [Program; 4] =
     [Program::Matmul, Program::Transpose, Program::Heat, Program::Cilksort];
 
-/// Runs each of these programs in each of these sizes with all schedulers, with so many seeds each,
-/// and gives a record of each run.
+/// Runs each of these programs in each of these sizes with all schedulers and `seeds` seeds each,
+/// and passes a record of each run to `each`.
 pub(crate) fn run(programs: &[Program], sizes: &[Size], seeds: u64, mut each: impl FnMut(Record)) {
     for &program in programs {
         for &size in sizes {
@@ -59,7 +59,7 @@ pub(crate) fn run(programs: &[Program], sizes: &[Size], seeds: u64, mut each: im
     }
 }
 
-/// The runs of one program in one size, a thread for each scheduler.
+/// Runs one program in one size, with a thread for each scheduler.
 fn of(program: Program, size: Size, schedulers: &[Scheduler], seeds: u64) -> Vec<Record> {
     let Some(work) = program::work(program, size) else { return Vec::new() };
     let workers = MACHINE.packages * MACHINE.cores;

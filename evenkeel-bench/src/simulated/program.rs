@@ -5,7 +5,7 @@ use evenkeel_sim::forking;
 use suite::named;
 
 named! {
-    /// How much data a program has, beside the caches of the machine.
+    /// The size of a program's data, relative to the caches of the machine.
     pub(crate) enum Size as "size" {
         /// The paper's sizes are not known.
         Small = "small": "at most 8 MiB: half of what the last-level cache of one package holds",
@@ -15,7 +15,7 @@ named! {
 }
 
 impl Size {
-    /// One of three, by size.
+    /// Returns one of three values, by size.
     fn of<T>(self, three: [T; 3]) -> T {
         let [small, medium, large] = three;
         match self {
@@ -26,7 +26,7 @@ impl Size {
     }
 }
 
-/// The tree of a program. None for those that have no footprint worth stating.
+/// Returns the tree of a program; `None` for programs without a footprint worth stating.
 pub(super) fn work(program: Program, size: Size) -> Option<forking::Program> {
     Some(match program {
         Program::Matmul => forking::Program::matmul(size.of([9, 18, 52])),

@@ -1,9 +1,9 @@
-//! What the evaluation of the Cilk Locality runtime claims, beside what is found here.
+//! The claims of the evaluation of the Cilk Locality runtime, compared with the simulation.
 //!
-//! The paper's figures are pictures whose values are not known, so claims are compared, not
-//! numbers: of the restricted scheduler beside random victims. Each claim that is not found in what
-//! is usually run has its reason; a test fails where one is missing. Of anything else the reasons
-//! are not known to hold.
+//! The paper's figures are pictures without values, so this module compares claims, not numbers: on
+//! the restricted scheduler beside random victims. Each claim that the usual runs do not confirm
+//! has a reason; a test fails where one is missing. For other runs the reasons are not known to
+//! hold.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use super::program::Size;
 use super::rows::{CONFIDENCE, Metric, Row, ratio};
 use crate::analysis::{Estimate, compare};
 
-/// What the paper says of a metric of the restricted scheduler, beside that of the other.
+/// The paper's claim about a metric of the restricted scheduler, relative to the other scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Says {
     ClearlyLess,
@@ -21,9 +21,9 @@ pub(crate) enum Says {
     Alike,
     Less,
     More,
-    /// It is less in all programs, and in these the most.
+    /// It is less in all programs, and most so in these.
     LessMostIn(&'static [&'static str]),
-    /// It is more in all programs, and in these the most.
+    /// It is more in all programs, and most so in these.
     MoreMostIn(&'static [&'static str]),
     /// Programs explain nearly all of the variation, and all effects are more than chance.
     Variation,
@@ -59,7 +59,7 @@ const fn claim(metric: Metric, program: &'static str, says: Says) -> Claim {
     Claim { metric, program, says }
 }
 
-/// What the paper claims.
+/// The claims of the paper.
 pub(crate) const CLAIMS: [Claim; 19] = [
     claim(Metric::Time, "matmul", Says::Alike),
     claim(Metric::Time, "transpose", Says::ClearlyLess),
@@ -82,18 +82,18 @@ pub(crate) const CLAIMS: [Claim; 19] = [
     claim(Metric::Idle, ALL, Says::MoreMostIn(&["cilksort"])),
 ];
 
-/// Times within this part of each other are alike.
+/// The difference of times, relative to each other, up to which they are alike.
 const ALIKE: f64 = 0.05;
-/// A time that is less by more than this is clearly less.
+/// The difference above which a time is clearly less.
 const CLEAR: f64 = 0.1;
-/// Programs that explain this part of the variation explain nearly all of it.
+/// The part of the variation from which on programs explain nearly all of it.
 const NEARLY_ALL: f64 = 0.9;
 
-/// What the words mean here: the paper does not say.
+/// The meaning of the words here: the paper does not define them.
 pub(crate) const WORDS: &str = "alike: within 5 %; slightly less: by at most 10 %; clearly less: by more; less and more: the 90 % interval of the \
      difference leaves zero out, and for times that of the ratio 1";
 
-/// What is found of a claim in one size.
+/// The simulation's result for a claim in one size.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Found {
     /// The figure.
@@ -101,8 +101,8 @@ pub(crate) struct Found {
     pub(crate) agrees: bool,
 }
 
-/// Judges a claim by the rows of one size; none where they do not tell. What is said of all
-/// programs, some of them do not tell.
+/// Judges a claim by the rows of one size; returns `None` if they do not suffice. A claim about all
+/// programs needs the rows of all.
 pub(crate) fn judge(claim: &Claim, rows: &[&Row<'_>]) -> Option<Found> {
     let has = |program: &str| rows.iter().any(|row| row.program == program);
     if claim.program == ALL && !PROGRAMS.iter().all(|program| has(program.name())) {
@@ -126,7 +126,7 @@ pub(crate) fn judge(claim: &Claim, rows: &[&Row<'_>]) -> Option<Found> {
     Some(Found { ours, agrees })
 }
 
-/// A ratio of times beside what is said of it.
+/// Compares a ratio of times with a claim.
 fn time(says: Says, found: &Estimate) -> (String, bool) {
     let Estimate { value, low, high } = *found;
     let agrees = match says {
@@ -137,15 +137,15 @@ fn time(says: Says, found: &Estimate) -> (String, bool) {
     (format!("{value:.3} [{low:.3}, {high:.3}]"), agrees)
 }
 
-/// A difference beside what is said of it, in per cent of what one worker executes alone.
+/// Compares a difference with a claim, in per cent of the execution time of one worker alone.
 fn sign(says: Says, found: &Estimate, alone: f64) -> (String, bool) {
     let [value, low, high] = [found.value, found.low, found.high].map(|v| v / alone * 100.0);
     let agrees = if says == Says::More { low > 0.0 } else { high < 0.0 };
     (format!("{value:+.2} % [{low:+.2}, {high:+.2}]"), agrees)
 }
 
-/// Which programs a metric changes most in, relative to what one worker executes alone, in the
-/// direction of `sign`.
+/// Finds the programs in which a metric changes most, in the direction of `sign`, relative to the
+/// execution time of one worker alone.
 fn most(metric: Metric, rows: &[&Row<'_>], said: &[&str], sign: f64) -> Option<(String, bool)> {
     let mut changes: Vec<(&str, f64)> = Vec::new();
     for row in rows {
@@ -157,7 +157,7 @@ fn most(metric: Metric, rows: &[&Row<'_>], said: &[&str], sign: f64) -> Option<(
     Some((first.join(", "), first.iter().all(|program| said.contains(program))))
 }
 
-/// The analysis of variance of the times, with programs as rows.
+/// Analyses the variance of the times, with programs as rows.
 fn variation(rows: &[&Row<'_>]) -> Option<(String, bool)> {
     let cell = |row: &&Row<'_>| {
         [CilkRandom, CilkRestricted].map(|scheduler| row.values(scheduler, Metric::Time)).to_vec()
@@ -174,11 +174,11 @@ fn variation(rows: &[&Row<'_>]) -> Option<(String, bool)> {
     Some((ours, share >= NEARLY_ALL && chance == 0))
 }
 
-/// The schedules of each program in each size with which the reasons were found: as many as
-/// `simulate` runs if nothing else is asked for.
+/// The number of schedules of each program in each size with which the reasons were found: the
+/// default of `simulate`.
 const SEEDS: usize = 5;
 
-/// Whether these rows are those of which the reasons are: all programs in all sizes, with the usual
+/// Returns whether the reasons apply to these rows: all programs in all sizes, with the usual
 /// number of schedules.
 pub(crate) fn are_usual(rows: &[Row<'_>]) -> bool {
     let runs = |row: &Row<'_>, scheduler| row.values(scheduler, Metric::Time).len();
@@ -222,7 +222,7 @@ const REASONS: [Reason; 9] = [
         Metric::Time,
         &["transpose", "heat"],
         &["large"],
-        "No cache keeps the data until they are used again, whoever runs what: random victims inflate the work by 1 % at most, and that is \
+        "No cache keeps the data until they are used again, under any schedule: random victims inflate the work by 1 % at most, and that is \
          all that can be gained. The simulated bandwidth has no bound, and memory is dealt out evenly to the packages.",
     ),
     (
@@ -260,7 +260,7 @@ const REASONS: [Reason; 9] = [
     ),
 ];
 
-/// Why a claim is not found in one size, if the rows [are the usual ones](are_usual).
+/// Returns why a claim is not confirmed in one size, if the rows [are the usual ones](are_usual).
 pub(crate) fn reason(claim: &Claim, size: &str) -> Option<&'static str> {
     let is_of = |reason: &&Reason| {
         reason.0 == claim.metric && reason.1.contains(&claim.program) && reason.2.contains(&size)
@@ -277,14 +277,14 @@ mod tests {
     use suite::read;
     use suite::record::Record;
 
-    /// What `simulate --seeds 5 --json` prints of the paper's schedulers.
+    /// The output of `simulate --seeds 5 --json` for the paper's schedulers.
     fn stored() -> Vec<Record> {
         let text = include_str!("../../tests/data/simulated.jsonl");
         let record = |line| read::record(line, &["size", "bytes", "simulated"]).unwrap();
         text.lines().map(record).collect()
     }
 
-    /// The findings of all claims in all sizes.
+    /// Returns the findings of all claims in all sizes.
     fn judged(records: &[Record]) -> Vec<(&'static Claim, Size, Found)> {
         let rows = rows(records);
         let mut all = Vec::new();

@@ -1,19 +1,20 @@
-//! What a simulation leaves behind: the record of the suite, of a run that no core has made.
+//! The record of a simulated run, in the form of the suite's records.
 
 use evenkeel_sim::forking::{Outcome, Scheduler};
 use suite::case::{Case, Fields};
 use suite::record::{Quiet, Record};
 
-/// In place of the nearness of cores: there were none.
+/// The regime of simulated runs, which have no real cores.
 const REGIME: &str = "simulated";
 
-/// The case of a program of this size, with so many bytes of data.
+/// Returns the case of a program of this size, with `bytes` bytes of data.
 pub(super) fn case(program: &'static str, size: &'static str, bytes: u64, workers: usize) -> Case {
     let case = Case::new(program, suite::named::NAMELESS, workers);
     case.with("size", size).with("bytes", bytes).with("simulated", true)
 }
 
-/// One schedule. Seconds are simulated, and of all workers together but for those of the whole run.
+/// Returns the record of one schedule. Seconds are simulated, and sums over all workers except for
+/// those of the whole run.
 pub(super) fn record(
     case: &Case,
     scheduler: Scheduler,

@@ -1,4 +1,4 @@
-//! The records of a simulation by program and size, and what is read of them.
+//! Groups the records of a simulation by program and size, and reads their figures.
 
 use super::Scheduler;
 use crate::analysis::Estimate;
@@ -6,7 +6,7 @@ use crate::analysis::compare;
 use suite::named;
 use suite::record::Record;
 
-/// Of all intervals: that of the paper.
+/// The confidence of all intervals: that of the paper.
 pub(crate) const CONFIDENCE: f64 = 0.9;
 
 named! {
@@ -20,7 +20,7 @@ named! {
 }
 
 impl Metric {
-    /// The figure of a record that it is.
+    /// Returns the figure of a record that holds it.
     pub(crate) fn field(self) -> &'static str {
         match self {
             Self::Time => "seconds",
@@ -35,12 +35,12 @@ impl Metric {
 pub(crate) struct Row<'a> {
     pub(crate) program: &'a str,
     pub(crate) size: &'a str,
-    /// All data of the program.
+    /// The size of all data of the program.
     pub(crate) bytes: u64,
     records: Vec<&'a Record>,
 }
 
-/// The rows of some records, in their order.
+/// Groups records into rows, in their order.
 pub(crate) fn rows(records: &[Record]) -> Vec<Row<'_>> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     for record in records {
@@ -58,7 +58,7 @@ pub(crate) fn rows(records: &[Record]) -> Vec<Row<'_>> {
 }
 
 impl<'a> Row<'a> {
-    /// Whether the scheduler has run it.
+    /// Returns whether the scheduler has run it.
     pub(crate) fn has(&self, scheduler: Scheduler) -> bool {
         self.of(scheduler).next().is_some()
     }
@@ -68,23 +68,23 @@ impl<'a> Row<'a> {
         self.records.iter().copied().filter(move |record| record.runtime == name)
     }
 
-    /// A figure of each run.
+    /// Returns a figure of each run.
     pub(crate) fn figures(&self, scheduler: Scheduler, field: &str) -> Vec<f64> {
         self.of(scheduler).filter_map(|record| record.figures.number(field)).collect()
     }
 
-    /// A metric of each run, in seconds.
+    /// Returns a metric of each run, in seconds.
     pub(crate) fn values(&self, scheduler: Scheduler, metric: Metric) -> Vec<f64> {
         self.figures(scheduler, metric.field())
     }
 
-    /// The mean of a figure.
+    /// Returns the mean of a figure.
     pub(crate) fn mean(&self, scheduler: Scheduler, field: &str) -> f64 {
         let values = self.figures(scheduler, field);
         values.iter().sum::<f64>() / values.len() as f64
     }
 
-    /// Seconds that one worker alone executes for.
+    /// Returns the seconds for which one worker alone executes.
     pub(crate) fn alone(&self) -> f64 {
         let of = |record: &&Record| {
             let figure = |name| record.figures.number(name);
@@ -93,7 +93,7 @@ impl<'a> Row<'a> {
         self.records.first().and_then(of).unwrap_or(f64::NAN)
     }
 
-    /// By how many seconds a metric of the first is more than that of the second.
+    /// Returns the difference in seconds between a metric of the first scheduler and of the second.
     pub(crate) fn difference(
         &self,
         pair: (Scheduler, Scheduler),
@@ -104,7 +104,8 @@ impl<'a> Row<'a> {
     }
 }
 
-/// How many times as long as the second the first runs, in the geometric mean of these rows.
+/// Returns the ratio of the first scheduler's time to the second's, as the geometric mean over
+/// these rows.
 pub(crate) fn ratio(rows: &[&Row<'_>], (one, other): (Scheduler, Scheduler)) -> Option<Estimate> {
     let times = |row: &&Row<'_>| (row.values(one, Metric::Time), row.values(other, Metric::Time));
     let pairs: Vec<_> = rows.iter().map(times).collect();

@@ -10,8 +10,8 @@ use suite::record::Record;
 use suite::table::wrapped;
 use suite::words;
 
-/// What is compared with what: the schedulers of the paper, what the runtime's rules gain over
-/// none, and what its way to wait costs.
+/// The pairs that are compared: the paper's schedulers with each other, the runtime's rules with
+/// none, and its way to wait with that of Cilk.
 pub(super) const PAIRS: [(Scheduler, Scheduler); 5] = [
     (Scheduler::CilkRestricted, Scheduler::CilkRandom),
     (Scheduler::Random, Scheduler::Off),
@@ -23,24 +23,23 @@ pub(super) const PAIRS: [(Scheduler, Scheduler); 5] = [
 /// The mark of a ratio that could be 1.
 const MAYBE: &str = "~";
 
-/// What stands above all tables.
+/// The text above all tables.
 const SIMULATED: &str = "SIMULATED: 4 packages of 8 cores, the paper's schedulers and the runtime's policy on assumed caches; no core has run this";
 
-/// Lays out the tables of the records in so many columns of letters.
+/// Lays out the tables of the records in `width` columns.
 pub(crate) fn render(records: &[Record], width: Option<u16>) -> String {
     let tables = tables(records).into_iter().map(|table| text::table(table, width));
     wrapped(SIMULATED, width) + &tables.collect::<String>()
 }
 
-/// All tables: the four metrics of each program, size and scheduler, ratios of times, and claims of
-/// the paper.
+/// Makes all tables: the four metrics of each program, size and scheduler, ratios of times, and
+/// claims of the paper.
 pub(crate) fn tables(records: &[Record]) -> Vec<Table> {
     let rows = rows(records);
     [Some(metrics(&rows)), Some(ratios(&rows)), claims(&rows)].into_iter().flatten().collect()
 }
 
-/// What the paper claims, beside what is found, with the reasons for what is not where they are
-/// known.
+/// Compares the paper's claims with the simulation, with the known reasons for each difference.
 fn claims(rows: &[Row<'_>]) -> Option<Table> {
     let sizes = sizes(rows);
     let mut heading = ["metric", "program", "the paper"].map(str::to_owned).to_vec();
@@ -76,8 +75,8 @@ fn claims(rows: &[Row<'_>]) -> Option<Table> {
         lines.push(line);
     }
     let mut note = format!(
-        "what the paper says of cilk-restricted beside cilk-random, and how many times as long it runs here, or the difference in % \
-         of what one worker executes alone; {WORDS}"
+        "the paper's claim about cilk-restricted relative to cilk-random, and the ratio of their times here, or the difference in % \
+         of the execution time of one worker alone; {WORDS}"
     );
     for (place, why) in reasons.iter().enumerate() {
         note.push_str(&format!("\n({}) {why}", place + 1));
@@ -89,13 +88,13 @@ fn claims(rows: &[Row<'_>]) -> Option<Table> {
     (!lines.is_empty()).then_some(Table { title, heading, lines, note })
 }
 
-/// In place of a reason that is not written down.
+/// The text in place of an unknown reason.
 const UNKNOWN: &str = "the reason is not known";
 
-/// In place of reasons, of other runs than the usual ones.
-const ELSEWHERE: &str = "\nWhy a claim differs is written down for what `simulate` runs unless it is told otherwise: all programs in all sizes.";
+/// The text in place of reasons, for other runs than the usual ones.
+const ELSEWHERE: &str = "\nWhy a claim differs is written down for the default runs of `simulate`: all programs in all sizes.";
 
-/// All sizes of some rows, in their order.
+/// Returns all sizes of some rows, in their order.
 fn sizes<'a>(rows: &[Row<'a>]) -> Vec<&'a str> {
     let mut sizes: Vec<&str> = Vec::new();
     for row in rows {
@@ -106,12 +105,12 @@ fn sizes<'a>(rows: &[Row<'a>]) -> Vec<&'a str> {
     sizes
 }
 
-/// The rows of one size.
+/// Returns the rows of one size.
 fn of_size<'a, 'b>(rows: &'b [Row<'a>], size: &str) -> Vec<&'b Row<'a>> {
     rows.iter().filter(|row| row.size == size).collect()
 }
 
-/// A line for each scheduler of each row.
+/// Makes a table with a line for each scheduler of each row.
 fn metrics(rows: &[Row<'_>]) -> Table {
     let heading = [
         "program",
@@ -157,7 +156,7 @@ fn metrics(rows: &[Row<'_>]) -> Table {
     }
 }
 
-/// The mean of some seconds in ms, and half of its interval.
+/// Formats the mean of some seconds in ms, and half of its interval.
 fn ms(seconds: &[f64]) -> String {
     let values: Vec<f64> = seconds.iter().map(|seconds| seconds * 1e3).collect();
     match compare::mean(&values, CONFIDENCE) {
@@ -169,7 +168,7 @@ fn ms(seconds: &[f64]) -> String {
     }
 }
 
-/// A line for each row, and one for all of each size where there are several.
+/// Makes a table with a line for each row, and one for all rows of a size where there are several.
 fn ratios(rows: &[Row<'_>]) -> Table {
     let mut heading = ["program", "size"].map(str::to_owned).to_vec();
     heading.extend(PAIRS.iter().map(|(one, other)| format!("{one} / {other}")));
@@ -193,8 +192,8 @@ fn ratios(rows: &[Row<'_>]) -> Table {
     Table { title: "Times beside each other".to_owned(), heading, lines, note }
 }
 
-/// How the runtime's own schedulers do beside that of Cilk Plus, and what in the simulation it
-/// rests on; none where a ratio has no interval.
+/// Returns a sentence that compares the runtime's own schedulers with that of Cilk Plus, with the
+/// assumptions behind the result; `None` where a ratio has no interval.
 fn beside_cilk(rows: &[Row<'_>]) -> Option<String> {
     let sizes = sizes(rows);
     let ratio =
@@ -228,12 +227,12 @@ fn beside_cilk(rows: &[Row<'_>]) -> Option<String> {
     ))
 }
 
-/// Whether a ratio could be 1.
+/// Returns whether a ratio could be 1.
 fn is_one(ratio: &Estimate) -> bool {
     ratio.low <= 1.0 && ratio.high >= 1.0
 }
 
-/// A ratio with its interval.
+/// Formats a ratio with its interval.
 pub(super) fn interval(ratio: Option<Estimate>) -> String {
     let Some(ratio) = ratio else { return "-".to_owned() };
     let mark = if is_one(&ratio) { MAYBE } else { " " };
@@ -256,12 +255,12 @@ mod tests {
         assert_eq!(lines.count(), Scheduler::ALL.len() + 1, "{text}");
         assert!(text.contains("±") && text.contains("biased / off"), "{text}");
         assert!(!text.contains("NaN") && !text.contains("inf]"), "{text}");
-        // One seed has no interval, and nothing is said of who loses.
+        // One seed has no interval, and no verdict on Cilk Plus is printed.
         let text = render(&records[..1], None);
         assert!(!text.contains("±") && !text.contains("Cilk Plus's"), "{text}");
     }
 
-    /// Two schedules of transpose on all schedulers, of which these two have changed places.
+    /// Two schedules of transpose on all schedulers, with the names of these two exchanged.
     fn exchanged(one: Scheduler, other: Scheduler) -> Vec<Record> {
         let mut records = simulated::of(Program::Transpose, Size::Small, &Scheduler::ALL, 2);
         for record in &mut records {
@@ -288,7 +287,7 @@ mod tests {
             found.value
         );
         assert!(found.low > 1.0 && text.contains(&said), "{text}");
-        // It is said of what was run.
+        // The sentence depends on the runs.
         let text = render(&exchanged(Off, CilkRandom), None);
         assert!(text.contains("Some of the runtime's own schedulers (strict) lose"), "{text}");
         let text = render(&exchanged(Strict, CilkRandom), None);

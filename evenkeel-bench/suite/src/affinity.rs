@@ -12,8 +12,8 @@ pub fn cores() -> Vec<usize> {
         .unwrap_or_else(|| (0..thread::available_parallelism().map_or(1, usize::from)).collect())
 }
 
-/// The numbers of processors that are measured unless the user says otherwise: one, and as many as
-/// there are cores.
+/// Returns the numbers of processors that are measured by default: one, and as many as there are
+/// cores.
 pub fn processor_counts(cores: usize) -> Vec<usize> {
     if cores > 1 { vec![1, cores] } else { vec![1] }
 }
@@ -26,12 +26,13 @@ pub fn confined<T>(procs: usize, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Moves the calling thread to one core for the rest of its life. `false` if the system refuses.
+/// Moves the calling thread to one core for the rest of its life. Returns `false` if the system
+/// refuses.
 pub fn settle_on(core: usize) -> bool {
     system::set_mask(&[core])
 }
 
-/// Gives the calling thread its cores back, also when the run panics.
+/// Gives the calling thread its cores back, even when the run panics.
 struct Restore(Option<Vec<usize>>);
 
 impl Restore {
@@ -67,7 +68,7 @@ mod system {
     }
 }
 
-/// Elsewhere threads cannot be limited to cores; runs with fewer processors are then less alike.
+/// Other systems cannot limit threads to cores; runs with fewer processors are then less alike.
 #[cfg(not(target_os = "linux"))]
 mod system {
     pub(super) fn mask() -> Option<Vec<usize>> {

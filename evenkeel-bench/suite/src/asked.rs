@@ -1,4 +1,4 @@
-//! What `run` is asked for, as every family reads it.
+//! The command line of `run`, in the form that every family reads.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -13,47 +13,47 @@ use super::peer::Peer;
 use crate::named::{NAMELESS, Named, named_twice};
 use crate::words;
 
-/// A command line that contradicts itself in a way that the parser cannot know.
+/// A contradiction on the command line that the parser cannot detect.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
 
-/// The options that several families share, and what else stands on the command line.
+/// The options that several families share, and the rest of the command line.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The experiments, all of one family.
     pub benches: Vec<String>,
-    /// The peers; all that are found if there are none.
+    /// The peers; empty for all that are found.
     pub runtimes: Vec<String>,
-    /// The variants; all if there are none.
+    /// The variants; empty for all.
     pub variants: Vec<String>,
     /// The numbers of workers.
     pub workers: Vec<usize>,
-    /// Sizes by number, or numbers of rounds; what is usual if there are none.
+    /// Sizes by number, or numbers of rounds; empty for the defaults.
     pub n: Vec<usize>,
-    /// Tasks in all.
+    /// The total number of tasks.
     pub tasks: Option<u32>,
     /// The measured time of each run.
     pub time: Duration,
-    /// Where the random choices of the first round begin.
+    /// The seed of the random choices in the first round.
     pub seed: u64,
-    /// The options that were given, by their names without dashes.
+    /// The names of the options on the command line, without dashes.
     pub given: Vec<String>,
-    /// The whole command line, of which a family takes its own options.
+    /// The whole command line, from which a family reads its own options.
     pub line: ArgMatches,
 }
 
-/// Options that mean something to every experiment.
+/// Options that every experiment takes.
 const ALWAYS: [&str; 6] = ["bench", "runtime", "repeats", "seed", "json", "report"];
 
 impl Asked {
-    /// Whether an option is on the command line.
+    /// Returns whether an option is on the command line.
     pub fn is_given(&self, option: &str) -> bool {
         self.given.iter().any(|given| given == option)
     }
 
-    /// An error if an option is given that no chosen experiment has, or a variant that one of them
-    /// does not have, or if something is named twice.
+    /// Returns an error if no chosen experiment has one of the options, if an experiment lacks one
+    /// of the variants, or if a name occurs twice.
     pub fn check(&self, of: &Description) -> Result<(), Usage> {
         let chosen: Vec<&Experiment> = self.benches.iter().flat_map(|b| of.experiment(b)).collect();
         let has = |given: &&String| {
@@ -80,7 +80,7 @@ impl Asked {
                 }
             }
         }
-        // An alias may stand for one that is named as well.
+        // An alias may stand for an experiment that is named as well.
         match named_twice(&self.benches) {
             Some(twice) => Err(Usage(format!("`{twice}` is named twice by --bench"))),
             None => self.given.iter().try_for_each(|option| self.names_each_once(option)),
@@ -99,24 +99,24 @@ impl Asked {
         }
     }
 
-    /// The chosen ones of some experiments.
+    /// Returns the chosen experiments.
     pub fn benches<B: Named>(&self) -> Result<Vec<B>, Usage> {
         parsed(&self.benches)
     }
 
-    /// The chosen ones of an experiment's variants.
+    /// Returns the chosen variants of an experiment.
     pub fn variants<V: Named>(&self, known: &[V]) -> Vec<V> {
         let is_asked = |variant: &V| self.variants.iter().any(|asked| asked == variant.name());
         let all = self.variants.is_empty() || known.iter().all(|one| one.name() == NAMELESS);
         known.iter().copied().filter(|variant| all || is_asked(variant)).collect()
     }
 
-    /// The chosen peers, whether they are there or not; none if all that are found are meant.
+    /// Returns the chosen peers, found or not; empty if all found peers are meant.
     pub fn named_peers<P: Peer>(&self) -> Result<Vec<P>, Usage> {
         parsed(&self.runtimes)
     }
 
-    /// The chosen ones of the peers that are found: these, or all if none is named.
+    /// Returns the peers to measure: those in `asked`, or all that were found if it is empty.
     pub fn peers<P: Peer>(asked: Vec<P>, found: &Found<P>) -> Result<Vec<P>, Usage> {
         if asked.is_empty() {
             return Ok(found.there.iter().map(|(peer, _)| *peer).collect());
@@ -128,13 +128,13 @@ impl Asked {
     }
 }
 
-/// Names as what they are names of.
+/// Parses names.
 fn parsed<T: FromStr<Err: Display>>(names: &[String]) -> Result<Vec<T>, Usage> {
     let parse = |name: &String| name.parse().map_err(|error: T::Err| Usage(error.to_string()));
     names.iter().map(parse).collect()
 }
 
-/// A whole number within bounds, or which one was wanted.
+/// Parses a whole number within bounds; the error says what `number` expects.
 pub fn number<T: Copy + Display + FromStr + PartialOrd>(
     text: &str,
     bounds: RangeInclusive<T>,

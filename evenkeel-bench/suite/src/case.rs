@@ -1,4 +1,4 @@
-//! What is run, without who runs it: the settings that all runs of one row share.
+//! A case: the settings that all runs of one row share. The peer that runs it is not part of it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::named::NAMELESS;
 
-/// A name that the program knows, or one that was read from a file.
+/// A name that the program knows, or one read from a file.
 pub type Name = Cow<'static, str>;
 
 /// Named values, in the order in which they are written.
@@ -15,15 +15,15 @@ pub type Name = Cow<'static, str>;
 pub struct Fields(Vec<(Name, Value)>);
 
 impl Fields {
-    /// None yet.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// These, and one more.
+    /// Returns these fields and one more.
     ///
-    /// A figure is given as a float also where it is whole: `analyse` takes whole numbers that it
-    /// has not heard of for settings.
+    /// Give a figure as a float even where it is whole: `analyse` takes unknown whole numbers for
+    /// settings.
     #[must_use]
     pub fn with(mut self, name: impl Into<Name>, value: impl Into<Value>) -> Self {
         let name = name.into();
@@ -32,7 +32,7 @@ impl Fields {
         self
     }
 
-    /// The same where there is a value, and these alone where there is none.
+    /// Adds the field if it has a value; returns these fields unchanged if not.
     #[must_use]
     pub fn with_some(self, name: &'static str, value: Option<impl Into<Value>>) -> Self {
         match value {
@@ -41,28 +41,28 @@ impl Fields {
         }
     }
 
-    /// The value of this name.
+    /// Returns the value of this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
-    /// The number of this name.
+    /// Returns the number of this name.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.get(name).and_then(Value::as_f64)
     }
 
-    /// The text of this name.
+    /// Returns the text of this name.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Value::as_str)
     }
 
-    /// All of them.
+    /// Iterates over all fields.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().map(|(name, value)| (name.as_ref(), value))
     }
 }
 
-/// A value as it stands in a table: without the quotes that JSON puts around text.
+/// Formats a value for a table: without the quotes that JSON puts around text.
 pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -74,28 +74,29 @@ pub struct Case {
     pub bench: Name,
     /// Its variant; [`NAMELESS`] where there is only one.
     pub variant: Name,
-    /// How many workers the runtime has, each of which has a core while there are enough.
+    /// The number of workers of the runtime. Each has a core of its own while there are enough
+    /// cores.
     pub workers: usize,
-    /// What else tells cases apart.
+    /// Further settings that tell cases apart.
     pub settings: Fields,
 }
 
 impl Case {
-    /// A case without further settings.
+    /// Creates a case without further settings.
     pub fn new(bench: &'static str, variant: &'static str, workers: usize) -> Self {
         let (bench, variant) = (bench.into(), variant.into());
         Self { bench, variant, workers, settings: Fields::new() }
     }
 
-    /// The same with one more setting.
+    /// Returns the case with one more setting.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.settings = self.settings.with(name, value);
         self
     }
 
-    /// The settings that an experiment has, by name and in words. Where it has none, 0 or `-` is
-    /// written.
+    /// Returns the settings of the experiment, by name and in words. Skips the settings that it
+    /// lacks, which are stored as 0 or `-`.
     pub fn told(&self) -> impl Iterator<Item = (&str, String)> {
         let has = |(_, value): &(&str, &Value)| **value != 0 && **value != NAMELESS;
         self.settings
@@ -104,7 +105,7 @@ impl Case {
             .map(|(name, value)| (name, format!("{} {}", name.replace('_', " "), plain(value))))
     }
 
-    /// The experiment and its variant.
+    /// Returns the experiment and its variant.
     pub fn title(&self) -> String {
         match self.variant.as_ref() {
             NAMELESS => self.bench.to_string(),
@@ -113,7 +114,7 @@ impl Case {
     }
 }
 
-/// Such as `timers idle, 2 workers, tasks 100`.
+/// Formats such as `timers idle, 2 workers, tasks 100`.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.title(), crate::words::count(self.workers, "worker"))?;

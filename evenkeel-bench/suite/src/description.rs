@@ -1,4 +1,4 @@
-//! What tables, pages and the command line know of a family of experiments.
+//! The description of a family of experiments that tables, pages and the command line use.
 
 use super::case::{Case, Fields};
 use super::named::NAMELESS;
@@ -9,10 +9,10 @@ use super::quantity::{Quantity, Read};
 use super::record::{Quiet, Record};
 use super::rows::Row;
 
-/// An experiment, as the command line, the tables and the page know it.
+/// An experiment, as the command line, the tables and the page show it.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// Its name, which no other experiment of any family has.
+    /// Its name, unique among the experiments of all families.
     pub name: &'static str,
     /// What it does, in one line.
     pub what: &'static str,
@@ -20,44 +20,46 @@ pub struct Experiment {
     pub variants: Vec<&'static str>,
     /// The settings that tell its cases apart, beside the variant and the number of workers.
     pub settings: &'static [&'static str],
-    /// Options of `run` that mean something to it, beside those that all experiments have.
+    /// The options of `run` that it takes, beside those that all experiments have.
     pub options: &'static [&'static str],
-    /// What is shown of its runs. What a record lacks is no line of the table.
+    /// The quantities shown of its runs. A quantity that a record lacks has no line in the table.
     pub quantities: &'static [Quantity],
-    /// Whether figures of several workers depend on the distance of the cores.
+    /// Whether figures of several workers depend on the distance between the cores.
     pub depends_on_distance: bool,
 }
 
 impl Experiment {
-    /// Whether the rows of a case are of one regime of the cores. One worker has no distance.
+    /// Returns whether the rows of a case belong to one regime of the cores. One worker has no
+    /// distance.
     pub fn is_bound(&self, case: &Case) -> bool {
         self.depends_on_distance && case.workers > 1
     }
 
-    /// The figures of a record by which it is compared.
+    /// Returns the figures of a record by which runs are compared.
     pub fn compared(&self) -> impl Iterator<Item = &'static str> {
         self.quantities.iter().filter(|quantity| quantity.is_compared()).filter_map(source)
     }
 
-    /// The figure by which a record that has these is analysed: the first of those that are
-    /// compared, or if it has none, of those that are shown. Seconds are such a figure only if they
-    /// are shown: else they say how long something was measured.
+    /// Returns the figure by which `analyse` analyses a record: the first figure of the record that
+    /// is compared, or else the first that is shown. Seconds are such a figure only if a quantity
+    /// shows them; else they are just the duration of the measurement.
     pub fn analysed(&self, has: impl Fn(&str) -> bool) -> Option<&'static str> {
         let shown = self.quantities.iter().filter_map(source);
         self.compared().chain(shown).find(|figure| has(figure))
     }
 
-    /// The quantity that is read from this figure of a record.
+    /// Returns the quantity that is read from this figure of a record.
     pub fn quantity_of(&self, figure: &str) -> Option<&'static Quantity> {
         let is_source = |quantity: &&Quantity| source(quantity) == Some(figure);
         self.quantities.iter().find(is_source)
     }
 }
 
-/// The time of a run.
+/// The field with the duration of a run.
 const SECONDS: &str = "seconds";
 
-/// The figure of a record that a quantity is read from. One that is made of several has none.
+/// Returns the figure of a record from which a quantity is read; `None` if it is computed from
+/// several.
 fn source(quantity: &Quantity) -> Option<&'static str> {
     match quantity.read {
         Read::Field(name) => Some(name),
@@ -65,7 +67,7 @@ fn source(quantity: &Quantity) -> Option<&'static str> {
     }
 }
 
-/// A run of which nothing but its seconds is known.
+/// Returns a run with no figure but its seconds.
 fn timed() -> Record {
     let regime = NAMELESS.into();
     Record {
@@ -81,9 +83,9 @@ fn timed() -> Record {
 /// A name that stands for several experiments of a family.
 #[derive(Clone, Debug)]
 pub struct Alias {
-    /// The name, which no experiment has.
+    /// The name, different from that of every experiment.
     pub name: &'static str,
-    /// What it stands for, in one line.
+    /// Its meaning, in one line.
     pub what: &'static str,
     /// The experiments.
     pub of: Vec<&'static str>,
@@ -96,7 +98,7 @@ pub struct Description {
     pub name: &'static str,
     /// Its heading.
     pub title: &'static str,
-    /// What a reader of its figures must know.
+    /// What a reader must know to understand its figures.
     pub about: &'static str,
     /// Its experiments.
     pub experiments: Vec<Experiment>,
@@ -104,27 +106,27 @@ pub struct Description {
     pub aliases: Vec<Alias>,
     /// Its peers.
     pub peers: Vec<Known>,
-    /// What a list adds to the words for an experiment.
+    /// Returns the text that a list adds to an experiment's description.
     pub listed: fn(&str) -> Option<String>,
-    /// What is to be said of some rows beside their figures.
+    /// Returns remarks on rows, beside their figures.
     pub remarks: fn(&[Row<'_>]) -> Vec<String>,
-    /// What `run` prints behind the tables.
+    /// Returns the text that `run` prints below the tables.
     pub appendix: fn(&[Row<'_>]) -> String,
-    /// What others have published of a case.
+    /// Returns published figures of a case.
     pub published: fn(&Case) -> Vec<Published>,
-    /// Why a case is shown and not compared, in words; `None` if it is compared.
+    /// Returns why a case is shown and not compared, in words; `None` if it is compared.
     pub removed: fn(&Case) -> Option<&'static str>,
-    /// Its own pictures of the rows of one experiment.
+    /// Returns the family's own pictures of the rows of one experiment.
     pub pictures: fn(&[Row<'_>]) -> Vec<Picture>,
 }
 
 impl Description {
-    /// The experiment of this name.
+    /// Returns the experiment of this name.
     pub fn experiment(&self, name: &str) -> Option<&Experiment> {
         self.experiments.iter().find(|experiment| experiment.name == name)
     }
 
-    /// The experiments that some names stand for.
+    /// Resolves names and aliases to the experiments that they stand for.
     pub fn named(&self, names: &[String]) -> Vec<String> {
         let of = |name: &String| match self.aliases.iter().find(|alias| alias.name == name) {
             Some(alias) => alias.of.iter().map(|&name| name.to_owned()).collect(),
@@ -133,13 +135,13 @@ impl Description {
         names.iter().flat_map(of).collect()
     }
 
-    /// The names by which `run` takes its experiments, in the order of the tables.
+    /// Returns the names that `run` accepts, in the order of the tables.
     pub fn names(&self) -> Vec<&'static str> {
         let names = self.experiments.iter().map(|experiment| experiment.name);
         names.chain(self.aliases.iter().map(|alias| alias.name)).collect()
     }
 
-    /// The name of the peer that the rows are about.
+    /// Returns the name of the peer that the rows are about.
     pub fn subject(&self) -> Option<&'static str> {
         self.peers.iter().find(|peer| peer.role == Role::Subject).map(|peer| peer.name)
     }
@@ -156,7 +158,7 @@ mod tests {
         Quantity { name: "a figure", read, better, drawn: Drawn::No }
     }
 
-    /// An experiment that shows these.
+    /// An experiment that shows these quantities.
     fn showing(quantities: &'static [Quantity]) -> Experiment {
         Experiment {
             name: "cycle",
@@ -169,7 +171,7 @@ mod tests {
         }
     }
 
-    /// The first that a record with these figures is analysed by.
+    /// The figure by which a record with these figures is analysed.
     fn analysed(experiment: &Experiment, figures: &[&str]) -> Option<&'static str> {
         experiment.analysed(|figure| figures.contains(&figure))
     }
@@ -185,7 +187,7 @@ mod tests {
         let cycle = showing(&ALL);
         assert_eq!(analysed(&cycle, &["seconds", "mops", "ns", "ops"]), Some("ns"));
         assert_eq!(analysed(&cycle, &["seconds", "mops", "ops"]), Some("mops"));
-        // What is only shown comes last, and what is not shown never.
+        // Figures that are only shown come last; figures that are not shown are never used.
         assert_eq!(analysed(&cycle, &["seconds", "ops"]), Some("ops"));
         assert_eq!(analysed(&cycle, &["seconds"]), None);
         let better = |figure| cycle.quantity_of(figure).map(|quantity| quantity.better);

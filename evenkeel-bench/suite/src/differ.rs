@@ -1,34 +1,34 @@
 //! Whether two samples differ: the rank-sum test (Wilcoxon, "Individual Comparisons by Ranking
 //! Methods", Biometrics Bulletin 1(6), 1945), two-sided.
 //!
-//! It asks nothing of how the values are distributed, and serves three values as well as a hundred.
-//! Three beside three differ if the ranges lie apart; of more values, some may be astray. Rejected:
-//! ranges that lie apart, whatever the number of values. Among fifteen, one that is astray would
-//! hide any difference.
+//! The test assumes no distribution of the values, and works for three values as well as for a
+//! hundred. Three values differ from three others if the ranges do not overlap; with more values,
+//! some may be outliers. Rejected: ranges that do not overlap, for any number of values. Among
+//! fifteen values, one outlier would hide any difference.
 
-/// Samples of the same thing differ by chance in one case of ten at most: three beside three cannot
-/// be told apart with more certainty.
+/// The significance level: two samples of the same thing differ by chance in at most one case of
+/// ten. With three values in each sample, no smaller level can be reached.
 const LEVEL: f64 = 0.1;
 
-/// Beyond so many pairs the normal distribution takes the place of the exact one.
+/// The number of pairs above which the normal distribution replaces the exact one.
 const EXACT: usize = 2_500;
 
-/// Whether the values differ by more than chance explains.
+/// Returns whether the values differ by more than chance explains.
 pub(crate) fn differ(a: &[f64], b: &[f64]) -> bool {
-    // The sum of thirds and twentieths need not be exact.
+    // A tolerance: sums of thirds and twentieths need not be exact.
     chance(a, b) <= LEVEL + 1e-9
 }
 
-/// How likely samples of the same thing differ as much.
+/// Returns the likelihood that samples of the same thing differ as much.
 fn chance(a: &[f64], b: &[f64]) -> f64 {
     let pairs = a.len() * b.len();
     if pairs == 0 {
         return 1.0;
     }
-    // Pairs in which the value of `a` is the higher one; equal ones count for half.
+    // Pairs in which the value of `a` is the higher one; a pair of equal values counts as half.
     let half = |a: f64, b: f64| if a > b { 2 } else { usize::from(a == b) };
     let halves: usize = a.iter().flat_map(|&a| b.iter().map(move |&b| half(a, b))).sum();
-    // Of a half more in doubt: equal values make the test stricter, not laxer.
+    // Halves are rounded up: equal values make the test stricter, not laxer.
     let fewer = halves.min(2 * pairs - halves).div_ceil(2);
     let one_side = if pairs <= EXACT {
         ways(a.len(), b.len()).iter().take(fewer + 1).sum()
@@ -40,10 +40,10 @@ fn chance(a: &[f64], b: &[f64]) -> f64 {
     f64::min(2.0 * one_side, 1.0)
 }
 
-/// How likely each number of pairs is, if the order of all values is chance.
+/// Returns the likelihood of each number of pairs, if the order of all values is random.
 ///
-/// The highest of all values is one of `n` with the likelihood `n / (n + m)`, and is then above all
-/// of the `m`; without it the question is the same again.
+/// The highest of all values is one of the `n` with likelihood `n / (n + m)`, and is then above all
+/// of the `m`. Without that value the question is the same for the smaller samples.
 fn ways(n: usize, m: usize) -> Vec<f64> {
     let mut rows: Vec<Vec<f64>> = vec![vec![1.0]; m + 1];
     for i in 1..=n {
@@ -60,8 +60,8 @@ fn ways(n: usize, m: usize) -> Vec<f64> {
     rows.pop().unwrap_or_default()
 }
 
-/// The part of a normal distribution below so many deviations from its middle, to 1e-7 (Abramowitz
-/// and Stegun, "Handbook of Mathematical Functions", 26.2.17).
+/// Returns the part of a normal distribution that lies below a number of `deviations` from its
+/// middle, to 1e-7 (Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.2.17).
 fn below(deviations: f64) -> f64 {
     const FACTORS: [f64; 5] =
         [0.319_381_530, -0.356_563_782, 1.781_477_937, -1.821_255_978, 1.330_274_429];
@@ -97,7 +97,8 @@ mod tests {
         assert!(!differ(&b, &b));
     }
 
-    /// Values of published tables: 14 of 8 beside 8 has .0650 two-sided, 13 has .0499.
+    /// Values of published tables: for samples of 8 and 8, 14 has .0650 two-sided, and 13 has
+    /// .0499.
     #[test]
     fn likelihoods_are_those_of_the_tables() {
         let sum = |n, m, most: usize| ways(n, m).iter().take(most + 1).sum::<f64>();

@@ -1,70 +1,71 @@
-//! How much of the machine's time a run really had.
+//! How much of its cores' time a run really had.
 //!
-//! What was busy on the run's cores and is not this process, nor a child that it has waited for,
-//! was taken by others; stolen time was taken by the hypervisor.
+//! Time in which the run's cores were busy, but not with this process or a child that it has waited
+//! for, was taken by other processes; stolen time was taken by the hypervisor.
 //!
-//! The system counts in ticks of a hundredth of a second, so a run of a few of them says nothing of
-//! itself. It is judged by what was taken of the [time](LONG) up to its end, in which other runs of
-//! its row fall: whatever goes on taking time is seen after the first runs of a row.
+//! The system counts in ticks of a hundredth of a second, too coarse for a run of a few ticks. A
+//! run is therefore judged by the time that others took in the [period](LONG) up to its end, which
+//! covers other runs of its row. A disturbance that goes on is seen after the first runs of a row.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// What a reader must know of it.
+/// The explanation for readers of a table.
 pub const MEANING: &str = "a run counts if others took less than 4 % of its cores' time, which the \
-    system counts in hundredths of a second; of a run shorter than a quarter of a second so much \
-    time up to its end is looked at, within its row, so of the first ones they can take more unseen";
+    system counts in hundredths of a second; a run shorter than a quarter of a second is judged by \
+    the quarter up to its end, within its row, so others may take more of its first runs unseen";
 
-/// As long as tells the [share](ENOUGH) that matters from a tick for each core.
+/// The shortest period in which the [share](ENOUGH) that matters exceeds a tick for each core.
 const LONG: Duration = Duration::from_millis(250);
 
-/// A run that had less than this share of its time was disturbed, and does not count.
+/// The smallest share of its time with which a run counts; with less it was disturbed.
 pub const ENOUGH: f64 = 0.96;
 
-/// The cores of a row, from its first run on.
+/// The readings of a row's cores, from its first run on.
 #[derive(Debug, Default)]
 pub struct Past(Vec<Seen>);
 
-/// What had been used at a time; nothing is known where the system does not tell.
+/// The ticks used up to a time; `None` where the system does not report them.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     at: Instant,
     ticks: Option<Ticks>,
 }
 
-/// A run on some cores.
+/// A run on some cores, under observation.
 pub struct Watch<'a> {
     cores: Vec<usize>,
-    /// A child whose time is this process's own.
+    /// A child process that does the work; its time counts as this process's own.
     child: Option<u32>,
     past: &'a mut Past,
     began: Seen,
 }
 
-/// Clock ticks so far.
+/// Clock ticks up to a reading.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Ticks {
-    /// Busy or stolen on the watched cores.
+    /// Ticks in which the watched cores were busy or stolen.
     busy: u64,
-    /// Used by this process and the children it has waited for.
+    /// Ticks used by this process and by the children it has waited for.
     own: u64,
 }
 
 impl<'a> Watch<'a> {
-    /// Begins to watch these cores, and a child that is not waited for yet if that does the work.
-    /// All runs with the same past have the same cores.
+    /// Begins to watch these cores, and the child process that does the work, if there is one and
+    /// it has not been waited for. All runs with the same past have the same cores.
     pub fn beside(cores: Vec<usize>, child: Option<u32>, past: &'a mut Past) -> Self {
         let began = Seen::now(&cores, child);
         Watch { cores, child, past, began }
     }
 
-    /// The share of the time that others left to this process until now, 0 to 1; 1 where the system
-    /// does not tell.
+    /// Returns the share of the time that other processes left to this one, 0 to 1; 1 where the
+    /// system does not report it.
     pub fn share(self) -> f64 {
         let Self { cores, child, past, began } = self;
         let ended = Seen::now(&cores, child);
         let share = |from: &Seen| from.share(&ended, cores.len());
-        // A child's own time is known while it runs: no run beside has counted it.
+        // The time of a running child is read from the child itself, and no earlier reading of the
+        // row includes it.
         let before = if child.is_none() { past.before(ended.at) } else { None };
         let least = before.map_or(1.0, share).min(share(&began));
         match child {
@@ -76,7 +77,7 @@ impl<'a> Watch<'a> {
 }
 
 impl Past {
-    /// The latest time that is [long](LONG) ago, or else the first of all.
+    /// Returns the latest reading that is at least [`LONG`] old, or else the first of all.
     fn before(&self, now: Instant) -> Option<&Seen> {
         let is_long_ago = |seen: &&Seen| now.duration_since(seen.at) >= LONG;
         self.0.iter().rev().find(is_long_ago).or(self.0.first())
@@ -88,7 +89,7 @@ impl Seen {
         Self { at: Instant::now(), ticks: now(cores, child) }
     }
 
-    /// What others left of the time until then.
+    /// Returns the share of the time until `then` that others left.
     fn share(&self, then: &Self, cores: usize) -> f64 {
         let Some((before, after)) = self.ticks.zip(then.ticks) else { return 1.0 };
         let per_second = rustix::param::clock_ticks_per_second();
@@ -99,7 +100,7 @@ impl Seen {
 fn share(before: Ticks, after: Ticks, cores: usize, time: Duration, per_second: u64) -> f64 {
     let busy = after.busy.saturating_sub(before.busy);
     let own = after.own.saturating_sub(before.own);
-    // The counters are whole ticks, so a difference of one per core says nothing.
+    // The counters are whole ticks, so a difference of one per core means nothing.
     let others = busy.saturating_sub(own).saturating_sub(cores as u64);
     let all = time.as_secs_f64() * per_second as f64 * cores as f64;
     (1.0 - others as f64 / all.max(1.0)).clamp(0.0, 1.0)
@@ -115,10 +116,11 @@ fn now(cores: &[usize], child: Option<u32>) -> Option<Ticks> {
     Some(Ticks { busy, own: this + child })
 }
 
-/// Adds up what was not idle on these cores: user, nice, system, interrupts and stolen time.
+/// Adds up the time in which these cores were not idle: user, nice, system, interrupts and stolen
+/// time.
 fn busy(stat: &str, cores: &[usize]) -> u64 {
-    /// Positions behind the core's name; the others are idle, waiting, and time of guests that is
-    /// part of user time already.
+    /// Positions behind the core's name. The others are idle, waiting, and time of guests, which
+    /// user time already includes.
     const COUNTED: [usize; 6] = [0, 1, 2, 5, 6, 7];
     let of_line = |line: &str| -> Option<u64> {
         let (name, rest) = line.split_once(' ')?;
@@ -130,8 +132,8 @@ fn busy(stat: &str, cores: &[usize]) -> u64 {
     stat.lines().filter_map(of_line).sum()
 }
 
-/// User and system time of the process and of its children. The fields are counted from the end of
-/// the program's name, which may contain anything.
+/// Returns the user and system time of the process and of its children. The fields are counted from
+/// the end of the program's name, which may contain anything.
 fn own(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_whitespace().collect();
@@ -178,7 +180,7 @@ mod tests {
             at: start + Duration::from_millis(ms),
             ticks: Some(Ticks { busy, own: 0 }),
         };
-        // Others take half of a core: nothing is to be seen of it in any run of 20 ms.
+        // Others take half of a core: no single run of 20 ms shows it.
         let runs = (0..20).map(|run| seen(20 * run, run));
         let past = Past(runs.collect());
         let now = seen(400, 20);

@@ -1,8 +1,8 @@
-//! How long everything takes: repeats, times and sizes of a session.
+//! The effort of a session: its repeats, times and sizes.
 
 use std::time::Duration;
 
-/// How much time the user spends.
+/// How much time the user wants to spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     /// One short repeat: does everything work?
@@ -14,7 +14,7 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// Repeats of most experiments.
+    /// Returns the repeats of most experiments.
     pub fn repeats(self) -> usize {
         match self {
             Effort::Quick => 1,
@@ -23,7 +23,7 @@ impl Effort {
         }
     }
 
-    /// How long a run of an experiment that has a rate measures.
+    /// Returns how long a run of an experiment with a rate measures.
     pub fn time(self) -> Duration {
         Duration::from_millis(match self {
             Effort::Quick => 100,

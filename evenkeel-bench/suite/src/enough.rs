@@ -1,8 +1,9 @@
-//! The one rule of which runs count, and of when a row has enough of them.
+//! The one rule for which runs count, and for when a row has enough of them.
 //!
-//! A run counts unless others took its cores' time, or the cores were nearer or farther than in the
-//! other runs of its row. A row has enough when each of its peers has [`RUNS`] runs that count.
-//! Until then there are further rounds, within a [`Bound`] on their number and their time.
+//! A run counts unless other processes took its cores' time, or the cores were nearer or farther
+//! than in the other runs of its row. A row has enough when each of its peers has [`RUNS`] runs
+//! that count. Until then the runner adds rounds, within a [`Bound`] on their number and their
+//! time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -11,25 +12,25 @@ use super::record::Record;
 use crate::disturbance::ENOUGH;
 use crate::regime::{MIXED, NEAR};
 
-/// The runs without which a peer is not compared. The ranges of two times three runs of one and the
-/// same thing lie apart by chance in 1 of 10 cases; of fewer runs, more often.
+/// The runs that a peer needs to be compared. The ranges of two samples of three runs of the same
+/// thing lie apart by chance in 1 of 10 cases; of fewer runs, more often.
 pub const RUNS: usize = 3;
 
-/// Whether a run counts in its row, and why not.
+/// Whether a run counts in its row, and if not, why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counts {
-    /// It does.
+    /// It counts.
     Yes,
-    /// Others took time of its cores.
+    /// Other processes took time of its cores.
     Disturbed,
     /// The distance of the cores changed during it.
     Mixed,
-    /// The cores were nearer or farther than in the row.
+    /// The cores were nearer or farther than those of the row.
     Elsewhere,
 }
 
-/// Whether a run counts in a row of this regime; `None` if the row does not depend on it. A run
-/// that did not complete counts in any regime: its time is up, however near the cores are.
+/// Returns whether a run counts in a row of this regime; `None` if the row does not depend on it.
+/// An incomplete run counts in any regime: it used up its time, however near the cores are.
 pub fn counts(record: &Record, regime: Option<&str>) -> Counts {
     let own = record.quiet.regime.as_ref();
     match regime {
@@ -40,16 +41,16 @@ pub fn counts(record: &Record, regime: Option<&str>) -> Counts {
     }
 }
 
-/// Whether others took more of its time than chance explains.
+/// Returns whether other processes took more of the run's time than chance explains.
 pub fn is_disturbed(record: &Record) -> bool {
     record.quiet.cpu_share < ENOUGH
 }
 
-/// The regime in which a row compares: the one in which the subject and most peers have [`RUNS`]
-/// runs; among equals the one in which most of them were measured, then the one with most of the
-/// runs that are still needed, then near cores.
+/// Returns the regime in which a row compares: the one in which the subject and most peers have
+/// [`RUNS`] runs. Among equals it is the one in which most peers were measured, then the one with
+/// most of the needed runs, then near cores.
 ///
-/// Runs that would not count anyway have no say while there are others.
+/// Runs that would not count have no say while there are others.
 pub fn regime<'a>(records: &[&'a Record], subject: Option<&str>) -> Option<&'a str> {
     let mixed = |record: &Record| record.quiet.regime == MIXED;
     let quiet = |record: &&&Record| !mixed(record) && !is_disturbed(record);
@@ -75,46 +76,47 @@ pub fn regime<'a>(records: &[&'a Record], subject: Option<&str>) -> Option<&'a s
 /// How often and how long rows are measured.
 #[derive(Clone, Debug)]
 pub struct Bound {
-    /// Rounds of each row, in each of which each peer runs once.
+    /// Planned rounds of each row; each peer runs once in each round.
     pub(super) rounds: usize,
-    /// Further rounds of a row at most.
+    /// The most further rounds of a row.
     pub(super) extra: usize,
-    /// Time for further rounds of any row.
+    /// The time left for further rounds of any row.
     spare: Duration,
-    /// What part of the time of the planned rounds is added to that: one in so many.
+    /// The divisor of the time of planned rounds: each adds its time divided by `part` to `spare`.
     part: u32,
 }
 
-/// What a session may spend on further rounds before its planned ones have earned any.
+/// The time that a session may spend on further rounds before its planned rounds have earned any.
 const START: Duration = Duration::from_secs(2);
 
 impl Bound {
-    /// That of a session: it takes about a fifth longer at most on a machine that is never quiet.
+    /// Creates the bound of a session: on a machine that is never quiet it takes at most about a
+    /// fifth longer.
     pub fn session(rounds: usize) -> Self {
         Self { rounds, extra: rounds, spare: START, part: 5 }
     }
 
-    /// That of a user who waits for these rows alone.
+    /// Creates the bound for a user who waits for these rows alone.
     pub fn rows(rounds: usize) -> Self {
         Self { rounds, extra: rounds, spare: Duration::MAX, part: 1 }
     }
 
-    /// The runs that count without which a peer of a row is asked again.
+    /// Returns the runs that count which each peer of a row needs; a peer with fewer runs again.
     pub(super) fn needed(&self) -> usize {
         self.rounds.min(RUNS)
     }
 
-    /// A planned round took this long.
+    /// Records that a planned round took this long.
     pub(super) fn planned(&mut self, time: Duration) {
         self.spare = self.spare.saturating_add(time / self.part);
     }
 
-    /// Whether there is time for a round that will take about so long.
+    /// Returns whether there is time for a round that takes about `time`.
     pub(super) fn grants(&self, time: Duration) -> bool {
         self.spare >= time
     }
 
-    /// A further round took this long.
+    /// Records that a further round took this long.
     pub(super) fn spent(&mut self, time: Duration) {
         self.spare = self.spare.saturating_sub(time);
     }
@@ -165,7 +167,7 @@ mod tests {
         };
         let (a, b, c) = (at("a", "far", 1.0), at("b", "far", 1.0), at("a", "near", 1.0));
         assert_eq!(of(&[a.clone(), b.clone(), c.clone(), c.clone()]).as_deref(), Some("far"));
-        // The one that will sooner be complete.
+        // The regime that will sooner be complete.
         assert_eq!(of(&[a.clone(), c.clone(), a.clone()]).as_deref(), Some("far"));
         // The peers' regime is not the row's if the subject is not in it.
         let others = [at("b", "near", 1.0), at("c", "near", 1.0), a.clone()];

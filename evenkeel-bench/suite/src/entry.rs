@@ -20,30 +20,31 @@ use crate::words;
 
 /// One line of the registry.
 pub struct Entry {
-    /// What is known of it without measuring.
+    /// The description of the family, which needs no measurement.
     pub describe: fn() -> Description,
     /// Adds its options to those of `run`.
     pub options: fn(Command) -> Command,
-    /// What `run` asks for.
+    /// Prepares what `run` asks for.
     pub asked: fn(&Asked) -> anyhow::Result<Box<dyn Part>>,
-    /// What the main job measures on so many cores.
+    /// Prepares what the main job measures on this number of cores.
     pub plan: fn(Effort, usize) -> anyhow::Result<Box<dyn Part>>,
-    /// In how many rounds the main job measures it.
+    /// Returns the number of rounds in which the main job measures it.
     pub rounds: fn(Effort) -> usize,
-    /// Who is there, and who is not.
+    /// Finds the peers that are installed, and those that are missing.
     pub found: fn() -> anyhow::Result<Listed>,
 }
 
-/// The peers of a family by name: those there with their versions, and what installs the others.
+/// The peers of a family by name: those found with their versions, the others with what installs
+/// them.
 pub struct Listed {
-    /// Those found.
+    /// The peers found.
     pub there: Vec<(Known, Option<String>)>,
-    /// Those not found.
+    /// The peers not found.
     pub missing: Vec<(Known, String)>,
 }
 
 impl Entry {
-    /// The entry of a family.
+    /// Creates the entry of a family.
     pub const fn of<F: Family>() -> Self {
         Self {
             describe: describe::<F>,
@@ -56,28 +57,28 @@ impl Entry {
     }
 }
 
-/// What comes of a measurement, in this order for each row.
+/// An event of a measurement, in this order for each row.
 pub enum Event {
     /// A row begins.
     Begins(Case),
-    /// A run is over.
+    /// A run has ended.
     Ran(Box<Record>),
     /// A peer has no run of the row.
     Absent(Absent),
 }
 
-/// A family with its rows, ready to be measured.
+/// A family with the rows it will measure.
 pub trait Part: Send {
-    /// What will be measured, in this order.
+    /// Returns the cases it will measure, in order.
     fn cases(&self) -> Vec<Case>;
 
-    /// Who was not found, and what installs it.
+    /// Returns the peers that were not found, and what installs them.
     fn missing(&self) -> Vec<(&'static str, String)>;
 
     /// Builds what the peers need.
     fn build(&mut self) -> anyhow::Result<()>;
 
-    /// Measures all rows. `each` is given what comes of it as it comes.
+    /// Measures all rows. Calls `each` with each event as it happens.
     fn measure(
         &mut self,
         bound: &mut Bound,
@@ -85,7 +86,7 @@ pub trait Part: Send {
     ) -> anyhow::Result<()>;
 }
 
-/// The only kind of part.
+/// The only implementation of `Part`.
 struct Whole<F: Family> {
     family: F,
     specs: Vec<F::Spec>,
@@ -120,13 +121,13 @@ fn asked<F: Family>(asked: &Asked) -> anyhow::Result<Box<dyn Part>> {
             .extend(besides.into_iter().filter(|peer| !asked.runtimes.contains(&peer.to_string())));
     }
     let specs = F::asked(asked, &options)?;
-    // Values that are written otherwise, such as 1 and 01, may ask for one and the same.
+    // Values written differently, such as 1 and 01, may ask for the same case.
     let cases: Vec<Case> = specs.iter().map(F::Spec::case).collect();
     if let Some(twice) = named_twice(&cases) {
         let why = format!("{twice} is asked for twice: leave out one of the values that mean it");
         return Err(Usage(why).into());
     }
-    // Looked for last: it takes longest.
+    // The peers are looked for last: it takes longest.
     let found = if named.is_empty() { family.found() } else { family.found_of(&named) }?;
     let peers = Asked::peers(named, &found)?;
     let runs = |spec: &F::Spec| peers.iter().any(|&peer| F::has(peer, spec) != Has::No);
@@ -229,18 +230,18 @@ impl<F: Family> Whole<F> {
     }
 }
 
-/// What was measured of a family.
+/// The measurements of a family.
 pub struct Measured {
     /// The family.
     pub of: Description,
-    /// All its runs, in the order in which they ran.
+    /// All its runs, in order.
     pub records: Vec<Record>,
-    /// Who has none, and why.
+    /// The peers without a run, and why.
     pub absent: Vec<Absent>,
 }
 
 impl Measured {
-    /// Nothing yet.
+    /// Creates an empty measurement.
     pub fn nothing(entry: &Entry) -> Self {
         Self { of: (entry.describe)(), records: Vec::new(), absent: Vec::new() }
     }

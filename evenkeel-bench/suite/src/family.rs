@@ -1,4 +1,4 @@
-//! What a family of experiments has to say of itself. All else is done for it.
+//! Describes a family of experiments. The suite does the rest.
 
 use super::asked::Asked;
 use super::case::{Case, Fields};
@@ -18,54 +18,55 @@ pub trait Family: Sized + Send + 'static {
     /// What a reader of its figures must know, for below the tables and for the page.
     const ABOUT: &'static str;
 
-    /// Who runs the experiments.
+    /// The peers that run the experiments.
     type Peer: Peer;
     /// Options of `run` that no other family has; [`NoOptions`] if there are none.
     type Options: clap::Args;
-    /// One case, as it is asked for.
+    /// One case, as requested.
     type Spec: Spec;
-    /// A peer that is about to run a case: warmed up, its process started, its rounds found.
+    /// A peer that is about to run a case: warmed up, its process started, its number of rounds
+    /// found.
     type Ready;
 
-    /// The family, with nothing built yet.
+    /// Creates the family, with nothing built yet.
     fn new() -> Self;
 
-    /// The experiments, in the order of the tables.
+    /// Returns the experiments, in the order of the tables.
     fn experiments() -> Vec<Experiment>;
 
-    /// Names that stand for several of them.
+    /// Returns names that stand for several experiments.
     fn aliases() -> Vec<Alias> {
         Vec::new()
     }
 
-    /// What `run` asks for, or what is wrong with it. That experiments, variants, peers and options
-    /// are known here is checked before.
+    /// Returns the cases that `run` asks for, or what is wrong with the request. The caller has
+    /// checked that the family knows the experiments, variants, peers and options.
     fn asked(asked: &Asked, options: &Self::Options) -> anyhow::Result<Vec<Self::Spec>>;
 
-    /// What the main job measures on so many cores.
+    /// Returns the cases that the main job measures on `cores` cores.
     fn plan(effort: Effort, cores: usize) -> Vec<Self::Spec>;
 
-    /// In how many rounds a session measures it.
+    /// Returns the number of rounds in which a session measures it.
     fn rounds(effort: Effort) -> usize {
         effort.repeats()
     }
 
-    /// Who is there, and who is not. It may start tools to ask for their versions.
+    /// Finds the peers. It may start tools to ask for their versions.
     fn found(&self) -> anyhow::Result<Found<Self::Peer>> {
         Ok(Found::all())
     }
 
-    /// The same for some of them, where looking for each takes its time.
+    /// Finds only some of the peers, where looking for each takes time.
     fn found_of(&self, _peers: &[Self::Peer]) -> anyhow::Result<Found<Self::Peer>> {
         self.found()
     }
 
-    /// Peers that an option asks for, beside those that are named.
+    /// Returns peers that an option asks for, beside those that are named.
     fn besides(_options: &Self::Options) -> Vec<Self::Peer> {
         Vec::new()
     }
 
-    /// Whether a peer runs a case.
+    /// Returns whether a peer runs a case.
     fn has(peer: Self::Peer, spec: &Self::Spec) -> Has;
 
     /// Builds what these peers need, before anything is measured.
@@ -85,45 +86,46 @@ pub trait Family: Sized + Send + 'static {
         seed: u64,
     ) -> anyhow::Result<Ran>;
 
-    /// A child that does the work and is not waited for: its time is the run's own.
+    /// Returns a child process that does the work and is not waited for; its time counts as the
+    /// run's own.
     fn child(_ready: &Self::Ready) -> Option<u32> {
         None
     }
 
-    /// What a list of the experiments adds to the words for one, such as its sizes.
+    /// Returns the text that a list adds to an experiment's description, such as its sizes.
     fn listed(_bench: &str) -> Option<String> {
         None
     }
 
-    /// What is to be said of these rows beside their figures, a sentence or a block of lines
-    /// each.
+    /// Returns remarks on these rows, beside their figures: each a sentence or a block of lines.
     fn remarks(_rows: &[Row<'_>]) -> Vec<String> {
         Vec::new()
     }
 
-    /// What `run` prints behind the tables of these rows, for which a session has no room.
+    /// Returns the text that `run` prints below the tables of these rows, for which a session has
+    /// no room.
     fn appendix(_rows: &[Row<'_>]) -> String {
         String::new()
     }
 
-    /// What others have published of a case, for columns beside its figures.
+    /// Returns published figures of a case, for columns beside its own.
     fn published(_case: &Case) -> Vec<Published> {
         Vec::new()
     }
 
-    /// Why a case is shown and not compared, in words: nothing is left of what it measures. `None`
-    /// if it is compared.
+    /// Returns why a case is shown and not compared, in words: nothing is left of what it measures.
+    /// `None` if it is compared.
     fn removed(_case: &Case) -> Option<&'static str> {
         None
     }
 
-    /// Pictures of the rows of one experiment, beside those of single quantities.
+    /// Returns pictures of the rows of one experiment, beside those of single quantities.
     fn pictures(_rows: &[Row<'_>]) -> Vec<Picture> {
         Vec::new()
     }
 }
 
-/// A family as what is not generic knows it.
+/// Describes a family for code that is not generic.
 pub fn describe<F: Family>() -> Description {
     Description {
         name: F::NAME,
@@ -146,16 +148,16 @@ pub fn describe<F: Family>() -> Description {
 #[group(skip)]
 pub struct NoOptions {}
 
-/// One case with what it takes to run it.
+/// One case with the values that a run of it needs.
 pub trait Spec: Send {
-    /// What tells its row apart.
+    /// Returns the case, which tells its row apart.
     fn case(&self) -> Case;
 }
 
-/// What one run came to.
+/// The outcome of one run.
 #[derive(Clone, Debug)]
 pub enum Ran {
-    /// It has figures.
+    /// It completed, with figures.
     Done(Fields),
     /// It did not complete. The run is kept, and the peer is not asked for this case again.
     Unfinished(Fields),
@@ -166,32 +168,32 @@ pub enum Ran {
 /// Whether a peer runs a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Has {
-    /// It does.
+    /// It runs it.
     Yes,
-    /// It lacks what the case is about.
+    /// It lacks what the case measures.
     No,
-    /// It could, and is not given it: the reader is told why.
+    /// It could run it, but does not get it, for this reason.
     Refused(String),
 }
 
 impl Has {
-    /// [`Has::Yes`] if so.
+    /// Returns [`Has::Yes`] if `runs`, else [`Has::No`].
     pub fn when(runs: bool) -> Self {
         if runs { Self::Yes } else { Self::No }
     }
 }
 
-/// Who is there to be measured.
+/// The peers that are installed, and those that are missing.
 #[derive(Clone, Debug)]
 pub struct Found<P> {
-    /// Those found, with a version where it matters.
+    /// The peers found, with a version where it matters.
     pub there: Vec<(P, Option<String>)>,
-    /// Those not found, with what installs them, in one line.
+    /// The peers not found, with what installs them, in one line.
     pub missing: Vec<(P, String)>,
 }
 
 impl<P: Peer> Found<P> {
-    /// All of them, where they are part of this program.
+    /// Returns all peers, if they are part of this program.
     pub fn all() -> Self {
         let there = P::ALL.iter().map(|&peer| (peer, None)).collect();
         Self { there, missing: Vec::new() }

@@ -1,5 +1,5 @@
 //! The colours and markers of runtimes.
 
-/// How many of them there are to tell runtimes apart. A runtime has those of its place among the
-/// peers of its family, [`slot`](crate::peer::Known::slot).
+/// The number of colours and markers for runtimes. A runtime has those of its place among the peers
+/// of its family, its [`slot`](crate::peer::Known::slot).
 pub const SLOTS: usize = 8;

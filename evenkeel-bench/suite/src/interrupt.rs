@@ -1,23 +1,22 @@
-//! What Ctrl-C does to a session: it ends after the run that is under way, and what is measured is
-//! kept.
+//! Ctrl-C ends a session after the run that is under way, and keeps what was measured.
 //!
 //! Roles: the handler of the signal, on a thread of its own, and the session. The session says when
-//! it begins to measure; from then on the handler leaves the end to it, once. The session looks
-//! after each run, and ends as after a failure: with its tables and its report. A second signal
-//! ends the process at once, as does one before anything is measured; a run that hangs can be ended
-//! in no other way.
+//! it begins to measure; from then on the handler leaves the end to the session, once. The session
+//! checks for a signal after each run, and ends as after a failure: with its tables and its report.
+//! A second signal ends the process at once, and so does a signal before the session measures; no
+//! other way ends a run that hangs.
 //!
-//! The first signal loses nothing, for only the session touches what is measured. After the second
-//! one there are no tables and no page. What a session with a file for each family has measured is
-//! in these files by then, since each run is written when it is over, and so are the lines of `run
-//! --json`; what `run` has for its table is lost. Rejected: writing the report in the handler,
-//! which would need a lock around all records and would cut a run short that others wait for.
+//! The first signal loses nothing, for only the session touches the measurements. After the second
+//! one there are no tables and no page. A session with a file for each family has then written each
+//! run to its file when the run ended; `run --json` has printed its lines likewise. The rows that
+//! `run` keeps for its table are lost. Rejected: writing the report in the handler. That would need
+//! a lock around all records, and would cut short a run that others wait for.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A session measures, or shows what it has measured.
+/// Whether a session measures, or shows what it has measured.
 static MEASURES: AtomicBool = AtomicBool::new(false);
-/// The session has been asked to end.
+/// Whether the session has been asked to end.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
 /// The session has ended because of a signal.
@@ -25,29 +24,29 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 #[error("interrupted")]
 pub struct Interrupted;
 
-/// The session has ended because the rows that it prints have no reader any more.
+/// The session has ended because the rows that it prints have lost their reader.
 #[derive(Debug, thiserror::Error)]
-#[error("what is printed has no reader")]
+#[error("the output has no reader")]
 pub struct Unread;
 
-/// The session begins to measure.
+/// Records that the session begins to measure.
 pub fn begin() {
     // Relaxed, here and below: the flags guard no data.
     MEASURES.store(true, Ordering::Relaxed);
 }
 
-/// A signal has come. Whether a session takes care of the end.
+/// Records a signal. Returns whether a session takes care of the end.
 pub fn signal() -> bool {
     MEASURES.load(Ordering::Relaxed) && !ASKED.swap(true, Ordering::Relaxed)
 }
 
-/// Why a session has ended: because of the signal if there was one, for it reaches the programs of
-/// the peers as well, whose failure is none then.
+/// Returns why a session has ended: because of the signal if there was one. The signal reaches the
+/// peers' programs as well, and their failure then is no error of theirs.
 pub fn why(error: anyhow::Error) -> anyhow::Error {
     check().err().unwrap_or(error)
 }
 
-/// An error if the session has been asked to end.
+/// Returns an error if the session has been asked to end.
 pub fn check() -> anyhow::Result<()> {
     if ASKED.load(Ordering::Relaxed) { Err(Interrupted.into()) } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! What several families need to run their experiments and to find and build their peers.
+//! Tools for several families, to run their experiments and to find and build their peers.
 
 pub mod afresh;
 pub mod cpp;

@@ -1,15 +1,16 @@
-//! The machine on which every family of experiments runs. It knows none of them.
+//! The machinery that runs every family of experiments. It knows none of them.
 //!
 //! A [`family`] says what it measures on which [peers](peer), plans its [cases](case), and runs one
-//! case once on one peer; an [`entry`] stands for it where it is not known. The [`runner`] lets the
-//! peers of a case take turns, until each has [`enough`] runs that count, and makes a [`record`] of
-//! each run. A record is not generic: it is an envelope and two lists of named values, so that all
-//! behind it is compiled once for all families. There records become [`rows`], a row has a
-//! [`verdict`] for each [`quantity`] that is compared, and a [`table`] shows them.
+//! case once on one peer. An [`entry`] stands for a family in code that does not know its type. The
+//! [`runner`] lets the peers of a case take turns, until each has [`enough`] runs that count, and
+//! makes a [`record`] of each run. A record is not generic: it is an envelope and two lists of
+//! named values, so that all code behind it is compiled once for all families. There records become
+//! [`rows`], a row has a [`verdict`] for each [`quantity`] that is compared, and a [`table`] shows
+//! them.
 
-// Its documentation is for those who read its source.
+// The documentation is for readers of the source.
 #![allow(rustdoc::private_intra_doc_links)]
-// `say!` and `note!` end quietly where these panic.
+// `say!` and `note!` end quietly where these macros panic.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod affinity;

@@ -7,7 +7,7 @@ use evenkeel::topology::Topology;
 
 use crate::affinity;
 
-/// The topology as the runtime sees it, or why it cannot be read.
+/// Returns the topology as the runtime sees it, or why it cannot be read.
 pub fn topology() -> String {
     match Topology::detect() {
         Ok(topology) => topology.to_string(),
@@ -15,7 +15,7 @@ pub fn topology() -> String {
     }
 }
 
-/// Processor, cores in use and system, in one line.
+/// Describes the processor, the cores in use and the system, in one line.
 pub fn describe() -> String {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();

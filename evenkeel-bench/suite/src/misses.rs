@@ -1,18 +1,19 @@
-//! Cache misses as the processor counts them, where the kernel lets this process ask.
+//! Cache misses as the processor counts them, where the kernel permits this process to read the
+//! counter.
 //!
-//! A virtual machine has often no such counter, and a kernel may keep it to itself. Then there is
-//! nothing but the time that an operation takes.
+//! A virtual machine often has no such counter, and a kernel may forbid its use. Then only the time
+//! of an operation tells.
 
 use std::fmt;
 use std::time::Duration;
 
-/// What says how often data had to be fetched.
+/// The source of figures on how often data had to be fetched.
 pub enum Source {
     /// The processor's counter.
     Counter,
-    /// None is to be had: the times alone, by the time-stamp counter.
+    /// No counter is available, for this reason: the times alone, by the time-stamp counter.
     Times(String),
-    /// Nobody is asked on this system.
+    /// This system has no interface for counters.
     #[cfg(not(target_os = "linux"))]
     None,
 }
@@ -28,18 +29,18 @@ impl fmt::Display for Source {
     }
 }
 
-/// What a counter says.
+/// A reading of a counter.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reading {
     count: u64,
-    /// How long it was to count, and how long it did: a processor has few counters, which take
-    /// turns. Times of all threads together.
+    /// How long the counter was enabled, and how long it counted: a processor has few counters,
+    /// which take turns. Both are sums over all threads.
     wanted: Duration,
     counted: Duration,
 }
 
-/// By how much it has grown from one reading to the next, had it counted all the time; `None` if it
-/// never did.
+/// Returns the growth of the count between two readings, scaled to the whole time; `None` if the
+/// counter never counted.
 fn growth(before: Reading, after: Reading) -> Option<u64> {
     let counted = after.counted.saturating_sub(before.counted);
     if counted.is_zero() {
@@ -62,14 +63,14 @@ mod system {
 
     use super::{Reading, Source, growth};
 
-    /// A counter of this thread, and of those that it starts from now on.
+    /// Starts a counter of this thread, and of the threads that it starts later.
     fn counter() -> io::Result<Counter> {
         let mut counter = Builder::new(Hardware::CACHE_MISSES).inherit(true).build()?;
         counter.enable()?;
         Ok(counter)
     }
 
-    /// Why there is none.
+    /// Returns why there is no counter.
     pub(super) fn absence(error: &io::Error) -> String {
         match error.kind() {
             io::ErrorKind::NotFound => {
@@ -83,7 +84,7 @@ mod system {
         }
     }
 
-    /// What there is, which is found out once.
+    /// Returns the source, which is determined once.
     pub fn source() -> &'static Source {
         static SOURCE: OnceLock<Source> = OnceLock::new();
         SOURCE.get_or_init(|| match counter() {
@@ -92,15 +93,15 @@ mod system {
         })
     }
 
-    /// The misses of a thread and those that it starts.
+    /// The misses of a thread and of the threads that it starts.
     pub struct Misses {
         counter: Counter,
         before: Reading,
     }
 
     impl Misses {
-        /// Those of the caller and of the threads that it starts from now on, if they can be
-        /// counted.
+        /// Counts the misses of the calling thread and of the threads that it starts later, if they
+        /// can be counted.
         pub fn new() -> Option<Misses> {
             if !matches!(source(), Source::Counter) {
                 return None;
@@ -108,7 +109,7 @@ mod system {
             Some(Misses { counter: counter().ok()?, before: Reading::default() })
         }
 
-        /// How many there were since the last call; `None` if that is not known.
+        /// Returns the number of misses since the last call; `None` if it is unknown.
         pub fn take(&mut self) -> Option<u64> {
             let data = self.counter.read_full().ok()?;
             let after = Reading {
@@ -129,7 +130,7 @@ mod system {
         &Source::None
     }
 
-    /// Nobody has any.
+    /// This system has none.
     pub enum Misses {}
 
     impl Misses {
@@ -183,7 +184,7 @@ mod tests {
         assert_eq!(Source::None.to_string(), "none");
     }
 
-    /// Whichever it is here: who has no counter has no misses.
+    /// With either source: without a counter there are no misses.
     #[cfg(target_os = "linux")]
     #[test]
     fn misses_are_counted_where_there_is_a_counter() {
@@ -191,7 +192,7 @@ mod tests {
         let mut misses = Misses::new();
         assert_eq!(misses.is_some(), has_counter);
         if let Some(misses) = &mut misses {
-            // It has run since it was made.
+            // This thread has run since the counter was made.
             assert!(misses.take().is_some());
         }
     }

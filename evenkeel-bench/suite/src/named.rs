@@ -1,19 +1,19 @@
-//! Enumerations whose members have a name on the command line and in the tables: one line for each
-//! member.
+//! Makes enumerations with a name for each member on the command line and in the tables, one line
+//! per member.
 
-/// A name that nothing has.
+/// The error for an unknown name.
 #[derive(Debug, thiserror::Error)]
 #[error("unknown {what} `{name}`: known are {known}", known = .known.join(", "))]
 pub struct Unknown {
-    /// What was looked for.
+    /// The kind of thing that was looked for.
     pub what: &'static str,
     /// The name.
     pub name: String,
-    /// All names that there are.
+    /// All known names.
     pub known: Vec<&'static str>,
 }
 
-/// The first of a list that it has once more, if there is one.
+/// Returns the first item that repeats an earlier item of the list, if there is one.
 pub fn named_twice<T: PartialEq>(list: &[T]) -> Option<&T> {
     list.iter()
         .enumerate()
@@ -21,7 +21,7 @@ pub fn named_twice<T: PartialEq>(list: &[T]) -> Option<&T> {
         .map(|(_, name)| name)
 }
 
-/// The name of what has none, because it is the only one.
+/// The name of the only variant of an experiment, which has none.
 pub const NAMELESS: &str = "-";
 
 /// An enumeration that [`named!`] has made.
@@ -35,9 +35,9 @@ pub trait Named:
     fn name(self) -> &'static str;
 }
 
-/// Makes an enumeration with `ALL` of its members in this order, `name`, `Display` and `FromStr`,
-/// whose error calls a member by the words behind `as`; with `describe` as well if each name is
-/// followed by a colon and a description.
+/// Makes an enumeration with `ALL` of its members in this order, `name`, `Display` and `FromStr`.
+/// The error of `FromStr` calls a member by the words behind `as`. If a colon and a description
+/// follow each name, the enumeration has `describe` as well.
 #[macro_export]
 macro_rules! named {
     ($(#[$meta:meta])* $vis:vis enum $Type:ident as $what:literal {
@@ -49,7 +49,7 @@ macro_rules! named {
         }
 
         impl $Type {
-            /// What it is, in one line.
+            /// Describes the member in one line.
             $vis fn describe(self) -> &'static str {
                 match self { $($Type::$Member => $says,)+ }
             }
@@ -63,10 +63,10 @@ macro_rules! named {
         $vis enum $Type { $($(#[$doc])* $Member,)+ }
 
         impl $Type {
-            /// All of them, in the order of the tables.
+            /// All members, in the order of the tables.
             $vis const ALL: [$Type; [$($name),+].len()] = [$($Type::$Member),+];
 
-            /// The name on the command line and in the tables.
+            /// Returns the name on the command line and in the tables.
             $vis fn name(self) -> &'static str {
                 match self { $($Type::$Member => $name,)+ }
             }
@@ -118,7 +118,7 @@ mod tests {
     }
 
     named! {
-        /// What the tests name.
+        /// The members of the tests.
         enum Part as "part" {
             /// It has no name.
             Only = "-": "all there is",

@@ -1,4 +1,4 @@
-//! How a whole session ended: each family's tally, and the worst losses.
+//! The outcome of a whole session: each family's tally, and the worst losses.
 
 use super::description::Description;
 use super::entry::Measured;
@@ -9,7 +9,7 @@ use super::verdict::Verdict;
 use crate::verdict::Standing;
 use crate::words;
 
-/// How many losses are named.
+/// The number of losses that are named.
 const NAMED: usize = 3;
 
 /// The verdicts of a session.
@@ -19,11 +19,11 @@ pub struct Outcome {
     pub families: Vec<Ended>,
     /// All of them together.
     pub all: Tally,
-    /// What peers alone complete, and then the largest factors by which one is ahead.
+    /// The cases that only peers complete, then the largest factors by which a peer is ahead.
     pub worst: Vec<Loss>,
 }
 
-/// How one family ended.
+/// The outcome of one family.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
     /// Its place on the page.
@@ -39,7 +39,7 @@ pub struct Ended {
 pub struct Loss {
     /// The case and the quantity.
     pub what: String,
-    /// The experiment, whose place on the page it is.
+    /// The experiment, where the page shows the row.
     pub bench: &'static str,
     /// Such as `2.1 X SLOWER than go-hand`.
     pub words: String,
@@ -47,7 +47,7 @@ pub struct Loss {
 }
 
 impl Outcome {
-    /// Judges all that was measured.
+    /// Judges all measurements.
     pub fn of(measured: &[Measured]) -> Self {
         let (mut families, mut worst) = (Vec::new(), Vec::new());
         for Measured { of, records, absent } in measured {
@@ -64,7 +64,7 @@ impl Outcome {
         Self { families, all, worst }
     }
 
-    /// The summary of one screen: a line for each family, then the worst losses.
+    /// Renders the summary for one screen: a line for each family, then the worst losses.
     pub fn render(&self, width: Option<u16>) -> String {
         const HEADING: [&str; 6] = ["", "won", "lost", "even", "unfinished", "not compared"];
         let line = |title: &str, tally: &Tally| {
@@ -85,7 +85,7 @@ impl Outcome {
         text
     }
 
-    /// What the worst losses are called.
+    /// Returns the heading of the worst losses.
     pub fn headline(&self) -> String {
         match self.worst.len() {
             1 => "the only loss".to_owned(),
@@ -94,7 +94,7 @@ impl Outcome {
     }
 }
 
-/// What a row loses. Not to complete where a peer does is the worst.
+/// Returns the losses of a row. The worst is not to complete where a peer does.
 fn losses(row: &Row<'_>) -> Vec<Loss> {
     let loss = |quantity| {
         let verdict = Verdict::of(row, quantity);

@@ -1,15 +1,15 @@
-//! What the suite prints: results by [`say!`] on standard output, remarks by [`note!`] on standard
+//! The suite's output: results by [`say!`] on standard output, remarks by [`note!`] on standard
 //! error.
 //!
-//! A reader may go before the end, as `head` does after its lines. Rust ignores the signal that
-//! tells other programs of it, and its own macros panic. Here results without a reader end the
-//! process quietly, as success: the reader has what it wants. So what is to be kept, such as a
-//! page, is written before the table is printed, and what is printed meanwhile is [offered](offer).
-//! Any other failure to write results, such as a full disk, is an error. Remarks without a reader
-//! are left out, for the results may have one.
+//! A reader may close its end before the suite has printed all, as `head` does. Rust ignores the
+//! signal that reports this to other programs, and its own macros panic. Here results without a
+//! reader end the process quietly, as success: the reader has what it wants. Files to be kept, such
+//! as a page, are therefore written before the table is printed, and lines printed during
+//! measurement are [offered](offer). Any other failure to write results, such as a full disk, is an
+//! error. Remarks without a reader are dropped, for the results may have one.
 //!
-//! Rejected: the signal's default action. It would end the suite as well when a peer's process ends
-//! that the suite is writing to.
+//! Rejected: the signal's default action. It would also end the suite when a peer's process ends to
+//! which the suite is writing.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
@@ -34,12 +34,12 @@ macro_rules! note {
 
 pub use crate::{note, say};
 
-/// What a [`say!`] does.
+/// Implements [`say!`].
 pub fn line(text: fmt::Arguments<'_>) {
     print(&format!("{text}\n"));
 }
 
-/// What a [`note!`] does.
+/// Implements [`note!`].
 pub fn remark(text: fmt::Arguments<'_>) {
     // One write for each line: the lines of several processes on one terminal stay whole.
     _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
@@ -58,8 +58,8 @@ pub fn print(text: &str) {
     }
 }
 
-/// Prints results for a caller that has something to keep before it ends: an error if they cannot
-/// be written, [`Unread`] if they have no reader any more.
+/// Prints results for a caller that must save data before it ends. Returns an error if they cannot
+/// be written, and [`Unread`] if their reader has gone.
 pub fn offer(text: &str) -> anyhow::Result<()> {
     offer_to(&mut io::stdout().lock(), text)
 }
@@ -72,9 +72,9 @@ fn offer_to(out: &mut impl Write, text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Prints the last results of a command, and says how it ends: as `end` does, also if the results
-/// have no reader. A reader that has gone has what it wants, which is no failure; that something
-/// else has failed is for who looks at the status.
+/// Prints the last results of a command, and returns how the command ends: as `end` does, even if
+/// the results have no reader. A reader that has gone has what it wants, which is no failure; any
+/// other failure shows in the exit status.
 pub fn last(text: &str, end: anyhow::Result<()>) -> anyhow::Result<()> {
     settled(end, offer(text))
 }
@@ -94,7 +94,7 @@ fn write(out: &mut impl Write, text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// How the process ends by a write.
+/// How the process ends after a write.
 #[derive(Debug, PartialEq, Eq)]
 enum Ending {
     /// The reader has gone.
@@ -102,7 +102,7 @@ enum Ending {
     Failed(String),
 }
 
-/// How the process ends by what came of a write; `None` if it goes on.
+/// Returns how the process ends after a write with this result; `None` if it continues.
 fn ending(written: &io::Result<()>) -> Option<Ending> {
     match written {
         Ok(()) => None,
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn who_offers_results_learns_whether_they_were_written() {
+    fn offer_says_whether_results_were_written() {
         let (reader, mut writer) = io::pipe().unwrap();
         offer_to(&mut writer, "read\n").unwrap();
         drop(reader);

@@ -1,47 +1,47 @@
-//! Who is measured, and what part it has in a comparison.
+//! The peers that are measured, and their roles in a comparison.
 
 use crate::named::Named;
 
-/// What can run a family's experiments.
+/// A runtime or program that can run a family's experiments.
 pub trait Peer: Named + Send {
-    /// Its part in a comparison.
+    /// Returns its role in a comparison.
     fn role(self) -> Role;
 
-    /// What it is, in one line.
+    /// Describes it in one line.
     fn describe(self) -> &'static str {
         ""
     }
 }
 
-/// The part of a peer in a comparison.
+/// The role of a peer in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// What the row is about. A family has one.
+    /// The subject of the row. A family has one.
     Subject,
-    /// This project's in another form: shown, and not compared.
+    /// Another form of this project's own: shown, and not compared.
     Own,
-    /// What the subject is compared with.
+    /// A peer with which the subject is compared.
     Peer,
-    /// It does less than the others, such as a plain call: shown, and not compared.
+    /// A floor that does less than the others, such as a plain call: shown, and not compared.
     Floor,
 }
 
-/// A peer as tables and pages know it.
+/// A peer, as tables and pages show it.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// Its description.
     pub what: &'static str,
-    /// Its part.
+    /// Its role.
     pub role: Role,
-    /// Its colour and marker: the subject has the first; the others follow in their
-    /// order, and last those that are no peers, which pictures need least.
+    /// The number of its colour and marker. The subject has the first; the others follow in their
+    /// order. Floors come last, since pictures need them least.
     pub slot: usize,
 }
 
 impl Known {
-    /// All peers of a kind, in the order of the tables.
+    /// Returns all peers of a kind, in the order of the tables.
     pub fn all<P: Peer>() -> Vec<Self> {
         let mut order: Vec<P> = P::ALL.to_vec();
         order.sort_by_key(|peer| match peer.role() {

@@ -1,30 +1,30 @@
-//! Pictures that a family makes of several rows, beside those that the page makes of each quantity.
+//! Pictures of several rows that a family makes, beside those that the page makes of each quantity.
 
 use super::summary::Summary;
 
-/// What is drawn. The page draws it.
+/// The data of a picture. The page draws it.
 #[derive(Clone, Debug)]
 pub struct Picture {
-    /// What it is of.
+    /// The title.
     pub caption: String,
-    /// What else is to be known, in a few words: which way is better.
+    /// A few words for the reader: which way is better.
     pub says: &'static str,
-    /// What stands at the axis of the figures, with their unit.
+    /// The label of the axis of figures, with their unit.
     pub figure: &'static str,
-    /// How they are drawn.
+    /// The form of the picture.
     pub shape: Shape,
 }
 
-/// How figures are drawn.
+/// The form of a picture.
 #[derive(Clone, Debug)]
 pub enum Shape {
-    /// A name, a colour and a figure in each line.
+    /// Dots: a name, a colour and a figure in each line.
     Dots(Vec<(String, usize, Summary)>),
     /// Lines over a number, on a logarithmic axis.
     Lines {
-        /// What stands at that axis, with the unit.
+        /// The label of that axis, with the unit.
         over: &'static str,
-        /// How much of the number a unit is.
+        /// The amount of the number that makes one unit.
         unit: f64,
         /// The lines.
         lines: Vec<Line>,
@@ -34,7 +34,7 @@ pub enum Shape {
 /// One line.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Whose it is.
+    /// The name of the peer.
     pub name: &'static str,
     /// Its colour and marker.
     pub slot: usize,
@@ -45,7 +45,7 @@ pub struct Line {
 /// One point of a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
-    /// The number, from 1 on.
+    /// The number, at least 1.
     pub at: f64,
     /// The figure there.
     pub value: Summary,

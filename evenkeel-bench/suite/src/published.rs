@@ -1,7 +1,7 @@
-//! What others have published of a case, beside what is measured here.
+//! Published figures of a case, shown beside the measured ones.
 //!
-//! Papers give an average and a standard deviation. So do the experiments that stand beside one, as
-//! well as the median and the extremes by which they are compared.
+//! Papers give an average and a standard deviation. So do experiments that are shown beside a
+//! paper, as well as the median and the extremes by which they are compared.
 
 use std::fmt;
 
@@ -9,16 +9,16 @@ use super::description::Description;
 use super::rows::Row;
 use crate::words;
 
-/// A figure that was published of a case. Nothing is compared with it.
+/// A published figure of a case. Nothing is compared with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Published {
-    /// Whose it is: the heading of its column.
+    /// The system measured: the heading of its column.
     pub system: &'static str,
     /// The figure, as it was published.
     pub figure: String,
 }
 
-/// The average of some runs, and how far they scatter about it.
+/// The average of some runs, and their scatter about it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Average {
     mean: f64,
@@ -27,7 +27,8 @@ pub struct Average {
 }
 
 impl Average {
-    /// `None` where there is no second run to differ from, or one that did not complete.
+    /// Returns the average of some runs; `None` if there are fewer than two or one did not
+    /// complete.
     pub fn of(runs: &[f64]) -> Option<Self> {
         let number = runs.len() as f64;
         let mean = runs.iter().sum::<f64>() / number;
@@ -37,17 +38,17 @@ impl Average {
     }
 }
 
-/// Such as `46.1 ± 0.74`.
+/// Formats such as `46.1 ± 0.74`.
 impl fmt::Display for Average {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ± {}", words::figure(self.mean), words::figure(self.deviation))
     }
 }
 
-/// What is said where measured figures stand beside published ones.
+/// The explanation of measured averages beside published figures.
 pub const FORM: &str = "Average: of the runs that count, ± their standard deviation.";
 
-/// The systems of which there is a figure in any of these rows.
+/// Returns the systems with a published figure in any of these rows.
 pub fn systems(of: &Description, rows: &[Row<'_>]) -> Vec<&'static str> {
     let mut systems = Vec::new();
     for Published { system, .. } in rows.iter().flat_map(|row| (of.published)(row.case)) {
@@ -58,7 +59,7 @@ pub fn systems(of: &Description, rows: &[Row<'_>]) -> Vec<&'static str> {
     systems
 }
 
-/// The figure of a system, if there is one of this row.
+/// Returns a system's figure for this row, if there is one.
 pub fn figure(of: &Description, row: &Row<'_>, system: &str) -> Option<String> {
     let mut published = (of.published)(row.case).into_iter();
     published.find(|one| one.system == system).map(|one| one.figure)

@@ -1,4 +1,4 @@
-//! What a row shows of its runs, and which of two figures is the better one.
+//! The quantities that a row shows of its runs, and which of two figures is better.
 
 use super::record::Record;
 
@@ -7,10 +7,10 @@ use super::record::Record;
 pub struct Quantity {
     /// Its name in a table, with its unit: `late p99.9, µs`.
     pub name: &'static str,
-    /// Where it comes from.
+    /// Its source.
     pub read: Read,
-    /// Which of two is the better one. Only what is compared counts in a tally, so an experiment
-    /// with several quantities names the one or two that it is about.
+    /// Which of two figures is better. Only compared quantities count in a tally, so an experiment
+    /// with several quantities compares only the one or two that it is about.
     pub better: Better,
     /// How a page draws it.
     pub drawn: Drawn,
@@ -19,26 +19,27 @@ pub struct Quantity {
 /// How a page draws a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Drawn {
-    /// It does not.
+    /// It is not drawn.
     No,
     /// A row of dots for each case.
     Dots,
     /// Lines over the number of workers, where there are several; else a row of dots.
     Lines,
-    /// A point of a curve: this share of what was measured is not above it.
+    /// A point of a curve: this share of the measured values is not above it.
     Percentile(f64),
 }
 
-/// Where a figure comes from.
+/// The source of a figure.
 #[derive(Clone, Copy, Debug)]
 pub enum Read {
     /// A figure of the record.
     Field(&'static str),
-    /// Made of the record and, where it is relative to others, of all records of the family.
+    /// Computed from the record and, where it is relative to others, from all records of the
+    /// family.
     Derived(fn(&Record, &[Record]) -> Option<f64>),
 }
 
-/// Which of two figures is the better one, and the words for a better and a worse one.
+/// Which of two figures is better, and the words for a better and a worse one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// The smaller one: `("faster", "slower")`.
@@ -50,7 +51,8 @@ pub enum Better {
 }
 
 impl Quantity {
-    /// The figure of a run; infinitely bad if it did not complete, and absent if it has none.
+    /// Returns the figure of a run: infinitely bad if the run did not complete, and `None` if it
+    /// has none.
     pub fn of(&self, record: &Record, all: &[Record]) -> Option<f64> {
         match (record.dnc, self.better) {
             (true, Better::Less(..)) => return Some(f64::INFINITY),
@@ -64,14 +66,14 @@ impl Quantity {
         figure.filter(|figure| figure.is_finite())
     }
 
-    /// Whether rows are compared by it.
+    /// Returns whether rows are compared by it.
     pub fn is_compared(&self) -> bool {
         self.better != Better::Neither
     }
 }
 
 impl Better {
-    /// Whether `a` is better than `b`; never, where they are not compared.
+    /// Returns whether `a` is better than `b`; always `false` if they are not compared.
     pub fn is_better(self, a: f64, b: f64) -> bool {
         match self {
             Better::Less(..) => a < b,
@@ -80,7 +82,7 @@ impl Better {
         }
     }
 
-    /// A sentence for the caption of a picture.
+    /// Returns a phrase for the caption of a picture.
     pub fn says(self) -> &'static str {
         match self {
             Better::Less(..) => "lower is better",

@@ -1,7 +1,7 @@
-//! Records from files, also from those that earlier releases have written.
+//! Reads records from files, including files of earlier releases.
 //!
-//! `analyse` does not read this way: it takes fields that nothing here knows. It shares the names
-//! that have changed.
+//! `analyse` reads differently: it takes fields that are unknown here. It shares the renaming of
+//! fields.
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value};
@@ -11,10 +11,10 @@ use super::record::{Quiet, Record};
 use super::summary::Summary;
 use crate::named::NAMELESS;
 
-/// Names of the envelope that some families wrote otherwise.
+/// Names of the envelope, each with another name that some families used.
 const ALIASES: [(&str, &str); 2] = [("workers", "procs"), ("runtime", "mode")];
 
-/// Gives the envelope the names of today.
+/// Renames the fields of the envelope to their present names.
 pub fn renamed(fields: &mut Map<String, Value>) {
     for (name, alias) in ALIASES {
         if !fields.contains_key(name) {
@@ -23,13 +23,14 @@ pub fn renamed(fields: &mut Map<String, Value>) {
     }
 }
 
-/// Seconds of a run, or of all repeats of a case.
+/// The field with the seconds of a run, or of all repeats of a case.
 const SECONDS: &str = "seconds";
 
-/// What a line of all repeats says of them together. It is made of the records where it is shown.
+/// Fields that a line of all repeats gives for all of them together. They are computed from the
+/// records where they are shown.
 const TOGETHER: [&str; 5] = ["reps", "seconds_median", "seconds_min", "seconds_max", "speedup"];
 
-/// What such a line says of the repeat that took the median time, or the one next to it.
+/// Fields that such a line gives for the repeat with the median time, or the one nearest to it.
 const OF_MEDIAN: [&str; 7] = [
     "execution_seconds",
     "inflation_seconds",
@@ -40,12 +41,12 @@ const OF_MEDIAN: [&str; 7] = [
     "per_worker",
 ];
 
-/// The record of a line. A field is a setting if it is one of `settings`, and else a figure.
+/// Parses a line as a record. A field is a setting if its name is in `settings`, and else a figure.
 pub fn record(line: &str, settings: &[&str]) -> anyhow::Result<Record> {
     of(serde_json::from_str(line)?, settings)
 }
 
-/// The records of a line: one, or one for each repeat where its seconds are a list.
+/// Parses a line as one record, or as one record per repeat if its seconds are a list.
 pub fn records(line: &str, settings: &[&str]) -> anyhow::Result<Vec<Record>> {
     let mut fields: Map<String, Value> = serde_json::from_str(line)?;
     let Some(Value::Array(seconds)) = fields.remove(SECONDS) else {
@@ -126,7 +127,7 @@ mod tests {
         assert_eq!(figures, Fields::new().with("operations", 5));
     }
 
-    /// Lines that an earlier release has written.
+    /// Lines of an earlier release.
     #[test]
     fn a_line_of_all_repeats_is_a_record_for_each() {
         let old = include_str!("../../tests/data/old/fork-join.jsonl");
@@ -139,11 +140,11 @@ mod tests {
         assert_eq!((a.repeat, b.repeat, c.repeat), (0, 1, 2));
         let of = |name| [a, b, c].map(|record| record.figures.number(name));
         assert_eq!(of("seconds"), [0.000064416, 0.000076874, 0.00008779].map(Some));
-        // What was told of the median repeat is told of that one.
+        // The fields of the median repeat are only in its record.
         assert_eq!(of("execution_seconds"), [None, Some(0.000038467), None]);
         assert_eq!((of("speedup"), of("reps")), ([None; 3], [None; 3]));
         assert_eq!(c.figures.text("checksum"), Some("0x0000000000000015"));
-        // A line of today is one record.
+        // A line in the present form is one record.
         let line = serde_json::to_string(b).unwrap();
         assert_eq!(records(&line, &["n"]).unwrap().as_slice(), std::slice::from_ref(b));
     }

@@ -1,4 +1,4 @@
-//! What one run leaves behind.
+//! The record of one run.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -6,38 +6,38 @@ use super::case::{Case, Fields, Name};
 
 /// One run of one case on one peer.
 ///
-/// Every run is kept, also one that was disturbed: which ones count is decided where the figures
-/// are made. A run that failed its own check never becomes a record; it ends the command.
+/// Every run is kept, even a disturbed one; the code that makes the figures decides which runs
+/// count. A run that failed its own check never becomes a record; it ends the command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// The peer's name, as `--runtime` takes it.
     pub runtime: Name,
-    /// What was run.
+    /// The case that was run.
     pub case: Case,
     /// The round in which it ran, from 0.
     pub repeat: usize,
-    /// What was measured.
+    /// The measured figures.
     pub figures: Fields,
     /// Whether the run did not complete.
     pub dnc: bool,
-    /// How quiet the machine was.
+    /// The quietness of the machine.
     pub quiet: Quiet,
 }
 
-/// How quiet the machine was during a run, and where its cores were.
+/// How quiet the machine was during a run, and how near its cores were.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quiet {
     /// One-way time of a cache line between two cores before the run, in ns; 0 if unknown.
     pub line_ns_before: f64,
-    /// The same after the run.
+    /// The same time after the run.
     pub line_ns_after: f64,
-    /// What the two say of the cores, as [`crate::regime`] names it.
+    /// The distance of the cores by these two times, as [`crate::regime`] names it.
     pub regime: Name,
-    /// The share of the cores' time that others left to the run, 0 to 1.
+    /// The share of the cores' time that other processes left to the run, 0 to 1.
     pub cpu_share: f64,
 }
 
-/// One flat object: settings, then figures, then the machine.
+/// Serializes as one flat object: settings, then figures, then the machine.
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Record { runtime, case, repeat, figures, dnc, quiet } = self;

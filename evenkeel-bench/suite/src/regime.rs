@@ -1,8 +1,9 @@
-//! Where the cores of a virtual machine are, told by a bounced cache line.
+//! The distance between the cores of a virtual machine, from the time of a bounced cache line.
 //!
-//! They move between one last-level cache and two within minutes, which changes every figure with
-//! traffic between cores by a factor of two to four. A line bounced between two cores before and
-//! after each run tells in which regime it was measured, and runs are compared within one only.
+//! The cores of a virtual machine move between one last-level cache and two within minutes, which
+//! changes every figure with traffic between cores by a factor of two to four. A cache line bounced
+//! between two cores before and after each run shows the regime of the run, and runs are compared
+//! within one regime only.
 
 use std::hint;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,36 +14,37 @@ use crossbeam_utils::CachePadded;
 
 use crate::affinity;
 
-/// Round trips between two looks at the clock: a few microseconds of bouncing.
+/// Round trips between two clock reads: a few microseconds of bouncing.
 const STRIDE: u32 = 50;
 /// How long a line is bounced: thousands of round trips, and short beside any run.
 const TIME: Duration = Duration::from_millis(2);
-/// One-way times below this are of near cores. One last-level cache takes 28 to 70 ns on the
-/// machines of today, two take about 200.
+/// The one-way time below which cores are near. Within one last-level cache it is 28 to 70 ns on
+/// current machines, between two about 200.
 const NEAR_NS: f64 = 100.0;
-/// Below this the two virtual cores are threads of one core: 9 to 10 ns, where near cores take 23
-/// and more.
+/// The one-way time below which the two virtual cores are threads of one core: 9 to 10 ns, where
+/// near cores take 23 ns and more.
 const SIBLINGS_NS: f64 = 20.0;
 
-/// The cores are two threads of one.
+/// The cores are two threads of one core.
 const SIBLINGS: &str = "siblings";
 
-/// They share a last-level cache: the regime preferred among equals, so that reports agree.
+/// The cores share a last-level cache. Preferred among equals, so that reports agree.
 pub const NEAR: &str = "near";
 
-/// They do not.
+/// The cores do not share a last-level cache.
 const FAR: &str = "far";
 
-/// Two readings of the bounced line disagree: such a run belongs to no regime.
+/// The two readings of the bounced line disagree: such a run belongs to no regime.
 pub const MIXED: &str = "mixed";
 
-/// There are no two.
+/// There is only one core.
 const ONE_CORE: &str = "one core";
 
-/// The last ball: the other side stops.
+/// The last value of the ball: the other thread stops.
 const OVER: u32 = u32::MAX;
 
-/// One-way time of a cache line between the first two cores, in nanoseconds; 0 if there are no two.
+/// Measures the one-way time of a cache line between the first two cores, in nanoseconds; 0 if
+/// there is only one core.
 pub fn bounce() -> f64 {
     let cores = affinity::cores();
     let &[here, there, ..] = cores.as_slice() else {
@@ -86,7 +88,7 @@ fn exchange(ball: &AtomicU32, trips: u32) {
     }
 }
 
-/// Answers one ball. `false` after the last one.
+/// Answers one ball. Returns `false` after the last one.
 fn reply(ball: &AtomicU32) -> bool {
     loop {
         let seen = ball.load(Ordering::Acquire);
@@ -101,11 +103,11 @@ fn reply(ball: &AtomicU32) -> bool {
     }
 }
 
-/// What the names mean, for readers of tables.
+/// The meaning of the names, for readers of tables.
 pub const MEANING: &str = "cores: siblings are two threads of one core (a cache line takes less than 20 ns from one to \
     the other), near ones share a last-level cache (less than 100 ns), far ones do not; mixed: it changed during the run";
 
-/// The regime of one reading.
+/// Returns the regime of one reading.
 fn of(line: f64) -> &'static str {
     if line < SIBLINGS_NS {
         SIBLINGS
@@ -116,7 +118,7 @@ fn of(line: f64) -> &'static str {
     }
 }
 
-/// The regime in words, from the readings before and after a run.
+/// Returns the name of the regime, from the readings before and after a run.
 pub fn name(before: f64, after: f64) -> &'static str {
     if before == 0.0 || after == 0.0 {
         return ONE_CORE;

@@ -1,8 +1,8 @@
-//! From records to rows: all peers of one case, each with the runs that count.
+//! Makes rows from records: all peers of one case, each with the runs that count.
 //!
-//! A row is of one regime of the cores, and a run of another one is no part of it: a line that
-//! crosses between two last-level caches costs several times as much as one that does not. What is
-//! left out is counted, so that tables and pages can say so.
+//! A row belongs to one regime of the cores and excludes runs of others: a line that crosses
+//! between two last-level caches costs several times as much as one that does not. Excluded runs
+//! are counted, so that tables and pages can report them.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub struct Absent {
     pub why: String,
 }
 
-/// Such as `go has no figure of cycle, 2 workers: it took too long`.
+/// Formats such as `go has no figure of cycle, 2 workers: it took too long`.
 impl fmt::Display for Absent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} has no figure of {}: {}", self.runtime, self.case, self.why)
@@ -38,17 +38,17 @@ impl fmt::Display for Absent {
 pub struct Row<'a> {
     /// The case.
     pub case: &'a Case,
-    /// The experiment that it is of.
+    /// Its experiment.
     pub experiment: &'a Experiment,
-    /// How near the cores were; `None` if its runs do not depend on it.
+    /// The distance of the cores; `None` if its runs do not depend on it.
     pub regime: Option<&'a str>,
-    /// Who was measured, in the order of the tables.
+    /// The peers that were measured, in the order of the tables.
     pub cells: Vec<Cell<'a>>,
-    /// Who was not, though it could be.
+    /// The peers that were not measured, though they could be.
     pub absent: Vec<&'a Absent>,
     /// The runs that do not count.
     pub left_out: LeftOut,
-    /// Why it is not compared, whatever its figures are.
+    /// Why it is not compared, whatever its figures are; `None` if it is.
     pub removed: Option<&'static str>,
     /// All records of the family, for figures that are relative to those of other rows.
     all: &'a [Record],
@@ -61,14 +61,14 @@ pub struct Cell<'a> {
     pub peer: Known,
     /// Its runs that count; all of them if none does.
     pub runs: Vec<&'a Record>,
-    /// How many count.
+    /// The number of its runs that count.
     pub counted: usize,
 }
 
-/// Runs that do not count, by the reason.
+/// The numbers of runs that do not count, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Others took time of their cores.
+    /// Other processes took time of their cores.
     pub disturbed: usize,
     /// The distance of the cores changed.
     pub mixed: usize,
@@ -76,8 +76,8 @@ pub struct LeftOut {
     pub elsewhere: usize,
 }
 
-/// All rows: by experiment, then by variant, and then as they were measured. Records of experiments
-/// and peers that the family does not know are left out.
+/// Makes all rows: by experiment, then by variant, then in the order of measurement. Leaves out
+/// records of experiments and peers that the family does not know.
 pub fn rows<'a>(of: &'a Description, records: &'a [Record], absent: &'a [Absent]) -> Vec<Row<'a>> {
     let mut cases: Vec<(&Case, &Experiment)> = Vec::new();
     let measured = records.iter().map(|record| &record.case);
@@ -130,30 +130,30 @@ fn row<'a>(
 }
 
 impl<'a> Row<'a> {
-    /// The row in words: its case, and how near the cores were.
+    /// Returns the row in words: its case, and the distance of the cores.
     pub fn name(&self) -> String {
         let cores = self.regime.map_or(String::new(), |regime| format!(", cores {regime}"));
         format!("{}{cores}", self.case)
     }
 
-    /// The cell of a peer, if it was measured.
+    /// Returns the cell of a peer, if it was measured.
     pub fn cell(&self, name: &str) -> Option<&Cell<'a>> {
         self.cells.iter().find(|cell| cell.peer.name == name)
     }
 
-    /// The quantities of which there is a figure.
+    /// Returns the quantities with a figure in any cell.
     pub fn quantities(&self) -> impl Iterator<Item = &'a Quantity> {
         let all: &'a [Quantity] = self.experiment.quantities;
         all.iter()
             .filter(|quantity| self.cells.iter().any(|cell| self.summary(quantity, cell).is_some()))
     }
 
-    /// The figure of a cell.
+    /// Returns the figure of a cell.
     pub fn summary(&self, quantity: &Quantity, cell: &Cell<'_>) -> Option<Summary> {
         Summary::of(self.figures(quantity, cell))
     }
 
-    /// The average of a cell.
+    /// Returns the average of a cell.
     pub fn average(&self, quantity: &Quantity, cell: &Cell<'_>) -> Option<Average> {
         Average::of(&self.figures(quantity, cell))
     }
@@ -162,7 +162,7 @@ impl<'a> Row<'a> {
         cell.runs.iter().filter_map(|record| quantity.of(record, self.all)).collect()
     }
 
-    /// The name of the best of those that are compared, where there are two at least.
+    /// Returns the name of the best peer among those compared, if there are at least two.
     pub fn best(&self, quantity: &Quantity) -> Option<&'static str> {
         let compared = |cell: &&Cell<'_>| {
             cell.is_enough() && matches!(cell.peer.role, Role::Subject | Role::Peer)
@@ -183,7 +183,7 @@ impl<'a> Row<'a> {
 }
 
 impl Cell<'_> {
-    /// Whether it has runs enough to be compared.
+    /// Returns whether it has enough runs to be compared.
     pub fn is_enough(&self) -> bool {
         self.counted >= super::enough::RUNS
     }

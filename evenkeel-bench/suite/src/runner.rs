@@ -1,9 +1,9 @@
-//! One row: its peers take turns, round by round, until each has enough runs that count.
+//! Measures one row: its peers take turns, round by round, until each has enough runs that count.
 //!
-//! A planned round asks all peers. Whom a run follows can change it, so the order [changes](turns)
-//! from round to round until all have followed each other as often. A further round asks those that
-//! lack runs, and always the subject beside them: a machine that drifts must not drift between the
-//! two that are compared. If the subject alone lacks runs, all are asked again.
+//! A planned round runs all peers. A run can change the one after it, so the order [changes](turns)
+//! from round to round until each peer has followed each other equally often. A further round runs
+//! the peers that lack runs, and always the subject beside them: a machine that drifts must not
+//! drift between the two that are compared. If only the subject lacks runs, all peers run again.
 
 use std::time::{Duration, Instant};
 
@@ -13,17 +13,17 @@ use crate::affinity;
 use crate::disturbance::{Past, Watch};
 use crate::regime::{bounce, name};
 
-/// Who runs in a row.
+/// The peers of a row.
 pub struct Peers<'a> {
     /// Their names.
     pub names: &'a [&'static str],
-    /// The one that the row is about.
+    /// The name of the subject.
     pub subject: Option<&'static str>,
     /// Whether the row depends on the distance of the cores.
     pub is_bound: bool,
 }
 
-/// What one run of one peer came to.
+/// The outcome of one run of one peer.
 pub enum Run {
     /// It left a record.
     Kept(Box<Record>),
@@ -31,8 +31,7 @@ pub enum Run {
     GaveUp(String),
 }
 
-/// Measures a row. `once` runs the peer of a place in a round; `each` is given all that comes of
-/// it.
+/// Measures a row. `once` runs the peer at a place in a round; `each` receives each outcome.
 pub fn row(
     peers: &Peers<'_>,
     bound: &mut Bound,
@@ -74,20 +73,20 @@ pub fn row(
     Ok(())
 }
 
-/// Whether a peer has shown, in as many runs as a row needs and in no other, that it does not
-/// complete. Runs that were disturbed do not show it.
+/// Returns whether a peer has shown that it does not complete: in as many runs as a row needs, and
+/// without one that completed. Disturbed runs do not count for this.
 fn cannot(kept: &[Record], runtime: &str, needed: usize) -> bool {
     let own = kept.iter().filter(|record| record.runtime == runtime && !is_disturbed(record));
     own.clone().all(|record| record.dnc) && own.count() >= needed
 }
 
-/// The order of so many peers in a round, by their places.
+/// Returns the order of `peers` peers in a round, by their places.
 ///
-/// In twice as many rounds as there are peers, each follows each other twice, the last run of a
-/// round apart (Williams, "Experimental Designs Balanced for the Estimation of Residual Effects of
-/// Treatments", Australian Journal of Scientific Research A 2, 1949): the first order goes to and
-/// fro, 0, 1, n - 1, 2, n - 2 and so on, and the others are that, moved on by one for every second
-/// round and backwards in every other.
+/// In twice as many rounds as there are peers, each peer follows each other twice, not counting the
+/// last run of a round (Williams, "Experimental Designs Balanced for the Estimation of Residual
+/// Effects of Treatments", Australian Journal of Scientific Research A 2, 1949). The first order
+/// goes to and fro: 0, 1, n - 1, 2, n - 2 and so on. The other orders are the first one, shifted by
+/// one for every second round and reversed in every other.
 pub fn turns(peers: usize, round: usize) -> Vec<usize> {
     let to_and_fro = |step: usize| match step % 2 {
         0 => peers - step / 2,
@@ -98,7 +97,7 @@ pub fn turns(peers: usize, round: usize) -> Vec<usize> {
     if round.is_multiple_of(2) { order.collect() } else { order.rev().collect() }
 }
 
-/// Who runs in a further round; none if all have enough.
+/// Returns the peers that run in a further round; none if all have enough runs.
 fn again(peers: &Peers<'_>, bound: &Bound, kept: &[Record], left: &[usize]) -> Vec<usize> {
     let kept: Vec<&Record> = kept.iter().collect();
     let regime = if peers.is_bound { regime(&kept, peers.subject) } else { None };
@@ -121,11 +120,12 @@ fn again(peers: &Peers<'_>, bound: &Bound, kept: &[Record], left: &[usize]) -> V
     }
 }
 
-/// Runs `work` within the first `workers` cores, and says how quiet they were.
+/// Runs `work` within the first `workers` cores, and returns how quiet they were.
 ///
-/// The line between two cores is bounced before and after, unless it was `read` already: to one
+/// The line between two cores is bounced before and after, unless it was `read` already: for one
 /// worker the distance of the cores makes no difference, so one reading for all its runs is enough.
-/// A `child` that does the work counts as this process. The `past` is that of the row.
+/// The time of a `child` that does the work counts as this process's. The `past` is that of the
+/// row.
 pub fn watched<T>(
     workers: usize,
     read: Option<f64>,
@@ -151,10 +151,10 @@ mod tests {
 
     const NAMES: [&str; 3] = ["ours", "b", "c"];
 
-    /// What becomes of each run of each peer, in their order; what follows is quiet.
+    /// The outcome of each run of each peer, in order; further runs are quiet.
     type Script<'a> = [&'a [&'static str]; 3];
 
-    /// Runs a row as the script says. Gives who ran, round by round.
+    /// Runs a row by the script. Returns the peers that ran, round by round.
     fn asked(script: Script<'_>, is_bound: bool, bound: &mut Bound) -> Vec<String> {
         let peers = Peers { names: &NAMES, subject: Some(NAMES[0]), is_bound };
         let mut done = [0; 3];
@@ -204,7 +204,7 @@ mod tests {
     fn runs_off_the_regime_are_repeated_and_changed_ones_too() {
         let rounds = asked([&[], &["far", "mixed"], &[]], true, &mut Bound::rows(3));
         assert_eq!(rounds, ["obc", "cbo", "bco", "ob", "ob"]);
-        // On one worker the distance of the cores says nothing.
+        // On one worker the distance of the cores does not matter.
         let rounds = asked([&[], &["far", "mixed"], &[]], false, &mut Bound::rows(3));
         assert_eq!(rounds, ["obc", "cbo", "bco"]);
     }
@@ -219,10 +219,10 @@ mod tests {
     fn a_peer_that_gives_up_or_has_not_completed_often_enough_is_not_asked_again() {
         let rounds = asked([&[], &["dnc"; 9], &["near", "gave up"]], true, &mut Bound::rows(5));
         assert_eq!(rounds, ["obc", "cbo", "bo", "o", "o"]);
-        // One run that did not complete shows as little as one that did.
+        // One run that did not complete proves nothing: it counts like one that did.
         let rounds = asked([&[], &["dnc"], &[]], true, &mut Bound::rows(3));
         assert_eq!(rounds, ["obc", "cbo", "bco"]);
-        // A peer that was disturbed may complete another time.
+        // A peer that was disturbed may complete the next time.
         let rounds = asked([&[], &["disturbed dnc"], &[]], true, &mut Bound::rows(3));
         assert_eq!(rounds, ["obc", "cbo", "bco", "ob"]);
         let rounds = asked([&["dnc"; 9], &["dnc"; 9], &["dnc"; 9]], true, &mut Bound::rows(5));
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(rounds, ["obc", "cbo", "bo", "ob"]);
         let mut bound = Bound::session(2);
         bound.spent(Duration::MAX);
-        // What two planned rounds of no length have earned pays for no further one.
+        // Two planned rounds of no length earn too little for a further one.
         let rounds = asked([&[], &always, &[]], true, &mut bound);
         assert!(rounds.len() <= 3, "{rounds:?}");
     }

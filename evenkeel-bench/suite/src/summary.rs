@@ -1,20 +1,20 @@
-//! Many runs as one figure.
+//! Summarises many runs as one figure.
 
-/// Median and extremes of some runs.
+/// The median and the extremes of some runs.
 ///
-/// A run that did not complete counts as infinitely bad: the median is infinite when half of the
-/// runs or more did not complete.
+/// A run that did not complete counts as infinitely bad: the median is infinite when at least half
+/// of the runs did not complete.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// Half of the runs are as low at most.
+    /// The value that half of the runs do not exceed.
     pub median: f64,
     /// The lowest.
     pub min: f64,
     /// The highest.
     pub max: f64,
-    /// How many there are.
+    /// The number of runs.
     pub runs: usize,
-    /// How many of them did not complete.
+    /// The number of runs that did not complete.
     pub incomplete: usize,
 }
 
@@ -32,12 +32,12 @@ impl Summary {
         Some(Self { median, min, max, runs: values.len(), incomplete })
     }
 
-    /// Whether a value of one might as well be one of the other.
+    /// Returns whether the ranges of the two overlap.
     pub fn overlaps(&self, other: &Self) -> bool {
         self.min <= other.max && other.min <= self.max
     }
 
-    /// Whether the median is a figure, and not "did not complete".
+    /// Returns whether the median is a figure, and not "did not complete".
     pub fn completed(&self) -> bool {
         self.median.is_finite()
     }

@@ -28,7 +28,7 @@ use crate::regime;
 use crate::verdict::DOUBT;
 use crate::words;
 
-/// All tables of a family, with what a reader must know of them.
+/// Renders all tables of a family, with the notes that a reader needs.
 pub fn render(
     of: &Description,
     records: &[Record],
@@ -54,14 +54,15 @@ pub fn render(
     text
 }
 
-/// The settings in which the rows differ, so that a table must tell them.
+/// Returns the settings in which the rows differ, so that the table needs columns for them.
 fn told(experiment: &Experiment, rows: &[Row<'_>]) -> Vec<&'static str> {
     let value = |row: &Row<'_>, name: &str| row.case.settings.get(name).cloned();
     let differs = |name: &&str| rows.iter().any(|row| value(row, name) != value(&rows[0], name));
     experiment.settings.iter().copied().filter(differs).collect()
 }
 
-/// The settings that all rows share, for below their table, which has no column for them.
+/// Returns the settings that all rows share, as a line below their table, which has no column for
+/// them.
 fn common(rows: &[Row<'_>]) -> Option<String> {
     let experiment = rows[0].experiment;
     let columns = told(experiment, rows);
@@ -71,13 +72,13 @@ fn common(rows: &[Row<'_>]) -> Option<String> {
     (!shared.is_empty()).then_some(all)
 }
 
-/// The peers that were measured in any of these rows.
+/// Returns the peers that were measured in any of these rows.
 fn measured(of: &Description, rows: &[Row<'_>]) -> Vec<&'static str> {
     let names = of.peers.iter().map(|peer| peer.name);
     names.filter(|name| rows.iter().any(|row| row.cell(name).is_some())).collect()
 }
 
-/// The subject's name, if it is compared with a peer in any of these rows.
+/// Returns the subject's name, if it is compared with a peer in any of these rows.
 fn compares(of: &Description, rows: &[Row<'_>]) -> Option<&'static str> {
     let has = |role| rows.iter().flat_map(|row| &row.cells).any(|cell| cell.peer.role == role);
     of.subject().filter(|_| has(Role::Subject) && has(Role::Peer))
@@ -90,7 +91,7 @@ fn verdict(row: &Row<'_>, quantity: &Quantity) -> String {
     }
 }
 
-/// Median and extremes, with the number of runs where they are too few.
+/// Formats the median and the extremes, with the number of runs where they are too few.
 fn figure(row: &Row<'_>, quantity: &Quantity, cell: &Cell<'_>) -> String {
     let Some(summary) = row.summary(quantity, cell) else { return "-".to_owned() };
     let mut text = match summary.incomplete {
@@ -106,7 +107,7 @@ fn figure(row: &Row<'_>, quantity: &Quantity, cell: &Cell<'_>) -> String {
     text
 }
 
-/// What a reader must know beside the figures.
+/// Returns the notes that a reader needs beside the figures.
 fn notes(of: &Description, rows: &[Row<'_>]) -> Vec<String> {
     let mut notes = vec![of.about.to_owned()];
     if compares(of, rows).is_some() {
@@ -128,7 +129,7 @@ fn notes(of: &Description, rows: &[Row<'_>]) -> Vec<String> {
     notes
 }
 
-/// The runs that do not count, in a sentence; none if all do.
+/// Returns a sentence about the runs that do not count; `None` if all count.
 pub fn left_out(rows: &[Row<'_>]) -> Option<String> {
     let sum = |part: fn(LeftOut) -> usize| rows.iter().map(|row| part(row.left_out)).sum::<usize>();
     let parts = [
@@ -204,7 +205,7 @@ mod tests {
             lines: vec![words(&["fib, n 10", "1.5 [1.4, 1.6] ~", "12,345 [1, 2]  ", ""])],
             figures: 1..4,
         };
-        // Marks at the ends keep their places.
+        // Marks at the ends keep their positions.
         let wide = "program          evenkeel            rayon\n\
                     fib, n 10  1.5 [1.4, 1.6] ~  12,345 [1, 2]\n";
         assert_eq!(unbroken(&of, None), wide);

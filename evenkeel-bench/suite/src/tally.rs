@@ -1,4 +1,4 @@
-//! How the rows of a family ended.
+//! Counts the verdicts on the rows of a family.
 
 use std::iter::Sum;
 
@@ -6,23 +6,23 @@ use super::rows::Row;
 use super::verdict::Verdict;
 use crate::verdict::Standing;
 
-/// Verdicts by their kind.
+/// The number of verdicts of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// The subject is ahead of every peer, or alone completes.
+    /// The subject is ahead of every peer, or only it completes.
     pub won: usize,
     /// A peer is ahead, or completes where the subject does not.
     pub lost: usize,
-    /// They were compared, and neither is ahead.
+    /// The subject and its peers were compared, and neither is ahead.
     pub even: usize,
-    /// Nobody completes.
+    /// No runtime completes.
     pub unfinished: usize,
-    /// Nothing can be said.
+    /// Not compared.
     pub not_compared: usize,
 }
 
 impl Tally {
-    /// Counts each quantity that is to be compared of each row that may be.
+    /// Counts each compared quantity of each row, except rows that are not to be compared.
     pub fn of(rows: &[Row<'_>]) -> Self {
         let mut tally = Self::default();
         for row in rows.iter().filter(|row| row.removed.is_none()) {
@@ -40,12 +40,12 @@ impl Tally {
         tally
     }
 
-    /// How many there are.
+    /// Returns the number of verdicts.
     pub fn all(&self) -> usize {
         self.parts().into_iter().map(|(_, count)| count).sum()
     }
 
-    /// Each kind with its count, in the order of tables and pictures.
+    /// Returns each kind with its count, in the order of tables and pictures.
     pub fn parts(&self) -> [(&'static str, usize); 5] {
         let Self { won, lost, even, unfinished, not_compared } = *self;
         [
@@ -57,7 +57,7 @@ impl Tally {
         ]
     }
 
-    /// In a sentence: `won 3, lost 1, even 2, not compared 4`.
+    /// Returns the counts in words: `won 3, lost 1, even 2, not compared 4`.
     pub fn words(&self) -> String {
         let is_said = |(kind, count): &(&str, usize)| *kind != "unfinished" || *count > 0;
         let say = |(kind, count)| format!("{kind} {count}");
@@ -102,7 +102,7 @@ mod tests {
             }
             records.extend(row);
         }
-        // Nothing is left of one row, which is no verdict.
+        // Nothing is left of the work of one row, which gives no verdict.
         records.extend(three("evenkeel", [1.0; 3]).into_iter().map(|mut record| {
             record.case.variant = "removed".into();
             record

@@ -1,10 +1,10 @@
-//! What a row says of the subject beside its peers.
+//! The verdict of a row on the subject beside its peers.
 //!
 //! The subject needs [`RUNS`] runs that count, and is compared with each peer that has as many. It
-//! is behind if any of them is better, and ahead if it is better than all, by more than
-//! [chance](super::differ) explains. A peer with fewer runs is no reason to be behind; but unless
-//! all of them are worse than all of the subject's, and another peer is nearer, the row is not
-//! compared. The rule is the same in every family.
+//! is behind if any of these peers is better, and ahead if it is better than all, by more than
+//! [chance](super::differ) explains. A peer with fewer runs cannot put the subject behind. Such a
+//! peer leaves the row uncompared, unless all its runs are worse than all of the subject's and
+//! another peer is nearer. The rule is the same in every family.
 
 use super::differ::differ;
 use super::enough::RUNS;
@@ -14,7 +14,7 @@ use super::rows::Row;
 use super::summary::Summary;
 use crate::words;
 
-/// Who is ahead; a page marks it by colour as well as by the words.
+/// Whether the subject is ahead; a page marks it by colour as well as by the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// The subject is ahead of every peer.
@@ -25,47 +25,48 @@ pub enum Standing {
     Even,
 }
 
-/// What the question mark after a ratio means.
+/// The meaning of the question mark after a ratio.
 pub const DOUBT: &str = "?: it may be chance (rank-sum test beside each peer, 10 %)";
 
 /// The outcome of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// The subject is this many times as good as a peer, or so many times as bad.
+    /// The subject is `factor` times as good as a peer, or as bad.
     Compared {
-        /// Who is ahead; neither, if it may be chance or the figures are equal.
+        /// Whether the subject is ahead; even, if the difference may be chance or the figures are
+        /// equal.
         standing: Standing,
-        /// From 1 on.
+        /// The ratio of the two medians, at least 1.
         factor: f64,
         /// Whether the subject's median is the better one.
         is_better: bool,
-        /// The best peer: of those that are ahead, else of those that may be, else of all.
+        /// The best peer: of those that are ahead, else of those that may be ahead, else of all.
         peer: &'static str,
     },
     /// The subject completes, and no peer does.
     OnlyOne,
-    /// The subject does not complete; the peer that does, if there is one.
+    /// The subject does not complete; with the peer that does, if there is one.
     Unfinished(Option<&'static str>),
-    /// Nothing can be said.
+    /// Not compared.
     NotCompared(Why),
 }
 
-/// Why nothing can be said.
+/// Why a row is not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// The subject has no figure.
     NoSubject,
-    /// No peer has one.
+    /// No peer has a figure.
     NoPeer,
-    /// The subject has only so many runs that count.
+    /// The subject has only this number of runs that count.
     FewRuns(usize),
-    /// This peer, the best, has so many: not enough to tell.
+    /// The best peer has only this number of runs that count.
     FewRunsOf(&'static str, usize),
     /// Nothing is left of what is measured, for this reason.
     Removed(&'static str),
 }
 
-/// Figures that differ by less are equal.
+/// The ratio below which figures are equal.
 const EQUAL: f64 = 1.005;
 
 /// The runs of one cell that have a figure.
@@ -73,7 +74,7 @@ struct Side {
     name: &'static str,
     values: Vec<f64>,
     summary: Summary,
-    /// How many of the values count.
+    /// The number of values that count.
     counted: usize,
 }
 
@@ -82,12 +83,12 @@ impl Side {
         self.counted >= RUNS
     }
 
-    /// Whether its median is better than that of the other.
+    /// Returns whether its median is better than that of the other side.
     fn is_better(&self, other: &Self, better: Better) -> bool {
         better.is_better(self.summary.median, other.summary.median)
     }
 
-    /// Whether each of its values is better than each of the other's.
+    /// Returns whether each of its values is better than each value of the other side.
     fn is_apart(&self, other: &Self, better: Better) -> bool {
         let all = |a: f64| other.values.iter().all(|&b| better.is_better(a, b));
         self.values.iter().all(|&a| all(a))
@@ -98,7 +99,7 @@ impl Side {
     }
 }
 
-/// How many times one median is the other, from 1 on.
+/// Returns the ratio of the larger median to the smaller, at least 1.
 fn factor(a: &Side, b: &Side) -> f64 {
     let (a, b) = (a.summary.median, b.summary.median);
     if a == b { 1.0 } else { a.max(b) / a.min(b) }
@@ -130,7 +131,7 @@ impl Verdict {
         Self::between(&own, &done, &undone, quantity.better)
     }
 
-    /// The verdict on the subject beside peers that completed, and peers that did not.
+    /// Judges the subject beside peers that completed, and peers that did not.
     fn between(own: &Side, done: &[Side], undone: &[Side], better: Better) -> Self {
         let best = |among: &dyn Fn(&Side) -> bool| {
             let among = done.iter().filter(|side| among(side));
@@ -140,12 +141,12 @@ impl Verdict {
         if !own.is_enough() {
             return Self::NotCompared(Why::FewRuns(own.counted));
         }
-        // Not to complete takes as many runs to show as to be slow.
+        // To show that a peer does not complete takes as many runs as to show that it is slow.
         let untold = undone.iter().find(|side| !side.is_enough());
         if !own.summary.completed() {
             return match (best(&|_| true), untold) {
                 (None, Some(side)) => few(side),
-                // It takes one run to show that it can be done.
+                // One run is enough to show that a peer completes.
                 (best, _) => Self::Unfinished(best.map(|side| side.name)),
             };
         }
@@ -162,7 +163,7 @@ impl Verdict {
             Some(peer) => Self::ratio(own, peer, Standing::Even, better),
             None => match best(&|_| true) {
                 Some(peer) if peer.is_enough() => Self::ratio(own, peer, Standing::Ahead, better),
-                // How far it is ahead of the nearest cannot be said.
+                // How far the subject is ahead of the nearest peer is unknown.
                 Some(peer) => few(peer),
                 None => Self::OnlyOne,
             },
@@ -174,7 +175,7 @@ impl Verdict {
         Self::Compared { standing, factor: factor(own, peer), is_better, peer: peer.name }
     }
 
-    /// Who is ahead, for a mark.
+    /// Returns whether the subject is ahead, for a mark.
     pub fn standing(&self) -> Standing {
         match self {
             Self::Compared { standing, .. } => *standing,
@@ -184,7 +185,7 @@ impl Verdict {
         }
     }
 
-    /// The peer that it is about.
+    /// Returns the peer with which the subject was compared.
     pub fn peer(&self) -> Option<&'static str> {
         match self {
             Self::Compared { peer, .. } => Some(peer),
@@ -193,7 +194,7 @@ impl Verdict {
         }
     }
 
-    /// Such as `2.1 x faster`, which follows the subject's name and `is`.
+    /// Returns words such as `2.1 x faster`, which follow the subject's name and `is`.
     pub fn words(&self, better: Better) -> String {
         match *self {
             Self::Compared { factor, .. } if factor < EQUAL => "equal".to_owned(),
@@ -213,8 +214,8 @@ impl Verdict {
         }
     }
 
-    /// The same where it stands alone, with the peer that it is about: `2.1 x faster than tokio`.
-    /// A loss is to be as plain as a win.
+    /// Returns words that stand alone, with the peer's name: `2.1 x faster than tokio`. A loss must
+    /// be as plain as a win.
     pub fn sentence(&self, better: Better) -> String {
         let words = self.plain(better);
         match *self {
@@ -225,14 +226,14 @@ impl Verdict {
         }
     }
 
-    /// The words for a terminal, where a loss has no colour and stands in capitals.
+    /// Returns the words for a terminal, where a loss has no colour and is in capitals.
     pub fn plain(&self, better: Better) -> String {
         let words = self.words(better);
         if self.standing() == Standing::Behind { words.to_uppercase() } else { words }
     }
 }
 
-/// Two decimals near 1, because a loss of 4 per cent must not be rounded to a draw.
+/// Formats a factor, with two decimals near 1: a loss of 4 per cent must not be rounded to a draw.
 fn times(factor: f64) -> String {
     match factor {
         f if f < 1.995 => format!("{f:.2}"),
@@ -265,7 +266,7 @@ mod tests {
     use crate::rows::rows;
     use crate::rows::tests::{family, three};
 
-    /// The verdict of the only row.
+    /// Returns the verdict of the only row.
     fn of(records: &[Vec<Record>]) -> Verdict {
         let (of, records): (Description, Vec<Record>) = (family(), records.concat());
         let rows = rows(&of, &records, &[]);
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_be_behind_a_peer_is_not_ahead_of_every_peer() {
+    fn a_subject_that_may_be_behind_a_peer_is_not_ahead_of_every_peer() {
         let peers = [three("tokio", [39.0, 40.0, 41.0]), three("go", [19.0, 42.0, 60.0])];
         let verdict = of(&[ours(), peers[0].clone(), peers[1].clone()]);
         assert_eq!((verdict.standing(), verdict.peer()), (Standing::Even, Some("go")));
@@ -323,9 +324,10 @@ mod tests {
             words(&three("go", [21.5, 60.0, 61.0])[..2]),
             "not compared: go has 2 runs of 3"
         );
-        // One that is behind anyhow changes nothing.
+        // A peer that is behind anyhow changes nothing.
         assert_eq!(words(&three("go", [60.0, 61.0, 62.0])[..2]), "2.0 x faster");
-        // One that is behind and nearer than the others leaves no figure of how far.
+        // A peer that is behind, but nearer than the others, leaves the distance to the nearest
+        // unknown.
         assert_eq!(words(&three("go", [23.0, 24.0, 25.0])[..1]), "not compared: go has 1 run of 3");
     }
 
@@ -373,7 +375,7 @@ mod tests {
         assert_eq!(of(&[dnc("evenkeel"), peer.clone()]), Verdict::Unfinished(Some("tokio")));
         assert_eq!(of(&[dnc("evenkeel"), dnc("go")]), Verdict::Unfinished(None));
         assert_eq!(of(&[ours(), dnc("go"), peer.clone()]).peer(), Some("tokio"));
-        // One run shows that it can be done.
+        // One run shows that a peer completes.
         let once = peer[..1].to_vec();
         assert_eq!(of(&[dnc("evenkeel"), once]), Verdict::Unfinished(Some("tokio")));
     }

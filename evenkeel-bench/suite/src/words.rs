@@ -1,9 +1,9 @@
-//! Figures and names as people read them.
+//! Formats figures and names for readers.
 
 use crate::summary::Summary;
 
-/// A figure with two or three significant digits and thousands set apart, such as `0.0051`, `9.04`
-/// or `25,444`.
+/// Formats a figure with two or three significant digits and commas between thousands, such as
+/// `0.0051`, `9.04` or `25,444`.
 pub fn figure(value: f64) -> String {
     match value.abs() {
         v if 0.0 < v && v < 0.009_95 => format!("{value:.4}"),
@@ -14,7 +14,7 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// A summary: its median, and its extremes unless they are the same.
+/// Formats a summary: its median, and its extremes unless they are equal.
 pub fn spread(Summary { median, min, max, .. }: Summary) -> String {
     if min == max {
         figure(median)
@@ -23,17 +23,17 @@ pub fn spread(Summary { median, min, max, .. }: Summary) -> String {
     }
 }
 
-/// A whole number with its thousands set apart by commas.
+/// Formats a whole number with commas between thousands.
 pub fn thousands(value: i64) -> String {
     let sign = if value < 0 { "-" } else { "" };
     format!("{sign}{}", grouped(&value.unsigned_abs().to_string()))
 }
 
-/// A value with these decimals and its thousands set apart.
+/// Formats a value with `decimals` decimals and commas between thousands.
 pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    // What rounds to zero has no sign.
+    // A value that rounds to zero has no sign.
     let zero = text.chars().all(|c| matches!(c, '0' | '.'));
     let sign = if value < 0.0 && !zero { "-" } else { "" };
     format!("{sign}{}{rest}", grouped(whole))
@@ -50,13 +50,13 @@ fn grouped(digits: &str) -> String {
     text
 }
 
-/// A count and its noun: `1 run`, `3 runs`.
+/// Formats a count and its noun: `1 run`, `3 runs`.
 pub fn count(number: usize, noun: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{} {noun}{ending}", thousands(number as i64))
 }
 
-/// Names in a sentence: `a, b and c`.
+/// Joins names as in a sentence: `a, b and c`.
 pub fn and(names: &[&str]) -> String {
     match names {
         [] => String::new(),
@@ -65,7 +65,7 @@ pub fn and(names: &[&str]) -> String {
     }
 }
 
-/// The text with its first letter as at the beginning of a sentence.
+/// Returns the text with its first letter in upper case.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let mut capital: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();

@@ -1,5 +1,5 @@
-//! The page of an analysis: every table that the terminal shows, and the pictures that the models
-//! are judged by.
+//! The page of an analysis: every table that the terminal shows, and the pictures for judging the
+//! models.
 
 mod page;
 mod pictures;
@@ -14,7 +14,7 @@ use anyhow::Context;
 use crate::analysis::Analysed;
 pub(super) use page::table;
 
-/// Writes `analysis.html` into `dir`, beside what else is there, and returns its path.
+/// Writes `analysis.html` into `dir`, beside its other files, and returns its path.
 pub(crate) fn write(dir: &Path, analysed: &[Analysed]) -> anyhow::Result<PathBuf> {
     super::prepare(dir)?;
     let page = dir.join("analysis.html");

@@ -1,4 +1,4 @@
-//! The page: the design, and per model its pictures and its tables.
+//! The page: the design, and for each model its pictures and its tables.
 
 use maud::{Markup, html};
 
@@ -62,7 +62,7 @@ fn model(design: &Design, analysis: &Analysis) -> anyhow::Result<Markup> {
     })
 }
 
-/// A table with its title above it and its note below.
+/// Renders a table with its title above it and its note below.
 pub(in crate::report) fn table(table: &Table) -> Markup {
     let Table { title, heading, lines, note } = table;
     html! {
@@ -97,7 +97,7 @@ pub(in crate::report) fn table(table: &Table) -> Markup {
     }
 }
 
-/// A figure whose mark has a place of its own, so that figures stay under each other.
+/// Renders a figure with a separate place for its mark, so that figures stay aligned.
 fn marked(text: &str) -> Markup {
     match text.strip_suffix(tables::MAYBE).or_else(|| text.strip_suffix(' ')) {
         Some(figure) => html! {

@@ -1,4 +1,4 @@
-//! The pictures of one model: what varies, effects and contrasts with their intervals,
+//! The pictures of one model: the sources of variation, effects and contrasts with their intervals,
 //! interactions, residuals.
 
 use maud::Markup;
@@ -12,10 +12,10 @@ use crate::report::profile::{self, Series};
 use crate::report::scatter::{self, Scatter};
 use suite::summary::Summary;
 
-/// Colour and marker of what is no column.
+/// The colour and marker of series that are not columns.
 const PLAIN: usize = 6;
 
-/// All pictures of a model.
+/// Draws all pictures of a model.
 pub(super) fn of(design: &Design, analysis: &Analysis) -> anyhow::Result<Vec<Markup>> {
     let mut pictures = vec![
         variation(design, analysis)?,
@@ -51,7 +51,7 @@ fn variation(design: &Design, analysis: &Analysis) -> anyhow::Result<Markup> {
     Ok(figure("Where the variation comes from", "", &svg))
 }
 
-/// Effects of the rows, or of the columns.
+/// Draws the effects of the rows, or of the columns.
 fn effects(design: &Design, analysis: &Analysis, columns: bool) -> anyhow::Result<Markup> {
     let (factor, estimates) = match columns {
         true => (&design.columns, &analysis.effects.columns),
@@ -66,7 +66,7 @@ fn effects(design: &Design, analysis: &Analysis, columns: bool) -> anyhow::Resul
     intervals(&caption, design, analysis, &dots, estimates)
 }
 
-/// Every pair over all rows.
+/// Draws every pair over all rows.
 fn contrasts(design: &Design, analysis: &Analysis) -> anyhow::Result<Markup> {
     let dot = |contrast: &Contrast| {
         let name = tables::pair(design, analysis.model, contrast);
@@ -78,7 +78,7 @@ fn contrasts(design: &Design, analysis: &Analysis) -> anyhow::Result<Markup> {
     intervals("Contrasts over all rows", design, analysis, &dots, &estimates)
 }
 
-/// One pair in each row.
+/// Draws one pair in each row.
 fn contrast_by_row(
     design: &Design,
     analysis: &Analysis,
@@ -135,7 +135,7 @@ fn whisker(name: String, estimate: &Estimate, model: Model) -> Dot {
     Dot { name: short(name), slot: PLAIN, value: summary(estimate, model), text }
 }
 
-/// Each column against the mean of its row, from row to row.
+/// Draws each column against the mean of its row, from row to row.
 fn interactions(design: &Design, analysis: &Analysis) -> anyhow::Result<Markup> {
     let fit = &analysis.fit;
     let value = |row: usize, column: usize| {
@@ -157,7 +157,7 @@ fn interactions(design: &Design, analysis: &Analysis) -> anyhow::Result<Markup> 
     Ok(figure("Interactions", "against the mean of each row; straight down: none", &svg))
 }
 
-/// The unit of predictions and residuals.
+/// Returns the unit of predictions and residuals.
 fn unit_of(design: &Design, model: Model) -> String {
     let unit = &design.response.unit;
     match model {
@@ -204,8 +204,8 @@ fn residual(model: Model, unit: &str) -> String {
     }
 }
 
-/// A name that has room beside a picture. Both ends are kept: neighbours often differ in the last
-/// setting only.
+/// Shortens a name to the room beside a picture. Both ends are kept: neighbours often differ in the
+/// last setting only.
 fn short(name: String) -> String {
     const LETTERS: usize = 28;
     let letters: Vec<char> = name.chars().collect();

@@ -1,4 +1,4 @@
-//! The page of an analysis, on a made-up design.
+//! The page of an analysis, on an invented design.
 
 use std::fs;
 
@@ -32,8 +32,8 @@ fn the_page_holds_both_models_with_every_table_and_picture() {
     ] {
         assert!(page.contains(words), "{words} is missing");
     }
-    // Six pictures, one of all contrasts and one of each, per model; besides, the legends'
-    // swatches.
+    // Per model: six pictures, one of all contrasts and one of each. The legends' swatches come on
+    // top.
     assert_eq!(page.matches("<figure>").count(), 2 * (6 + 1 + 2));
     assert!(!page.contains("NaN") && !page.contains("inf"));
 }

@@ -1,13 +1,13 @@
-//! What the paper says of its figure, beside what is simulated.
+//! The paper's statements about its figure, compared with the simulation.
 
 use super::record::Record;
 
-/// A statement of the paper, what the simulation has, and whether it agrees.
+/// A statement of the paper, the result of the simulation, and whether they agree.
 pub(crate) struct Claim {
     pub(crate) stated: &'static str,
     pub(crate) found: String,
     pub(crate) agrees: bool,
-    /// Why, if it does not.
+    /// The reason, if they differ.
     pub(crate) why: &'static str,
 }
 
@@ -22,7 +22,7 @@ impl Curve {
         Self(pairs.map(point).collect())
     }
 
-    /// The ratios of the sizes that are wanted.
+    /// Returns the ratios at the `wanted` sizes.
     fn ratios(&self, wanted: impl Fn(u64) -> bool) -> Vec<f64> {
         let points = self.0.iter().filter(|point| wanted(point.0));
         points.map(|(_, threads, objects)| objects / threads).collect()
@@ -33,20 +33,21 @@ impl Curve {
     }
 }
 
-/// How many of these are so, of how many, and whether that is most.
+/// Returns the number of these ratios that meet a condition, the number of all, and whether the
+/// former is a majority.
 fn most(ratios: &[f64], is_so: impl Fn(f64) -> bool) -> (usize, usize, bool) {
     let count = ratios.iter().filter(|&&ratio| is_so(ratio)).count();
     (count, ratios.len(), 2 * count > ratios.len())
 }
 
-/// The smallest and the greatest.
+/// Formats the smallest and the largest.
 fn span(ratios: &[f64]) -> String {
     let (low, high) =
         ratios.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), &r| (low.min(r), high.max(r)));
     format!("{low:.2} to {high:.2}")
 }
 
-/// All of them; none where the sizes are not those of the figure.
+/// Returns all claims; none if the sizes are not those of the figure.
 pub(crate) fn claims(records: &[Record]) -> Vec<Claim> {
     let (uniform, oscillating) = (Curve::of(records, "uniform"), Curve::of(records, "oscillating"));
     let has = |kib| uniform.0.iter().any(|point| point.0 == kib);
@@ -113,7 +114,7 @@ pub(crate) fn claims(records: &[Record]) -> Vec<Claim> {
     ]
 }
 
-/// As lines of text.
+/// Renders the claims as lines of text.
 pub(crate) fn text(records: &[Record]) -> String {
     let line = |claim: Claim| {
         let agrees = if claim.agrees { "agrees" } else { "differs" };
@@ -162,7 +163,7 @@ mod tests {
         SIZES.iter().flat_map(pair).collect()
     }
 
-    /// A figure as the paper has it.
+    /// A figure like that of the paper.
     fn published() -> Vec<Record> {
         let threads = |kib| match kib {
             256 => 1_000.0,

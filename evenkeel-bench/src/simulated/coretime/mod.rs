@@ -1,11 +1,11 @@
 //! Figure 4 of CoreTime on a simulated machine, with the runtime's own policy for objects.
 //!
-//! Tasks resolve file names in directories, of which more and more are in use: with a spin lock for
-//! each directory and a thread for each core, and with homes for directories to which tasks travel.
-//! The paper's machine has sixteen cores and twenty caches, which this suite cannot count on; so
-//! its caches are simulated, and who has its home where is decided by [`evenkeel_policy::object`]:
-//! trials, homes dealt in turn, heat and rebalancing, as in the runtime. All figures are
-//! *simulated*, and say so.
+//! Tasks resolve file names in directories, of which more and more are in use. Either each
+//! directory has a spin lock and each core a thread, or directories have homes to which tasks
+//! travel. The paper's machine has sixteen cores and twenty caches, more than this suite can
+//! expect, so its caches are simulated. As in the runtime, [`evenkeel_policy::object`] decides
+//! which directories have a home, and where: by trials, homes dealt in turn, heat and rebalancing.
+//! All figures are *simulated*, and say so.
 
 pub(crate) mod claims;
 pub(crate) mod record;
@@ -20,11 +20,11 @@ use evenkeel_sim::coretime::{
 use rayon::prelude::*;
 use record::{Record, median};
 
-/// What the figures rest on.
+/// The assumptions behind the figures.
 pub(crate) const ASSUMPTIONS: [&str; 10] = [
     "From the paper: four chips of four cores at 2 GHz in a square; a line takes 14 cycles from the core's 512 KiB, 75 from the chip's 2 MiB, 127 from another core of the \
      chip, 336 from the farthest memory; a migration takes 2,000 cycles; directories have 1,000 entries of 32 bytes, and a lock each.",
-    "Each step from chip to chip adds 70 cycles, so that the nearest memory takes 196. Lines that nobody has written come from memory, even if another core has them, as is usual with the protocol of these processors, but for the cases that say so; locks come from the core that had them last.",
+    "Each step from chip to chip adds 70 cycles, so that the nearest memory takes 196. Lines that no core has written come from memory, even if another core has them, as is usual with the protocol of these processors, but for the cases that say so; locks come from the core that had them last.",
     "Caches hold pages of 4 KiB, and drop what has not been used for longest; the chip's cache gets what its cores' drop, and keeps what is used from there. The first-level cache is \
      counted as a part of the second.",
     "The hardware prefetches streams: two lines are under way at once, after the first two of a page, which are waited for. Chosen so that homes give the paper's two to three times from 4 MiB on; with four lines under way they give 1.5 times at 4 MiB, \
@@ -37,20 +37,20 @@ pub(crate) const ASSUMPTIONS: [&str; 10] = [
      paper; half of a migration is under way, the rest keeps a core busy at either end. What stays in place waits for its lock without keeping the core.",
     "The policy is the runtime's, whole: it tries each way by throughput, deals homes to the cores in turn, samples one operation in 64 for their heat, and rebalances every 0.5 ms; a home changes when a sampled operation there is over. It begins with all directories in place.",
     "40 ms of simulated time are counted after 40 ms. Oscillating, all directories and the first sixteenth of them are in use in turns, and two phases are counted after two: phases of 64,000 resolutions, and of 40 ms. The paper gives no period, nor whether its phases \
-     are of resolutions or of time; but its factor of more than two can't come of phases as long as each other, of which one has a sixteenth of the directories, where homes give next to nothing.",
+     are of resolutions or of time; but its factor of more than two cannot come from phases as long as each other, of which one has a sixteenth of the directories, where homes give next to nothing.",
 ];
 
-/// Sizes of all directories together, in KiB: the abscissa of the figure.
+/// The total sizes of all directories, in KiB: the abscissa of the figure.
 pub(crate) const SIZES: [u64; 15] = [
     256, 512, 1_024, 1_536, 2_048, 3_072, 4_096, 6_144, 8_192, 10_240, 12_288, 14_336, 16_384,
     18_432, 20_480,
 ];
 
-/// What is compared.
+/// The modes that are compared.
 const MODES: [Mode; 2] = [Mode::Threads, Mode::Objects { tasks: 8 }];
 
-/// The halves of the figure, the second of them with phases of both kinds; and what becomes of both
-/// by two assumptions that the paper leaves open.
+/// The two halves of the figure, the second with phases of both kinds; then both halves under each
+/// of two assumptions that the paper leaves open.
 const CASES: [(Popularity, Unit, Memories); 7] = [
     (Popularity::Uniform, Unit::Time, Memories::Usual),
     (Popularity::Oscillating, Unit::Work, Memories::Usual),
@@ -61,10 +61,10 @@ const CASES: [(Popularity, Unit, Memories); 7] = [
     (Popularity::Oscillating, Unit::Work, Memories::OneAhead),
 ];
 
-/// How lines come to a core.
+/// The sources of the lines that a core reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Memories {
-    /// As the other assumptions have it.
+    /// As in the other assumptions.
     Usual,
     /// A line may come from any cache that has it, at the paper's 127 cycles and more.
     FromCaches,
@@ -102,23 +102,23 @@ const SETTING: Setting = Setting {
     span: span(Unit::Time, 1),
 };
 
-/// One or more phases that are counted, after as many that are not.
+/// Returns a span of one or more counted phases, after as many uncounted ones.
 const fn span(unit: Unit, phases: u64) -> Span {
     let phase = match unit {
         Unit::Time => 40 * MILLISECOND,
-        // In the middle of the sizes threads take about as long.
+        // For sizes in the middle, threads take about as long.
         Unit::Work => 64_000,
     };
     Span { unit, warm_up: phases * phase, counted: phases * phase, phase }
 }
 
-/// Directories that have so many KiB together; one at least.
+/// Returns the number of directories with a total of `kib` KiB; at least one.
 fn directories(kib: u64) -> usize {
     ((kib << 10) / DIRECTORY).max(1) as usize
 }
 
-/// Runs all cases of the figure at each of these sizes, with so many seeds each, and gives two
-/// records per case and size, that without homes first.
+/// Runs all cases of the figure at each of these sizes, each with `seeds` seeds. Returns two
+/// records per case and size, the one without homes first.
 pub(crate) fn run(sizes: &[u64], seeds: u64) -> Vec<Record> {
     let mut settings = Vec::new();
     for (popularity, unit, memories) in CASES {

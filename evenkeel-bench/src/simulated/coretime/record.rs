@@ -1,4 +1,4 @@
-//! What a simulation of Figure 4 leaves behind.
+//! The record of a simulation of Figure 4.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,40 +9,41 @@ use suite::summary::Summary;
 /// The name of the experiment.
 pub(crate) const NAME: &str = "directory";
 
-/// One total size, with or without homes: all seeds of it. Medians, unless they are a list.
+/// One total size, with or without homes, over all seeds. Figures are medians, unless they are a
+/// list.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// Always true: no core has run this.
+    /// Always true: the figures are not from a real core.
     pub(crate) simulated: bool,
     /// `threads` or `objects`.
     pub(crate) runtime: String,
     pub(crate) bench: String,
-    /// `uniform`, `oscillating` in phases of as many resolutions, or `oscillating in time` in
-    /// phases as long; each by itself, or with lines that may come `from caches`, or with `one line
-    /// ahead`.
+    /// `uniform`, `oscillating` in phases with equal numbers of resolutions, or `oscillating in
+    /// time` in phases of equal time. Each comes plain, with lines that may come `from caches`, or
+    /// with `one line ahead`.
     pub(crate) variant: String,
-    /// Size of all directories.
+    /// The total size of all directories.
     pub(crate) kib: u64,
     pub(crate) directories: usize,
     pub(crate) workers: usize,
-    /// Seeds.
+    /// The number of seeds.
     pub(crate) reps: usize,
     /// Thousand resolutions per simulated second.
     pub(crate) thousands_median: f64,
     pub(crate) thousands_min: f64,
     pub(crate) thousands_max: f64,
-    /// Of each seed.
+    /// The same rate for each seed.
     pub(crate) thousands: Vec<f64>,
     /// Busy time of all cores over all time; a core that spins is busy.
     pub(crate) busy: f64,
-    /// Homes changed by rebalancing, the warm-up included.
+    /// The number of homes changed by rebalancing, including the warm-up.
     pub(crate) moves: f64,
-    /// What the trials have come to at the end of the first seed.
+    /// The result of the trials at the end of the first seed.
     pub(crate) verdict: String,
 }
 
 impl Record {
-    /// The name of a mode, in the place of a runtime.
+    /// Returns the name of a mode, which takes the place of a runtime.
     pub(super) fn runtime(mode: Mode) -> &'static str {
         match mode {
             Mode::Threads => "threads",
@@ -64,13 +65,13 @@ impl Record {
             }
     }
 
-    /// The summary of all seeds, in thousand resolutions per second.
+    /// Returns the summary of all seeds, in thousand resolutions per second.
     pub(crate) fn summary(&self) -> Option<Summary> {
         Summary::of(self.thousands.clone())
     }
 }
 
-/// The median over the seeds of one of the figures.
+/// Returns the median of a figure over the seeds.
 pub(super) fn median(outcomes: &[Outcome], of: impl Fn(&Outcome) -> f64) -> f64 {
     Summary::of(outcomes.iter().map(of).collect()).map_or(f64::NAN, |summary| summary.median)
 }

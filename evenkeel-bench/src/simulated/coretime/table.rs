@@ -5,16 +5,16 @@ use super::record::Record;
 use suite::table::{Plain, unbroken, wrapped};
 use suite::words;
 
-/// What stands above the table.
+/// The text above the table.
 const SIMULATED: &str = "SIMULATED: Figure 4 of CoreTime on 4 chips of 4 cores, the runtime's policy on assumed caches; no core has run this";
 
-/// What stands below it.
+/// The text below the table.
 const NOTE: &str = "thousand resolutions per second, medians of the seeds [minimum-maximum]: threads with spin locks, and objects with \
     homes to which tasks travel; moves: homes changed by rebalancing; busy: of all cores, spinning counts; verdict: of the trials, \
     at the end";
 
-/// Lays out the records in so many columns of letters: a line for each size, with and without homes
-/// side by side.
+/// Lays out the records in `width` columns: a line for each size, with and without homes side by
+/// side.
 pub(crate) fn render(records: &[Record], width: Option<u16>) -> String {
     let heading = [
         "popularity",

@@ -1,4 +1,4 @@
-//! The figure's shape, and what a simulation has to keep.
+//! The shape of the figure, and invariants of a simulation.
 
 use super::*;
 
@@ -60,8 +60,8 @@ fn a_dearer_migration_is_never_better() {
 fn one_directory_is_one_lock() {
     for mode in MODES {
         let outcome = simulate(short(32, mode));
-        // A resolution takes half of its entries' comparisons at least, which nobody does beside
-        // another.
+        // A resolution compares at least half of the directory's entries, and resolutions exclude
+        // each other.
         let most = 10 * MILLISECOND / (SETTING.compare * 500);
         assert!(outcome.operations > most / 2 && outcome.operations < most, "{outcome:?}");
         assert!(outcome.busy <= 1.0 + 1e-3, "{outcome:?}");

@@ -1,4 +1,4 @@
-//! A family whose runs come out as they are told, behind an entry of the registry.
+//! A family with prescribed outcomes, behind an entry of the registry.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::quantity::{Better, Drawn, Quantity, Read};
 named! {
     /// What beats.
     pub(crate) enum Drum as "drum" {
-        /// The subject.
+        /// The peers.
         Ours = "ours",
         /// It gives up.
         Tired = "tired",
@@ -128,7 +128,7 @@ impl Family for Drums {
     }
 }
 
-/// What `--bench drum` and these arguments ask for.
+/// The request of `--bench drum` and these arguments.
 fn of(runtimes: &[&str], arguments: &[&str]) -> Asked {
     let entry = Entry::of::<Drums>();
     let command = (entry.options)(Command::new("run"));
@@ -147,7 +147,7 @@ fn of(runtimes: &[&str], arguments: &[&str]) -> Asked {
     }
 }
 
-/// What comes of it: records and absences, in words.
+/// Measures it, and returns its records and absences in words.
 fn measured(asked: &Asked) -> anyhow::Result<Vec<String>> {
     let mut part = (Entry::of::<Drums>().asked)(asked)?;
     part.build()?;
@@ -169,7 +169,7 @@ fn measured(asked: &Asked) -> anyhow::Result<Vec<String>> {
 }
 
 #[test]
-fn a_row_says_who_ran_who_did_not_and_why() {
+fn a_row_says_which_peers_ran_which_did_not_and_why() {
     let said = measured(&of(&["ours", "tired", "endless", "forbidden"], &["--beats", "3"]));
     let due = [
         "drum, 1 worker, beats 3",
@@ -216,7 +216,7 @@ fn what_cannot_be_run_is_refused_before_anything_is_measured() {
 }
 
 #[test]
-fn a_session_measures_whom_it_finds_and_names_the_others() {
+fn a_session_measures_the_peers_it_finds_and_names_the_others() {
     let part = (Entry::of::<Drums>().plan)(Effort::Quick, 2).unwrap();
     assert_eq!(part.missing(), [("lost", "apt-get install drum".to_owned())]);
     assert_eq!(part.cases().len(), 1);

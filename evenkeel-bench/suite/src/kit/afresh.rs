@@ -1,4 +1,4 @@
-//! This binary in a process of its own, and how much memory a process has.
+//! Runs this binary in a process of its own, and measures a process's memory.
 
 use std::process::Command;
 use std::sync::OnceLock;
@@ -7,37 +7,37 @@ use std::{env, fs};
 use anyhow::{Context, bail};
 use serde::de::DeserializeOwned;
 
-/// The test that stands for the binary, where tests call it.
+/// The test that stands for the binary when tests call it.
 static TEST: OnceLock<&str> = OnceLock::new();
 
 /// Holds the arguments of a test that stands for the binary.
 const ARGUMENTS: &str = "EVENKEEL_TEST_AFRESH";
 
-/// From now on a fresh process runs this test, for a binary of tests has no command line of its
+/// Lets every later fresh process run this test, for a binary of tests has no command line of its
 /// own. The test does what its [arguments](of_test) say.
 pub fn by_test(name: &'static str) {
     TEST.get_or_init(|| name);
 }
 
-/// The arguments for the test that stands for the binary; `None` where it is run as a test.
+/// Returns the arguments for the test that stands for the binary; `None` if it runs as a test.
 pub fn of_test() -> Option<Vec<String>> {
     let arguments = env::var(ARGUMENTS).ok()?;
     Some(arguments.split(' ').map(str::to_owned).collect())
 }
 
-/// What a fresh process of this binary prints, called with these arguments.
+/// Runs a fresh process of this binary with these arguments, and parses what it prints.
 pub fn afresh<T: DeserializeOwned>(arguments: &[&str]) -> anyhow::Result<T> {
     let output = command(arguments)?.output().context("cannot start this binary afresh")?;
     if !output.status.success() {
         bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
     }
     let printed = String::from_utf8_lossy(&output.stdout);
-    // A test says more around it.
+    // A test prints more around it.
     let line = printed.lines().find_map(|line| line.get(line.find('{')?..)).unwrap_or(&printed);
     serde_json::from_str(line).context("the fresh process printed something else")
 }
 
-/// This binary with these arguments.
+/// Returns the command that starts this binary with these arguments.
 fn command(arguments: &[&str]) -> anyhow::Result<Command> {
     let binary = env::current_exe().context("cannot find this binary to start it afresh")?;
     let mut command = Command::new(binary);
@@ -50,7 +50,7 @@ fn command(arguments: &[&str]) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// The resident set of this process.
+/// Returns the resident set of this process.
 pub fn resident_bytes() -> anyhow::Result<u64> {
     let path = "/proc/self/statm";
     let text = fs::read_to_string(path)

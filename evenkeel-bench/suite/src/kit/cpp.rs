@@ -5,18 +5,18 @@ use std::process::Command;
 
 use super::toolchain::{self, Workshop};
 
-/// The compiler's command.
+/// Returns the compiler's command.
 pub fn compiler() -> String {
     env::var("CXX").ok().filter(|name| !name.is_empty()).unwrap_or_else(|| "g++".to_owned())
 }
 
-/// The compiler's version, if there is one.
+/// Returns the compiler's version, if there is one.
 pub fn version() -> Option<String> {
     toolchain::version(&compiler(), "--version")
 }
 
-/// What the compiler had against the program `trial`, or what that says when it runs; `None` if all
-/// is well.
+/// Returns the error of the compiler for the program `trial`, or of that program when it runs;
+/// `None` if it succeeds.
 pub fn refusal(workshop: &Workshop, errors: Option<String>) -> Option<String> {
     let errors = match errors {
         Some(errors) => errors,
@@ -29,7 +29,7 @@ pub fn refusal(workshop: &Workshop, errors: Option<String>) -> Option<String> {
     Some(first_error(&errors).to_owned())
 }
 
-/// The line of a compiler's or a linker's words that says what is wrong.
+/// Finds the line of a compiler's or a linker's output that names the error.
 fn first_error(text: &str) -> &str {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let says = |line: &&str| line.contains("error") || line.contains("cannot");

@@ -1,4 +1,4 @@
-//! Made-up runs and installations, for the tests of the suite and of its families.
+//! Invented runs and installations, for the tests of the suite and of its families.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::case::{Case, Fields};
 use crate::record::{Quiet, Record};
 
-/// A quiet run of `cycle` with near cores that took so many nanoseconds.
+/// Returns a quiet run of `cycle` with near cores that took `ns` nanoseconds.
 pub fn run(runtime: &'static str, workers: usize, ns: f64) -> Record {
     Record {
         runtime: runtime.into(),
@@ -18,12 +18,12 @@ pub fn run(runtime: &'static str, workers: usize, ns: f64) -> Record {
     }
 }
 
-/// Cores that nobody else used, and how near they were.
+/// Cores that no other process used, and how near they were.
 pub fn quiet(regime: &'static str) -> Quiet {
     Quiet { line_ns_before: 40.0, line_ns_after: 50.0, regime: regime.into(), cpu_share: 1.0 }
 }
 
-/// A folder with these files.
+/// Makes a folder with these files.
 pub fn tree(files: &[&str]) -> tempfile::TempDir {
     let root = tempfile::tempdir().expect("a folder of its own can be written");
     for file in files {
@@ -35,7 +35,7 @@ pub fn tree(files: &[&str]) -> tempfile::TempDir {
     root
 }
 
-/// Makes a program of a shell's line.
+/// Makes a program out of a line of shell.
 #[cfg(unix)]
 pub fn script(root: &Path, file: &str, line: &str) {
     use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! Why a run has no figure.
+//! The reasons why a run has no figure.
 
 use std::time::Duration;
 
@@ -8,24 +8,24 @@ pub enum Fault {
     /// The runtime did not start.
     #[error("the runtime did not start: {0:#}")]
     Start(anyhow::Error),
-    /// A task was not there at the start.
+    /// A task had not started in time.
     #[error("only {ready} of {tasks} tasks have started after {after:?}")]
     Asleep {
-        /// Tasks that have started.
+        /// The number of tasks that started.
         ready: usize,
-        /// Tasks spawned.
+        /// The number of tasks spawned.
         tasks: usize,
-        /// How long they had.
+        /// The time that they had.
         after: Duration,
     },
-    /// A task is still there at the end.
+    /// A task had not ended in time.
     #[error("only {ended} of {tasks} tasks have ended {after:?} after the stop: a wake was lost")]
     Stuck {
-        /// Tasks that have ended.
+        /// The number of tasks that ended.
         ended: usize,
-        /// Tasks spawned.
+        /// The number of tasks spawned.
         tasks: usize,
-        /// How long they had.
+        /// The time that they had.
         after: Duration,
     },
     /// A task ended without a result.
@@ -34,13 +34,13 @@ pub enum Fault {
     /// The tasks' results contradict each other.
     #[error("{0}")]
     Check(String),
-    /// Running it took more than the runtime.
+    /// Something beside the runtime failed.
     #[error("{0:#}")]
     Other(anyhow::Error),
 }
 
 impl Fault {
-    /// A failed check.
+    /// Returns a failed check.
     pub fn check<T>(what: impl Into<String>) -> Result<T, Fault> {
         Err(Fault::Check(what.into()))
     }

@@ -2,10 +2,10 @@
 
 use super::toolchain;
 
-/// What would bring the toolchain.
+/// How to install the toolchain.
 pub const INSTALL: &str = "install Go 1.21 or later (https://go.dev/dl) and put it on PATH";
 
-/// The toolchain's version, if there is one.
+/// Returns the toolchain's version, if there is one.
 pub fn version() -> Option<String> {
     let text = toolchain::version("go", "version")?;
     Some(text.trim_start_matches("go version ").to_owned())

@@ -1,26 +1,26 @@
-//! The one line that installs what a peer lacks, for the package manager that this machine has.
+//! Finds the one line that installs what a peer lacks, for this machine's package manager.
 
 use crate::kit::places::Places;
 
-/// What the package managers call one thing.
+/// The name of one package at each package manager.
 pub struct Package {
-    /// That of Debian and Ubuntu.
+    /// For Debian and Ubuntu.
     pub apt: &'static str,
-    /// That of Fedora.
+    /// For Fedora.
     pub dnf: &'static str,
-    /// Homebrew.
+    /// For Homebrew.
     pub brew: &'static str,
-    /// What is said where there is none of them.
+    /// The advice where none of these package managers is found.
     pub otherwise: &'static str,
 }
 
 impl Package {
-    /// The line.
+    /// Returns the line.
     pub fn line(&self) -> String {
         self.line_on(&Places::here())
     }
 
-    /// The line on this machine.
+    /// Returns the line for this machine.
     pub fn line_on(&self, places: &Places) -> String {
         let managers = [("apt-get", self.apt), ("dnf", self.dnf), ("brew", self.brew)];
         match managers.into_iter().find(|(tool, _)| places.has(tool)) {
@@ -43,7 +43,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let line = || package.line_on(&Places::below(folder.path(), &[("PATH", "")]));
         assert_eq!(line(), "install g++");
-        // The first of several is the system's own.
+        // If several are found, the first is the system's own.
         for (tool, due) in [
             ("brew", "brew install gcc"),
             ("dnf", "dnf install gcc-c++"),

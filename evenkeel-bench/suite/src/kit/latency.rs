@@ -1,13 +1,14 @@
-//! Latencies, and where most of them and the rarest lie.
+//! Latencies, with their common and their rarest values.
 
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// What a histogram tells apart: three digits.
+/// The resolution of a histogram: three digits.
 const DIGITS: u8 = 3;
-/// The longest latency that is told from longer ones, in nanoseconds: minutes, which no run takes.
+/// The longest latency that is told from longer ones, in nanoseconds: ten minutes, longer than any
+/// run.
 const LONGEST: u64 = 600_000_000_000;
 
 /// Latencies of one kind in one run.
@@ -17,18 +18,18 @@ pub struct Latencies(Histogram<u64>);
 /// The quantiles of some latencies, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quantiles {
-    /// Half of them are as long at most.
+    /// Half of them are at most this long.
     pub p50: f64,
-    /// Of 100, 99 are.
+    /// Of 100, 99 are at most this long.
     pub p99: f64,
-    /// Of 1,000, 999 are.
+    /// Of 1,000, 999 are at most this long.
     pub p999: f64,
     /// The longest.
     pub max: f64,
 }
 
 impl Default for Latencies {
-    /// None yet.
+    /// Creates an empty set.
     fn default() -> Self {
         Latencies(Histogram::new_with_bounds(1, LONGEST, DIGITS).expect("the bounds are in order"))
     }
@@ -46,12 +47,12 @@ impl Latencies {
         self.0.saturating_record(nanos);
     }
 
-    /// How many there are.
+    /// Returns the number of latencies.
     pub fn count(&self) -> u64 {
         self.0.len()
     }
 
-    /// Where they lie; all zero if there are none.
+    /// Returns the quantiles; all zero if there are no latencies.
     pub fn quantiles(&self) -> Quantiles {
         let at = |quantile| self.0.value_at_quantile(quantile) as f64 / 1e3;
         Quantiles { p50: at(0.5), p99: at(0.99), p999: at(0.999), max: self.0.max() as f64 / 1e3 }
@@ -59,7 +60,7 @@ impl Latencies {
 }
 
 impl Extend<u64> for Latencies {
-    /// Adds nanoseconds.
+    /// Adds latencies in nanoseconds.
     fn extend<I: IntoIterator<Item = u64>>(&mut self, nanos: I) {
         nanos.into_iter().for_each(|nanos| self.add_nanos(nanos));
     }

@@ -1,4 +1,4 @@
-//! Work that may never end: somebody waits for ever in it.
+//! Work that may never end, because a part of it waits for ever.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -8,14 +8,14 @@ use anyhow::{Context, anyhow};
 
 use crate::kit::fault::Fault;
 
-/// Runs on a thread of its own, which is left behind if it does not end: somebody waits for ever in
-/// it.
+/// Runs `work` on a thread of its own. If the work does not end within `patience`, because a part
+/// of it waits for ever, leaves the thread behind and returns an error.
 pub fn patiently<T: Send + 'static>(
     patience: Duration,
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> anyhow::Result<T> {
     let (ended, end) = mpsc::channel();
-    // The other end is gone if nobody waits any more.
+    // The receiver is gone if the caller has stopped waiting.
     let thread = thread::Builder::new().spawn(move || drop(ended.send(work())));
     let thread = thread.context("cannot start a thread")?;
     match end.recv_timeout(patience) {
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_for_ever_is_given_up() {
+    fn work_that_waits_for_ever_is_given_up() {
         let stuck = || {
             thread::park();
             Ok(())

@@ -1,8 +1,9 @@
-//! Where installers put tools and libraries: the places are patterns, and what is there is found.
+//! Where installers put tools and libraries. The places are patterns, of which existing paths are
+//! found.
 //!
-//! A pattern is a path in which `*` stands for whatever is there, the newest first. It begins with
-//! `/`, with `~` for the user's home, or with a variable such as `$JAVA_HOME`, which may hold a
-//! list of paths. What a variable names that is not set is nowhere.
+//! A pattern is a path in which `*` stands for any text; matches come with the newest first. It
+//! begins with `/`, with `~` for the user's home, or with a variable such as `$JAVA_HOME`, which
+//! may hold a list of paths. A pattern with an unset variable matches nothing.
 
 use std::cmp::Reverse;
 use std::ffi::OsString;
@@ -11,29 +12,29 @@ use std::{env, fs};
 
 use crate::kit::toolchain::program;
 
-/// The files and the variables of a machine.
+/// The file system and the variables of a machine.
 pub struct Places {
     root: PathBuf,
     home: Option<PathBuf>,
     variable: Variable,
 }
 
-/// What a variable is set to.
+/// Returns the value of a variable.
 type Variable = Box<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
 
 impl Places {
-    /// Those of this machine.
+    /// Returns the places of this machine.
     pub fn here() -> Places {
         let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
         Places { root: "/".into(), home: env::home_dir(), variable: Box::new(variable) }
     }
 
-    /// What is there of these patterns, in their order.
+    /// Returns the existing paths of these patterns, in their order.
     pub fn all(&self, patterns: &[impl AsRef<str>]) -> Vec<PathBuf> {
         patterns.iter().flat_map(|pattern| self.of(pattern.as_ref())).collect()
     }
 
-    /// The tools of this name in these folders, in their order.
+    /// Returns the tools of this name in these folders, in their order.
     pub fn tools(&self, name: &str, folders: &[&str]) -> Vec<PathBuf> {
         let patterns = folders.iter().map(|folder| format!("{folder}/{}", program(name)));
         let mut tools = self.all(&patterns.collect::<Vec<_>>());
@@ -41,7 +42,7 @@ impl Places {
         tools
     }
 
-    /// Whether a tool is on the search path.
+    /// Returns whether a tool is on the search path.
     pub fn has(&self, name: &str) -> bool {
         !self.tools(name, &[PATH]).is_empty()
     }
@@ -60,7 +61,7 @@ impl Places {
         parts.fold(start, |found, part| found.iter().flat_map(|at| within(at, part)).collect())
     }
 
-    /// Folders below this one, which the variables name as well: for tests.
+    /// Returns the places below one folder, into which the variables point as well: for tests.
     pub fn below(root: &Path, variables: &[(&'static str, &str)]) -> Places {
         let value = |&(name, folder): &(&'static str, &str)| (name, root.join(folder));
         let known: Vec<_> = variables.iter().map(value).collect();
@@ -75,7 +76,7 @@ impl Places {
 /// The search path, as a pattern.
 pub const PATH: &str = "$PATH";
 
-/// What a folder has of a name, the newest first.
+/// Returns the entries of a folder that match a name, the newest first.
 fn within(folder: &Path, name: &str) -> Vec<PathBuf> {
     let Some((before, after)) = name.split_once('*') else {
         let path = folder.join(name);
@@ -93,7 +94,7 @@ fn within(folder: &Path, name: &str) -> Vec<PathBuf> {
     names.iter().map(|name| folder.join(name)).collect()
 }
 
-/// The numbers in a name: of versions the larger ones are the newer.
+/// Returns the numbers in a name: of two versions, the one with the larger numbers is newer.
 fn numbers(name: &str) -> Vec<u64> {
     name.split(|letter: char| !letter.is_ascii_digit())
         .filter_map(|part| part.parse().ok())
@@ -105,7 +106,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::kit::fake::tree;
 
-    /// What is found of these files, by their names.
+    /// Returns the paths found among these files, by their names.
     pub(crate) fn found(files: &[&str], patterns: &[impl AsRef<str>]) -> Vec<String> {
         let root = tree(files);
         let found = Places::below(root.path(), &[("CACHE", "cache")]).all(patterns);
@@ -129,7 +130,7 @@ pub(crate) mod tests {
         let tools = Places::below(root.path(), &[]).tools("tool", &["$PATH", "/b", "/c", "/a"]);
         assert_eq!(tools, ["b/tool", "a/tool"].map(|tool| root.path().join(tool)));
         let cargo = Path::new(env!("CARGO")).file_stem().unwrap().to_str().unwrap();
-        assert!(Places::here().has(cargo), "who runs this test has {cargo} on the search path");
+        assert!(Places::here().has(cargo), "{cargo}, which runs this test, is on the search path");
         assert!(!Places::here().has("evenkeel-no-such-tool"));
     }
 }

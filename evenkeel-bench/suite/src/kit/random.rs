@@ -12,19 +12,19 @@ impl Random {
         Random((mixed ^ (mixed >> 29)) | 1)
     }
 
-    /// What the sequence goes on from.
+    /// Returns the state from which the sequence continues.
     #[inline]
     pub fn state(&self) -> u64 {
         self.0
     }
 
-    /// A sequence that goes on from there.
+    /// Continues a sequence from its state.
     #[inline]
     pub fn from_state(state: u64) -> Random {
         Random(state)
     }
 
-    /// A number below `bound`, by a multiplication instead of a division.
+    /// Returns a number below `bound`, by a multiplication instead of a division.
     #[inline]
     pub fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;

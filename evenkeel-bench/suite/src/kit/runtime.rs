@@ -1,4 +1,4 @@
-//! The runtimes under test, and what an experiment asks of one.
+//! The runtimes under test, and the interface that the experiments use.
 //!
 //! Each experiment is written once, generic over [`Runtime`]. Every primitive is an associated type
 //! or a static call, so that the compiler sees through it: an indirect call would be a tenth of
@@ -26,16 +26,16 @@ pub trait Runtime: Sized + 'static {
 
     /// How a task waits for its token.
     type Parker: Parker;
-    /// Semaphores whose permits carry nothing.
+    /// Semaphores with permits that carry nothing.
     type Permits: Semaphores<()>;
-    /// Semaphores whose permits carry an array.
+    /// Semaphores with permits that carry an array.
     type Arrays: Semaphores<Array>;
 
     /// Starts the runtime with this many processors, and with nothing that the experiments do not
     /// use: no timers and no I/O driver.
     fn start(procs: usize) -> anyhow::Result<Self>;
 
-    /// Runs a future on the calling thread, which is none of the workers, within the runtime.
+    /// Runs a future on the calling thread, which is not one of the workers, within the runtime.
     fn block_on<F: Future>(&self, future: F) -> F::Output;
 
     /// Spawns a task; called within the runtime.
@@ -52,16 +52,16 @@ pub trait Runtime: Sized + 'static {
 ///
 /// Clones are handles of the same token.
 pub trait Parker: Clone + Default + Send + Sync + 'static {
-    /// What posts the token: cheap to call, and kept by whoever posts.
+    /// A handle that posts the token: cheap to call, and kept by the poster.
     type Unparker: Send + Sync + 'static;
 
-    /// Binds the token to the calling task. Comes before every other use.
+    /// Binds the token to the calling task. Every other use comes after this call.
     fn attach(&self) -> impl Future<Output = ()> + Send;
 
     /// Waits for the token and takes it. Only the task that attached may call this.
     fn park(&self) -> impl Future<Output = ()> + Send;
 
-    /// A handle for posting. Needs an attached token.
+    /// Returns a handle for posting. The token must be attached.
     fn unparker(&self) -> Self::Unparker;
 
     /// Posts the token.
@@ -79,7 +79,7 @@ pub trait Semaphores<D>: Send + Sync + Sized + 'static {
     /// `spots` semaphores without permits, used by at most `tasks` tasks.
     fn new(spots: usize, tasks: usize) -> Self;
 
-    /// The place of one task; each is given out once.
+    /// Returns the place of one task; each is given out once.
     fn seat(self: &Arc<Self>, task: usize) -> Self::Seat;
 
     /// V: wakes the task that has waited longest and hands the datum to it, or keeps both.
@@ -88,7 +88,7 @@ pub trait Semaphores<D>: Send + Sync + Sized + 'static {
     /// P: takes a permit with its datum, or waits for one.
     fn acquire(&self, spot: usize, seat: &mut Self::Seat) -> impl Future<Output = D> + Send;
 
-    /// Permits that nobody has taken.
+    /// Returns the number of free permits.
     fn available(&self, spot: usize) -> usize;
 }
 

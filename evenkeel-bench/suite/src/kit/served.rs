@@ -1,4 +1,4 @@
-//! Programs that run once for each line that they are sent, and answer with one line.
+//! Programs that run once for each line that they receive, and answer with one line.
 //!
 //! So they take turns with the runtimes of this process, and with each other.
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 
-/// A running program. It ends when this is dropped.
+/// A running program. Dropping this value ends it.
 pub struct Served {
     child: Child,
     requests: ChildStdin,
@@ -20,31 +20,31 @@ pub struct Served {
 }
 
 impl Served {
-    /// Starts a program, which is left alone for a time after each answer. Its cores are those of
-    /// the calling thread.
+    /// Starts a program, which is left alone for `quiet` after each answer. It has the cores of the
+    /// calling thread.
     pub fn start(command: &mut Command, quiet: Duration) -> anyhow::Result<Served> {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let requests = child.stdin.take().context("it has no input")?;
         let answered = child.stdout.take().context("it has no output")?;
         let errors = child.stderr.take().context("it has no errors")?;
-        // A thread of its own reads, so that whoever waits for an answer can stop waiting.
+        // A thread of its own reads, so that the caller can stop waiting for an answer.
         let (answer, answers) = mpsc::channel();
         thread::spawn(move || {
             let lines = BufReader::new(answered).lines().map_while(Result::ok);
-            // Nobody listens any more: the end.
+            // The receiver is gone: the end.
             lines.map(|line| answer.send(line)).take_while(Result::is_ok).for_each(drop);
         });
         Ok(Served { child, requests, answers, errors, quiet })
     }
 
-    /// The process.
+    /// Returns the id of the process.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Sends a line and waits for the answer. `None` if that takes longer than `patience`; the
-    /// program is of no use then.
+    /// Sends a line and waits for the answer. Returns `None` if that takes longer than `patience`;
+    /// the program is then of no further use.
     pub fn ask(&mut self, request: &str, patience: Duration) -> anyhow::Result<Option<String>> {
         let asked = writeln!(self.requests, "{request}").and_then(|()| self.requests.flush());
         match asked.map(|()| self.answers.recv_timeout(patience)) {
@@ -57,7 +57,7 @@ impl Served {
         }
     }
 
-    /// Why the program has ended.
+    /// Returns why the program has ended.
     fn end(&mut self) -> anyhow::Error {
         let mut errors = String::new();
         let read = self.errors.read_to_string(&mut errors);
@@ -71,8 +71,8 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // It may be in the middle of a run. One that has ended by itself cannot be killed, which is
-        // no error.
+        // It may be in the middle of a run. A program that has already ended cannot be killed,
+        // which is no error.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

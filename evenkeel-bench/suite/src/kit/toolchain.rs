@@ -16,38 +16,39 @@ use tempfile::TempDir;
 use crate::interrupt;
 use crate::output::note;
 
-/// The folders that there are, for an end by [`leave`], which runs no destructors.
+/// The existing folders, for an end by [`leave`], which runs no destructors.
 static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// What a shell tells of a program that ended by the signal of Ctrl-C.
+/// The status that a shell reports for a program that Ctrl-C ended.
 pub const INTERRUPTED: u8 = 130;
 
 fn folders() -> MutexGuard<'static, Vec<PathBuf>> {
     FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on Ctrl-C, or a request to terminate, takes the folders with it when it ends this
-/// process. While a session measures, it [ends](interrupt) by itself.
+/// Installs a handler so that Ctrl-C, or a request to terminate, removes the folders when it ends
+/// this process. While a session measures, the session [ends](interrupt) by itself.
 pub fn tidy_on_interrupt() -> anyhow::Result<()> {
     let interrupted = || {
         if !interrupt::signal() {
             leave(INTERRUPTED.into());
         }
-        note!("interrupted: it ends after the run that is under way; once more ends it at once");
+        note!("interrupted: this ends after the current run; a second interrupt ends it at once");
     };
     ctrlc::set_handler(interrupted).context("cannot wait for Ctrl-C")
 }
 
-/// Ends this process, from any thread, and takes the folders with it: no destructors run.
+/// Ends this process, from any thread, and removes the folders: no destructors run.
 pub fn leave(status: i32) -> ! {
-    // The lock is kept to the end: no folder is made any more.
+    // The lock is kept to the end, so that no other thread makes a folder.
     let folders = folders();
     folders.iter().for_each(|folder| remove(folder));
     process::exit(status)
 }
 
-/// Removes a folder into which a tool may still be writing: what comes while it is emptied keeps
-/// it, so it takes another try. One that cannot go stays: there is nobody left to tell.
+/// Removes a folder into which a tool may still be writing. A file that comes while the folder is
+/// emptied keeps it, so it takes another try. A folder that cannot be removed stays, without a
+/// report: the process is ending.
 fn remove(folder: &Path) {
     for _ in 0..TRIES {
         match fs::remove_dir_all(folder) {
@@ -58,16 +59,16 @@ fn remove(folder: &Path) {
     }
 }
 
-/// Tries to remove a folder, a tenth of a second in all. An estimate.
+/// The tries to remove a folder, a tenth of a second in all. An estimate.
 const TRIES: u32 = 50;
 
-/// A folder with a peer's source, which goes when this does.
+/// A folder with a peer's source. Dropping this value removes it.
 pub struct Workshop {
     folder: TempDir,
 }
 
 impl Workshop {
-    /// A folder with these files, given by name and text, for a peer in this language.
+    /// Makes a folder with these files, given by name and text, for a peer in this language.
     pub fn with(language: &str, sources: &[(&str, &str)]) -> anyhow::Result<Workshop> {
         let mut folders = folders();
         let folder = tempfile::Builder::new()
@@ -75,7 +76,7 @@ impl Workshop {
             .tempdir()
             .with_context(|| format!("cannot make a folder to build the {language} peer in"))?;
         folders.push(folder.path().to_owned());
-        // Under the lock, so that an interrupt finds all of them or no folder.
+        // Under the lock, so that an interrupt finds all of the files or no folder.
         for (name, text) in sources {
             fs::write(folder.path().join(name), text)
                 .with_context(|| format!("cannot write {name} into {}", folder.path().display()))?;
@@ -83,7 +84,7 @@ impl Workshop {
         Ok(Workshop { folder })
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -97,7 +98,7 @@ impl Workshop {
         Command::new(tool).args(arguments).current_dir(self.folder.path()).output()
     }
 
-    /// Where a program of this [name](program) is, once it is built.
+    /// Returns the path of a program of this [name](program), once it is built.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(program(name))
     }
@@ -110,20 +111,20 @@ impl Drop for Workshop {
     }
 }
 
-/// The file name of a program.
+/// Returns the file name of a program.
 pub fn program(name: &str) -> String {
     format!("{name}{}", env::consts::EXE_SUFFIX)
 }
 
-/// The first line of what a tool says of its version; `None` if there is no such tool.
+/// Returns the first line of a tool's output about its version; `None` if there is no such tool.
 pub fn version(tool: &str, argument: &str) -> Option<String> {
     let output = Command::new(tool).arg(argument).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
-/// Runs a program that prints one short line and gives that line. It takes `time` at least, and is
-/// ended when it takes `grace` longer.
+/// Runs a program that prints one short line, and returns that line. The program takes at least
+/// `time`, and is killed if it takes more than `grace` longer.
 pub fn answer(command: &mut Command, time: Duration, grace: Duration) -> anyhow::Result<String> {
     let mut child = command
         .stdout(Stdio::piped())
@@ -140,11 +141,12 @@ pub fn answer(command: &mut Command, time: Duration, grace: Duration) -> anyhow:
     Ok(line)
 }
 
-/// Waits for the end of a program, which prints less than a pipe holds. Ends it if it takes longer
-/// than allowed: then `false`.
+/// Waits for the end of a program, which prints less than a pipe holds. Kills it, and returns
+/// `false`, if it takes longer than allowed.
 fn wait(child: &mut Child, time: Duration, grace: Duration) -> anyhow::Result<bool> {
     let started = Instant::now();
-    // Looking takes a little of the core that the program runs on, so it begins when it may help.
+    // Checking takes a little of the core that the program runs on, so the checks begin when it may
+    // be done.
     thread::sleep(time);
     loop {
         if child.try_wait()?.is_some() {

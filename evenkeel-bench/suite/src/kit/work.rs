@@ -1,5 +1,5 @@
-//! What keeps a task busy for a while: steps of a recurrence that can be jumped over, so that all
-//! of them can be checked.
+//! Work that keeps a task busy for a while: steps of a recurrence that can be jumped over, so that
+//! all of them can be checked.
 
 use std::hint;
 
@@ -8,8 +8,8 @@ use std::hint;
 const A: u64 = 6_364_136_223_846_793_005;
 const C: u64 = 1_442_695_040_888_963_407;
 
-/// Work so far, in pieces of so many steps. Each step waits for the one before, some 4 cycles: a
-/// thousand take 1.0 to 1.4 µs.
+/// The work done so far, in pieces of `STEPS` steps. Each step waits for the one before, some 4
+/// cycles: a thousand take 1.0 to 1.4 µs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work<const STEPS: u64> {
     first: u64,
@@ -17,28 +17,28 @@ pub struct Work<const STEPS: u64> {
 }
 
 impl<const STEPS: u64> Work<STEPS> {
-    /// The work of one task.
+    /// Creates the work of one task.
     pub const fn new(seed: u64, task: usize) -> Self {
         let first = seed.wrapping_mul(A) ^ task as u64;
         Self { first, now: first }
     }
 
-    /// One piece of it.
+    /// Does one piece of it.
     #[inline(never)]
     pub fn go(&mut self) {
-        // The compiler would compose steps whose constants it knew.
+        // The compiler would compose the steps if it knew the constants.
         let (a, c) = hint::black_box((A, C));
         self.now = (0..STEPS).fold(self.now, |now, _| now.wrapping_mul(a).wrapping_add(c));
     }
 
-    /// Whether it has come to where so many pieces lead.
+    /// Returns whether the state is the one that this number of pieces leads to.
     pub fn is_right(&self, pieces: u64) -> bool {
         self.now == jump(self.first, pieces.wrapping_mul(STEPS))
     }
 }
 
-/// So many steps at once, by squaring (Brown, "Random number generation with arbitrary strides",
-/// 1994).
+/// Makes `steps` steps at once, by squaring (Brown, "Random number generation with arbitrary
+/// strides", 1994).
 fn jump(first: u64, steps: u64) -> u64 {
     let (mut factor, mut term) = (1_u64, 0_u64);
     let (mut a, mut c) = (A, C);

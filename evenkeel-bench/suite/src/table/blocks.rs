@@ -6,7 +6,7 @@ use crate::description::Description;
 use crate::published;
 use crate::rows::{Cell, Row};
 
-/// The rows as blocks, each with a line for each peer that has the figure.
+/// Renders the rows as blocks, each with a line for each peer that has the figure.
 pub(super) fn blocks(of: &Description, rows: &[Row<'_>], width: Option<u16>) -> String {
     let mut text = String::new();
     let is_published = !published::systems(of, rows).is_empty();
@@ -22,7 +22,7 @@ pub(super) fn blocks(of: &Description, rows: &[Row<'_>], width: Option<u16>) -> 
                 let average = row.average(quantity, cell).filter(|_| is_published);
                 table.add_rows(average.map(|one| [String::new(), format!("average {one}")]));
             }
-            // They are of the first quantity.
+            // Published figures belong to the first quantity.
             for one in (of.published)(row.case).iter().filter(|_| place == 0) {
                 table.add_row([&format!("    {}", one.system), &one.figure]);
             }

@@ -1,14 +1,14 @@
-//! A row in a line for each figure that is compared, as it comes in a session.
+//! A short form of a row for a session: a line for each figure that is compared.
 
 use super::{figure, wrapped};
 use crate::quantity::Quantity;
 use crate::rows::Row;
 use crate::verdict::Verdict;
 
-/// A row in a line for each figure that is compared, as it comes; the first figure where none is.
+/// Renders a row as a line for each figure that is compared, or for its first figure if none is.
 pub fn brief(row: &Row<'_>, subject: &str, width: Option<u16>) -> String {
     let name = row.name();
-    // Some experiments have no subject, such as what only one form of it can do.
+    // Some experiments have no subject, such as one that only another form of it can run.
     let own = row.cell(subject).or_else(|| row.cells.first());
     let whose = own.map_or("", |cell| cell.peer.name);
     let whose = if whose == subject { String::new() } else { format!(" of {whose}") };

@@ -2,8 +2,8 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
-/// The width of the terminal, or what the user says it is; `None` where output is read by a
-/// program.
+/// Returns the width of the terminal, or else the width that the user has set in `COLUMNS`; `None`
+/// where a program reads the output.
 pub fn width() -> Option<u16> {
     let terminal = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col);
     let said = || std::env::var("COLUMNS").ok()?.parse().ok();
@@ -18,7 +18,7 @@ pub(super) fn fits(text: &str, width: Option<u16>) -> bool {
 /// Space between two columns.
 pub(super) const GAP: u16 = 2;
 
-/// A table without lines.
+/// Creates a table without rules.
 pub(super) fn bare(width: Option<u16>) -> Table {
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING);
@@ -28,7 +28,7 @@ pub(super) fn bare(width: Option<u16>) -> Table {
     table
 }
 
-/// A table of a few columns that is no family's, with a heading.
+/// A table of a few columns with a heading, independent of any family.
 pub struct Plain {
     /// The heading.
     pub heading: Vec<String>,
@@ -38,7 +38,7 @@ pub struct Plain {
     pub figures: std::ops::Range<usize>,
 }
 
-/// Lays such a table out in so many columns of letters.
+/// Lays such a table out in `width` columns.
 pub fn plain(of: &Plain, width: Option<u16>) -> String {
     let mut table = bare(width);
     table.set_header(&of.heading);
@@ -52,8 +52,8 @@ pub fn plain(of: &Plain, width: Option<u16>) -> String {
     table.trim_fmt() + "\n"
 }
 
-/// The same, but where it would have to be broken, each line is a block: what stands before the
-/// figures, and below it each of them beside its heading.
+/// Lays the table out in the same way if it fits. If not, makes each line a block: the text before
+/// the figures, and below it each figure beside its heading.
 pub fn unbroken(of: &Plain, width: Option<u16>) -> String {
     let text = plain(of, None);
     if fits(&text, width) {
@@ -78,7 +78,7 @@ pub fn unbroken(of: &Plain, width: Option<u16>) -> String {
     text
 }
 
-/// A paragraph of so many columns of letters, indented as its first line is.
+/// Wraps a paragraph to `width` columns, all lines indented like its first.
 pub fn wrapped(text: &str, width: Option<u16>) -> String {
     let indent = text.len() - text.trim_start().len();
     let mut table = bare(width.map(|width| width.saturating_sub(indent as u16)));

@@ -10,13 +10,13 @@ use crate::published::{self, Average};
 use crate::quantity::Quantity;
 use crate::rows::Row;
 
-/// A table before it is laid out: its headings, and where its figures begin and end.
+/// A table before layout: its headings, its lines, and the places of its figures.
 pub(super) struct Wide {
     heading: Vec<String>,
     lines: Vec<Vec<String>>,
     /// The first column of figures.
     first: usize,
-    /// The column of comparisons, the only one that may be broken.
+    /// The column of comparisons, the only one that may wrap.
     comparison: Option<usize>,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn wide(of: &Description, rows: &[Row<'_>]) -> Wide {
             if compares.is_some() {
                 line.push(verdict(row, quantity));
             }
-            // They are of the first quantity.
+            // Published figures belong to the first quantity.
             let published = |system: &&str| match place {
                 0 => published::figure(of, row, system).unwrap_or("-".to_owned()),
                 _ => String::new(),
@@ -68,7 +68,7 @@ pub(super) fn wide(of: &Description, rows: &[Row<'_>]) -> Wide {
     Wide { heading, lines, first, comparison }
 }
 
-/// The averages below a line of medians; nothing if there are none.
+/// Returns the averages below a line of medians; `None` if there are none.
 pub(super) fn averages(
     row: &Row<'_>,
     quantity: &Quantity,
@@ -88,10 +88,10 @@ pub(super) fn averages(
     })
 }
 
-/// The least width of a comparison: all but the longest words of it stand in one line.
+/// The least width of the column of comparisons: most comparisons fit one line of this width.
 pub(super) const COMPARISON: u16 = 22;
 
-/// Lays a table out in so many columns of letters.
+/// Lays a table out in `width` columns.
 pub(super) fn fitted(
     Wide { heading, lines, first, comparison }: &Wide,
     width: Option<u16>,

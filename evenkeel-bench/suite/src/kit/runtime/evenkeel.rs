@@ -54,7 +54,7 @@ impl<T: Send + 'static> Future for Join<T> {
     }
 }
 
-/// A task's own token; this cell is where others find the task.
+/// A task's own token; through this cell other tasks find the task.
 #[derive(Clone, Default)]
 pub struct Token(Arc<OnceLock<task::Task>>);
 

@@ -13,7 +13,7 @@ use crate::affinity;
 /// Operations per test: enough that two threads meet in every state.
 const ROUNDS: u64 = 20_000;
 
-/// Two tasks on two threads hand a token to and fro; a lost token would end the test's patience.
+/// Two tasks on two threads hand a token to and fro; after a lost token the test would not end.
 fn ping_pong<R: Runtime>() {
     let runtime = R::start(2).unwrap();
     let (ping, pong) = (R::Parker::default(), R::Parker::default());
@@ -99,7 +99,7 @@ fn permits_keep_their_arrays<R: Runtime>() {
     });
 }
 
-/// The task that waits longest is woken first.
+/// The task that has waited longest is woken first.
 fn hand_over_is_first_in_first_out<R: Runtime>() {
     const TASKS: usize = 5;
     let runtime = R::start(1).unwrap();
@@ -190,7 +190,7 @@ fn tokio_has_one_thread_with_one_processor_and_more_with_two() {
 }
 
 /// One processor is one worker, within the cores of the thread that starts it. The thread that
-/// waits for a task is none of the workers.
+/// waits for a task is not one of the workers.
 fn one_worker_has_the_cores_of_its_starter<R: Runtime>() {
     let runtime = affinity::confined(1, || R::start(1).unwrap());
     let task = || async { (thread::current().id(), affinity::cores()) };
@@ -203,7 +203,7 @@ fn one_worker_has_the_cores_of_its_starter<R: Runtime>() {
     assert_eq!(one.1, affinity::cores()[..1]);
 }
 
-/// A runtime that is dropped drops the tasks that are left, and its worker has ended by then.
+/// A runtime that is dropped drops the remaining tasks, and its worker has ended by then.
 fn the_end_of_a_runtime_drops_its_tasks<R: Runtime>() {
     for procs in [1, 2] {
         let runtime = R::start(procs).unwrap();

@@ -1,9 +1,9 @@
 //! Tokio at its best: its scheduler, with primitives made by hand.
 //!
 //! Tokio's own primitives serve many uses and cost up to three times what its scheduler costs, so
-//! beating them alone would say little about the scheduler. These keep each task's waker instead of
-//! cloning it per wait, wake by reference, and hand over in FIFO order. With one processor they run
-//! on Tokio's [current-thread runtime](form), the better form there.
+//! beating them alone would say little about the scheduler. The primitives here keep each task's
+//! waker instead of cloning it per wait, wake by reference, and hand over in FIFO order. With one
+//! processor they run on Tokio's [current-thread runtime](form), the better form there.
 
 pub(super) mod form;
 mod park;
@@ -61,8 +61,8 @@ impl<T> Future for Join<T> {
 }
 
 /// A yield that wakes its task at once: the task goes to the back of its worker's queue, where
-/// others can steal it, while `tokio::task::yield_now` defers it to a list from which none is
-/// taken.
+/// other workers can steal it. In contrast, `tokio::task::yield_now` defers the task to a list from
+/// which no worker steals.
 struct Yield {
     yielded: bool,
 }

@@ -1,5 +1,5 @@
 //! Tokio with the primitives it ships, as its users write programs, and in the same
-//! [form](super::tokio_hand::form) as with those made by hand.
+//! [form](super::tokio_hand::form) as with the hand-made primitives.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -44,7 +44,7 @@ impl Runtime for TokioNative {
     }
 }
 
-/// Waits until a semaphore of nobody else has a permit, and uses it up.
+/// Waits until a semaphore of the task's own has a permit, and uses the permit up.
 async fn take(semaphore: &Semaphore) {
     match semaphore.acquire().await {
         Ok(permit) => permit.forget(),
@@ -83,7 +83,7 @@ impl Parker for Token {
     }
 }
 
-/// Plain semaphores.
+/// Plain Tokio semaphores.
 pub struct Permits(Box<[CachePadded<Semaphore>]>);
 
 impl Semaphores<()> for Permits {

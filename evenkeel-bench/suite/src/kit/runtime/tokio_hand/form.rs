@@ -1,8 +1,10 @@
-//! The form of Tokio that both ways of using it run on: its best for a number of processors.
+//! The form of Tokio that the hand-made and the native primitives run on: the best form for a
+//! number of processors.
 //!
-//! For one processor that is its current-thread runtime, driven by a thread of its own, so that the
-//! calling thread is no worker here either. From two processors on it is its multi-thread one.
-//! Neither has drivers: a lone task that yields would otherwise pay for a look at them each time.
+//! For one processor that is Tokio's current-thread runtime, driven by a thread of its own, so that
+//! the calling thread is no worker here either. From two processors on it is the multi-thread
+//! runtime. Neither has drivers: a lone task that yields would otherwise pay for checking them each
+//! time.
 
 use std::future::Future;
 use std::thread::{self, JoinHandle};
@@ -11,13 +13,13 @@ use anyhow::Context;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 
-/// A running runtime of Tokio's. Dropping the value ends it, and its threads.
+/// A running Tokio runtime. Dropping the value ends the runtime and its threads.
 pub(in crate::kit::runtime) struct Form {
     handle: Handle,
     _kept: Kept,
 }
 
-/// What keeps the runtime running.
+/// The value that keeps the runtime running.
 enum Kept {
     Driven { _driver: Driver },
     Workers { _runtime: Runtime },
@@ -36,7 +38,7 @@ impl Form {
         }
     }
 
-    /// Runs a future on the calling thread, which never runs tasks meanwhile.
+    /// Runs a future on the calling thread, which runs no tasks meanwhile.
     pub(in crate::kit::runtime) fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.handle.block_on(future)
     }
@@ -53,7 +55,7 @@ struct Driver {
 impl Driver {
     fn start(runtime: Runtime) -> anyhow::Result<Driver> {
         let (stop, stopped) = oneshot::channel();
-        // The runtime ends with the thread, and drops what tasks are left.
+        // The runtime ends with the thread, and drops the remaining tasks.
         let drive = move || drop(runtime.block_on(stopped));
         let thread = thread::Builder::new().name("tokio-driver".to_owned()).spawn(drive);
         let thread = thread.context("cannot start a thread for Tokio")?;
@@ -65,7 +67,7 @@ impl Drop for Driver {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // Panics of tasks are in their handles; a destructor cannot tell of others.
+            // Panics of tasks are in their handles; a destructor cannot report others.
             drop(thread.join());
         }
     }

@@ -1,12 +1,13 @@
-//! A park cell that adds one locked instruction to what Tokio's own wake and poll cost.
+//! A park cell that adds one locked instruction to the cost of Tokio's own wake and poll.
 //!
-//! **Protocol.** A post stores the token and then wakes the owner, always. The owner takes the
-//! token by a swap if it is there, and returns `Pending` if not.
+//! **Protocol.** A post stores the token and then always wakes the owner. The owner takes the token
+//! by a swap if it is there, and returns `Pending` if not.
 //!
 //! **Why nothing is lost.** Waking is a read-modify-write of the task's state, and so is going idle
 //! after a poll. If the post's comes first, the owner is polled again and sees the token; if the
-//! owner's comes first, the post finds it idle and queues it. The owner takes by a swap, so a post
-//! either is taken, with all that the poster did before, or leaves its token for the next wait.
+//! owner's comes first, the post finds it idle and queues it. Since the owner takes by a swap, it
+//! either takes a post, with all that the poster did before, or leaves the post's token for its
+//! next wait.
 //!
 //! **Rejected.** A cell that knows whether its owner waits saves needless wakes of a running owner,
 //! and costs a second locked instruction in every wait.
@@ -24,7 +25,7 @@ use crate::kit::runtime::Parker;
 #[repr(align(64))]
 pub struct Slot {
     token: AtomicBool,
-    /// The owner's waker. A task has the same one for life, so it is stored once.
+    /// The owner's waker. A task has the same waker for life, so it is stored once.
     waker: OnceLock<Waker>,
 }
 

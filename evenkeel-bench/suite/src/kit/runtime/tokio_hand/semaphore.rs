@@ -6,9 +6,9 @@
 //! its free permits and the ends of its queue; the queue runs through the seats by number.
 //!
 //! **Protocol.** P takes a free permit under the lock; without one it queues its seat. V takes the
-//! first seat out of the queue under the lock, and then, outside of it, puts the datum into the
-//! seat, marks it `GRANTED` and wakes. Whoever takes a seat out of a queue is alone in having done
-//! so, and the owner does not touch the seat until it is marked.
+//! first seat out of the queue under the lock. Then, outside the lock, it puts the datum into the
+//! seat, marks the seat `GRANTED` and wakes its owner. Only one V takes a given seat out of a
+//! queue, and the owner does not touch the seat until it is marked.
 //!
 //! **Cancellation.** A wait that is dropped leaves its seat in the queue for good. The experiments
 //! cancel no wait; a seat used again after that panics.
@@ -42,7 +42,7 @@ pub struct Row<D> {
     places: Box<[Place<D>]>,
 }
 
-/// One semaphore. `first` and `last` are `NOBODY` when nobody waits.
+/// One semaphore. `first` and `last` are `NOBODY` when no seat waits.
 struct Spot<D> {
     free: VecDeque<D>,
     first: u32,
@@ -53,23 +53,24 @@ struct Spot<D> {
 #[repr(align(64))]
 struct Place<D> {
     state: AtomicU32,
-    /// The seat behind this one; guarded by the lock of the spot whose queue holds the seat.
+    /// The seat behind this one; guarded by the lock of the spot with the queue that holds the
+    /// seat.
     next: AtomicU32,
     taken: AtomicBool,
     waker: OnceLock<Waker>,
     datum: UnsafeCell<Option<D>>,
 }
 
-// SAFETY: all fields but `datum` are `Sync`. `datum` is written by the one task that took the place
-// out of a queue, and read by the owner of the only `Seat` after it has seen `GRANTED` with acquire
-// order, which the writer stores with release order afterwards. So accesses never overlap, and each
-// datum moves from one thread to another once, for which `D: Send` is enough.
+// SAFETY: all fields but `datum` are `Sync`. The one task that took the place out of a queue writes
+// `datum`, and then stores `GRANTED` with release order. The owner of the only `Seat` reads `datum`
+// after it has seen `GRANTED` with acquire order. So accesses never overlap, and each datum moves
+// from one thread to another once, for which `D: Send` is enough.
 unsafe impl<D: Send> Sync for Place<D> {}
 
 /// The only handle of a waiting place.
 pub struct Seat<D> {
     number: u32,
-    /// The row that the number is of. It keeps the row's address, not its permits.
+    /// The row to which the number belongs. It keeps the row's address, not its permits.
     row: Weak<Row<D>>,
 }
 
@@ -149,8 +150,8 @@ impl<D: Send> Future for Acquire<'_, '_, D> {
             }
             place.state.store(IDLE, Ordering::Relaxed);
             let slot = place.datum.get();
-            // SAFETY: `GRANTED` was seen with acquire order, so the writer is done, and the place
-            // is in no queue that could bring another one; the seat's owner is the only reader.
+            // SAFETY: `GRANTED` was seen with acquire order, so the writer is done. The place is in
+            // no queue, so no other writer can come; the seat's owner is the only reader.
             let datum = unsafe { (*slot).take() };
             return Poll::Ready(datum.expect("a granted place holds its datum"));
         }
