@@ -1,4 +1,4 @@
-//! Objects, as the suite knows them.
+//! The family of experiments on objects.
 
 use std::time::Duration;
 
@@ -24,19 +24,19 @@ use suite::summary::Summary;
 /// The family of all experiments on objects.
 pub(crate) struct Objects;
 
-/// How much longer than it should a run may take before it counts as stuck.
+/// How far a run may exceed its expected time before it counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Of the operations of `travel` so many must have been journeys, as a share.
+/// The least share of the operations of `travel` that must have been journeys.
 const MOST: f64 = 0.9;
 
-/// Tasks for each core in a session, of all but travel: enough that journeys overlap.
+/// Tasks for each core in a session, except of `travel`: enough that journeys overlap.
 const TASKS: usize = 16;
-/// Bytes of an object that a session scans: neither small beside the journey nor large beside a
+/// Bytes of an object that a session scans: neither small beside a journey nor large beside a
 /// cache.
 const SCANNED: usize = 32 << 10;
 
-/// Throughput, which all but travel are about.
+/// Throughput, the quantity of all experiments but `travel`.
 const MOPS: Quantity = Quantity {
     name: "million ops/s",
     read: Read::Field("mops"),
@@ -44,10 +44,10 @@ const MOPS: Quantity = Quantity {
     drawn: Drawn::Dots,
 };
 
-/// Throughput where it is drawn over the size.
+/// Throughput, where it is drawn over the size.
 pub(super) const MOPS_BY_SIZE: Quantity = Quantity { drawn: Drawn::No, ..MOPS };
 
-/// What travel is about.
+/// The quantity of `travel`.
 pub(super) const CORE_NS: Quantity = shown("core-ns there and back", Read::Field("core_ns"));
 
 const BESIDE_SPIN: Quantity =
@@ -62,7 +62,7 @@ const BESIDE_BOTH: Quantity = shown(
 const HOPS: Quantity = shown(
     "journeys/op",
     Read::Derived(|record, _| {
-        // Threads have no homes to go to.
+        // Threads do not travel to homes.
         record.figures.text("homes_before").and_then(|_| per_operation(record, "hops"))
     }),
 );
@@ -95,8 +95,8 @@ fn per_operation(record: &Record, figure: &str) -> Option<f64> {
     Some(record.figures.number(figure)? / record.figures.number("operations")?)
 }
 
-/// The throughput of a run over the best median of these, of which all were measured in the same
-/// case; none for themselves.
+/// The throughput of a run over the best median of these modes, if all of them were measured in the
+/// same case; nothing for the modes themselves.
 fn beside(record: &Record, all: &[Record], modes: &[Mode]) -> Option<f64> {
     let regime = (record.case.workers > 1).then_some(record.quiet.regime.as_ref());
     let mops = |record: &Record| record.figures.number("mops");
@@ -185,7 +185,7 @@ impl Family for Objects {
     }
 
     fn plan(effort: Effort, cores: usize) -> Vec<Spec> {
-        // One core shares with nobody.
+        // One core has no other to share with.
         if cores == 1 {
             return Vec::new();
         }
@@ -194,7 +194,7 @@ impl Family for Objects {
             Effort::Usual => (&[1 << 10, 32 << 10], &[1, 16, 64], 50),
             Effort::Full => (&[1 << 10, 8 << 10, 32 << 10], &[1, 16, 64], 60),
         };
-        // One that all fight for, and as many as they hardly meet at.
+        // One object for which all compete, and so many that they rarely meet.
         let objects: &[usize] = if effort == Effort::Quick { &[1] } else { &[1, 64] };
         let usual = Wanted {
             has_tasks: true,
@@ -214,7 +214,8 @@ impl Family for Objects {
         let of = |bench| match bench {
             Bench::Directory => specs(bench, &directories),
             Bench::Travel => specs(bench, &journeys),
-            // Two objects make a bank, and 64 are a histogram: both have their own numbers.
+            // A bank and a histogram have their own numbers of objects: two objects make a bank,
+            // and 64 a histogram.
             Bench::Bank | Bench::Graph | Bench::Histogram => specs(bench, &own),
             Bench::Cache => specs(bench, &shards),
             Bench::Own => specs(bench, &Wanted { steps: vec![200], ..usual.clone() }),
@@ -247,13 +248,13 @@ impl Family for Objects {
     }
 }
 
-/// What a run leaves.
+/// The figures of a run.
 fn figures(spec: &Spec, outcome: Outcome) -> Fields {
     let Outcome { operations, seconds, hops, misses, homes, settled, parts } = outcome;
     let travels = spec.bench == Bench::Travel;
-    // There and back are two operations, each of them at another home.
+    // A journey there and back is two operations, each at another home.
     let operations = if travels { operations / 2 } else { operations };
-    // A worker that stands still is not travelled to: what was done instead is no journey.
+    // No task travels to a worker that stands still: what it did instead is no journey.
     let went = travels && hops as f64 >= MOST * 2.0 * operations as f64;
     let core_ns = || seconds * 1e9 * spec.workers as f64 / operations.max(1) as f64;
     let (parts, homes) = (parts.as_ref(), homes.as_ref());

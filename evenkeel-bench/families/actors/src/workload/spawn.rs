@@ -1,5 +1,5 @@
 //! actor_spawn: actors are spawned, handle one message and stop; the clock stops when the last
-//! one's state is dropped.
+//! actor's state is dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ struct Wave {
     stopped: Finish,
 }
 
-/// An actor of one message.
+/// An actor that handles one message.
 struct Once(Arc<Wave>);
 
 impl Actor for Once {
