@@ -6,12 +6,12 @@ import (
 	"unsafe"
 )
 
-// The hand-made primitives stand on the scheduler's own park and ready, which is the least that a
-// blocking primitive in Go can cost. The runtime keeps both functions reachable by linkname for
-// packages that need them; README.md says what the build needs.
+// The hand-made primitives use the scheduler's own park and ready, the least cost of a blocking
+// primitive in Go. The runtime keeps both functions reachable by linkname for packages that need
+// them; README.md has the build's needs.
 //
 // A goroutine is held as a number, not as a pointer: descriptors of goroutines are never freed or
-// moved, and a number needs no write barrier, which the commit functions below could not have
+// moved, and a number needs no write barrier, which the commit functions below could not use
 // safely, as they run on the scheduler's stack.
 
 // gopark parks the calling goroutine, then calls commit with it on the scheduler's stack. If commit
@@ -20,12 +20,12 @@ import (
 //go:linkname gopark runtime.gopark
 func gopark(commit func(g uintptr, arg unsafe.Pointer) bool, arg unsafe.Pointer, reason uint8, traceReason uint8, traceskip int)
 
-// goready makes a parked goroutine runnable: it is the next that this processor runs.
+// goready makes a parked goroutine runnable: this processor runs it next.
 //
 //go:linkname goready runtime.goready
 func goready(g uintptr, traceskip int)
 
-// States of a parker; any other value is the goroutine that is parked.
+// States of a parker; any other value is the parked goroutine.
 const (
 	parkerEmpty = 0
 	parkerToken = 1
@@ -61,8 +61,8 @@ func (p *parker) unpark() {
 }
 
 // spinsBeforeYield bounds a spin for the lock below. Its sections are a few nanoseconds long, so a
-// lock that stays taken for longer belongs to a goroutine that was preempted inside, which on one
-// processor would never run again without the yield.
+// lock that stays taken for longer belongs to a goroutine preempted inside, which on one processor
+// would never run again without the yield.
 const spinsBeforeYield = 100
 
 // spinLock guards a semaphore's few words.

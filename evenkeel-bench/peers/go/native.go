@@ -1,8 +1,8 @@
 package main
 
-// The native primitives are channels, as any Go program would use them.
+// The native primitives are channels, as in any Go program.
 
-// token is a parked task's permission to go on: a channel with room for one.
+// token is a parked task's permission to go on: a channel with room for one token.
 //
 // Receiving parks until a token is there and takes it. A token given to a task that has not parked
 // yet waits in the buffer, so it is not lost.

@@ -85,8 +85,8 @@ func spawnHand(size int, m meter) (did tally, left int64) {
 	}
 }
 
-// settle waits until no more goroutines are left than there were before: a joined one may still be
-// on its way out, or its thread preempted.
+// settle waits until no goroutines are left beyond the earlier ones: a joined goroutine may still
+// be about to exit, or its thread preempted.
 func settle(before int) error {
 	for deadline := time.Now().Add(joinLimit); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
