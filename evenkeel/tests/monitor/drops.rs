@@ -285,7 +285,7 @@ impl World {
             1 if fate.ends() => Held::accept(held, clauses).await,
             _ => Held::accept_until(held, clauses, Countdown::draw(random)).await,
         };
-        // A clause for the end needs no call.
+        // Calls of the end are not counted.
         if matches!(accepted, Accepted::Call(0 | 1)) {
             assert!(queue.calls.load(Ordering::Acquire) > before, "a call has begun");
         }
