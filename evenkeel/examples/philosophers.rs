@@ -36,7 +36,7 @@ pub(crate) async fn main() {
                 for _ in 0..MEALS {
                     let mut both = lock_all((left, right)).await;
                     let (left, right) = both.values_mut();
-                    assert!(!left.in_use && !right.in_use, "no other philosopher has either of them");
+                    assert!(!left.in_use && !right.in_use, "no other user has either of them");
                     (left.in_use, right.in_use) = (true, true);
                     // Eating takes a while.
                     yield_now().await;

@@ -1,4 +1,5 @@
-//! Readers and writers by internal scheduling: one condition, whose data tell readers from writers.
+//! Readers and writers by internal scheduling: one condition, with a datum that tells readers from
+//! writers.
 //!
 //! All tasks that cannot go on wait in one queue, so that neither side starves. Each waiter brings
 //! its side as its datum. A reader that goes on looks at the `front`, and signals the next waiter

@@ -211,8 +211,8 @@ const CASES: &[(&str, &[Place])] = &[
         )],
     ),
     ("E14", &[Test(COROUTINE, "e14_a_task_that_cancels_itself_gives_the_exception_to_its_joiner")]),
-    // Other locks, channels, selection; actors, whose mailboxes tell them to end, not a special
-    // message.
+    // Other locks, channels, selection; actors, which end by an order to their mailboxes, not by a
+    // special message.
     ("F1", &[Absent("a condition belongs to monitors, and there is one kind of them")]),
     ("F2", &[Test(TIME, "f2_signals_at_the_deadline")]),
     ("F3", &[Test(ENTRY, "a7_one_lock")]),

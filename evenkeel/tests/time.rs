@@ -538,7 +538,7 @@ fn an_interval_is_reset() {
         assert_eq!(interval.policy(), MissedTicks::Burst);
         interval.set_missed_ticks(MissedTicks::Skip);
         assert_eq!(interval.policy(), MissedTicks::Skip);
-        // A tick whose await was dropped is not lost.
+        // A tick is not lost if its await was dropped.
         assert!(timeout(SEC, interval.tick()).await.is_err());
         assert_eq!(interval.tick().await, start + 60 * SEC);
         let zero = catch_unwind(|| drop(evenkeel::time::interval(Duration::ZERO)));

@@ -47,7 +47,7 @@ fn a_message_that_comes_with_the_last_reference_is_handled_while_a_timer_rings_f
     });
 }
 
-/// Leaves a waker outside, as with a channel or a lock whose other side has taken the waker and is
+/// Leaves a waker outside, like a channel or a lock when the other side has taken the waker and is
 /// about to use it.
 struct Leaves(Arc<Mutex<Option<(Waker, Task)>>>);
 

@@ -138,7 +138,7 @@ fn an_error_whose_display_panics_is_told_all_the_same() {
     });
 }
 
-/// An asker whose time is up, but whose future still exists.
+/// An asker with its time up, and its future still in existence.
 #[test]
 fn an_ask_that_has_given_up_leaves_the_line() {
     struct Slow {

@@ -113,7 +113,7 @@ fn who_asks_as_a_message_is_dropped_hears_of_the_end_afterwards() {
     });
 }
 
-/// Records the actors whose ends it learns of.
+/// Records the actors that it learns the end of.
 struct Watches(Arc<Mutex<Vec<&'static str>>>);
 
 impl Actor for Watches {

@@ -21,11 +21,11 @@ type Stamp = (usize, u32);
 struct Account {
     /// Messages taken by the actor or its policy.
     taken: BTreeSet<Stamp>,
-    /// Abandoned asks, whose messages may or may not have been sent.
+    /// Abandoned asks: their messages may or may not have been sent.
     unsure: BTreeSet<Stamp>,
     /// Messages that were refused, or abandoned before they were sent.
     refused: BTreeSet<Stamp>,
-    /// Messages whose handling has begun, in order.
+    /// Messages that have begun to be handled, in order.
     begun: Vec<Stamp>,
     /// Whether it may leave messages unhandled: it was killed, has failed, or has stopped itself.
     may_leave: bool,

@@ -196,5 +196,5 @@ func (f *fleet) total() (ops uint64) {
 	return ops
 }
 
-// nothing is for experiments whose tasks need neither.
+// nothing is for experiments with tasks that need neither.
 func nothing() {}

@@ -102,7 +102,7 @@ type waiter[D any] struct {
 	_     [linePad]byte
 }
 
-// semaphore is a counting semaphore with FIFO hand-over, whose permits carry a datum.
+// semaphore is a counting semaphore with FIFO hand-over. Its permits carry a datum.
 //
 // Protocol. P takes the lock; if there is no permit it appends its waiter and parks with the lock
 // held; the commit function notes the goroutine in the waiter and only then unlocks. So a V that

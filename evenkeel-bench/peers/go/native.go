@@ -18,7 +18,7 @@ func (t token) unpark() {
 	}
 }
 
-// newChannelSemaphore makes a counting semaphore whose permits carry a datum: sending is V,
+// newChannelSemaphore makes a counting semaphore with a datum in each permit: sending is V,
 // receiving is P. The runtime keeps blocked receivers in FIFO order and gives a sent value to the
 // first of them directly, which is FIFO hand-over. V blocks while `room` permits are free.
 func newChannelSemaphore[D any](room int) chan D {

@@ -61,7 +61,7 @@ func spawnNative(size int, m meter) tally {
 	}
 }
 
-// spawnHand joins through a count whose last decrement unparks the spawner.
+// spawnHand joins through a count: its last decrement unparks the spawner.
 func spawnHand(size int, m meter) (did tally, left int64) {
 	var running atomic.Int64
 	joiner := new(parker)

@@ -10,7 +10,7 @@ pub(crate) fn runtime(workers: usize) -> Runtime {
     Builder::new().workers(workers).build().expect("the runtime starts")
 }
 
-/// An object whose home is worker `number` of `runtime`.
+/// An object at home at worker `number` of `runtime`.
 pub(crate) fn at<T>(runtime: &Runtime, number: usize, value: T) -> Object<T> {
     runtime.block_on(async { Object::new(value).placed("at home", Placement::Home).at(number) })
 }

@@ -130,7 +130,7 @@ fn broadcasts_come_to_all_workers_in_one_order() {
     });
 }
 
-/// A runtime whose workers have threads, except those that are `kept`.
+/// A runtime with threads for all workers except those that are `kept`.
 fn runtime_without(workers: usize, kept: &[usize]) -> (Runtime, Vec<WorkerThread>) {
     let mut without = Vec::new();
     let runtime = Builder::new().workers(workers).build_with(|worker| {

@@ -117,7 +117,7 @@ struct Queue {
     condition: Condition<u64>,
     /// Signals that certainly found a waiter.
     sent: AtomicUsize,
-    /// The same, plus signals whose result is unknown because the signaller was dropped.
+    /// The same, plus signals with an unknown result because the signaller was dropped.
     sent_at_most: AtomicUsize,
     waits: AtomicUsize,
     /// Waits that a signal has ended.

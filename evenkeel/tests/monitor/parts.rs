@@ -341,8 +341,8 @@ fn g4_the_next_waiter_of_a_divided_set_takes_the_place_of_one_that_gives_up() {
     assert!(are_free([a, b]));
 }
 
-/// No dropped monitor is read: the last part to be left belongs to a set whose other monitor is
-/// gone.
+/// No dropped monitor is read: the last part to be left belongs to a set of which the other monitor
+/// is gone.
 #[test]
 fn a_part_outlives_the_other_monitors_of_its_set() {
     let condition = Condition::new();

@@ -45,7 +45,7 @@ fn is_pending<F: Future>(future: &mut Pin<Box<F>>, waker: &Waker) -> bool {
     future.as_mut().poll(&mut Context::from_waker(waker)).is_pending()
 }
 
-/// Polls once, with a waker whose last clone the future then holds.
+/// Polls once, with a waker of which the future then holds the last clone.
 fn leave_last<F: Future>(future: &mut Pin<Box<F>>) {
     assert!(is_pending(future, &Waker::from(Arc::new(PanicsOnDrop))), "it waits");
 }

@@ -1,4 +1,4 @@
-//! Tasks that are cancelled on their way to an object, and objects whose last handle is dropped
+//! Tasks that are cancelled on their way to an object, and objects that lose their last handle
 //! while operations are on their way.
 
 use crate::common::objects::{at, comes_home, in_place, runtime};

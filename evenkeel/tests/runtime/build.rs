@@ -294,8 +294,8 @@ fn one_worker_that_cannot_be_pinned_ends_the_others() {
     assert_eq!(stopped.load(Ordering::Acquire), 1, "the worker that could start has left");
 }
 
-/// The start hook of a worker that did start has spawned a task, whose waker outlives the failed
-/// build.
+/// The start hook of a worker that did start has spawned a task. The task's waker outlives the
+/// failed build.
 #[test]
 fn a_failed_build_ends_the_tasks_that_hooks_have_spawned() {
     let _watchdog = watchdog();

@@ -33,10 +33,9 @@ pub(crate) trait System: Sized + 'static {
 
     /// Spawns actors from inside the system.
     type Spawner: Clone + Send + Sync + 'static;
-    /// The address of an actor whose mailbox accepts every message.
+    /// The address of an actor with a mailbox that accepts every message.
     type Ref<A: Actor>: Clone + Send + Sync + 'static;
-    /// The address of an actor whose mailbox applies back-pressure, if the system has such
-    /// mailboxes.
+    /// The address of an actor with back-pressure in its mailbox, if the system has such mailboxes.
     type Bounded<A: Actor>: Clone + Send + Sync + 'static;
 
     /// Starts the system with `workers` workers.

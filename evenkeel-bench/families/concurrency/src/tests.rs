@@ -156,7 +156,7 @@ fn lost_entries_are_a_fault() {
     assert_eq!(fault, "no party entered in time: raise --seconds");
 }
 
-/// A condition whose wait returns without a signal.
+/// A condition with waits that return without a signal.
 struct Hasty(monitors::Tokio<1>);
 
 impl Monitors<1> for Hasty {

@@ -14,8 +14,8 @@ struct Last {
     all: u64,
 }
 
-/// Returns three sizes of a program, whose data fill half of one last-level cache, half of all, and
-/// all of them four times: the simulation has the same proportions. Returns the reason if the
+/// Returns three sizes of a program: its data fill half of one last-level cache, half of all, and
+/// all of them four times. The simulation has the same proportions. Returns the reason if the
 /// caches are unknown.
 pub(super) fn sizes(program: Program) -> Result<Vec<usize>, String> {
     let topology =

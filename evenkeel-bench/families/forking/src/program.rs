@@ -84,7 +84,7 @@ impl Program {
         }
     }
 
-    /// The largest size whose arrays take at most `bytes` bytes; `None` if it has none.
+    /// The largest size with arrays of at most `bytes` bytes; `None` if the program has no arrays.
     pub(crate) fn filling(self, bytes: u64) -> Option<usize> {
         let numbers = bytes / size_of::<f64>() as u64;
         let n = match self {
@@ -158,8 +158,8 @@ fn timed<P: Workload, F: Forker>(n: usize, forker: &F) -> Run {
     Run { seconds, checksum: program.checksum(), times }
 }
 
-/// A fork whose halves touch fewer bytes gives no hint: the hint would cost more than it can gain.
-/// An eighth of a small second-level cache.
+/// Below this number of bytes a fork gives no hint: the hint would cost more than it can gain. An
+/// eighth of a small second-level cache.
 const WORTH_SAYING: usize = 32 << 10;
 
 /// Forks halves that touch `bytes` bytes.

@@ -194,7 +194,7 @@ impl Family for Objects {
             Effort::Usual => (&[1 << 10, 32 << 10], &[1, 16, 64], 50),
             Effort::Full => (&[1 << 10, 8 << 10, 32 << 10], &[1, 16, 64], 60),
         };
-        // One object for which all compete, and so many that they rarely meet.
+        // One object for which all compete, and enough objects for parties to meet rarely.
         let objects: &[usize] = if effort == Effort::Quick { &[1] } else { &[1, 64] };
         let usual = Wanted {
             has_tasks: true,

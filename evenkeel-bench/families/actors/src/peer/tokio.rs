@@ -17,7 +17,7 @@ const BATCH: usize = 64;
 /// A running Tokio runtime; for one worker it has one thread, its best form there.
 pub(crate) struct Tokio<const BATCHED: bool>(OnTokio);
 
-/// The runtime of all systems whose actors are Tokio tasks.
+/// The runtime of all systems in which an actor is a Tokio task.
 pub(super) struct OnTokio {
     runtime: Runtime,
     alone: bool,

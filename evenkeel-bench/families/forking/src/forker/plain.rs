@@ -1,10 +1,10 @@
-//! Runtimes whose forks pass no context: they find their worker themselves.
+//! Runtimes with forks that pass no context: they find their worker themselves.
 
 use evenkeel::metrics::Times;
 
 use super::Forker;
 
-/// A runtime whose join takes two closures without arguments.
+/// A runtime with a join of two closures without arguments.
 pub(crate) trait Plain: Sized {
     /// Starts a runtime of `workers` workers.
     fn start(workers: usize) -> anyhow::Result<Self>;
