@@ -207,8 +207,8 @@ fn a_future_that_panics_is_dropped_while_its_panic_unwinds() {
     assert!(reports.lock().unwrap().is_empty());
 }
 
-/// The first panic's unwinding drops the future, whose destructor panics, with a payload whose
-/// destructor panics.
+/// The first panic's unwinding drops the future. The destructor panics too, and so does the
+/// destructor of that panic's payload.
 #[test]
 fn panics_in_the_unwinding_of_a_panic_are_contained() {
     struct Payload;
@@ -306,7 +306,7 @@ fn a_foreign_waker_that_panics_stops_nobody() {
     runtime.block_on(handle).unwrap();
 }
 
-/// A payload whose drop panics with another of its kind.
+/// A payload that panics with another of its kind when it is dropped.
 struct Endless;
 
 impl Drop for Endless {

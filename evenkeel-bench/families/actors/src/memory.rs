@@ -86,7 +86,7 @@ pub fn probe(args: &ProbeArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the actors share.
+/// State that the actors share.
 struct Shared {
     handled: Finish,
     stopped: Finish,
@@ -167,7 +167,7 @@ async fn settled(actors: usize) -> anyhow::Result<u64> {
         }
         last = now;
     }
-    bail!("the resident set does not come to rest")
+    bail!("the resident set does not settle")
 }
 
 /// Goes to the back of the ready queue, on any runtime.

@@ -63,7 +63,7 @@ pub(super) fn here(peer: Peer, spec: &Spec, sampled: bool) -> anyhow::Result<Out
             Peer::Actix => workload::run_savina::<Actix>,
             Peer::Tokio => workload::run_savina::<Tokio<false>>,
             Peer::TokioBatch => workload::run_savina::<Tokio<true>>,
-            _ => bail!("{peer} does without the programs of Savina"),
+            _ => bail!("{peer} does not run the programs of Savina"),
         };
         return patiently(PATIENCE, move || run(&spec, program));
     }
@@ -102,7 +102,7 @@ fn there(answer: Option<Answer>, spec: &Spec) -> anyhow::Result<Outcome> {
     let Answer { seconds, messages, mut bytes_per_actor, heap_bytes_per_actor, .. } =
         answer.with_context(late)?;
     if spec.bench == Bench::Memory {
-        ensure!(bytes_per_actor.is_some(), "it could not tell its memory");
+        ensure!(bytes_per_actor.is_some(), "it could not report its memory");
     } else {
         let due = spec.messages();
         ensure!(messages == due, "it has counted {messages} messages, not {due}");

@@ -25,7 +25,7 @@ pub(super) fn check(
 ) -> Result<Duration, Fault> {
     match parties.into_iter().next().transpose()? {
         Some((took, sum)) if sum == n => Ok(took),
-        Some((_, sum)) => Fault::check(format!("{sum} of {n} have given their number")),
+        Some((_, sum)) => Fault::check(format!("{sum} of {n} have returned their number")),
         None => Fault::check("no party was started"),
     }
 }

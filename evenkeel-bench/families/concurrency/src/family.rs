@@ -61,15 +61,15 @@ impl Family for Concurrency {
     const NAME: &'static str = "concurrency";
     const TITLE: &'static str = "Concurrency in C∀";
     const ABOUT: &'static str = "\
-        The experiments of the thesis: an operation repeated on one worker, in ns by the \
-        clock on the wall. In ctxswitch, coroutine is beside its loop, where the compiler removes \
-        it; coroutine-kept is in memory, behind a call, as one that a function has returned. \
-        task is one alone, and two-tasks are two in turns. In schedint and schedext the variant \
-        names the party that is timed. In creation a lazy coroutine never runs, and an eager one \
-        runs once; boxed: with its type erased. In contended, tight parties enter again at once, \
-        and yielding ones yield before. Its longest wait is that of any party until it is inside. \
-        call, a plain call, guards nothing and is not compared. tokio-notify is two Notify in \
-        turns, without a monitor.";
+        The experiments of the thesis: an operation repeated on one worker, in wall-clock ns. In \
+        ctxswitch, coroutine is beside its loop, where the compiler removes it; coroutine-kept \
+        is in memory, behind a call, as if a function had returned it. task is a single task, \
+        and two-tasks are two in turns. In schedint and schedext the variant names the timed \
+        party. In creation a lazy coroutine never runs, and an eager one runs once; boxed: with \
+        its type erased. In contended, tight parties enter again at once, and yielding ones \
+        yield before. Its longest wait is that of any party until it is inside. call, a plain \
+        call, guards nothing and is not compared. tokio-notify is two Notify in turns, without a \
+        monitor.";
 
     type Peer = Peer;
     type Options = Options;

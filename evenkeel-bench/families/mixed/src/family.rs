@@ -77,12 +77,12 @@ impl Family for Mixed {
     const NAME: &'static str = NAME;
     const TITLE: &'static str = "Tasks and fork-join at once";
     const ABOUT: &'static str = "\
-        In joins, computations are done one after the other beside busy tasks; in wakes, tasks are \
-        woken beside computations that keep all cores busy. A computation is timed from asking for \
-        it to its result; a serial one makes plain calls on an idle core. A wake is timed from a \
-        call by another thread to the poll, and a relay from a call by a task that was woken. A \
-        poll of a busy task does about 2 µs of work. A percentile is left out of a run in which \
-        fewer than ten lie beyond it.";
+        In joins, computations run one after another beside busy tasks; in wakes, tasks are \
+        woken beside computations that keep all cores busy. A computation is timed from its \
+        request to its result; a serial one makes plain calls on an idle core. A wake is timed \
+        from a call by another thread to the poll, and a relay from a call by a woken task. A \
+        poll of a busy task does about 2 µs of work. A percentile is omitted if fewer than ten \
+        latencies of the run lie beyond it.";
 
     type Peer = Name;
     type Options = NoOptions;

@@ -119,25 +119,25 @@ impl Family for Objects {
     const NAME: &'static str = "objects";
     const TITLE: &'static str = "Objects with homes";
     const ABOUT: &'static str = "\
-        Operations on shared objects. One at a time may be inside of an object; how it gets in \
-        is what differs.\n\
+        Operations on shared objects. One at a time is inside an object; the modes differ in how \
+        it gets in.\n\
         threads+spin, mutex, parking_lot, dashmap and atomic: one pinned thread per core, and a \
         lock per object, or none. They have no tasks, and run beside each number of tasks.\n\
-        one-thread: one pinned thread, which has all objects to itself, on one core: no lock. \
-        What the other cores would do beside it is not measured.\n\
-        tasks+parking_lot, tasks+arc and tasks+rwlock: evenkeel's tasks on as many pinned workers, \
-        and an ordinary lock per object, which blocks the worker. The second has each lock in an \
-        allocation of its own, as objects are, the others have them in one array; the third lets \
-        operations that only look in together.\n\
+        one-thread: one pinned thread on one core owns all objects, without a lock. The work \
+        that the other cores could do meanwhile is not measured.\n\
+        tasks+parking_lot, tasks+arc and tasks+rwlock: evenkeel's tasks on as many pinned \
+        workers, and an ordinary lock per object, which blocks the worker. The second has each \
+        lock in an allocation of its own, like an object, and the others have them in one array; \
+        the third admits several read-only operations together.\n\
         in-place, home and automatic: the same tasks, and evenkeel's objects. A task enters an \
-        object where it is, or travels to the worker at which the object is at home, or does what \
-        the class of the objects has found to be faster. Operations that only look are made by \
-        Object::read, but for those of --access alone.\n\
-        The throughput is that of all workers together. \"x threads+spin\": as a multiple \
-        of that of threads+spin. \"x in-place or home\": that of automatic as a multiple of the \
+        object in place, or travels to the worker that is the object's home, or does what the \
+        object's class has found to be faster. Read-only operations use Object::read, except \
+        with --access alone.\n\
+        The throughput is that of all workers together. \"x threads+spin\": as a multiple of \
+        that of threads+spin. \"x in-place or home\": that of automatic as a multiple of the \
         faster of these two.\n\
-        Before its measured time a run has 20 ms in which caches become warm. One of automatic has \
-        200 ms, in which its class tries both ways; how long it was stands in its record as \
+        Before its measured time a run has 20 ms in which caches warm up. A run of automatic has \
+        200 ms, in which its class tries both ways; its record has the exact length as \
         settled_ms. So its figures are those of a class that has chosen.\n\
         A journey is one way, to the home of an object. Core-ns: nanoseconds of a journey there \
         and back, times the workers, from runs in which nine tenths of the operations were \
@@ -145,8 +145,8 @@ impl Family for Objects {
         Bank takes two locks at once, in the order of their numbers, or enters two objects by \
         enter2. A graph's vertices lie side by side in memory; all other objects have cache \
         lines of their own.\n\
-        Oscillating: all directories are in use, and then a sixteenth, in turns. Settled: without \
-        the first 10 ms after each change.\n\
+        Oscillating: all directories are in use, and then a sixteenth, in turns. Settled: \
+        without the first 10 ms after each change.\n\
         Each run checks that no operation was lost or made halfway.";
 
     type Peer = Mode;

@@ -235,7 +235,7 @@ pub(super) fn check(finished: &Finished) -> Result<(), Fault> {
     let sum = |of: fn(&Tally) -> u64| finished.tallies.iter().map(of).sum::<u64>();
     let (added, wrong, made) = (sum(|t| t.added), sum(|t| t.wrong), sum(|t| t.operations));
     if wrong > 0 {
-        return Fault::check(format!("{wrong} of {made} operations have found what must not be"));
+        return Fault::check(format!("{wrong} of {made} operations had a wrong result"));
     }
     if added != finished.held.added {
         let total = finished.held.added;

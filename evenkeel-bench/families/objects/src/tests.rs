@@ -197,7 +197,7 @@ fn what_was_lost_or_made_halfway_fails_the_run() {
     assert_eq!(error.to_string(), "what was moved between objects comes to -4, not to 0");
     let wrong = Tally { wrong: 1, ..tally };
     let error = check(&finished(vec![wrong], 3)).unwrap_err();
-    assert_eq!(error.to_string(), "1 of 3 operations have found what must not be");
+    assert_eq!(error.to_string(), "1 of 3 operations had a wrong result");
 }
 
 /// Runs an experiment in these modes, or all of its modes, for a moment. Each run checks itself.

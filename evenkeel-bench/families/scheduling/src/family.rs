@@ -107,12 +107,12 @@ impl Family for Scheduling {
     const TITLE: &'static str = "Scheduling";
     const ABOUT: &'static str = "\
         Operations are one wait and one post (cycle), one yield, one V and one P (churn, \
-        locality), and one spawn and join. A task of cycle is a ring of five here; memory's tasks \
-        are those in all. In share the array travels with the permit to the task that is woken; in \
-        noshare each task keeps its own. A leader of transfer spins until every other task has run \
-        once, and then leadership passes on. It completes only if others take over the tasks that \
-        wait for the leader's worker, or if the leader is preempted. Spawns are joined a thousand \
-        at a time (batch) or one by one (serial).";
+        locality), and one spawn and join. For cycle a task means a ring of five; for memory the \
+        number of tasks is the total. In share the array travels with the permit to the woken \
+        task; in noshare each task keeps its own. A leader of transfer spins until every other \
+        task has run once, and then leadership passes on. It completes only if other workers \
+        take the tasks behind the leader, or if the leader is preempted. Spawns are joined a \
+        thousand at a time (batch) or one by one (serial).";
 
     type Peer = Peer;
     type Options = Options;

@@ -129,7 +129,7 @@ fn settled() -> anyhow::Result<u64> {
         if now == last {
             return Ok(now);
         }
-        ensure!(started.elapsed() < LIMIT, "the resident set does not come to rest");
+        ensure!(started.elapsed() < LIMIT, "the resident set does not settle");
         last = now;
     }
 }

@@ -43,10 +43,10 @@ impl Family for Timers {
     const NAME: &'static str = NAME;
     const TITLE: &'static str = "Timers";
     const ABOUT: &'static str = "\
-        Creation, first poll and cancellation of one timer, per worker; and how late those are \
-        that fire, from their deadline until their task goes on. A timer of evenkeel or Tokio is \
-        never early: one that is fails the run. Both round up to a tick, evenkeel's of half a \
-        millisecond and Tokio's of one.";
+        Creation, first poll and cancellation of one timer, per worker; and the lateness of \
+        timers that fire, from their deadline until their task goes on. A timer of evenkeel or \
+        Tokio is never early: an early one fails the run. Both round up to a tick, evenkeel's of \
+        half a millisecond and Tokio's of one.";
 
     type Peer = Name;
     type Options = NoOptions;

@@ -48,7 +48,7 @@ fn transfers(number: u32) -> impl Iterator<Item = Transfer> {
     })
 }
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     accounts: Table<S, Account<S>>,
     teller: OnceLock<S::Ref<Teller<S>>>,
@@ -192,7 +192,7 @@ fn check(number: u32, balances: &[AtomicI64]) -> Result<(), Fault> {
     match (0..ACCOUNTS).find(|&place| balances[place] != right[place]) {
         None => Ok(()),
         Some(place) => Fault::check(format!(
-            "account {place} has {} cents, where {} are right",
+            "account {place} has {} cents instead of {}",
             balances[place], right[place]
         )),
     }

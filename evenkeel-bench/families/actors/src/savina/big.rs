@@ -18,7 +18,7 @@ pub(super) fn messages(pings: u64) -> u64 {
     PINGERS as u64 * (2 * pings + 3)
 }
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     pingers: Table<S, Pinger<S>>,
     sink: OnceLock<S::Ref<Sink<S>>>,

@@ -43,7 +43,7 @@ fn work(mut term: f64) -> f64 {
     term
 }
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     manager: OnceLock<S::Ref<Manager<S>>>,
     producers: Table<S, Producer<S>>,

@@ -40,7 +40,7 @@ impl Colour {
     }
 }
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     creatures: Table<S, Creature<S>>,
     mall: OnceLock<S::Ref<Mall<S>>>,

@@ -18,7 +18,7 @@ pub(super) fn messages(increments: u64) -> u64 {
     increments + 3
 }
 
-/// What both actors share.
+/// State that both actors share.
 struct Shared<S: System> {
     producer: OnceLock<S::Ref<Producer<S>>>,
     stage: Arc<Stage>,

@@ -18,7 +18,7 @@ pub(super) fn messages(meals: u64) -> u64 {
     PHILOSOPHERS as u64 * (4 * meals + 1)
 }
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     philosophers: Table<S, Philosopher<S>>,
     arbitrator: OnceLock<S::Ref<Arbitrator<S>>>,

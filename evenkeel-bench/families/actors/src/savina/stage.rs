@@ -57,6 +57,6 @@ impl Drop for Life {
 pub(super) fn expect(what: &str, found: u64, expected: u64) -> Result<(), Fault> {
     match found == expected {
         true => Ok(()),
-        false => Fault::check(format!("{what}: {found}, where {expected} are right")),
+        false => Fault::check(format!("{what}: {found} instead of {expected}")),
     }
 }

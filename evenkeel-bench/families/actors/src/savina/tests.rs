@@ -142,5 +142,5 @@ fn an_increment_that_is_lost_is_a_fault() {
     let sizes = Sizes { rounds: Some(10), ..Sizes::default() };
     let spec = Spec::new(Bench::Count, Variant::Only, 1, &sizes);
     let fault = workload::run_savina::<Lossy>(&spec, Program::Count).unwrap_err().to_string();
-    assert_eq!(fault, "increments that were counted: 9, where 10 are right");
+    assert_eq!(fault, "increments that were counted: 9 instead of 10");
 }

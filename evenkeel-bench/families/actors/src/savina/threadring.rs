@@ -17,7 +17,7 @@ pub(super) fn messages(passes: u64) -> u64 {
     passes + 1 + RING as u64
 }
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     ring: Table<S, Member<S>>,
     stage: Arc<Stage>,

@@ -17,7 +17,7 @@ use suite::kit::fault::Fault;
 /// Portions that a sender without back-pressure sends ahead.
 const AHEAD: u32 = 2;
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     consumer: OnceLock<S::Bounded<Consumer<S>>>,
     producers: Table<S, Producer<S>>,

@@ -20,7 +20,7 @@ use suite::kit::random::Random;
 /// One in `SAMPLE` pings is timed, in runs that time pings.
 const SAMPLE: u32 = 64;
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     table: Table<S, Probe<S>>,
     done: Finish,

@@ -14,7 +14,7 @@ use crate::spec::{Outcome, Spec};
 use crate::system::{Actor, Flow, System};
 use suite::kit::fault::Fault;
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     /// Clients at even places, each before its destination.
     table: Table<S, Player<S>>,

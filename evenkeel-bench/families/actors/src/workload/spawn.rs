@@ -11,7 +11,7 @@ use crate::spec::{Outcome, Spec, WAVE};
 use crate::system::{Actor, Flow, System};
 use suite::kit::fault::Fault;
 
-/// What the actors of a wave share.
+/// State that the actors of a wave share.
 struct Wave {
     handled: AtomicUsize,
     stopped: Finish,
