@@ -168,7 +168,7 @@ fn a_question_that_waits_for_room_fails_when_the_node_that_has_handed_it_on_is_l
             let mut open = pin!(broker.ask(|reply| Deal::Get(still, reply)).no_timeout());
             assert!(futures::poll!(open.as_mut()).is_pending());
             // The third node has parked it once it answers a later question that came by the same
-            // way, and the asker's node knows where it is once the broker has answered.
+            // way. The asker's node knows where it is once the broker has answered.
             assert_eq!(broker.ask(|reply| Deal::Get(other, reply)).await, Ok(0));
             broker.ask(Deal::Ping).await.unwrap();
             control.kill(id(1));

@@ -11,8 +11,8 @@ import (
 // them; README.md has the build's needs.
 //
 // A goroutine is held as a number, not as a pointer: descriptors of goroutines are never freed or
-// moved, and a number needs no write barrier, which the commit functions below could not use
-// safely, as they run on the scheduler's stack.
+// moved, and a number needs no write barrier. The commit functions below run on the scheduler's
+// stack, and could not use a barrier safely.
 
 // gopark parks the calling goroutine, then calls commit with it on the scheduler's stack. If commit
 // returns false, the goroutine runs on at once.
@@ -61,8 +61,8 @@ func (p *parker) unpark() {
 }
 
 // spinsBeforeYield bounds a spin for the lock below. Its sections are a few nanoseconds long, so a
-// lock that stays taken for longer belongs to a goroutine preempted inside, which on one processor
-// would never run again without the yield.
+// lock that stays taken for longer belongs to a goroutine preempted inside. On one processor that
+// goroutine would never run again without the yield.
 const spinsBeforeYield = 100
 
 // spinLock guards a semaphore's few words.

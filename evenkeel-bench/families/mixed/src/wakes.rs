@@ -26,9 +26,9 @@ use suite::kit::latency::Latencies;
 use suite::kit::random::Random;
 use suite::kit::runtime::{Parker, Runtime};
 
-/// The pauses between wakes from outside, in microseconds: long enough that a wake rarely meets the
-/// previous one, since 99 in 100 take less than 20 µs on quiet cores, and random, so that they fall
-/// into step with nothing.
+/// The pauses between wakes from outside, in microseconds. They are long enough that a wake rarely
+/// meets the previous one, since 99 in 100 take less than 20 µs on quiet cores. They are random, so
+/// that they fall into step with nothing.
 pub(crate) const PAUSES: std::ops::Range<usize> = 50..350;
 
 /// How long a wake may take before it counts as lost.

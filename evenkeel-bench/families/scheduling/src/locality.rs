@@ -1,8 +1,8 @@
 //! Locality: does a woken task belong where its waker runs, or where it last ran?
 //!
-//! There are as many spots, which are semaphores, as tasks less processors, and the first tasks,
-//! one per spot, begin by waiting there. In one operation, a running task makes random increments
-//! in its array, draws a spot, does V on it, which wakes the task that waits there, and takes that
+//! The spots are semaphores, as many as tasks less processors. The first tasks, one per spot, begin
+//! by waiting there. In one operation, a running task makes random increments in its array and
+//! draws a spot. It does V on the spot, which wakes the task that waits there, and takes that
 //! task's place by P. In `share` the array travels with the permit, so the data is warm on the
 //! waker's processor; in `noshare` each task keeps its own, which is warm where it last ran.
 //!
