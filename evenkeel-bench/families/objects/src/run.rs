@@ -138,7 +138,7 @@ fn with<W: Work, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fault> {
     }
 }
 
-/// The same as [`with`] for operations on two objects.
+/// The same as `with` for operations on two objects.
 fn with_pairs<W: PairWork, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fault> {
     match run.mode {
         Mode::TasksArc => by_locking_tasks::<_, PairLocks<S::Lone<Blocking<W::Value>>>>(run, work),
