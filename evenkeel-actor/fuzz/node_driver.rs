@@ -1,10 +1,10 @@
-//! A node with actors, calls, watches and a barrier, and a peer that says whatever bytes have it
-//! say. The fuzz target and the test `hostile` run the same.
+//! A node with actors, calls, watches and a barrier, and a peer that sends what arbitrary bytes
+//! encode. The fuzz target and the test `hostile` share this driver.
 //!
-//! The bytes are read as a list of things to send: messages of all kinds with fields that are often
-//! those of something there is, frames in which a bit is flipped, and frames of bytes as they are.
-//! The peer may end what it knows of, and is shut out if it breaks a rule: no more. The node goes
-//! on, and serves a third node.
+//! The bytes encode a list of things to send: messages of all kinds, with fields that often name
+//! existing things, frames with a flipped bit, and raw bytes as frames. The peer may end the actors
+//! that it knows, and is shut out if it breaks a rule: no more. The node goes on, and serves a
+//! third node.
 
 use evenkeel::Runtime;
 use evenkeel_actor::node::frame::{self, Frame, MAGIC, VERSION};
@@ -22,19 +22,19 @@ use std::any::type_name;
 const NODE: NodeId = NodeId::new(0);
 const PEER: NodeId = NodeId::new(1);
 
-/// The call of the message that says that all before it has been read.
+/// The call of a last message. Its answer shows that all earlier messages have been read.
 const LAST: u64 = u64::MAX;
 
-/// Inputs before a world is replaced: what the peer has started stays.
+/// Inputs before a world is replaced, because the actors that the peer has started stay.
 const INPUTS: u32 = 100;
 
-/// What the actors are sent; the first byte of a payload says which.
+/// A message to the actors; the first byte of a payload selects the kind.
 #[derive(Clone, Serialize, Deserialize)]
 enum Note {
     Add(u64),
     Text(String),
     Numbers(Vec<u64>),
-    /// Adds to another one.
+    /// Adds to another actor's sum.
     Pass(ActorRef<Note>, u64),
 }
 
@@ -44,7 +44,7 @@ enum Question {
     Get(ReplyTo<u64>),
     Keep(ReplyTo<u64>),
     Me(ReplyTo<ActorRef<Question>>),
-    /// Has another one answer.
+    /// Has another actor answer.
     Ask(ActorRef<Question>, ReplyTo<u64>),
     Stop,
 }
@@ -84,7 +84,7 @@ impl Actor for Answers {
     }
 }
 
-/// Bytes as numbers; zeros when there are none left.
+/// Reads bytes as numbers; zeros at the end of the input.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -94,7 +94,7 @@ impl<'a> Bytes<'a> {
         first
     }
 
-    /// A number, mostly a small one.
+    /// Reads a number, mostly a small one.
     fn number(&mut self) -> u64 {
         match self.byte() {
             255 => u64::from_le_bytes(std::array::from_fn(|_| self.byte())),
@@ -129,7 +129,7 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// A value for an actor, or what is nearly one.
+/// A value for an actor, or nearly one.
 fn payload(from: &mut Bytes<'_>) -> Vec<u8> {
     let mut payload = vec![from.byte() % 6];
     for _ in 0..from.byte() % 7 {
@@ -187,7 +187,7 @@ fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
             Wire::Cast { members: members.as_members(), payload: &payload }
         }
         28 => Wire::Moved { call, to: NodeId::new(from.number32() % 4) },
-        // What breaks a rule ends the conversation, so it is not said often.
+        // A broken rule ends the connection, so the driver rarely breaks one.
         29..36 if from.byte() >= 16 => Wire::Tell { to, payload: &payload },
         29 => {
             let (barrier, step) = (from.number() % 3, from.pick(BarrierStep::ALL));
@@ -228,7 +228,7 @@ fn append(from: &mut Bytes<'_>, out: &mut Vec<u8>) {
         }
     }
     let references = references.as_references();
-    // What is too long to be written is not said.
+    // A message that is too long to be written is not sent.
     let _ = Envelope { references, ..Envelope::from(message) }.append(out);
 }
 
@@ -252,7 +252,7 @@ fn frame_of(lane: u16, write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     bytes
 }
 
-/// Three nodes: the one that is looked at, the peer, and one that behaves.
+/// Three nodes: the tested one, the peer, and a well-behaved one.
 pub(crate) struct World {
     _control: Control,
     runtime: Runtime,
@@ -286,8 +286,8 @@ impl World {
         world
     }
 
-    /// Has the node have something to do with the peer: actors that it may send to, questions that
-    /// it may answer, a barrier that it may enter.
+    /// Gives the node dealings with the peer: actors that it may send to, questions that it may
+    /// answer, a barrier that it may enter.
     fn begin(&mut self) {
         let node = self.node.clone();
         self.runtime.block_on(async move {
@@ -310,7 +310,7 @@ impl World {
         });
     }
 
-    /// Whether the node has nothing to do with the peer any more.
+    /// Whether the node has shut the peer out.
     fn is_shut_out(&mut self) -> bool {
         while let Some(event) = futures_now(self.events.next()) {
             if event.is_some_and(|event| event.node() == Some(PEER) && event.is_loss()) {
@@ -320,7 +320,7 @@ impl World {
         false
     }
 
-    /// Takes what the node has sent to the peer, and says whether [`LAST`] was answered.
+    /// Takes what the node has sent to the peer, and returns whether [`LAST`] was answered.
     fn is_answered(&mut self) -> bool {
         let mut answered = false;
         while let Some(event) = self.peer.poll() {
@@ -337,7 +337,7 @@ impl World {
     /// The third node starts an actor on the node and asks it.
     fn assert_serves(&self) {
         self.runtime.block_on(async {
-            // The peer may end an actor whose name it has guessed.
+            // The peer may end an actor after guessing its name.
             for _ in 0..100 {
                 let actor = self.third.spawn_on::<Question, _>(NODE, "answers", &()).await.unwrap();
                 let answer = actor.ask(Question::Get).await;
@@ -346,11 +346,11 @@ impl World {
                     return;
                 }
             }
-            panic!("nobody answers");
+            panic!("no actor answers");
         });
     }
 
-    /// Sends what `bytes` say. False if this world is used up.
+    /// Sends what `bytes` encode. Returns false if this world must be replaced.
     fn run(&mut self, bytes: &[u8]) -> bool {
         let mut from = Bytes(bytes);
         while !from.0.is_empty() {
@@ -367,7 +367,7 @@ impl World {
                 }
                 bytes
             };
-            // One that is down for the node is so for the network as well.
+            // A peer that the node has cut off is cut off from the network as well.
             if self.peer.send(NODE, bytes).is_err() {
                 break;
             }
@@ -378,7 +378,7 @@ impl World {
         });
         let _ = self.peer.send(NODE, last);
         self.inputs += 1;
-        // A peer may hold up itself, behind a mailbox that stays full.
+        // A peer may block itself, behind a mailbox that stays full.
         for _ in 0..1_000 {
             self.assert_serves();
             if self.is_shut_out() {
@@ -401,7 +401,7 @@ impl Drop for World {
     }
 }
 
-/// What a future has at once.
+/// Polls a future once, and returns its output if it is ready.
 fn futures_now<F: Future>(future: F) -> Option<F::Output> {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     match std::pin::pin!(future).poll(&mut context) {
@@ -410,10 +410,10 @@ fn futures_now<F: Future>(future: F) -> Option<F::Output> {
     }
 }
 
-/// Runs an input in the world that there is, or in a new one.
+/// Runs an input in the existing world, or in a new one.
 ///
 /// # Panics
-/// If the node sends what is no frame, or does not serve the third node.
+/// If the node sends a malformed frame, or does not serve the third node.
 pub(crate) fn drive(world: &mut Option<World>, workers: usize, bytes: &[u8]) {
     if !world.get_or_insert_with(|| World::new(workers)).run(bytes) {
         *world = None;

@@ -1,5 +1,5 @@
-//! What a peer may say that is not of good will, from a seed: the node goes on, and takes no more
-//! memory than what was sent to it.
+//! Arbitrary input from a hostile peer, from a seed: the node goes on, and takes no more memory
+//! than the input.
 
 #[path = "../fuzz/node_driver.rs"]
 mod driver;
@@ -12,16 +12,16 @@ use std::sync::{Mutex, PoisonError};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
 
-/// Bytes that are allocated now.
+/// Bytes allocated at present.
 fn bytes() -> usize {
     let stats = ALLOCATOR.stats();
     stats.bytes_allocated.saturating_sub(stats.bytes_deallocated)
 }
 
-/// One test at a time, as the bytes are the process's.
+/// One test at a time, because the bytes are the process's.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// What an input of half a kilobyte may take, with a new world for the next. An estimate.
+/// The most memory for an input of half a kilobyte, with a new world for the next. An estimate.
 const MOST: usize = 32 << 20;
 
 #[test]
@@ -58,6 +58,6 @@ fn a_node_that_has_left_keeps_kilobytes_and_not_its_runtime() {
         world();
     }
     let each = bytes().saturating_sub(before) / 20;
-    // A runtime has megabytes.
+    // A runtime takes megabytes.
     assert!(each < 256 << 10, "{each} bytes");
 }

@@ -1,8 +1,8 @@
-//! A million idle actors, and ten thousand with full mailboxes: what they take is bounded, does not
-//! grow, and comes back.
+//! A million idle actors, and ten thousand with full mailboxes: their memory is bounded, does not
+//! grow, and is freed.
 //!
-//! What is counted is what is asked of the allocator and not given back, by all threads; not the
-//! resident set, which depends on the allocator's mood.
+//! The tests count bytes allocated and not freed, by all threads; not the resident set, which
+//! depends on the allocator.
 
 #[path = "common/until.rs"]
 mod until;
@@ -22,16 +22,16 @@ use until::until;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
 
-/// Bytes that are allocated now.
+/// Bytes allocated at present.
 fn bytes() -> usize {
     let stats = ALLOCATOR.stats();
     stats.bytes_allocated - stats.bytes_deallocated
 }
 
-/// One test at a time, as the bytes are the process's.
+/// One test at a time, because the bytes are the process's.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Runs a test as a task, after which all its actors end and all memory comes back.
+/// Runs a test as a task, after which all its actors end and all memory is freed.
 fn on_workers<F: Future<Output = ()> + core::marker::Send + 'static>(
     workers: usize,
     test: impl FnOnce(System) -> F,
@@ -57,25 +57,25 @@ fn on_workers<F: Future<Output = ()> + core::marker::Send + 'static>(
     let cached = bytes().saturating_sub(built);
     drop(runtime);
     let kept = bytes().saturating_sub(before);
-    // Where deadlocks are looked for, tables of what was there once keep their room.
+    // With deadlock detection, tables keep their largest capacity.
     if cfg!(not(debug_assertions)) {
         assert!(cached <= CACHES, "{cached} bytes are kept by the workers");
-        assert!(kept <= ASIDE, "{kept} bytes are kept by nobody");
+        assert!(kept <= ASIDE, "{kept} bytes are leaked");
     }
 }
 
-/// What is kept for ever by a process, or by a test harness. An estimate.
+/// Memory that a process, or a test harness, keeps for ever. An estimate.
 const ASIDE: usize = 256 << 10;
 
-/// What two workers keep after a million actors: 1.25 MiB of blocks each at most, and queues and
-/// tables with room for all tasks that have been ready or there at once. An estimate.
+/// Memory that two workers keep after a million actors: at most 1.25 MiB of blocks each, and queues
+/// and tables with capacity for all tasks that were ready or present at once. An estimate.
 const CACHES: usize = 48 << 20;
 
-/// How long a test waits for memory that the workers are about to free: more than any machine
-/// takes.
+/// How long a test waits for memory that the workers are about to free: longer than any machine
+/// needs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What has happened to all the actors of a test.
+/// The counts over all actors of a test.
 #[derive(Default)]
 struct Counts {
     started: AtomicUsize,
@@ -114,9 +114,9 @@ impl Drop for Idler {
 #[test]
 fn a_million_idle_actors_take_256_bytes_each_and_give_them_back() {
     const ACTORS: usize = 1_000_000;
-    /// Where deadlocks are looked for an actor has a little more.
+    /// With deadlock detection an actor takes a little more.
     const EACH: usize = if cfg!(debug_assertions) { 272 } else { 256 };
-    /// With the reference that is kept of each.
+    /// Includes the kept reference to each.
     const MOST: usize = ACTORS * (EACH + size_of::<ActorRef<u64>>()) + ASIDE;
     on_workers(2, |system| async move {
         let counts = Arc::new(Counts::default());
@@ -128,12 +128,12 @@ fn a_million_idle_actors_take_256_bytes_each_and_give_them_back() {
             for _ in 0..1_000 {
                 actors.push(builder.clone().spawn(Idler(Arc::clone(&counts))).unwrap());
             }
-            // They run as they come, so that the queue of those that are to run is a short one.
+            // They run as they come, so that the ready queue stays short.
             until(|| count(|counts| &counts.started) == actors.len()).await;
         }
         let idle = bytes() - before;
         assert!(idle <= MOST, "{} bytes each", idle / ACTORS);
-        // One that has had a message and waits for the next is no larger.
+        // After a message, an actor that waits for the next is no larger.
         for (number, actors) in (0..).zip(actors.chunks(1_000)) {
             for actor in actors {
                 actor.try_send(1).unwrap();
@@ -143,7 +143,7 @@ fn a_million_idle_actors_take_256_bytes_each_and_give_them_back() {
         let used = bytes() - before;
         assert!(used <= MOST, "{} bytes each", used / ACTORS);
         assert_eq!(system.metrics().alive(), ACTORS as u64);
-        // The last reference of each: they end by themselves.
+        // The last reference to each: they end by themselves.
         drop(actors);
         until(|| system.metrics().ended == ACTORS as u64).await;
         let metrics = system.metrics();
@@ -153,7 +153,7 @@ fn a_million_idle_actors_take_256_bytes_each_and_give_them_back() {
     });
 }
 
-/// Of each policy.
+/// Actors of each policy.
 const FULL: usize = 2_500;
 const CAPACITY: usize = 16;
 const ROUNDS: usize = 12;
@@ -161,7 +161,7 @@ const ROUNDS: usize = 12;
 enum Message {
     /// Waits for a permit.
     Hold(Arc<Semaphore>),
-    /// Owns memory, as most do.
+    /// Owns memory, as most messages do.
     Note(Box<[u64; 4]>),
 }
 
@@ -198,7 +198,7 @@ impl<P: Overflow> Crowd<P> {
         Self { actors: (0..FULL).map(spawn).collect() }
     }
 
-    /// Has each be busy with a message, and have no other.
+    /// Occupies each actor with a message, and leaves its mailbox empty.
     async fn hold(&self, gate: &Arc<Semaphore>) {
         for actor in &self.actors {
             actor.send(Message::Hold(Arc::clone(gate))).await.unwrap();
@@ -208,14 +208,14 @@ impl<P: Overflow> Crowd<P> {
         }
     }
 
-    /// Waits until each has handled so many messages and rests.
+    /// Waits until each has handled `handled` messages and rests.
     async fn rest(&self, handled: usize) {
         for actor in &self.actors {
             until(|| actor.metrics().handled == handled as u64).await;
         }
     }
 
-    /// Fills the mailboxes, and then does to each what finds no room.
+    /// Fills the mailboxes, and then calls `further` on each.
     fn crowd(&self, mut further: impl FnMut(&ActorRef<Message, P>)) {
         for actor in &self.actors {
             for _ in 0..CAPACITY {
@@ -227,7 +227,7 @@ impl<P: Overflow> Crowd<P> {
     }
 }
 
-/// Waits for room, and is given up.
+/// Waits for room, and is abandoned.
 fn give_up(mut send: Send<'_, Message, Wait>) {
     assert!((&mut send).now_or_never().is_none());
 }
@@ -241,7 +241,7 @@ fn ten_thousand_actors_with_full_mailboxes_do_not_grow() {
         let fail = Crowd::<Fail>::new(system, &counts);
         let newest = Crowd::<DropNewest>::new(system, &counts);
         let oldest = Crowd::<DropOldest>::new(system, &counts);
-        // When all are full, and when all are empty again.
+        // The bytes when all are full, and when all are empty again.
         let (mut full, mut empty) = (Vec::new(), Vec::new());
         for round in 1..=ROUNDS {
             let gate = Arc::new(Semaphore::new(0));
@@ -260,7 +260,7 @@ fn ten_thousand_actors_with_full_mailboxes_do_not_grow() {
             });
             newest.crowd(|actor| actor.try_send(note()).unwrap());
             oldest.crowd(|actor| actor.try_send(note()).unwrap());
-            // One that stays in the line of each.
+            // A sender that stays in the line of each.
             let waiting = wait.actors.iter().map(|actor| {
                 let mut send = actor.send(note());
                 assert!((&mut send).now_or_never().is_none());
@@ -285,7 +285,7 @@ fn ten_thousand_actors_with_full_mailboxes_do_not_grow() {
             assert_eq!(system.dead_letters_of(DeadLetterKind::DroppedOldest), dropped);
             assert_eq!(system.dead_letters(), 2 * dropped);
         }
-        // A mailbox has two rings, which take turns; in the first rounds both appear.
+        // A mailbox has two rings, which alternate; in the first rounds both are allocated.
         for (what, bytes) in [("full", full), ("empty", empty)] {
             let (first, last) = bytes.split_at(ROUNDS / 2);
             let grown =
@@ -295,7 +295,7 @@ fn ten_thousand_actors_with_full_mailboxes_do_not_grow() {
     });
 }
 
-/// The rows of children that come and go.
+/// The supervisor's rows of children that come and go.
 #[test]
 fn a_supervisor_forgets_children_that_have_ended_for_good() {
     struct Quick;

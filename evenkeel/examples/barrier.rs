@@ -1,9 +1,9 @@
 //! A barrier with an action of the last arrival: tasks that work in rounds wait for each other, and
-//! the last one puts their parts together.
+//! the last one combines their parts.
 //!
-//! The action runs inside, before anybody is released: those who wait have no part in it. All are
-//! released before anybody comes in for the next round, since those who have been signalled go
-//! before those who enter; so nobody laps another, and no number of the round is needed.
+//! The last arrival acts while it is inside, before it releases the waiters. All waiters leave
+//! before any task enters for the next round, because signalled tasks go before entrants. So no
+//! task laps another, and rounds need no number.
 //!
 //! Source: Buhr, Fortier and Coffin, "Monitor classification", 1995, and the barrier of C∀'s
 //! library.
@@ -31,8 +31,8 @@ impl<T, A: Fn(&mut T)> Barrier<T, A> {
         Self { size, last_arrival, inside: Monitor::with_conditions(round, Condition::new()) }
     }
 
-    /// Brings something to the value, waits until all have come and the last one has acted, and
-    /// takes something from it. A task that is dropped while it waits has come.
+    /// Adds the caller's part to the value, waits until all tasks have arrived and the last has
+    /// acted, and reads the result. A task that is dropped while it waits still counts as arrived.
     async fn arrive<R>(&self, bring: impl FnOnce(&mut T), take: impl FnOnce(&T) -> R) -> R {
         let mut round = self.inside.enter().await;
         bring(&mut round.value);
@@ -48,7 +48,7 @@ impl<T, A: Fn(&mut T)> Barrier<T, A> {
     }
 }
 
-/// Pascal's triangle, row by row, by a task for each place.
+/// Pascal's triangle, row by row, with a task for each place.
 #[derive(Default)]
 struct Triangle {
     row: Vec<u64>,

@@ -1,8 +1,9 @@
-//! A bounded buffer by external scheduling: who cannot go on says whose call is to come next.
+//! A bounded buffer by external scheduling: a task that cannot go on accepts the call that must
+//! come next.
 //!
-//! There are no conditions, and nobody waits inside but whoever accepts: an insertion into a full
-//! buffer accepts one removal, past all others that want to enter. The removal knows nothing of
-//! that. Compare `buffer_internal.rs`.
+//! There are no conditions, and only an acceptor waits inside: an insertion into a full buffer
+//! accepts one removal, ahead of all other entrants. The removal is plain code. Compare
+//! `buffer_internal.rs`.
 //!
 //! Source: the `_Accept` of µC++ (Buhr et al., "µC++: Concurrency in the Object-oriented Language
 //! C++", 1992) and the `waitfor` of C∀ (Delisle, MMath thesis, University of Waterloo, 2018).
@@ -32,7 +33,7 @@ impl<T> Buffer<T> {
 
     async fn insert(&self, item: T) {
         let mut items = self.items.enter_as(Op::Insert).await;
-        // Again only if the task that removes is cancelled before it has.
+        // The loop repeats only if the removing task is cancelled before the removal.
         while items.len() == self.capacity {
             accept!(items; Op::Remove => {});
         }
@@ -53,7 +54,7 @@ impl<T> Buffer<T> {
 #[evenkeel::main]
 pub(crate) async fn main() {
     const ITEMS: u64 = 2_000;
-    // Numbers go through two buffers, squared in between.
+    // Numbers pass through two buffers, and are squared in between.
     let (numbers, squares) = (Arc::new(Buffer::new(4)), Arc::new(Buffer::new(4)));
     let producer = evenkeel::spawn({
         let numbers = numbers.clone();

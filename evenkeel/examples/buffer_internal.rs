@@ -1,8 +1,8 @@
-//! A bounded buffer by internal scheduling: who cannot go on waits inside, for a condition.
+//! A bounded buffer by internal scheduling: a task that cannot go on waits inside for a condition.
 //!
-//! Nobody barges in between a signal and the task that it wakes, and nobody wakes for nothing. So
-//! what was true at the signal is true after the wait, and it stands behind an `if`, where other
-//! conditions need a loop. Compare `buffer_external.rs`.
+//! No task barges in between a signal and the task that it wakes, and there are no spurious wakes.
+//! So what was true at the signal is true after the wait: an `if` suffices, where other conditions
+//! need a loop. Compare `buffer_external.rs`.
 //!
 //! Source: Hoare, "Monitors: an operating system structuring concept", 1974.
 //!

@@ -1,9 +1,8 @@
-//! A dating service: two tasks that suit each other meet, and each learns the other's telephone
-//! number.
+//! A dating service: two matching tasks meet, and each learns the other's telephone number.
 //!
-//! Whom a call waits for depends on its argument, so it cannot be said by accepting operations: it
-//! waits for a condition, one of many. Whoever finds a partner waiting gives the monitor to that
-//! one by `signal_block`, and goes on right after it: between the two nobody else is inside, so one
+//! A call's argument determines the partner, so accepting operations cannot express it: the call
+//! waits for one of many conditions. A caller that finds a partner waiting hands it the monitor by
+//! `signal_block`, and goes on right after it. No other task is inside between the two, so one
 //! place for two numbers is enough for all couples.
 //!
 //! Source: the µC++ manual (Buhr) and "Concurrency in C∀" (Delisle, MMath thesis, University of
@@ -14,7 +13,7 @@
 use evenkeel::sync::monitor::{Condition, Monitor};
 use std::sync::Arc;
 
-/// How many kinds of people there are that suit each other.
+/// The number of kinds; two people of the same kind match.
 const KINDS: usize = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,7 +24,7 @@ enum Side {
 
 type Phone = u32;
 
-/// What two who meet leave for each other.
+/// The numbers that two partners leave for each other.
 #[derive(Default)]
 struct Numbers {
     call: Phone,
@@ -34,12 +33,12 @@ struct Numbers {
 
 #[derive(Default)]
 struct DatingService {
-    /// With girls and boys who wait, by their kinds.
+    /// The conditions hold the waiting girls and boys, by kind.
     numbers: Monitor<Numbers, [[Condition; KINDS]; 2]>,
 }
 
 impl DatingService {
-    /// Gives the number of somebody of this kind on the other side, who gets this number.
+    /// Gives `phone` to a partner of this kind on the other side, and returns the partner's number.
     async fn meet(&self, side: Side, kind: usize, phone: Phone) -> Phone {
         let [girls, boys] = self.numbers.conditions();
         let (mine, others) = match side {
@@ -47,7 +46,8 @@ impl DatingService {
             Side::Boy => (&boys[kind], &girls[kind]),
         };
         let mut numbers = self.numbers.enter().await;
-        // Again only if the partner is cancelled at the last moment: then it has not answered.
+        // The loop repeats only if the partner is cancelled at the last moment, before it has
+        // answered.
         while !others.is_empty(&numbers) {
             *numbers = Numbers { call: phone, answer: None };
             (numbers, _) = others.signal_block(numbers).await;
@@ -65,7 +65,7 @@ impl DatingService {
 pub(crate) async fn main() {
     const COUPLES: u32 = 100;
     let service = Arc::new(DatingService::default());
-    // The last digits of a telephone number say what kind its owner is.
+    // The last digits of a telephone number determine its owner's kind.
     let kind = |phone: Phone| phone as usize % KINDS;
     let call = |side, phone| {
         let service = service.clone();

@@ -1,4 +1,4 @@
-//! The first steps: a runtime, some tasks, their outputs, and an orderly end.
+//! First steps: a runtime, some tasks, their outputs, and an orderly shutdown.
 //!
 //! `cargo run --release --example hello`
 
@@ -7,7 +7,7 @@ use evenkeel::{Runtime, Shutdown};
 fn main() -> Result<(), evenkeel::BuildError> {
     let runtime = Runtime::new()?;
 
-    // What runs on this thread may spawn tasks, which run on the workers.
+    // The future on this thread may spawn tasks, which run on the workers.
     runtime.block_on(async {
         let crew: Vec<_> = ["Ishmael", "Queequeg", "Starbuck"]
             .into_iter()
@@ -22,16 +22,16 @@ fn main() -> Result<(), evenkeel::BuildError> {
             println!("{}", sailor.await.expect("no sailor panics"));
         }
 
-        // A panic ends its task and goes to whoever joins it.
+        // A panic ends its task and goes to the joiner.
         let overboard = evenkeel::spawn(async { panic!("man overboard") });
         println!("{}", overboard.await.expect_err("it panics"));
 
-        // A task without a handle goes on: this one for ever.
+        // A task without a handle goes on; this one never ends.
         let ahab = evenkeel::task::Builder::new().name("Ahab");
         drop(ahab.spawn(std::future::pending::<()>()));
     });
 
-    // What is left at the end is aborted and named.
+    // Shutdown aborts the remaining tasks and names them.
     print!("{}", runtime.shutdown(Shutdown::Abort));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What a runtime counts, always on, as the table that a person reads.
+//! A runtime's counters, which are always on, as a table for people.
 //!
 //! `cargo run --release --example metrics`
 

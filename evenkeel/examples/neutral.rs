@@ -1,4 +1,4 @@
-//! Primitives that know no runtime (`tokio::sync`, `async-channel`, `futures`) on evenkeel: a small
+//! Runtime-neutral primitives (`tokio::sync`, `async-channel`, `futures`) on evenkeel: a small
 //! pipeline that counts words.
 //!
 //! `cargo run --release --example neutral`
@@ -16,10 +16,10 @@ circulation.";
 #[evenkeel::main]
 async fn main() {
     let counts = Arc::new(Mutex::new(BTreeMap::new()));
-    // A bounded channel from async-channel, which several tasks receive from.
+    // A bounded channel from async-channel, with several receiving tasks.
     let (send, receive) = async_channel::bounded(4);
 
-    // FuturesUnordered from futures waits for whichever worker ends first.
+    // FuturesUnordered from futures returns the outputs in the order of completion.
     let counters: FuturesUnordered<_> = (0..3)
         .map(|_| {
             let (receive, counts) = (receive.clone(), counts.clone());
@@ -27,7 +27,7 @@ async fn main() {
                 let mut words = 0;
                 while let Ok(word) = receive.recv().await {
                     words += 1;
-                    // A mutex from tokio, which may be held while a task waits.
+                    // A mutex from tokio, which a task may hold across an await.
                     *counts.lock().await.entry(word).or_insert(0) += 1;
                     evenkeel::yield_now().await;
                 }
@@ -36,7 +36,7 @@ async fn main() {
         })
         .collect();
 
-    // A oneshot channel from tokio tells how many words were sent.
+    // A oneshot channel from tokio carries the number of sent words.
     let (tell, told) = oneshot::channel();
     drop(evenkeel::spawn(async move {
         let mut sent = 0;

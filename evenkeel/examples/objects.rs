@@ -1,11 +1,11 @@
 //! A directory of inventories: each shop's shelf is an object with a home, and orders travel to the
 //! shelves.
 //!
-//! An order borrows its list of goods while it is at a shelf: the task has gone there with all it
-//! has. Stock-taking awaits inside, so it holds the shelf meanwhile.
+//! An order borrows its list of goods while it is at a shelf: the task has travelled there with all
+//! its state. Stock-taking awaits inside, so it holds the shelf meanwhile.
 //!
-//! Source: objects with homes are O2 scheduling (Boyd-Wickizer, Morris, Kaashoek, HotOS 2009),
-//! whose example is a file system's directories.
+//! Source: objects with homes are O2 scheduling (Boyd-Wickizer, Morris, Kaashoek, HotOS 2009);
+//! their example is a file system's directories.
 //!
 //! `cargo run --example objects`
 
@@ -13,13 +13,13 @@ use evenkeel::object::{EnterError, Object, Placement, enter2};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a shop has, by name.
+/// The stock of a shop, by name.
 type Shelf = HashMap<&'static str, u32>;
 const GOODS: [&str; 4] = ["apples", "bread", "candles", "dates"];
 const SHOPS: usize = 8;
 const STOCK: u32 = 100;
 
-/// How much there is of one of the goods.
+/// The stock of one good.
 fn of<'a>(shelf: &'a mut Shelf, good: &str) -> &'a mut u32 {
     shelf.get_mut(good).expect("every shop has it, or has had it")
 }
@@ -29,7 +29,7 @@ struct Directory {
 }
 
 impl Directory {
-    /// Shops that have everything. Their shelves are spread over the workers.
+    /// Makes fully stocked shops. Their shelves are spread over the workers.
     fn new() -> Self {
         let shelf = |_| {
             let shelf: Shelf = GOODS.into_iter().map(|good| (good, STOCK)).collect();
@@ -50,14 +50,14 @@ impl Directory {
         self.shelves[shop].with(take).await
     }
 
-    /// Brings what is left of a good in one shop to another.
+    /// Moves the whole stock of a good from one shop to another.
     async fn transfer(&self, good: &str, from: usize, to: usize) -> Result<(), EnterError> {
         let (mut from, mut to) = enter2(&self.shelves[from], &self.shelves[to]).await?;
         *of(&mut to, good) += std::mem::take(of(&mut from, good));
         Ok(())
     }
 
-    /// Counts all that a shop has, with a turn for others after each good; nobody takes anything
+    /// Counts a shop's stock, and yields to other tasks after each good; no task can take anything
     /// meanwhile.
     async fn take_stock(&self, shop: usize) -> Result<u32, EnterError> {
         let shelf = self.shelves[shop].enter_held().await?;
@@ -66,7 +66,7 @@ impl Directory {
             sum += shelf[good];
             evenkeel::yield_now().await;
         }
-        assert_eq!(sum, shelf.values().sum(), "nobody has been inside");
+        assert_eq!(sum, shelf.values().sum(), "no other task has been inside");
         Ok(sum)
     }
 }

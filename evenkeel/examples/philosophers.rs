@@ -1,9 +1,9 @@
 //! Dining philosophers by bulk entry: both forks at once, and no deadlock.
 //!
 //! `lock_all` enters the monitors of a set by their addresses, whatever their order in the set. So
-//! no circle of philosophers, each with one fork and in want of the next one's, can come about, and
-//! no waiter, no limit on those at the table and no left-handed philosopher is needed. Each fork
-//! has a queue, first come first served, so that nobody starves.
+//! the philosophers never wait in a circle, each with one fork and in want of the next. There is no
+//! need for a waiter, a limit on those at the table or a left-handed philosopher. Each fork has a
+//! queue, first come, first served, so that no philosopher starves.
 //!
 //! Source: Dijkstra, "Hierarchical ordering of sequential processes", 1971, for the problem and for
 //! the order; C∀ (Delisle, MMath thesis, University of Waterloo, 2018) for bulk entry.
@@ -18,9 +18,9 @@ const NAMES: [&str; 5] = ["Baruch", "Émilie", "Hannah", "Marcus", "Xanthippe"];
 
 #[derive(Default)]
 struct Fork {
-    /// Whose meals it has served, one place for the user on either side.
+    /// The meals that the fork has served, by the user on either side.
     meals: [u32; 2],
-    /// Whether somebody eats with it.
+    /// Whether a philosopher eats with it.
     in_use: bool,
 }
 
@@ -36,15 +36,15 @@ pub(crate) async fn main() {
                 for _ in 0..MEALS {
                     let mut both = lock_all((left, right)).await;
                     let (left, right) = both.values_mut();
-                    assert!(!left.in_use && !right.in_use, "nobody else has either of them");
+                    assert!(!left.in_use && !right.in_use, "no other user has either of them");
                     (left.in_use, right.in_use) = (true, true);
-                    // To eat takes a while.
+                    // Eating takes a while.
                     yield_now().await;
                     left.meals[0] += 1;
                     right.meals[1] += 1;
                     (left.in_use, right.in_use) = (false, false);
                     drop(both);
-                    // So does to think.
+                    // So does thinking.
                     yield_now().await;
                 }
             };

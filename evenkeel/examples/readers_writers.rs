@@ -1,9 +1,10 @@
-//! Readers and writers: any number may read at once, whoever writes is alone, and nobody starves.
+//! Readers and writers: several readers may be inside at once, a writer is alone, and no task
+//! starves.
 //!
-//! The turn is that of the entry queue: a reader behind a writer does not overtake it, nor a writer
-//! a reader. A writer at its turn accepts the ends of those that are reading, past everybody in the
-//! queue; a reader at its turn accepts the end of one that is writing. So each waits for those
-//! before it, and for no others. `readers_writers_internal.rs` does it with a condition.
+//! Turns follow the entry queue: a reader does not overtake an earlier writer, nor a writer an
+//! earlier reader. A writer at its turn accepts the ends of the present readers, ahead of the
+//! queue; a reader at its turn accepts the end of a present writer. So each waits for those before
+//! it, and for no others. `readers_writers_internal.rs` uses a condition instead.
 //!
 //! Source: Courtois, Heymans and Parnas, "Concurrent control with readers and writers", 1971, for
 //! the problem; Buhr, Fortier and Coffin, "Monitor classification", 1995, and µC++ for external
@@ -24,7 +25,7 @@ enum Op {
     EndWrite,
 }
 
-/// Who is at it.
+/// The present readers and writer.
 #[derive(Default)]
 struct Activity {
     readers: usize,
@@ -65,7 +66,7 @@ impl ReadersWriters {
     }
 }
 
-/// Two copies of a number, which differ while somebody writes.
+/// Two copies of a number, which differ during a write.
 #[derive(Default)]
 struct Shared {
     turns: ReadersWriters,
@@ -82,7 +83,7 @@ pub(crate) async fn main() {
             for _ in 0..ROUNDS {
                 shared.turns.start_write().await;
                 for copy in &shared.copies {
-                    // No other writes, so that this loses nothing.
+                    // There is no other writer, so this loses nothing.
                     copy.store(copy.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
                     yield_now().await;
                 }
@@ -98,7 +99,7 @@ pub(crate) async fn main() {
                 shared.turns.start_read().await;
                 let first = shared.copies[0].load(Ordering::Relaxed);
                 yield_now().await;
-                assert_eq!(first, shared.copies[1].load(Ordering::Relaxed), "nobody writes");
+                assert_eq!(first, shared.copies[1].load(Ordering::Relaxed), "there is no writer");
                 most = first;
                 shared.turns.end_read().await;
             }
@@ -114,8 +115,8 @@ pub(crate) async fn main() {
     }
     assert_eq!(shared.copies[1].load(Ordering::Relaxed), 2 * ROUNDS);
 
-    // While one reads, a writer comes, and then another reader, who would have room: it waits for
-    // its turn, and so for the writer.
+    // During a read, a writer arrives, and then another reader, for which there would be room: it
+    // waits for its turn, and so for the writer.
     let Shared { turns, copies: [number, _] } = &*shared;
     turns.start_read().await;
     let write = async {

@@ -1,8 +1,9 @@
-//! Readers and writers by internal scheduling: one condition, whose data say who waits.
+//! Readers and writers by internal scheduling: one condition, with a datum that tells readers from
+//! writers.
 //!
-//! All who cannot go on wait in one queue, so that neither side starves. Each brings what it is;
-//! whoever goes on as a reader looks at the `front`, and has the next one go on if that is a reader
-//! too. `readers_writers.rs` does it by accepting calls.
+//! All tasks that cannot go on wait in one queue, so that neither side starves. Each waiter brings
+//! its side as its datum. A reader that goes on looks at the `front`, and signals the next waiter
+//! if that is a reader too. `readers_writers.rs` accepts calls instead.
 //!
 //! Source: Courtois, Heymans and Parnas, "Concurrent control with readers and writers", 1971, for
 //! the problem; the µC++ manual (Buhr) for the data of waiters.
@@ -22,7 +23,7 @@ enum Side {
     Writer,
 }
 
-/// Who is at it.
+/// The present readers and writer.
 #[derive(Default)]
 struct Activity {
     readers: usize,
@@ -48,8 +49,8 @@ impl ReadersWriters {
         let mut activity = self.activity.enter().await;
         if !activity.has_room_for(side) || !queue.is_empty(&activity) {
             activity = queue.wait_with(activity, side).await;
-            // A task that is cancelled after a signal passes that on to the next one, which may be
-            // of the other side.
+            // A task that is cancelled after its signal passes the signal on to the next waiter,
+            // which may be of the other side.
             while !activity.has_room_for(side) {
                 activity = queue.wait_with(activity, side).await;
             }
@@ -70,7 +71,7 @@ impl ReadersWriters {
         self.admit(&mut activity);
     }
 
-    /// Has the next one go on if there is room for it.
+    /// Signals the next waiter if there is room for it.
     fn admit(&self, activity: &mut Held<&Shared>) {
         let queue = self.activity.conditions();
         if queue.front(activity).is_some_and(|next| activity.has_room_for(next)) {
@@ -98,7 +99,7 @@ pub(crate) async fn main() {
                     let count = mine.fetch_add(1, Ordering::SeqCst) + 1;
                     yield_now().await;
                     let others = readers.load(Ordering::SeqCst) + writers.load(Ordering::SeqCst);
-                    assert!(side == Side::Reader || others == 1, "who writes is alone");
+                    assert!(side == Side::Reader || others == 1, "a writer is alone");
                     most = most.max(count);
                     mine.fetch_sub(1, Ordering::SeqCst);
                     turns.end(side).await;
@@ -115,8 +116,8 @@ pub(crate) async fn main() {
     in_turn(&turns).await;
 }
 
-/// Those who come while somebody reads go on in the order in which they have come: neighbouring
-/// readers together, writers alone.
+/// Tasks that arrive during a read go on in the order of arrival: neighbouring readers together,
+/// writers alone.
 async fn in_turn(turns: &ReadersWriters) {
     use Side::{Reader, Writer};
     let log = RefCell::new(Vec::new());

@@ -1,10 +1,11 @@
-//! Records how often operations on a class of objects miss the caches: a line for every fifth of a
+//! Records the cache misses of operations on a class of objects: a line for every fifth of a
 //! millisecond, with nanoseconds, operations so far, misses so far.
 //!
 //! In the first half of the time each task has an object of its own; in the second half all tasks
-//! share some. An operation counts as a miss if another worker has used its object since this one
-//! did: then the object's line has to come from there, and that is all that moves here. The policy
-//! of objects is tested with such a trace, as few machines let a process count its misses.
+//! share some. An operation counts as a miss if another worker has used its object since this
+//! worker did: then the object's line must come from there, and no other data move here. Such a
+//! trace is a test input for the policy of objects, because few machines let a process count its
+//! misses.
 //!
 //! ```sh
 //! cargo run --release --example record_misses
@@ -20,10 +21,10 @@ const TASKS: usize = 16;
 const LINES: u32 = 100;
 const BETWEEN: Duration = Duration::from_micros(200);
 
-/// What one object knows: how many operations there were, and which thread has made the last one.
+/// An object's state: the number of its operations, and the thread of the last one.
 type Cell = (u64, Option<std::thread::ThreadId>);
 
-/// What all tasks have done. Each worker adds to a place of its own.
+/// The counts of all tasks. Each worker has a place of its own.
 #[derive(Default)]
 #[repr(align(128))]
 struct Count {
@@ -61,7 +62,7 @@ fn main() {
             })
         })
         .collect();
-    // What is not steady yet is not recorded.
+    // Skips the time until the rates are steady.
     std::thread::sleep(Duration::from_millis(100));
     let total = |of: fn(&Count) -> &AtomicU64| -> u64 {
         counts.iter().map(|count| of(count).load(Ordering::Relaxed)).sum()

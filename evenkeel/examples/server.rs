@@ -1,9 +1,9 @@
-//! A server task: a task that lives inside a monitor, and says by `accept!` whose call comes next.
+//! A server task: it lives inside a monitor, and chooses the next call by `accept!`.
 //!
-//! What is to be done within a call is done by the caller, and what can wait is done by the server
-//! after it, between calls. A clause is open only while its call can be served: until then its
-//! callers stay in the queue. The server ends by accepting the `End`, once nothing is left to
-//! print; it leaves first, and whoever has waited for the end comes in after it.
+//! The caller does the work that belongs to its call, and the server does the rest between calls. A
+//! clause is open only while its call can be served: until then its callers stay in the queue. When
+//! nothing is left to print, the server accepts the `End`; it leaves first, and the task that
+//! waited for the end then enters.
 //!
 //! Source: the `_Task` and `_Accept` of µC++ (Buhr et al., "µC++: Concurrency in the
 //! Object-oriented Language C++", 1992), and the `waitfor` for a destructor of C∀.
@@ -15,7 +15,7 @@ use evenkeel::{accept, yield_now};
 use std::collections::VecDeque;
 use std::sync::LazyLock;
 
-/// How many jobs the printer has room for.
+/// The capacity of the printer, in jobs.
 const ROOM: usize = 3;
 
 #[derive(Clone, Copy, Entry)]
@@ -32,7 +32,7 @@ struct Printer {
 
 static PRINTER: LazyLock<Monitor<Printer>> = LazyLock::new(Monitor::default);
 
-/// Gives the number of the job.
+/// Returns the number of the job.
 async fn submit(text: String) -> usize {
     let body = async |mut printer: Held<&Monitor<Printer>>| {
         assert!(printer.jobs.len() < ROOM, "the clause was open");
@@ -50,7 +50,7 @@ async fn serve(mut printer: Held<&Monitor<Printer>>) {
             End, if printer.jobs.is_empty() => { break };
             else, if !printer.jobs.is_empty() => {
                 let job = printer.jobs.pop_front().expect("there is one");
-                // To print takes a while.
+                // Printing takes a while.
                 yield_now().await;
                 printer.printed.push(job);
             }
@@ -60,8 +60,8 @@ async fn serve(mut printer: Held<&Monitor<Printer>>) {
 
 #[evenkeel::main]
 pub(crate) async fn main() {
-    // The server is inside before anybody else can be.
-    let held = PRINTER.try_enter().expect("nobody has entered yet");
+    // The server enters before any client.
+    let held = PRINTER.try_enter().expect("no task has entered yet");
     let server = evenkeel::spawn(serve(held));
     let clients = ["Ada", "Barbara", "Edsger", "Tony"].map(|name| {
         evenkeel::spawn(async move {

@@ -1,21 +1,21 @@
-//! Every case of what monitors, conditions, external scheduling, tasks and coroutines do in C∀ and
-//! µC++, and where it is tested; or why it does not exist here.
+//! The cases of monitors, conditions, external scheduling, tasks and coroutines in C∀ and µC++,
+//! each with its test, or the reason why it does not exist here.
 //!
 //! A to E are from the sources and tests of C∀: entry, internal scheduling, external scheduling,
 //! tasks, coroutines. F is what C∀ has besides: other locks, channels, futures, selection among
-//! them, actors. G is what futures need, which can be dropped where a thread cannot. H is from
-//! µC++'s reference manual.
+//! them, actors. G is the special case of futures, which can be dropped where a thread cannot. H is
+//! from µC++'s reference manual.
 
 use self::Place::{Absent, Docs, Test};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Where a case is.
+/// The place of a case.
 enum Place {
     /// This function of this file of `tests` tests it.
     Test(&'static str, &'static str),
-    /// It is refused by the compiler, as an example shows that has this line in this file of `src`.
+    /// The compiler refuses it, as shown by an example with this line in this file of `src`.
     Docs(&'static str, &'static str),
     /// It does not exist, for this reason.
     Absent(&'static str),
@@ -44,7 +44,7 @@ const SELECTION: &str =
 const CHANNELS: &str = "channels are another matter than monitors";
 const FUTURES: &str = "Rust's futures are another thing than C∀'s, which are single results";
 
-/// The cases, some of which are in several places.
+/// The cases; some have several places.
 const CASES: &[(&str, &[Place])] = &[
     // Entry.
     ("A1", &[Test(ENTRY, "a1_reentrant_entry")]),
@@ -70,7 +70,7 @@ const CASES: &[(&str, &[Place])] = &[
     (
         "A9",
         &[Absent(
-            "a constructor is a function like any other, and what it makes is in nobody else's reach",
+            "a constructor is a function like any other, and no other task can reach its result",
         )],
     ),
     (
@@ -211,7 +211,7 @@ const CASES: &[(&str, &[Place])] = &[
         )],
     ),
     ("E14", &[Test(COROUTINE, "e14_a_task_that_cancels_itself_gives_the_exception_to_its_joiner")]),
-    // Other locks, channels, selection; actors, which are told to end by their mailboxes, not by a
+    // Other locks, channels, selection; actors, which end by an order to their mailboxes, not by a
     // special message.
     ("F1", &[Absent("a condition belongs to monitors, and there is one kind of them")]),
     ("F2", &[Test(TIME, "f2_signals_at_the_deadline")]),
@@ -332,7 +332,7 @@ const CASES: &[(&str, &[Place])] = &[
     ("H11", &[Docs("coroutine/frame.rs", "scope.spawn(|| coroutine.resume(()));")]),
 ];
 
-/// How many cases there are of each letter, and which numbers have none.
+/// The number of cases of each letter, and the numbers without a case.
 const NUMBERS: [(char, usize, &[usize]); 8] = [
     ('A', 13, &[]),
     ('B', 23, &[14, 19]),
@@ -373,7 +373,7 @@ fn every_case_is_where_it_is_said_to_be() {
                     let text = read("src", file);
                     let at =
                         text.find(line).unwrap_or_else(|| panic!("{case}: no {line} in {file}"));
-                    // The line that begins the example is just above it, or just below.
+                    // The line that begins the example is just above, or just below.
                     let around =
                         &text.as_bytes()[at.saturating_sub(300)..(at + 200).min(text.len())];
                     let around = String::from_utf8_lossy(around);
@@ -385,7 +385,7 @@ fn every_case_is_where_it_is_said_to_be() {
     }
 }
 
-/// What has a case's name is in the list, so that a new test is not left out of it.
+/// The list contains every test with a case's name, so that no new test is left out.
 #[test]
 fn every_test_of_a_case_is_in_the_list() {
     let files = [

@@ -1,13 +1,13 @@
-//! Coroutines: the behaviours that C∀'s coroutines have, by their names in its tests; misuse;
-//! panics; drops; nesting; threads.
+//! Coroutines: the behaviours of C∀'s coroutines, by their names in its tests; misuse; panics;
+//! drops; nesting; threads.
 //!
-//! What Rust makes impossible, or another thing:
-//! - E8, a suspend outside of any resume: a suspender comes with a body. One that escapes from it
+//! Differences that follow from Rust:
+//! - E8, a suspend outside of any resume: a suspender comes with a body. An escaped suspender
 //!   panics where it is used (`e8_*`).
-//! - E11 and E12, non-local exceptions: there are none. An input that is a `Result`, with `?` at
-//!   the suspension, is the same: it is delivered where the body allows it, and nowhere else.
-//! - A second task that resumes a coroutine which is active on another one: resuming borrows
-//!   exclusively, and a documentation test of `Coroutine` shows that this does not compile.
+//! - E11 and E12, non-local exceptions: there are none. An input of type `Result`, with `?` at the
+//!   suspension, is equivalent: it arrives where the body allows it, and nowhere else.
+//! - A second task that resumes a coroutine active on another task: resuming borrows exclusively,
+//!   and a documentation test of `Coroutine` shows that this does not compile.
 
 use common::watchdog::watchdog;
 use evenkeel::coroutine::{
@@ -38,7 +38,7 @@ fn runtime(workers: usize) -> Runtime {
     Builder::new().workers(workers).build().expect("the runtime starts")
 }
 
-/// What a panic says.
+/// The message of the panic of `f`.
 fn message<R>(f: impl FnOnce() -> R) -> String {
     let panic = catch_unwind(AssertUnwindSafe(f)).err().expect("it panics");
     match panic.downcast::<String>() {
@@ -47,7 +47,7 @@ fn message<R>(f: impl FnOnce() -> R) -> String {
     }
 }
 
-/// Notes in a list when it is dropped.
+/// Records its drop in a list.
 struct Noted<'a>(&'a RefCell<Vec<&'static str>>, &'static str);
 
 impl Drop for Noted<'_> {
@@ -126,7 +126,7 @@ fn e3_line_formatter_ends_its_line_when_it_is_dropped() {
             }
         };
         let mut formatter = Box::pin(Coroutine::new(body));
-        // Primed: the first step takes it to where it wants a character.
+        // Primed: the first step takes it to the point where it waits for a character.
         formatter.resume(' ');
         for c in ('a'..='z').cycle().take(chars) {
             formatter.resume(c);
@@ -244,7 +244,7 @@ fn e8_a_suspender_that_escapes_is_useless() {
     let mut escaped = escape.resume(0).complete().expect("the suspender");
     let said = message(|| evenkeel::block_on(escaped.suspend(1)));
     assert!(said.contains("where its coroutine is not making a step"), "{said}");
-    // Neither in its own coroutine's place, nor in the body of one with other types.
+    // A suspender works neither in its own coroutine's place, nor in a body with other types.
     drop(escape);
     let mut other =
         pin!(Coroutine::new(async move |mut suspender: Suspender<String, String>, s| {
@@ -260,7 +260,7 @@ fn e8_a_suspender_that_escapes_is_useless() {
 #[test]
 fn e10_a_body_publishes_itself_after_it_is_suspended() {
     const HOPS: usize = 1_000;
-    /// The one who resumes it, or nobody: the journey is over.
+    /// Shared by the two resumers; `None` means that the journey is over.
     struct Shared {
         waiting: Semaphore<Option<Traveller>>,
         running: AtomicBool,
@@ -319,7 +319,7 @@ fn e10_a_body_publishes_itself_after_it_is_suspended() {
 #[test]
 fn e11_an_exception_goes_out_through_nested_coroutines() {
     type Level = LocalBoxCoroutine<'static, Result<(), u32>, (), Result<(), u32>>;
-    /// Passes what it is resumed with on to the one below, and raises what comes back, plus one.
+    /// Passes its input to the level below, and raises that level's result, plus one.
     fn level(below: Option<Level>) -> Level {
         Coroutine::new(async move |mut suspender: Suspender<Result<(), u32>, ()>, first| {
             let mut below = below;
@@ -352,7 +352,7 @@ fn e12_exceptions_that_are_resumed_drive_fibonacci() {
     let mut fibonacci = pin!(Coroutine::new(async |mut suspender, mut event: Result<(), Next>| {
         let (mut a, mut b) = (0, 1);
         loop {
-            // The handler: it changes the state and goes on where the exception was raised.
+            // The handler: it changes the state and resumes where the exception was raised.
             if let Err(Next) = event {
                 (a, b) = (b, a + b);
             }
@@ -408,7 +408,7 @@ fn a_body_that_has_not_begun_runs_nothing_and_is_dropped() {
     let captured = Noted(&log, "captured");
     let coroutine = Coroutine::new(async move |_: Suspender<(), ()>, ()| {
         let _captured = &captured;
-        unreachable!("nobody resumes it");
+        unreachable!("it is never resumed");
     });
     assert_eq!(coroutine.phase(), Phase::New);
     drop(coroutine);
@@ -573,7 +573,7 @@ fn a_waker_from_inside_outlives_everything() {
     });
     assert_eq!(counting.0.load(Ordering::Acquire), 2);
     assert_eq!(Arc::strong_count(&counting), 1);
-    // Of a plain resume it is one that does nothing.
+    // A plain resume has a waker that does nothing.
     let mut plain = pin!(Coroutine::new(async |_: Suspender<(), ()>, ()| {
         poll_fn(|context| Poll::Ready(context.waker().clone())).await
     }));
@@ -593,8 +593,8 @@ fn an_inner_coroutine_suspends_the_outer_one_of_the_same_types() {
         let Step::Yielded(n) = inner.resume_async(first + 1).await else { unreachable!() };
         inner.resume_async(n + 1).await.complete().unwrap()
     }));
-    // 1 goes in, 2 to the inner one, 3 out of both; 10 in to the inner one, 11 out of it, 12 in, 13
-    // out of both.
+    // The outer body receives 1; the inner one receives 2, and 3 leaves both. The inner one
+    // receives 10, yields 11, receives 12, and 13 leaves both.
     assert_eq!(outer.resume(1), Step::Yielded(3));
     assert_eq!(outer.resume(10), Step::Complete(13));
 }
@@ -632,7 +632,7 @@ fn swapped_suspenders_suspend_their_own_coroutines() {
 
 #[test]
 fn chains_of_coroutines_suspend_through_all_of_them() {
-    /// Resumes another one within itself, down to the last, which suspends the first.
+    /// Nests resumes down to the last coroutine, which suspends the first.
     fn nest<'a>(
         depth: u32,
         first: &'a mut Suspender<u32, u32>,
@@ -656,7 +656,7 @@ fn chains_of_coroutines_suspend_through_all_of_them() {
 
 #[test]
 fn a_suspension_may_race_with_something_else() {
-    // The other is ready first: no output is offered.
+    // The other future is ready first: no output is offered.
     let mut coroutine = pin!(Coroutine::new(async |mut suspender: Suspender<u32, u32>, _: u32| {
         {
             let mut suspension = suspender.suspend(1);
@@ -667,7 +667,7 @@ fn a_suspension_may_race_with_something_else() {
     }));
     assert_eq!(coroutine.resume(0), Step::Yielded(2));
     assert_eq!(coroutine.resume(3), Step::Complete(3));
-    // It is given up in a later step: what that was begun with is dropped, and not taken for an
+    // A later step gives the suspension up: the input of that step is dropped, and not taken for an
     // answer.
     let gate = Semaphore::new(0);
     let mut coroutine = pin!(Coroutine::new(async |mut suspender: Suspender<u32, u32>, _: u32| {
@@ -712,7 +712,7 @@ fn forgotten_parts_do_no_harm() {
     let mut context = Context::from_waker(Waker::noop());
     let mut waits = Coroutine::new(async |_: Suspender<(), ()>, ()| pending::<()>().await).boxed();
     assert!(pin!(waits.resume_async(())).poll(&mut context).is_pending());
-    // A step has no destructor, so to be dropped and to be forgotten are one.
+    // A step has no destructor, so dropping and forgetting it are the same.
     drop(waits);
 }
 

@@ -1,4 +1,4 @@
-//! Workers that find themselves on one hardware thread go apart.
+//! Two workers on one hardware thread move apart.
 #![cfg(target_os = "linux")]
 
 use evenkeel::Builder;
@@ -11,14 +11,14 @@ fn two_workers_on_one_core_go_apart() {
     let allowed = sched_getaffinity(None).unwrap();
     let Some(first) = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)) else { unreachable!() };
     if allowed.count() < 2 {
-        // They have nowhere to go.
+        // There is no second hardware thread.
         return;
     }
     let runtime = Builder::new().workers(2).build().unwrap();
     let mut one = CpuSet::new();
     one.set(first);
     let deadline = Instant::now() + Duration::from_secs(60);
-    // The system may put them apart before they look: then again.
+    // The system may separate them before they check: then try again.
     while runtime.metrics().sum(|processor| processor.moves) == 0 {
         assert!(Instant::now() < deadline, "neither has moved");
         runtime.handle().broadcast(|_| sched_setaffinity(None, &one).unwrap());
@@ -29,7 +29,7 @@ fn two_workers_on_one_core_go_apart() {
             }
         });
     }
-    // Where they may run is what it was.
+    // Their affinity masks are unchanged.
     let masks = runtime.handle().broadcast(|_| sched_getaffinity(None).unwrap());
     assert_eq!(masks, [allowed, allowed]);
 }

@@ -1,4 +1,4 @@
-//! Deadlocks that are told of, and waits that are none.
+//! Deadlocks that are reported, and waits that are no deadlocks.
 
 #![cfg(any(debug_assertions, feature = "detect"))]
 
@@ -17,7 +17,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use watchdog::watchdog;
 
-/// A runtime, and what it is told of.
+/// A runtime, and the deadlocks that its hook receives.
 fn runtime(workers: usize) -> (Runtime, Receiver<Deadlock>) {
     let (sender, receiver) = mpsc::channel();
     let hook = move |deadlock: &Deadlock| {
@@ -37,7 +37,7 @@ fn spawn<T: Send + 'static>(
     task.expect("it has been spawned")
 }
 
-/// A place where so many wait for each other, without a wait that is known.
+/// A place where a number of tasks meet, by a wait that the graph does not know.
 #[derive(Clone, Default)]
 struct Meeting(Arc<AtomicUsize>);
 
@@ -54,7 +54,7 @@ impl Meeting {
     }
 }
 
-/// A call.
+/// An operation to call.
 #[derive(Clone, Copy)]
 struct Op;
 
@@ -72,15 +72,15 @@ fn names(deadlock: &Deadlock) -> Vec<&str> {
     names
 }
 
-/// Whether a deadlock of a task of this name is there.
+/// Whether a deadlock with a task of this name is present.
 fn is_there(name: &str) -> bool {
     detect::deadlocks()
         .iter()
         .any(|deadlock| deadlock.links.iter().any(|link| link.waiter.name() == Some(name)))
 }
 
-/// Waits until all tasks are over, and asserts that there has been no deadlock but those that have
-/// been received.
+/// Waits until all tasks have ended, and asserts that there was no deadlock beyond the received
+/// ones.
 fn end<T>(runtime: Runtime, reports: &Receiver<Deadlock>, tasks: Vec<JoinHandle<T>>) {
     runtime.block_on(async {
         for task in tasks {
@@ -145,7 +145,7 @@ fn who_waits_behind_a_deadlock_is_not_told_of() {
     let right = spawn(&runtime, "front right", enter_both(monitors.clone(), 1, meeting));
     assert_eq!(reports.recv().unwrap().links.len(), 2);
     let behind = spawn(&runtime, "behind", async move { drop(monitors[0].enter().await) });
-    // The joiner waits behind too.
+    // The joiner also waits behind the deadlock.
     let joiner = spawn(&runtime, "joiner", async move { drop(behind.await) });
     let again: Vec<_> = (0..10).map(|_| runtime.spawn(yield_now())).collect();
     runtime.block_on(async {
@@ -153,7 +153,7 @@ fn who_waits_behind_a_deadlock_is_not_told_of() {
             task.await.unwrap();
         }
     });
-    // A wake for nothing is no news.
+    // A spurious wake is no news.
     left.task().unpark();
     runtime.block_on(async { evenkeel::spawn(yield_now()).await.unwrap() });
     assert!(!is_there("behind") && !is_there("joiner"));
@@ -231,8 +231,8 @@ fn a_bulk_entry_that_has_half_of_its_set() {
     end(runtime, &reports, vec![single, bulk]);
 }
 
-/// One part of a pair has been left, and is reserved for a waiter with the other one, whose holder
-/// wants the former back.
+/// The holder of a signalled pair has left one part, which is reserved for the waiter. It keeps the
+/// other part, and enters the first again.
 #[test]
 fn a_part_holder_that_enters_what_is_reserved() {
     let _dog = watchdog();
@@ -263,7 +263,7 @@ fn a_part_holder_that_enters_what_is_reserved() {
     }
 }
 
-/// Two that hold one each and extend by the other's: one waits, the other is refused.
+/// Two tasks hold one monitor each and extend by the other's: one waits, the other is refused.
 #[test]
 fn an_extension_waits_for_a_task_that_waits_for_it() {
     let _dog = watchdog();
@@ -282,7 +282,7 @@ fn an_extension_waits_for_a_task_that_waits_for_it() {
         meeting.of(2).await;
         yield_now().await;
         let held = Held::extend(held, &monitors[0]).await.expect_err("it must not wait");
-        // By an entry beside its hold it may.
+        // A separate entry, beside its hold, may wait.
         let _first = monitors[0].enter().await;
         drop(held);
     });
@@ -311,7 +311,7 @@ fn tasks_that_join_each_other() {
         })
         .collect();
     let aborts: Vec<_> = tasks.iter().map(JoinHandle::id).collect();
-    // Each gets the handle of the other.
+    // Each receives the handle of the other.
     for (place, task) in handles.iter().rev().zip(tasks) {
         *place.lock().unwrap() = Some(task);
     }
@@ -372,7 +372,7 @@ fn who_joins_a_task_that_it_has_signalled_and_keeps_out() {
     end(runtime, &reports, vec![signaller]);
 }
 
-/// The signal went to another one first, which has given up its wait.
+/// The signal first went to another waiter, which has given up its wait.
 #[test]
 fn who_joins_a_task_that_a_signal_has_gone_on_to() {
     let _dog = watchdog();
@@ -419,7 +419,7 @@ fn a_future_that_has_been_let_in_and_is_not_polled() {
         let mut entry = pin!(monitor.enter());
         let polled = futures::poll!(entry.as_mut());
         assert!(polled.is_pending());
-        // The entry is given the monitor meanwhile, and keeps this one out.
+        // Meanwhile the first entry is granted the monitor, and keeps this one out.
         drop(monitor.enter().await);
         drop(entry.await);
     });
@@ -454,7 +454,8 @@ fn a_wait_for_either_of_two_is_stuck_when_both_are() {
             drop(monitors[0].enter().await);
         })
     });
-    // The first of the others waits in a circle with one wait of the choosy one, which is none.
+    // The first of the others is in a circle with one of the choosy task's two waits, which is no
+    // deadlock.
     for _ in 0..100 {
         runtime.block_on(async { evenkeel::spawn(yield_now()).await.unwrap() });
     }
@@ -487,14 +488,14 @@ fn semaphores_as_locks_crosswise() {
     let deadlock = reports.recv().unwrap();
     assert_eq!(names(&deadlock), ["permit 0", "permit 1"]);
     assert!(deadlock.to_string().contains("for a permit of the semaphore (made at "));
-    // What a task had taken is not given back by its end.
+    // The end of a task does not give its permit back.
     drop(tasks);
     drop(runtime);
     assert!(!is_there("permit 0"));
     assert!(reports.try_recv().is_err());
 }
 
-/// The taker has given a permit back before, but another task is about to give this one.
+/// The taker once gave a permit back itself, but another task is about to give this one.
 #[test]
 fn a_semaphore_whose_taker_once_gave_its_permit_back_is_no_lock() {
     let _dog = watchdog();
@@ -524,7 +525,7 @@ fn a_semaphore_whose_taker_once_gave_its_permit_back_is_no_lock() {
         while semaphore.waiting() == 0 {
             yield_now().await;
         }
-        // By now the others wait for each other, as far as the graph says.
+        // By now the others wait for each other, according to the graph.
         sleep(Duration::from_millis(20)).await;
         semaphore.release();
     });
@@ -593,7 +594,7 @@ fn a_branch_of_the_same_task_is_a_way_out() {
         };
         let entrant = async { drop(monitor.enter().await) };
         join(entrant, leaver).await;
-        // A channel of somebody else's, beside an entry.
+        // A foreign channel, beside an entry.
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let monitor = Arc::new(Monitor::new(0));
         let held = monitor.enter().await;
@@ -714,7 +715,7 @@ fn a_hold_that_goes_elsewhere_is_out_of_account_from_then_on() {
     let task = runtime.spawn(async move {
         for _ in 0..3 {
             sender.send(monitor.enter().await).await.unwrap();
-            // The first time, so that nobody waits yet.
+            // Before any other task waits.
             while monitor.try_enter().is_none() {
                 yield_now().await;
             }
@@ -746,7 +747,7 @@ fn threads_and_closures_that_block() {
     assert!(matches!(outsider.unwrap().waiter, Waiter::Thread { .. }));
     assert!(deadlock.links.iter().any(|link| link.waiter.id() == id));
     assert!(deadlock.to_string().contains("thread \"outsider\""), "{deadlock}");
-    // Neither can be aborted: the process ends with them.
+    // Neither can be aborted: both last until the process ends.
     assert!(reports.try_recv().is_err());
     std::mem::forget((closure, thread, runtime));
 }

@@ -1,5 +1,5 @@
-//! Runs that a seed determines: the same order for the same seed, all orders for all seeds, and
-//! what fails a run.
+//! Runs that a seed determines: the same order for the same seed, all orders over all seeds, and
+//! the ways in which a run fails.
 
 #[path = "common/unwinds.rs"]
 mod unwinds;
@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use unwinds::Unwinds;
 
-/// What happened, in order.
+/// The events, in order.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<Vec<String>>>);
 
@@ -31,7 +31,7 @@ impl Notes {
     }
 }
 
-/// Notes that it has been dropped.
+/// Records its drop.
 struct Noted(Notes, String);
 
 impl Drop for Noted {
@@ -98,7 +98,7 @@ fn a_seed_gives_the_same_steps_a_hundred_times_and_other_seeds_give_others() {
     assert_eq!(others.len(), 50);
 }
 
-/// A pinned result: what is changed here changes what every seed stands for.
+/// A pinned result: a change here changes the meaning of every seed.
 #[test]
 fn a_seed_means_the_same_on_every_machine() {
     let order = |seed| {
@@ -321,7 +321,7 @@ fn a_program_that_goes_round_in_a_circle_is_ended() {
     let failure =
         failure.map(|finished: evenkeel::deterministic::Finished<()>| finished.steps).unwrap_err();
     assert!(matches!(failure.cause, Cause::TooLong { steps: 1_000, .. }), "{failure}");
-    // The same with a clock that goes on.
+    // The same with a clock that advances.
     let failure = Options::new(5).max_steps(1_000).run(async {
         drop(spawn(async {
             loop {
@@ -395,7 +395,7 @@ fn what_a_run_leaves_behind_is_dropped_by_its_end() {
     let notes = Notes::default();
     let own = notes.clone();
     let handle = run(9, async move {
-        drop(spawn(waits(Noted(own.clone(), "nobody's".to_owned()))));
+        drop(spawn(waits(Noted(own.clone(), "unowned".to_owned()))));
         yield_now().await;
         let late = spawn(waits(Noted(own, "joined too late".to_owned())));
         Some(late)

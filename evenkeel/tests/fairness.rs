@@ -63,8 +63,8 @@ impl Pair {
     }
 }
 
-/// Runs four greedy pairs and a light one until the light pair has had `turns` turns, and gives the
-/// most turns that a greedy pair has had.
+/// Runs four greedy pairs and a light one until the light pair has had `turns` turns. Returns the
+/// most turns of a greedy pair.
 fn greedy_turns(workers: usize, turns: usize) -> usize {
     let runtime = runtime(workers);
     let stop = Arc::new(AtomicBool::new(false));
@@ -88,7 +88,7 @@ fn greedy_pairs_and_a_light_pair_get_the_same_number_of_turns() {
 #[test]
 fn greedy_pairs_do_not_starve_a_light_pair_on_two_workers() {
     let _watchdog = watchdog();
-    // Each worker may lose its core to the other for some time slices.
+    // Each worker may lose its core to the other for several time slices.
     let most = greedy_turns(2, 100_000);
     assert!(most < 100_000 * 20, "a greedy pair had {most}");
 }

@@ -1,5 +1,5 @@
-//! Objects whose class decides by measurement have homes from the beginning, and are entered there
-//! when that is the better way.
+//! Objects of a class that chooses by measurement have homes from the beginning, and are entered
+//! there when that is faster.
 
 use evenkeel::object::{self, Mode, Object, Placement, enter_all, enter2};
 use evenkeel::{Builder, spawn};
@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// After so long a class that has not tried a way never will.
+/// A class that has not tried a way by then never will.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Has so many tasks use `objects` until `done` says so, and gives the number of operations.
+/// Has `tasks` tasks use `objects` until `done` returns true, and returns the number of operations.
 async fn use_until(objects: &Arc<[Object<u64>]>, tasks: usize, done: impl Fn() -> bool) -> u64 {
     let stop = Arc::new(AtomicBool::new(false));
     let tasks: Vec<_> = (0..tasks)
@@ -44,7 +44,7 @@ fn objects(placement: Placement) -> Arc<[Object<u64>]> {
     (0..4).map(|_| Object::new(0).placed("numbers", placement)).collect()
 }
 
-/// Each of the ways is tried while tasks enter, few or many, and no operation is lost on the way.
+/// The class tries each way while few or many tasks enter, and no operation is lost meanwhile.
 #[test]
 fn a_class_tries_each_way_while_it_is_used_and_its_objects_keep_their_homes() {
     for tasks in [2, 64] {
@@ -122,7 +122,7 @@ fn an_object_that_is_told_its_home_keeps_it_whatever_its_class_does() {
     });
 }
 
-/// The second of two, those of many, and those that do not wait are operations as all others are.
+/// The second of two objects, several at once, and entries that do not wait count like all others.
 #[test]
 fn every_entry_of_a_task_is_counted() {
     const ENTRIES: u64 = 100_000;
@@ -138,7 +138,7 @@ fn every_entry_of_a_task_is_counted() {
                 *other += 1;
             }
             for _ in 0..ENTRIES {
-                *tried.try_enter().unwrap().expect("nobody else is inside") += 1;
+                *tried.try_enter().unwrap().expect("no other task is inside") += 1;
             }
             for _ in 0..ENTRIES / 4 {
                 let all: Vec<_> = many.iter().collect();
@@ -150,7 +150,7 @@ fn every_entry_of_a_task_is_counted() {
         assert_eq!(classes.len(), 5);
         for class in classes.iter().filter(|class| &*class.name != "unnamed") {
             let (counted, name) = (class.operations, &class.name);
-            // One in 64 counts as many.
+            // One in 64 stands for 64.
             assert!((ENTRIES / 2..ENTRIES * 2).contains(&counted), "{name}: {counted}");
         }
     });

@@ -1,5 +1,5 @@
-//! Travel keeps the promise of fairness: visitors are ready tasks like others, and nobody waits for
-//! ever for a home that has much to do.
+//! Travel keeps the promise of fairness: visitors are ready tasks like others, and no task waits
+//! for ever for a busy home.
 
 use common::objects::{at, in_place, runtime};
 use common::until::until;
@@ -18,7 +18,7 @@ mod common {
     pub(crate) mod watchdog;
 }
 
-/// Tasks of one kind, which go on until they are told to stop, and the turns that each has had.
+/// Tasks of one kind, which go on until they are told to stop, and the turns of each.
 struct Players {
     turns: Vec<Arc<AtomicUsize>>,
     tasks: Vec<JoinHandle<()>>,
@@ -90,7 +90,7 @@ fn objects(runtime: &Runtime, workers: usize, home: bool) -> Vec<Object<usize>> 
     (0..workers).map(object).collect()
 }
 
-/// How often a future is polled.
+/// Counts the polls of a future.
 async fn polled<F: Future>(future: F, polls: &AtomicUsize) -> F::Output {
     let mut future = pin!(future);
     poll_fn(|cx| {
@@ -100,7 +100,7 @@ async fn polled<F: Future>(future: F, polls: &AtomicUsize) -> F::Output {
     .await
 }
 
-/// On one worker turns are counted exactly, by the light task itself: a turn is a poll.
+/// On one worker the light task itself counts turns exactly: a turn is a poll.
 #[test]
 fn a_light_task_beside_visitors_without_end() {
     const TURNS: usize = 2_000;
@@ -139,7 +139,7 @@ fn a_light_task_beside_visitors_without_end() {
     }
 }
 
-/// Time stands there, so a turn is over after some operations.
+/// Time stands still there, so a number of operations ends a turn.
 #[test]
 fn in_a_deterministic_run_operations_are_counted() {
     const TURNS: usize = 100;
@@ -189,12 +189,12 @@ fn visitors_beside_a_task_that_yields_without_end() {
         let most = block_on(visitor).expect("the task ends well");
         stop.store(true, Ordering::Relaxed);
         greedy.join();
-        // Now and then an operation is a turn too.
+        // Now and then an operation is also a turn.
         assert!(most <= TURNS * 2 + 2, "a greedy task had {most}");
     }
 }
 
-/// From home to home and back: everybody gets turns without end, on more workers than one.
+/// From home to home and back, on several workers: every task has turns without end.
 #[test]
 fn all_of_them_on_several_workers() {
     const TURNS: usize = 500;
@@ -216,7 +216,7 @@ fn all_of_them_on_several_workers() {
     }
 }
 
-/// Threads get in beside tasks that are inside of the object all the time, and tasks beside such
+/// Threads enter beside tasks that are inside the object all the time, and tasks beside such
 /// threads.
 #[test]
 fn threads_beside_tasks() {

@@ -1,4 +1,4 @@
-//! What an object takes beside its value, counted at the allocator.
+//! The memory of an object beside its value, counted at the allocator.
 
 #![allow(unsafe_code, reason = "an allocator that counts")]
 
@@ -8,7 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    /// What the thread has allocated and not freed, in bytes.
+    /// The bytes that the thread has allocated and not freed.
     static BYTES: Cell<isize> = const { Cell::new(0) };
 }
 
@@ -18,7 +18,7 @@ fn count(bytes: isize) {
 
 struct Counting;
 
-// SAFETY: it is the system's allocator; the count is a thread-local without a destructor, which
+// SAFETY: this is the system's allocator; the count is a thread-local without a destructor, which
 // allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -44,7 +44,7 @@ const BAR: isize = 32;
 
 const OBJECTS: usize = 1_000_000;
 
-/// Makes a million objects, and gives what one takes beside its value and its handle.
+/// Makes a million objects, and returns the bytes of each beside its value and its handle.
 fn beside<T>(value: impl Fn(usize) -> T, check: impl Fn(&[Object<T>])) -> isize {
     let mut objects = Vec::with_capacity(OBJECTS);
     let before = BYTES.get();
@@ -58,10 +58,10 @@ fn beside<T>(value: impl Fn(usize) -> T, check: impl Fn(&[Object<T>])) -> isize 
     taken / OBJECTS as isize - size_of::<T>() as isize
 }
 
-/// Objects that nobody waits for have no line, which is made when somebody does.
+/// Objects without waiters have no line; the first waiter makes one.
 #[test]
 fn of_a_million_objects() {
-    // What the thread and the class need once.
+    // Allocates what the thread and the class need once.
     block_on(async { Object::new(()).with(|()| ()).await.unwrap() });
     Object::new(()).call_blocking(|()| ()).unwrap();
     let enter = |objects: &[Object<u64>]| {
@@ -78,7 +78,7 @@ fn of_a_million_objects() {
     }
 }
 
-/// Of a runtime, in place and at homes: the same.
+/// Objects of a runtime, in place and at homes, take the same.
 #[test]
 fn of_a_million_objects_of_a_runtime() {
     let runtime = Builder::new().workers(2).build().expect("the runtime starts");
@@ -98,7 +98,7 @@ fn of_a_million_objects_of_a_runtime() {
     }
 }
 
-/// An entry lies in the task that travels.
+/// An entry lies in the travelling task.
 #[test]
 fn of_an_entry() {
     let object = Object::new(0_u64);

@@ -1,4 +1,4 @@
-//! A worker whose objects keep it busy gives some of them to one that has less to do.
+//! A worker kept busy by its objects gives some of them to a less busy one.
 
 use evenkeel::object::{self, Object, Placement};
 use evenkeel::{Builder, spawn, yield_now};
@@ -6,17 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// After so long a worker that has given nothing away never will.
+/// A worker that has given nothing away by then never will.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Objects of which each has its home at one of two workers, those of worker 0 first.
+/// Objects with homes at two workers; those of worker 0 come first.
 fn objects(count: usize) -> (Vec<Object<u64>>, Vec<Object<u64>>) {
     let all: Vec<_> =
         (0..count).map(|_| Object::new(0).placed("numbers", Placement::Home)).collect();
     all.into_iter().partition(|object| object.home() == Some(0))
 }
 
-/// Has tasks use `objects` until `done` says so, and gives the number of operations.
+/// Has tasks use `objects` until `done` returns true, and returns the number of operations.
 async fn use_until(objects: &Arc<Vec<Object<u64>>>, done: impl Fn() -> bool) -> u64 {
     let stop = Arc::new(AtomicBool::new(false));
     let tasks: Vec<_> = (0..32)
@@ -28,7 +28,7 @@ async fn use_until(objects: &Arc<Vec<Object<u64>>>, done: impl Fn() -> bool) -> 
                     let object = &objects[(first + operations as usize) % objects.len()];
                     object
                         .with(|value| {
-                            // As long as a lookup in a directory.
+                            // About as long as a lookup in a directory.
                             (0..100).for_each(|n| *value = std::hint::black_box(*value ^ n ^ n));
                             *value += 1;
                         })
@@ -44,7 +44,7 @@ async fn use_until(objects: &Arc<Vec<Object<u64>>>, done: impl Fn() -> bool) -> 
     while !done() && start.elapsed() < LONG {
         evenkeel::time::sleep(Duration::from_millis(1)).await;
     }
-    // Now, before the work ends and with it what has been so.
+    // Read before the work, and with it the condition, ends.
     let is_done = start.elapsed() < LONG;
     stop.store(true, Ordering::Relaxed);
     let mut operations = 0;

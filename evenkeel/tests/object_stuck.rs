@@ -1,5 +1,4 @@
-//! Homes whose workers are stuck in something else: operations proceed elsewhere, and go home when
-//! the worker is back.
+//! Homes with stuck workers: operations proceed elsewhere, and go home when the worker is back.
 
 use common::objects::{at, comes_home, runtime, worker};
 use common::until::until;
@@ -43,7 +42,7 @@ impl Stuck {
     }
 }
 
-/// So many operations of a task, each of which says where it was.
+/// Spawns a task of `count` operations, each of which returns its worker.
 fn operations(runtime: &Runtime, object: &Object<u64>, count: u64) -> JoinHandle<Vec<usize>> {
     let object = object.clone();
     runtime.spawn(async move {
@@ -80,7 +79,7 @@ fn operations_proceed_elsewhere_and_come_home() {
     }
 }
 
-/// The worker is back while operations go on elsewhere.
+/// The worker returns while operations go on elsewhere.
 #[test]
 fn it_comes_back_in_the_midst_of_operations() {
     let _watchdog = watchdog();
@@ -100,7 +99,7 @@ fn it_comes_back_in_the_midst_of_operations() {
     block_on(task).expect("the task ends well");
 }
 
-/// With the home, all other workers but one; and then that one's objects too.
+/// The home and all other workers but one are stuck; that one's objects go on too.
 #[test]
 fn all_but_one_are_stuck() {
     let _watchdog = watchdog();
@@ -121,7 +120,7 @@ fn all_but_one_are_stuck() {
     }
 }
 
-/// The one worker is stuck: threads get in all the same.
+/// The only worker is stuck: threads still enter.
 #[test]
 fn threads_do_not_need_the_worker() {
     let _watchdog = watchdog();
@@ -139,7 +138,7 @@ fn threads_do_not_need_the_worker() {
     assert_eq!(object.call_blocking(|value| *value), Ok(300));
 }
 
-/// Tasks of another runtime have no home to go to.
+/// Tasks of another runtime do not travel to the home.
 #[test]
 fn another_runtime_does_not_need_the_worker() {
     let _watchdog = watchdog();
@@ -161,8 +160,7 @@ fn another_runtime_does_not_need_the_worker() {
     stuck.release();
 }
 
-/// A worker that is stuck inside the object itself keeps everybody out: that is what being inside
-/// means.
+/// A worker stuck inside the object itself keeps all others out, by the meaning of exclusion.
 #[test]
 fn stuck_inside() {
     let _watchdog = watchdog();
@@ -175,7 +173,7 @@ fn stuck_inside() {
             let operation = |value: &mut u64| {
                 begun.store(true, Ordering::Release);
                 until(|| open.load(Ordering::Acquire));
-                assert_eq!(*value, 0, "nobody has been inside");
+                assert_eq!(*value, 0, "no other task has been inside");
             };
             object.with(operation).await.unwrap();
         }

@@ -1,4 +1,4 @@
-//! Tasks beside workers that are all inside fork-join.
+//! Tasks while all workers are inside fork-join.
 
 #[cfg(target_os = "linux")]
 use common::until::until;
@@ -27,7 +27,7 @@ fn wait_for(flag: &AtomicBool) {
     }
 }
 
-/// A task that waits for its token and then sets the flag.
+/// Spawns a task that waits for its token and then sets the flag.
 fn sleeper(runtime: &Runtime, woken: &Arc<AtomicBool>) -> Task {
     let (cell, woken) = (Arc::new(OnceLock::new()), woken.clone());
     let own = cell.clone();
@@ -44,7 +44,7 @@ fn sleeper(runtime: &Runtime, woken: &Arc<AtomicBool>) -> Task {
     }
 }
 
-/// Has every worker wait inside fork-join for the flag; `once_away` is called when all are there.
+/// Has every worker wait inside fork-join for the flag; calls `once_away` when all are there.
 fn beside_busy_workers(
     runtime: &Runtime,
     workers: usize,
@@ -114,7 +114,7 @@ fn a_task_that_waits_when_its_worker_goes_away_runs_beside_it() {
         (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
     let all = Arc::new((begun, released, ran));
     let first = all.clone();
-    // While this is polled, a call and then a task come in.
+    // During this poll, first a call and then a task arrive.
     drop(runtime.spawn(async move {
         first.0.store(true, Ordering::Release);
         wait_for(&first.1);
@@ -131,7 +131,7 @@ fn a_task_that_waits_when_its_worker_goes_away_runs_beside_it() {
     });
 }
 
-/// The threads of this process that are called so.
+/// Counts the threads of this process with this name.
 #[cfg(target_os = "linux")]
 fn threads_called(name: &str) -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
@@ -154,7 +154,7 @@ fn the_thread_starts_when_it_is_needed_and_leaves_with_the_runtime() {
         beside_busy_workers(&runtime, 1, &ran, || {
             drop(runtime.spawn(async move { flag.store(true, Ordering::Release) }));
         });
-        // A list that others leave meanwhile may lack some.
+        // A list read while other threads exit may be incomplete.
         until(|| threads_called("lazy-relief") == 1);
     }
     assert!(runtime.shutdown(Shutdown::Drain).is_clean());
@@ -176,7 +176,7 @@ fn a_runtime_without_a_relief_leaves_tasks_until_a_worker_is_back() {
         runtime.install(|| {
             task = Some(runtime.spawn(async move { flag.store(true, Ordering::Release) }));
             thread::sleep(Duration::from_millis(20));
-            assert!(!ran.load(Ordering::Acquire), "nobody could run it");
+            assert!(!ran.load(Ordering::Acquire), "no thread could run it");
         });
         runtime.block_on(task.unwrap()).unwrap();
         assert_eq!(runtime.metrics().relief, ProcessorMetrics::default());
@@ -205,7 +205,7 @@ fn what_a_task_forks_on_the_relief_runs_there() {
             let here =
                 (fork_join::is_worker(), fork_join::worker_index(), fork_join::worker_count());
             let name = thread::current().name().map(str::to_owned);
-            // One worker is about to be back.
+            // One worker is about to return.
             opened.store(true, Ordering::Release);
             let there = fork_join::join(fork_join::worker_index, fork_join::worker_index);
             let migrated = fork_join::join_context(|a| a.migrated(), |b| b.migrated());
@@ -218,7 +218,7 @@ fn what_a_task_forks_on_the_relief_runs_there() {
         assert_eq!(here, (false, None, 2));
         assert_eq!(name.as_deref(), Some("relieved-relief"));
         assert_eq!(there, (None, None));
-        // Whoever splits again where a half has changed workers would split without end.
+        // A program that splits again whenever a half has migrated would split without end.
         assert_eq!(migrated, (false, false));
         assert_eq!(awaited, (1, 2));
     });
@@ -293,7 +293,7 @@ fn a_lock_may_be_held_across_forks_on_the_relief_while_every_worker_waits_for_it
     }
 }
 
-/// Tasks that the relief has given birth to are aborted and counted like all others.
+/// Tasks spawned by the relief are aborted and counted like all others.
 #[test]
 fn a_runtime_ends_with_tasks_of_the_relief() {
     let _watchdog = watchdog();
@@ -318,8 +318,8 @@ fn a_runtime_ends_with_tasks_of_the_relief() {
     }
 }
 
-/// Splits until each worker has a part, and stays there until it is `over`; what a worker does with
-/// its part is `work`. `inside` counts the parts that have begun.
+/// Splits until each worker has a part, and stays there until it is `over`; each worker repeats
+/// `work` in its part. `inside` counts the parts that have begun.
 fn sort(parts: usize, inside: &AtomicUsize, over: &AtomicBool, work: fn()) {
     if parts > 1 {
         fork_join::join(
@@ -334,13 +334,13 @@ fn sort(parts: usize, inside: &AtomicUsize, over: &AtomicBool, work: fn()) {
     }
 }
 
-/// What a part of a sort may be: one long run, or forks and joins on and on.
+/// The work of a part: one long run, or repeated forks and joins.
 const WORK: [fn(); 2] = [std::hint::spin_loop, || {
     fork_join::join(std::hint::spin_loop, std::hint::spin_loop);
 }];
 
-/// Has a task sort with all workers of a runtime, of several sizes, until the flag is set that
-/// `beside` gets, and the number of parts that have begun.
+/// Has a task sort with all workers of runtimes of several sizes. `beside` receives the number of
+/// parts that have begun, and a flag to set at the end.
 fn beside_a_task_that_sorts(beside: impl Fn(&Runtime, usize, &Arc<AtomicUsize>, &Arc<AtomicBool>)) {
     for (workers, work) in [2, 3, 5].into_iter().flat_map(|n| WORK.map(|work| (n, work))) {
         let runtime = runtime(workers);
@@ -413,7 +413,8 @@ fn a_task_that_a_sorting_task_spawns_runs_beside_the_sort() {
 }
 
 /// Has a task compute with all workers, of two and of five, until another task has slept. `compute`
-/// runs `parts(workers)` parts, each on a worker of its own; the counter says how many have begun.
+/// runs `parts(workers)` parts, each on a worker of its own; the counter has the parts that have
+/// begun.
 fn sleep_beside_a_task_that_computes(
     parts: fn(usize) -> usize,
     compute: fn(usize, &AtomicUsize, &(dyn Fn() + Sync)),
@@ -444,7 +445,7 @@ fn sleep_beside_a_task_that_computes(
     }
 }
 
-/// Waits until so many parts have begun.
+/// Waits until `parts` parts have begun.
 fn wait_for_parts(parts: usize, inside: &AtomicUsize) {
     while inside.load(Ordering::Acquire) < parts {
         std::hint::spin_loop();

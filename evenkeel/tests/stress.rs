@@ -1,4 +1,4 @@
-//! Everything at once, at random, and all of it accounted for at the end.
+//! All operations at random, with everything accounted for at the end.
 
 use common::until::until;
 use common::watchdog::watchdog;
@@ -18,13 +18,13 @@ mod common {
     pub(crate) mod watchdog;
 }
 
-/// Permits that go round.
+/// Permits in circulation.
 const PERMITS: usize = 6;
 
-/// What all tasks of a run share.
+/// State of all tasks of a run.
 struct World {
     semaphore: Semaphore<usize>,
-    /// Whom others unpark.
+    /// Parked tasks, for others to unpark.
     parked: Mutex<Vec<Task>>,
     begun: AtomicUsize,
     finished: AtomicUsize,
@@ -48,7 +48,7 @@ impl Drop for Life {
     }
 }
 
-/// A permit that goes back, however its holder ends.
+/// A permit that is given back, however its holder ends.
 struct Permit<'a>(&'a World, usize);
 
 impl Drop for Permit<'_> {
@@ -57,8 +57,8 @@ impl Drop for Permit<'_> {
     }
 }
 
-/// A random walk through all that a task can do. Only leaves are aborted, so that nobody waits for
-/// one that never comes.
+/// A random walk through all operations of a task. Only leaves are aborted, so that no task waits
+/// for an aborted one.
 fn walk(life: Life, seed: u64, depth: u32) -> BoxFuture<'static, ()> {
     steps(life, seed, depth).boxed()
 }
@@ -117,7 +117,7 @@ async fn steps(life: Life, seed: u64, depth: u32) {
             }
         }
     }
-    // Those that are left are joined or detached.
+    // The remaining children are joined or detached.
     for child in children {
         if random.below(2) == 0 {
             child.await.unwrap();
@@ -132,7 +132,7 @@ async fn idle_for_ever(_life: Life) {
     }
 }
 
-/// Walks on so many workers, with threads that unpark from outside, and counts everything.
+/// Walks on `workers` workers, with threads that unpark from outside, and counts everything.
 fn run(workers: usize, seed: u64, roots: u64) {
     let runtime = Builder::new().workers(workers).build().unwrap();
     let world = Arc::new(World {

@@ -1,5 +1,5 @@
-//! What a task has taken comes back, however its wakers are used. The memory is the process's, so
-//! this is the only test of its program.
+//! A task's memory is freed, however its wakers are used. The memory is the process's, so this is
+//! the only test of its program.
 
 #![cfg(target_os = "linux")]
 
@@ -67,7 +67,7 @@ fn no_way_to_use_a_waker_keeps_the_task_s_memory() {
             _ => assert_eq!(runtime.block_on(handle).unwrap(), task as u8),
         }
     }
-    // Were one of the six ways to keep them, its tasks alone would be here.
+    // If one of the six ways leaked them, its tasks alone would exceed this.
     let kept = resident().saturating_sub(before);
     assert!(kept < SIZE * TASKS / 2, "{kept} bytes are kept");
 }

@@ -1,8 +1,7 @@
-//! Time: nothing ends early, in the order of deadlines, whatever is cancelled; and clocks that
-//! stand still.
+//! Time: timers fire in the order of deadlines and never early, whatever is cancelled; and paused
+//! clocks.
 //!
-//! By a real clock nothing is asserted but that nothing is early. How late it is belongs to the
-//! suite.
+//! On a real clock the tests assert only that nothing is early. The suite measures lateness.
 
 use common::until::until;
 use common::watchdog::watchdog;
@@ -138,7 +137,7 @@ fn a_sleep_tells_how_far_it_is() {
         assert!(format!("{sleep:?}").contains("deadline"));
         sleep.as_mut().await;
         assert!(sleep.is_elapsed());
-        // Once more is no mistake.
+        // A second await is no error.
         sleep.as_mut().await;
     });
 }
@@ -250,7 +249,7 @@ fn a_reset_counts_and_what_was_before_does_not() {
     paused(1).block_on(async {
         let start = Instant::now();
         let mut sleep = pin!(sleep(10 * SEC));
-        // Before it is polled, while it waits, to earlier and to later, and when it has fired.
+        // Before its first poll, while it waits, to earlier and to later, and after it has fired.
         sleep.as_mut().reset(start + 8 * SEC);
         assert!(poll!(sleep.as_mut()).is_pending());
         sleep.as_mut().reset(start + 3 * SEC);
@@ -357,7 +356,7 @@ fn what_is_ready_at_the_deadline_is_in_time() {
     });
 }
 
-/// Neither a wake nor a result is lost where both come at about the same time.
+/// Neither a wake nor a result is lost if both come at about the same time.
 #[test]
 fn timeouts_race_with_what_they_limit() {
     let _watchdog = watchdog();
@@ -399,7 +398,7 @@ fn timeouts_race_with_what_they_limit() {
     assert_eq!(acquired + semaphore.available(), releaser.join().unwrap());
 }
 
-/// When the ticks of an interval of a second come, of which one was seen after so many
+/// The times of the ticks of an interval of a second, if the second one is seen after `busy`
 /// milliseconds.
 async fn ticks_after(policy: MissedTicks, busy: u32) -> Vec<u128> {
     let start = Instant::now();
@@ -449,7 +448,7 @@ fn a_delayed_interval_is_tokio_s_where_a_tick_is_seen_a_little_late() {
         assert_eq!(start.elapsed(), 120 * MS);
         interval.tick().await;
         assert_eq!(start.elapsed(), 170 * MS);
-        // What is no later than timers may be, is on time.
+        // A tick within the tolerance of timers is on time.
         advance(55 * MS).await;
         interval.tick().await;
         assert_eq!(start.elapsed(), 225 * MS);
@@ -472,7 +471,7 @@ fn an_interval_is_a_stream() {
     });
 }
 
-/// Nothing that is too long overflows.
+/// Overlong durations do not overflow.
 #[test]
 fn what_lasts_for_ever_does_not_panic() {
     let _watchdog = watchdog();
@@ -496,7 +495,7 @@ fn what_lasts_for_ever_does_not_panic() {
     }
 }
 
-/// A sleep is counted from its creation, wherever and whenever that and its first poll are.
+/// A sleep counts from its creation, whatever the place and time of that and of its first poll.
 #[test]
 fn a_sleep_is_counted_from_its_creation() {
     let _watchdog = watchdog();
@@ -508,7 +507,7 @@ fn a_sleep_is_counted_from_its_creation() {
             let deadline = sleep.deadline().into_std();
             assert!(deadline >= start + Duration::from_micros(1_001 + round));
             if round % 500 == 0 {
-                // Its time passes before it is polled.
+                // Its time passes before its first poll.
                 thread::sleep(5 * MS);
                 sleep.await;
                 assert!(std::time::Instant::now() >= deadline);
@@ -539,7 +538,7 @@ fn an_interval_is_reset() {
         assert_eq!(interval.policy(), MissedTicks::Burst);
         interval.set_missed_ticks(MissedTicks::Skip);
         assert_eq!(interval.policy(), MissedTicks::Skip);
-        // A tick that was not awaited to its end is not lost.
+        // A tick is not lost if its await was dropped.
         assert!(timeout(SEC, interval.tick()).await.is_err());
         assert_eq!(interval.tick().await, start + 60 * SEC);
         let zero = catch_unwind(|| drop(evenkeel::time::interval(Duration::ZERO)));
@@ -569,7 +568,7 @@ fn block_on_has_timers() {
     runtime.block_on(blocking).unwrap();
 }
 
-/// The worker sleeps for long when somebody comes who wants less.
+/// The worker is in a long sleep when a shorter timer comes.
 #[test]
 fn a_worker_asleep_for_long_is_woken_for_an_earlier_timer() {
     let _watchdog = watchdog();
@@ -612,7 +611,7 @@ fn a_timer_outlives_its_runtime() {
         assert_eq!(wakes.0.load(Ordering::Acquire), 100, "they learn that nothing will come");
         let mut rest = sleeps.split_off(50);
         drop(sleeps);
-        // The next runtime has the same wheel.
+        // The next runtime has a wheel at the same place.
         let other = runtime(1);
         other.block_on(async {
             for sleep in &mut rest {
@@ -640,7 +639,7 @@ fn a_timer_outside_of_any_runtime_says_so() {
     for call in [pause, resume] {
         assert!(catch_unwind(call).is_err());
     }
-    // An instant is one anywhere.
+    // Instants are valid everywhere.
     assert!(Instant::now() <= Instant::now());
 }
 
@@ -656,7 +655,7 @@ fn the_timers_of_a_stuck_worker_are_fired_by_another() {
             let waker = Waker::from(woken.clone());
             let mut sleep = pin!(sleep(MS));
             assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-            // It does not return before the timer has fired, here, at this processor.
+            // It does not return until the timer has fired, here, at this processor.
             until(|| woken.0.load(Ordering::Acquire) == 1);
             sender.send(()).unwrap();
         });
@@ -674,7 +673,7 @@ fn timers_fire_while_all_workers_are_inside_fork_join() {
         let handle = runtime.handle();
         for _ in 0..5 {
             let done = Arc::new(AtomicUsize::new(0));
-            // One that was armed by a worker before it went away, and one that comes later.
+            // One timer armed by a worker before it went away, and one later.
             for _ in 0..2 {
                 let done = done.clone();
                 drop(runtime.spawn(async move {
@@ -712,7 +711,7 @@ fn an_outside_timer_fires_while_the_only_worker_computes() {
     });
 }
 
-/// How often the workers of a runtime have woken from their sleep.
+/// The number of wake-ups of a runtime's workers.
 fn wake_ups(runtime: &Runtime) -> u64 {
     runtime.metrics().sum(|processor| processor.wake_ups)
 }
@@ -726,15 +725,15 @@ fn an_idle_runtime_without_timers_does_not_wake() {
     let _watchdog = watchdog();
     for workers in [1, 2] {
         let runtime = runtime(workers);
-        // Neither what was cancelled while its worker was awake nor what has fired leaves anything
+        // Neither timers cancelled while their worker was awake nor fired ones leave anything
         // behind.
         runtime.block_on(async {
             let quick = evenkeel::spawn(async { timeout(20 * MS, yield_now()).await });
             quick.await.unwrap().unwrap();
             evenkeel::spawn(sleep(MS)).await.unwrap();
         });
-        // Whoever falls asleep late may wake another once more, which settles; then nothing is left
-        // that could.
+        // A worker that falls asleep late may wake another once more, which settles; then no cause
+        // for a wake-up is left.
         let settled = || {
             until(|| all_asleep(&runtime));
             let before = wake_ups(&runtime);
@@ -746,7 +745,7 @@ fn an_idle_runtime_without_timers_does_not_wake() {
     }
 }
 
-/// It is not a peer, the watch or a thread from outside that wakes it.
+/// Neither a peer, nor the watch, nor a thread from outside wakes it.
 #[test]
 fn a_sleeping_processor_wakes_for_its_next_timer() {
     let _watchdog = watchdog();
@@ -757,7 +756,7 @@ fn a_sleeping_processor_wakes_for_its_next_timer() {
             sleep(30 * MS).await;
             start.elapsed()
         });
-        // Where the machine is busy it may be late for its sleep: then once more.
+        // On a busy machine it may be late for its sleep: then try again.
         let armed = || runtime.metrics().processors[0];
         until(|| armed().timers_armed > armed().timers_fired && all_asleep(&runtime));
         let before = armed();
@@ -766,7 +765,7 @@ fn a_sleeping_processor_wakes_for_its_next_timer() {
         }
         let after = armed();
         assert_eq!(after.timers_fired, before.timers_fired + 1);
-        assert_eq!(after.watches, before.watches, "one worker has nobody to watch");
+        assert_eq!(after.watches, before.watches, "one worker has no other to watch");
         assert!(evenkeel::block_on(sleeper).unwrap() >= 30 * MS);
         after.wake_ups > before.wake_ups
     });
@@ -843,7 +842,7 @@ fn a_clock_that_stands_does_not_move_while_anything_runs() {
         // This thread is awake.
         thread::sleep(5 * MS);
         assert_eq!(start.elapsed(), Duration::ZERO);
-        // A task is.
+        // A task is awake.
         let spinner = evenkeel::spawn(async move {
             for _ in 0..10_000 {
                 yield_now().await;
@@ -851,7 +850,7 @@ fn a_clock_that_stands_does_not_move_while_anything_runs() {
             start.elapsed()
         });
         assert_eq!(spinner.await.unwrap(), Duration::ZERO);
-        // A closure that blocks is.
+        // A blocking closure is awake.
         let blocked = evenkeel::spawn_blocking(move || {
             thread::sleep(5 * MS);
             start.elapsed()
@@ -862,7 +861,7 @@ fn a_clock_that_stands_does_not_move_while_anything_runs() {
     });
 }
 
-/// Who waits inside of a closure that blocks is idle.
+/// A thread that waits inside a blocking closure is idle.
 #[test]
 fn a_clock_that_stands_moves_for_who_blocks_inside_a_closure() {
     let _watchdog = watchdog();
@@ -956,7 +955,7 @@ fn advance_fires_what_is_due_in_the_order_of_deadlines() {
                 order.lock().unwrap().push(number * 29 % 50);
             }));
         }
-        // They arm.
+        // They arm their timers.
         evenkeel::spawn(async {}).await.unwrap();
         let start = Instant::now();
         advance(Duration::from_micros(20)).await;
@@ -1015,7 +1014,7 @@ fn a_program_with_one_worker_and_a_paused_clock_runs_the_same_each_time() {
     }
 }
 
-/// Neither by a wake that it has not seen nor by one that comes later.
+/// Neither a wake that it has not seen nor a later one holds the clock back.
 #[test]
 fn a_block_on_that_panics_holds_no_clock_back() {
     let _watchdog = watchdog();
@@ -1068,7 +1067,7 @@ fn instants_are_counted_with() {
 
 fn assert_traits<T: Send + Sync>() {}
 
-/// A future of time moves between threads, whatever it limits.
+/// A future of time is `Send`, whatever it limits.
 #[test]
 fn futures_of_time_are_send() {
     assert_traits::<Sleep>();

@@ -1,8 +1,8 @@
-//! Thorium's latency_probe, on nodes: the actors, and what the leading node does.
+//! Thorium's latency_probe on nodes: the actors, and the leading node's part.
 //!
-//! Each actor is source and target: it sends an empty ping to an actor that it chooses at random
-//! among all, itself included, waits for the empty reply, and does so again. A ping carries the
-//! number of its sender in the table of all actors, as a message of Thorium carries its source.
+//! Each actor is source and target: it repeatedly sends an empty ping to a random actor among all,
+//! itself included, and waits for the empty reply. A ping carries the number of its sender in the
+//! table of all actors, as a message of Thorium carries its source.
 
 use evenkeel_actor::node::{NodeId, Transport};
 use evenkeel_actor::remote::{Hosting, Node};
@@ -16,24 +16,24 @@ use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// One round trip of so many is timed.
+/// One in `SAMPLED` round trips is timed.
 const SAMPLED: u64 = 64;
 
-/// What is asked for on the command line.
+/// The options of the command line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options {
     pub(crate) actors_per_worker: u32,
     pub(crate) pings: u64,
     pub(crate) workers: usize,
-    /// Whether the transport has a thread of its own, also beside a single worker.
+    /// Whether the transport has its own thread, even beside a single worker.
     pub(crate) hosting: Hosting,
-    /// Only so many actors ping, the first of the first node; others answer.
+    /// Only this number of actors ping, the first of the first node; the others answer.
     pub(crate) sources: Option<u32>,
-    /// Whether targets are chosen among the actors of other nodes alone.
+    /// Whether targets are chosen only among the actors of other nodes.
     pub(crate) elsewhere: bool,
 }
 
-/// What `--help` says, and an error after what is wrong.
+/// The text of `--help`, also printed after an error of the options.
 const OPTIONS: &str = "options, each number 1 or more:
   --actors-per-worker N  actors for each worker (100)
   --pings N              pings of each actor (40000)
@@ -44,7 +44,7 @@ const OPTIONS: &str = "options, each number 1 or more:
   --elsewhere            targets are on other nodes alone";
 
 impl Options {
-    /// Reads the words of a command line; none if they ask for help.
+    /// Reads the words of a command line; returns none if they ask for help.
     fn read(mut words: impl Iterator<Item = String>) -> Result<Option<Self>, String> {
         let mut options = Self {
             actors_per_worker: 100,
@@ -91,7 +91,7 @@ fn number<T: FromStr>(option: &str, word: Option<String>) -> Result<T, String> {
     word.parse().map_err(|_| format!("{option} needs a whole number of 1 or more, not `{word}`"))
 }
 
-/// Runs a program with the options of the command line, and says what goes wrong.
+/// Runs a program with the options of the command line, and prints its error.
 pub(crate) fn run(program: impl FnOnce(Options) -> Result<(), Box<dyn Error>>) -> ExitCode {
     let options = match Options::read(std::env::args().skip(1)) {
         Ok(Some(options)) => options,
@@ -128,7 +128,7 @@ struct Probe {
     actors: Table,
     station: ActorRef<Order>,
     left: u64,
-    /// The first of the actors that are no targets, and how many there are.
+    /// The first actor that is no target, and the number of such actors.
     excluded: (u32, u32),
     random: u64,
     answered: u64,
@@ -183,10 +183,10 @@ impl Actor for Probe {
     }
 }
 
-/// What stations are told.
+/// Orders to the stations.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Order {
-    /// Makes probes, and names them.
+    /// Makes probes, and returns their references.
     Make {
         first: u32,
         probes: u32,
@@ -195,15 +195,15 @@ pub(crate) enum Order {
         elsewhere: bool,
         reply: ReplyTo<Vec<ActorRef<Message>>>,
     },
-    /// These are all.
+    /// The complete list of actors.
     Actors(Vec<ActorRef<Message>>, ReplyTo<()>),
-    /// Has the probes begin; answers when they are done.
+    /// Starts the probes; answers when they are done.
     Run(ReplyTo<Vec<u64>>),
     /// A probe is done.
     Done(Vec<u64>),
 }
 
-/// Makes the probes of a node and hears when they are done.
+/// Makes the probes of a node and learns when they are done.
 #[derive(Default)]
 struct Station {
     actors: Table,
@@ -283,7 +283,7 @@ pub(crate) fn line(name: &str, value: &dyn Display, unit: &str) {
     println!("PERFORMANCE_COUNTER {name} = {value}{space}{unit}");
 }
 
-/// What the first node does: prints the counters. Gives the median of the round trips.
+/// The leading node's part: prints the counters. Returns the median of the round trips.
 pub(crate) async fn lead(
     node: &Node,
     options: Options,
@@ -304,7 +304,7 @@ pub(crate) async fn lead(
         station.ask(|reply| Order::Actors(actors.clone(), reply)).await?;
     }
     let begin = Instant::now();
-    // All are begun before the first is waited for.
+    // All stations begin before the first is awaited.
     let runs: Vec<_> = stations
         .iter()
         .map(|station| {
@@ -320,8 +320,7 @@ pub(crate) async fn lead(
     let workers = nodes * options.workers as u32;
     let count = u64::from(each * nodes);
     let pings = count.min(sources.into()) * options.pings;
-    // Each actor is done when it has had a reply for each of its pings, and every 64th of them was
-    // timed.
+    // An actor is done when it has a reply for each of its pings; every 64th of them was timed.
     let timed = count.min(sources.into()) * options.pings.div_ceil(SAMPLED);
     assert_eq!(samples.len() as u64, timed, "all round trips are there");
     let throughput = pings as f64 / seconds;
@@ -349,7 +348,7 @@ pub(crate) async fn lead(
     for (name, share) in [("median", 0.5), ("p99", 0.99), ("p99.9", 0.999), ("maximum", 1.0)] {
         nanoseconds(&format!("round-trip-{name}"), &at(share));
     }
-    // Of the first node, until now; nodes send as much as they receive.
+    // Of the first node, so far; nodes send as much as they receive.
     let metrics = node.metrics();
     count_of("node-messages-out", &metrics.messages_out);
     count_of("node-bytes-out", &metrics.bytes_out);

@@ -1,5 +1,5 @@
-//! Has a peer say arbitrary things to a node: `cargo +nightly fuzz run node -- -detect_leaks=0
-//! -rss_limit_mb=6000` in `evenkeel-actor`. A few kilobytes of each node stay for ever.
+//! Has a peer send arbitrary input to a node: `cargo +nightly fuzz run node -- -detect_leaks=0
+//! -rss_limit_mb=6000` in `evenkeel-actor`. A few kilobytes of each node are leaked.
 
 #![no_main]
 
@@ -8,8 +8,8 @@ mod driver;
 
 use std::sync::{Mutex, PoisonError};
 
-/// Not dropped when the process ends: a world drops its runtime, which needs what the thread has by
-/// then lost.
+/// Not dropped when the process ends: a world drops its runtime, which needs thread-local state
+/// that is lost by then.
 static WORLD: Mutex<Option<driver::World>> = Mutex::new(None);
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,5 +1,5 @@
-//! Actors that end because nobody has a reference to them any more: not before they have handled
-//! all there is, and whoever has a waker.
+//! Actors that end when their last reference is dropped: only after they have handled all messages,
+//! and even while their wakers remain.
 
 use crate::common::workers::on_workers;
 use evenkeel::task::{Task, current, park};
@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// The actor looks for what has rung, finds nothing, and finds itself alone: the message came in
-/// between.
+/// The actor looks for timers that rang, finds none, and finds itself without references: the
+/// message came in between.
 #[test]
 fn a_message_that_comes_with_the_last_reference_is_handled_while_a_timer_rings_for_nothing() {
     struct Rings(Arc<AtomicU32>);
@@ -47,8 +47,8 @@ fn a_message_that_comes_with_the_last_reference_is_handled_while_a_timer_rings_f
     });
 }
 
-/// Leaves a waker outside, as a channel or a lock does while whoever completes a wait has taken the
-/// waker and is about to use it.
+/// Leaves a waker outside, like a channel or a lock when the other side has taken the waker and is
+/// about to use it.
 struct Leaves(Arc<Mutex<Option<(Waker, Task)>>>);
 
 impl Actor for Leaves {
@@ -64,14 +64,14 @@ impl Actor for Leaves {
     }
 }
 
-/// Drops the last reference to an actor that is parked, then does `then` with a waker of it.
+/// Drops the last reference to a parked actor, then calls `then` with its waker.
 fn ends_before(then: fn(Waker, Task)) {
     on_workers(1, async move {
         let place = Arc::new(Mutex::new(None));
         let actor = spawn(Leaves(place.clone()));
         let stopped = actor.stopped();
         actor.send(()).await.unwrap();
-        // It has one worker with us, so when it has left its waker and gives way it is parked.
+        // Its worker is also ours: when it has left its waker and yields, it is parked.
         while place.lock().unwrap().is_none() {
             evenkeel::yield_now().await;
         }
@@ -103,14 +103,14 @@ fn a_waker_that_is_kept_for_good_keeps_no_actor() {
     static KEPT: Mutex<Vec<(Waker, Task)>> = Mutex::new(Vec::new());
     ends_before(|waker, task| KEPT.lock().unwrap().push((waker, task)));
     let kept = std::mem::take(&mut *KEPT.lock().unwrap());
-    // The memory is there still.
+    // The memory is still there.
     kept.into_iter().for_each(|(waker, task)| {
         task.unpark();
         waker.wake();
     });
 }
 
-/// As one does that has an `AtomicWaker` or a `FuturesUnordered`.
+/// As in an actor with an `AtomicWaker` or a `FuturesUnordered`.
 #[test]
 fn an_actor_ends_whose_own_state_has_a_waker() {
     struct Keeps(Option<Waker>);
@@ -132,7 +132,8 @@ fn an_actor_ends_whose_own_state_has_a_waker() {
     }
 }
 
-/// It is woken in its own polls, with changes of the count in hand, and takes tokens meanwhile.
+/// The actor is woken during its own polls, with uncommitted changes of the count, and consumes
+/// tokens meanwhile.
 #[test]
 fn references_that_an_actor_makes_and_drops_itself_are_all_counted() {
     struct Makes(Arc<Mutex<Option<Vec<ActorRef<usize>>>>>);

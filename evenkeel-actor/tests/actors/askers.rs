@@ -1,4 +1,4 @@
-//! Askers that give up while they are answered.
+//! Askers that give up during the answer.
 
 use evenkeel_actor::{Actor, Context, Handled, ReplyTo, spawn};
 use std::future::{Future, poll_fn};
@@ -9,7 +9,7 @@ use std::task::Poll;
 
 const ROUNDS: u32 = 50_000;
 
-/// Answers with what it has, and says just before which answer that is.
+/// Answers with its value, and announces each answer just before.
 struct Lender {
     lent: Arc<()>,
     begun: Arc<AtomicU32>,
@@ -35,9 +35,10 @@ fn an_answer_is_dropped_once_whenever_its_asker_gives_up() {
         let lender = spawn(lender);
         for round in 0..ROUNDS {
             let mut ask = pin!(lender.ask(|reply| reply));
-            // It leaves its waker.
+            // The ask leaves its waker.
             poll_fn(|context| Poll::Ready(ask.as_mut().poll(context).is_ready())).await;
-            // As near to the answer as may be, and not for ever on the core that it may need.
+            // As near to the answer as possible, but without keeping a core that the answer may
+            // need.
             let mut looks = 0;
             while begun.load(Ordering::SeqCst) <= round {
                 looks += 1;
@@ -47,7 +48,7 @@ fn an_answer_is_dropped_once_whenever_its_asker_gives_up() {
                 std::hint::spin_loop();
             }
         }
-        // All before it have been answered.
+        // All earlier asks have been answered.
         drop(lender.ask(|reply| reply).await.unwrap());
     });
     drop(runtime);

@@ -10,7 +10,7 @@ use evenkeel_actor::{
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Notes numbers; can be held up in the middle of a message.
+/// Records numbers; a message can hold it up.
 struct Log {
     notes: Arc<Mutex<Vec<u32>>>,
 }
@@ -226,7 +226,7 @@ fn what_a_stopped_killed_or_failed_actor_leaves_is_counted() {
         actor.kill();
         until_stopped(&actor).await;
         assert_eq!(system.dead_letters(), 9);
-        // One that waits for messages is killed too.
+        // A waiting actor can be killed too.
         let (actor, _) = log(Builder::new());
         actor.ask(Message::Sum).await.unwrap();
         actor.kill();

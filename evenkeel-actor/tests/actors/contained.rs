@@ -1,5 +1,4 @@
-//! What a user's code does wrong stays with that user: others are told, woken and served all the
-//! same.
+//! A fault in a user's code affects only that user: other tasks are still told, woken and served.
 
 use crate::common::workers::on_workers;
 use evenkeel::sync::Semaphore;
@@ -14,11 +13,11 @@ use std::sync::{Arc, Mutex, Once};
 use std::task::{self, Wake, Waker};
 use std::time::Duration;
 
-/// The words of the panics that are meant.
+/// The messages of the intended panics.
 const MEANT: [&str; 3] = ["in a foreign waker", "in display", "in a handler"];
 
-/// Leaves panics that are meant out of what the tests print: workers are no threads of the harness,
-/// which would keep their words back.
+/// Suppresses the output of intended panics: workers are no threads of the harness, so it does not
+/// capture their output.
 fn hush() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -32,7 +31,7 @@ fn hush() {
     });
 }
 
-/// Panics, or notes that it was woken.
+/// Panics, or records its wake.
 struct Foreign {
     panics: bool,
     woken: AtomicBool,
@@ -51,7 +50,7 @@ impl Wake for Foreign {
     }
 }
 
-/// Never gets beyond its first message, and says that it has got there.
+/// Never gets beyond its first message, and announces it.
 struct Held(Arc<Semaphore>);
 
 impl Actor for Held {
@@ -139,7 +138,7 @@ fn an_error_whose_display_panics_is_told_all_the_same() {
     });
 }
 
-/// One whose time is up, and which is still there.
+/// An asker with its time up, and its future still in existence.
 #[test]
 fn an_ask_that_has_given_up_leaves_the_line() {
     struct Slow {
@@ -173,12 +172,12 @@ fn an_ask_that_has_given_up_leaves_the_line() {
         (0..3).for_each(|_| go.release());
         assert_eq!(first.await.unwrap(), Err(AskError::NoReply));
         assert_eq!(second.await.unwrap(), Err(AskError::NoReply));
-        // `late` is there still, and waits for nothing.
+        // `late` still exists, and waits for nothing.
         assert_eq!(slow.ask(|reply| reply).await, Err(AskError::NoReply));
     });
 }
 
-/// Panics when it handles a message, and notes whether it is dropped in the unwinding.
+/// Panics when it handles a message, and records whether the unwinding drops it.
 struct Unwinds(Arc<Mutex<Vec<bool>>>);
 
 impl Actor for Unwinds {
@@ -241,7 +240,7 @@ fn actors_of_a_stuck_worker_end_with_their_runtime() {
             other.send(None).await.unwrap();
         }
         one.send(Some(stuck)).await.unwrap();
-        // In mailboxes, behind the one that is stuck.
+        // In mailboxes, behind the message that is stuck.
         for other in &others {
             other.send(None).await.unwrap();
         }

@@ -1,4 +1,4 @@
-//! Messages that nobody handles.
+//! Messages that no actor handles.
 
 use crate::common::held::held;
 use crate::common::until::until;
@@ -34,7 +34,7 @@ impl Actor for Busy {
     }
 }
 
-/// Keeps records; can be held up by the first.
+/// Keeps records; the first one can hold it up.
 struct Records {
     kept: Arc<Mutex<Vec<DeadLetter>>>,
     gate: Arc<Semaphore>,
@@ -141,7 +141,7 @@ fn the_dead_letters_of_a_subscriber_go_round_no_further() {
         let system = System::new();
         let gate = Arc::new(Semaphore::new(0));
         let records = Records { kept: Arc::default(), gate };
-        // Each record that comes puts out another one, which is a dead letter of the same system.
+        // Each new record displaces another, which is a dead letter of the same system.
         let builder = Builder::new().system(system).capacity(1).overflow::<DropOldest>();
         let records = builder.spawn(records).unwrap();
         system.send_dead_letters_to(&records).keep();
@@ -154,7 +154,7 @@ fn the_dead_letters_of_a_subscriber_go_round_no_further() {
         assert_eq!(system.dead_letters_of(DeadLetterKind::DroppedNewest), 3);
         assert_eq!(system.dead_letters_of(DeadLetterKind::DroppedOldest), 2);
         assert_eq!(system.unrecorded_dead_letters(), 2);
-        // One that has stopped is told nothing more.
+        // A stopped recorder receives no more records.
         records.kill();
         until(|| records.is_stopped()).await;
         newest.try_send(Message::Note).unwrap();

@@ -1,4 +1,4 @@
-//! Cycles of asks and of full mailboxes are reported, and what only looks like one is not.
+//! Cycles of asks and of full mailboxes are reported, and waits that only look like cycles are not.
 
 #![cfg(debug_assertions)]
 
@@ -9,17 +9,17 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 enum Message {
-    /// Asks the next one for its number, and answers with the sum.
+    /// Asks the next actor for its number, and answers with the sum.
     Sum(Vec<ActorRef<Message>>, ReplyTo<u32>),
     /// The same, with a limit.
     Limited(Vec<ActorRef<Message>>, ReplyTo<u32>),
-    /// Asks another one, which is to have a third one or a task reply, once there is a permit, and
-    /// to ask this one meanwhile.
+    /// Asks a second actor, which lets a third one or a task reply when there is a permit, and asks
+    /// this actor meanwhile.
     Begin(ActorRef<Message>, Option<ActorRef<Message>>, Arc<Semaphore>, ReplyTo<u32>),
     PassOn(ActorRef<Message>, Option<ActorRef<Message>>, Arc<Semaphore>, ReplyTo<u32>),
     /// Answers when there is a permit.
     Later(Arc<Semaphore>, ReplyTo<u32>),
-    /// Sends the next one so many of these, which ask for none.
+    /// Sends the next actor this number of messages, which ask for none.
     Flood(ActorRef<Message>, u32),
     Hold(Arc<Semaphore>),
 }
@@ -71,7 +71,7 @@ impl Actor for Member {
     }
 }
 
-/// What is told of, in its order.
+/// The reported deadlocks, in their order.
 #[derive(Clone, Default)]
 struct Told(Arc<Mutex<Vec<Deadlock>>>);
 
@@ -81,7 +81,7 @@ impl Told {
     }
 }
 
-/// Runs a test, with the deadlocks that are told of.
+/// Runs a test, with the reported deadlocks.
 fn run<F: Future<Output = ()> + Send + 'static>(
     workers: usize,
     test: impl FnOnce(System, Told) -> F,
@@ -209,7 +209,7 @@ fn a_reply_that_another_one_can_give_is_no_deadlock() {
         run(workers, |system, receiver| async move {
             let [first, second, third] =
                 ["first", "second", "third"].map(|name| member(system, name, 4));
-            // The first asks the second, which has a third, or a task, reply, and asks the first
+            // The first asks the second, which lets a third, or a task, reply, and asks the first
             // meanwhile. That looks like a cycle of two.
             for third in [Some(third), None] {
                 let gate = Arc::new(Semaphore::new(0));
@@ -234,7 +234,7 @@ fn an_ask_with_a_limit_is_no_deadlock() {
         let chain = vec![right.clone(), left.clone()];
         let sum = left.ask(|reply| Message::Limited(chain, reply)).await;
         assert_eq!(sum, Ok(100));
-        // The right one has its answer when the left one is free again.
+        // The right one receives its answer when the left one is free again.
         assert_eq!(right.ask(|reply| Message::Sum(Vec::new(), reply)).await, Ok(1));
         assert!(receiver.next().is_none());
     });

@@ -1,5 +1,5 @@
-//! In which order an end is told: futures of `stopped` come last, whenever they have been asked
-//! for.
+//! The order in which an end is announced: futures of `stopped` come last, whenever they were
+//! requested.
 
 use crate::common::until::until;
 use crate::common::workers::on_workers;
@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{self, Poll, Waker};
 
-/// Looks whether an actor's end can be heard of; keeps the future, if not.
+/// Checks whether an actor's end is known; keeps the future, if not.
 #[derive(Clone, Default)]
 struct Look(Arc<Mutex<(Option<AnyActor>, Vec<Stopped>)>>);
 
 impl Look {
-    /// To be called when the mailbox is closed, and nobody has been told yet.
+    /// Called when the mailbox is closed, but the end is not announced yet.
     fn look(&self) {
         let mut state = self.0.lock().unwrap();
         let actor = state.0.as_ref().expect("it has its actor before that ends");
@@ -32,7 +32,7 @@ impl Look {
         }
     }
 
-    /// Those that were kept, after the end.
+    /// The results of the kept futures, after the end.
     async fn ends(&self) -> Vec<ExitReason> {
         let kept = std::mem::take(&mut self.0.lock().unwrap().1);
         let mut ends = Vec::new();
@@ -43,7 +43,7 @@ impl Look {
     }
 }
 
-/// Looks when it is dropped.
+/// Checks on drop.
 struct Left(Look);
 
 impl Drop for Left {
@@ -76,7 +76,7 @@ fn who_asks_as_the_observer_is_told_hears_of_the_end_afterwards() {
         on_workers(workers, async {
             let (system, look) = (System::new(), Look::default());
             let looks = look.clone();
-            // A panic in an observer is caught, so what it finds is kept.
+            // A panic in an observer would be caught, so its findings are kept.
             let found = Arc::new(Mutex::new(Vec::new()));
             let finds = found.clone();
             system.on_failure(move |failure| {
@@ -89,7 +89,7 @@ fn who_asks_as_the_observer_is_told_hears_of_the_end_afterwards() {
             assert!(matches!(actor.stopped().await, ExitReason::Failed(_)));
             assert_eq!(*found.lock().unwrap(), ["failed: it was told to"]);
             assert!(matches!(look.ends().await[..], [ExitReason::Failed(_)]));
-            // It stays known.
+            // The end remains known.
             assert!(matches!(actor.stopped().await, ExitReason::Failed(_)));
         });
     }
@@ -104,7 +104,7 @@ fn who_asks_as_a_message_is_dropped_hears_of_the_end_afterwards() {
         for _ in 0..3 {
             actor.send(Message::Hold(Left(look.clone()))).await.unwrap();
         }
-        // It has not run since it was spawned, and does not before it is aborted.
+        // The actor has not run since it was spawned, and does not before its abort.
         actor.kill();
         assert!(matches!(actor.stopped().await, ExitReason::Killed));
         let ends = look.ends().await;
@@ -113,7 +113,7 @@ fn who_asks_as_a_message_is_dropped_hears_of_the_end_afterwards() {
     });
 }
 
-/// Notes of whose end it is told.
+/// Records the actors that it learns the end of.
 struct Watches(Arc<Mutex<Vec<&'static str>>>);
 
 impl Actor for Watches {
@@ -130,7 +130,7 @@ impl Actor for Watches {
     }
 }
 
-/// On one worker what is made ready first runs first.
+/// On one worker, tasks run in the order in which they became ready.
 #[test]
 fn watchers_are_told_before_those_that_wait_whoever_came_first() {
     on_workers(1, async {
@@ -141,7 +141,7 @@ fn watchers_are_told_before_those_that_wait_whoever_came_first() {
         let is_about_to = waits.clone();
         let waiting = evenkeel::spawn(async move {
             let stopped = whom.stopped();
-            // Nobody else runs before it waits.
+            // No other task runs before it waits.
             is_about_to.store(true, Ordering::SeqCst);
             stopped.await;
             noted.lock().unwrap().push("future");

@@ -1,5 +1,5 @@
-//! Ends that nobody wishes for: panics in odd places, kills at odd times. Nothing hangs, nothing is
-//! lost in silence.
+//! Ends by accident: panics in odd places, kills at odd times. Nothing hangs, and nothing is lost
+//! in silence.
 
 use crate::common::workers::on_workers;
 use evenkeel_actor::{
@@ -22,7 +22,7 @@ fn words(failures: &Failures) -> Vec<String> {
     failures.lock().unwrap().iter().map(|failure| failure.reason.to_string()).collect()
 }
 
-/// Where it panics.
+/// The place of the panic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Place {
     Nowhere,
@@ -115,7 +115,7 @@ async fn go(actor: &ActorRef<Message>, place: Place) {
     let bomb = Bomb(place == Place::Message);
     for message in [Message::Go, Message::Stop, Message::Hold(bomb), Message::Go] {
         if let Err(unsent) = actor.send(message).await {
-            // What comes back to us is ours to see to.
+            // The returned message is ours to defuse.
             let mut message = unsent.into_message();
             if let Message::Hold(bomb) = &mut message {
                 bomb.0 = false;
@@ -162,8 +162,8 @@ fn a_panic_anywhere_ends_the_actor_and_is_told_once() {
             on_workers(workers, async move {
                 let (system, failures) = noting();
                 let actor = Builder::new().system(system).spawn(Fragile(place)).unwrap();
-                // Asked for before the end: who asks as it comes may hear of it before the
-                // observer.
+                // Requested before the end: a later request may be answered before the observer is
+                // called.
                 let stopped = actor.stopped();
                 go(&actor, place).await;
                 let reason = stopped.await;
@@ -198,7 +198,7 @@ fn a_supervised_actor_survives_a_panic_anywhere() {
                 let mut first = true;
                 let actor = tree.child(
                     Child::new("fragile", move || {
-                        // The first fails, those after it do not.
+                        // The first fails, and the later ones do not.
                         Fragile(if std::mem::take(&mut first) { place } else { Place::Nowhere })
                     })
                     .restart(Restart::Permanent),
@@ -264,7 +264,7 @@ fn one_that_is_killed_before_it_starts_never_starts() {
         assert!(matches!(actor.stopped().await, ExitReason::Killed));
         assert!(!*started.lock().unwrap());
         assert_eq!(Arc::strong_count(&started), 1);
-        // One that is told to stop first is started, and stops.
+        // An actor that is told to stop first is started, and stops.
         let actor = spawn(Never(started.clone()));
         actor.stop_now();
         assert!(actor.stopped().await.is_normal());
@@ -280,7 +280,7 @@ fn one_that_is_told_to_stop_before_it_has_a_supervisor_does_not_start() {
         let child = Child::new("a", || Fragile(Place::Nowhere)).restart(Restart::Transient);
         let actor = tree.child(child);
         actor.stop();
-        // It has seen that.
+        // The supervisor has seen that.
         for _ in 0..10 {
             evenkeel::yield_now().await;
         }
@@ -310,7 +310,7 @@ fn stop_stop_now_and_kill_differ_in_what_is_handled() {
     let ends: [(End, &[u32], u64); 3] = [
         (|actor| actor.stop(), &[0, 1, 2, 100], 0),
         (|actor| actor.stop_now(), &[0, 100], 2),
-        // A message that is being handled when its actor is killed is no dead letter.
+        // If an actor is killed, the message that it is handling is no dead letter.
         (|actor| actor.kill(), &[], 2),
     ];
     for (end, handled, dead) in ends {
@@ -321,7 +321,7 @@ fn stop_stop_now_and_kill_differ_in_what_is_handled() {
             for n in 0..3 {
                 actor.try_send(n).unwrap();
             }
-            // The first is being handled.
+            // The first message is being handled.
             while actor.depth() == 3 {
                 evenkeel::yield_now().await;
             }

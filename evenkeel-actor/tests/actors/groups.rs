@@ -128,7 +128,7 @@ fn a_named_group_lasts_as_long_as_its_members_and_references() {
         assert_eq!(group.len(), 1);
         group.leave(actor.id());
         drop(group);
-        // It is gone, so that its name may be one of others.
+        // The group is gone, so that its name may have another type.
         let numbers = system.group::<u32>("news").unwrap();
         assert!(numbers.is_empty());
         drop(numbers);
@@ -140,8 +140,8 @@ fn a_named_group_lasts_as_long_as_its_members_and_references() {
     });
 }
 
-/// In one round in thousands both looked before either had gone, when the references of the
-/// allocation were counted.
+/// When the references of the allocation were counted, both dropping threads saw the other's
+/// reference in one round in thousands.
 #[test]
 fn a_named_group_is_forgotten_whose_last_two_references_go_at_once() {
     let system = System::new();
@@ -160,7 +160,7 @@ fn a_named_group_is_forgotten_whose_last_two_references_go_at_once() {
             }
             drop(two);
         });
-        assert!(system.group::<String>(name.as_str()).is_ok(), "round {round}: nobody has it");
+        assert!(system.group::<String>(name.as_str()).is_ok(), "round {round}: the name is free");
     }
 }
 

@@ -1,5 +1,4 @@
-//! Actors on one node, without supervisors: what they are sent, what they wait for, what is counted
-//! of them and how they end.
+//! Actors on one node, without supervisors: messages, waits, counters, and ends.
 
 #[path = "../common"]
 mod common {

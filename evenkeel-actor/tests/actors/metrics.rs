@@ -1,4 +1,4 @@
-//! What is counted of actors and systems.
+//! The counters of actors and systems.
 
 use crate::common::held::held;
 use crate::common::until::until;
@@ -79,7 +79,7 @@ fn depth_and_those_that_wait_are_seen_while_the_actor_is_held_up() {
         until(|| actor.metrics().handled == 7).await;
         assert_eq!(actor.metrics().highest_depth, 5);
 
-        // What is put out was never in.
+        // A displaced message does not count as received.
         let builder = Builder::new().capacity(2).overflow::<DropOldest>();
         let oldest = builder.spawn(Busy).unwrap();
         let gate = held(&oldest, Message::Hold).await;
@@ -100,8 +100,8 @@ fn busy_time_is_that_of_polls() {
         system.measure_busy_time(true);
         let actor = Builder::new().system(system).spawn(Busy).unwrap();
         assert_eq!(actor.metrics().busy, Some(Duration::ZERO));
-        // The clock of a worker may have been ahead by a little when a poll began, so that one poll
-        // may count for a little less.
+        // A worker's clock may have been slightly ahead when a poll began, so that a poll may count
+        // for slightly less.
         while actor.metrics().busy.unwrap() < spin {
             actor.send(Message::Spin(spin)).await.unwrap();
             actor.ask(Message::Ask).await.unwrap();
@@ -130,7 +130,7 @@ fn ends_are_counted_and_counts_outlive_their_actor() {
         assert_eq!(metrics.messages, 20);
         assert_eq!((stops.metrics().received, stops.metrics().handled), (20, 20));
         assert!(!lives.is_stopped());
-        // What is left behind came in and was not handled.
+        // Messages left behind count as received and not as handled.
         let gate = held(&lives, Message::Hold).await;
         for _ in 0..9 {
             lives.try_send(Message::Note([1; 4])).unwrap();
@@ -143,7 +143,7 @@ fn ends_are_counted_and_counts_outlive_their_actor() {
     });
 }
 
-/// Puts each number aside once, all of them until there are a hundred.
+/// Stashes each number once, until there are a hundred.
 struct Twice(Stash<u32>, u32);
 
 impl Actor for Twice {

@@ -41,14 +41,14 @@ fn an_actor_is_found_by_its_name_until_it_ends() {
         assert_eq!(system.names(), [("seven".into(), id), ("seven again".into(), id)]);
         assert_eq!(system.find("seven").unwrap().id(), id);
         drop(actor);
-        // The name keeps it.
+        // The name keeps the actor alive.
         let found: ActorRef<Message> = system.look_up("seven").unwrap();
         assert_eq!(found.ask(Message::Get).await, Ok(7));
         found.send(Message::Stop).await.unwrap();
         while !found.is_stopped() {
             evenkeel::yield_now().await;
         }
-        // It is told of its end after its mailbox is closed.
+        // The registry learns of its end after its mailbox is closed.
         while !system.names().is_empty() {
             evenkeel::yield_now().await;
         }
@@ -72,7 +72,7 @@ fn a_name_belongs_to_one() {
         assert_eq!(system.unregister("name"), None);
         system.register("name", &second).unwrap();
         assert!(!first.is_stopped());
-        // Systems share nothing, actors neither.
+        // Systems share nothing, not even actors.
         let other = System::new();
         let foreign = other.register("name", &first).unwrap_err();
         assert_eq!(foreign, RegisterError::OtherSystem { id: first.id() });

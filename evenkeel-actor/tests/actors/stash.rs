@@ -1,4 +1,4 @@
-//! Messages that are put aside: their order, their bound, and accounts that wait for each other.
+//! Stashed messages: their order, their bound, and accounts that wait for each other.
 
 use crate::common::workers::on_workers;
 use evenkeel_actor::{
@@ -6,7 +6,7 @@ use evenkeel_actor::{
 };
 use std::sync::{Arc, Mutex};
 
-/// Notes numbers while it is open.
+/// Records numbers while it is open.
 struct Door {
     open: bool,
     aside: Stash<Message>,
@@ -16,7 +16,7 @@ struct Door {
 enum Message {
     Note(u32),
     Open,
-    /// Lets so many in, and no more.
+    /// Lets this many in.
     Let(usize),
     Notes(ReplyTo<Vec<u32>>),
     Forget(#[allow(dead_code)] ReplyTo<()>),
@@ -119,10 +119,10 @@ fn who_asked_hears_when_the_stash_is_dropped_with_its_actor() {
     });
 }
 
-/// An account that pays waits for the payee's answer, and puts aside what comes meanwhile.
+/// A paying account waits for the payee's answer, and stashes other messages meanwhile.
 struct Account {
     cents: i64,
-    /// Who is told when the payment is over.
+    /// Answered when the payment is over.
     paying: Option<ReplyTo<()>>,
     aside: Stash<Order>,
 }
@@ -159,7 +159,7 @@ impl Actor for Account {
             }
             Order::Balance(reply) => reply.send(self.cents),
         }
-        // What did not begin a payment lets the next one come.
+        // An order that began no payment admits the next one.
         self.aside.unstash(1, context);
         Ok(())
     }
@@ -177,7 +177,7 @@ fn accounts_that_wait_for_each_other_keep_all_money() {
             let accounts: Vec<_> =
                 (0..ACCOUNTS).map(|_| room.clone().spawn(account()).unwrap()).collect();
             let payments = (0..TRANSFERS).map(|n| {
-                // The payee's place is above the payer's: no circle of accounts waits for itself.
+                // The payee's place is above the payer's, so accounts never wait in a circle.
                 let payer = n * 7 % (ACCOUNTS - 1);
                 let payee = accounts[payer + 1 + n % (ACCOUNTS - 1 - payer)].clone();
                 let payer = accounts[payer].clone();

@@ -1,4 +1,4 @@
-//! Timers of actors, by a clock that stands.
+//! Timers of actors, on a paused clock.
 
 use evenkeel::time::{Duration, Instant, sleep};
 use evenkeel_actor::{Actor, ActorRef, Builder, Context, Handled, ReplyTo, TimerId, spawn};
@@ -118,7 +118,7 @@ fn what_is_cancelled_does_not_come_and_a_clock_does_not_wait_for_it() {
         ];
         send_all(&actor, messages).await;
         sleep(SECOND * 2 + SECOND / 2).await;
-        // It is due while the actor is busy, and is cancelled before it comes.
+        // It is due while the actor is busy, and is cancelled before its message.
         send_all(&actor, [Message::Work(1), Message::Cancel(1, Arc::clone(&done))]).await;
         sleep(SECOND * 100).await;
         let log = taken(&log);
@@ -130,7 +130,7 @@ fn what_is_cancelled_does_not_come_and_a_clock_does_not_wait_for_it() {
     });
 }
 
-/// Tries to cancel the timer of another one.
+/// Tries to cancel another actor's timer.
 struct Foreign;
 
 impl Actor for Foreign {
@@ -173,7 +173,7 @@ fn a_full_mailbox_delays_no_timer_and_timers_leave_the_mailbox_its_half() {
         send_all(&actor, [Message::Note("one"), Message::Note("two")]).await;
         assert!(actor.try_send(Message::Note("no room")).is_err());
         sleep(SECOND * 6 + SECOND / 2).await;
-        // The ticks of the second to the fifth second were missed: one stands for them.
+        // The ticks of seconds 2 to 5 were missed: one tick stands for them.
         assert_eq!(taken(&log), [(5, "tick"), (5, "one"), (5, "once"), (5, "two"), (6, "tick")]);
     });
 }
@@ -200,7 +200,7 @@ fn ticks_that_are_always_due_starve_nobody() {
             }
         }
         let slow = spawn(Slow);
-        // In the midst of its first tick.
+        // During its first tick.
         sleep(SECOND + SECOND / 2).await;
         for _ in 0..3 {
             slow.send(Some(actor.clone())).await.unwrap();
@@ -218,7 +218,7 @@ fn a_receive_timeout_counts_from_the_last_message() {
         sleep(SECOND * 8).await;
         send_all(&actor, [Message::Work(4)]).await;
         sleep(SECOND * 25).await;
-        // It was idle from 12 on, and again from 22 on; it is 33 now.
+        // It was idle from 12 on, and again from 22 on; the time is 33.
         assert_eq!(taken(&log), [(22, "quiet"), (32, "quiet")]);
         send_all(&actor, [Message::After(5, "timer")]).await;
         sleep(SECOND * 14).await;

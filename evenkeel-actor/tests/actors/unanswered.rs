@@ -8,7 +8,7 @@ use evenkeel_actor::{
 use futures::FutureExt;
 use std::time::Duration;
 
-/// Keeps what it is asked.
+/// Keeps its questions.
 #[derive(Default)]
 struct Silent(Vec<ReplyTo<u32>>);
 
@@ -21,7 +21,7 @@ impl Actor for Silent {
     }
 }
 
-/// Hands on what it is asked.
+/// Hands its questions on.
 struct Broker(ActorRef<ReplyTo<u32>>);
 
 impl Actor for Broker {
@@ -33,7 +33,7 @@ impl Actor for Broker {
     }
 }
 
-/// Hands on what it is asked, and fails if it cannot.
+/// Hands its questions on, and fails if it cannot.
 struct Strict(ActorRef<ReplyTo<u32>>);
 
 impl Actor for Strict {
@@ -45,7 +45,7 @@ impl Actor for Strict {
     }
 }
 
-/// A runtime whose clock goes on when all wait.
+/// A runtime with a clock that advances when all wait.
 fn paused() -> evenkeel::Runtime {
     evenkeel::Builder::new().workers(1).start_paused(true).build().unwrap()
 }
@@ -80,7 +80,7 @@ fn an_ask_that_was_handed_on_to_an_actor_that_has_stopped_or_stops_fails_at_once
         stopped.stopped().await;
         let broker = spawn(Broker(stopped));
         assert_eq!(broker.ask(|reply| reply).await, Err(AskError::NoReply));
-        // It has the question in its mailbox, or keeps it, when it is ended.
+        // It has the question in its mailbox, or keeps it, when it ends.
         let stops = spawn(Silent::default());
         let broker = spawn(Broker(stops.clone()));
         let (asked, ()) = futures::join!(broker.ask(|reply| reply), async {
@@ -92,7 +92,7 @@ fn an_ask_that_was_handed_on_to_an_actor_that_has_stopped_or_stops_fails_at_once
     });
 }
 
-/// The failure is kept by the reference to the actor that has failed, the question is not.
+/// The reference to the failed actor keeps the failure, but not the question.
 #[test]
 fn an_ask_fails_at_once_that_an_actor_fails_to_hand_on() {
     paused().block_on(async {
@@ -110,7 +110,7 @@ fn an_ask_fails_at_once_that_an_actor_fails_to_hand_on() {
     });
 }
 
-/// An error of the program's own is kept as it is.
+/// The program's own error is kept as it is.
 #[test]
 fn an_error_with_a_send_error_in_it_is_the_one_that_an_actor_fails_with() {
     #[derive(Debug)]
@@ -159,7 +159,7 @@ fn an_asks_own_limit_goes_before_that_of_the_system() {
     });
 }
 
-/// Where there is no runtime there are no timers.
+/// There are no timers without a runtime.
 #[test]
 fn an_ask_that_is_polled_outside_of_any_runtime_has_no_default_limit() {
     let runtime = evenkeel::Builder::new().workers(1).build().unwrap();

@@ -1,4 +1,4 @@
-//! Watches, links, children, and the reasons of ends.
+//! Watches, links, children, and exit reasons.
 
 use crate::common::workers::on_workers;
 use evenkeel_actor::{
@@ -6,7 +6,7 @@ use evenkeel_actor::{
 };
 use std::sync::{Arc, Mutex};
 
-/// Does to others what it is told, and notes what it is told of them.
+/// Acts on others as it is told, and records the notices that it receives.
 #[derive(Default)]
 struct Node {
     heard: Vec<String>,
@@ -86,7 +86,7 @@ impl Drop for Node {
     }
 }
 
-/// Failures are on purpose here.
+/// Suppresses reports: failures are intended here.
 fn quiet() {
     System::current().on_failure(|_| ());
 }
@@ -153,7 +153,7 @@ fn the_value_and_the_messages_are_gone_when_the_end_is_told() {
                 evenkeel::yield_now().await;
             }
             let child = Node::noting(&notes, "left");
-            // A message that nobody handles has a value of its own in it.
+            // An unhandled message contains a value of its own.
             let reply = evenkeel::spawn({
                 let (actor, left) = (actor.clone(), left.clone());
                 async move {
@@ -191,10 +191,10 @@ fn a_watcher_is_told_once_however_often_it_watches() {
             other.stopped().await;
             let told = format!("down {} failed: out of paper", other.id());
             assert_eq!(heard_of(&watcher, 1).await.concat(), told);
-            // One that has ended already.
+            // An actor that has already ended.
             watcher.send(Message::Watch(other.any())).await.unwrap();
             assert_eq!(heard_of(&watcher, 2).await, [told.clone(), told]);
-            // Itself.
+            // The watcher itself.
             watcher.send(Message::Watch(watcher.any())).await.unwrap();
             watcher.send(Message::Link(watcher.any())).await.unwrap();
             assert_eq!(heard(&watcher).await.len(), 2);
@@ -212,7 +212,7 @@ fn nothing_comes_of_a_watch_that_was_given_up() {
                 let (watcher, other) = (node(), node());
                 watcher.send(Message::Watch(other.any())).await.unwrap();
                 heard(&watcher).await;
-                // The end is on its way, or told and not yet seen.
+                // The notice is under way, or received and not yet handled.
                 other.kill();
                 watcher.send(Message::Unwatch(other.any())).await.unwrap();
                 heard(&watcher).await;
@@ -232,7 +232,7 @@ fn events_come_before_messages() {
         heard(&watcher).await;
         other.kill();
         other.stopped().await;
-        // It has not run since.
+        // The watcher has not run since.
         let mut first = Box::pin(watcher.ask(Message::Heard));
         assert!(futures::poll!(&mut first).is_pending());
         assert_eq!(first.await.unwrap().len(), 1);
@@ -262,7 +262,7 @@ fn a_link_ends_the_other_unless_the_end_is_in_order_or_trapped() {
             let (a, b) = (node(), node());
             a.send(Message::Link(b.any())).await.unwrap();
             heard(&a).await;
-            // In the middle of a message.
+            // During a message.
             b.send(Message::Wait).await.unwrap();
             a.send(Message::Fail).await.unwrap();
             let reason = b.stopped().await;
@@ -308,7 +308,7 @@ fn a_link_to_one_that_has_failed_ends_the_linker() {
         c.send(Message::Trap).await.unwrap();
         c.send(Message::Link(b.any())).await.unwrap();
         assert_eq!(heard_of(&c, 1).await.len(), 1);
-        // One that has stopped in order does nothing.
+        // A normal end affects no linked actor.
         let d = node();
         d.stop();
         d.stopped().await;

@@ -1,11 +1,11 @@
-//! An actor that handles one message for as long as a test wants.
+//! Keeps an actor inside one message for as long as a test needs.
 
 use evenkeel::sync::Semaphore;
 use evenkeel_actor::{ActorRef, Overflow};
 use std::sync::Arc;
 
-/// Has an actor wait in the message that `hold` makes of a gate, and gives the gate when the actor
-/// has come so far.
+/// Has an actor wait in the message that `hold` makes of a gate, and returns the gate when the
+/// actor is inside.
 pub(crate) async fn held<M: Send + 'static, P: Overflow>(
     actor: &ActorRef<M, P>,
     hold: impl FnOnce(Arc<Semaphore>) -> M,

@@ -1,5 +1,5 @@
-//! The test kit: what probes say, races that are found and found again, and that a seed determines
-//! what actors do.
+//! The test kit: reports of probes, races that are found and reproduced, and the behaviour of
+//! actors as a function of the seed.
 
 use evenkeel::detect::What;
 use evenkeel::deterministic::{Cause, Options};
@@ -11,7 +11,7 @@ use evenkeel_actor::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-/// A number that is read and written by messages.
+/// A number that messages read and write.
 struct Account(u64);
 
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Actor for Account {
     }
 }
 
-/// A client that is an actor itself, and told to deposit.
+/// A client that is itself an actor, and deposits when told.
 struct Client {
     account: ActorRef<Message>,
     at_once: bool,
@@ -73,7 +73,7 @@ fn a_lost_update_is_found_within_fifty_seeds_and_comes_again_with_its_seed() {
         let again = kit::find(found.seed..found.seed + 1, |_| deposits(false)).unwrap_err();
         assert_eq!((again.fingerprint, &again.trace), (found.fingerprint, &found.trace));
     }
-    // Some orders keep it, so the seeds do differ.
+    // Some orders are correct, so the seeds do differ.
     assert!((0..50).any(|seed| kit::find(seed..seed + 1, |_| deposits(false)).is_ok()));
     kit::explore(0..500, |_| deposits(true));
 }
@@ -84,7 +84,7 @@ enum Way {
     Straight,
 }
 
-/// Passes on what it gets.
+/// Passes its messages on.
 struct Relay(ActorRef<Way>);
 
 impl Actor for Relay {
@@ -96,7 +96,7 @@ impl Actor for Relay {
     }
 }
 
-/// Tells two of the same thing, the one straight and the other by way of a relay.
+/// Sends the same to two actors: directly to one, and through a relay to the other.
 struct Teller {
     relay: ActorRef<Way>,
     target: ActorRef<Way>,
@@ -112,8 +112,8 @@ impl Actor for Teller {
     }
 }
 
-/// The order of messages of one sender holds for one receiver; along two ways either may come
-/// first, even that which is longer and was sent first.
+/// Messages keep their order only between one sender and one receiver. By two ways either may come
+/// first, even the longer one that was sent first.
 #[test]
 fn messages_on_two_ways_come_in_either_order() {
     let first = |seed| {
@@ -131,7 +131,7 @@ fn messages_on_two_ways_come_in_either_order() {
     assert_eq!(firsts.len(), 2);
 }
 
-/// Notes each step, with the time.
+/// Records each step, with the time.
 struct Noisy {
     name: usize,
     notes: Arc<Mutex<Vec<String>>>,
@@ -232,7 +232,7 @@ fn actors_do_the_same_a_hundred_times_with_a_seed_and_something_else_with_others
     kit::verify(5, noisy).unwrap();
 }
 
-/// Notes whom each message comes from.
+/// Records the sender of each message.
 struct Sink(Arc<Mutex<Vec<(usize, usize)>>>);
 
 impl Actor for Sink {
@@ -303,7 +303,7 @@ fn an_actor_with_many_messages_lets_others_come_between_them() {
 
 #[test]
 fn actors_that_ask_each_other_are_told_of() {
-    /// Asks the other one to ask the other one.
+    /// Asks the other actor to ask back.
     struct Polite(Option<ActorRef<Ask>>);
     enum Ask {
         Meet(ActorRef<Ask>),
@@ -338,7 +338,7 @@ fn actors_that_ask_each_other_are_told_of() {
             assert_eq!(waits.len(), 2, "{failure}");
             assert!(waits.iter().all(|wait| matches!(wait.what, What::Reply)), "{failure}");
         }
-        // Where deadlocks are not looked for.
+        // Without deadlock detection.
         Cause::Stalled { waiting } if !cfg!(debug_assertions) => {
             assert_eq!(waiting.len(), 2);
             assert!(waiting.iter().all(|task| task.spawn_site.file() == file!()), "{failure}");

@@ -1,6 +1,6 @@
 //! Random programs of tasks and actors against a simple model, in thousands of orders: nothing is
-//! lost, nothing comes twice, the order per sender and receiver is kept, and dead letters are what
-//! was taken and not handled.
+//! lost, nothing is duplicated, the order per sender and receiver is kept, and dead letters are the
+//! messages that were taken and not handled.
 
 use evenkeel::deterministic::{Options, random};
 use evenkeel::time::{Duration, sleep, timeout};
@@ -13,21 +13,21 @@ use futures::FutureExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A message's sender, and its number there.
+/// A message's sender, and the sender's number of it.
 type Stamp = (usize, u32);
 
-/// What is known of one actor.
+/// The record of one actor.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Account {
-    /// Messages that it, or its policy, has taken.
+    /// Messages taken by the actor or its policy.
     taken: BTreeSet<Stamp>,
-    /// Asks that were given up, whose messages may or may not have been sent.
+    /// Abandoned asks: their messages may or may not have been sent.
     unsure: BTreeSet<Stamp>,
-    /// Messages that it was refused, or that were given up before they were sent.
+    /// Messages that were refused, or abandoned before they were sent.
     refused: BTreeSet<Stamp>,
-    /// Messages whose handling has begun, in order.
+    /// Messages that have begun to be handled, in order.
     begun: Vec<Stamp>,
-    /// Whether it may leave messages: it was killed, has failed, or has stopped itself.
+    /// Whether it may leave messages unhandled: it was killed, has failed, or has stopped itself.
     may_leave: bool,
     has_ended: bool,
 }
@@ -35,7 +35,7 @@ struct Account {
 #[derive(Default)]
 struct Ledger {
     accounts: Vec<Account>,
-    /// Messages that have been made, and not dropped.
+    /// Messages that exist.
     alive: i64,
     made: u64,
     log: Vec<String>,
@@ -58,7 +58,7 @@ impl Book {
     }
 }
 
-/// Counts the messages that there are.
+/// Counts the existing messages.
 struct Alive(Book);
 
 impl Alive {
@@ -76,19 +76,19 @@ impl Drop for Alive {
     }
 }
 
-/// What a handler does with its message.
+/// The effect of a handler.
 enum What {
     Nothing,
     Yield,
     Sleep(u64),
-    /// Sends another one on, without waiting.
+    /// Forwards another message, without waiting.
     Forward(Target, Message),
     Panic,
     Fail,
     StopItself,
 }
 
-/// In a box, so that a mailbox takes it for one of the small ones, which have places of their own.
+/// Boxed, so that a mailbox treats it as small, and gives it a place of its own.
 struct Message(Box<Body>);
 
 struct Body {
@@ -123,7 +123,7 @@ impl Actor for Handler {
             What::Forward(target, message) => target.try_send(&self.book, message),
             What::Panic => {
                 self.book.with(index, |account| account.may_leave = true);
-                // Without the hook that prints it.
+                // Bypasses the panic hook, which would print it.
                 std::panic::resume_unwind(Box::new("on purpose"));
             }
             What::Fail => {
@@ -142,7 +142,7 @@ impl Actor for Handler {
     }
 }
 
-/// An actor of whatever policy.
+/// A reference with any overflow policy.
 #[derive(Clone)]
 enum Reference {
     Wait(ActorRef<Message, Wait>),
@@ -195,7 +195,7 @@ impl Target {
         matches!(self.reference, Reference::Newest(_) | Reference::Oldest(_))
     }
 
-    /// Notes what became of a message that was sent without giving up.
+    /// Records the result of a send that was not abandoned.
     fn note_sent(&self, book: &Book, stamp: Stamp, result: Result<(), SendError<Message>>) {
         book.note(format!("{stamp:?} to {} comes to {result:?}", self.index));
         book.with(self.index, |account| match &result {
@@ -279,7 +279,8 @@ impl Client {
             4..10 => What::Sleep(self.random.below(40)),
             10..16 if depth == 0 => {
                 let target = self.pick();
-                // In the name of another sender, because the actor sends it when it comes to it.
+                // In the name of another sender, because the actor sends it when it handles the
+                // outer message.
                 let mut inner = self.message(1);
                 inner.0.stamp.0 += 100 * (1 + inner.0.stamp.1 as usize);
                 What::Forward(target, inner)
@@ -327,7 +328,7 @@ impl Client {
     }
 }
 
-/// Runs a random program to its end and checks it; gives what happened.
+/// Runs a random program to its end and checks it; returns its events.
 async fn program(seed: u64) -> Vec<String> {
     let mut random = Random::new(seed);
     let book = Book::default();
@@ -348,8 +349,7 @@ async fn program(seed: u64) -> Vec<String> {
     }
     let (told, ends): (Vec<_>, Vec<_>) = actors
         .into_iter()
-        // The others handle what they have and stop because nobody has a reference to them any
-        // more.
+        // The others handle their messages and stop when their last reference is gone.
         .map(|(actor, system)| {
             ((random.below(2) == 0).then(|| actor.any()), (actor.drops(), system))
         })
@@ -361,9 +361,9 @@ async fn program(seed: u64) -> Vec<String> {
     while !told.iter().flatten().all(AnyActor::is_stopped) {
         sleep(Duration::from_micros(100)).await;
     }
-    // An actor counts what it leaves behind its end, and drops it then: on several workers the
-    // kernel may stop its thread in between, for longer than any fixed wait. A message that is
-    // never dropped is found below.
+    // An actor counts its remaining messages after its end, and drops them then: on several workers
+    // the kernel may stop its thread in between, for longer than any fixed wait. The check below
+    // finds a message that is never dropped.
     for _ in 0..10_000 {
         if book.lock().alive == 0 {
             break;
@@ -372,11 +372,11 @@ async fn program(seed: u64) -> Vec<String> {
     }
     let ledger = book.lock();
     for (account, (drops, system)) in ledger.accounts.iter().zip(&ends) {
-        // Replies to those that have given up are none of its messages.
+        // Replies to abandoned asks are not the actor's messages.
         let late = system.dead_letters_of(DeadLetterKind::LateReply);
         check(account, *drops, system.dead_letters() - late);
     }
-    assert_eq!(ledger.alive, 0, "of {} messages so many are still there", ledger.made);
+    assert_eq!(ledger.alive, 0, "of {} messages these are still there", ledger.made);
     ledger.log.clone()
 }
 
@@ -404,7 +404,7 @@ fn check(account: &Account, drops: bool, dead: u64) {
 
 #[test]
 fn random_programs_keep_the_model_in_every_order() {
-    // A program that waits for an end which never comes is to say so soon.
+    // A program that waits for an end which never comes must report it soon.
     let options = Options::new(0).max_steps(20_000);
     options.explore(0..10_000, |_| kit::with(|_| program(random(u64::MAX)).map(drop)));
 }

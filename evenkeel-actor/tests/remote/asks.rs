@@ -1,4 +1,4 @@
-//! Questions to actors of other nodes, and what becomes of them.
+//! Questions to actors of other nodes, and their outcomes.
 
 use crate::world::{Message, Sum, World, id, slow};
 use evenkeel_actor::node::in_process::Faults;
@@ -32,7 +32,7 @@ fn an_answer_to_an_asker_that_has_given_up_is_a_dead_letter() {
         let sum = node.spawn_on::<Message, _>(id(1), "sum", &0_u64).await.unwrap();
         let kept = sum.ask(Message::Keep).timeout(Duration::from_millis(1)).await;
         assert_eq!(kept, Err(AskError::Elapsed));
-        // It comes for certain after the asker has given up.
+        // The answer certainly comes after the asker has given up.
         sum.send(Message::Release).await.unwrap();
         assert_eq!(sum.ask(Message::Get).await, Ok(0));
         assert_eq!(node.metrics().late_answers, 1);
@@ -44,7 +44,7 @@ fn an_answer_to_an_asker_that_has_given_up_is_a_dead_letter() {
 fn a_full_mailbox_holds_up_its_senders_and_loses_nothing() {
     for workers in [1, 2] {
         let world = World::new(2, workers, Faults::default());
-        // An actor with room for two, which is asked for its reference through another.
+        // An actor with room for two messages; its reference is requested through another.
         let (runtime, other) = &world.nodes[1];
         let small = runtime.block_on(async {
             Builder::new().capacity(2).system(other.system()).spawn(Sum::default()).unwrap()
@@ -103,7 +103,7 @@ fn a_full_mailbox_that_fails_is_told_to_askers() {
     }
 }
 
-/// Panics when it is read.
+/// Panics during deserialisation.
 #[derive(Debug, Serialize)]
 struct Trap;
 
@@ -144,7 +144,7 @@ fn a_value_that_panics_as_it_is_read_does_not_end_the_node() {
             let bait = node.spawn_on::<Baited, _>(id(1), "bait", &()).await.unwrap();
             bait.send(Baited::Trap(Trap)).await.unwrap();
             assert_eq!(bait.ask(Baited::Fine).await, Ok(1));
-            // An answer that panics is unreadable too.
+            // An answer with a panicking deserialisation is unreadable too.
             assert_eq!(bait.ask(Baited::Count).await.unwrap_err(), AskError::Unreadable);
             assert_eq!(bait.ask(Baited::Fine).await, Ok(1));
             assert_eq!(node.metrics().unreadable, 1);

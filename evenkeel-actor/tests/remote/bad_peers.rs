@@ -1,4 +1,4 @@
-//! Peers that send what they should not.
+//! Peers that send what they must not.
 
 use crate::ending::ends;
 use crate::world::{Message, Sum, runtime};
@@ -13,7 +13,7 @@ use evenkeel_actor::{AskError, Builder, System};
 pub(crate) const NODE: NodeId = NodeId::new(0);
 pub(crate) const PEER: NodeId = NodeId::new(1);
 
-/// A node, and a peer that is driven by hand.
+/// A node, and a peer that the test drives by hand.
 pub(crate) struct Pair {
     _control: Control,
     peer: InProcess,
@@ -85,7 +85,7 @@ impl Pair {
     }
 }
 
-/// Waits for the next message of a kind that comes to a peer.
+/// Waits for the next message of a kind to a peer.
 pub(crate) fn receive<R>(peer: &mut InProcess, pick: impl Fn(&Wire<'_>) -> Option<R>) -> R {
     loop {
         match peer.poll() {
@@ -221,11 +221,11 @@ fn a_frame_that_is_too_long_for_the_transport_is_an_event() {
         let mut pair = Pair::limited(workers, faults, Limits::default());
         pair.send(&[hello("bad")]);
         assert!(matches!(pair.event(), NodeEvent::Up { .. }));
-        // The record says that it is longer than any frame.
+        // The record claims to be longer than any frame.
         pair.send_bytes(vec![frame::MAGIC, VERSION, 0, 0xFF, 0xFF, 0x7F, 1, 0, 0]);
         let NodeEvent::Malformed { node: PEER, error } = pair.event() else { panic!("no event") };
         assert!(matches!(error, FrameError::Truncated { .. }), "{error}");
-        // The transport itself takes none that is longer.
+        // The transport itself refuses longer ones.
         let refused = pair.peer.send(NODE, vec![0; 2_001]).unwrap_err();
         assert!(matches!(refused.why, Refusal::TooLong), "{:?}", refused.why);
     }
@@ -243,7 +243,7 @@ fn random_bytes_behind_a_frames_head_do_no_harm() {
             bytes.push((random >> 59) as u8);
         }
         pair.send_bytes(bytes);
-        // What comes behind is read, or its sender is shut out: the node goes on.
+        // The node reads what follows, or shuts the sender out, and goes on.
         assert!(matches!(pair.event(), NodeEvent::Up { .. }));
         let own = pair.runtime.block_on(async {
             let own = Builder::new().system(pair.node.system()).spawn(Sum::new(3)).unwrap();
@@ -270,7 +270,7 @@ fn values_for_nobody_and_of_other_types_are_dead_letters_and_the_peer_stays() {
         pair.send(&[
             Wire::Tell { to: nobody, payload: &[] },
             Wire::Tell { to: at, payload: &[99] },
-            // A reference to an actor of a node that there is not.
+            // A reference to an actor of a nonexistent node.
             Wire::Tell { to: at, payload: &[2, 77, 0, 0, 1] },
             Wire::Ask { to: nobody, call: 6, limit: 0, payload: &[] },
             Wire::Ask { to: at, call: 7, limit: 0, payload: &[99] },
@@ -289,7 +289,7 @@ fn values_for_nobody_and_of_other_types_are_dead_letters_and_the_peer_stays() {
             }
         }
         assert_eq!(failures[0], (6, 1), "there is no such actor");
-        // The last that is counted of each.
+        // The last counts of each.
         while pair.node.system().dead_letters() < 5 {
             std::thread::yield_now();
         }
@@ -396,7 +396,7 @@ fn a_node_that_was_not_asked_does_not_answer() {
         while node.metrics().late_answers < 9 {
             std::thread::yield_now();
         }
-        // The question is open yet, until its actor is gone with it.
+        // The question is still open, until its actor ends.
         assert_eq!(node.metrics().open_calls, 1);
         runtime.block_on(async {
             assert_eq!(sum.ask(Message::Get).await, Ok(7));

@@ -1,4 +1,4 @@
-//! Sending, asking, and what references are.
+//! Sending, asking, and the identity of references.
 
 use crate::world::{Message, Sum, World, id, slow};
 use evenkeel_actor::node::in_process::Faults;
@@ -37,8 +37,8 @@ fn a_reference_goes_through_a_third_node_and_comes_home() {
         let own = Builder::new().system(node.system()).spawn(Sum::default()).unwrap();
         let first = node.spawn_on::<Message, _>(id(1), "sum", &1_u64).await.unwrap();
         let second = node.spawn_on::<Message, _>(id(2), "sum", &2_u64).await.unwrap();
-        // The second has the first send to this node's own actor, which the second has never heard
-        // from.
+        // The second has the first send to this node's own actor, of which the second has never
+        // heard.
         first.send(Message::Pass(own.clone(), 7)).await.unwrap();
         let name = first.ask(Message::Me).await.unwrap();
         assert_eq!(name, first);
@@ -82,7 +82,8 @@ fn requests_for_actors_that_cannot_be_are_typed_errors() {
     assert!(!taken, "there is a script of that name");
 }
 
-/// That it is the library's own says nothing to whoever looks for the script.
+/// The place of the report is the script's registration: a place in the library would not help to
+/// find the script.
 #[test]
 fn a_scripts_actor_that_fails_is_told_of_with_the_place_of_the_registration() {
     struct Fails;

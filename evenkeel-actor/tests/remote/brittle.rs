@@ -1,5 +1,5 @@
-//! Values whose `Deserialize` or destructor panics: askers that wait for what they are part of are
-//! told, others are served, and the node goes on.
+//! Values with a panicking `Deserialize` or destructor: askers that wait for a message with one
+//! receive an error, others are served, and the node goes on.
 
 use crate::world::{Message, World, id};
 use evenkeel_actor::node::in_process::Faults;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Cannot be read if it is true.
+/// Deserialisation fails if it is true.
 #[derive(Clone, Serialize)]
 struct Brittle(bool);
 
@@ -26,15 +26,15 @@ impl<'de> Deserialize<'de> for Brittle {
     }
 }
 
-/// What is asked of a [`Shelf`].
+/// Questions to a [`Shelf`].
 #[derive(Serialize, Deserialize)]
 enum Ask {
     Put(Brittle),
-    /// Is answered with how many there are.
+    /// Answers with the number of values.
     Count(Brittle, ReplyTo<u64>),
-    /// The same, with the place for the answer before what breaks.
+    /// The same, with the place for the answer before the unreadable value.
     CountFirst(ReplyTo<u64>, Brittle),
-    /// Is answered with what cannot be read, if it is so.
+    /// Answers with an unreadable value, if the flag is true.
     Get(bool, ReplyTo<Brittle>),
 }
 
@@ -54,13 +54,13 @@ impl Actor for Shelf {
     }
 }
 
-/// Far beyond what an answer takes: a hang is told as such.
+/// Far longer than an answer takes, so that a hang is reported as such.
 async fn answered<T>(what: &str, call: impl Future<Output = T>) -> T {
     let answer = evenkeel::time::timeout(Duration::from_secs(20), call).await;
     answer.unwrap_or_else(|_| panic!("{what} is not answered"))
 }
 
-/// Two nodes, and a shelf on the second, by its name.
+/// Two nodes, and a shelf on the second, with a name.
 fn world(workers: usize) -> World {
     let world = World::new(2, workers, Faults::default());
     for (_, node) in &world.nodes {
@@ -106,7 +106,7 @@ fn a_question_that_panics_as_it_is_read_fails_and_the_next_is_answered() {
             let shelf = node.locate::<Ask>(id(1), "shelf").await.unwrap();
             let asked = shelf.ask(|reply| Ask::Count(Brittle(true), reply));
             assert_eq!(answered("a question", asked).await, Err(AskError::Unreadable));
-            // The place is dropped as what follows it breaks.
+            // The place is dropped when the value after it fails.
             let asked = shelf.ask(|reply| Ask::CountFirst(reply, Brittle(true)));
             assert_eq!(answered("a question", asked).await, Err(AskError::Unreadable));
             assert_eq!(count(&shelf).await, Ok(0));
@@ -135,7 +135,7 @@ fn an_answer_that_panics_as_it_is_read_fails_its_question() {
 #[derive(Clone, Serialize, Deserialize)]
 struct Load(Brittle);
 
-/// Takes what is cast, and what finds its mailbox full.
+/// Adds 1 to a sum for each message, cast or parked.
 struct Loaded(ActorRef<Message>);
 
 impl Actor for Loaded {
@@ -181,7 +181,7 @@ fn casts_and_parked_messages_that_panic_as_they_are_read_are_dead_letters_and_th
     }
 }
 
-/// Its destructor panics where it was read.
+/// Its destructor panics on the node that has read it.
 #[derive(Serialize)]
 struct Heavy(bool);
 
@@ -200,12 +200,12 @@ impl Drop for Heavy {
 #[derive(Serialize, Deserialize)]
 enum Drops {
     Put(Heavy),
-    /// Is answered with how many were put.
+    /// Answers with the number of values put.
     Count(ReplyTo<u32>),
 }
 
-/// Counts what has been put, and the messages that have begun. None is handled before one has
-/// become a dead letter.
+/// Counts the values put, and the messages that have begun. Handles none until one has become a
+/// dead letter.
 struct Pile {
     system: System,
     put: u32,
@@ -231,7 +231,7 @@ impl Actor for Pile {
     }
 }
 
-/// Gives its pile: with another policy than to wait, references travel in messages alone.
+/// Returns its pile: a reference with another policy than to wait travels only in messages.
 struct Clerk<P: Overflow>(ActorRef<Drops, P>);
 
 impl<P: Overflow> Actor for Clerk<P> {
@@ -243,8 +243,8 @@ impl<P: Overflow> Actor for Clerk<P> {
     }
 }
 
-/// Gives a test a pile that has room for one message beside the one that it is given here, and how
-/// many have begun.
+/// Gives a test a pile with room for one message beside the one that it is given here, and the
+/// number of messages that have begun.
 fn pile<P: Overflow>(test: impl AsyncFn(ActorRef<Drops, P>, &AtomicU32)) {
     for workers in [1, 2] {
         let world = World::new(2, workers, Faults::default());

@@ -1,4 +1,4 @@
-//! What all nodes do together.
+//! Collective operations of all nodes.
 
 use crate::world::{Message, Sum, World, id, slow};
 use evenkeel_actor::remote::{Node, NodeLost};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Numbers, which can be cloned.
+/// Numbers in a cloneable message.
 #[derive(Clone, Serialize, Deserialize)]
 enum Numbers {
     Add(u64, ActorRef<Message>),
@@ -48,7 +48,7 @@ fn a_cast_gets_to_each_actor_once() {
     }
 }
 
-/// Runs something on all nodes at once.
+/// Runs a function on all nodes at once.
 fn all<R: Send + 'static>(world: &World, f: impl AsyncFn(Node) -> R + Sync) -> Vec<R> {
     let f = &f;
     std::thread::scope(|scope| {
@@ -80,7 +80,7 @@ fn nobody_passes_a_barrier_before_all_have_come() {
     }
 }
 
-/// A part of a tree of work: does its part, has others do theirs on random nodes, and ends.
+/// A part of a tree of work: does its part, starts parts on random nodes, and ends.
 struct Work {
     node: Node,
     done: Arc<AtomicU64>,
@@ -89,7 +89,7 @@ struct Work {
 
 #[derive(Serialize, Deserialize)]
 struct Task {
-    /// How many more generations there are below.
+    /// The number of further generations below.
     depth: u32,
 }
 
@@ -131,7 +131,7 @@ fn the_end_of_all_work_is_found_when_it_is_there() {
             let end = node.finish().await;
             (end, counted.load(Ordering::SeqCst))
         });
-        // A tree whose nodes have 6, 5, 4 and so on children.
+        // A tree with 6, 5, 4 and so on children per level.
         assert_eq!(ends, [(Ok(()), 1_957); 3]);
     }
 }

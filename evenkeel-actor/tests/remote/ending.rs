@@ -1,9 +1,9 @@
-//! Bodies of tests that hang where something is wrong.
+//! Bodies of tests that might hang.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Runs a body that must come to an end; a hang is told as such, far beyond what it may take.
+/// Runs a body that must end; reports a hang after far longer than the body may take.
 pub(crate) fn ends(body: impl FnOnce() + Send + 'static) {
     let (over, told) = channel();
     let body = std::thread::spawn(move || {

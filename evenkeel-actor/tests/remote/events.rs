@@ -1,4 +1,4 @@
-//! Actors that are sent what happens to nodes.
+//! Actors that receive the events of nodes.
 
 use crate::world::{World, id, slow};
 use evenkeel_actor::node::in_process::Faults;
@@ -6,13 +6,13 @@ use evenkeel_actor::remote::NodeEvent;
 use evenkeel_actor::{Actor, Builder, Context, Fail, Handled, ReplyTo};
 use futures::channel::oneshot;
 
-/// Keeps what it is told until it is asked.
+/// Keeps its events until it is asked.
 #[derive(Default)]
 struct Log(Vec<NodeEvent>);
 
 enum Message {
     Told(NodeEvent),
-    /// Answers with what it was told.
+    /// Answers with its events.
     Get(ReplyTo<Vec<NodeEvent>>),
     /// Is handled when the sender is gone.
     Wait(oneshot::Receiver<()>),
@@ -56,13 +56,13 @@ fn an_actor_is_sent_the_events_in_order_and_at_first_the_last_of_each_node() {
                 }
             };
             assert!(told[3].is_loss() && told[3].node() == Some(id(2)), "{told:?}");
-            // Who comes later is told of the loss alone.
+            // A later subscriber receives only the loss.
             let late = Builder::new().system(node.system()).spawn(Log::default()).unwrap();
             node.send_events_to(&late).keep();
             let told = late.ask(Message::Get).await.unwrap();
             assert_eq!(told.iter().filter(|event| event.is_loss()).count(), 1, "{told:?}");
             assert_eq!(told.len(), 3);
-            // Nothing is told any more to whom the subscription has ended.
+            // After its end, a subscription receives nothing more.
             drop(subscription);
             control.kill(id(3));
             while late.ask(Message::Get).await.unwrap().len() < 4 {}
@@ -85,7 +85,7 @@ fn a_full_mailbox_is_counted_and_said_later() {
             while log.depth() > 0 {
                 evenkeel::yield_now().await;
             }
-            // Four are up or come up: three find room.
+            // Four nodes are up or come up: three events find room.
             let _subscription = node.send_events_to(&log);
             let missed = 1;
             while node.metrics().missed_events < missed {
@@ -100,7 +100,7 @@ fn a_full_mailbox_is_counted_and_said_later() {
             };
             assert_eq!(told.len() as u64, 4 - missed);
             control.kill(id(4));
-            // There is room for a question beside what is told.
+            // There is room for a question beside the events.
             let told = loop {
                 match log.ask(Message::Get).await {
                     Ok(now) if now.len() == told.len() + 2 => break now,
@@ -114,7 +114,7 @@ fn a_full_mailbox_is_counted_and_said_later() {
     }
 }
 
-/// An event of its own node is asked for, and another one caused, as events become messages.
+/// The conversion of events asks for an event of its own node, and causes another one.
 #[test]
 fn a_conversion_may_use_the_node_and_may_panic() {
     struct Odd;

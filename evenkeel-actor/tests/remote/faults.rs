@@ -1,4 +1,4 @@
-//! Faults of actors, as other nodes see them.
+//! Faults of actors, as seen from other nodes.
 
 use crate::world::{World, id, slow};
 use evenkeel_actor::{
@@ -14,7 +14,7 @@ enum Message {
     Fail,
 }
 
-/// Counts what it is asked.
+/// Counts its questions.
 #[derive(Default)]
 struct Counter(u64);
 
@@ -34,7 +34,7 @@ impl Actor for Counter {
     }
 }
 
-/// Publishes a supervised actor on node 1, which is restarted so often.
+/// Publishes a supervised actor on node 1, which may be restarted `restarts` times.
 fn supervised(world: &World, restarts: u32) -> evenkeel_actor::SupervisorRef {
     let (runtime, node) = &world.nodes[1];
     node.system().on_failure(|_| {});

@@ -1,4 +1,4 @@
-//! Whatever a peer sends, and whatever it leaves unanswered, a node keeps no more than it said.
+//! Whatever a peer sends, or leaves unanswered, a node keeps no more than its limits.
 
 use crate::bad_peers::{NODE, PEER, Pair, hello};
 use crate::ending::ends;
@@ -53,14 +53,14 @@ fn a_peer_that_watches_and_links_more_than_it_was_told_is_shut_out() {
         while kept(&pair) < TIES {
             std::thread::yield_now();
         }
-        // What is given back can be taken again, and again.
+        // What is given back can be taken again, repeatedly.
         for round in 1..20 {
             let first = (round - 1) * TIES as u64;
             let back = (first..first + TIES as u64).map(|tie| Wire::Untie { tie, opener: true });
             let again = (first + TIES as u64..first + 2 * TIES as u64).map(open);
             pair.send(&back.chain(again).collect::<Vec<_>>());
         }
-        // All have been read once this one is answered.
+        // The answer to this shows that all earlier messages have been read.
         let slot = spawn(&mut pair);
         assert_ne!(slot, to);
         assert_eq!(kept(&pair), TIES);
@@ -95,7 +95,7 @@ fn ends_of_ties_that_are_not_there_mean_nothing_and_nothing_is_kept_of_them() {
             });
             pair.send(&ties.collect::<Vec<_>>());
         }
-        // To actors that are not there.
+        // To nonexistent actors.
         let nobody = Slot { index: 77, generation: 3 };
         for tie in 0..5_000 {
             pair.send(&[Wire::Monitor { tie, to: nobody }]);
@@ -135,7 +135,7 @@ fn whoever_watches_or_links_more_than_another_node_takes_is_told() {
             let ExitReason::Linked { actor, reason } = reason else { panic!("{reason}") };
             assert_eq!(actor, there.id());
             assert!(matches!(*reason, ExitReason::TooManyTies(_)), "{reason}");
-            // Those who have given up make room, and nobody was shut out.
+            // Waiters that give up make room, and no node was shut out.
             drop(watches);
             let mut attempts = 0;
             let waits = loop {
@@ -170,7 +170,7 @@ fn questions_that_are_never_answered_are_bounded() {
             assert_eq!(sum.ask(Message::Get).await, Err(AskError::TooManyCalls));
             let error = node.spawn_on::<Message, _>(id(1), "sum", &0_u64).await.unwrap_err();
             assert_eq!(error, RemoteError::TooManyCalls { node: id(1) });
-            // Messages without a question go on, and one with a question comes back.
+            // Messages without a question go on, and one with a question is returned.
             sum.send(Message::Add(1)).await.unwrap();
             let passer = Builder::new().system(node.system()).spawn(Passer).unwrap();
             let (tell, told) = oneshot::channel();
@@ -195,7 +195,7 @@ fn questions_that_are_never_answered_are_bounded() {
     }
 }
 
-/// Is asked, has an actor of another node answer, and tells what becomes of that.
+/// Hands a question on to an actor of another node, and reports the error.
 struct Passer;
 
 struct Pass(ReplyTo<u64>, ActorRef<Message>, oneshot::Sender<String>);
@@ -233,7 +233,7 @@ fn a_node_that_has_as_many_actors_started_as_it_may_takes_no_room_from_others() 
                     (actors.len(), error),
                     (ACTORS, RemoteError::TooManyActors { node: id(2) })
                 );
-                // They are there until the other node has been refused, too.
+                // They exist until the other node has been refused, too.
                 std::mem::forget(actors);
             });
         }
@@ -302,7 +302,7 @@ fn collective_sends_to_a_full_mailbox_are_dead_letters_beyond_a_bound() {
         // Adds one.
         let cast = Wire::Cast { members: members.as_members(), payload: &[0, 1] };
         pair.send(&vec![cast; SENT]);
-        // One is handled, two are in the mailbox, and so many wait.
+        // One is handled, two are in the mailbox, and `WAITING` wait.
         let dead = (SENT - 3 - WAITING) as u64;
         while pair.node.metrics().undelivered < dead {
             std::thread::yield_now();
@@ -332,14 +332,14 @@ fn a_peer_of_which_more_waits_for_a_full_mailbox_than_may_is_shut_out() {
         Wire::Located { call: 6, at } => Some(*at),
         _ => None,
     });
-    // One is handled, two are in the mailbox, one waits; behind that one is what nobody reads.
+    // One is handled, two are in the mailbox, one waits; messages behind it stay unread.
     pair.send(&vec![Wire::Tell { to, payload: &[0, 1] }; 4]);
     let payload = vec![0; 1 << 19];
     let tell = Wire::Tell { to, payload: &payload };
     for _ in 0..PARKED / 2 / payload.len() + 1 {
         pair.send(std::slice::from_ref(&tell));
     }
-    // The peer is told to hold what is for the actor, then all.
+    // The peer is told to hold values for the actor, and then all values.
     let told = RefCell::new(Vec::new());
     pair.receive(|message| match message {
         Wire::Hold { to } => {
@@ -358,7 +358,7 @@ fn a_peer_of_which_more_waits_for_a_full_mailbox_than_may_is_shut_out() {
     }
 }
 
-/// Numbers of other nodes' actors are made of their names.
+/// The numbers of other nodes' actors are made from their names.
 #[test]
 fn names_that_a_peer_makes_up_are_told_apart_and_cost_nothing() {
     let (mut pair, at) = pair(1, limits());
@@ -366,8 +366,8 @@ fn names_that_a_peer_makes_up_are_told_apart_and_cost_nothing() {
         .runtime
         .block_on(async { Builder::new().system(pair.node.system()).spawn(Sum::new(0)).unwrap() });
     drop(asker);
-    // `Pass` to an actor of the peer that is not there, with as many names: what is sent there is
-    // the peer's matter.
+    // `Pass` to nonexistent actors of the peer, with as many names: the peer must deal with
+    // messages sent to them.
     for index in 0..10_000_u32 {
         let mut payload = vec![2, 1];
         let mut number = index;

@@ -1,4 +1,4 @@
-//! Questions that are handed on from node to node, and those that nobody waits for any more.
+//! Questions that are handed on from node to node, and questions without a waiting asker.
 
 use crate::ending::ends;
 use crate::world::{Message, World, id};
@@ -18,9 +18,9 @@ enum Deal {
     Keep(ActorRef<Message>, ReplyTo<u64>),
     /// Has that actor answer it.
     Get(ActorRef<Message>, ReplyTo<u64>),
-    /// Hands it on in a message that panics as it is written.
+    /// Hands it on in a message that panics during serialisation.
     Bomb(ActorRef<Bombs>, ReplyTo<u64>),
-    /// Hands it on as the argument of a script that there is not.
+    /// Hands it on as the argument of a nonexistent script.
     Spawn(u32, ReplyTo<u64>),
     /// Sends that actor more than its mailbox takes.
     Fill(ActorRef<Message>, ReplyTo<()>),
@@ -95,8 +95,8 @@ fn a_question_that_was_handed_on_to_a_node_that_is_lost_fails() {
             let whom = keeps.clone();
             let mut open = pin!(broker.ask(|reply| Deal::Keep(whom, reply)));
             assert!(futures::poll!(open.as_mut()).is_pending());
-            // It is kept once the third node has answered a question that comes by the same way
-            // behind it.
+            // It is kept once the third node has answered a later question that came by the same
+            // way.
             assert_eq!(broker.ask(|reply| Deal::Get(keeps, reply)).await, Ok(0));
             control.kill(id(2));
             assert!(open.await.is_err());
@@ -105,8 +105,8 @@ fn a_question_that_was_handed_on_to_a_node_that_is_lost_fails() {
     });
 }
 
-/// The actor that is handed the question is on a third node, on the asker's own, or on that of the
-/// actor that hands it on.
+/// The question is handed to an actor on a third node, on the asker's own, or on that of the actor
+/// that hands it on.
 #[test]
 fn a_question_that_was_handed_on_to_an_actor_that_has_stopped_fails_at_once() {
     ends(|| {
@@ -117,7 +117,7 @@ fn a_question_that_was_handed_on_to_an_actor_that_has_stopped_fails_at_once() {
                 let other = node.spawn_on::<Message, _>(id(of), "sum", &0_u64).await.unwrap();
                 other.send(Message::Stop).await.unwrap();
                 other.stopped().await;
-                // From now on its node has forgotten it.
+                // By now its node has forgotten it.
                 assert_eq!(other.ask(Message::Get).await, Err(AskError::Stopped));
                 let asked = broker.ask(|reply| Deal::Get(other, reply)).no_timeout().await;
                 assert_eq!(asked, Err(AskError::NoReply), "on node {of}");
@@ -127,7 +127,7 @@ fn a_question_that_was_handed_on_to_an_actor_that_has_stopped_fails_at_once() {
     });
 }
 
-/// What is parked for an actor is not read before the actor takes it.
+/// A parked message is not read before its actor takes it.
 #[test]
 fn a_question_that_was_handed_on_and_waits_for_room_fails_when_its_actor_stops() {
     ends(|| {
@@ -142,7 +142,8 @@ fn a_question_that_was_handed_on_and_waits_for_room_fails_when_its_actor_stops()
             let whom = still.clone();
             let mut open = pin!(broker.ask(|reply| Deal::Get(whom, reply)).no_timeout());
             assert!(futures::poll!(open.as_mut()).is_pending());
-            // The third node has parked it once it answers what comes by the same way behind it.
+            // The third node has parked it once it answers a later question that came by the same
+            // way.
             assert_eq!(broker.ask(|reply| Deal::Get(other, reply)).await, Ok(0));
             still.kill();
             assert_eq!(open.await, Err(AskError::NoReply));
@@ -151,7 +152,7 @@ fn a_question_that_was_handed_on_and_waits_for_room_fails_when_its_actor_stops()
     });
 }
 
-/// The third node has parked the question's message when it loses the node that has sent it.
+/// The third node has parked the question's message when it loses the node that sent it.
 #[test]
 fn a_question_that_waits_for_room_fails_when_the_node_that_has_handed_it_on_is_lost() {
     ends(|| {
@@ -166,8 +167,8 @@ fn a_question_that_waits_for_room_fails_when_the_node_that_has_handed_it_on_is_l
             broker.ask(|reply| Deal::Fill(full, reply)).await.unwrap();
             let mut open = pin!(broker.ask(|reply| Deal::Get(still, reply)).no_timeout());
             assert!(futures::poll!(open.as_mut()).is_pending());
-            // The third node has parked it once it answers what comes by the same way behind it,
-            // and the asker's node knows who has it once the broker has answered.
+            // The third node has parked it once it answers a later question that came by the same
+            // way. The asker's node knows where it is once the broker has answered.
             assert_eq!(broker.ask(|reply| Deal::Get(other, reply)).await, Ok(0));
             broker.ask(Deal::Ping).await.unwrap();
             control.kill(id(1));
@@ -206,8 +207,8 @@ fn a_question_that_is_the_argument_of_a_script_that_fails_has_no_reply() {
     ends(|| {
         let world = brokers(2);
         let (runtime, node) = &world.nodes[1];
-        // The asker is local to the broker: its place for the answer goes to node 0 and is
-        // forgotten there.
+        // The asker is local to the broker: its place for the answer goes to node 0, which forgets
+        // it.
         let asked = runtime.block_on(async {
             let broker = Builder::new().system(node.system()).spawn(Broker(node.clone())).unwrap();
             broker.ask(|reply| Deal::Spawn(0, reply)).await
@@ -230,7 +231,7 @@ fn a_question_of_a_third_node_that_is_the_argument_of_a_script_that_fails_has_no
     });
 }
 
-/// The first node that was asked is lost, and the answer comes all the same.
+/// The first node asked is lost, and the answer still comes.
 #[test]
 fn a_question_that_was_handed_on_survives_who_handed_it_on() {
     ends(|| {
@@ -251,7 +252,7 @@ fn a_question_that_was_handed_on_survives_who_handed_it_on() {
                         async move { first.ask(|reply| Deal::Keep(whom, reply)).await },
                     );
                 while answers.ask(Message::Get).await != Ok(1) {}
-                // What the first node has said of it comes before its answer to this.
+                // The first node's news of it precedes its answer to this.
                 broker.ask(Deal::Ping).await.unwrap();
                 let mut events = node.events();
                 control.kill(id(1));
@@ -264,7 +265,7 @@ fn a_question_that_was_handed_on_survives_who_handed_it_on() {
     });
 }
 
-/// Keeps a question, and answers it with what is added then.
+/// Keeps a question, and answers it with the next number added.
 struct Answers(Option<ReplyTo<u64>>);
 
 impl Actor for Answers {
@@ -281,8 +282,7 @@ impl Actor for Answers {
     }
 }
 
-/// A question that comes home to the node that has asked it is not lost with the one that was
-/// asked.
+/// A question that has returned to the asker's node survives the loss of the node that was asked.
 #[test]
 fn a_question_that_has_come_home_survives_who_was_asked() {
     ends(|| {
@@ -321,7 +321,7 @@ fn questions_whose_askers_have_given_up_are_forgotten() {
                 }
             }
             let open = node.metrics().open_calls;
-            assert!(open <= 256, "{open} calls that nobody waits for");
+            assert!(open <= 256, "{open} calls without a waiting asker");
         });
     });
 }

@@ -1,4 +1,4 @@
-//! A node whose host panics.
+//! A node and a panic of its host.
 
 use crate::ending::ends;
 use crate::world::{Message, Sum, id, runtime};
@@ -10,7 +10,7 @@ use evenkeel_actor::{AskError, SendError, System};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Panics at a poll from when it is set.
+/// Panics in the first poll after it is set.
 struct Panics(Arc<AtomicBool>);
 
 impl Alter<InProcess> for Panics {

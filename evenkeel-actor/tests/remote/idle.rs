@@ -1,11 +1,11 @@
-//! Nodes that have been idle: what arrives is found because it arrives.
+//! Idle nodes: an arrival itself wakes the host.
 
 use crate::world::{Message, World, id};
 use evenkeel::time::sleep;
 use evenkeel_actor::node::in_process::Faults;
 use std::time::Duration;
 
-/// Longer than a host looks for more by itself.
+/// Longer than a host keeps looking before it sleeps.
 const IDLE: Duration = Duration::from_millis(30);
 
 #[test]

@@ -1,4 +1,4 @@
-//! References that are dropped, and the actors that they have kept.
+//! Dropped references, and the actors that they kept alive.
 
 use crate::bad_peers::{NODE, Pair, hello};
 use crate::ending::ends;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Waits until a node knows so many actors that others know, and its system has so many.
+/// Waits until other nodes know `actors` actors of a node, and its system has as many.
 pub(crate) async fn known(node: &Node, actors: usize) {
     while node.metrics().known_actors != actors || node.system().metrics().alive() != actors as u64
     {
@@ -31,7 +31,7 @@ fn actors_whose_references_on_another_node_are_dropped_end() {
                     drop(node.spawn_on::<Message, _>(id(1), "sum", &0_u64).await.unwrap());
                 }
                 known(&other, 0).await;
-                // One that is cloned is kept by each of its clones.
+                // Each clone keeps the actor alive.
                 let actor = node.spawn_on::<Message, _>(id(1), "sum", &7_u64).await.unwrap();
                 let clone = actor.clone();
                 drop(actor);
@@ -45,7 +45,7 @@ fn actors_whose_references_on_another_node_are_dropped_end() {
     });
 }
 
-/// Adds up what it is sent.
+/// Adds its messages up.
 struct Tally(Arc<AtomicU64>);
 
 impl Actor for Tally {
@@ -57,7 +57,7 @@ impl Actor for Tally {
     }
 }
 
-/// The frames of several workers overtake each other on the way to being read.
+/// The frames of several workers overtake each other before they are read.
 #[test]
 fn what_was_sent_before_its_reference_is_dropped_is_handled() {
     ends(|| {
@@ -95,11 +95,11 @@ fn what_was_sent_before_its_reference_is_dropped_is_handled() {
 #[derive(Serialize, Deserialize)]
 enum Held {
     Take(ActorRef<Message>),
-    /// Asks what is held.
+    /// Asks the held actor.
     Ask(ReplyTo<u64>),
 }
 
-/// Has a reference of another's.
+/// Holds a reference to another node's actor.
 #[derive(Default)]
 struct Holder(Option<ActorRef<Message>>);
 
@@ -128,7 +128,7 @@ fn an_actor_stays_whose_reference_was_handed_on_before_it_was_dropped() {
             holder.send(Held::Take(actor.clone())).await.unwrap();
             let any = node.spawn_on::<Message, _>(id(1), "sum", &8_u64).await.unwrap().any();
             drop(actor);
-            // What was given back before this is, with it.
+            // Earlier releases are applied together with this one.
             drop(node.spawn_on::<Message, _>(id(1), "sum", &0_u64).await.unwrap());
             known(&owner, 2).await;
             assert_eq!(holder.ask(Held::Ask).await, Ok(7));

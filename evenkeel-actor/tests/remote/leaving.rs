@@ -1,5 +1,5 @@
-//! What waits as its node leaves, or when its host has ended, and what the end of all work leaves
-//! behind.
+//! Messages that wait when their node leaves, or when its host has ended, and remains after the end
+//! of all work.
 
 use crate::ending::ends;
 use crate::world::{Message, Sum, World, id};
@@ -55,12 +55,12 @@ fn the_end_of_all_work_stays_known() {
             }
         });
         let (runtime, node) = &world.nodes[0];
-        // Another task of the node asks, or one asks again whose first wait was cancelled.
+        // Another task of the node asks, or one asks again after its first wait was cancelled.
         assert_eq!(runtime.block_on(node.finish()), Ok(()));
     });
 }
 
-/// What protocols say is not counted as work while others look at the counts.
+/// Protocol messages do not count as work while others examine the counts.
 #[test]
 fn the_count_of_received_messages_does_not_go_below_zero() {
     let panicked = std::thread::spawn(|| {
@@ -126,7 +126,7 @@ fn actors_live_on_that_something_here_refers_to_when_their_node_leaves() {
         runtime.block_on(node.leave());
         runtime.block_on(async {
             assert_eq!(keeps.ask(Message::Get).await, Ok(5));
-            // The other one is known to nobody any more.
+            // No other node knows the other actor any more.
             while node.system().metrics().alive() > 1 {
                 evenkeel::yield_now().await;
             }

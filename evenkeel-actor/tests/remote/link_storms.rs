@@ -1,4 +1,4 @@
-//! Links between nodes that are made and taken back at random, from both sides at once.
+//! Links between nodes, made and removed at random, from both sides at once.
 
 use crate::links::{Blow, Order, settle, tied, tied_and_gone, world};
 use crate::world::slow;
@@ -9,8 +9,8 @@ fn below(random: &mut Random, end: usize) -> usize {
     random.below(end as u64) as usize
 }
 
-/// What both sides do to a link at the same time has some outcome, and it is the same for both:
-/// whoever is linked then ends with the other, whoever is not does not.
+/// Simultaneous operations of both sides on a link have some outcome, the same for both: a linked
+/// actor then ends with the other, and an unlinked one does not.
 #[test]
 fn both_sides_agree_whatever_they_did_at_once() {
     let mut outcomes = [0; 2];
@@ -58,8 +58,8 @@ fn both_sides_agree_whatever_they_did_at_once() {
     assert!(outcomes.iter().all(|&times| times > 10), "{outcomes:?}");
 }
 
-/// Who would be told of an end, by a small model: everybody whom links lead to by way of those that
-/// do not trap exits.
+/// The actors that learn of an end, by a small model: all that links reach through actors that do
+/// not trap exits.
 fn reached(links: &[Vec<bool>], traps: &[bool], from: usize) -> Vec<bool> {
     let mut reached = vec![false; traps.len()];
     let mut open = vec![from];
@@ -91,8 +91,8 @@ fn ends_reach_those_that_a_small_model_says() {
                 actors.push(tied(&node, n % 3, traps).await);
             }
             let mut links = vec![vec![false; ACTORS]; ACTORS];
-            // One after the other where it matters: an actor's answer says that it has done what it
-            // was told, and its next links are made behind.
+            // One after another where it matters: an actor's answer shows that it has carried out
+            // its orders, and its next links follow.
             for step in 0..60 {
                 let (a, b) = (below(&mut random, ACTORS), below(&mut random, ACTORS));
                 let linked = below(&mut random, 3) > 0;
@@ -102,8 +102,8 @@ fn ends_reach_those_that_a_small_model_says() {
                 if a != b {
                     (links[a][b], links[b][a]) = (linked, linked);
                 }
-                // Until both nodes have it: what the two sides do at once has more than one
-                // outcome, and is another test.
+                // Waits until both nodes have it: simultaneous operations of the two sides have
+                // more than one outcome, and another test covers them.
                 let across = |node: u32| {
                     let pairs = (0..ACTORS).flat_map(|x| (0..x).map(move |y| (x, y)));
                     let across = pairs.filter(|&(x, y)| {
@@ -143,7 +143,7 @@ fn ends_reach_those_that_a_small_model_says() {
                 if ended {
                     continue;
                 }
-                // As many as have ended beside it, each once.
+                // One notice for each linked actor that has ended.
                 let told = |m: usize| links[n][m] && (m == first || (reached[m] && !traps[m]));
                 let expected = if traps[n] { (0..ACTORS).filter(|&m| told(m)).count() } else { 0 };
                 let mut exits = Vec::new();
@@ -156,8 +156,7 @@ fn ends_reach_those_that_a_small_model_says() {
     }
 }
 
-/// Everything at once: links, ends and new actors. In the end all are stopped, and nothing is left
-/// on any node.
+/// Links, ends and new actors at once. In the end all are stopped, and nothing is left on any node.
 #[test]
 fn a_storm_leaves_nothing_behind() {
     for (seed, workers) in (1..=6).zip([1, 2].into_iter().cycle()) {

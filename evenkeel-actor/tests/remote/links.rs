@@ -8,7 +8,7 @@ use evenkeel_actor::{
 };
 use serde::{Deserialize, Serialize};
 
-/// In which way an actor is to end.
+/// The way in which an actor ends.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum Blow {
     Stop,
@@ -23,11 +23,11 @@ pub(crate) enum Order {
     /// Unlinks and links in one turn.
     Relink(ActorRef<Order>),
     Blow(Blow),
-    /// Answers with the ends that it has been told of, and of whom, and forgets them.
+    /// Answers with the ends that it has learned of, and their actors, and forgets them.
     Exits(ReplyTo<Vec<(String, String)>>),
 }
 
-/// Does what it is told, and traps exits if it was born so.
+/// Carries out its orders, and traps exits if it was made to.
 pub(crate) struct Tied {
     traps: bool,
     exits: Vec<(String, String)>,
@@ -84,17 +84,17 @@ pub(crate) async fn tied(node: &Node, on: u32, traps: bool) -> ActorRef<Order> {
     node.spawn_on::<Order, _>(id(on), "tied", &traps).await.unwrap()
 }
 
-/// All that this node and that of an actor which has ended have said to each other of ties is heard
-/// when this is over.
+/// When this returns, this node and the ended actor's have heard all that they had sent each other
+/// about ties.
 pub(crate) async fn settle(gone: &ActorRef<Order>) {
     for _ in 0..2 {
-        // The question goes behind all that was said of ties before, and so does the answer; what
-        // they have caused is said before the second.
+        // The question follows all earlier messages on ties, and so does the answer; messages that
+        // they cause precede the second question.
         gone.stopped().await;
     }
 }
 
-/// The next exits that an actor is told of.
+/// The next exits that an actor learns of.
 async fn exits(actor: &ActorRef<Order>) -> Vec<(String, String)> {
     loop {
         let exits = actor.ask(Order::Exits).await.unwrap();
@@ -120,7 +120,7 @@ fn an_end_that_is_not_in_order_ends_the_other_with_the_real_reason() {
     for workers in [1, 2] {
         let world = world(2, workers, slow(3));
         world.on(0, async |node| {
-            // Whoever of the two asks for the link, and whoever ends.
+            // For each of the two as the asker for the link, and as the actor that ends.
             for (asks, ends) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
                 for (blow, says) in [
                     (Some(Blow::Fail), "failed: no more ink"),
@@ -190,7 +190,7 @@ fn an_actor_that_traps_exits_is_told_of_every_end() {
                     let other = &pair[1 - traps];
                     let gone = other.stopped();
                     other.send(Order::Link(pair[traps].clone())).await.unwrap();
-                    // To link twice is to link once, whoever does.
+                    // Two links are one, whichever side makes them.
                     other.send(Order::Link(pair[traps].clone())).await.unwrap();
                     pair[traps].send(Order::Link(other.clone())).await.unwrap();
                     links(&node, 1).await;
@@ -212,7 +212,7 @@ fn an_actor_that_traps_exits_is_told_of_every_end() {
     }
 }
 
-/// An actor of node 1 that has ended.
+/// An ended actor of node 1.
 pub(crate) async fn tied_and_gone(node: &Node) -> ActorRef<Order> {
     let gone = tied(node, 1, false).await;
     gone.stop_now();
@@ -231,12 +231,12 @@ fn whoever_is_named_in_an_exit_is_the_actor_that_others_know() {
         let name = there.remote_name().unwrap().to_string();
         assert_eq!(exits(&here).await, [(name, "stopped".to_owned())]);
 
-        // The other way round: `here` is linked before anything there has a reference to it, and is
-        // known by one name all the same.
+        // The other way round: `here` is linked before any actor there has a reference to it, and
+        // still has one name.
         let there = tied(&node, 1, true).await;
         here.send(Order::Link(there.clone())).await.unwrap();
         assert_eq!(here.ask(Order::Exits).await, Ok(vec![]));
-        // What is sent from here does not wait for what `here` has sent.
+        // Messages from here do not wait for what `here` has sent.
         settle(&tied_and_gone(&node).await).await;
         there.send(Order::Unlink(here.clone())).await.unwrap();
         assert_eq!(there.ask(Order::Exits).await, Ok(vec![]));
@@ -300,7 +300,7 @@ fn a_link_that_is_taken_back_ends_nobody() {
                 assert_eq!(pair[1].ask(Order::Exits).await, Ok(vec![]));
                 pair[unlinks].send(Order::Unlink(pair[1 - unlinks].clone())).await.unwrap();
                 links(&node, 0).await;
-                // What nobody has is taken back without harm.
+                // Removing a nonexistent link does no harm.
                 pair[0].send(Order::Unlink(pair[1].clone())).await.unwrap();
                 assert_eq!(pair[0].ask(Order::Exits).await, Ok(vec![]));
                 pair[0].kill();
@@ -325,7 +325,7 @@ fn a_link_to_an_actor_that_has_ended_is_told_of_at_once() {
                 let here = tied(&node, 0, true).await;
                 here.send(Order::Link(gone.clone())).await.unwrap();
                 assert_eq!(exits(&here).await[0].1, says, "its node knows it still");
-                // What comes for it later has its node forget it.
+                // A later message makes its node forget it.
                 gone.send(Order::Blow(blow)).await.unwrap();
                 while !matches!(gone.stopped().await, ExitReason::Forgotten) {}
                 here.send(Order::Link(gone.clone())).await.unwrap();
@@ -346,7 +346,7 @@ fn the_loss_of_a_node_ends_those_that_are_linked_to_its_actors() {
             let [here, there] = [tied(&node, 0, false).await, tied(&node, 1, false).await];
             let trapper = tied(&node, 1, true).await;
             here.send(Order::Link(lost.clone())).await.unwrap();
-            // The chain goes on to a node that knows of the loss by itself.
+            // The chain goes on to a node that learns of the loss itself.
             there.send(Order::Link(here.clone())).await.unwrap();
             lost.send(Order::Link(trapper.clone())).await.unwrap();
             assert_eq!(lost.ask(Order::Exits).await, Ok(vec![]));
@@ -361,12 +361,12 @@ fn the_loss_of_a_node_ends_those_that_are_linked_to_its_actors() {
             assert_eq!(told.len(), 1, "{told:?}");
             let (name, reason) = &told[0];
             assert_eq!(*name, lost.remote_name().unwrap().to_string());
-            // The node that is lost may have found the first of the others lost, and told of what
-            // that ended.
+            // The lost node may have found the first of the others lost, and reported the ends that
+            // this caused.
             let ended_first =
                 reason.starts_with("ended with actor") && reason.ends_with("lost with node 0");
             assert!(*reason == down || ended_first, "{reason}");
-            // Later links are told at once.
+            // Later links receive the notice at once.
             let late = tied(&node, 0, false).await;
             late.send(Order::Link(lost.clone())).await.unwrap();
             assert_eq!(linked_to(&late.stopped().await), down);
@@ -403,7 +403,7 @@ fn a_node_is_lost_while_its_actors_are_linked_and_unlinked() {
                     break;
                 }
             }
-            // Whoever was linked ends; so does whoever links itself now, and nobody waits.
+            // Each linked actor ends; so does each that links itself now, and no task waits.
             for (own, far) in here.iter().zip(&there) {
                 drop(own.send(Order::Link(far.clone())).await);
             }

@@ -15,8 +15,7 @@ fn what_waits_for_a_node_that_is_lost_fails() {
             let mut events = node.events();
             let lost = node.spawn_on::<Message, _>(id(2), "sum", &0_u64).await.unwrap();
             let alive = node.spawn_on::<Message, _>(id(1), "sum", &0_u64).await.unwrap();
-            // A stream of messages, in the middle of which the node is lost, and a question that
-            // stays open.
+            // A stream of messages, during which the node is lost, and a question that stays open.
             let stream = {
                 let lost = lost.clone();
                 evenkeel::spawn(async move {

@@ -1,4 +1,4 @@
-//! Nodes with actors on them, several in one process.
+//! Nodes with actors, several in one process.
 
 mod asks;
 mod bad_peers;

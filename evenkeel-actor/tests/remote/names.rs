@@ -1,4 +1,4 @@
-//! References that come home, and names of actors.
+//! References that return home, and names of actors.
 
 use crate::ending::ends;
 use crate::world::{Message, Sum, World, id};
@@ -38,7 +38,7 @@ impl Actor for Holds {
     }
 }
 
-/// What comes home of an actor that has stopped says that this node is down.
+/// A returned reference to a stopped actor would otherwise report that this node is down.
 #[test]
 fn a_reference_to_a_stopped_actor_that_comes_home_is_one_to_a_stopped_actor() {
     ends(|| {
@@ -51,7 +51,7 @@ fn a_reference_to_a_stopped_actor_that_comes_home_is_one_to_a_stopped_actor() {
             holds.ask(Hold::Poke).await.unwrap();
             own.send(Message::Stop).await.unwrap();
             own.stopped().await;
-            // A message finds it stopped, so its slot is given up.
+            // A message finds it stopped, so its slot is released.
             holds.ask(Hold::Poke).await.unwrap();
             let home = holds.ask(Hold::Give).await.unwrap();
             let error = home.send(Message::Add(1)).await.unwrap_err();
@@ -84,7 +84,7 @@ fn the_name_of_an_actor_that_has_stopped_can_be_published_again() {
     });
 }
 
-/// The slot of an actor is its own node's; here it might be that of any.
+/// An actor's slot belongs to its own node; here the number might be any actor's.
 #[test]
 fn an_actor_of_another_node_is_published_by_that_one() {
     ends(|| {
@@ -134,7 +134,7 @@ fn an_actor_whose_messages_have_a_long_type_is_found() {
         world.on(0, async |node| {
             let found: Result<ActorRef<Deep>, RemoteError> = node.locate(id(1), "takes").await;
             assert_eq!(found.err(), None);
-            // Another type of a long name, which begins as that one does.
+            // Another type with a long name, which begins with that one's name.
             let found: Result<ActorRef<Other>, RemoteError> = node.locate(id(1), "takes").await;
             assert!(matches!(found, Err(RemoteError::OtherMessages { .. })));
         });

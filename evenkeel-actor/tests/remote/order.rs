@@ -1,5 +1,4 @@
-//! What one sender sends to one actor arrives in the order in which it was sent, wherever the
-//! sender runs.
+//! Messages from one sender to one actor arrive in the order of sending, wherever the sender runs.
 
 use crate::ending::ends;
 use crate::world::{World, id, slow};
@@ -20,7 +19,7 @@ enum Message {
         sender: u32,
         number: u32,
     },
-    /// Answers once all numbers have come.
+    /// Answers once all numbers have arrived.
     All(ReplyTo<()>),
 }
 
@@ -51,7 +50,7 @@ impl Actor for Checks {
 
 #[test]
 fn order_is_kept_while_senders_change_workers() {
-    // Small frames, so that many are on their way at once.
+    // Small frames, so that many are under way at once.
     let packing = Packing { frame: 64, cap: Duration::from_micros(5), ..Packing::default() };
     for workers in [1, 3] {
         let world = World::with(2, workers, slow(5), packing);
@@ -83,7 +82,7 @@ fn order_is_kept_while_senders_change_workers() {
     }
 }
 
-/// Notes the numbers that it gets, once it may.
+/// Records its numbers, once it may.
 struct Noting {
     may_go_on: Arc<AtomicBool>,
     noted: Arc<Mutex<Vec<u64>>>,
@@ -101,8 +100,8 @@ impl Actor for Noting {
     }
 }
 
-/// The first reference is given back while its messages wait for room, and the actor lives on by
-/// its name.
+/// The first reference is released while its messages wait for room, and the actor lives on by its
+/// name.
 #[test]
 fn what_is_sent_by_a_second_reference_does_not_overtake_what_waits_from_the_first() {
     ends(|| {
@@ -125,7 +124,7 @@ fn what_is_sent_by_a_second_reference_does_not_overtake_what_waits_from_the_firs
             while other.metrics().waiting_messages < 10 {
                 evenkeel::yield_now().await;
             }
-            // It is given back after a millisecond.
+            // The release follows after a millisecond.
             evenkeel::time::sleep(Duration::from_millis(50)).await;
             let second = node.locate::<u64>(id(1), "noting").await.unwrap();
             for number in 20..25 {

@@ -13,27 +13,27 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// What a shop is sent.
+/// A message to a shop.
 #[derive(Clone, Serialize, Deserialize)]
 struct Several(Vec<ActorRef<Message>>);
 
 #[derive(Serialize, Deserialize)]
 enum Shop {
-    /// Answers with so many new actors of its own node, which nothing there refers to.
+    /// Answers with this number of new actors of its own node, to which no reference remains there.
     Make(u64, ReplyTo<Several>),
-    /// Keeps these, and forgets what it has kept before.
+    /// Keeps these references, and drops earlier ones.
     Keep(Several),
-    /// Answers with what those that are kept have summed up.
+    /// Answers with the sum over the kept actors.
     Total(ReplyTo<u64>),
-    /// Has that shop keep what this one has kept, and keeps it no longer.
+    /// Moves its references to that shop.
     HandOn(ActorRef<Shop>),
-    /// Answers with what is kept, and keeps it no longer.
+    /// Answers with its references, and keeps none.
     Take(ReplyTo<Several>),
-    /// Drops what cannot be read.
+    /// Drops an unreadable message.
     Odd(ActorRef<Odd>, Several),
 }
 
-/// A message that can be written and not read.
+/// A message that can be written but not read.
 #[derive(Serialize)]
 struct Odd(Vec<ActorRef<Message>>);
 
@@ -44,7 +44,7 @@ impl<'de> Deserialize<'de> for Odd {
     }
 }
 
-/// Gets no message.
+/// Receives no message.
 struct TakesOdd;
 
 impl Actor for TakesOdd {
@@ -120,7 +120,7 @@ fn an_actor_ends_when_the_third_node_that_has_it_drops_it_after_its_lender() {
                 let third = node.spawn_on::<Shop, _>(id(2), "shop", &()).await.unwrap();
                 let actor = node.spawn_on::<Message, _>(id(1), "sum", &7_u64).await.unwrap();
                 third.send(Shop::Keep(Several(vec![actor]))).await.unwrap();
-                // What is given back meanwhile is so before this.
+                // Earlier releases are applied before this.
                 drop(node.spawn_on::<Message, _>(id(1), "sum", &0_u64).await.unwrap());
                 known(&owner, 1).await;
                 assert_eq!(third.ask(Shop::Total).await, Ok(7));
@@ -131,18 +131,18 @@ fn an_actor_ends_when_the_third_node_that_has_it_drops_it_after_its_lender() {
     });
 }
 
-/// Sends an actor of a node more than its mailbox takes, and not so much that senders are held.
+/// Sends an actor of a node more than its mailbox takes, but too little for senders to be held.
 async fn fill(node: &Node, actor: &ActorRef<Shop>, on: &Node) {
     while on.metrics().waiting_messages == 0 {
         for _ in 0..50 {
             actor.send(Shop::Keep(Several(Vec::new()))).await.unwrap();
         }
-        // By then they have come.
+        // By then they have arrived.
         drop(node.spawn_on::<Message, _>(on.id(), "sum", &0_u64).await.unwrap());
     }
 }
 
-/// One that has stopped, one that is full and stays so, and one whose messages cannot be read.
+/// A stopped actor, one that stays full, and one with unreadable messages.
 #[test]
 fn a_message_that_nothing_reads_gives_its_references_back() {
     ends(|| {
@@ -190,7 +190,7 @@ fn a_message_that_nothing_reads_gives_its_references_back() {
     });
 }
 
-/// Handles nothing, and is busy with its first message.
+/// Handles nothing, because its first message keeps it busy.
 struct Still;
 
 impl Actor for Still {
@@ -212,14 +212,14 @@ fn an_answer_that_its_asker_does_not_wait_for_gives_its_references_back() {
                 let mut asked = Box::pin(shop.ask(|reply| Shop::Make(10, reply)).into_future());
                 assert!(futures::poll!(asked.as_mut()).is_pending());
             }
-            // All of them have been answered, late or between the poll and the drop.
+            // All have been answered, late or between the poll and the drop.
             assert_eq!(shop.ask(Shop::Total).await, Ok(0));
             known(&owner, 1).await;
         });
     });
 }
 
-/// Its references were counted before it turned out that it cannot be written, or is too long.
+/// Its references were counted before it proved unwritable, or too long.
 #[test]
 fn a_message_that_is_not_sent_gives_its_references_back() {
     #[derive(Clone, Deserialize)]
@@ -265,7 +265,7 @@ fn a_message_that_is_not_sent_gives_its_references_back() {
     });
 }
 
-/// A message whose only reference to an actor of a lost node goes as it is written.
+/// The message loses its only reference to an actor of a lost node during serialisation.
 #[test]
 fn the_last_reference_to_an_actor_of_a_lost_node_is_lent() {
     #[derive(Deserialize)]
@@ -326,7 +326,7 @@ fn what_a_lost_node_was_sent_is_given_back() {
     });
 }
 
-/// The first node sends it home, to an actor that is busy, and drops it. It is local there.
+/// The first node sends the reference home, to a busy actor, and drops it. It is local there.
 #[test]
 fn a_reference_that_waits_to_be_read_at_home_keeps_its_actor() {
     ends(|| {
@@ -338,11 +338,11 @@ fn a_reference_that_waits_to_be_read_at_home_keeps_its_actor() {
             owner.register_script("slow", move |()| Slow(slow.0.clone(), slow.1.clone()));
             world.on(0, async move |node| {
                 let slow = node.spawn_on::<Shop, _>(id(1), "slow", &()).await.unwrap();
-                // Its mailbox is full, so the last is parked.
+                // Its mailbox is full, so the last message is parked.
                 fill(&node, &slow, &owner).await;
                 let actor = node.spawn_on::<Message, _>(id(1), "sum", &5_u64).await.unwrap();
                 slow.send(Shop::Keep(Several(vec![actor]))).await.unwrap();
-                // What was given back is read before this is, which is told later.
+                // Earlier releases are read before this one, which is sent later.
                 for _ in 0..3 {
                     drop(node.spawn_on::<Message, _>(id(1), "sum", &0_u64).await.unwrap());
                     while owner.metrics().known_actors > 1 {
@@ -361,7 +361,7 @@ fn a_reference_that_waits_to_be_read_at_home_keeps_its_actor() {
     });
 }
 
-/// Begins when it may, and sums up what it is given.
+/// Begins when it may, and adds its numbers up.
 struct Slow(Arc<AtomicBool>, Arc<AtomicU64>);
 
 impl Actor for Slow {
@@ -380,7 +380,7 @@ impl Actor for Slow {
     }
 }
 
-/// Each node on the way lends it to the next, and what was lent before is dropped meanwhile.
+/// Each node on the way lends it to the next, and earlier loans are dropped meanwhile.
 #[test]
 fn a_reference_goes_round_all_nodes_and_is_counted_everywhere() {
     ends(|| {
@@ -397,7 +397,7 @@ fn a_reference_goes_round_all_nodes_and_is_counted_everywhere() {
                 for hop in 0..30 {
                     let (from, to) = (&shops[hop % 3], &shops[(hop + 1) % 3]);
                     from.send(Shop::HandOn(to.clone())).await.unwrap();
-                    // It comes by way of that node alone.
+                    // It arrives only through that node.
                     while to.ask(Shop::Total).await != Ok(3) {}
                 }
                 let Several(home) = shops[0].ask(Shop::Take).await.unwrap();
@@ -427,7 +427,7 @@ fn references_in_arguments_and_in_casts_are_counted() {
                 let own = Builder::new().system(node.system()).spawn(Sum::new(1)).unwrap();
                 let several = Several(vec![own, third]);
                 let mut shops = Vec::new();
-                // On other nodes, of which one is that of an actor, and on this one.
+                // On other nodes, one of them an actor's own, and on this one.
                 for of in 0..5 {
                     let shop = node.spawn_on::<Shop, _>(id(of), "keeps", &several).await.unwrap();
                     assert_eq!(shop.ask(Shop::Total).await, Ok(11), "on node {of}");
@@ -446,7 +446,7 @@ fn references_in_arguments_and_in_casts_are_counted() {
                 let report = node.cast(&receivers, &cast).await.unwrap();
                 assert_eq!(report.handed_on, 8);
                 drop((cast, shops));
-                // Those that are cast to are kept until they are stopped, after what is on its way.
+                // Receivers of casts are kept until they are stopped, after all messages under way.
                 while sum.load(Ordering::SeqCst) < 8 * 11 {
                     evenkeel::yield_now().await;
                 }
@@ -463,7 +463,7 @@ fn references_in_arguments_and_in_casts_are_counted() {
 #[derive(Clone, Serialize, Deserialize)]
 struct Casts(Several);
 
-/// Sums up what those say that it is sent.
+/// Adds up the sums of the actors that it receives.
 struct Receiver(Arc<AtomicU64>);
 
 impl Actor for Receiver {

@@ -1,4 +1,4 @@
-//! A node that was down and that its transport says to be up again.
+//! A node that was down, and that its transport reports as up again.
 
 use crate::world::{Message, Sum, id, runtime};
 use evenkeel_actor::node::altered::{Alter, Altered};
@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A connection that is lost for a moment.
 struct Returns {
-    /// To be said, the last first.
+    /// The events to report, the last first.
     events: Vec<Event>,
-    /// Whether it is to begin.
+    /// Whether to begin.
     begins: Arc<AtomicBool>,
-    /// Whether all of it was taken and handled.
+    /// Whether all events were taken and handled.
     is_back: Arc<AtomicBool>,
 }
 

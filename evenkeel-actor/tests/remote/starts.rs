@@ -1,4 +1,4 @@
-//! How nodes start, and what they do not start with.
+//! How nodes start, and the settings that they refuse.
 
 use crate::world::{Message, Sum, id, runtime};
 use evenkeel_actor::System;
@@ -97,7 +97,7 @@ fn a_node_does_not_start_with_messages_too_short_for_what_nodes_say() {
             let packing = Packing { longest_message, ..Packing::default() };
             let mut nodes = Vec::new();
             for (end, letter) in ends.into_iter().zip(["a", "b"]) {
-                // As long as names may be.
+                // The longest allowed names.
                 let builder = Node::builder().system(System::new()).packing(packing);
                 let builder = builder.job("j".repeat(255)).name(letter.repeat(255));
                 let started = builder.start(|| Ok::<_, String>(end)).await;

@@ -1,4 +1,4 @@
-//! A peer that has a node say things to a third one, which has done nothing.
+//! A peer that makes a node send to a third, innocent node.
 
 use crate::bad_peers::{frame_of, receive};
 use crate::ending::ends;
@@ -11,10 +11,10 @@ use evenkeel_actor::node::wire::{MembersBuf, Message as Wire};
 use evenkeel_actor::node::{Slot, Transport};
 use evenkeel_actor::remote::{Limits, Node};
 
-/// Bytes that may wait for a node.
+/// The most bytes that may wait for a node.
 const BACKLOG: usize = 16 << 10;
 
-/// A node, and two peers that are driven by hand.
+/// A node, and two peers that the test drives by hand.
 struct Three {
     _control: Control,
     runtime: Runtime,
@@ -26,7 +26,7 @@ struct Three {
 fn send(peer: &mut InProcess, messages: &[Wire<'_>]) {
     let mut frame = frame_of(messages);
     while let Err(refused) = peer.send(id(0), frame) {
-        // So much is under way.
+        // The most that can be under way.
         frame = refused.frame;
         std::thread::yield_now();
     }
@@ -41,7 +41,8 @@ fn greets(peer: &mut InProcess, name: &'static str) {
     send(peer, &[hello]);
 }
 
-/// Has an actor started on the node, so all that the peer has sent before is read.
+/// Has an actor started on the node: the answer shows that all earlier messages of the peer have
+/// been read.
 fn spawn(peer: &mut InProcess) -> Slot {
     let mut arguments = std::any::type_name::<Message>().as_bytes().to_vec();
     arguments.extend([0, 9]);
@@ -69,7 +70,8 @@ fn three(workers: usize) -> Three {
 }
 
 impl Three {
-    /// The third node has taken nothing so far. It is not shut out for what it was to be told.
+    /// The third node has taken nothing so far. It is not shut out for messages that others made
+    /// the node send.
     fn innocent_stays(mut self) {
         assert!(self.node.metrics().undelivered > 0);
         spawn(&mut self.innocent);
@@ -115,7 +117,7 @@ fn places_for_answers_that_a_peer_has_made_up_are_not_answered_without_a_bound()
             for _ in 0..1_000 {
                 send(&mut three.hostile, &[made_up.clone(), made_up.clone()].concat());
             }
-            // Its own place: by then all others are done with.
+            // The peer's own place: by then all others have been handled.
             send(&mut three.hostile, &[Wire::Tell { to, payload: &[1, 1, 77] }]);
             receive(&mut three.hostile, |message| {
                 matches!(message, Wire::Answer { call: 77, .. }).then_some(())

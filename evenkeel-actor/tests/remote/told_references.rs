@@ -1,4 +1,4 @@
-//! What a peer, which is driven by hand, says of references, and what comes of it.
+//! A hand-driven peer's claims about references, and their consequences.
 
 use crate::bad_peers::{NODE, PEER, Pair, hello};
 use crate::ending::ends;
@@ -36,7 +36,7 @@ fn ask_who(pair: &mut Pair, to: Slot, call: u8) {
     });
 }
 
-/// Whether the node still knows the actor, once all that was sent before is read.
+/// Whether the node still knows the actor, once all earlier messages are read.
 fn is_known(pair: &mut Pair, to: Slot) -> bool {
     pair.send(&[Wire::Ask { to, call: 1, limit: 0, payload: &[1, 1, 1] }]);
     pair.receive(|message| match message {
@@ -50,7 +50,7 @@ fn release(times: u64, to: Slot) -> Wire<'static> {
     Wire::Release { to, from: NODE, times }
 }
 
-/// The answer has left before the release of what was given before it comes.
+/// The answer leaves before the release of an earlier reference arrives.
 #[test]
 fn a_reference_that_crosses_with_the_release_of_others_keeps_the_actor() {
     ends(|| {
@@ -100,7 +100,7 @@ fn breaks_a_rule(say: impl Fn(Slot) -> Wire<'static>) {
     assert_eq!(pair.event(), NodeEvent::Refused { node: PEER, why });
 }
 
-/// The peer names its own actor beside the value, twice, and once in it, where it is dropped.
+/// The peer names its own actor twice beside the value, and once in it, where it is dropped.
 #[test]
 fn a_peer_is_given_back_as_many_references_as_it_has_named() {
     ends(|| {
@@ -122,7 +122,7 @@ fn a_peer_is_given_back_as_many_references_as_it_has_named() {
     });
 }
 
-/// What is not named beside the value is not counted, so there is nothing to give back.
+/// A reference that is not named beside the value is not counted, so there is nothing to give back.
 #[test]
 fn a_reference_that_is_not_named_beside_its_value_is_none_of_a_peers() {
     ends(|| {

@@ -1,4 +1,4 @@
-//! Ends of actors of other nodes.
+//! Ends of other nodes' actors.
 
 use crate::world::{Message, World, id, slow};
 use evenkeel_actor::node::in_process::Faults;
@@ -9,7 +9,7 @@ use evenkeel_actor::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What has a fragile actor end, in one of the ways.
+/// The cause of a fragile actor's end.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Blow {
     Stop,
@@ -32,13 +32,13 @@ impl Actor for Fragile {
     }
 }
 
-/// What a watcher is told to do.
+/// Orders to a watcher.
 enum Order {
     Watch(AnyActor),
     Unwatch(AnyActor),
-    /// Answers with the next event, or with one that has come.
+    /// Answers with the next event, or with one that has arrived.
     Next(ReplyTo<(ActorId, ExitReason)>),
-    /// How many events have come that nobody has asked for.
+    /// The number of events that have arrived without a question.
     Unasked(ReplyTo<usize>),
 }
 
@@ -112,9 +112,9 @@ fn whoever_watches_an_actor_of_another_node_is_told_how_it_ends() {
             ] {
                 let actor = fragile(&node, 1).await;
                 watcher.send(Order::Watch(actor.any())).await.unwrap();
-                // To watch twice is to watch once.
+                // Two watches are one.
                 watcher.send(Order::Watch(actor.any())).await.unwrap();
-                // It has seen both: one that watches after the end is told once more.
+                // The watcher has seen both: a watch after the end would cause another notice.
                 assert_eq!(watcher.ask(Order::Unasked).await, Ok(0));
                 let stopped = actor.stopped();
                 match blow {
@@ -141,7 +141,7 @@ fn an_actor_that_has_ended_before_is_told_of_at_once() {
             actor.stop_now();
             assert!(actor.stopped().await.is_normal());
             assert!(actor.stopped().await.is_normal(), "its node knows it still");
-            // What comes for it later has its node forget it.
+            // A later message makes its node forget it.
             actor.send(Blow::Stop).await.unwrap();
             while !matches!(actor.stopped().await, ExitReason::Forgotten) {}
             let watcher = spawn_watcher(&node);
@@ -169,7 +169,7 @@ fn the_loss_of_a_node_is_the_end_of_its_actors() {
             let (whom, reason) = watcher.ask(Order::Next).await.unwrap();
             assert_eq!(whom, lost.id());
             assert!(matches!(reason, ExitReason::NodeDown(node) if node == id(2)), "{reason}");
-            // Later watches are told at once.
+            // Later watches receive the notice at once.
             assert!(matches!(lost.any().stopped().await, ExitReason::NodeDown(_)));
             watcher.send(Order::Watch(lost.any())).await.unwrap();
             assert!(matches!(watcher.ask(Order::Next).await, Ok((_, ExitReason::NodeDown(_)))));
@@ -191,7 +191,7 @@ fn what_is_not_watched_any_more_is_forgotten_on_both_nodes() {
             watcher.send(Order::Unwatch(actor.any())).await.unwrap();
             assert_eq!(watcher.ask(Order::Unasked).await, Ok(0));
             assert_eq!(node.metrics().open_watches, 0);
-            // Whoever gives up waiting, and whoever ends, makes room for others.
+            // Each waiter that gives up, and each watcher that ends, makes room for others.
             for _ in 0..1_000 {
                 drop(actor.stopped());
                 let short = spawn_watcher(&node);

@@ -9,7 +9,7 @@ use evenkeel_actor::{Actor, ActorRef, Context, Handled, ReplyTo, System};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// What the tests' actors are sent.
+/// Messages to the tests' actors.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Message {
     Add(u64),
@@ -20,7 +20,7 @@ pub(crate) enum Message {
     Me(ReplyTo<ActorRef<Message>>),
     /// Keeps this and does not answer.
     Keep(ReplyTo<u64>),
-    /// Answers all that are kept.
+    /// Answers all kept questions.
     Release,
     /// Drops this.
     Forget(ReplyTo<u64>),
@@ -70,7 +70,7 @@ pub(crate) fn runtime(workers: usize) -> Runtime {
     evenkeel::Builder::new().workers(workers).build().unwrap()
 }
 
-/// What a network does that delays frames and has those of different pairs overtake each other.
+/// A network that delays frames and lets those of different pairs overtake each other.
 pub(crate) fn slow(seed: u64) -> Faults {
     let delay = Duration::ZERO..Duration::from_micros(300);
     Faults { seed, delay, ..Faults::default() }
@@ -85,7 +85,7 @@ impl World {
         Self::built(nodes, workers, faults, |_, builder| builder.packing(packing))
     }
 
-    /// With nodes that are made in some way, by their numbers.
+    /// A world with nodes from a function of their numbers.
     pub(crate) fn built(
         nodes: u32,
         workers: usize,
@@ -107,7 +107,7 @@ impl World {
         Self { control, nodes }
     }
 
-    /// Runs something on a node.
+    /// Runs a function on a node.
     pub(crate) fn on<R: Send + 'static>(&self, node: usize, f: impl AsyncFnOnce(Node) -> R) -> R {
         let (runtime, node) = &self.nodes[node];
         runtime.block_on(f(node.clone()))

@@ -1,4 +1,4 @@
-//! What a restart does to links, watches and children; and supervisors below other actors.
+//! The effect of a restart on links, watches and children; and supervisors below other actors.
 
 use crate::common::workers::on_workers;
 use evenkeel::time::Duration;
@@ -18,7 +18,7 @@ enum Message {
     Link(AnyActor),
     Trap,
     Panic,
-    /// How often it was told something, and the child of a member that has one.
+    /// Answers with the notices received. `Child` answers with the child of a member that has one.
     Heard(ReplyTo<Vec<String>>),
     Child(ReplyTo<ActorRef<Message>>),
     Supervise(ReplyTo<(SupervisorRef, ActorRef<Message>)>),
@@ -135,7 +135,7 @@ fn a_restart_forgets_watches_and_traps() {
             watched.kill();
             watched.stopped().await;
             assert!(heard(&member).await.is_empty());
-            // The link is there, and is not trapped.
+            // The link exists, and is not trapped.
             linked.kill();
             restarted(&tree, 2).await;
             assert!(heard(&member).await.is_empty());
@@ -182,7 +182,7 @@ fn a_supervisor_may_be_the_child_of_any_actor() {
                 tree.stopped().await;
                 assert_eq!(child.stopped().await.is_normal(), !kill);
             }
-            // One that gives up is an event for its parent.
+            // A supervisor that gives up is an event for its parent.
             let parent = spawn(Member::default());
             let (tree, child) = parent.ask(Message::Supervise).await.unwrap();
             for _ in 0..4 {

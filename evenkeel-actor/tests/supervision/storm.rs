@@ -1,4 +1,4 @@
-//! Trees of supervisors under kills, panics and stops at random, from a seed.
+//! Trees of supervisors under random kills, panics and stops, from a seed.
 
 use evenkeel::time::{Duration, Instant};
 use evenkeel_actor::{
@@ -9,7 +9,7 @@ use evenkeel_policy::random::Random;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// What is counted of all.
+/// Counts over all actors.
 #[derive(Default)]
 struct Counts {
     made: AtomicU64,
@@ -20,7 +20,7 @@ struct Counts {
 
 struct Leaf {
     counts: Arc<Counts>,
-    /// How many of this child there are.
+    /// The number of live instances of this child.
     here: Arc<AtomicU32>,
 }
 
@@ -138,7 +138,7 @@ async fn storm(seed: u64) {
             _ => leaf.try_send(Message::Work),
         };
     }
-    // Nobody is lost: each leaf that has not ended for good still does what it is told.
+    // No leaf is lost: each one that has not ended for good still handles messages.
     for leaf in &grown.leaves {
         while leaf.try_send(Message::Work).is_err_and(|error| error.is_full()) {
             evenkeel::yield_now().await;
@@ -165,13 +165,13 @@ async fn storm(seed: u64) {
 }
 
 fn storms(workers: usize) {
-    // The clock would move if all came to wait for the end of a time limit: nobody is to be told to
-    // stop and not hear it.
+    // The clock would move if all tasks waited for a time limit: every actor that is told to stop
+    // must hear it.
     let runtime = evenkeel::Builder::new().workers(workers).start_paused(true).build().unwrap();
     runtime.block_on(async move {
         let begin = Instant::now();
         for round in 0..40 {
-            // Two at once, so that there is something else to run.
+            // Two at once, so that there is other work to run.
             let other = evenkeel::spawn(storm(1_000 * workers as u64 + 2 * round));
             evenkeel::spawn(storm(1_000 * workers as u64 + 2 * round + 1)).await.unwrap();
             other.await.unwrap();

@@ -1,4 +1,4 @@
-//! What a restart keeps of an actor and what it ends: names, groups, timers, counts.
+//! What a restart keeps of an actor, and what it ends: names, groups, timers, counts.
 
 use crate::common::until::until;
 use evenkeel::time::{Duration, sleep};
@@ -14,7 +14,7 @@ const SECOND: Duration = Duration::from_secs(1);
 enum Message {
     Nothing,
     Get(Arc<Asked>),
-    /// Sets timers, whose messages hold this.
+    /// Sets timers with messages that hold this value.
     Timers(Arc<()>),
     Tick(#[allow(dead_code, reason = "it is held")] Arc<()>),
     Watch(AnyActor),
@@ -123,13 +123,13 @@ fn timers_end_with_the_incarnation_that_has_set_them() {
             sleep(SECOND + SECOND / 2).await;
             assert_eq!(get(&member).await, 1);
             member.send(message).await.unwrap();
-            // While it waits for its next start there is nothing left of them.
+            // While it waits for its next start, none of them is left.
             sleep(SECOND / 10).await;
             assert_eq!(Arc::strong_count(&held), 1);
             sleep(SECOND * 60).await;
             assert_eq!(get(&member).await, 0);
         }
-        // Those of the last one tick, until its end is told.
+        // The timers of the last incarnation tick, until its end is announced.
         let held = Arc::new(());
         member.send(Message::Timers(held.clone())).await.unwrap();
         sleep(SECOND * 4 + SECOND / 2).await;
@@ -160,7 +160,7 @@ fn counts_go_on_through_restarts() {
         assert!(metrics.busy.is_some());
         let metrics = system.metrics();
         assert_eq!((metrics.spawned, metrics.ended, metrics.restarts), (2, 0, 5));
-        // Restarts are no ends, so none has failed for good.
+        // Restarts are no ends, so no actor has failed for good.
         assert_eq!((metrics.failed, metrics.dead_letters), (0, 0));
         tree.stop();
         tree.stopped().await;

@@ -1,4 +1,4 @@
-//! Supervisors: who is restarted, when they give up, and what survives.
+//! Supervisors: which actors are restarted, when supervisors give up, and what survives.
 
 use evenkeel::time::{Duration, Instant, sleep};
 use evenkeel_actor::{
@@ -7,7 +7,7 @@ use evenkeel_actor::{
 };
 use std::sync::{Arc, Mutex};
 
-/// What has happened, in order.
+/// The events, in order.
 #[derive(Clone, Default)]
 struct Diary(Arc<Mutex<Vec<String>>>);
 
@@ -66,8 +66,7 @@ fn worker(diary: &Diary, name: &'static str) -> Child<impl FnMut() -> Worker + S
     })
 }
 
-/// By a clock that stands: it would move if all came to wait for the end of a time limit, and
-/// nothing here is to do that.
+/// On a paused clock, which would move if all tasks waited for a time limit; here none may.
 fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
     let runtime = evenkeel::Builder::new().workers(workers).start_paused(true).build().unwrap();
     runtime.block_on(async {
@@ -77,13 +76,13 @@ fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
     });
 }
 
-/// With a clock that stands still while anything runs.
+/// On a clock that stands still while any task runs.
 fn on_paused(test: impl Future<Output = ()> + Send + 'static) {
     let runtime = evenkeel::Builder::new().workers(1).start_paused(true).build().unwrap();
     runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
 }
 
-/// A system whose failures are noted.
+/// A system that records its failures.
 fn noting(failures: &Arc<Mutex<Vec<ActorFailure>>>) -> System {
     let (system, failures) = (System::new(), failures.clone());
     system.on_failure(move |failure| failures.lock().unwrap().push(failure.clone()));
@@ -120,7 +119,7 @@ fn a_restart_keeps_references_and_mailbox_and_loses_the_message_that_failed() {
                 .intensity(100, Duration::from_secs(5))
                 .system(noting(&failures));
             let a = tree.child(worker(&diary, "a"));
-            // Before there is anybody to handle it.
+            // Before there is an actor to handle it.
             a.send(Message::Add(1)).await.unwrap();
             let tree = tree.spawn();
             assert_eq!(sum(&a).await, 1);
@@ -129,7 +128,7 @@ fn a_restart_keeps_references_and_mailbox_and_loses_the_message_that_failed() {
                 for n in 0..10 {
                     a.send(Message::Add(n)).await.unwrap();
                 }
-                // It begins anew, and with the first of these.
+                // It begins anew, with the first of these.
                 assert_eq!(sum(&a).await, 45);
             }
             assert_eq!(tree.children().await.unwrap()[0].restarts, 2);
@@ -205,7 +204,7 @@ fn each_kind_is_restarted_after_the_ends_that_it_says() {
                     if again {
                         restarted(&tree, "a", 1).await;
                         a.send(Message::Add(7)).await.unwrap();
-                        // A killed one may have had the message that it waits in still to handle.
+                        // A killed actor may still have had its message to handle.
                         if end != "kill" {
                             assert_eq!(sum(&a).await, 7);
                         }
@@ -273,7 +272,7 @@ fn one_that_cannot_start_does_not_spin() {
         let mut tree = quiet(Supervisor::one_for_one().intensity(4, Duration::from_secs(60)));
         let noted = diary.clone();
         let never = tree.child(Child::new("never", move || Never(noted.clone())));
-        // Nor one whose factory panics.
+        // An actor with a panicking factory is not started either.
         let tree = tree.spawn();
         assert!(!tree.stopped().await.is_normal());
         assert!(never.stopped().await.is_failure());
@@ -408,7 +407,7 @@ fn children_that_fail_at_once_are_one_restart() {
                     child.send(Message::Add(1)).await.unwrap();
                 }
                 for child in &all {
-                    // One that was stopped before it came to its failure comes to it again.
+                    // An actor that was stopped before its failure fails again.
                     assert!(sum(child).await <= 1);
                 }
                 let restarts = tree.children().await.unwrap()[0].restarts;
@@ -421,7 +420,7 @@ fn children_that_fail_at_once_are_one_restart() {
     }
 }
 
-/// No name is started twice without an end in between, and each start has its end.
+/// Checks that no name is started twice without an end in between, and that each start has its end.
 fn check(diary: &[String], names: &[&str]) {
     for name in names {
         let mut up = false;
@@ -488,7 +487,7 @@ fn a_supervisor_that_dies_in_the_middle_of_a_restart_leaves_nothing_half_done() 
                 inner.kill();
                 x.send(Message::Add(3)).await.unwrap();
                 y.send(Message::Add(4)).await.unwrap();
-                // What was added to one that was killed then is lost; but there is one.
+                // Numbers sent to an actor that was then killed are lost, but the actor exists.
                 assert!(sum(&x).await <= 3 && sum(&y).await <= 4);
                 if round % 2 == 0 {
                     tree.stop()

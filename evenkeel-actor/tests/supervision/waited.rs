@@ -1,4 +1,4 @@
-//! What a task that waits for the end of a supervisor finds: no actor below it is there any more.
+//! When a task has waited for the end of a supervisor, no actor below the supervisor is left.
 
 use evenkeel::Runtime;
 use evenkeel_actor::{
@@ -26,7 +26,7 @@ impl Actor for Worker {
     }
 }
 
-/// How a supervisor is ended.
+/// The way in which a supervisor ends.
 #[derive(Clone, Copy, Debug)]
 enum How {
     Stop,
@@ -35,15 +35,15 @@ enum How {
     Escalate,
 }
 
-/// Supervisors in supervisors, and who is below the first.
+/// Supervisors in supervisors, and all actors below the first.
 struct Family {
     tree: SupervisorRef,
     below: Vec<AnyActor>,
     workers: Vec<ActorRef<Message>>,
 }
 
-/// A supervisor that gives up at the first failure, with some workers and, below it, as many such
-/// supervisors as `depth` says.
+/// A supervisor that gives up at the first failure, with some workers and, below it, `depth` levels
+/// of such supervisors.
 fn supervisor(depth: u32, family: &mut Family, system: System) -> SupervisorBuilder {
     let never = Supervisor::one_for_one().intensity(0, Duration::from_secs(60));
     let mut tree = never.system(system);
@@ -72,7 +72,7 @@ async fn family(depth: u32) -> Family {
     family
 }
 
-/// The caller is outside of the runtime, so it runs at once when it is told.
+/// The caller is outside the runtime, so it runs at once when the end is announced.
 fn ends(runtime: &Runtime, depth: u32, how: How) {
     let Family { tree, below, workers } = runtime.block_on(family(depth));
     let stopped = tree.stopped();
@@ -81,7 +81,7 @@ fn ends(runtime: &Runtime, depth: u32, how: How) {
         How::Kill => tree.kill(),
         How::Drop => drop(tree),
         How::Escalate => {
-            // The last is below all supervisors.
+            // The last worker is below all supervisors.
             let last = workers.last().unwrap();
             runtime.block_on(last.send(Message::Panic)).unwrap();
         }
@@ -120,7 +120,7 @@ fn nobody_is_left_below_a_supervisor_that_has_given_up() {
     end_in_each_way(How::Escalate);
 }
 
-/// Each says that it has ended when the one below it has, which the last does first.
+/// Each announces its end when the one below has ended, and the last ends first.
 #[test]
 fn a_chain_of_100_000_supervisors_ends_with_the_stack_of_one() {
     let runtime = evenkeel::Builder::new().workers(1).build().unwrap();

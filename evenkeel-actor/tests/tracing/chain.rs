@@ -8,7 +8,7 @@ use evenkeel_actor::remote::Node;
 use evenkeel_actor::{Actor, ActorRef, Builder, Context, Handled, ReplyTo, System, spawn, trace};
 use serde::{Deserialize, Serialize};
 
-/// The numbers that a handler has seen: of its message, and of the cause.
+/// The numbers that a handler has seen: its message's, and the cause's.
 type Seen = (u64, Option<u64>);
 
 fn seen<A: Actor>(context: &Context<A>) -> Seen {
@@ -54,7 +54,7 @@ impl Drop for Pair {
 
 struct Hop;
 
-/// Goes to each actor of its route, and comes back with what they have seen.
+/// Visits each actor of its route, and returns with the numbers that they have seen.
 #[derive(Serialize, Deserialize)]
 struct Tour {
     route: Vec<ActorRef<Tour>>,
@@ -166,7 +166,7 @@ fn a_reply_says_in_whose_handling_it_was_sent_here_and_from_another_node() {
     });
 }
 
-/// Notes what it sees of each message, one more than it keeps room for.
+/// Records the numbers of each message, one more than it has room for.
 struct Narrow(Vec<Seen>);
 
 #[derive(Serialize, Deserialize)]
@@ -187,7 +187,7 @@ impl Actor for Narrow {
     }
 }
 
-/// Sends so many notes in the handling of one message.
+/// Sends a number of notes while it handles one message.
 struct Flood(ActorRef<ToNarrow>);
 
 impl Actor for Flood {
@@ -226,7 +226,7 @@ fn messages_that_wait_for_room_keep_their_cause() {
     });
 }
 
-/// What is sent later, and what comes again and again.
+/// Delayed and periodic messages.
 #[derive(Default)]
 struct Clock {
     reply: Option<ReplyTo<[Seen; 3]>>,

@@ -18,7 +18,7 @@ fn quiet() -> System {
     system
 }
 
-/// What was told of the lives of actors of a type, in order.
+/// The events in the lives of a type's actors, in order.
 fn lives(log: &Log, actor: &str) -> Vec<(Level, Fields)> {
     let events = log.all().into_iter().filter_map(|noted| match noted.what {
         What::Event { level, target: "evenkeel_actor::life", fields } => Some((level, fields)),
@@ -51,7 +51,7 @@ impl Actor for Shaky {
     }
 }
 
-/// Sends the messages that it is sent, and says by which of its own.
+/// Sends the messages that it receives, and replies with the identifier of the causing message.
 struct Provoker(ActorRef<ToShaky>);
 
 impl Actor for Provoker {
@@ -111,7 +111,7 @@ fn failures_and_restarts_are_told_with_the_message_that_was_handled() {
     assert_eq!(failed, expected);
 }
 
-/// Has a name of the registry, and ends by an error.
+/// Has a name in the registry, and ends with an error.
 struct Known;
 
 impl Actor for Known {
@@ -165,7 +165,7 @@ fn a_registered_name_is_told_for_as_long_as_the_actor_has_it() {
     }
 }
 
-/// Watches, and drops what is sent to it too fast.
+/// Watches, and drops messages that arrive too fast.
 struct Watcher(Option<ReplyTo<u64>>);
 
 struct Unwatched;

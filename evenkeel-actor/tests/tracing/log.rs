@@ -1,5 +1,5 @@
-//! A subscriber that notes all it is told. The tests of this process share it, and look for their
-//! own actors by type.
+//! A subscriber that records everything. The tests of this process share it, and find their own
+//! actors by type.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,8 +10,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// The fields of a span or an event, as text. That of an event that is called `message` is its
-/// words.
+/// The fields of a span or an event, as text. An event's field `message` holds its words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fields(BTreeMap<&'static str, String>);
 
@@ -31,12 +30,12 @@ impl Fields {
         self.0.get(name).map_or("", String::as_str)
     }
 
-    /// A number.
+    /// Returns a field as a number.
     pub(crate) fn number(&self, name: &str) -> Option<u64> {
         self.0.get(name).map(|number| number.parse().unwrap())
     }
 
-    /// Whether it is about an actor of a type with this name.
+    /// Whether it concerns an actor of a type with this name.
     pub(crate) fn is_of(&self, actor: &str) -> bool {
         self.get("actor.type").ends_with(actor)
     }
@@ -46,7 +45,7 @@ impl Fields {
 pub(crate) struct Noted {
     pub(crate) what: What,
     pub(crate) thread: ThreadId,
-    /// The spans that this thread was in before, the innermost last.
+    /// The thread's spans at the time, the innermost last.
     pub(crate) within: Vec<u64>,
 }
 
@@ -70,7 +69,7 @@ static LOG: OnceLock<Log> = OnceLock::new();
 /// The log of this process.
 pub(crate) fn log() -> &'static Log {
     let log = LOG.get_or_init(Log::default);
-    // The first to come sets it.
+    // The first test to come sets it.
     drop(tracing::subscriber::set_global_default(log));
     log
 }
@@ -85,7 +84,7 @@ impl Log {
         self.0.lock().unwrap().clone()
     }
 
-    /// The spans of a name whose actors are of a type, in the order in which they were made.
+    /// The spans of a name for actors of a type, in the order of their creation.
     pub(crate) fn spans(&self, name: &str, actor: &str) -> Vec<(u64, Fields)> {
         let mut spans = Vec::new();
         for noted in self.all() {

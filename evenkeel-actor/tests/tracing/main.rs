@@ -1,4 +1,4 @@
-//! What subscribers of `tracing` are told of actors, with the feature `tracing`.
+//! What `tracing` subscribers learn of actors, with the feature `tracing`.
 
 mod chain;
 mod lives;

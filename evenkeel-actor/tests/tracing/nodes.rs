@@ -1,4 +1,4 @@
-//! What comes from other nodes, and what becomes of these. The other node is driven by hand.
+//! Input from other nodes, and the fate of those nodes. The test drives the other node by hand.
 
 use crate::log::{Fields, log};
 use evenkeel_actor::node::altered::{Alter, Altered};
@@ -33,7 +33,7 @@ struct Pair {
     at: NodeId,
     control: Control,
     peer: InProcess,
-    /// The ends of the other nodes, which would be down without them.
+    /// The ends of the other nodes, which would count as down without them.
     _others: Vec<InProcess>,
     runtime: evenkeel::Runtime,
     node: Node,
@@ -41,12 +41,12 @@ struct Pair {
 }
 
 impl Pair {
-    /// A node that hears a peer of this name say hello.
+    /// A node that receives a greeting from a peer of this name.
     fn new(name: &str) -> Self {
         Self::of(2, PEER, NODE, name, None)
     }
 
-    /// The same with other numbers in a job of so many nodes, to one of which nothing can be sent.
+    /// The same with other numbers in a job of `nodes` nodes; nothing can be sent to `refuses`.
     fn of(nodes: u32, from: NodeId, at: NodeId, name: &str, refuses: Option<NodeId>) -> Self {
         let (control, mut ends) = network(nodes, Faults::default());
         // The peer's number is the lower one.
@@ -84,7 +84,7 @@ impl Pair {
         self.runtime.block_on(self.events.next()).unwrap()
     }
 
-    /// Waits for a message from the node, and gives its cause.
+    /// Waits for a message from the node, and returns its cause too.
     fn receive<R>(&mut self, pick: impl Fn(&Message<'_>) -> Option<R>) -> (Option<u64>, R) {
         loop {
             let Some(Event::Received { frame, .. }) = self.peer.poll() else {
@@ -109,7 +109,7 @@ impl Drop for Pair {
 
 struct Deep(evenkeel_actor::ActorRef<u64>);
 
-/// Forwards what it gets.
+/// Forwards its messages.
 impl Actor for Deep {
     type Message = u64;
 
@@ -119,7 +119,7 @@ impl Actor for Deep {
     }
 }
 
-/// Says on a channel what it sees.
+/// Reports on a channel what it sees.
 struct Bottom(std::sync::mpsc::Sender<(u64, Option<u64>)>);
 
 impl Actor for Bottom {
@@ -161,14 +161,14 @@ fn any_cause_of_a_peer_is_taken_as_it_is() {
             }
         }
     }
-    // Without one there is none.
+    // Without a cause there is none.
     let arguments = b"u64\0";
     pair.send(None, Message::Spawn { call: 1, script: "deep", parent: None, arguments });
     let located = |message: &Message<'_>| matches!(message, Message::Located { .. }).then_some(());
     assert_eq!(pair.receive(located).0, None);
 }
 
-/// Handles nothing before it is let, then says the causes.
+/// Handles nothing until it may, then reports the causes.
 struct Gated(Arc<AtomicBool>, std::sync::mpsc::Sender<Option<u64>>);
 
 impl Actor for Gated {
@@ -204,7 +204,7 @@ fn what_has_waited_for_room_has_its_cause() {
     let mut members = MembersBuf::new();
     members.push(NODE, &[to]);
     pair.send(Some(7), Message::Cast { members: members.as_members(), payload: &[7] });
-    // One is handled and one in the mailbox.
+    // One is handled and one is in the mailbox.
     while pair.node.metrics().waiting_messages < 5 {
         std::thread::yield_now();
     }
@@ -232,7 +232,7 @@ fn nodes_that_come_and_go_are_told_of() {
         && !fields.get("reason").is_empty()));
 }
 
-/// The numbers are those of no other test, so all events with them are of this one.
+/// No other test has these numbers, so all events with them are of this one.
 #[test]
 fn what_the_transport_says_of_nodes_is_told() {
     let log = log();

@@ -1,9 +1,9 @@
-//! Spans are entered at each poll, and held across none.
+//! Spans are entered at each poll, and never held across an await.
 
 use crate::log::{What, log};
 use evenkeel_actor::{Actor, Context, Handled, ReplyTo, spawn};
 
-/// Has many polls for one message, and says something in each.
+/// Takes many polls for one message, and emits an event in each.
 struct Slow(&'static str);
 
 impl Actor for Slow {
@@ -54,7 +54,7 @@ fn a_handler_that_awaits_does_not_leak_its_span_into_others_of_its_worker() {
     assert_eq!(order.len(), 150);
     let changes = order.windows(2).filter(|pair| pair[0] != pair[1]).count();
     assert!(changes > 50, "they took turns: {order:?}");
-    // One is left before another is entered.
+    // Each span is left before the next is entered.
     let steps = log.all();
     let of = |id: u64| [left, right].contains(&id);
     for noted in &steps {

@@ -18,7 +18,7 @@
 
 enum { MOST_MONITORS = 4 };
 
-// A monitor: what is entered, and what it guards.
+// A monitor: a lock, and the data that it guards.
 struct monitor {
     _Alignas(64) pthread_mutex_t mutex;
     uint64_t entries;
@@ -41,7 +41,7 @@ _Noreturn static void fail(int status, const char* what, const char* about) {
     exit(status);
 }
 
-// For calls that fail only where memory or threads have run out.
+// Checks calls that fail only when memory or threads have run out.
 static void must(int error, const char* what) {
     if (error != 0) {
         fail(1, what, strerror(error));
@@ -75,7 +75,7 @@ static void gather(void) {
     }
 }
 
-// Yields: each of some threads makes its share of N.
+// Yields: each of several threads makes its share of N.
 
 struct yielder {
     uint64_t share, made;
@@ -112,8 +112,8 @@ static double ctxswitch(int parties) {
     return to - from;
 }
 
-// Entry and exit. Another thread is there, asleep: without it the library leaves out the locked instructions that every
-// program with threads needs.
+// Entry and exit. Another thread sleeps beside: without it the library omits the locked
+// instructions that every program with threads needs.
 
 static pthread_mutex_t asleep = PTHREAD_MUTEX_INITIALIZER;
 
@@ -159,7 +159,8 @@ static double mutex(void) {
     return took;
 }
 
-// Wait and signal, as the suite has it in Rust: a signaller that finds nobody waiting lets the other run.
+// Wait and signal, as in the suite's Rust code: a signaller that finds no waiter lets the other
+// run.
 
 static _Atomic bool begun;
 

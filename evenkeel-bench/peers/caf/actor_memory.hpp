@@ -1,4 +1,4 @@
-// What an idle actor takes of this program's memory, its reference included.
+// The memory of an idle actor in this program, its reference included.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace actor_memory {
 
-// Bytes of this program that are in memory; negative where the system does not say so in the way of Linux.
+// Resident bytes of this program; negative where there is no Linux-style /proc.
 inline double resident() {
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);) {

@@ -1,4 +1,4 @@
-// Actors are spawned, get one message each, and stop: all alive at once, or in waves.
+// Actors are spawned, receive one message each, and stop: all alive at once, or in waves.
 
 #pragma once
 

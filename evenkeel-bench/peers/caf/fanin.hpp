@@ -1,5 +1,5 @@
-// Producers send numbered messages to one consumer. A producer has two chunks on the way at most and is told when one is
-// consumed, so memory stays bounded.
+// Producers send numbered messages to one consumer. A producer has at most two chunks under way and
+// is told when one is consumed, so memory stays bounded.
 
 #pragma once
 
@@ -18,7 +18,7 @@ struct Shared {
     caf::actor consumer;
     std::size_t messages;
     Latch done;
-    // What the consumer has counted.
+    // The consumer's counts.
     std::vector<std::uint32_t> next;
     std::size_t came = 0;
     bool in_order = true;
@@ -65,7 +65,7 @@ inline Outcome run(caf::actor_system& system, const Settings& settings) {
     }
     const auto started = Clock::now();
     for (const caf::actor& one : shared.producers) {
-        // Two chunks each: one is sent while the other is consumed.
+        // Two chunks each: the producer sends one while the consumer takes the other.
         caf::anon_send(one, start_atom::value);
         caf::anon_send(one, start_atom::value);
     }

@@ -1,5 +1,5 @@
-// Each actor has one ping in flight, to a random actor among all, which answers with an empty reply. A ping carries the
-// source's index, which costs less than a counted reference to it.
+// Each actor has one ping in flight, to a random actor, which answers with an empty reply. A ping
+// carries the source's index, which costs less than a counted reference to it.
 
 #pragma once
 
@@ -24,7 +24,7 @@ struct State {
 };
 
 inline caf::behavior prober(caf::stateful_actor<State>* self, Shared* shared, Counts* counts, std::uint32_t index) {
-    // Odd, hence never zero, at which xorshift would stay.
+    // Odd, hence never zero, which xorshift would never leave.
     self->state.random = (index * 0x9E3779B9U) | 1U;
     const auto ping = [=] {
         std::uint32_t& random = self->state.random;

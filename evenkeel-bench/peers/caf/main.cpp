@@ -1,6 +1,7 @@
 // Runs the suite's actor benchmarks on CAF and prints one JSON line for each run.
 //
-// Exit status: 0 if every run passed its own check; 1 if one did not, without a line of it; 2 if the flags make no sense.
+// Exit status: 0 if every run passed its own check; 1, without a line, if a run failed it; 2 if the
+// flags make no sense.
 
 #include "actor_memory.hpp"
 #include "actor_spawn.hpp"
@@ -44,7 +45,7 @@ private:
         }
     }
 
-    // One run that counts, after a run to warm up if these settings are new.
+    // Makes one run that counts, after a warm-up run if these settings are new.
     void once(const Settings& settings) {
         if (settings.bench == "actor_memory") {
             if (measured_memory_) {
@@ -101,7 +102,7 @@ int main(int count, char** arguments) {
         Settings given;
         given.read({arguments + 1, arguments + count});
         caf::actor_system_config config;
-        // The other settings are CAF's own; README.md has the figures of those that were tried.
+        // The other settings are CAF's own; README.md has the figures of rejected ones.
         config.set("scheduler.max-threads", given.workers());
         caf::actor_system system(config);
         Peer(system, given).go();

@@ -1,4 +1,4 @@
-// What a run measures, and what all benchmarks need for that.
+// The measurements of a run, and what all benchmarks need for them.
 
 #pragma once
 
@@ -26,14 +26,14 @@ struct Outcome {
     double bytes_per_actor = -1;
 };
 
-// A run failed its own check.
+// Fails the run if it did not pass its own check.
 inline void check(bool passed, const std::string& what) {
     if (!passed) {
         throw std::runtime_error("check failed: " + what);
     }
 }
 
-// Lets the main thread wait until so many actors are done.
+// Lets the main thread wait until a number of actors are done.
 class Latch {
 public:
     explicit Latch(std::size_t count) : left_(count) {}
@@ -57,7 +57,7 @@ private:
     std::size_t left_;
 };
 
-// Ends the actors of a run and waits for that, so that nothing of them is left in the next run.
+// Ends the actors of a run and waits for their end, so that the next run starts without them.
 inline void end(caf::actor_system& system, std::vector<caf::actor>& all) {
     for (caf::actor& one : all) {
         caf::anon_send_exit(one, caf::exit_reason::kill);

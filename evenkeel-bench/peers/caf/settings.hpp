@@ -1,4 +1,4 @@
-// What is run, as the flags describe it.
+// The settings of a run, from the flags.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// The flags make no sense.
+// Reports flags that make no sense.
 struct Refused : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -23,7 +23,7 @@ public:
 
     static std::string benches() { return join({"latency_probe", "pingpong", "fanin", "actor_spawn", "actor_memory"}); }
 
-    // Reads flags; what they leave out is as it was.
+    // Reads flags; settings without a flag stay as they are.
     void read(const Words& words) {
         for (std::size_t at = 0; at < words.size(); at += 2) {
             const std::string& flag = words[at];
@@ -39,7 +39,7 @@ public:
         check();
     }
 
-    // Refuses a change of what is of the whole process.
+    // Refuses a change of the process's own settings.
     void same_process(const Settings& given) const {
         if (workers() != given.workers() || reps() != given.reps()) {
             throw Refused("--workers and --reps are of the whole process: start another");
@@ -57,7 +57,7 @@ public:
     std::size_t actors() const { return get("--actors"); }
     std::size_t reps() const { return get("--reps"); }
 
-    // The same for the same settings, and only for those.
+    // Equal exactly for equal settings.
     std::string key() const {
         std::string key = bench + " " + mode;
         for (const auto& [flag, number] : numbers_) {
@@ -67,8 +67,8 @@ public:
     }
 
 private:
-    // A number with its bounds, which keep a mistyped one from exhausting the machine. The default 0 stands for one that
-    // depends on the workers.
+    // A number with its bounds, which keep a mistyped number from exhausting the machine. The
+    // default 0 means that the number depends on the workers.
     struct Number {
         std::size_t value, least, most;
     };

@@ -1,4 +1,4 @@
-// The smallest use of CAF: whatever main.cpp needs to compile, to link and to run, this needs too.
+// The smallest use of CAF: it needs all that main.cpp needs to compile, to link and to run.
 
 #include <caf/config.hpp>
 

@@ -15,7 +15,7 @@ class Array {
     static constexpr std::size_t page = 4096;
 
 public:
-    // So many numbers by their index.
+    // An array of numbers, from their indices.
     template <class Number>
     Array(std::size_t length, Number number) : length(length) {
         const std::size_t bytes = (length * sizeof(T) + page - 1) / page * page;
@@ -44,7 +44,7 @@ private:
 struct Tile {
     double* start;
     std::size_t row, column, rows, columns;
-    // From one row to the next.
+    // The distance from one row to the next.
     std::size_t stride;
 
     Tile(double* matrix, std::size_t n)
@@ -68,13 +68,13 @@ struct Tile {
         return {first, second};
     }
 
-    // The longer side halved.
+    // The tile in halves of its longer side.
     std::pair<Tile, Tile> halves() const {
         return rows >= columns ? split_rows(rows / 2) : split_columns(columns / 2);
     }
 };
 
-// Folds the bits of numbers, so that a wrong one anywhere shows.
+// Folds the bits of numbers, so that one wrong number anywhere shows.
 template <class T>
 std::uint64_t fold(const Array<T>& numbers) {
     std::uint64_t sum = 0;

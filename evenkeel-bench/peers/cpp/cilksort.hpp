@@ -1,4 +1,5 @@
-// Merge sort whose merges fork too: the middle of the longer half is looked up in the shorter one.
+// Merge sort with merges that fork too: a merge looks the middle of the longer half up in the
+// shorter one.
 #pragma once
 
 #include "array.hpp"
@@ -18,9 +19,9 @@ public:
     std::uint64_t checksum() const { return fold(numbers); }
 
 private:
-    // So many numbers are sorted without a fork.
+    // Up to this length, numbers are sorted without a fork.
     static constexpr std::size_t sort_alone = 2048;
-    // So many numbers are merged without a fork.
+    // Up to this length, numbers are merged without a fork.
     static constexpr std::size_t merge_alone = 2048;
 
     struct Random {
@@ -41,7 +42,7 @@ private:
         Row without(std::size_t count) const { return Row{start + count, length - count}; }
     };
 
-    // Sorts `numbers`; `room` is as long.
+    // Sorts `numbers`; `room` has the same length.
     template <class R>
     static void sort(Row numbers, std::uint64_t* room) {
         if (numbers.length <= sort_alone) {
@@ -67,7 +68,7 @@ private:
         merge<R>(left, right, room);
     }
 
-    // Merges two sorted rows.
+    // Merges two sorted arrays.
     template <class R>
     static void merge(Row a, Row b, std::uint64_t* to) {
         if (a.length + b.length <= merge_alone) {

@@ -1,4 +1,4 @@
-// Nothing but forks: the doubly recursive Fibonacci function without a cut-off.
+// Only forks: the doubly recursive Fibonacci function without a cut-off.
 #pragma once
 
 #include "array.hpp"

@@ -1,4 +1,4 @@
-// Heat on a plate: a five-point stencil, step after step, each of which halves the rows.
+// Heat on a plate: a five-point stencil, step after step; each step halves the rows.
 #pragma once
 
 #include "array.hpp"
@@ -20,7 +20,7 @@ public:
 private:
     // Rows of a leaf.
     static constexpr std::size_t leaf_rows = 16;
-    // Phases, each of which ends before the next begins.
+    // Steps, each of which ends before the next begins.
     static constexpr int steps = 40;
 
     struct Start {
@@ -43,7 +43,7 @@ private:
     [[gnu::noinline]] static void leaf(const double* now, std::size_t n, Tile next) {
         for (std::size_t row = 0; row < next.rows; ++row) {
             const std::size_t here = next.row + row;
-            // The rim stays as it is.
+            // The rim is constant.
             if (here == 0 || here == n - 1) {
                 continue;
             }

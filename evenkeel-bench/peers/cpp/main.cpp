@@ -1,5 +1,5 @@
 // Runs one fork-join program on one runtime, once for each line on standard input, and answers each
-// with one JSON line. Which runtime is decided when this is compiled: see README.md.
+// with one JSON line. The runtime is chosen at compile time: see README.md.
 //
 // Exit status: 0 at the end of the input; 1 if memory or the runtime failed; 2 if the arguments make
 // no sense.
@@ -34,7 +34,7 @@ struct Program {
     void (*once)(Runtime&, std::size_t);
 };
 
-// Prepares the input, times the recursion alone, and prints what came of it.
+// Prepares the input, times the recursion alone, and prints the result.
 template <class Workload>
 void once(Runtime& runtime, std::size_t n) {
     Workload workload(n);

@@ -1,5 +1,5 @@
-// The product of two matrices: the longest side is halved; halves of the inner side come one after the
-// other.
+// The product of two matrices: each fork halves the longest side; halves of the inner side run one
+// after the other.
 #pragma once
 
 #include "array.hpp"
@@ -22,7 +22,7 @@ public:
     std::uint64_t checksum() const { return fold(c); }
 
 private:
-    // No side of a leaf is longer.
+    // The longest side of a leaf.
     static constexpr std::size_t leaf_side = 64;
 
     struct Factors {

@@ -1,5 +1,5 @@
-// Ways to place queens on a board so that none takes another: the free columns of a row are halved by
-// forks.
+// Ways to place queens on a board so that none attacks another: forks halve the free columns of a
+// row.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@ public:
 
     template <class R>
     void go() {
-        // What is beside the board is taken.
+        // Columns beside the board count as taken.
         result = place<R>(Board{~std::uint32_t{0} << n, 0, 0});
     }
 
     std::uint64_t checksum() const { return result; }
 
 private:
-    // The rows so far: which columns are taken, straight down and along both diagonals.
+    // The rows so far: the columns that are taken, straight down and along both diagonals.
     struct Board {
         std::uint32_t columns, left, right;
 
@@ -39,7 +39,7 @@ private:
         return free == 0 ? 0 : choose<R>(board, free);
     }
 
-    // The ways with the next queen in one of `columns`, which are not none.
+    // Returns the ways with the next queen in one of `columns`, of which there is at least one.
     template <class R>
     static std::uint64_t choose(Board board, std::uint32_t columns) {
         const std::uint32_t first = columns & -columns;

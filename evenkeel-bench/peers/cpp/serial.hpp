@@ -1,4 +1,4 @@
-// Plain calls: what the other two are compared with.
+// Plain calls, the base of the comparison with the other two.
 #pragma once
 
 struct Runtime {

@@ -1,5 +1,5 @@
-// The compression function of SHA-1 (FIPS 180-4), by the processor's own instructions where the compiler may
-// use them.
+// The compression function of SHA-1 (FIPS 180-4), with the processor's own instructions where the
+// compiler may use them.
 #pragma once
 
 #include <array>
@@ -19,13 +19,13 @@ inline constexpr Hash initial{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0x
 
 namespace sha1 {
 
-// The instructions want the first of four words in the highest lane.
+// The instructions take the first of four words in the highest lane.
 inline __m128i load(const std::uint32_t* words) {
     return _mm_shuffle_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(words)), 0x1b);
 }
 
-// Four rounds and, from the fifth group on, the four words that they take: the remaining groups follow. `e` is
-// the state four rounds ago, whose first word, turned, is the fifth word of the state now.
+// Four rounds and, from the fifth group on, the four words for them; then the remaining groups. `e`
+// is the state of four rounds ago: its first word, rotated, is the fifth word of the present state.
 template <int group>
 [[gnu::always_inline]] inline void rounds(__m128i& abcd, __m128i& e, __m128i (&words)[4]) {
     if constexpr (group < 20) {

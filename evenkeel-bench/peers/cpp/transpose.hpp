@@ -1,4 +1,4 @@
-// A matrix turned over into another: the longer side is halved.
+// Transposes one matrix into another: each fork halves the longer side.
 #pragma once
 
 #include "array.hpp"
@@ -20,7 +20,7 @@ public:
     std::uint64_t checksum() const { return fold(to); }
 
 private:
-    // No side of a leaf is longer.
+    // The longest side of a leaf.
     static constexpr std::size_t leaf_side = 32;
 
     template <class R>

@@ -1,4 +1,5 @@
-// All that is asked of a runtime: whatever it needs to compile, to link and to run, this needs too.
+// The full interface of a runtime: it needs all that the programs need to compile, to link and to
+// run.
 
 #include PEER
 

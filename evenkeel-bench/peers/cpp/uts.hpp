@@ -1,5 +1,6 @@
-// Nodes of an unbalanced tree, each of whose nodes is known by its path alone: geometric with fixed branching,
-// as T1 of the unbalanced tree search benchmark (Olivier et al., 2006). Children are hashes of their parent.
+// Nodes of an unbalanced tree, in which a path alone determines its node: geometric with fixed
+// branching, as T1 of the unbalanced tree search benchmark (Olivier et al., 2006). Children are
+// hashes of their parent.
 #pragma once
 
 #include "sha1.hpp"
@@ -21,7 +22,7 @@ public:
 private:
     // Expected children of a node.
     static constexpr double branching = 4.0;
-    // What the root is the hash of.
+    // The root is the hash of this.
     static constexpr std::uint32_t seed = 19;
     // The most children of a node.
     static constexpr std::size_t most_children = 100;
@@ -35,7 +36,7 @@ private:
                         24 * 8});
     }
 
-    // How many children a node has, above the depth where the tree is cut.
+    // The number of a node's children, above the depth where the tree is cut.
     static std::size_t children(const Hash& node) {
         const double uniform = double(node[4] & 0x7fffffff) / double(std::uint32_t{1} << 31);
         const double probability = 1.0 / (1.0 + branching);
@@ -48,7 +49,7 @@ private:
         return 1 + range<R>(node, 0, depth < most ? children(node) : 0, depth + 1, most);
     }
 
-    // The nodes below the children from `from` up to `to`.
+    // Counts the nodes below the children from `from` up to `to`.
     template <class R>
     static std::uint64_t range(const Hash& node, std::size_t from, std::size_t to, std::size_t depth,
                                std::size_t most) {

@@ -1,4 +1,4 @@
-%% What an idle process takes, of this program's memory and by the virtual machine's own account.
+%% The memory of an idle process: of this program, and by the virtual machine's own account.
 %%
 %% Processes wait in hibernation, as OTP recommends for idle ones: it gives their unused heap back.
 -module(actor_memory).
@@ -14,7 +14,7 @@ run(#{actors := Actors, mode := Mode}) ->
         [Pid ! handle || Pid <- Pids],
         [receive handled -> ok end || _ <- Pids]
     end,
-    % None still runs: those that wait are counted, those that run or are to run are not yet.
+    % No process still runs: waiting processes are counted, and running or ready ones are not yet.
     settle(Pids),
     {ResidentNow, HeapNow} = memory(),
     Took = erlang:monotonic_time(nanosecond) - Started,
@@ -41,7 +41,7 @@ settle([Pid | Rest] = Pids) ->
         _ -> erlang:yield(), settle(Pids)
     end.
 
-%% Bytes of this program that are in memory, where the system says so in the way of Linux, and bytes that the virtual
+%% Resident bytes of this program, where there is a Linux-style /proc, and bytes that the virtual
 %% machine counts as allocated.
 memory() ->
     erlang:garbage_collect(),

@@ -1,4 +1,4 @@
-%% Processes are spawned, get one message each, and stop: all alive at once, or in waves.
+%% Processes are spawned, receive one message each, and stop: all alive at once, or in waves.
 -module(actor_spawn).
 -export([run/1]).
 
@@ -26,7 +26,7 @@ spawn_all(0, _, _, Pids) -> Pids;
 spawn_all(Left, Leader, Countdown, Pids) ->
     spawn_all(Left - 1, Leader, Countdown, [spawn(fun() -> child(Leader, Countdown) end) | Pids]).
 
-%% Exactly the last of a wave sees 0: the wave's end is its check, too.
+%% Only the last process of a wave sees 0, so the wave's end is also its check.
 child(Leader, Countdown) ->
     receive
         stop ->

@@ -1,7 +1,8 @@
 %% Runs the suite's actor benchmarks on Erlang's processes and prints one JSON line for each run.
 %%
-%% Exit status: 0 if every run passed its own check; 1 if one did not, without a line of it; 2 if the flags make no
-%% sense. The number of schedulers is the virtual machine's own flag (+S), and has to be that of --workers.
+%% Exit status: 0 if every run passed its own check; 1, without a line, if a run failed it; 2 if the
+%% flags make no sense. The number of schedulers is the virtual machine's own flag (+S), and must
+%% equal --workers.
 -module(bench_main).
 -export([main/0]).
 
@@ -46,7 +47,7 @@ serve(Given, Warm) ->
             serve(Given, once(bench_settings:same_process(Settings, Given), Warm))
     end.
 
-%% One run that counts, after a run to warm up if these settings are new.
+%% Makes one run that counts, after a warm-up run if these settings are new.
 once(#{bench := none}, _) ->
     bench_settings:refuse("--bench is missing: known are ~ts", [bench_settings:benches()]);
 once(#{bench := actor_memory} = Settings, #{actor_memory := _}) ->
@@ -60,7 +61,7 @@ once(Settings, Warm) ->
     print(Settings, run(Settings)),
     Warm#{Settings => true}.
 
-%% In a process of its own, whose heap and mailbox go with it.
+%% Runs in a process of its own; its heap and mailbox go with it.
 run(#{bench := Bench} = Settings) ->
     {Pid, Monitor} = spawn_opt(fun() -> exit({outcome, Bench:run(Settings)}) end,
                                [monitor, {message_queue_data, off_heap}]),

@@ -1,9 +1,9 @@
-%% What is run, as the flags describe it: a map with all settings.
+%% The settings of a run, from the flags: a map.
 -module(bench_settings).
 -export([benches/0, default/0, parse/2, refuse/2, same_process/2]).
 
-%% Flag, key, value by default, and bounds, which keep a mistyped number from exhausting the machine. A default of 0 stands
-%% for one that depends on the workers.
+%% Flag, key, default, and bounds, which keep a mistyped number from exhausting the machine. A
+%% default of 0 means that the number depends on the workers.
 numbers() ->
     [
         {"--workers", workers, 1, 1, 1024},
@@ -29,7 +29,7 @@ modes(_) -> [].
 default() ->
     maps:from_list([{bench, none}, {mode, none}] ++ [{Key, Default} || {_, Key, Default, _, _} <- numbers()]).
 
-%% Reads flags; what they leave out is as in the given settings.
+%% Reads flags; settings without a flag stay as given.
 parse(["--bench", Value | Rest], Settings) ->
     lists:member(Value, names()) orelse refuse("unknown bench `~ts`: known are ~ts", [Value, benches()]),
     parse(Rest, Settings#{bench := list_to_atom(Value)});
@@ -62,7 +62,7 @@ number(Flag) ->
                         [Flag, lists:join(", ", [Known || {Known, _, _, _, _} <- numbers()])])
     end.
 
-%% The settings of a run, which cannot change what is of the whole process.
+%% The settings of a run, which cannot change the process's own.
 same_process(#{workers := Workers, reps := Reps} = Settings, #{workers := Workers, reps := Reps}) -> Settings;
 same_process(_, _) -> refuse("--workers and --reps are of the whole process: start another", []).
 

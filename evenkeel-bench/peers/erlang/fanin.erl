@@ -1,8 +1,8 @@
-%% Producers send numbered messages to one consumer. A producer has two chunks on the way at most and is told when one
-%% is consumed, so memory stays bounded.
+%% Producers send numbered messages to one consumer. A producer has at most two chunks under way and
+%% is told when one is consumed, so memory stays bounded.
 %%
-%% A message is one small integer: the producer's index and its own count. The consumer keeps what is next of each
-%% producer in a tuple.
+%% A message is one small integer: the producer's index and its own count. The consumer keeps the
+%% next number of each producer in a tuple.
 -module(fanin).
 -export([run/1]).
 

@@ -1,4 +1,4 @@
-%% Each process has one ping in flight, to a random process among all, which answers with an empty reply.
+%% Each process has one ping in flight, to a random process, which answers with an empty reply.
 %%
 %% A ping is the sender's own identifier and a reply an atom: neither takes memory.
 -module(latency_probe).
@@ -43,7 +43,7 @@ loop(Leader, Table, Count, Random, Left, Answers, Answered, Pings) ->
             loop(Leader, Table, Count, Random, Left, Answers, Answered + 1, Pings)
     end.
 
-%% Sends a ping and gives the generator's next state: xorshift with 32 bits, whose numbers are all small integers.
+%% Sends a ping and returns the generator's next state: a 32-bit xorshift, with small integers only.
 ping(Table, Count, State) ->
     A = State bxor ((State bsl 13) band 16#FFFFFFFF),
     B = A bxor (A bsr 17),

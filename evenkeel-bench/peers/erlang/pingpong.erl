@@ -1,6 +1,6 @@
 %% Pairs of a client and a destination, with many pings in flight in each: the rules of Akka's TellThroughput.
 %%
-%% A client tells its destination once who it is; a ping and a reply are one atom.
+%% A client sends its destination its identity once; a ping and a reply are one atom.
 -module(pingpong).
 -export([run/1]).
 
@@ -33,8 +33,8 @@ send(Destination, Left) ->
     Destination ! ping,
     send(Destination, Left - 1).
 
-%% One more ping for each reply; then the replies that are still to come. Exactly one reply comes for each ping, or this
-%% never ends.
+%% Sends one more ping for each reply, then waits for the remaining replies. Exactly one reply comes
+%% for each ping, or this never ends.
 await(_, 0, 0) -> ok;
 await(Destination, 0, Awaited) ->
     receive ping -> await(Destination, 0, Awaited - 1) end;

@@ -35,7 +35,7 @@ func measureChurn[S any](cfg config, seats []S,
 	task func(skips bool, rng random, seats []S, m meter) tally,
 	post func(S), free func(S) int) (measurement, error) {
 	f := newFleet(cfg.tasks())
-	// A task that is alone has nobody to push it out.
+	// A single task has no other to push it out.
 	skips := min(len(seats), cfg.tasks()-1)
 	for i := 0; i < cfg.tasks(); i++ {
 		rng, first := newRandom(cfg.seed, i), i < skips

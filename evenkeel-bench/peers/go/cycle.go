@@ -2,17 +2,17 @@ package main
 
 import "fmt"
 
-// ringSize is the number of tasks per ring: the thesis's, enough that a ring's next task is never
-// the one that has just blocked.
+// ringSize is the number of tasks per ring: the thesis's number, so that a task's successor is
+// never the task that has just blocked.
 const ringSize = 5
 
-// runCycle measures Cycle: rings of tasks around each of which one token travels. A task waits for
+// runCycle measures Cycle: rings of tasks, around each of which one token travels. A task waits for
 // its token, then posts to the next one; an operation is one wait and one post.
 //
-// A task reads the stop while it holds the token, and posts before it ends. So the task that gets
-// the token next sees the stop too, the token reaches every task of the ring once more, and it
-// comes to rest where that round began. Read after the post, the stop could end a task to which the
-// token has already come back, and the others would wait for ever.
+// A task reads the stop while it holds the token, and posts before it ends. So the next task to
+// receive the token sees the stop too. The token reaches every task of the ring once more, and
+// comes to rest where the last lap began. If a task read the stop after the post, it could end
+// after the token had come back to it, and the others would wait for ever.
 func runCycle(cfg config) (measurement, error) {
 	if cfg.hand() {
 		return measureCycle(cfg, func() *parker { return new(parker) }, cycleHand,

@@ -22,7 +22,7 @@ const (
 	maxSeconds = 3600
 )
 
-// config is one run, as the flags describe it.
+// config is the settings of one run, from the flags.
 type config struct {
 	mode         string
 	bench        string
@@ -39,7 +39,7 @@ type config struct {
 // tasks is the number of tasks in all (for cycle: of rings).
 func (c config) tasks() int { return c.procs * c.tasksPerProc }
 
-// hand says whether the primitives are the hand-made ones.
+// hand reports whether the primitives are the hand-made ones.
 func (c config) hand() bool { return c.mode == "hand" }
 
 // experiment is one benchmark: its variants, and the function that runs it once.
@@ -59,7 +59,7 @@ var experiments = map[string]experiment{
 
 var modes = []string{"native", "hand"}
 
-// parse reads the flags and says what is wrong with them, naming the values that would do.
+// parse reads the flags; its errors name the valid values.
 func parse(args []string, usage io.Writer) (config, error) {
 	var c config
 	var seconds, patience float64

@@ -21,7 +21,7 @@ const longestWarmUp = 30 * time.Millisecond
 // warmUp is how long to warm up before a measured time.
 func warmUp(duration time.Duration) time.Duration { return min(longestWarmUp, duration/10) }
 
-// measurement is what an experiment found out in one run.
+// measurement is the result of an experiment's run.
 type measurement struct {
 	tasks   int
 	ops     uint64
@@ -33,17 +33,17 @@ type measurement struct {
 const (
 	// warming: tasks work, and the scheduler settles.
 	warming = iota
-	// measuring: they work, and what is complete counts.
+	// measuring: they work, and complete operations count.
 	measuring
-	// stopped: each task ends at its next look.
+	// stopped: each task ends when it next reads the phase.
 	stopped
 )
 
-// tally is what a task did.
+// tally is the work of a task.
 type tally struct {
-	// total has the operations from the task's first to its last, which is complete after the stop.
+	// total has the operations from the task's first to its last, which ends after the stop.
 	total uint64
-	// measured has those that were complete within the measured time.
+	// measured has the operations that were complete within the measured time.
 	measured uint64
 }
 
@@ -56,8 +56,7 @@ type meter struct {
 	mark uint64
 }
 
-// count counts operations that are complete, and says whether there should be more. It is small
-// enough to be inlined.
+// count counts complete operations, and returns whether to go on. It is small enough to be inlined.
 func (m *meter) count(ops uint64) bool {
 	if m.phase.Load() != m.seen {
 		m.turn()
@@ -66,8 +65,8 @@ func (m *meter) count(ops uint64) bool {
 	return m.seen != stopped
 }
 
-// turn notes what was complete before the phase was seen. What has just been completed is not yet
-// in the count.
+// turn records what was complete when the task saw the new phase. The operation just completed is
+// not yet in the count.
 //
 //go:noinline
 func (m *meter) turn() {
@@ -78,11 +77,11 @@ func (m *meter) turn() {
 	case m.seen == measuring:
 		m.measured = m.total - m.mark
 	}
-	// A task that has never seen the measured time was in one operation for all of it.
+	// A task that never saw the measured time spent all of it in one operation.
 	m.seen = now
 }
 
-// fleet is a set of tasks that start together, count for themselves and end together.
+// fleet is a set of tasks that start together, count separately and end together.
 //
 // Roles: each task runs its body, which counts its operations in a meter of its own and reads the
 // phase once per operation; the main goroutine opens the gate, sleeps through the phases and joins.
@@ -90,8 +89,8 @@ func (m *meter) turn() {
 // operation.
 //
 // What counts, as in the suite's own process: an operation is measured if it was complete within
-// the measured time, which is from setting `measuring` to setting `stopped`. So the one that a task
-// is in at the beginning counts, and the one that it is in at the stop does not.
+// the measured time, which is from setting `measuring` to setting `stopped`. So the operation under
+// way at the beginning counts, and the one under way at the stop does not.
 type fleet struct {
 	_       [linePad]byte
 	phase   atomic.Uint32
@@ -106,8 +105,8 @@ func newFleet(tasks int) *fleet {
 	return &fleet{gate: make(chan struct{}), tallies: make([]tally, 0, tasks)}
 }
 
-// settleTime is what early tasks get to go from their first instruction to their first wait. It is
-// a thousand times what that takes, and if it were too short, only the figure would suffer.
+// settleTime is the time for early tasks to go from their first instruction to their first wait.
+// They need a thousandth of it, and if it were too short, only the figure would suffer.
 const settleTime = 2 * time.Millisecond
 
 // add creates a task; its body begins when the gate opens and returns the operations it did.
@@ -115,9 +114,9 @@ func (f *fleet) add(body func(meter) tally) {
 	f.spawn(func() { <-f.gate }, body)
 }
 
-// addEarly creates a task whose body begins at once, because it begins with a wait that the tasks
-// behind the gate shall find. Otherwise the first of those could run alone, without ever blocking,
-// for a whole time slice.
+// addEarly creates a task whose body begins at once, because its first step is a wait, which the
+// tasks behind the gate must find. Otherwise the first of those could run alone, without ever
+// blocking, for a whole time slice.
 func (f *fleet) addEarly(body func(meter) tally) {
 	f.early.Add(1)
 	f.spawn(f.early.Done, body)
@@ -136,14 +135,14 @@ func (f *fleet) spawn(before func(), body func(meter) tally) {
 	}()
 }
 
-// open lets the early tasks come to their wait and the others begin.
+// open lets the early tasks reach their wait and the others begin.
 func (f *fleet) open() {
 	f.early.Wait()
 	time.Sleep(settleTime)
 	close(f.gate)
 }
 
-// stopped says whether the run is over.
+// stopped reports whether the run is over.
 func (f *fleet) stopped() bool { return f.phase.Load() == stopped }
 
 // stop tells every task to end.
@@ -164,9 +163,8 @@ func (f *fleet) join() error {
 	}
 }
 
-// measure runs the fleet through its phases, of which the measured one lasts for a time. `begin`
-// sets off what the tasks wait for, and `release` what they still wait for after the stop, if
-// anything.
+// measure runs the fleet through its phases; the measured one lasts for `duration`. `begin` starts
+// the event that the tasks wait for, and `release` ends waits that are left after the stop, if any.
 func (f *fleet) measure(duration time.Duration, begin, release func()) (measurement, error) {
 	f.open()
 	begin()
@@ -198,5 +196,5 @@ func (f *fleet) total() (ops uint64) {
 	return ops
 }
 
-// nothing is for experiments whose tasks need neither.
+// nothing is for experiments with tasks that need neither.
 func nothing() {}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// counted is what a task has done that counts one operation in each of these phases, and whether it
-// should do more.
+// counted returns the tally of a task that counts one operation in each of these phases, and
+// whether it should go on.
 func counted(phases ...uint32) (did tally, more bool) {
 	var phase atomic.Uint32
 	m := meter{phase: &phase}

@@ -6,13 +6,13 @@ import (
 	"unsafe"
 )
 
-// The hand-made primitives stand on the scheduler's own park and ready, which is the least that a
-// blocking primitive in Go can cost. The runtime keeps both functions reachable by linkname for
-// packages that need them; README.md says what the build needs.
+// The hand-made primitives use the scheduler's own park and ready, the least cost of a blocking
+// primitive in Go. The runtime keeps both functions reachable by linkname for packages that need
+// them; README.md has the build's needs.
 //
 // A goroutine is held as a number, not as a pointer: descriptors of goroutines are never freed or
-// moved, and a number needs no write barrier, which the commit functions below could not have
-// safely, as they run on the scheduler's stack.
+// moved, and a number needs no write barrier. The commit functions below run on the scheduler's
+// stack, and could not use a barrier safely.
 
 // gopark parks the calling goroutine, then calls commit with it on the scheduler's stack. If commit
 // returns false, the goroutine runs on at once.
@@ -20,12 +20,12 @@ import (
 //go:linkname gopark runtime.gopark
 func gopark(commit func(g uintptr, arg unsafe.Pointer) bool, arg unsafe.Pointer, reason uint8, traceReason uint8, traceskip int)
 
-// goready makes a parked goroutine runnable: it is the next that this processor runs.
+// goready makes a parked goroutine runnable: this processor runs it next.
 //
 //go:linkname goready runtime.goready
 func goready(g uintptr, traceskip int)
 
-// States of a parker; any other value is the goroutine that is parked.
+// States of a parker; any other value is the parked goroutine.
 const (
 	parkerEmpty = 0
 	parkerToken = 1
@@ -61,8 +61,8 @@ func (p *parker) unpark() {
 }
 
 // spinsBeforeYield bounds a spin for the lock below. Its sections are a few nanoseconds long, so a
-// lock that stays taken for longer belongs to a goroutine that was preempted inside, which on one
-// processor would never run again without the yield.
+// lock that stays taken for longer belongs to a goroutine preempted inside. On one processor that
+// goroutine would never run again without the yield.
 const spinsBeforeYield = 100
 
 // spinLock guards a semaphore's few words.
@@ -102,7 +102,7 @@ type waiter[D any] struct {
 	_     [linePad]byte
 }
 
-// semaphore is a counting semaphore with FIFO hand-over, whose permits carry a datum.
+// semaphore is a counting semaphore with FIFO hand-over. Its permits carry a datum.
 //
 // Protocol. P takes the lock; if there is no permit it appends its waiter and parks with the lock
 // held; the commit function notes the goroutine in the waiter and only then unlocks. So a V that

@@ -19,8 +19,8 @@ func (c cells) touch(times int, rng *random) {
 
 // runLocality measures Locality. There are as many spots, which are semaphores, as tasks less
 // processors, and the first tasks, one per spot, begin by waiting there. Each other task draws a
-// spot, does V on it, which wakes the task that waits there, and takes its place by P; then it makes
-// `touch` random increments in the array that it has. That is one operation.
+// spot, does V on it, which wakes the task that waits there, and takes its place by P; then it
+// makes `touch` random increments in its array. That is one operation.
 //
 // In `share` the array travels with the permit, from the task that does V to the one it wakes: the
 // data stays on the waker's processor. In `noshare` each task keeps its own array and
@@ -52,12 +52,12 @@ func runLocality(cfg config) (measurement, error) {
 		func(seat chan cells, c cells) { seat <- c }, func(seat chan cells) int { return len(seat) })
 }
 
-// spareRoom is the number of permits per processor that a spot has room for. There is a free permit
-// only while a task is between its V and its P on the same spot, so two per processor are rarely
-// used up; when they are, a channel delays the next V until one of those tasks has gone on.
+// spareRoom is the number of permits per processor for which a spot has room. A permit is free only
+// while a task is between its V and its P on the same spot, so two per processor are rarely used
+// up; when they are, a channel delays the next V until one of those tasks has gone on.
 const spareRoom = 2
 
-// localityTask is what all of an experiment's tasks share.
+// localityTask is the state that all tasks share.
 type localityTask struct {
 	share bool
 	touch int

@@ -14,7 +14,7 @@ import (
 	"runtime"
 )
 
-// result is the line a run prints. The names are those of the suite's own records.
+// result is the printed line of a run. The names are those of the suite's own records.
 type result struct {
 	Runtime        string   `json:"runtime"`
 	Bench          string   `json:"bench"`
@@ -50,7 +50,7 @@ func main() {
 	}
 }
 
-// describe turns what was measured into the printed line. A time per operation has no meaning for
+// describe turns a measurement into the printed line. A time per operation has no meaning for
 // transfer, whose figure is the time per transfer; without an operation there is neither.
 func describe(cfg config, m measurement) result {
 	r := result{

@@ -1,8 +1,8 @@
 package main
 
-// The native primitives are channels, as any Go program would use them.
+// The native primitives are channels, as in any Go program.
 
-// token is a parked task's permission to go on: a channel with room for one.
+// token is a parked task's permission to go on: a channel with room for one token.
 //
 // Receiving parks until a token is there and takes it. A token given to a task that has not parked
 // yet waits in the buffer, so it is not lost.
@@ -18,7 +18,7 @@ func (t token) unpark() {
 	}
 }
 
-// newChannelSemaphore makes a counting semaphore whose permits carry a datum: sending is V,
+// newChannelSemaphore makes a counting semaphore with a datum in each permit: sending is V,
 // receiving is P. The runtime keeps blocked receivers in FIFO order and gives a sent value to the
 // first of them directly, which is FIFO hand-over. V blocks while `room` permits are free.
 func newChannelSemaphore[D any](room int) chan D {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The suite's own process draws the same.
+// The suite's own process draws the same numbers.
 func TestEachTaskHasTheStreamOfTheSuite(t *testing.T) {
 	for _, c := range []struct {
 		seed  uint64

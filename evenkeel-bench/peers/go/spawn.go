@@ -61,7 +61,7 @@ func spawnNative(size int, m meter) tally {
 	}
 }
 
-// spawnHand joins through a count whose last decrement unparks the spawner.
+// spawnHand joins through a count: its last decrement unparks the spawner.
 func spawnHand(size int, m meter) (did tally, left int64) {
 	var running atomic.Int64
 	joiner := new(parker)
@@ -85,8 +85,8 @@ func spawnHand(size int, m meter) (did tally, left int64) {
 	}
 }
 
-// settle waits until no more goroutines are left than there were before: a joined one may still be
-// on its way out, or its thread preempted.
+// settle waits until no goroutines are left beyond the earlier ones: a joined goroutine may still
+// be about to exit, or its thread preempted.
 func settle(before int) error {
 	for deadline := time.Now().Add(joinLimit); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// lookInterval is how often the main goroutine looks whether there is progress: rarely enough to
-// cost the measured tasks nothing, often enough that a run is not much longer than asked for.
+// lookInterval is how often the main goroutine looks for progress: rarely enough to cost the
+// measured tasks nothing, often enough that a run is not much longer than requested.
 const lookInterval = 10 * time.Millisecond
 
 // transfer is the state of the Transfer experiment. `acks[i]` is the round that task i has seen.
@@ -29,11 +29,11 @@ type ack struct {
 }
 
 // runTransfer measures Transfer: how fast a runtime lets every task run once while one task keeps a
-// processor. A leader that begins opens a round and spins, without ever yielding, until all others
-// have acknowledged the round; then it draws the next leader. The others acknowledge and yield
-// (`yield`), or acknowledge and park (`park`): then the leader that steps down unparks all others,
-// and a task that runs before the next leader has opened its round yields until then. An operation
-// is one transfer.
+// processor. A leader opens a round and spins, without ever yielding, until all others have
+// acknowledged the round; then it draws the next leader. The others acknowledge and yield
+// (`yield`), or acknowledge and park (`park`): then the retiring leader unparks all others, and a
+// task that runs before the next leader has opened its round yields until then. An operation is one
+// transfer.
 //
 // At the end each task must have led or acknowledged each completed round, exactly once.
 func runTransfer(cfg config) (measurement, error) {
@@ -53,8 +53,8 @@ func runTransfer(cfg config) (measurement, error) {
 	}
 }
 
-// measure runs tasks that wait by `pause` and are woken by `unpark`. The calls are indirect, since
-// a transfer takes many microseconds.
+// measure runs tasks that wait by `pause` and are woken by `unpark`. The calls may be indirect,
+// because a transfer takes many microseconds.
 func (t *transfer) measure(cfg config, pause, unpark func(task int)) (measurement, error) {
 	for i := range t.acks {
 		i := i
@@ -79,8 +79,8 @@ func (t *transfer) measure(cfg config, pause, unpark func(task int)) (measuremen
 	return m, nil
 }
 
-// watch sleeps through the run, which ends at the first transfer after the time asked for, or, not
-// completed, once there was none for as long as the user is patient.
+// watch sleeps through the run, which ends at the first transfer after the requested time, or, not
+// completed, when the user's patience has passed without a transfer.
 func (t *transfer) watch(cfg config) measurement {
 	first, started := t.completed.Load(), time.Now()
 	seen, progress := first, started
@@ -129,7 +129,7 @@ func (t *transfer) task(id int, pause, unpark func(task int)) uint64 {
 }
 
 // lead opens a round, spins until each of the others has acknowledged it, appoints the next leader
-// and unparks all others, that one among them. It returns the round's number.
+// and unparks all others, the next leader among them. It returns the round's number.
 func (t *transfer) lead(id int, rng *random, unpark func(task int)) uint64 {
 	round := t.round.Add(1)
 	for i := range t.acks {

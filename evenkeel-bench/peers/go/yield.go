@@ -2,8 +2,8 @@ package main
 
 import "runtime"
 
-// runYield measures Yield: every task does nothing but yield. Both modes call runtime.Gosched,
-// because a hand-made yield would do what it does: park the goroutine and queue it again.
+// runYield measures Yield: every task only yields. Both modes call runtime.Gosched, because a
+// hand-made yield would do the same: park the goroutine and queue it again.
 func runYield(cfg config) (measurement, error) {
 	f := newFleet(cfg.tasks())
 	for i := 0; i < cfg.tasks(); i++ {

@@ -7,7 +7,7 @@ import org.apache.pekko.actor.ActorRef;
 import org.apache.pekko.actor.ActorSystem;
 import org.apache.pekko.actor.UntypedAbstractActor;
 
-/** What an idle actor takes of the process's memory and of the heap, each after a collection. */
+/** The memory of an idle actor, resident and on the heap, each after a collection. */
 final class ActorMemory {
     private static final Object MESSAGE = new Object();
 
@@ -29,7 +29,7 @@ final class ActorMemory {
     static Outcome run(ActorSystem system, Settings settings) throws InterruptedException, IOException {
         int actors = settings.actors();
         long started = System.nanoTime();
-        // Classes and threads that come with the first actor are not counted.
+        // Loads classes and threads that come with the first actor, which do not count.
         new Fleet(system, new ActorRef[1], index -> new Idle(new CountDownLatch(1))).stop();
         long heapBefore = heap();
         long residentBefore = resident();
@@ -57,7 +57,7 @@ final class ActorMemory {
         return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
     }
 
-    /** Bytes of this process that are in memory; negative where there is no such file. */
+    /** Resident bytes of this process; negative where there is no such file. */
     private static long resident() throws IOException {
         Path status = Path.of("/proc/self/status");
         if (!Files.exists(status)) {

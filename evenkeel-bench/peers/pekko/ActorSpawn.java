@@ -5,7 +5,7 @@ import org.apache.pekko.actor.ActorSystem;
 import org.apache.pekko.actor.Props;
 import org.apache.pekko.actor.UntypedAbstractActor;
 
-/** Actors are spawned, get one message each, and stop: all alive at once, or in waves. */
+/** Actors are spawned, receive one message each, and stop: all alive at once, or in waves. */
 final class ActorSpawn {
     /** Actors of a wave. */
     private static final int WAVE = 1_000;
@@ -15,7 +15,7 @@ final class ActorSpawn {
 
     private ActorSpawn() {}
 
-    /** What the actors of a run count. */
+    /** The counts of a run's actors. */
     private static final class Counts {
         private final int actors;
         private final int wave;

@@ -5,13 +5,13 @@ import org.apache.pekko.actor.UntypedAbstractActor;
 
 /**
  * Producers send numbered messages to one consumer. Mailboxes are unbounded, which is faster here than bounded ones; a
- * producer has two chunks on the way at most and is told when one is consumed, so memory stays bounded.
+ * producer has at most two chunks under way and is told when one is consumed, so memory stays bounded.
  */
 final class FanIn {
     /** Messages that a producer sends in a row. */
     private static final int CHUNK = 128;
 
-    /** The dispatcher on which the consumer takes more of its mailbox in a turn. */
+    /** A dispatcher with a larger batch per turn, for the consumer. */
     static final String DISPATCHER = "fan-in";
 
     private static final Object GO = new Object();
@@ -73,7 +73,7 @@ final class FanIn {
     }
 
     static Outcome run(ActorSystem system, Settings settings) throws InterruptedException {
-        // The consumer is behind the producers.
+        // The consumer follows the producers.
         ActorRef[] all = new ActorRef[settings.producers() + 1];
         long messages = (long) settings.producers() * settings.messages();
         CountDownLatch done = new CountDownLatch(1);
@@ -86,7 +86,7 @@ final class FanIn {
         });
         long started = System.nanoTime();
         for (int index = 0; index < settings.producers(); index++) {
-            // Two chunks each: one is sent while the other is consumed.
+            // Two chunks each: the producer sends one while the consumer takes the other.
             all[index].tell(GO, ActorRef.noSender());
             all[index].tell(GO, ActorRef.noSender());
         }

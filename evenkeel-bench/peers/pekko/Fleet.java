@@ -8,10 +8,10 @@ import org.apache.pekko.japi.Creator;
 
 /** Actors of one run: children of one parent, so that they are spawned in a row and stopped together. */
 final class Fleet {
-    /** The dispatcher of most. */
+    /** The dispatcher of most actors. */
     static final String DISPATCHER = "measured";
 
-    /** Makes the actor of an index. */
+    /** Makes the actor at an index. */
     interface Maker {
         AbstractActor make(int index);
     }
@@ -61,7 +61,7 @@ final class Fleet {
     private final ActorRef parent;
     private final CountDownLatch ended = new CountDownLatch(1);
 
-    /** Spawns one actor for each place of the table, fills that, and waits until all of them are made. */
+    /** Spawns one actor for each place of the table, fills it, and waits until all actors are made. */
     Fleet(ActorSystem system, ActorRef[] into, Maker maker) throws InterruptedException {
         this(system, into, DISPATCHER, maker);
     }
@@ -74,12 +74,12 @@ final class Fleet {
         spawned.await();
     }
 
-    /** What spawns an actor on a dispatcher. */
+    /** The properties of an actor on a dispatcher. */
     static Props props(String dispatcher, Creator<AbstractActor> creator) {
         return Props.create(AbstractActor.class, creator).withDispatcher(dispatcher);
     }
 
-    /** Stops them all and waits for their end, so that nothing of them is left in the next run. */
+    /** Stops all actors and waits for their end, so that the next run starts without them. */
     void stop() throws InterruptedException {
         system.stop(parent);
         ended.await();

@@ -3,7 +3,7 @@ import org.apache.pekko.actor.ActorRef;
 import org.apache.pekko.actor.ActorSystem;
 import org.apache.pekko.actor.UntypedAbstractActor;
 
-/** Each actor has one ping in flight, to a random actor among all, which answers with an empty reply. */
+/** Each actor has one ping in flight, to a random actor, which answers with an empty reply. */
 final class LatencyProbe {
     private static final Object START = new Object();
     private static final Object PING = new Object();
@@ -23,7 +23,7 @@ final class LatencyProbe {
             this.all = all;
             this.pings = pings;
             this.done = done;
-            // Odd, hence never zero, at which xorshift would stay.
+            // Odd, hence never zero, which xorshift would never leave.
             this.random = index * 0x9E3779B9 | 1;
         }
 

@@ -15,11 +15,11 @@ import scala.concurrent.duration.Duration;
 /**
  * Runs the suite's actor benchmarks on Pekko's classic actors and prints one JSON line for each run.
  *
- * <p>Exit status: 0 if every run passed its own check; 1 if one did not, without a line of it; 2 if the flags make no
+ * <p>Exit status: 0 if every run passed its own check; 1, without a line, if a run failed it; 2 if the flags make no
  * sense.
  */
 public final class Main {
-    /** Runs before the first that counts: from the fifth on the times are even, which is when the compilers are done. */
+    /** Runs before the first that counts: from the fifth on the times are even, because the compilers are done. */
     private static final int WARM_UPS = 5;
 
     private final Settings given;
@@ -32,7 +32,7 @@ public final class Main {
         this.system = ActorSystem.create("peer", ConfigFactory.parseString(dispatchers(given.workers())));
     }
 
-    /** The dispatchers of the actors, and a little one for the system's own. */
+    /** The dispatchers of the actors, and a small one for the system's own. */
     private static String dispatchers(int workers) {
         return """
             pekko {
@@ -89,7 +89,7 @@ public final class Main {
         }
     }
 
-    /** One run that counts, after the warm-up if these settings are new. */
+    /** Makes one run that counts, after the warm-up if these settings are new. */
     private void once(Settings settings) throws Exception {
         if (settings.bench().equals("actor_memory")) {
             if (measuredMemory) {

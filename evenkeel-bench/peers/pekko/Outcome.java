@@ -1,12 +1,12 @@
 import java.util.Locale;
 
-/** What a run that passed its check measured. Negative bytes are bytes that were not measured. */
+/** The measurements of a run that passed its check. Negative bytes were not measured. */
 record Outcome(long actors, long messages, double seconds, double bytesPerActor, double heapBytesPerActor) {
     Outcome(long actors, long messages, long nanoseconds) {
         this(actors, messages, nanoseconds / 1e9, -1, -1);
     }
 
-    /** A run failed its own check. */
+    /** Fails the run if it did not pass its own check. */
     static void check(boolean passed, String what) {
         if (!passed) {
             throw new IllegalStateException("check failed: " + what);

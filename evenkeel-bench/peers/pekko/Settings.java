@@ -2,7 +2,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What is run, as the flags describe it. */
+/** The settings of a run, from the flags. */
 final class Settings {
     static final List<String> BENCHES =
         List.of("latency_probe", "pingpong", "fanin", "actor_spawn", "actor_memory");
@@ -22,7 +22,7 @@ final class Settings {
         new Number("--actors", 200_000, 1, 10_000_000),
         new Number("--reps", 1, 0, 100_000));
 
-    /** The flags make no sense. */
+    /** Reports flags that make no sense. */
     static final class Refused extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -37,7 +37,7 @@ final class Settings {
 
     private Settings() {}
 
-    /** Reads flags; what they leave out is as in {@code others}, or by default. */
+    /** Reads flags; the other settings are those of {@code others}, or the defaults. */
     static Settings parse(List<String> words, Settings others) throws Refused {
         Settings settings = new Settings();
         for (Number number : NUMBERS) {

@@ -1,18 +1,18 @@
-//! A future that notes when it waits.
+//! A future that records when it waits.
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-/// A future, and whether it has been polled and was not ready.
+/// A future, and whether a poll has returned `Pending`.
 pub(crate) struct Noted<F> {
     future: Pin<Box<F>>,
     waits: Arc<AtomicBool>,
 }
 
 impl<F: Future> Noted<F> {
-    /// The future, and what tells whether it waits.
+    /// Returns the future, and a function that reports whether it waits.
     pub(crate) fn new(future: F) -> (Self, impl Fn() -> bool) {
         let waits = Arc::new(AtomicBool::new(false));
         let this = Self { future: Box::pin(future), waits: waits.clone() };

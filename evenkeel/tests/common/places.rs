@@ -1,4 +1,4 @@
-//! Where the parts of a test run: on threads, in tasks of two runtimes.
+//! Places for the parts of a test: threads, and tasks of two runtimes.
 
 use super::weather::{Weather, in_all_weathers};
 use evenkeel::{Builder, JoinHandle, Runtime};
@@ -9,15 +9,15 @@ use std::thread;
 /// Where a part of a test runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// A thread that is blocked on it, and knows no runtime.
+    /// A thread that blocks on it, outside all runtimes.
     Thread,
-    /// A thread that is blocked on it inside the first runtime.
+    /// A thread that blocks on it inside the first runtime.
     Inside,
-    /// A thread of the first runtime's for closures that block, which is blocked on it.
+    /// A thread of the first runtime's blocking pool, which blocks on it.
     Blocking,
     /// A task of the first runtime.
     Task,
-    /// A task of the second one.
+    /// A task of the second runtime.
     Foreigner,
 }
 
@@ -27,14 +27,14 @@ pub(crate) struct World<'a> {
     pub(crate) weather: Weather,
 }
 
-/// A part of a test that runs.
+/// A running part of a test.
 pub(crate) enum Running<T> {
     Thread(thread::JoinHandle<T>),
     Task(JoinHandle<T>),
 }
 
 impl<T> Running<T> {
-    /// Its result.
+    /// Returns its result.
     pub(crate) fn join(self) -> T {
         match self {
             Self::Thread(thread) => thread.join().expect("the thread ends well"),
@@ -62,13 +62,13 @@ impl World<'_> {
         }
     }
 
-    /// How a part of the test passes the time.
+    /// A random way to pass the time, for a part of the test.
     pub(crate) fn passing(&self, seed: u64) -> Passing {
         Passing { random: Random::new(seed), weather: self.weather }
     }
 }
 
-/// How a part of a test passes the time.
+/// A random way to pass the time.
 pub(crate) struct Passing {
     pub(crate) random: Random,
     weather: Weather,
@@ -89,7 +89,7 @@ pub(crate) fn in_all_worlds(test: impl Fn(&World<'_>)) {
     });
 }
 
-/// The same, with each pair of places that differ in how one wakes the other.
+/// The same, with each pair of places that differ in how one part wakes the other.
 pub(crate) fn in_all_places(test: impl Fn(&World<'_>, [Place; 2])) {
     use Place::{Blocking, Foreigner, Inside, Task, Thread};
     in_all_worlds(|world| {

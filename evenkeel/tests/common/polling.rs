@@ -21,7 +21,7 @@ impl Counting {
     }
 }
 
-/// A future that a test polls, and drops when it likes.
+/// A future that a test polls, and drops at will.
 pub(crate) struct Hand<F: Future> {
     future: Pin<Box<F>>,
     counting: Arc<Counting>,
@@ -32,7 +32,7 @@ impl<F: Future> Hand<F> {
         Self { future: Box::pin(future), counting: Arc::default() }
     }
 
-    /// One that has been polled once, and waits.
+    /// Polls a future once, which must wait.
     pub(crate) fn waiting(future: F) -> Self {
         let mut this = Self::new(future);
         assert!(this.poll().is_none(), "it waits");
@@ -47,7 +47,7 @@ impl<F: Future> Hand<F> {
         }
     }
 
-    /// Its output, which is there.
+    /// Returns its output, which must be ready.
     #[allow(dead_code, reason = "in some tests nothing is ready")]
     #[track_caller]
     pub(crate) fn ready(mut self) -> F::Output {

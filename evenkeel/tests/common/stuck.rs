@@ -1,4 +1,4 @@
-//! Polls, closures and destructors that do not return before they are told to.
+//! Polls, closures and destructors that do not return until they are told to.
 
 use crate::common::until::until;
 use evenkeel::task::{self, TaskInfo};
@@ -6,7 +6,7 @@ use evenkeel::{JoinHandle, Runtime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A task or closure that is inside one poll or call until it is told to leave.
+/// A task or closure that stays inside one poll or call until it is told to leave.
 #[derive(Clone)]
 pub(crate) struct Stuck {
     begun: Arc<AtomicBool>,
@@ -36,14 +36,14 @@ impl Stuck {
     }
 }
 
-/// The names of these tasks, in their order.
+/// The names of these tasks, sorted.
 pub(crate) fn names(tasks: &[TaskInfo]) -> Vec<&str> {
     let mut names: Vec<_> = tasks.iter().map(|task| task.name.as_deref().unwrap_or("-")).collect();
     names.sort_unstable();
     names
 }
 
-/// Spawns a named task, from outside.
+/// Spawns a named task, from outside the runtime.
 pub(crate) fn named(
     runtime: &Runtime,
     name: &'static str,

@@ -1,8 +1,8 @@
-//! Waiting for what another thread does.
+//! Waits for the effects of another thread.
 
 use std::thread;
 
-/// Waits on this thread until `condition` holds.
+/// Blocks this thread until `condition` holds.
 pub(crate) fn until(condition: impl Fn() -> bool) {
     while !condition() {
         thread::yield_now();

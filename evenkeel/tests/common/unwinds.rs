@@ -1,4 +1,4 @@
-//! A future that panics, and tells whether its destructor runs in the unwinding.
+//! A future that panics, and records whether its destructor runs during the unwinding.
 
 use std::future::Future;
 use std::panic::panic_any;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::thread;
 
-/// Panics with "first" when it is polled. Its destructor notes whether the thread is unwinding, and
+/// Panics with "first" when polled. Its destructor records whether the thread is unwinding, and
 /// then calls `then`, which may panic too.
 pub(crate) struct Unwinds {
     noted: Arc<Mutex<Vec<bool>>>,

@@ -1,14 +1,14 @@
-//! A bound on a test that hangs.
+//! A time limit for a test that hangs.
 
 use std::io::Write;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// Far longer than any test takes, also on a machine that is busy with other things.
+/// Far longer than any test takes, even on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Watches over the test until it is dropped.
+/// Watches the test until it is dropped.
 #[must_use]
 pub(crate) struct Watchdog {
     _end: Sender<()>,
@@ -19,14 +19,14 @@ pub(crate) fn watchdog() -> Watchdog {
     watchdog_within(LIMIT)
 }
 
-/// The same, for a test that may be asked to take longer.
+/// The same, for a test that may need longer.
 #[allow(dead_code, reason = "most tests take the usual limit")]
 pub(crate) fn watchdog_within(limit: Duration) -> Watchdog {
     let (end, ended) = mpsc::channel();
     let test = thread::current().name().unwrap_or("a test").to_owned();
     thread::spawn(move || {
         if ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-            // Not by `eprintln`, whose output the test harness keeps for a test that has ended.
+            // `eprintln` would not do: the test harness keeps its output for a test that has ended.
             let message = format!("{test} has been hanging for {limit:?}\n");
             let _ = std::io::stderr().write_all(message.as_bytes());
             std::process::abort();

@@ -1,9 +1,9 @@
-//! Under which circumstances a stochastic test runs.
+//! The conditions of a randomised test.
 
 use evenkeel::{Builder, JoinHandle, Runtime, yield_now};
 use evenkeel_policy::random::Random;
 
-/// How tasks of a test behave.
+/// The behaviour of a test's tasks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weather {
     /// Whether they yield at random.
@@ -32,7 +32,7 @@ pub(crate) fn in_all_weathers(test: impl Fn(&Runtime, Weather)) {
     }
 }
 
-/// Waits for all of them.
+/// Waits for all tasks.
 pub(crate) fn join<T: Send + 'static>(
     runtime: &Runtime,
     tasks: impl IntoIterator<Item = JoinHandle<T>>,

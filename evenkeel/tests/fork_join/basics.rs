@@ -137,14 +137,13 @@ fn a_result_whose_drop_panics_goes_no_further_than_its_join() {
     assert_eq!(text, "first");
 }
 
-/// A mutex that is held across a join while the second half is with a thief, and a job that takes
-/// the same mutex lies in the deque of a third worker: a worker that ran whatever it can steal
-/// while it waits would wait for itself. This deadlocks rayon 1.12 in its first round (its issue
-/// 592).
+/// The owner holds a mutex across a join, the second half is with a thief, and a job that takes the
+/// same mutex lies in the deque of a third worker. A waiting worker that ran whatever it could
+/// steal would wait for itself. This deadlocks rayon 1.12 in its first round (its issue 592).
 #[test]
 fn a_lock_may_be_held_across_a_join() {
     static LOCK: Mutex<u32> = Mutex::new(0);
-    /// Spins until the flag is set, but not for ever.
+    /// Spins until the flag is set, at most for `limit`.
     fn until(flag: &AtomicBool, limit: Duration) {
         let start = Instant::now();
         while !flag.load(Ordering::Relaxed) && start.elapsed() < limit {
@@ -184,7 +183,7 @@ fn a_lock_may_be_held_across_a_join() {
     assert_eq!(*LOCK.lock().unwrap(), 2 * ROUNDS);
 }
 
-/// The owner is inside a long leaf and forks no more: its jobs are taken all the same.
+/// The owner is inside a long leaf and does not fork: thieves still take its jobs.
 #[test]
 fn jobs_of_an_owner_in_a_long_leaf_are_stolen() {
     let runtime = runtime(2);
@@ -193,7 +192,7 @@ fn jobs_of_an_owner_in_a_long_leaf_are_stolen() {
         let (inner, migrated) = join(
             || {
                 join_context(
-                    // It ends when the job behind it has been run by somebody else.
+                    // It ends when a thief has run the job behind it.
                     move |_| wait.recv_timeout(Duration::from_secs(60)).is_ok(),
                     |half| half.migrated(),
                 )
@@ -212,14 +211,14 @@ fn jobs_of_an_owner_in_a_long_leaf_are_stolen() {
 fn a_join_context_tells_who_has_migrated() {
     let runtime = runtime(1);
     let seen = within(&runtime, || join_context(|a| a.migrated(), |b| b.migrated()));
-    assert_eq!(seen, (false, false), "there is nobody who could steal");
+    assert_eq!(seen, (false, false), "no other worker could steal");
     let seen = join_context(|a| a.migrated(), |b| b.migrated());
     assert_eq!(seen, (true, true), "the caller is no worker");
 }
 
 #[test]
 fn forks_beyond_the_deque_run_on_the_spot() {
-    // Each level keeps its second half in the deque while the first one goes deeper.
+    // Each level keeps its second half in the deque while the first half goes deeper.
     fn down(depth: u32) -> u64 {
         if depth == 0 {
             return 0;
@@ -244,7 +243,7 @@ fn the_worker_form_forks_too() {
         assert_eq!(within(&runtime(workers), || on_worker(|worker| fib(worker, 20))), 6_765);
     }
     assert_eq!(on_worker(|worker| fib(worker, 15)), 610);
-    // A scope's jobs lie above where the worker's next fork was to go.
+    // A scope's jobs lie where the worker's next fork would go.
     let sum = within(&runtime(1), || {
         on_worker(|mut worker| {
             let total = AtomicUsize::new(0);
@@ -486,7 +485,7 @@ fn a_closure_is_installed_on_the_runtime_that_is_named() {
     assert_eq!(message(refused), "install is called on a runtime that has begun to end");
 }
 
-/// The owner waits on the only worker, and polls no tasks meanwhile.
+/// The owner waits on the only worker, which polls no tasks meanwhile.
 #[test]
 fn a_scope_on_a_worker_runs_what_other_threads_spawn_into_it() {
     let count = AtomicUsize::new(0);
@@ -528,7 +527,7 @@ fn a_scope_outlives_the_runtime_that_its_jobs_go_to() {
     assert_eq!(count.into_inner(), 10);
 }
 
-/// A payload whose destructor panics must not unwind through frames that others rely on.
+/// A payload with a panicking destructor must not unwind through frames that other threads rely on.
 #[test]
 fn payloads_that_panic_when_they_are_dropped_are_contained() {
     struct Bomb;
@@ -561,7 +560,7 @@ fn payloads_that_panic_when_they_are_dropped_are_contained() {
     }
 }
 
-/// While the second half is with a thief, the first one spawns into the scope around both, and
+/// While the second half is with a thief, the first half spawns into the scope around both, and
 /// panics.
 #[test]
 fn a_half_that_spawns_and_panics_leaves_its_scope_in_order() {
@@ -598,7 +597,7 @@ fn a_half_that_spawns_and_panics_leaves_its_scope_in_order() {
     }
 }
 
-/// What a worker form has in hand is right after a scope has come and gone above it.
+/// The worker form's own state is right after a scope has come and gone above it.
 #[test]
 fn the_worker_form_forks_after_a_scope() {
     for workers in [1, 2] {
@@ -623,8 +622,8 @@ fn the_worker_form_forks_after_a_scope() {
     }
 }
 
-/// A half panics while the other one is with a thief; what the deque says after it is right for the
-/// next fork.
+/// A half panics while the other is with a thief; afterwards the state of the deque is right for
+/// the next fork.
 #[test]
 fn a_worker_forks_on_after_a_panic_beside_a_stolen_half() {
     let runtime = runtime(2);
@@ -661,12 +660,12 @@ fn a_worker_forks_on_after_a_panic_beside_a_stolen_half() {
 /// Halves lie in slots of the deque, or on the stack if they are too large.
 #[test]
 fn halves_of_every_size_come_back_from_their_owner_and_from_a_thief() {
-    /// Larger than any alignment that a slot has.
+    /// Aligned beyond any slot.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[repr(align(128))]
     struct Aligned(u8);
 
-    /// The second half takes the value along, and gives it back, or panics with it.
+    /// The second half receives the value, and returns it, or panics with it.
     fn there_and_back<T>(stolen: bool, panics: bool, value: T)
     where
         T: Copy + Send + PartialEq + std::fmt::Debug + 'static,

@@ -1,4 +1,4 @@
-//! Spawned jobs beyond the last place of a worker's deque: none runs inside `spawn`, and all keep
+//! Spawned jobs beyond the capacity of a worker's deque: none runs inside `spawn`, and all keep
 //! their order.
 
 use crate::common::watchdog::watchdog;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{channel, sync_channel};
 use std::sync::{Arc, Mutex};
 
-/// More than a deque has places.
+/// More than the capacity of a deque.
 const MANY: usize = 100_000;
 
 /// Jobs that fill a deque, and some more.
@@ -69,7 +69,7 @@ fn a_chain_of_spawns_behind_a_full_deque_takes_no_stack() {
         }
         fork_join::spawn(move || link(1_000_000, counted));
     });
-    // It drains.
+    // The drop drains the runtime.
     drop(runtime);
     assert_eq!(ran.load(Relaxed), FULL + 1_000_001);
 }
@@ -103,7 +103,7 @@ fn a_thief_takes_the_oldest_job_of_a_full_deque() {
                     let _ = sender.send(());
                 });
             }
-            // The thief runs all of them, as the owner is here.
+            // The thief runs all of them, because the owner is here.
             assert_eq!(receiver.iter().take(MANY).count(), MANY);
         });
     });
@@ -209,7 +209,7 @@ fn what_a_task_spawns_on_the_relief_does_not_run_inside_spawn() {
     let (begin, begun) = channel();
     let total = Arc::new(Mutex::new(0));
     let handle = runtime.handle();
-    // The only worker computes, so the task is the relief's.
+    // The only worker computes, so the relief polls the task.
     let busy = std::thread::spawn(move || {
         handle.install(move || {
             begin.send(()).unwrap();

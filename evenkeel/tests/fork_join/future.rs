@@ -1,4 +1,4 @@
-//! Forks that are awaited: results, panics, cancellation, and workers that go on meanwhile.
+//! Awaited forks: results, panics, cancellation, and workers that go on meanwhile.
 
 use crate::common::watchdog::watchdog;
 use evenkeel::fork_join::{future, join};
@@ -36,7 +36,7 @@ fn results_come_out_of_tasks_and_of_any_thread() {
             assert_eq!(runtime.block_on(task).unwrap(), expected);
         }
     }
-    // Outside of any runtime.
+    // Outside any runtime.
     assert_eq!(block_on(future::join(|| fib(10), || fib(11))), (55, 89));
     assert_eq!(block_on(future::fork(|| fib(12))), 144);
 }
@@ -64,7 +64,7 @@ fn a_worker_goes_on_with_other_tasks_while_a_half_is_elsewhere() {
         }
     };
     let joined = runtime.spawn(async move { future::join(first, second).await });
-    // The second half keeps one worker until another task has run: on the worker that has forked.
+    // The second half keeps one worker until another task has run, on the worker that forked.
     let other = runtime.spawn(async move { over.store(true, Ordering::Release) });
     runtime.block_on(other).unwrap();
     runtime.block_on(joined).unwrap();
@@ -110,7 +110,7 @@ fn what_is_dropped_runs_all_the_same_once_it_has_begun() {
     let task = runtime.spawn(async move {
         drop(future::fork(a));
         drop(future::join(b, c));
-        // Polled once by whoever forgets it.
+        // Polled once, and then forgotten.
         let mut joined = pin::pin!(future::join(d, thread::yield_now));
         let _ = joined.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     });
@@ -182,7 +182,7 @@ fn a_runtime_that_drains_ends_after_forks_that_were_dropped() {
                     move || {
                         begun.store(true, Ordering::Release);
                         (0..50).for_each(|_| thread::yield_now());
-                        // The runtime is not over.
+                        // The runtime still accepts tasks.
                         drop(evenkeel::spawn(async move {
                             ran.fetch_add(1, Ordering::Relaxed);
                         }));

@@ -1,4 +1,4 @@
-//! Fork-join: halves, scopes, pools, forks that are awaited, and how deep it may go.
+//! Fork-join: halves, scopes, pools, awaited forks, and the depth of recursion.
 
 #[path = "../common"]
 mod common {

@@ -1,5 +1,5 @@
-//! A recursion that is too deep for a worker's stack ends the process with a word on whose stack it
-//! was.
+//! A recursion that is too deep for a worker's stack ends the process with a message that names the
+//! thread.
 
 #![cfg(target_os = "linux")]
 
@@ -9,10 +9,10 @@ use std::env;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
-/// Set in the process that is to overflow.
+/// Set in the process that overflows.
 const CHILD: &str = "EVENKEEL_TEST_OVERFLOW";
 
-/// Deeper than any stack, and no loop for the compiler.
+/// Deeper than any stack, and not a loop for the compiler.
 fn sink(depth: u64, room: &mut [u8; 256]) -> u64 {
     room[depth as usize % 256] ^= 1;
     let mut here = *room;

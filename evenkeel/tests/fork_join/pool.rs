@@ -1,5 +1,5 @@
-//! What concerns a pool as a whole: broadcasts, jobs that nobody waits for, orders, yields, several
-//! runtimes, threads of the caller's.
+//! Behaviour of a pool as a whole: broadcasts, detached jobs, order, yields, several runtimes, the
+//! caller's own threads.
 
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -89,7 +89,7 @@ fn workers_that_broadcast_at_once_run_each_other_s_parts() {
     }
 }
 
-/// One worker broadcasts from inside a half that another waits for.
+/// One worker broadcasts from inside a half for which another waits.
 #[test]
 fn a_worker_that_waits_for_a_stolen_half_runs_the_part_that_the_half_waits_for() {
     let _watchdog = watchdog();
@@ -111,7 +111,7 @@ fn a_worker_that_waits_for_a_stolen_half_runs_the_part_that_the_half_waits_for()
     }
 }
 
-/// Parts that meet at a barrier: were two workers to get two broadcasts in different orders, each
+/// Parts that meet at a barrier: if two workers received two broadcasts in different orders, each
 /// would wait for the other.
 #[test]
 fn broadcasts_come_to_all_workers_in_one_order() {
@@ -130,7 +130,7 @@ fn broadcasts_come_to_all_workers_in_one_order() {
     });
 }
 
-/// A runtime whose workers have threads, but for those that are `kept`.
+/// A runtime with threads for all workers except those that are `kept`.
 fn runtime_without(workers: usize, kept: &[usize]) -> (Runtime, Vec<WorkerThread>) {
     let mut without = Vec::new();
     let runtime = Builder::new().workers(workers).build_with(|worker| {
@@ -155,7 +155,7 @@ fn the_parts_of_workers_that_were_dropped_are_run_by_the_next() {
     assert_eq!(runtime.install(|| broadcast(seen)), expected);
     runtime.handle().spawn_broadcast(|_| ());
     assert!(runtime.shutdown(Shutdown::Drain).is_clean());
-    // The only one that is left waits for its own broadcast.
+    // The only remaining worker waits for its own broadcast.
     let (runtime, kept) = runtime_without(3, &[1, 2]);
     drop(kept);
     assert_eq!(runtime.install(|| broadcast(seen)), [(0, 0), (1, 0), (2, 0)]);
@@ -202,7 +202,7 @@ fn the_parts_of_a_settled_thread_that_ends_are_run_by_the_next_worker() {
     runtime.handle().spawn_broadcast(move |context| {
         sender.send((context.index(), worker_index().unwrap())).unwrap();
     });
-    // The thread runs no loop, and waits for nothing of the runtime's.
+    // The thread runs no worker loop, and waits for nothing in the runtime.
     sent.send(()).unwrap();
     thread.join().unwrap();
     let mut parts: Vec<_> = parts.iter().collect();
@@ -278,7 +278,7 @@ fn jobs_of_a_fifo_scope_run_in_order_nested_ones_too() {
         &order,
     );
     assert!(flat.into_iter().eq(0..100));
-    // The later one first, each in order.
+    // The later scope first, each in order.
     let mixed = order_in(
         |order| {
             scope(|outer| {
@@ -425,11 +425,11 @@ fn panics_of_jobs_that_nobody_waits_for_go_to_the_hook() {
 fn without_a_hook_a_job_s_panic_leaves_the_runtime_in_order() {
     let _watchdog = watchdog();
     let runtime = runtime(1);
-    runtime.install(|| fork_join::spawn(|| panic!("nobody hears of it")));
+    runtime.install(|| fork_join::spawn(|| panic!("this panic has no joiner")));
     assert_eq!(runtime.install(|| fib(10)), 55);
 }
 
-/// With one worker nobody else could run the second half.
+/// With one worker, only the yield can run the second half.
 #[test]
 fn a_yield_runs_the_half_that_the_other_waits_for() {
     let _watchdog = watchdog();
@@ -494,7 +494,7 @@ fn a_yield_runs_jobs_of_scopes_of_others_and_from_outside() {
     assert!(!is_worker());
 }
 
-/// A half that is inside a yield loop is stolen from, and what it steals joins in turn.
+/// A thief steals from a half inside a yield loop, and the stolen job joins in turn.
 #[test]
 fn yields_among_random_forks_leave_everything_in_order() {
     let _watchdog = watchdog();
@@ -528,7 +528,7 @@ fn runtimes_install_on_each_other() {
     let (one, other) = (runtime(1), runtime(1));
     let depth = one.install(|| other.install(|| one.install(|| other.install(|| fib(10)))));
     assert_eq!(depth, 55);
-    // Both at once, neither inside the other.
+    // Both at the same time, neither inside the other.
     thread::scope(|threads| {
         let (one, other) = (&one, &other);
         for _ in 0..3 {
@@ -609,7 +609,7 @@ fn a_thread_becomes_a_worker_and_works_with_the_others() {
         assert_eq!((worker_index(), threads.len()), (Some(0), 1));
         assert_eq!(runtime.install(thread::current).id(), thread::current().id());
         assert_eq!(fib(18), 2_584);
-        // The other worker comes for what lies in this thread's deque.
+        // The other worker steals the job from this thread's deque.
         let (sender, receiver) = mpsc::channel();
         fork_join::spawn(move || sender.send(worker_index()).unwrap());
         assert_eq!(receiver.recv(), Ok(Some(1)));
@@ -622,7 +622,7 @@ fn a_thread_becomes_a_worker_and_works_with_the_others() {
             Ok(())
         });
         drop(second.unwrap());
-        // It ends without the thread that never leaves, and that goes on by itself.
+        // It ends without the thread that never leaves, and that thread goes on by itself.
         runtime.detach();
         for thread in threads {
             thread.join().unwrap();
@@ -741,7 +741,7 @@ fn a_build_that_fails_does_not_wait_for_workers_that_were_kept() {
         error.to_string().contains("no more threads")
             || format!("{error:?}").contains("no more threads")
     );
-    // Run late it finds its runtime over.
+    // A worker that runs late finds its runtime ended.
     kept.pop().unwrap().run();
 }
 
@@ -789,8 +789,8 @@ fn halves_that_spawn_into_a_scope_around_them_lose_no_job() {
     }
 }
 
-/// A half is stolen, and spawns a job; a third worker steals that, and what it spawns lies in the
-/// third worker's deque.
+/// A half is stolen, and spawns a job; a third worker steals the job, and that job's own spawns lie
+/// in the third worker's deque.
 #[test]
 fn a_scope_waits_for_what_a_job_leaves_that_a_third_worker_has_stolen() {
     let _watchdog = watchdog();
@@ -801,7 +801,7 @@ fn a_scope_waits_for_what_a_job_leaves_that_a_third_worker_has_stolen() {
         }
     };
     for _ in 0..20 {
-        // On the heap, and never freed: were this to fail, the job would look there too late.
+        // Leaked on the heap: if this failed, the job would read it too late.
         let ran: &AtomicBool = Box::leak(Box::default());
         let flags: &[AtomicBool; 3] = Box::leak(Box::default());
         let [has_half, has_job, job_is_over] = flags;
@@ -819,7 +819,7 @@ fn a_scope_waits_for_what_a_job_leaves_that_a_third_worker_has_stolen() {
                     });
                     wait(has_job);
                 };
-                // This worker is kept from taking the job itself.
+                // This worker must not take the job itself.
                 join(|| [has_half, job_is_over].map(wait), half);
             });
             ran.load(Ordering::Acquire)
@@ -828,7 +828,7 @@ fn a_scope_waits_for_what_a_job_leaves_that_a_third_worker_has_stolen() {
     }
 }
 
-/// The other worker's next task waits for a lock that is held across the scope.
+/// The other worker's next task waits for a lock held across the scope.
 #[test]
 fn what_a_half_leaves_for_a_scope_around_it_does_not_wait_for_what_comes_next() {
     let _watchdog = watchdog();
@@ -842,7 +842,8 @@ fn what_a_half_leaves_for_a_scope_around_it_does_not_wait_for_what_comes_next() 
                 begun.store(true, Ordering::Release);
                 let lock = lock.clone();
                 drop(handle.spawn(async move { drop(lock.lock().unwrap()) }));
-                // Each longer than a batch, and more than whoever waits for the half takes.
+                // Each is longer than a batch, and there are more of them than the waiting worker
+                // takes.
                 for _ in 0..8 {
                     scope.spawn(|_| thread::sleep(Duration::from_millis(1)));
                 }
@@ -853,7 +854,7 @@ fn what_a_half_leaves_for_a_scope_around_it_does_not_wait_for_what_comes_next() 
     });
 }
 
-/// The other worker's next task waits for a lock that is held across the scope.
+/// The other worker's next task waits for a lock held across the scope.
 #[test]
 fn what_a_job_from_outside_leaves_for_its_scope_does_not_wait_for_what_comes_next() {
     let _watchdog = watchdog();
@@ -872,7 +873,7 @@ fn what_a_job_from_outside_leaves_for_its_scope_does_not_wait_for_what_comes_nex
             thread::scope(|threads| {
                 threads.spawn(|| scope.spawn(job));
             });
-            // On the other worker, since this one does not wait yet.
+            // On the other worker, because this one does not wait yet.
             until(|| begun.load(Ordering::Acquire));
         });
         drop(held);
@@ -889,8 +890,8 @@ fn what_a_job_leaves_for_the_scope_of_a_thread_does_not_wait_for_what_comes_next
         let lock = lock.clone();
         drop(handle.spawn(async move { drop(lock.lock().unwrap()) }));
     };
-    // Each job is longer than a batch. A lock for each scope, since the first task may still be
-    // about to run.
+    // Each job is longer than a batch. Each scope has a lock of its own, because the first task may
+    // not have run yet.
     let [first, second] = [(); 2].map(|()| Arc::new(Mutex::new(())));
     let held = first.lock().unwrap();
     handle.in_place_scope(|scope| {

@@ -1,4 +1,4 @@
-//! Forks with footprints: what they compute, who may run what, and what no footprint can be.
+//! Forks with footprints: their results, which worker may run what, and invalid footprints.
 
 use crate::common::watchdog::watchdog;
 use evenkeel::fork_join::{
@@ -65,7 +65,7 @@ fn a_job_of_a_private_cache_is_taken_by_another_after_a_while() {
                     thread::yield_now();
                 }
             };
-            // It ends only if somebody else takes the second half.
+            // It ends only if another worker takes the second half.
             runtime.install(|| join_sized(1_000, wait, || ran.store(true, Ordering::Release)));
         }
     }
@@ -157,7 +157,7 @@ fn a_footprint_of_nothing_or_beyond_memory_is_refused_and_nothing_runs() {
         assert!(text.starts_with("a fork cannot have a footprint of"), "{text}");
     }
     assert_eq!(ran.into_inner(), 0);
-    // A pool goes on after it.
+    // The pool goes on after the panic.
     let runtime = machine(Locality::Biased);
     assert!(
         catch_unwind(AssertUnwindSafe(|| runtime.install(|| join_sized(0, || 1, || 2)))).is_err()
@@ -225,7 +225,7 @@ fn sized_and_plain_forks_mix() {
     let _watchdog = watchdog();
     for locality in ALL {
         assert_eq!(machine(locality).install(|| leaves(14)), 1 << 14);
-        // Outside of any pool of one's own.
+        // Outside any pool of the program's own.
         assert_eq!(leaves(10), 1 << 10);
     }
 }

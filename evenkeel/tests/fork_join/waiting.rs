@@ -13,21 +13,21 @@ fn workers(count: usize) -> Runtime {
     Builder::new().workers(count).build().unwrap()
 }
 
-/// A channel whose receiver may be shared.
+/// A channel with a shareable receiver.
 fn signal() -> (Sender<()>, Mutex<Receiver<()>>) {
     let (sender, receiver) = channel();
     (sender, Mutex::new(receiver))
 }
 
-/// Waits for what another thread does, without giving the worker anything else to do.
+/// Waits for another thread, without giving the worker other work.
 fn await_flag(flag: &AtomicBool) {
     while !flag.load(SeqCst) {
         thread::yield_now();
     }
 }
 
-/// A fork whose second half another worker runs, which says that it is `stolen`, and blocks until
-/// something is sent. Its owner waits.
+/// Forks, and waits while another worker runs the second half, which sets `stolen` and blocks until
+/// it receives a message.
 fn wait_for_a_stolen_half(stolen: &AtomicBool, end: &Mutex<Receiver<()>>) {
     join(
         || await_flag(stolen),
@@ -38,7 +38,7 @@ fn wait_for_a_stolen_half(stolen: &AtomicBool, end: &Mutex<Receiver<()>>) {
     );
 }
 
-/// Calls `outside` on a thread while one of two workers waits for a half of the other, which waits
+/// Calls `outside` on a thread while one of two workers waits for a half on the other, which waits
 /// for that thread.
 fn beside_a_waiting_worker(runtime: &Runtime, outside: impl FnOnce(&Handle) + Send) {
     let (end, ended) = signal();
@@ -119,7 +119,7 @@ fn a_call_takes_a_lock_that_a_waiting_worker_holds() {
         });
         runtime.install(|| {
             let mut guard = log.lock().unwrap();
-            // Held across the fork. The call waits for it on a stack of its own.
+            // Held across the fork. The call waits for the lock on a stack of its own.
             wait_for_a_stolen_half(&stolen, &begun);
             guard.push("owner");
         });
@@ -221,7 +221,7 @@ fn a_call_on_a_spare_does_what_it_does_on_a_worker() {
                 }
             });
             assert_eq!(count.into_inner(), 100);
-            // The relief polls a task, since the workers are inside fork-join.
+            // The relief polls a task, because the workers are inside fork-join.
             let (sender, receiver) = channel();
             drop(evenkeel::spawn(async move { sender.send(11).unwrap() }));
             assert_eq!(receiver.recv(), Ok(11));
@@ -240,7 +240,7 @@ fn a_call_on_a_spare_does_what_it_does_on_a_worker() {
     });
 }
 
-/// As on a worker: it would forget whose jobs it has in hand.
+/// As on a worker, which would lose track of the jobs that it has in hand.
 #[test]
 fn a_spare_blocks_on_nothing_and_becomes_no_worker() {
     let _watchdog = watchdog();
@@ -273,7 +273,7 @@ fn a_spare_blocks_on_nothing_and_becomes_no_worker() {
 fn calls_beside_closures_that_block_do_not_queue_behind_them() {
     let _watchdog = watchdog();
     let runtime = workers(2);
-    // As many as the pool for such closures has threads, each of which waits for a call.
+    // One for each thread of the pool for such closures, each waiting for a call.
     let (open, opened) = signal();
     let opened = Arc::new(opened);
     let blocking: Vec<_> = (0..512)

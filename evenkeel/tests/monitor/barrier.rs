@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A number of tasks wait until all are there.
+/// Tasks wait here until all have arrived.
 struct Barrier {
     tasks: usize,
     arrived: Monitor<usize, Condition>,
@@ -21,14 +21,14 @@ impl Barrier {
         Self { tasks, arrived: Monitor::default() }
     }
 
-    /// Waits until all have come. The last one runs `last` before anybody goes on. Gives how many
-    /// were to come yet.
+    /// Waits until all tasks have come. The last one runs `last` before any task goes on. Returns
+    /// how many were still missing.
     async fn block(&self, last: impl FnOnce()) -> usize {
         let mut held = self.arrived.enter().await;
         *held += 1;
         let to_come = self.tasks - *held;
         if to_come > 0 {
-            // With `if` and not `while`: nobody wakes for nothing.
+            // `if` and not `while`: there are no spurious wakes.
             drop(self.arrived.conditions().wait(held).await);
         } else {
             *held = 0;
@@ -53,14 +53,14 @@ fn b20_generations_do_not_mix() {
                 let mut random = Random::new(task as u64);
                 for letter in (0..LAPS).flat_map(|_| LETTERS) {
                     weather.pass(&mut random).await;
-                    world.1.lock().expect("nobody panics").push(letter);
+                    world.1.lock().expect("no holder panics").push(letter);
                     world.0.block(|| ()).await;
                 }
             })
         });
         join(runtime, tasks.collect::<Vec<_>>());
         let lap: String = LETTERS.map(|letter| letter.to_string().repeat(TASKS)).collect();
-        assert_eq!(*world.1.lock().expect("nobody panics"), lap.repeat(LAPS));
+        assert_eq!(*world.1.lock().expect("no holder panics"), lap.repeat(LAPS));
     });
 }
 
@@ -89,7 +89,7 @@ fn b21_the_last_arrival_acts_before_anybody_goes_on() {
                         calls.fetch_add(1, Ordering::AcqRel);
                     };
                     world.0.block(last).await;
-                    assert_eq!(calls.load(Ordering::Acquire), lap, "nobody is a lap ahead");
+                    assert_eq!(calls.load(Ordering::Acquire), lap, "no task is a lap ahead");
                 }
             })
         });
@@ -121,12 +121,12 @@ fn b22_the_order_of_arrival() {
         for lap in 0..LAPS {
             let mut order: Vec<_> = places.iter().map(|places| places[lap]).collect();
             order.sort_unstable();
-            assert!(order.into_iter().eq(0..TASKS), "each place is somebody's");
+            assert!(order.into_iter().eq(0..TASKS), "each place is taken once");
         }
     });
 }
 
-/// Some come late, by which time the workers are asleep. A runtime's workers stay the same, so
+/// Some tasks come late, when the workers are asleep. The workers of a runtime are fixed, so
 /// runtimes come and go instead of processors.
 #[test]
 fn b23_sleepers_at_a_barrier() {

@@ -1,5 +1,5 @@
-//! The same monitors from everywhere: from threads that know no runtime, from threads inside of
-//! one, from tasks of two runtimes, and under wakers of others.
+//! The same monitors in all places: threads outside any runtime, threads inside one, tasks of two
+//! runtimes, and foreign wakers.
 
 use crate::common::noted::Noted;
 use crate::common::op::{F, G};
@@ -86,7 +86,7 @@ impl Buffer {
         if held.is_empty() {
             held = not_empty.wait(held).await;
         }
-        let item = held.pop_front().expect("nobody has come in between");
+        let item = held.pop_front().expect("no other task came in between");
         not_full.signal(&mut held);
         item
     }
@@ -126,7 +126,7 @@ fn conditions() {
     });
 }
 
-/// Money goes round between three accounts, of which each takes two.
+/// Money circulates among three accounts, of which each task locks two.
 #[test]
 fn sets() {
     const TRANSFERS: u32 = 50;
@@ -155,7 +155,7 @@ fn sets() {
     });
 }
 
-/// A server in one place, its callers in another; its end is accepted last.
+/// A server in one place, its callers in another; the server accepts its end last.
 #[test]
 fn accepts() {
     const CALLS: u64 = 40;
@@ -201,7 +201,7 @@ fn accepts() {
     });
 }
 
-/// One exchanges its number for the other's, round by round.
+/// Each exchanges its number for the other's, round by round.
 #[test]
 fn signal_block() {
     const ROUNDS: u64 = 60;
@@ -235,13 +235,13 @@ fn signal_block() {
 
 type Plain = Monitor<u32, Condition>;
 
-/// A runtime with a task that waits in one of the queues, and what is dropped with it.
+/// A runtime with a task that waits in a queue; dropping the runtime drops the task.
 struct Stuck {
     runtime: Runtime,
 }
 
 impl Stuck {
-    /// Has a task poll this until it waits.
+    /// Has a task poll this future until it waits.
     fn new(workers: usize, future: impl Future<Output: Send> + Send + 'static) -> Self {
         let runtime = Builder::new().workers(workers).build().expect("the runtime starts");
         let (future, waits) = Noted::new(future);
@@ -256,7 +256,7 @@ impl Stuck {
     }
 }
 
-/// Runs it with runtimes of some numbers of workers, and a monitor that lives long enough.
+/// Runs the test with runtimes of several numbers of workers, and a monitor that lives long enough.
 fn with_workers(test: impl Fn(usize, &'static Plain)) {
     let _watchdog = watchdog();
     for workers in [1, 2, 4] {
@@ -285,7 +285,7 @@ fn a_runtime_ends_while_a_task_wants_to_enter() {
 fn a_runtime_ends_while_a_task_wants_to_enter_the_rest_of_a_set() {
     let _watchdog = watchdog();
     for workers in [1, 2, 4] {
-        // They are entered in this order.
+        // Entered in this order.
         let [one, two, three]: &'static [Plain; 3] = Box::leak(Box::default());
         let held = hold(two);
         let stuck = Stuck::new(workers, lock_all((three, two, one)));
@@ -308,7 +308,7 @@ fn a_runtime_ends_while_a_task_waits_for_a_condition() {
     });
 }
 
-/// The signal goes on to the next waiter, in the same place.
+/// The signal goes on to the next waiter, which takes the same place.
 #[test]
 fn a_runtime_ends_while_a_task_is_signalled() {
     with_workers(|workers, monitor| {
@@ -349,7 +349,7 @@ fn a_runtime_ends_while_a_task_waits_for_calls() {
         let next = Hand::waiting(monitor.enter());
         stuck.shut_down();
         drop(next.ready());
-        // Nobody is accepted any more.
+        // The acceptor is gone, so no call is accepted.
         let held = hold(monitor);
         drop(Hand::waiting(monitor.enter_as(F)));
         drop(held);
@@ -398,20 +398,20 @@ fn a_runtime_ends_while_a_task_waits_for_the_end() {
     });
 }
 
-/// One runtime ends in the middle of everything; the other one and the threads go on.
+/// One runtime ends in the midst of contention; the other one and the threads go on.
 #[test]
 fn a_runtime_ends_amid_contention() {
     const ROUNDS: usize = 100;
     let _watchdog = watchdog();
     #[derive(Default)]
     struct All {
-        /// Taken by those who may stay behind.
+        /// Steps of parties that may be left behind.
         steps: AtomicUsize,
         monitors: [Monitor<u64>; 2],
         /// Of the first monitor, and of both.
         conditions: [Condition; 2],
     }
-    /// Does something with them. Only those who may stay behind wait for somebody else.
+    /// Uses the monitors once. Only parties that may be left behind wait for others.
     async fn step(all: &All, passing: &mut Passing, may_stay: bool) {
         let [one, two] = &all.monitors;
         let [of_one, of_both] = &all.conditions;
@@ -461,20 +461,20 @@ fn a_runtime_ends_amid_contention() {
                 }
             })
         });
-        // They may all have to wait sooner.
+        // All may have to wait sooner.
         let soon = (0..1_000).map(|_| thread::yield_now());
         let _ = soon.take_while(|()| all.steps.load(Ordering::Relaxed) < 50).count();
         assert_eq!(doomed.shutdown(Shutdown::Abort).aborted.len(), 8);
         parts.into_iter().for_each(Running::join);
         let [one, two] = &all.monitors;
         let mut both = try_lock_all((one, two)).expect("all have left");
-        assert!(!all.conditions[1].signal(&mut both), "nobody has stayed behind");
+        assert!(!all.conditions[1].signal(&mut both), "no waiter was left behind");
         drop(both);
         assert!(!all.conditions[0].signal(&mut one.try_enter().expect("it is free")));
     });
 }
 
-/// Producers and consumers under one foreign waker each, in a set of futures.
+/// Producers and consumers, each group under one foreign waker, in a set of futures.
 #[test]
 fn in_futures_unordered() {
     const ITEMS: u64 = 50;
@@ -511,7 +511,7 @@ fn in_futures_unordered() {
     });
 }
 
-/// Which of two monitors is entered first is open; the other entry is given up, or left again.
+/// Either of two monitors may be entered first; the other entry is given up, or left again.
 #[test]
 fn in_select() {
     const ENTRIES: u64 = 50;
@@ -542,7 +542,7 @@ fn in_select() {
     });
 }
 
-/// Tasks of Tokio's share them with evenkeel's.
+/// Tokio's tasks share the monitors with evenkeel's.
 #[test]
 fn on_another_executor() {
     const ITEMS: u64 = 60;
@@ -593,15 +593,15 @@ fn on_another_executor() {
     });
 }
 
-/// A time limit that is over at once, soon, or hardly ever.
+/// A time limit that is over at once, soon, or almost never.
 fn limit(random: &mut Random) -> Duration {
     [Duration::ZERO, Duration::from_micros(20), Duration::from_secs(100)][random.below(3) as usize]
 }
 
-/// Where there are timers.
+/// The places with timers.
 const TIMED: [Place; 3] = [Place::Inside, Place::Task, Place::Foreigner];
 
-/// Whoever has given up has not been inside, and whoever has not, has.
+/// An entry is inside exactly if it has not timed out.
 #[test]
 fn entries_with_a_time_limit() {
     const ENTRIES: usize = 60;
@@ -630,13 +630,13 @@ fn entries_with_a_time_limit() {
     });
 }
 
-/// Each signal ends one wait, or finds nobody.
+/// Each signal ends one wait, or finds no waiter.
 #[test]
 fn waits_with_a_time_limit() {
     const WAITS: usize = 40;
     let _watchdog = watchdog();
     in_all_worlds(|world| {
-        // How many wait, or are about to.
+        // The number of parties that wait, or are about to.
         let monitor = Arc::new(Monitor::<usize, Condition>::default());
         *monitor.try_enter().expect("it is free") = 3;
         let waiters: Vec<_> = (0..3)
@@ -677,7 +677,7 @@ fn waits_with_a_time_limit() {
     });
 }
 
-/// A call that comes in time is accepted, and no other; the acceptor is inside all the time.
+/// A call in time is accepted, and no other; the acceptor stays inside.
 #[test]
 fn accepts_with_a_time_limit() {
     const CALLS: u32 = 40;

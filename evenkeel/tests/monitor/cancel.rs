@@ -1,5 +1,5 @@
-//! What becomes of holds and signals when futures around monitors are dropped, forgotten, or polled
-//! for nothing: each rule of the documentation, by hand.
+//! The fate of holds and signals when futures around monitors are dropped, forgotten, or polled
+//! spuriously: each rule of the documentation, polled by hand.
 
 use crate::common::op::{F, G};
 use crate::common::polling::Hand;
@@ -67,7 +67,7 @@ fn g1_entry_dropped_with_its_hold() {
     assert!(is_free(&monitor));
 }
 
-/// Wherever in the set it waits, and whether or not it has been given that one.
+/// The waiter is at each place of the set, with and without a grant there.
 #[test]
 fn g1_bulk_entry_dropped_half_way() {
     for missing in 0..4 {
@@ -94,7 +94,7 @@ fn g1_bulk_entry_dropped_half_way() {
     }
 }
 
-/// Whoever waits for the end, which has not been accepted, or has been, or is its own.
+/// The end is dropped before an accept, after one, and with its own grant.
 #[test]
 fn g1_end_dropped() {
     let monitor = Plain::default();
@@ -102,7 +102,7 @@ fn g1_end_dropped() {
     let held = hold(&monitor);
     drop(Hand::waiting(monitor.end()));
     let mut acceptor = accept(held);
-    assert!(acceptor.poll().is_none(), "nobody waits for it any more");
+    assert!(acceptor.poll().is_none(), "its caller is gone");
     let end = Hand::waiting(monitor.end());
     let (held, accepted) = acceptor.poll().expect("the end has come");
     assert_eq!(accepted, Accepted::Call(0));
@@ -121,7 +121,7 @@ fn g1_end_dropped() {
     assert!(is_free(&monitor));
 }
 
-/// By a name: its acceptor learns that it has broken off.
+/// The entry has a name: its acceptor learns that the call broke off.
 #[test]
 fn g1_entry_dropped_with_a_hold_that_was_accepted() {
     let monitor = Plain::default();
@@ -156,7 +156,7 @@ fn g3_wait_dropped_in_the_queue() {
     assert!(is_free(&monitor));
 }
 
-/// The next one takes its place among those that have been signalled.
+/// The next waiter takes the place of the dropped one among the signalled.
 #[test]
 fn g4_wait_dropped_once_it_is_signalled() {
     let monitor = Plain::default();
@@ -188,13 +188,13 @@ fn g4_wait_dropped_with_its_hold() {
     drop(held);
     assert_eq!(first.wakes(), 1);
     drop(first);
-    assert_eq!((second.wakes(), entrant.wakes()), (1, 0), "the signal goes on, and nobody barges");
+    assert_eq!((second.wakes(), entrant.wakes()), (1, 0), "the signal goes on, and no task barges");
     drop(second.ready());
     drop(entrant.ready());
     assert!(is_free(&monitor));
 }
 
-/// With nobody left who could have the signal it is over, and the hold goes on.
+/// Without another waiter the signal is lost, and the hold goes on.
 #[test]
 fn g4_the_last_wait_dropped() {
     for granted in [false, true] {
@@ -215,7 +215,7 @@ fn g4_the_last_wait_dropped() {
     }
 }
 
-/// The same with a set: all of it goes on.
+/// The same with a set: the whole of it goes on.
 #[test]
 fn g4_wait_in_a_set_dropped() {
     for granted in [false, true] {
@@ -242,7 +242,7 @@ fn g4_wait_in_a_set_dropped() {
     }
 }
 
-/// Once signalled, a wait is not ended by time.
+/// A signalled wait does not time out.
 #[test]
 fn g4_wait_until_that_is_signalled_first() {
     let monitor = Plain::default();
@@ -266,7 +266,7 @@ fn g4_wait_until_that_is_over_first() {
     let wait = monitor.conditions().wait_until(hold(&monitor), 1, ready(()));
     let (held, signalled) = Hand::new(wait).ready();
     assert!(!signalled && monitor.conditions().is_empty(&held));
-    // Dropped while it enters anew, and with its hold.
+    // Dropped while it enters again, and with its hold.
     for granted in [false, true] {
         let (end, ended) = oneshot::channel::<()>();
         let until = async { _ = ended.await };
@@ -290,18 +290,18 @@ fn g4_wait_until_that_is_over_first() {
 #[test]
 fn g5_signal_block_dropped() {
     let monitor = Plain::default();
-    // Before its first poll: it has signalled nobody.
+    // Before its first poll it has signalled no waiter.
     let first = waiter(&monitor, 1);
     drop(monitor.conditions().signal_block(hold(&monitor)));
     assert_eq!((first.wakes(), is_free(&monitor)), (0, true));
-    // While the other one is inside.
+    // While the other task is inside.
     let signaller = Hand::waiting(monitor.conditions().signal_block(hold(&monitor)));
     let held = first.ready();
     drop(signaller);
     assert!(!is_free(&monitor), "that one is not concerned");
     drop(held);
     assert!(is_free(&monitor));
-    // With its hold back.
+    // With its hold returned.
     let second = waiter(&monitor, 2);
     let signaller = Hand::waiting(monitor.conditions().signal_block(hold(&monitor)));
     let entrant = Hand::waiting(monitor.enter());
@@ -312,8 +312,8 @@ fn g5_signal_block_dropped() {
     assert!(is_free(&monitor));
 }
 
-/// The one that gave its hold away for a signal gets it back if that wait is dropped, or the next
-/// waiter has it.
+/// If the signalled wait is dropped, the next waiter receives the hold; without one, the signaller
+/// takes it back.
 #[test]
 fn g5_signalled_by_signal_block_and_dropped() {
     let monitor = Plain::default();
@@ -332,7 +332,7 @@ fn g5_signalled_by_signal_block_and_dropped() {
 fn g6_accept_dropped() {
     let monitor = Plain::default();
     let accept = || Hand::new(Held::accept(hold(&monitor), [Clause::new(F)]));
-    // Before its first poll, and while nobody calls: then nobody is accepted any more.
+    // Dropped before its first poll, and without a call: then no call is accepted.
     drop(accept());
     let mut waits = accept();
     assert!(waits.poll().is_none());
@@ -342,7 +342,7 @@ fn g6_accept_dropped() {
     let caller = Hand::waiting(monitor.enter_as(F));
     drop(held);
     drop(caller.ready());
-    // While the call is inside: the call is not concerned, and ends as others do.
+    // While a call is inside: the call is unaffected, and ends as usual.
     let mut waits = accept();
     assert!(waits.poll().is_none());
     let held = Hand::new(monitor.enter_as(F)).ready();
@@ -350,7 +350,7 @@ fn g6_accept_dropped() {
     assert!(!is_free(&monitor));
     drop(held);
     assert!(is_free(&monitor));
-    // With its hold back.
+    // With its hold returned.
     let mut waits = accept();
     assert!(waits.poll().is_none());
     drop(Hand::new(monitor.enter_as(F)).ready());
@@ -359,7 +359,7 @@ fn g6_accept_dropped() {
     assert!(is_free(&monitor));
 }
 
-/// An accepted call is over for its acceptor: as a call, or broken off.
+/// Checks that an accepted call is over for its acceptor: as a call, or broken off.
 #[track_caller]
 fn check_accepted<S: evenkeel::sync::monitor::Set>(
     acceptor: Hand<impl Future<Output = (Held<S>, Accepted)>>,
@@ -380,7 +380,7 @@ fn g7_accepted_call_dropped_inside() {
     let call = Hand::waiting(monitor.call(F, async |_held| pending::<()>().await));
     drop(call);
     check_accepted(waits, Accepted::Broken(1));
-    // One that ends is none of that, whenever it is dropped.
+    // A call that ends is not broken, even if its future is dropped later.
     let waits = acceptor(&monitor);
     let mut call = Hand::new(monitor.call(F, async |_held| ()));
     assert!(call.poll().is_some());
@@ -411,7 +411,7 @@ fn g7_accepted_call_panics() {
     assert!(is_free(&monitor));
 }
 
-/// A call that waits, signals and blocks, or accepts has its hold in that future.
+/// A call that waits, signals and blocks, or accepts has given its hold to that future.
 #[test]
 fn g7_accepted_call_dropped_where_it_has_given_its_hold_to_a_future() {
     let monitor = Plain::default();
@@ -422,13 +422,14 @@ fn g7_accepted_call_dropped_where_it_has_given_its_hold_to_a_future() {
         pending::<()>().await;
     })));
     check_accepted(waits, Accepted::Broken(1));
-    // In a nested accept that nobody has called for.
+    // In a nested accept without a call.
     let waits = acceptor(&monitor);
     drop(Hand::waiting(monitor.call(F, async |held| {
         drop(Held::accept(held, [Clause::new(G)]).await);
     })));
     check_accepted(waits, Accepted::Broken(1));
-    // In a nested accept whose call is inside: the outer acceptor learns it after that call.
+    // In a nested accept with a call inside: the outer acceptor learns of the break after that
+    // call.
     let waits = acceptor(&monitor);
     let outer = Hand::waiting(monitor.call(F, async |held| {
         drop(Held::accept(held, [Clause::new(G)]).await);
@@ -438,7 +439,7 @@ fn g7_accepted_call_dropped_where_it_has_given_its_hold_to_a_future() {
     assert_eq!(waits.wakes(), 0);
     drop(held);
     check_accepted(waits, Accepted::Broken(1));
-    // While one that it has signalled is inside.
+    // While a task that the call signalled is inside.
     let waiter = waiter(&monitor, 1);
     let waits = acceptor(&monitor);
     let signaller = Hand::waiting(monitor.call(F, async |held| {
@@ -452,8 +453,8 @@ fn g7_accepted_call_dropped_where_it_has_given_its_hold_to_a_future() {
     assert!(is_free(&monitor));
 }
 
-/// An acceptor learns of its own call alone: here the one between has gone, and the call that is
-/// dropped was that one's.
+/// An acceptor learns only of its own call: here the inner acceptor has gone, and the dropped call
+/// was its.
 #[test]
 fn g7_a_call_whose_acceptor_has_gone_breaks_nobody_elses() {
     let monitor = Plain::default();
@@ -471,7 +472,7 @@ fn g7_a_call_whose_acceptor_has_gone_breaks_nobody_elses() {
     assert!(is_free(&monitor));
 }
 
-/// A call that waits is over for its acceptor; what becomes of it later does not concern that one.
+/// A waiting call is over for its acceptor, which is unaffected by the call's later fate.
 #[test]
 fn g7_a_call_dropped_while_it_waits_is_not_broken() {
     let monitor = Plain::default();
@@ -502,7 +503,7 @@ fn g8_a_hold_goes_to_another_task() {
     assert_eq!(*hold(monitor), 100);
 }
 
-/// Forgotten ones may keep others out for ever; what is in queues stays where it is.
+/// Forgotten futures and holds may keep tasks out for ever; queued ones stay where they are.
 #[test]
 fn g9_forgotten_futures_and_holds() {
     let monitor = Plain::default();
@@ -514,13 +515,13 @@ fn g9_forgotten_futures_and_holds() {
     drop(second);
     mem::forget(Hand::waiting(monitor.enter()));
     let third = Hand::waiting(monitor.enter_as(F));
-    // It is given to the forgotten one, and nobody comes after that.
+    // The forgotten entry receives the monitor, and no entry follows it.
     drop(held);
     assert_eq!(third.wakes(), 0);
     drop(third);
     drop(Hand::waiting(monitor.enter()));
     assert!(!is_free(&monitor));
-    // It may move, and its value is not lost.
+    // The monitor may move, and its value is not lost.
     let mut moved = Box::new(monitor);
     *moved.get_mut() += 1;
     assert!(Hand::new(moved.enter()).poll().is_none());
@@ -536,7 +537,7 @@ fn g9_forgotten_futures_and_holds() {
     drop((one, two));
 }
 
-/// Tasks that wait in every way, and a runtime that goes.
+/// Tasks that wait in every way, when their runtime is dropped.
 #[test]
 fn g10_a_runtime_dropped_with_tasks_that_wait() {
     let _watchdog = watchdog();
@@ -594,8 +595,7 @@ fn g10_a_runtime_dropped_with_tasks_that_wait() {
     }
 }
 
-/// A poll that nobody has asked for changes nothing, in any state, and the last waker is the one
-/// that is woken.
+/// A spurious poll changes nothing, in any state, and a wake goes to the last waker.
 #[test]
 fn g11_polls_for_nothing() {
     const POLLS: usize = 100_000;
@@ -638,10 +638,10 @@ fn g11_each_future_panics_when_it_is_polled_after_its_end() {
     drop(entry.poll().expect("it is free"));
     assert!(catch_unwind(AssertUnwindSafe(|| entry.poll())).is_err());
     let mut accept = Hand::new(Held::accept_or_else(hold(&monitor), [Clause::new(F)]));
-    drop(accept.poll().expect("nobody calls"));
+    drop(accept.poll().expect("there is no call"));
     assert!(catch_unwind(AssertUnwindSafe(|| accept.poll())).is_err());
     let mut signaller = Hand::new(monitor.conditions().signal_block(hold(&monitor)));
-    drop(signaller.poll().expect("nobody waits"));
+    drop(signaller.poll().expect("there is no waiter"));
     assert!(catch_unwind(AssertUnwindSafe(|| signaller.poll())).is_err());
     drop((entry, accept, signaller));
     assert!(is_free(&monitor));

@@ -1,12 +1,12 @@
-//! Monitors whose futures are dropped at random: nothing is lost, nobody hangs, nobody is inside
-//! with somebody else.
+//! Monitors with randomly dropped futures: nothing is lost, no task hangs, and two tasks are never
+//! inside together.
 //!
 //! `EVENKEEL_DROPS` sets the number of operations for each number of workers, with and without
 //! yields, with and without restless futures: `EVENKEEL_DROPS=1000000 cargo test --release -p
 //! evenkeel --test monitor drops`.
 //!
-//! Restless futures are polled without being woken, and may find by themselves what a lost wake-up
-//! would have told them; where all are calm a lost wake-up is a hang.
+//! Restless futures are polled without wakes, and may find by themselves what a lost wake would
+//! have told them; where all are calm a lost wake is a hang.
 
 use crate::common::op::{F, G, Op};
 use crate::common::watchdog::{watchdog, watchdog_within};
@@ -24,13 +24,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// What becomes of an operation.
+/// The fate of an operation.
 #[derive(Clone, Copy)]
 struct Fate {
-    /// After so many polls it is dropped instead of polled.
+    /// After this number of polls it is dropped instead of polled.
     life: u64,
-    /// So many times it is polled again without being woken; after that its last poll is the one
-    /// after a wake.
+    /// This number of times it is polled again without a wake; from then on it is polled only after
+    /// wakes.
     restless: u64,
 }
 
@@ -44,19 +44,19 @@ impl Fate {
         }
     }
 
-    /// Whether it ends even if nobody ever wakes it.
+    /// Whether it ends even without a wake.
     fn ends(self) -> bool {
         self.life <= self.restless
     }
 }
 
-/// An operation with its fate. A planned panic is an end as well.
+/// An operation with its fate. A planned panic also ends it.
 struct Doomed<F> {
     future: Option<Pin<Box<F>>>,
     fate: Fate,
 }
 
-/// The panics that are planned.
+/// The payload of planned panics.
 struct Planned;
 
 impl<F: Future<Output = ()>> Future for Doomed<F> {
@@ -88,7 +88,7 @@ impl<F: Future<Output = ()>> Future for Doomed<F> {
     }
 }
 
-/// Ready after some polls. None once it has been ready.
+/// Ready after some polls. `None` once it has been ready.
 struct Countdown(Option<u64>);
 
 impl Countdown {
@@ -111,18 +111,18 @@ impl Future for Countdown {
     }
 }
 
-/// A condition, and what has become of signals.
+/// A condition, and the fate of its signals.
 #[derive(Default)]
 struct Queue {
     condition: Condition<u64>,
-    /// Signals that have found somebody, for certain.
+    /// Signals that certainly found a waiter.
     sent: AtomicUsize,
-    /// The same with those of which nothing is known, as the signaller has been dropped.
+    /// The same, plus signals with an unknown result because the signaller was dropped.
     sent_at_most: AtomicUsize,
     waits: AtomicUsize,
-    /// Waits that have ended by a signal.
+    /// Waits that a signal has ended.
     signalled: AtomicUsize,
-    /// Waits that have ended otherwise and not by being dropped.
+    /// Waits that ended otherwise, but not by a drop.
     timed_out: AtomicUsize,
     /// Named calls that have begun.
     calls: AtomicUsize,
@@ -130,7 +130,7 @@ struct Queue {
 
 const MONITORS: usize = 3;
 
-/// Sets of monitors are numbers whose bits say which are there.
+/// A set of monitors is a number; its bits select the monitors.
 #[derive(Default)]
 struct World {
     monitors: [Monitor<u64>; MONITORS],
@@ -142,7 +142,7 @@ fn add(count: &AtomicUsize, number: usize) {
     count.fetch_add(number, Ordering::AcqRel);
 }
 
-/// Somebody is inside of a set.
+/// Marks the monitors of a set as occupied.
 struct Inside<'a>(&'a World, usize);
 
 impl<'a> Inside<'a> {
@@ -281,18 +281,18 @@ impl World {
         let clauses = [Clause::new(F).when(f), Clause::new(G), Clause::new(monitor::End).when(end)];
         let (held, accepted) = match random.below(3) {
             0 => Held::accept_or_else(held, clauses).await,
-            // Nobody may call.
+            // There may be no call.
             1 if fate.ends() => Held::accept(held, clauses).await,
             _ => Held::accept_until(held, clauses, Countdown::draw(random)).await,
         };
-        // One that waits for the end begins later.
+        // Calls of the end are not counted.
         if matches!(accepted, Accepted::Call(0 | 1)) {
             assert!(queue.calls.load(Ordering::Acquire) > before, "a call has begun");
         }
         held
     }
 
-    /// Signals those who wait for ever.
+    /// Signals tasks that wait for ever.
     async fn clean_up(&self) {
         for (set, queue) in self.queues.iter().enumerate().skip(1) {
             let all: Vec<_> = Inside::members(set).map(|index| &self.monitors[index]).collect();
@@ -308,14 +308,14 @@ impl World {
 
     fn check(&self) {
         for (monitor, busy) in self.monitors.iter().zip(&self.busy) {
-            assert!(monitor.try_enter().is_some(), "everybody has left");
+            assert!(monitor.try_enter().is_some(), "every task has left");
             assert!(!busy.load(Ordering::Relaxed));
         }
         for queue in &self.queues {
             let read = |count: &AtomicUsize| count.load(Ordering::Acquire);
             let signalled = read(&queue.signalled);
             let dropped = read(&queue.waits) - signalled - read(&queue.timed_out);
-            assert!(signalled <= read(&queue.sent_at_most), "nobody wakes for nothing");
+            assert!(signalled <= read(&queue.sent_at_most), "there is no spurious wake");
             assert!(read(&queue.sent) <= signalled + dropped, "no signal is lost");
         }
     }
@@ -330,7 +330,7 @@ impl Drop for End {
     }
 }
 
-/// A bound on one operation that is far above what it takes on a busy machine.
+/// A limit for one operation, far above what it takes on a busy machine.
 const LIMIT: Duration = Duration::from_millis(20);
 
 #[test]
@@ -372,22 +372,22 @@ fn everything_is_dropped_at_random() {
     });
 }
 
-/// Each round as many signals as there are waiters that stay, and others that go away at random:
-/// each one that stays is signalled.
+/// In each round there are as many signals as waiters that stay, and other waiters leave at random:
+/// each waiter that stays is signalled.
 #[test]
 fn signals_pass_over_those_who_go_away() {
     const STAY: usize = 3;
     const GO: usize = 5;
     let _watchdog = watchdog();
     in_all_weathers(|runtime, weather| {
-        // How many of those who stay have begun to wait.
+        // The number of staying tasks that have begun to wait.
         let world = Arc::new((Monitor::new(0_usize), Condition::new()));
         runtime.block_on(async {
             for round in 0..300 {
                 let waiter = |index| {
                     let world = world.clone();
                     let mut random = Random::new(round * 100 + index as u64);
-                    // In another order each time.
+                    // In a different order each time.
                     let goes = (index + round as usize) % (STAY + GO) < GO;
                     spawn(async move {
                         weather.pass(&mut random).await;
@@ -410,7 +410,7 @@ fn signals_pass_over_those_who_go_away() {
                 while sent < STAY {
                     let mut held = world.0.enter().await;
                     if *held == STAY {
-                        assert!(world.1.signal(&mut held), "somebody who stays waits");
+                        assert!(world.1.signal(&mut held), "a staying task waits");
                         sent += 1;
                     }
                     drop(held);

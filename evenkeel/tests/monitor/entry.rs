@@ -1,9 +1,9 @@
-//! Entry of monitors, one and several: who is inside, and who comes next.
+//! Entry of monitors, one and several: which task is inside, and which comes next.
 //!
-//! Not here, because they can't be written: a constructor that locks what it constructs (A9), a
-//! monitor that is dropped while somebody is inside or waits, or from inside (A10, A11), and entry
-//! of one that is gone (A12), since holds and futures borrow their monitors; locks of other kinds
-//! in one set (A5), since [`Set`] is sealed.
+//! These cases cannot be written: a constructor that locks what it constructs (A9), a monitor that
+//! is dropped while a task is inside or waits, or from inside (A10, A11), and entry of a dropped
+//! monitor (A12), because holds and futures borrow their monitors; locks of other kinds in one set
+//! (A5), because [`Set`] is sealed.
 
 use crate::common::op::{F, G};
 use crate::common::polling::Hand;
@@ -62,7 +62,7 @@ fn a2_pairs_of_three() {
                         let before = (*held.values().0, *held.values().1);
                         weather.pass(&mut random).await;
                         let (a, b) = held.values_mut();
-                        assert_eq!((*a, *b), before, "nobody else has been inside");
+                        assert_eq!((*a, *b), before, "no other task has been inside");
                         *a += 1;
                         *b += 1;
                     }
@@ -76,7 +76,7 @@ fn a2_pairs_of_three() {
     });
 }
 
-/// Two tasks that name the same monitors the other way round, until both have been inside.
+/// Two tasks name the same monitors in opposite orders, until both have been inside.
 #[test]
 fn a3_both_orders_are_one() {
     let _watchdog = watchdog();
@@ -139,7 +139,7 @@ fn a4_sets_that_share_one() {
     });
 }
 
-/// A tuple is flat here; the values come as it is written, whatever the addresses.
+/// A tuple is flat here; its values come in the order of writing, whatever the addresses.
 #[test]
 fn a6_values_come_in_the_order_of_the_set() {
     let [a, b, c] = [1, 2, 3].map(Monitor::new);
@@ -181,8 +181,8 @@ fn a7_one_lock() {
     });
 }
 
-/// A superset is entered by entering the other one while the first is held: the inner exit leaves
-/// that one alone.
+/// The task enters a superset by entering the other monitor while it holds the first: the inner
+/// exit leaves the first alone.
 #[test]
 fn a8_nested_superset() {
     let [one, two] = [0; 2].map(Monitor::new);
@@ -194,8 +194,8 @@ fn a8_nested_superset() {
     assert!(one.try_enter().is_some());
 }
 
-/// C∀ has it work, by recursion; here it would be two `&mut` to one value, and is refused before
-/// anything is entered.
+/// It works in C∀, by recursion. Here it would be two `&mut` to one value, and is refused before
+/// any entry.
 #[test]
 fn a13_the_same_monitor_twice() {
     #[track_caller]
@@ -227,7 +227,7 @@ fn a14_entry_is_first_come_first_served() {
     let last = Hand::waiting(monitor.enter());
     assert!(monitor.try_enter().is_none());
     drop(held);
-    // It is the first one's already, who has not been polled.
+    // It belongs to the first entrant already, which has not been polled.
     assert!(monitor.try_enter().is_none());
     let barger = Hand::waiting(monitor.enter());
     drop(first.ready());

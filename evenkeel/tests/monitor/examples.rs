@@ -1,4 +1,4 @@
-//! The worked examples run, and find their own results right.
+//! The worked examples run, and check their own results.
 
 use crate::common::watchdog::watchdog;
 

@@ -1,5 +1,4 @@
-//! Holds that grow: what an extension waits for, what it refuses, and what becomes of one that is
-//! dropped.
+//! Holds that grow: when an extension waits, when it is refused, and the fate of a dropped one.
 
 use super::parts::{are_free, hold, hold_all, is_free, three};
 use crate::common::op::F;
@@ -7,7 +6,7 @@ use crate::common::polling::Hand;
 use evenkeel::sync::monitor::{Accepted, Clause, Condition, Held, Why};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The one who has extended a hold leaves what it has added, and keeps the rest.
+/// A task leaves the monitors of an extension, and keeps its first hold.
 #[test]
 fn a8_an_extension_is_left_before_the_rest() {
     let [a, b, c] = &three();
@@ -20,7 +19,7 @@ fn a8_an_extension_is_left_before_the_rest() {
     assert!(are_free([a, b, c]));
 }
 
-/// The wait gives up the larger set, and comes back with it.
+/// The wait gives up the larger set, and returns with it.
 #[test]
 fn b17_a_wait_in_an_extended_hold_leaves_all_of_it() {
     let [a, b, _] = &three();
@@ -35,7 +34,7 @@ fn b17_a_wait_in_an_extended_hold_leaves_all_of_it() {
     drop((held, more));
 }
 
-/// What was signalled before the hold has grown goes on after what is signalled then.
+/// Waiters signalled before the extension go on after those signalled later.
 #[test]
 fn signals_before_an_extension_are_the_earlier_batch() {
     let [a, b, _] = &three();
@@ -69,7 +68,7 @@ fn an_accepted_call_that_is_extended_is_over_when_it_has_left_its_set() {
     drop(more);
 }
 
-/// It waits in the queue of what comes later by address, first come, first served.
+/// The extension waits for monitors that come later by address, first come, first served.
 #[test]
 fn an_extension_waits_for_what_comes_later() {
     let [a, b, c] = &three();
@@ -90,7 +89,7 @@ fn an_extension_waits_for_what_comes_later() {
     assert!(are_free([a, b, c]));
 }
 
-/// It takes what comes earlier if that is free, and otherwise gives the hold back.
+/// The extension takes earlier monitors if they are free, and otherwise gives the hold back.
 #[test]
 fn an_extension_does_not_wait_for_what_comes_earlier() {
     let [a, b, c] = &three();
@@ -113,7 +112,7 @@ fn an_extension_does_not_wait_for_what_comes_earlier() {
     assert_eq!(held.values(), (&7, &0));
 }
 
-/// Crosswise: one of both is refused, so that the other one gets on.
+/// Two tasks extend crosswise: one is refused, so that the other goes on.
 #[test]
 fn two_extensions_crosswise_do_not_wait_for_each_other() {
     let [a, b, _] = &three();
@@ -128,8 +127,8 @@ fn two_extensions_crosswise_do_not_wait_for_each_other() {
     assert!(are_free([a, b]));
 }
 
-/// Those that are to have the whole wait for this part, with the other one: so it does not wait in
-/// turn.
+/// The signalled waiter of the whole set waits for this part while it has the other reserved, so
+/// the part must not wait in turn.
 #[test]
 fn a_part_of_a_reserved_set_does_not_wait_for_more() {
     let [a, b, c] = &three();
@@ -137,7 +136,7 @@ fn a_part_of_a_reserved_set_does_not_wait_for_more() {
     let waiter = Hand::waiting(condition.wait(hold_all((a, b))));
     let mut held = hold_all((a, b));
     assert!(condition.signal(&mut held));
-    // As a whole it waits: no task waits for it with something in hand.
+    // The whole set waits: no task waits for it with monitors reserved.
     let third = hold(c);
     let extend = Hand::waiting(Held::extend(held, c));
     drop(third);
@@ -156,7 +155,7 @@ fn a_part_of_a_reserved_set_does_not_wait_for_more() {
     assert!(are_free([a, b, c]));
 }
 
-/// A set that is whole again is as it was before it was divided.
+/// Rejoined parts are a whole set, as before the split.
 #[test]
 fn parts_that_are_joined_again_wait_as_a_whole() {
     let [a, b, c] = &three();
@@ -200,7 +199,7 @@ fn g2_an_extension_that_is_dropped_leaves_everything() {
     let behind = Hand::waiting(c.enter());
     drop(extend);
     assert!(is_free(a) && is_free(b));
-    // Granted, and not polled since.
+    // Granted, but not polled since.
     let extend = Hand::waiting(Held::extend(hold(a), (b, c)));
     drop(third);
     drop(behind.ready());
@@ -212,7 +211,7 @@ fn g2_an_extension_that_is_dropped_leaves_everything() {
     assert!(are_free([a, b, c]));
 }
 
-/// With a limit the hold comes back as it was, whether the rest has come meanwhile or not.
+/// At the limit the hold comes back as it was, whether or not the rest was granted meanwhile.
 #[test]
 fn g2_an_extension_that_runs_out_of_time_gives_the_hold_back() {
     let [a, b, _] = &three();
@@ -246,7 +245,7 @@ fn g2_an_extension_that_runs_out_of_time_gives_the_hold_back() {
     }
 }
 
-/// It has no name.
+/// An extension has no name.
 #[test]
 fn c14_an_extension_is_not_accepted() {
     let [a, b, _] = &three();

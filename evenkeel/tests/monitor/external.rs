@@ -1,8 +1,8 @@
-//! Accept statements: whose call comes next, and when the acceptor goes on.
+//! Accept statements: which call comes next, and when the acceptor goes on.
 //!
-//! Not here, because they can't be written: clauses on different parts of the held set (C13), since
-//! a clause names no set; joins by destructors (C15 to C18 accept the end of the object instead:
-//! here, and in `server.rs`). Time limits are in `time.rs` too.
+//! These cases cannot be written: clauses on different parts of the held set (C13), because a
+//! clause names no set; joins by destructors (C15 to C18 accept the end of the object instead:
+//! here, and in `server.rs`). Time limits are also in `time.rs`.
 
 use crate::common::op::{F, G, Op};
 use crate::common::polling::Hand;
@@ -24,7 +24,7 @@ fn hold(monitor: &Plain) -> Held<&Plain> {
     monitor.try_enter().expect("it is free")
 }
 
-/// Between accept and call, and between call and acceptor, nobody else is inside.
+/// Between accept and call, and between call and acceptor, no other task is inside.
 #[test]
 fn c1_nobody_barges_in() {
     const ROUNDS: u32 = 2_000;
@@ -70,7 +70,7 @@ fn c1_nobody_barges_in() {
     });
 }
 
-/// Queued callers whose clause is closed stay where they are.
+/// Queued callers of a closed clause stay in the queue.
 #[test]
 fn c2_closed_clauses() {
     let monitor = Plain::default();
@@ -143,7 +143,7 @@ fn c4_the_order_of_clauses_is_their_priority() {
         drop(queue.remove(0).ready());
         held = acceptor.poll().map(|(held, _)| held);
     }
-    // H3: one clause for either takes whoever has come first.
+    // H3: one clause for either takes the earlier caller.
     let caller = Hand::waiting(monitor.enter_as(G));
     let held = held.expect("it is back");
     let acceptor = Hand::waiting(Held::accept(held, [Clause::new(F).or(G)]));
@@ -151,7 +151,7 @@ fn c4_the_order_of_clauses_is_their_priority() {
     assert_eq!(acceptor.ready().1, Accepted::Call(0));
 }
 
-/// C5 to C8, H5: what happens when nobody calls.
+/// C5 to C8, H5: an accept without a call.
 #[test]
 fn c5_else_and_closed_clauses() {
     let monitor = Plain::default();
@@ -170,7 +170,7 @@ fn c5_else_and_closed_clauses() {
     assert_eq!(Hand::new(statement).ready(), wanted);
 }
 
-/// C6 to C8 with a guard before `else`: false, it is as if there were none. H4 too.
+/// C6 to C8 with a guard before `else`: a false guard is as no `else`. Also H4.
 #[test]
 fn c8_else_with_a_guard() {
     let monitor = Plain::default();
@@ -192,8 +192,8 @@ fn c8_else_with_a_guard() {
     assert_eq!(server.ready(), [Some(2), None, Some(2), Some(2), Some(3), Some(1)]);
 }
 
-/// H3: of several operations in one clause whoever has come first is taken, and clauses still go by
-/// their order.
+/// H3: a clause for several operations takes the earliest call, and clauses still go by their
+/// order.
 #[test]
 fn h3_a_clause_for_several_operations() {
     let monitor = Plain::default();
@@ -273,7 +273,7 @@ fn c14_an_entry_without_a_name_is_not_accepted() {
     drop(entrant.ready());
 }
 
-/// Whether or not somebody waits for it already.
+/// Whether or not a caller already waits for it.
 #[test]
 fn c15_the_end_comes_last() {
     for queued in [false, true] {
@@ -300,7 +300,7 @@ fn c15_the_end_comes_last() {
     }
 }
 
-/// A server with an `else` that is busy.
+/// A busy server with an `else`.
 #[test]
 fn c16_a_server() {
     const CALLS: u32 = 100;
@@ -337,7 +337,7 @@ fn c16_a_server() {
     });
 }
 
-/// H2 too.
+/// Also H2.
 #[test]
 fn c19_the_acceptor_goes_on_when_the_call_waits() {
     let monitor = Plain::default();
@@ -427,7 +427,7 @@ fn c21_bounded_buffer() {
     });
 }
 
-/// Exactly one of them happens, and a call that has come is not given up.
+/// Exactly one of both happens, and a call that has come is not given up.
 #[test]
 fn c23_time_and_calls() {
     let monitor = Plain::default();
@@ -439,11 +439,11 @@ fn c23_time_and_calls() {
     let mut acceptor = Hand::waiting(Held::accept_until(hold(&monitor), clauses, until));
     let held = Hand::new(monitor.enter_as(F)).ready();
     drop(end);
-    // The time is over, and is not asked for again.
+    // The time is over, and is not polled again.
     assert!(acceptor.poll().is_none() && acceptor.poll().is_none());
     drop(held);
     assert_eq!(acceptor.ready().1, Accepted::Call(0));
-    // After the time nobody is accepted.
+    // After the time no call is accepted.
     let (end, ended) = oneshot::channel::<()>();
     let until = async { _ = ended.await };
     let mut acceptor = Hand::waiting(Held::accept_until(hold(&monitor), clauses, until));
@@ -455,8 +455,8 @@ fn c23_time_and_calls() {
     drop(caller.ready());
 }
 
-/// What the macro takes: every mixture of guards, blocks and ends, with variables named as its
-/// words are.
+/// The macro's syntax: every mixture of guards, blocks and ends, with variables named like its
+/// keywords.
 #[test]
 fn c22_syntax() {
     let monitor = Plain::default();
@@ -504,7 +504,7 @@ fn c20_a_broken_call_has_its_block() {
     assert_eq!(server.ready(), (Some(7), None));
 }
 
-/// The number of the end is nobody else's.
+/// No operation may use the number of the end.
 #[test]
 fn numbers_of_operations_are_below_63() {
     let monitor = Monitor::new(0_u32);
@@ -522,5 +522,5 @@ fn numbers_of_operations_are_below_63() {
             assert_eq!(*message, format!("an entry has the number {number}: use 0 to 62"));
         }
     }
-    assert!(monitor.try_enter().is_some(), "nobody is inside");
+    assert!(monitor.try_enter().is_some(), "no task is inside");
 }

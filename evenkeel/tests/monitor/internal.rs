@@ -1,7 +1,7 @@
-//! Conditions: who goes on after a signal, and when.
+//! Conditions: which task goes on after a signal, and when.
 //!
-//! Not here, because they can't be written: a wait without a monitor (B16), since a wait takes the
-//! hold; a wait after recursive entry (B18), since there is none. Barriers (B20 to B23) are in
+//! These cases cannot be written: a wait without a monitor (B16), because a wait takes the hold; a
+//! wait after recursive entry (B18), because there is none. Barriers (B20 to B23) are in
 //! `barrier.rs`.
 
 use crate::common::polling::Hand;
@@ -66,11 +66,11 @@ fn b1_conditions_of_many_sets() {
         join(runtime, tasks);
         let condition = Condition::<()>::new();
         let mut held = world.monitors[0].try_enter().expect("all have left");
-        assert!(!condition.signal(&mut held), "nobody has ever waited");
+        assert!(!condition.signal(&mut held), "no task has ever waited");
     });
 }
 
-/// Whoever is signalled with `signal_block` is inside next, on both monitors.
+/// The task that `signal_block` signals is inside next, on both monitors.
 #[test]
 fn b2_nobody_barges_in() {
     const ROUNDS: u32 = 1_500;
@@ -88,7 +88,7 @@ fn b2_nobody_barges_in() {
                         let mut held = lock_all((&world.0, &world.1)).await;
                         held = world.2.wait_with(held, 0).await;
                         let (one, two) = held.values_mut();
-                        assert!(*one == *two && *one < BARGER, "nobody has come in between");
+                        assert!(*one == *two && *one < BARGER, "no other task came in between");
                         (*one, *two) = (BARGER, BARGER);
                         weather.pass(&mut random).await;
                     }
@@ -141,8 +141,7 @@ fn b4_front_is_the_datum_of_the_first() {
     assert_eq!((condition.front(&held), condition.is_empty(&held)), (None, true));
 }
 
-/// The one that has been signalled comes after the signaller, and before an entrant that came
-/// first.
+/// The signalled task comes after the signaller, and before an entrant that came first.
 #[test]
 fn b7_the_signaller_goes_on() {
     let monitor = Plain::default();
@@ -198,8 +197,8 @@ fn b8_signalled_ones_come_before_entrants() {
     });
 }
 
-/// C∀ and µC++ have a stack here, so that the last one signalled goes first; here they go in the
-/// order of their signals.
+/// C∀ and µC++ have a stack here, so the last signalled goes first; here tasks go in the order of
+/// their signals.
 #[test]
 fn b9_signalled_ones_go_in_order() {
     let monitor = Plain::default();
@@ -256,7 +255,7 @@ fn b12_nobody_wakes_for_nothing() {
     assert!(waits.wakes() == 0 && waits.poll().is_none());
 }
 
-/// With `if` where others need `while`: it follows from B2 and B12.
+/// `if` instead of `while`: this follows from B2 and B12.
 #[test]
 fn b13_bounded_buffer() {
     const SIZE: usize = 50;
@@ -323,7 +322,7 @@ fn b13_bounded_buffer() {
     });
 }
 
-/// The hold of a wait that is refused is dropped.
+/// A refused wait drops its hold.
 #[test]
 fn b15_a_condition_belongs_to_one_set() {
     let [a, b, c] = [0_u32; 3].map(Monitor::new);
@@ -350,12 +349,11 @@ fn b15_a_condition_belongs_to_one_set() {
     is_refused!((&b,));
     is_refused!((&a, &b, &c));
     is_refused!((&b, &c));
-    // The same set, in whatever order.
+    // The same set, in any order.
     assert!(condition.signal(&mut Hand::new(lock_all([&b, &a])).ready()));
 }
 
-/// Monitors that nobody is inside of may move, and then another one of the set has the lowest
-/// address.
+/// Unoccupied monitors may move, and then another one of the set has the lowest address.
 #[test]
 fn b15_a_set_that_moves_is_the_same_set() {
     let mut monitors = [1_u32, 2, 3].map(Monitor::new);

@@ -1,4 +1,4 @@
-//! Monitors: who is inside, who waits for what, and who goes on.
+//! Monitors: entry, waits, signals, and their order.
 
 #[path = "../common"]
 mod common {

@@ -1,6 +1,6 @@
-//! A random mix of all that monitors offer, by coroutines in tasks: they are dropped while they
-//! wait, go to other tasks, and wait for two things at once. Nobody is inside beside another one,
-//! and nothing stays held.
+//! A random mix of all operations of monitors, by coroutines in tasks: they are dropped while they
+//! wait, go to other tasks, and wait for two things at once. Two are never inside together, and
+//! nothing stays held.
 use evenkeel::coroutine::{BoxCoroutine, Coroutine, Phase, Resume, Step, Suspender};
 use evenkeel::sync::monitor::{Clause, Condition, Entry, Held, Monitor, lock_all};
 use evenkeel::time::sleep;
@@ -37,7 +37,7 @@ impl Inside {
         assert!(!self.busy.swap(true, Ordering::SeqCst), "two inside")
     }
     fn leave(&self) {
-        assert!(self.busy.swap(false, Ordering::SeqCst), "nobody inside")
+        assert!(self.busy.swap(false, Ordering::SeqCst), "no other task is inside")
     }
 }
 
@@ -264,6 +264,6 @@ fn mix() {
         }
         done += w.done.load(Ordering::Relaxed);
     }
-    // In a single round all limits may be over before anything is done, on a machine that is busy.
+    // On a busy machine a single round may run out of all limits before any operation.
     assert!(done > 0);
 }

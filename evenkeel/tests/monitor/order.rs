@@ -1,4 +1,4 @@
-//! In which order those come who are urgent: batches, of which the latest goes first.
+//! The order of urgent tasks: they come in batches, the latest batch first.
 
 use crate::common::op::{F, G};
 use crate::common::polling::Hand;
@@ -22,7 +22,7 @@ fn signal(held: &mut Hold<'_>, which: usize) {
     assert!(Held::set(held).conditions()[which].signal(held));
 }
 
-/// A batch is what one signals between two changes of hands.
+/// A batch consists of a holder's signals between two changes of hands.
 #[test]
 fn signals_of_one_hold_in_their_order() {
     let monitor = Plain::default();
@@ -32,7 +32,7 @@ fn signals_of_one_hold_in_their_order() {
     signal(&mut held, 0);
     signal(&mut held, 1);
     drop(held);
-    // The first one signals two more, who come before the one that is left.
+    // The first waiter signals two more, which come before the remaining one.
     let mut held = a.ready();
     signal(&mut held, 2);
     signal(&mut held, 3);
@@ -58,7 +58,7 @@ fn signals_around_a_signal_that_blocks() {
         drop(c.ready());
         let (mut held, signalled) = signaller.ready();
         assert!(signalled);
-        // The hold has changed hands: this is another batch.
+        // The hold has changed hands, so this is another batch.
         signal(&mut held, 3);
         drop(held);
         entrant
@@ -68,7 +68,7 @@ fn signals_around_a_signal_that_blocks() {
     drop(entrant.ready());
 }
 
-/// Whether or not the call is in the queue already.
+/// Whether or not the call is already in the queue.
 #[test]
 fn signals_around_an_accept() {
     for queued in [false, true] {
@@ -81,7 +81,7 @@ fn signals_around_an_accept() {
             assert!(call.poll().is_none());
         }
         let acceptor = Hand::waiting(Held::accept(held, [Clause::new(F)]));
-        // Who has been signalled does not come in while the acceptor waits.
+        // The signalled task does not enter while the acceptor waits.
         assert_eq!(a.wakes(), 0);
         let mut held = call.ready();
         let entrant = Hand::waiting(monitor.enter());
@@ -101,7 +101,7 @@ fn signals_around_an_accept() {
     }
 }
 
-/// Of an accept that lets nobody in: it does not change hands.
+/// An accept that admits no call does not change hands.
 #[test]
 fn signals_around_an_accept_without_a_call() {
     let monitor = Plain::default();
@@ -128,8 +128,8 @@ fn signals_around_an_accept_without_a_call() {
     }
 }
 
-/// Nested: the inner acceptor goes on before the outer one, and each before what it has signalled
-/// before.
+/// Nested: the inner acceptor goes on before the outer one, and each before the tasks that it
+/// signalled earlier.
 #[test]
 fn signals_around_nested_accepts() {
     let monitor = Plain::default();
@@ -153,7 +153,7 @@ fn signals_around_nested_accepts() {
     drop(a.ready());
 }
 
-/// Behind all that are urgent, whenever it is accepted; before those who want to enter.
+/// The end comes after all urgent tasks, whenever it is accepted, and before entrants.
 #[test]
 fn the_end_comes_last() {
     let monitor = Plain::default();

@@ -1,4 +1,4 @@
-//! Holds that keep their monitor instead of borrowing it.
+//! Holds that own their monitor instead of borrowing it.
 
 use crate::common::watchdog::watchdog;
 use evenkeel::sync::monitor::{Condition, Held, Monitor, call, lock_all, try_lock_all};
@@ -47,7 +47,7 @@ fn a_future_keeps_its_monitor_and_gives_it_up() {
     assert!(monitor.try_enter().is_some());
     let weak = Arc::downgrade(&monitor);
     drop(monitor);
-    assert!(weak.upgrade().is_some(), "whoever waits keeps it");
+    assert!(weak.upgrade().is_some(), "a waiter keeps it");
     drop(wait);
     assert_eq!((weak.strong_count(), drops.load(Ordering::Relaxed)), (0, 1));
 }
@@ -74,7 +74,7 @@ fn owned_and_borrowed_holds_are_of_the_same_set() {
         *held = 5;
         monitor.conditions().signal(&mut held);
     });
-    // The hold comes from the task, which is over.
+    // The hold comes from the task, which has ended.
     let held = runtime.block_on(waiter).unwrap();
     assert_eq!(*held, 6);
     assert!(monitor.try_enter().is_none() && try_lock_all(monitor.clone()).is_none());

@@ -1,4 +1,4 @@
-//! Holds that are divided and put together: who goes on when parts are left one by one.
+//! Holds that are split and joined: which task goes on when parts are left one by one.
 
 use crate::common::op::F;
 use crate::common::polling::Hand;
@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Three monitors, by their addresses.
+/// Three monitors, in the order of their addresses.
 pub(super) fn three() -> [Monitor<u32>; 3] {
     [0; 3].map(Monitor::new)
 }
@@ -34,8 +34,8 @@ pub(super) fn is_free(monitor: &Monitor<u32>) -> bool {
     monitor.try_enter().is_some()
 }
 
-/// C∀'s `signal/disjoint`: a signaller inside of `outer` signals inside of both, leaves `data`, and
-/// stays in `outer` for a while.
+/// C∀'s `signal/disjoint`: a signaller inside `outer` signals inside both, leaves `data`, and stays
+/// in `outer` for a while.
 #[test]
 fn b3_nobody_barges_in_between_two_releases() {
     const ROUNDS: u32 = 500;
@@ -116,8 +116,8 @@ fn b3_nobody_barges_in_between_two_releases() {
     });
 }
 
-/// A waiter of a pair, one holder for each of both: it goes on with the last one, whichever that
-/// is, and before all that came for one of them.
+/// A waiter of a pair, and a holder for each part: the waiter goes on when the last part is left,
+/// whichever that is, and before all entrants of a single part.
 #[test]
 fn b5_two_holders_free_a_pair_one_after_the_other() {
     for first in 0..2 {
@@ -131,7 +131,7 @@ fn b5_two_holders_free_a_pair_one_after_the_other() {
         let pair = Hand::waiting(lock_all((b, a)));
         *parts[first] = 5;
         drop(parts.remove(first));
-        // It is free, but not for others.
+        // The part is unoccupied, but reserved.
         assert!(!is_free([a, b][first]));
         assert!(waiter.poll().is_none());
         assert_eq!((waiter.wakes(), entrants.each_ref().map(Hand::wakes)), (0, [0, 0]));
@@ -148,8 +148,8 @@ fn b5_two_holders_free_a_pair_one_after_the_other() {
     }
 }
 
-/// One task waits inside of a and b, one inside of a. A third one signals the former, leaves b,
-/// signals the latter, and leaves a.
+/// One task waits inside a and b, another inside a. A third task signals the first, leaves b,
+/// signals the second, and leaves a.
 #[test]
 fn b6_a_part_signals_its_own_waiters_beside_those_of_the_whole() {
     let [a, b, _] = &three();
@@ -162,7 +162,7 @@ fn b6_a_part_signals_its_own_waiters_beside_those_of_the_whole() {
     drop(more);
     assert!(of_a.signal(&mut held));
     drop(held);
-    // What a part holder has signalled for its part is the later batch.
+    // The signals of a part's holder for its part are the later batch.
     assert_eq!((both.wakes(), single.wakes()), (0, 1));
     let held = single.ready();
     assert!(both.poll().is_none() && !is_free(b));
@@ -172,7 +172,7 @@ fn b6_a_part_signals_its_own_waiters_beside_those_of_the_whole() {
     assert!(are_free([a, b]));
 }
 
-/// Neither a part of the set nor more than that.
+/// A holder of only a part of the set, or of more than the set.
 #[test]
 fn b15_a_holder_of_a_part_may_not_signal_for_the_whole() {
     #[track_caller]
@@ -198,7 +198,7 @@ fn b15_a_holder_of_a_part_may_not_signal_for_the_whole() {
     drop(more);
 }
 
-/// Two that have been signalled for two halves, whose holds are joined.
+/// Two waiters, signalled by two holds, which are then joined.
 #[test]
 fn those_signalled_for_two_holds_that_are_joined_go_on_when_both_are_left() {
     let [a, b, _] = &three();
@@ -214,7 +214,7 @@ fn those_signalled_for_two_holds_that_are_joined_go_on_when_both_are_left() {
     assert!(are_free([a, b]));
 }
 
-/// Parts that wait for their own conditions give their monitors to those who have the whole.
+/// A part that waits for its own condition gives its monitor to the waiter of the whole set.
 #[test]
 fn a_part_that_waits_comes_back_to_the_whole() {
     let [a, b, _] = &three();
@@ -233,7 +233,7 @@ fn a_part_that_waits_comes_back_to_the_whole() {
     assert!(are_free([a, b]));
 }
 
-/// Three levels: of a triple, of a pair within it, of one within that.
+/// Three levels: a triple, a pair within it, and a single monitor within that.
 #[test]
 fn holds_that_are_split_again_and_again_come_back_inside_out() {
     let [a, b, c] = &three();
@@ -262,7 +262,7 @@ fn holds_that_are_split_again_and_again_come_back_inside_out() {
     assert!(are_free([a, b, c]));
 }
 
-/// Its acceptor goes on when all parts are left, and knows whether one broke off.
+/// The acceptor goes on when all parts are left, and learns whether one broke off.
 #[test]
 fn an_accepted_call_that_is_split_is_over_with_its_last_part() {
     for breaks in [false, true] {
@@ -278,7 +278,7 @@ fn an_accepted_call_that_is_split_is_over_with_its_last_part() {
         });
         let caller = Hand::waiting(call);
         if !breaks {
-            // The other part is no part of what is cancelled.
+            // The cancelled call does not own the other part.
             drop(kept.take());
             assert_eq!(acceptor.wakes(), 0);
             drop(caller);
@@ -287,7 +287,7 @@ fn an_accepted_call_that_is_split_is_over_with_its_last_part() {
             assert_eq!(acceptor.wakes(), 0);
             drop(kept.take());
         }
-        // A part was dropped by the cancelled call in either case.
+        // The cancelled call dropped a part in either case.
         let (held, accepted) = acceptor.ready();
         assert_eq!(accepted, Accepted::Broken(0));
         drop(held);
@@ -321,7 +321,7 @@ fn a_waiter_that_gives_up_while_half_of_its_set_is_back_leaves_that_half() {
     }
 }
 
-/// The signal of one that gives up is the next one's, in the same place.
+/// When a signalled waiter gives up, the next one has its signal, in the same place.
 #[test]
 fn g4_the_next_waiter_of_a_divided_set_takes_the_place_of_one_that_gives_up() {
     let [a, b, _] = &three();
@@ -341,8 +341,8 @@ fn g4_the_next_waiter_of_a_divided_set_takes_the_place_of_one_that_gives_up() {
     assert!(are_free([a, b]));
 }
 
-/// Nothing that is gone is looked at: the part that is left last belongs to a set whose other
-/// monitor is no more.
+/// No dropped monitor is read: the last part to be left belongs to a set of which the other monitor
+/// is gone.
 #[test]
 fn a_part_outlives_the_other_monitors_of_its_set() {
     let condition = Condition::new();
@@ -353,7 +353,7 @@ fn a_part_outlives_the_other_monitors_of_its_set() {
     assert!(condition.signal(&mut held));
     let (one, other) = Held::split(held);
     drop(waiter);
-    // Whichever leads the set.
+    // In either order of addresses, which determines the set's leader.
     if (&raw const *a).addr() < (&raw const *b).addr() {
         drop(one);
         drop(a);
@@ -382,7 +382,7 @@ fn g9_a_part_that_is_forgotten_leaves_the_other_ones_to_those_that_give_up() {
     assert!(is_free(b) && !is_free(a));
 }
 
-/// Every kind of set has parts, and so have two that are joined.
+/// Every kind of set can be split, and so can two joined holds.
 #[test]
 fn every_set_has_parts() {
     let [a, b, c] = &three();

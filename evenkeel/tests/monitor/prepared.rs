@@ -1,5 +1,5 @@
-//! What a signaller prepares for the one that it signals: `signal_block_with`, beside waits whose
-//! time comes meanwhile.
+//! Preparations for the signalled waiter: `signal_block_with`, beside waits that time out
+//! meanwhile.
 
 use crate::common::polling::Hand;
 use crate::common::watchdog::watchdog;
@@ -25,7 +25,7 @@ fn is_free(monitor: &Plain) -> bool {
     monitor.try_enter().is_some()
 }
 
-/// A time that comes when the test says so.
+/// A time limit that the test controls.
 #[derive(Default)]
 struct Limit(Cell<bool>);
 
@@ -39,7 +39,7 @@ impl Limit {
     }
 }
 
-/// A task that waits for the monitor's condition until then.
+/// A task that waits for the monitor's condition until the limit.
 fn waiter<'a>(
     monitor: &'a Plain,
     datum: u32,
@@ -48,7 +48,7 @@ fn waiter<'a>(
     Hand::waiting(monitor.conditions().wait_until(hold(monitor), datum, limit.wait()))
 }
 
-/// What the documentation warns of: a look and a signal are two steps.
+/// The documentation's warning: `front` and a signal are two steps.
 #[test]
 fn a_waiter_may_run_out_of_time_between_a_look_and_a_signal() {
     let (monitor, limit) = (Plain::default(), Limit::default());
@@ -90,7 +90,7 @@ fn what_is_prepared_is_for_the_one_that_was_seen_though_its_time_comes_meanwhile
 #[test]
 fn nothing_is_prepared_where_nobody_waits() {
     let monitor = Plain::default();
-    let never = |_: &mut Held<&Plain>, _| unreachable!("nobody waits");
+    let never = |_: &mut Held<&Plain>, _| unreachable!("there is no waiter");
     // Before a task has ever waited, and afterwards.
     for _ in 0..2 {
         let block = monitor.conditions().signal_block_with(hold(&monitor), never);
@@ -99,7 +99,7 @@ fn nothing_is_prepared_where_nobody_waits() {
         drop(held);
         drop(waiter(&monitor, 1, &Limit::default()));
     }
-    // Dropped before its first poll it has prepared nothing, and the waiter's time comes as ever.
+    // Dropped before its first poll it has prepared nothing, and the waiter times out as usual.
     let limit = Limit::default();
     let mut waiting = waiter(&monitor, 1, &limit);
     drop(monitor.conditions().signal_block_with(hold(&monitor), never));
@@ -150,7 +150,7 @@ fn a_panic_of_the_preparation_signals_and_leaves() {
     assert!(is_free(&monitor));
 }
 
-/// Leaves its hold, and has one of another monitor instead.
+/// Leaves its hold, and replaces it by one of another monitor.
 fn changed_for<'a>(other: &'a Plain) -> impl FnOnce(&mut Held<&'a Plain>, u32) {
     move |held, _| drop(mem::replace(held, hold(other)))
 }
@@ -178,7 +178,7 @@ fn a_signal_of_the_same_condition_within_is_for_the_next_one_behind_the_chosen()
     }
 }
 
-/// One that is signalled within gives up: its signal does not go to the chosen one.
+/// A waiter that the preparation signalled gives up: its signal does not go to the chosen waiter.
 #[test]
 fn a_signal_within_that_is_given_up_passes_the_chosen_by() {
     let (monitor, never) = (Plain::default(), Limit::default());
@@ -223,7 +223,7 @@ fn the_limit_of_the_chosen_one_counts_again_if_the_preparation_changes_its_hold_
     }
 }
 
-/// The chosen one goes with the hold that is put away, and nothing else keeps the monitor.
+/// The chosen waiter goes with the replaced hold, and nothing else keeps the monitor.
 #[test]
 fn an_owned_monitor_outlives_a_preparation_that_changes_its_hold_for_another() {
     let [monitor, other] = [(); 2].map(|()| Arc::new(Monitor::new(0_u32)));
@@ -272,8 +272,7 @@ fn a_set_of_monitors_is_prepared_as_a_whole() {
     assert!(signaller.ready().1.is_some());
 }
 
-/// Waits that run out of time at just that moment: the waiter that it is prepared for comes and
-/// takes it.
+/// Waits that time out at just that moment: the waiter takes what was prepared for it.
 #[test]
 fn nothing_that_is_prepared_is_left_over() {
     type Counter = Monitor<Option<u32>, Condition<u32>>;

@@ -1,4 +1,4 @@
-//! Tasks that own a monitor and serve its calls until somebody ends them: the active objects of C∀
+//! Tasks that own a monitor and serve its calls until a caller ends them: the active objects of C∀
 //! and µC++. The names are those of `tests/conformance.rs`.
 
 use crate::common::op::Op;
@@ -10,7 +10,7 @@ use evenkeel::{JoinHandle, spawn, yield_now};
 use evenkeel_policy::random::Random;
 use std::sync::Arc;
 
-/// Starts a server inside of its monitor: its clients come after it.
+/// Starts a server inside its monitor, before its clients.
 async fn serve<T, F, B>(monitor: &Arc<Monitor<T>>, body: F) -> JoinHandle<()>
 where
     T: Send + 'static,
@@ -24,8 +24,7 @@ where
     server
 }
 
-/// Six operations of which one is accepted, each in its turn; those whose turn has not come stay
-/// where they are.
+/// The server accepts one of six operations, each in its turn; calls of the others stay queued.
 #[test]
 fn c2_operations_in_turns() {
     const OPS: u32 = 6;
@@ -63,7 +62,7 @@ fn c2_operations_in_turns() {
     });
 }
 
-/// An object is made, runs, and ends before its destructor.
+/// An object starts, runs, and ends before its destructor.
 #[test]
 fn c15_an_object_from_its_beginning_to_its_end() {
     const ROUNDS: usize = 200;
@@ -95,7 +94,7 @@ fn c15_an_object_from_its_beginning_to_its_end() {
     });
 }
 
-/// One that is busy ends all the same.
+/// A busy server still ends.
 #[test]
 fn c17_a_busy_server_ends() {
     let _watchdog = watchdog();
@@ -122,7 +121,7 @@ fn c17_a_busy_server_ends() {
     });
 }
 
-/// To join one is to wait for its end: its result is there, and it is not gone.
+/// A join waits for the server's end: its result is present, and its object still exists.
 #[test]
 fn c18_results_come_at_the_end() {
     const TASKS: usize = 17;

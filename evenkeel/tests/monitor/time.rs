@@ -1,6 +1,5 @@
-//! Waits and accepts with a time limit, beside what comes at just that time: one of both happens,
-//! and what has not happened is left for the next one. The names are those of
-//! `tests/conformance.rs`.
+//! Waits and accepts with a time limit, beside an event at just that time: exactly one happens, and
+//! the other is left for the next task. The names are those of `tests/conformance.rs`.
 
 use crate::common::op::F;
 use crate::common::watchdog::watchdog;
@@ -15,7 +14,7 @@ use std::time::Duration;
 
 const ROUNDS: u64 = 46;
 
-/// Nobody calls. The acceptor is inside again after the time, and no sooner.
+/// There is no call. The acceptor is inside again after the time, and no sooner.
 #[test]
 fn c23_a_timeout_without_a_call() {
     let _watchdog = watchdog();
@@ -33,7 +32,7 @@ fn c23_a_timeout_without_a_call() {
     });
 }
 
-/// A caller that sleeps until the acceptor's deadline, and some turns or some microseconds more.
+/// A caller sleeps until the acceptor's deadline, and some turns or some microseconds more.
 #[test]
 fn c23_limits_of_all_kinds() {
     let _watchdog = watchdog();
@@ -53,7 +52,7 @@ fn c23_limits_of_all_kinds() {
     });
 }
 
-/// All that stands in the statement may ask what is held.
+/// The limit's expression in the statement may use the held value.
 #[test]
 fn c23_a_limit_that_is_made_of_what_is_held() {
     struct Server {
@@ -98,7 +97,7 @@ fn c23_calls_at_the_deadline() {
                 let monitor = monitor.clone();
                 runtime.spawn(async move {
                     let held = monitor.enter().await;
-                    // One more than rounds, if the caller came before this task.
+                    // One more than the rounds, if the caller came before this task.
                     let before = *held;
                     let clauses = [Clause::new(F)];
                     let (held, accepted) =
@@ -110,7 +109,7 @@ fn c23_calls_at_the_deadline() {
                             0
                         }
                     };
-                    // Since then nobody has been inside.
+                    // Since then no other task has been inside.
                     assert_eq!(*held, before + called);
                 })
             };
@@ -132,8 +131,8 @@ fn c23_calls_at_the_deadline() {
     });
 }
 
-/// A signal 100 to 1000 microseconds into a wait of a millisecond, from a thread outside: whoever
-/// has run out of time has not used it up.
+/// A signal 100 to 1000 microseconds into a wait of a millisecond, from a thread outside: a waiter
+/// that timed out has not used the signal up.
 #[test]
 fn f2_signals_at_the_deadline() {
     let _watchdog = watchdog();
@@ -163,7 +162,7 @@ fn f2_signals_at_the_deadline() {
                     (both, both && monitor.conditions().signal(&mut held))
                 })
             };
-            // Once both have begun to wait, one at least does so still.
+            // Once both have begun to wait, at least one still waits.
             let sent = loop {
                 let (both, sent) = signal();
                 if both {

@@ -1,4 +1,4 @@
-//! What the reference manual of µC++ says of mutex objects. The names are those of
+//! The statements of µC++'s reference manual on mutex objects. The names are those of
 //! `tests/conformance.rs`.
 
 use crate::common::op::{F, G};
@@ -22,7 +22,8 @@ fn unwind(future: &mut Hand<impl Future>) {
     assert!(catch_unwind(AssertUnwindSafe(|| _ = future.poll())).is_err());
 }
 
-/// Unless it has left before: then its acceptor has gone on, and the panic is the caller's alone.
+/// Unless the call has left before: then its acceptor has gone on, and the panic concerns only the
+/// caller.
 #[test]
 fn h1_a_call_that_unwinds_breaks_its_rendezvous() {
     let monitor = Plain::default();
@@ -42,7 +43,7 @@ fn h1_a_call_that_unwinds_breaks_its_rendezvous() {
     assert_eq!(outcome(waits), Accepted::Call(0));
 }
 
-/// Clauses go from top to bottom; within one that has several the call that came first is first,
+/// Clauses go from top to bottom. Within a clause of several operations the earliest call is first,
 /// where µC++ goes from left to right.
 #[test]
 fn h3_several_operations_in_a_clause() {
@@ -63,8 +64,8 @@ fn h3_several_operations_in_a_clause() {
     drop(f.ready());
 }
 
-/// A timeout, or an `else`, comes last, and there is one of both: an `else` would leave a timeout
-/// no time. A call that is there is before either.
+/// A timeout, or an `else`, comes last, and a statement has one of both: an `else` would leave a
+/// timeout no time. A waiting call comes before either.
 #[test]
 fn h4_timeout_and_else() {
     let monitor = Plain::default();
@@ -72,7 +73,7 @@ fn h4_timeout_and_else() {
         let mut held = monitor.enter().await;
         let late = accept!(held; F => { 1 }; timeout ready(()) => { 2 });
         let alone = accept!(held; F => { 1 }; else => { 3 });
-        // Somebody calls.
+        // A call comes.
         let mut turns = 0;
         poll_fn(|context| {
             turns += 1;
@@ -98,7 +99,7 @@ fn h4_timeout_and_else() {
     panic!("both calls have been accepted");
 }
 
-/// An error in µC++; here a hold is a value, and each is left for itself.
+/// An error in µC++; here a hold is a value, and each is left separately.
 #[test]
 fn h8_holds_are_left_in_any_order() {
     let monitors: [Plain; 3] = Default::default();
@@ -110,7 +111,7 @@ fn h8_holds_are_left_in_any_order() {
     }
 }
 
-/// An error in µC++; here those tasks are dropped where they wait, and whoever joins one is told.
+/// An error in µC++; here those tasks are dropped where they wait, and their joiners learn of it.
 #[test]
 fn h9_a_runtime_ends_before_its_tasks() {
     let _watchdog = watchdog();
@@ -145,7 +146,7 @@ fn h9_a_runtime_ends_before_its_tasks() {
     }
 }
 
-/// Whatever its set is, a hold says which.
+/// A hold of any kind of set carries the identity of that set.
 #[test]
 fn h6_a_condition_belongs_to_the_object_of_its_first_wait() {
     let (one, other) = (Plain::default(), Plain::default());

@@ -1,6 +1,6 @@
-//! Wakers of others that panic when they wake, are cloned or are dropped, or that use the monitor
-//! themselves: what they panic with in a wake or a drop is caught, no monitor stays held, no waker
-//! is dropped twice, and none runs under a monitor's lock.
+//! Foreign wakers that panic when they wake, are cloned or are dropped, or that use the monitor
+//! themselves: panics in a wake or a drop are caught, no monitor stays held, no waker is dropped
+//! twice, and none runs under a monitor's lock.
 
 #![allow(unsafe_code, reason = "a waker whose clone panics when it is dropped is made by hand")]
 
@@ -28,7 +28,7 @@ impl Wake for PanicsOnWake {
     }
 }
 
-/// Panics with its last clone.
+/// Panics when its last clone is dropped.
 struct PanicsOnDrop;
 
 impl Wake for PanicsOnDrop {
@@ -45,7 +45,7 @@ fn is_pending<F: Future>(future: &mut Pin<Box<F>>, waker: &Waker) -> bool {
     future.as_mut().poll(&mut Context::from_waker(waker)).is_pending()
 }
 
-/// Polls once, with a waker of which the future has the last clone then.
+/// Polls once, with a waker of which the future then holds the last clone.
 fn leave_last<F: Future>(future: &mut Pin<Box<F>>) {
     assert!(is_pending(future, &Waker::from(Arc::new(PanicsOnDrop))), "it waits");
 }
@@ -60,7 +60,7 @@ fn a_set_is_left_whole_whoever_is_woken() {
     assert!(entrants.iter_mut().all(|entrant| is_pending(entrant, &waker)));
     drop(held);
     drop(entrants);
-    assert!(monitors.iter().all(|monitor| monitor.try_enter().is_some()), "nobody is inside");
+    assert!(monitors.iter().all(|monitor| monitor.try_enter().is_some()), "no task is inside");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn an_acceptor_that_is_dropped_leaves_whatever_its_waker_does() {
     let mut accept = Box::pin(Held::accept(monitor.try_enter().unwrap(), [Clause::new(F)]));
     leave_last(&mut accept);
     drop(accept);
-    assert!(monitor.try_enter().is_some(), "nobody is inside");
+    assert!(monitor.try_enter().is_some(), "no task is inside");
 }
 
 #[test]
@@ -80,12 +80,11 @@ fn half_of_a_set_is_given_up_whatever_the_waker_does() {
     leave_last(&mut all);
     drop(all);
     drop(last);
-    assert!(monitors.iter().all(|monitor| monitor.try_enter().is_some()), "nobody is inside");
+    assert!(monitors.iter().all(|monitor| monitor.try_enter().is_some()), "no task is inside");
 }
 
 thread_local! {
-    /// How many clones there are of this thread's waker, and whether the next one that is dropped
-    /// panics.
+    /// The number of clones of this thread's waker, and whether the next drop of one panics.
     static CLONES: Cell<isize> = const { Cell::new(0) };
     static ARMED: Cell<bool> = const { Cell::new(false) };
 }
@@ -109,7 +108,7 @@ fn counted() -> Waker {
     unsafe { Waker::new(ptr::null(), &VTABLE) }
 }
 
-/// Polls twice: the second time the limit has come, and the clone that is dropped then panics.
+/// Polls twice: at the second poll the limit has come, and the drop of the clone then panics.
 fn end_by_limit<T, F: Future<Output = T>>(make: impl FnOnce(Limit) -> F) -> T {
     let waker = counted();
     let limit = Limit::default();
@@ -144,7 +143,7 @@ fn an_accept_ends_by_its_limit_whatever_its_waker_does() {
     let (held, accepted) = end_by_limit(accept);
     assert_eq!(accepted, Accepted::Timeout);
     drop(held);
-    assert!(monitor.try_enter().is_some(), "nobody is inside");
+    assert!(monitor.try_enter().is_some(), "no task is inside");
 }
 
 #[test]
@@ -159,7 +158,7 @@ fn a_wait_ends_by_its_limit_whatever_its_waker_does() {
             let mut until = pin!(until);
             poll_fn(|context| {
                 let polled = until.as_mut().poll(context);
-                // Behind it.
+                // Behind the wait.
                 last.get_or_insert_with(|| Hand::waiting(wait(3)));
                 polled
             })
@@ -171,11 +170,11 @@ fn a_wait_ends_by_its_limit_whatever_its_waker_does() {
     drop(held);
     drop(first.ready());
     drop(last.unwrap().ready());
-    assert!(monitor.try_enter().is_some(), "nobody is inside");
+    assert!(monitor.try_enter().is_some(), "no task is inside");
 }
 
 thread_local! {
-    /// A hold that is given up as soon as the waker below is cloned, and what to look at when a
+    /// A hold that is given up when the waker below is cloned, and the monitor to examine when a
     /// clone is dropped.
     static LEAVES: Cell<Option<Held<Arc<Plain>>>> = const { Cell::new(None) };
     static LOOKS_AT: Cell<Option<Arc<Plain>>> = const { Cell::new(None) };
@@ -230,7 +229,7 @@ fn a_signaller_whose_waker_panics_as_it_is_cloned_has_chosen_no_waiter() {
     assert_eq!(prepared.get(), 0, "nothing has been prepared for it");
     drop(held);
     drop(waiter.ready());
-    assert!(monitor.try_enter().is_some(), "nobody is inside");
+    assert!(monitor.try_enter().is_some(), "no task is inside");
 }
 
 #[test]

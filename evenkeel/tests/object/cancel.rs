@@ -1,5 +1,5 @@
-//! Tasks that are cancelled on their way to an object, and objects whose handles go while
-//! operations are on their way.
+//! Tasks that are cancelled on their way to an object, and objects that lose their last handle
+//! while operations are on their way.
 
 use crate::common::objects::{at, comes_home, in_place, runtime};
 use crate::common::until::until;
@@ -10,7 +10,7 @@ use evenkeel_policy::random::Random;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Says what is to be waited for, once.
+/// A flag that is set once, for waiters.
 #[derive(Clone, Default)]
 struct Flag(Arc<AtomicBool>);
 
@@ -24,7 +24,7 @@ impl Flag {
     }
 }
 
-/// Counts how many of it there are.
+/// Counts its live instances.
 struct Counted(Arc<AtomicUsize>);
 
 impl Counted {
@@ -40,18 +40,19 @@ impl Drop for Counted {
     }
 }
 
-/// Two workers, each inside a poll until it is told to leave, with travellers from the one to the
-/// other on their way.
+/// Two workers, each inside a poll until it is told to leave, with travellers from one to the other
+/// on their way.
 struct OnTheirWay {
     travellers: Vec<JoinHandle<()>>,
-    /// The future of each traveller that is still there.
+    /// Counts the travellers' live futures.
     futures: Arc<AtomicUsize>,
     open: [Flag; 2],
     blockers: Vec<JoinHandle<()>>,
 }
 
 impl OnTheirWay {
-    /// So many tasks go from worker 1 to the object, at worker 0, and have not come there.
+    /// `count` tasks are on their way from worker 1 to the object at worker 0, and have not
+    /// arrived.
     fn new(runtime: &Runtime, object: &Object<u64>, count: usize) -> Self {
         let (begun, open): ([Flag; 2], [Flag; 2]) = Default::default();
         let anchors = [0, 1].map(|number| at(runtime, number, ()));
@@ -97,7 +98,7 @@ impl OnTheirWay {
         Self { travellers, futures, open, blockers }
     }
 
-    /// Has both workers go on.
+    /// Releases both workers.
     fn open(self) -> Vec<JoinHandle<()>> {
         self.open.iter().for_each(Flag::set);
         for blocker in self.blockers {
@@ -107,7 +108,7 @@ impl OnTheirWay {
     }
 }
 
-/// From one, which the sender keeps, to more than a passage has room for.
+/// From one, which stays with the sender, to more than a passage has room for.
 const COUNTS: [usize; 6] = [1, 6, 7, 20, 224, 500];
 
 #[test]
@@ -127,7 +128,7 @@ fn on_the_way() {
     }
 }
 
-/// The others arrive.
+/// Some are cancelled, and the others arrive.
 #[test]
 fn some_on_the_way() {
     let _watchdog = watchdog();
@@ -148,7 +149,7 @@ fn some_on_the_way() {
     }
 }
 
-/// The value goes when the last operation has been made, and not before.
+/// The value is dropped after the last operation, and not before.
 #[test]
 fn an_object_whose_handle_goes() {
     let _watchdog = watchdog();
@@ -158,7 +159,7 @@ fn an_object_whose_handle_goes() {
             let values = Arc::new(AtomicUsize::new(0));
             let counted = Counted::new(&values);
             let object = at(&runtime, 0, 0);
-            // It lives as long as the object whose operations are on their way.
+            // It lives as long as the object with operations on their way.
             let owner = at(&runtime, 0, counted);
             let way = OnTheirWay::new(&runtime, &object, count);
             let last = runtime.spawn({
@@ -179,7 +180,7 @@ fn an_object_whose_handle_goes() {
     }
 }
 
-/// The task is at its home, ready, and has not been polled there.
+/// The task is at the object's home, ready, and has not been polled there.
 #[test]
 fn at_home_before_it_entered() {
     let _watchdog = watchdog();
@@ -190,7 +191,7 @@ fn at_home_before_it_entered() {
         let visitor = spawn({
             let object = object.clone();
             async move {
-                // The others' turn comes before each 64th operation.
+                // Other tasks have a turn before each 64th operation.
                 for _ in 0..1_000 {
                     object.with(|value| *value += 1).await.unwrap();
                 }
@@ -206,8 +207,8 @@ fn at_home_before_it_entered() {
     block_on(task).expect("the task ends well");
 }
 
-/// Whatever state it is in when it is cancelled: each operation has been made or not, and the
-/// object is free.
+/// In whichever state the task is cancelled, each operation has been made or not, and the object is
+/// free.
 #[test]
 fn at_random() {
     let _watchdog = watchdog();

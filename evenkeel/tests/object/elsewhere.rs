@@ -1,4 +1,4 @@
-//! Objects that go from one runtime to another, or to none.
+//! Objects that move to another runtime, or to none.
 
 use crate::common::objects::{join, runtime};
 use crate::common::watchdog::watchdog;
@@ -7,13 +7,13 @@ use evenkeel::{Runtime, block_on};
 use futures::channel::oneshot;
 use std::sync::mpsc;
 
-/// Moves the object to a class of the caller's runtime, or of none.
+/// Moves the object to a class of the caller's runtime, or to a class outside all runtimes.
 fn join_class(object: Object<u64>) -> Object<u64> {
     object.placed("there", Placement::Home)
 }
 
-/// A worker of the runtime that the object comes from stays inside of it until it is told, for so
-/// many times by now.
+/// A worker of the object's former runtime stays inside the object until it is told to leave; it
+/// has then entered `times` times.
 fn nobody_gets_in_beside(object: &Object<u64>, first: &Runtime, times: u64) {
     let (entered, inside) = oneshot::channel();
     let (leave, told) = mpsc::channel::<()>();
@@ -27,7 +27,7 @@ fn nobody_gets_in_beside(object: &Object<u64>, first: &Runtime, times: u64) {
         }
     });
     block_on(inside).unwrap();
-    assert!(object.try_enter().unwrap().is_none(), "somebody is inside");
+    assert!(object.try_enter().unwrap().is_none(), "a task is inside");
     leave.send(()).unwrap();
     join([task]);
     assert_eq!(object.call_blocking(|value| *value), Ok(times));

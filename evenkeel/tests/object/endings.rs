@@ -1,4 +1,4 @@
-//! Runtimes that end: with operations on their way, and before the objects that were made in them.
+//! Runtimes that end with operations on their way, or before the objects made in them.
 
 use crate::common::objects::{at, comes_home, in_place, join, runtime};
 use crate::common::until::until;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Tasks that go from object to object, for so many operations or without end.
+/// Tasks that go from object to object, for a number of operations or without end.
 fn travellers(
     runtime: &Runtime,
     objects: &[Object<u64>],
@@ -100,7 +100,7 @@ fn a_deadline_cancels_them_too() {
     let objects = objects(&runtime, 2);
     let (tasks, done) = travellers(&runtime, &objects, 20, None);
     until(|| done.load(Ordering::Relaxed) >= 1_000);
-    // Whether they reach their next turn in the grace depends on the machine.
+    // Whether they reach their next turn in the grace period depends on the machine.
     let _report = runtime.shutdown(Shutdown::Deadline(Duration::ZERO));
     for task in tasks {
         assert!(block_on(task).unwrap_err().is_cancelled());
@@ -108,7 +108,7 @@ fn a_deadline_cancels_them_too() {
     assert_eq!(sum(&objects), done.load(Ordering::Relaxed));
 }
 
-/// The home is gone: the object is entered wherever its users are.
+/// Without its home the object is entered in place.
 #[test]
 fn an_object_outlives_its_runtime() {
     let _watchdog = watchdog();
@@ -136,8 +136,8 @@ fn an_object_outlives_its_runtime() {
     assert_eq!(sum(&objects), 2_008);
 }
 
-/// A worker of a new runtime is not the home of an old one's objects, even if its processor lies
-/// where that of the home lay.
+/// A worker of a new runtime is not the home of an old runtime's objects, even if its processor has
+/// the address of the old home's.
 #[test]
 fn a_new_runtime_is_not_the_old_one() {
     let _watchdog = watchdog();
@@ -168,7 +168,7 @@ fn a_new_runtime_is_not_the_old_one() {
     }
 }
 
-/// The last handle goes with the last task, inside of the runtime that ends.
+/// The last handle goes with the last task, inside the ending runtime.
 #[test]
 fn objects_that_end_with_their_runtime() {
     struct Last(Arc<AtomicUsize>);

@@ -1,4 +1,4 @@
-//! One operation at a time is inside of an object, wherever the operations come from.
+//! One operation at a time is inside an object, whatever its origin.
 
 use crate::common::objects::{at, in_place, runtime};
 use crate::common::watchdog::watchdog;
@@ -7,7 +7,7 @@ use evenkeel::{Runtime, block_on, yield_now};
 use evenkeel_policy::random::Random;
 use std::thread;
 
-/// Two who are inside at once do not go unnoticed.
+/// Detects two operations that are inside together.
 #[derive(Default)]
 struct Tally {
     inside: bool,
@@ -30,7 +30,8 @@ impl Tally {
 /// Operations of one task or thread.
 const OPERATIONS: u64 = if cfg!(debug_assertions) { 3_000 } else { 30_000 };
 
-/// One operation in one of the ways in, on one or two of the objects. Gives how many.
+/// Makes one operation by one of the ways in, on one or two of the objects. Returns its number of
+/// increments.
 async fn operate(objects: &[Object<Tally>], random: &mut Random) -> u64 {
     let object = &objects[random.below(objects.len() as u64) as usize];
     match random.below(16) {
@@ -68,7 +69,7 @@ async fn operate(objects: &[Object<Tally>], random: &mut Random) -> u64 {
     }
 }
 
-/// So many tasks of a runtime, each with its seed.
+/// Spawns `count` tasks in a runtime, each with its seed.
 fn tasks(
     runtime: &Runtime,
     count: u64,
@@ -93,12 +94,12 @@ fn tasks(
 }
 
 /// All at once on the same objects: tasks of the objects' runtime and of another, threads that
-/// enter as such, and threads that are blocked on futures.
+/// enter as such, and threads that block on futures.
 fn all_at_once(runtime: &Runtime, objects: &[Object<Tally>]) {
     among(runtime, 12, objects);
 }
 
-/// The same, with so many tasks of the objects' runtime.
+/// The same, with `count` tasks of the objects' runtime.
 fn among(runtime: &Runtime, count: u64, objects: &[Object<Tally>]) {
     let other = crate::common::objects::runtime(2);
     let tasks: Vec<_> =
@@ -178,8 +179,8 @@ fn in_place_on_one_worker() {
     all_at_once(&runtime, &[in_place(&runtime, Tally::default())]);
 }
 
-/// Their class tries both, so that operations meet its changes: there are enough tasks for journeys
-/// to overlap.
+/// Their class tries both ways, so that operations meet its changes: there are enough tasks for
+/// journeys to overlap.
 #[test]
 fn of_an_automatic_class() {
     let _watchdog = watchdog();
@@ -191,7 +192,7 @@ fn of_an_automatic_class() {
     }
 }
 
-/// Those at home, those in place, those of no runtime and those of another.
+/// Objects at home, in place, outside all runtimes, and of another runtime.
 #[test]
 fn of_all_kinds() {
     let _watchdog = watchdog();

@@ -1,4 +1,4 @@
-//! Operations that await inside: who comes in when, and what becomes of those who are cancelled.
+//! Operations that await inside: the order of entry, and the effect of cancellation.
 
 use crate::common::objects::{Holding, at, in_place, runtime, worker};
 use crate::common::polling::Hand;
@@ -16,7 +16,7 @@ fn objects<T>(runtime: &Runtime, value: impl Fn() -> T) -> [Object<T>; 2] {
     [at(runtime, 0, value()), in_place(runtime, value())]
 }
 
-/// A task that holds the object and leaves its number there, once it stands in line.
+/// Returns a task that holds the object and pushes its number, once the task stands in line.
 fn in_line(
     runtime: &Runtime,
     object: &Object<Vec<u64>>,
@@ -28,14 +28,14 @@ fn in_line(
         let mut enter = Box::pin(object.enter_held());
         let first = futures::poll!(enter.as_mut());
         begun.fetch_add(1, Ordering::AcqRel);
-        assert!(first.is_pending(), "somebody is inside");
+        assert!(first.is_pending(), "a task is inside");
         let mut held = enter.await.unwrap();
         yield_now().await;
         held.push(number);
     })
 }
 
-/// Spawns them one after the other, so that they stand in this order.
+/// Spawns tasks one after another, so that they stand in this order.
 fn stand_in_line(
     runtime: &Runtime,
     object: &Object<Vec<u64>>,
@@ -87,7 +87,7 @@ fn entrants_wait_behind_a_held_operation() {
                 })
             })
             .collect();
-        // Other tasks have had many turns by then.
+        // By then other tasks have had many turns.
         runtime
             .block_on(runtime.spawn(async {
                 for _ in 0..1_000 {
@@ -126,7 +126,7 @@ fn cancelled_in_line() {
     }
 }
 
-/// The turn has been given to a future that is dropped before it is polled again: it goes on to the
+/// The turn was granted to a future that is dropped before its next poll: the turn goes on to the
 /// next.
 #[test]
 fn cancelled_after_it_was_granted() {
@@ -157,8 +157,8 @@ fn cancelled_before_its_first_poll() {
     assert!(object.try_enter().unwrap().is_some());
 }
 
-/// A task that is cancelled inside leaves the object, and whatever it has made of the value: that
-/// is no panic.
+/// A task that is cancelled inside leaves the object, with the value as it is: cancellation is no
+/// panic.
 #[test]
 fn cancelled_inside() {
     let _watchdog = watchdog();
@@ -174,8 +174,7 @@ fn cancelled_inside() {
     }
 }
 
-/// Who comes next is decided when the object is left, whoever leaves and wherever: in all the ways
-/// at once.
+/// The next entrant is chosen when the object is left, by any way and anywhere: all ways at once.
 #[test]
 fn all_of_it_at_random() {
     let _watchdog = watchdog();
@@ -214,7 +213,7 @@ fn all_of_it_at_random() {
     });
 }
 
-/// The value stays where it is; what its task does meanwhile is the task's own affair.
+/// The value stays at its place; its task may travel meanwhile.
 #[test]
 fn a_held_operation_enters_other_objects() {
     let _watchdog = watchdog();
@@ -239,7 +238,7 @@ fn a_held_operation_enters_other_objects() {
     assert_eq!(outer.call_blocking(|workers| workers.len()), Ok(3));
 }
 
-/// It locks its own object for ever, and no later one at the same address.
+/// The forgotten guard locks its own object for ever, but no later one at the same address.
 #[test]
 fn a_guard_that_is_forgotten_holds_no_other_object() {
     let _watchdog = watchdog();

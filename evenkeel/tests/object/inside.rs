@@ -1,5 +1,5 @@
-//! Entering an object that one is inside of: an error, whichever way one has come in and whichever
-//! way one tries again.
+//! Entering an object from inside it is an error, for each way in that the caller took and each
+//! that it tries.
 
 use crate::common::objects::{Holding, at, in_place, runtime};
 use crate::common::polling::Hand;
@@ -9,13 +9,13 @@ use evenkeel::task;
 use evenkeel::{Runtime, block_on, spawn};
 use futures::FutureExt;
 
-/// Tries all that can be tried inside of one poll by whoever is inside already.
+/// Tries all ways in, in one poll, while the caller is inside.
 #[track_caller]
 fn is_refused(object: &Object<u64>) {
     fn refused<T>(result: Result<T, EnterError>) {
         assert!(matches!(result, Err(EnterError::Inside { .. })));
     }
-    /// Now and then others get a turn first.
+    /// Now and then other tasks have a turn first.
     #[track_caller]
     fn at_once<F: Future>(future: F) -> F::Output {
         let mut hand = Hand::new(future);
@@ -70,7 +70,7 @@ fn by_a_guard_of_a_task() {
     }
 }
 
-/// More objects than a worker has notes for, left in another order than they were entered in.
+/// More objects than a worker has notes for, left in another order than that of entry.
 #[test]
 fn of_many_objects_at_a_time() {
     let _watchdog = watchdog();
@@ -102,7 +102,7 @@ fn of_many_objects_at_a_time() {
     }
 }
 
-/// Outside of any task guards may be held across awaits.
+/// Outside all tasks, guards may be held across awaits.
 #[test]
 fn by_a_guard_of_a_thread() {
     let _watchdog = watchdog();
@@ -164,7 +164,7 @@ fn in_a_held_operation() {
     }
 }
 
-/// Another object is another matter.
+/// A different object is no error.
 #[test]
 fn the_one_and_then_another() {
     let _watchdog = watchdog();
@@ -199,7 +199,7 @@ fn the_error_has_names() {
     assert!(error.to_string().starts_with("the caller is inside"), "{error}");
 }
 
-/// A future that has got in and is kept keeps nobody from the line.
+/// A future that has entered and is kept keeps no task from its turn.
 #[test]
 fn a_future_that_is_complete_is_not_in_line() {
     let _watchdog = watchdog();
@@ -221,7 +221,7 @@ fn spawn_on_a_thread(object: &Object<u64>) -> std::thread::JoinHandle<()> {
     std::thread::spawn(move || block_on(async { *object.enter_held().await.unwrap() += 1 }))
 }
 
-/// The worker is inside of it, for another task: that is no error, and no entry either.
+/// The worker is inside the object, for another task: this is no error, and no entry either.
 #[test]
 fn another_task_waits() {
     let _watchdog = watchdog();

@@ -1,4 +1,4 @@
-//! Objects: who comes in where and when, where tasks go, and what becomes of those who end.
+//! Objects: the order of entry, the places of tasks, and cancellation.
 
 #[path = "../common"]
 mod common {

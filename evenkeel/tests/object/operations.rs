@@ -1,4 +1,4 @@
-//! The ways in, one by one: what they give, and where they run.
+//! The ways in, one by one: their results, and where they run.
 
 use crate::common::objects::{Holding, at, comes_home, in_place, join, runtime, worker};
 use crate::common::watchdog::watchdog;
@@ -12,7 +12,7 @@ fn objects<T>(runtime: &Runtime, value: impl Fn() -> T) -> [Object<T>; 4] {
     [in_place(runtime, value()), at(runtime, 0, value()), at(runtime, 1, value()), outside]
 }
 
-/// The closure borrows what is around it, and what it gives may too.
+/// The closure may borrow its surroundings, and so may its result.
 #[test]
 fn with_borrows_its_surroundings() {
     let _watchdog = watchdog();
@@ -50,7 +50,7 @@ fn all_ways_in_lead_to_the_same_value() {
                 if guard.is_some() {
                     break;
                 }
-                // It was at home elsewhere.
+                // The object's home was elsewhere.
                 object.with(|_| ()).await.unwrap();
             }
             object.read(|value| *value).await.unwrap()
@@ -76,7 +76,7 @@ fn an_operation_is_made_at_home_and_the_task_stays_there() {
             for (home, object) in objects.iter().enumerate() {
                 assert_eq!(object.home(), Some(home));
                 comes_home(object).await;
-                // In the same poll: nobody has taken it away.
+                // In the same poll, so no worker has taken it away.
                 assert_eq!(worker(), home);
             }
         }
@@ -128,7 +128,7 @@ fn values_of_no_size() {
         join(tasks.collect::<Vec<_>>());
         assert_eq!(object.call_blocking(|()| ()), Ok(()));
     }
-    // Each has a home all the same.
+    // Each still has a home.
     runtime.block_on(async {
         let objects: Vec<_> =
             (0..10).map(|_| Object::new(()).placed("nothing", Placement::Home)).collect();
@@ -138,7 +138,7 @@ fn values_of_no_size() {
     });
 }
 
-/// What `operation` panics with.
+/// The message of the panic of `operation`.
 fn message(operation: impl FnOnce()) -> String {
     let panic = catch_unwind(AssertUnwindSafe(operation)).expect_err("it is refused");
     match panic.downcast::<String>() {
@@ -169,7 +169,7 @@ fn what_is_said_too_late() {
     assert!(object.try_enter().unwrap().is_some());
 }
 
-/// A home is no use to an object of a class that is entered in place, and no harm.
+/// In a class in place, a home has no effect on the object.
 #[test]
 fn a_home_in_a_class_that_is_in_place() {
     let _watchdog = watchdog();

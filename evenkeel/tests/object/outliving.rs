@@ -1,5 +1,5 @@
-//! Guards that outlive what they were made in: a run, a worker's loop, a runtime, a thread, or
-//! their own owner's interest in them.
+//! Guards that outlive the scope of their origin: a run, a worker's loop, a runtime, a thread, or
+//! their own owner's use of them.
 
 use crate::common::objects::{Holding, at, in_place, runtime};
 use crate::common::watchdog::watchdog;
@@ -22,8 +22,7 @@ fn leave_a_run(slot: &Slot, placement: Placement) -> Guard<'_, u64> {
     })
 }
 
-/// Whether a thread that is no worker gets in: it tries more often than it may turn back for the
-/// sake of a fence.
+/// Whether a thread that is no worker can enter: it tries more often than a fence may turn it back.
 fn is_free(object: &Object<u64>) -> bool {
     let tries = || (0..100).any(|_| object.try_enter().unwrap().is_some());
     thread::scope(|scope| scope.spawn(tries).join().expect("it is not poisoned"))
@@ -77,7 +76,7 @@ fn a_thread_that_keeps_a_guard_of_a_run_that_is_over_is_inside() {
         let object = slot.get().expect("it was set");
         is_refused(object);
         assert!(matches!(object.call_blocking(|_| ()), Err(EnterError::Inside(_))));
-        // In another run too, whose worker is the same thread.
+        // In another run too, with the same thread as its worker.
         run(2, async {
             assert!(!is_free(object));
             is_refused(object);
@@ -87,8 +86,8 @@ fn a_thread_that_keeps_a_guard_of_a_run_that_is_over_is_inside() {
     }
 }
 
-/// A worker of the caller's threads runs one runtime after the other, and takes a guard along,
-/// which it drops inside of another object.
+/// A worker on the caller's own thread runs one runtime after another, and keeps a guard, which it
+/// drops inside another object.
 #[test]
 fn a_guard_that_is_kept_by_a_thread_which_works_for_a_second_runtime() {
     let _watchdog = watchdog();
@@ -142,7 +141,7 @@ fn a_guard_that_is_dropped_as_the_thread_of_its_worker_ends() {
         let keep = async { KEPT.set(Some(object.enter().await.unwrap())) };
         block_on(runtime.spawn(keep)).expect("the task ends well");
         assert!(!is_free(object));
-        // It waits for the threads of the workers.
+        // The drop waits for the workers' threads.
         drop(runtime);
         assert!(is_free(object));
     }
@@ -172,13 +171,13 @@ fn a_guard_of_a_settled_worker_whose_runtime_has_ended() {
     }
 }
 
-/// In place, at home, and of no runtime.
+/// In place, at home, and outside all runtimes.
 fn objects(runtime: &Runtime) -> [Object<u64>; 3] {
     [in_place(runtime, 0), at(runtime, 0, 0), Object::new(0)]
 }
 
-/// Enters new objects, most of which get the address of one that was dropped, and forgets the
-/// guards of some: of more than a worker has notes for.
+/// Enters new objects, most of which reuse the address of a dropped one, and forgets some guards:
+/// of more objects than a worker has notes for.
 async fn forget_guards(new: &[fn() -> Object<u64>]) {
     for round in 0..100 {
         for new in new {
@@ -272,7 +271,7 @@ fn a_destructor_of_a_thread_local_waits_in_line() {
             move || END.set(Some(AtEnd(object)))
         };
         let thread = thread::spawn(ends);
-        // Most likely it is in line by then.
+        // By then it is most likely in line.
         thread::sleep(Duration::from_millis(20));
         holding.leave();
         thread.join().expect("it ends well");
@@ -280,8 +279,8 @@ fn a_destructor_of_a_thread_local_waits_in_line() {
     }
 }
 
-/// The guard of a held operation goes to another thread, and the one that has entered ends; the
-/// next thread may lie where that one lay.
+/// The guard of a held operation goes to another thread, and the entering thread ends; the next
+/// thread may reuse its address.
 #[test]
 fn a_thread_that_comes_after_the_holder_of_an_object_is_another_one() {
     let _watchdog = watchdog();

@@ -1,4 +1,4 @@
-//! An operation that panics poisons its object, and nothing else.
+//! An operation that panics poisons only its object.
 
 use crate::common::objects::{at, comes_home, in_place, runtime};
 use crate::common::watchdog::watchdog;
@@ -14,14 +14,14 @@ fn objects(runtime: &Runtime) -> [Object<u64>; 4] {
     [in_place(runtime, 0), at(runtime, 0, 0), at(runtime, 1, 0), Object::new(0)]
 }
 
-/// A panic that prints nothing.
+/// A panic without a message on standard error.
 fn panic_inside(value: &mut u64) {
     *value = 7;
     resume_unwind(Box::new("halfway"));
 }
 
-/// All ways in are shut, from a task and from a thread, until the poison is cleared; then all are
-/// open.
+/// Checks that all ways in fail, from a task and from a thread, until the poison is cleared, and
+/// then succeed.
 fn is_poisoned(runtime: &Runtime, object: &Object<u64>) {
     fn refused<T>(result: Result<T, EnterError>) {
         assert!(matches!(result, Err(EnterError::Poisoned { .. })));
@@ -130,7 +130,7 @@ fn both_of_two() {
     is_poisoned(&runtime, &other);
 }
 
-/// Those who stand in line behind the panic learn of it, all of them.
+/// All tasks in line behind the panic receive the error.
 #[test]
 fn whoever_waits_is_told() {
     let _watchdog = watchdog();
@@ -170,7 +170,8 @@ fn whoever_waits_is_told() {
     }
 }
 
-/// An operation that is begun while its thread panics already, as a drop may, is not what panics.
+/// An operation that begins while its thread already unwinds, as in a drop, is not the source of
+/// the panic.
 #[test]
 fn not_by_a_panic_outside() {
     struct Last(Object<u64>);
@@ -190,7 +191,7 @@ fn not_by_a_panic_outside() {
     assert_eq!(object.call_blocking(|value| *value), Ok(2));
 }
 
-/// A clear while others find the object poisoned is not undone by one of them.
+/// A clear is not undone by tasks that find the object poisoned at the same time.
 #[test]
 fn a_clear_is_not_lost() {
     let _watchdog = watchdog();

@@ -1,5 +1,4 @@
-//! Objects that are read again and again are read by all workers at once, and by nobody while
-//! somebody writes.
+//! Objects that are read repeatedly are read by all workers at once, and never during a write.
 
 use crate::common::objects::{at, in_place, join, runtime, worker};
 use crate::common::polling::Hand;
@@ -19,7 +18,7 @@ use std::time::{Duration, Instant};
 
 const WORKERS: usize = 3;
 
-/// A value that shows whether somebody is halfway through changing it.
+/// A value that shows a write in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Pair(u64, u64);
 
@@ -33,25 +32,25 @@ impl Pair {
     fn sum(&self) -> u64 {
         let first = black_box(self).0;
         (0..100).for_each(|n| _ = black_box(n));
-        assert_eq!(first, black_box(self).1, "somebody writes");
+        assert_eq!(first, black_box(self).1, "a write is in progress");
         first
     }
 }
 
-/// Objects of the kinds that are read by all.
+/// Objects of the kinds that all workers can read.
 fn objects<T>(runtime: &Runtime, value: impl Fn() -> T) -> [Object<T>; 4] {
     let automatic = runtime.block_on(async { Object::new(value()).class("automatic") });
     [in_place(runtime, value()), at(runtime, 0, value()), at(runtime, 1, value()), automatic]
 }
 
-/// Reads it as often as it takes for all to be allowed to.
+/// Reads it often enough for all workers to be admitted.
 async fn read_often<T: Send + Sync>(object: &Object<T>) {
     for _ in 0..2 * READS {
         object.read(|_| ()).await.unwrap();
     }
 }
 
-/// Where different workers meet.
+/// A meeting of different workers.
 #[derive(Default)]
 struct Meeting {
     here: Mutex<HashSet<usize>>,
@@ -59,9 +58,9 @@ struct Meeting {
 }
 
 impl Meeting {
-    /// Waits for all workers to have come; false if some have not for a long time.
+    /// Waits for all workers; returns false if some are missing for a long time.
     fn is_full(&self) -> bool {
-        /// Whoever has not come then cannot get in.
+        /// Workers still missing after this time cannot enter.
         const LONG: Duration = Duration::from_secs(3);
         let mut here = self.here.lock().unwrap();
         here.insert(worker());
@@ -71,7 +70,7 @@ impl Meeting {
     }
 }
 
-/// Whether all workers are inside at once, each of which waits there for the others.
+/// Whether all workers are inside at once; each waits there for the others.
 fn all_meet_inside<T: Send + Sync + 'static>(runtime: &Runtime, object: &Object<T>) -> bool {
     let meeting = Arc::new(Meeting::default());
     let tasks: Vec<_> = (0..WORKERS)
@@ -85,7 +84,7 @@ fn all_meet_inside<T: Send + Sync + 'static>(runtime: &Runtime, object: &Object<
 
 /// Whether all may read it at once, after many reads in a row.
 fn is_read_by_all<T: Send + Sync + 'static>(runtime: &Runtime, object: &Object<T>) -> bool {
-    // A worker that the system has taken off its core may have kept it from being shared.
+    // A worker that the system kept off its core may have prevented the sharing.
     (0..4).any(|_| {
         let task = runtime.spawn({
             let object = object.clone();
@@ -116,7 +115,7 @@ fn workers_read_an_object_in_place_together_from_the_first_read() {
     let _watchdog = watchdog();
     let runtime = runtime(WORKERS);
     let object = in_place(&runtime, 0_u64);
-    // One read in many is alone inside: it may be one of these.
+    // One read in many is alone inside, and it may be one of these.
     let meets = |round: u64| {
         let met = all_meet_inside(&runtime, &object);
         assert_eq!(object.call_blocking(|sum| *sum += 1), Ok(()));
@@ -129,7 +128,7 @@ fn workers_read_an_object_in_place_together_from_the_first_read() {
 #[test]
 fn a_long_read_stops_no_other_reads() {
     let _watchdog = watchdog();
-    /// Readers that have not come then cannot get in.
+    /// Readers still missing after this time cannot enter.
     const LONG: Duration = Duration::from_secs(3);
     let runtime = runtime(WORKERS);
     let object = in_place(&runtime, 0_u64);
@@ -147,11 +146,11 @@ fn a_long_read_stops_no_other_reads() {
     });
     let short = runtime.spawn(async move {
         has_entered.recv().unwrap();
-        // Few enough that none is to let all read it without a count.
+        // Too few reads for one of them to let all readers in without a count.
         for _ in 0..1_000 {
             object.read(|_| ()).await.unwrap();
         }
-        // That one may have given up.
+        // The receiver may have given up.
         _ = ends.send(());
     });
     join([long, short]);
@@ -205,7 +204,7 @@ fn a_write_ends_it_and_reads_begin_it_again() {
     }
 }
 
-/// All tasks read; one operation in so many is a write, of some kind. Gives the writes.
+/// All tasks read; some operations are writes of various kinds. Returns the number of writes.
 async fn use_one(object: &Object<Pair>, random: &mut Random, operations: u64) -> u64 {
     let (mut writes, mut seen) = (0, 0);
     for _ in 0..operations {
@@ -234,7 +233,7 @@ async fn use_one(object: &Object<Pair>, random: &mut Random, operations: u64) ->
     writes
 }
 
-/// Tasks of the object's runtime and of another, and threads that are none.
+/// Used by tasks of the object's runtime and of another, and by threads outside both.
 fn use_by_all(runtime: &Runtime, object: &Object<Pair>, tasks: u64) {
     const OPERATIONS: u64 = if cfg!(debug_assertions) { 100_000 } else { 300_000 };
     let other = crate::common::objects::runtime(1);
@@ -262,8 +261,8 @@ fn writers_and_readers_exclude_each_other() {
     }
 }
 
-/// How often a class has begun or ceased to be entered at homes until it is over, as a task sees it
-/// that looks at each of its turns.
+/// How often a class has begun or ceased to use homes until the end, as seen by a task at each of
+/// its turns.
 async fn count_changes(over: Arc<AtomicBool>) -> u64 {
     let is_at_home = || object::report().classes.iter().any(|class| class.at_home);
     let (mut changes, mut before) = (0, is_at_home());
@@ -279,11 +278,11 @@ async fn count_changes(over: Arc<AtomicBool>) -> u64 {
 /// Enough tasks for the class to try homes.
 #[test]
 fn while_the_class_changes_its_mode() {
-    /// After so long a class that has not tried homes never will.
+    /// A class that has not tried homes by then never will.
     const LONG: Duration = Duration::from_secs(60);
     let _watchdog = watchdog_within(2 * LONG);
     let runtime = runtime(2);
-    // What the tasks do may be over before the class has been there and back.
+    // The tasks may finish before the class has tried both ways.
     let (mut changes, start) = (0, Instant::now());
     while changes < 2 && start.elapsed() < LONG {
         let object = runtime.block_on(async { Object::new(Pair::default()).class("automatic") });
@@ -317,7 +316,7 @@ fn a_writer_gets_in_although_somebody_reads_at_all_times() {
             })
             .collect();
         for writes in 1..=8 {
-            // So many reads that the object is shared.
+            // Enough reads for the object to be shared.
             let before = reads.load(Ordering::Relaxed);
             while reads.load(Ordering::Relaxed) < before + 2 * u64::from(READS) {
                 thread::yield_now();
@@ -388,14 +387,14 @@ fn an_object_that_was_read_by_all_and_is_poisoned_refuses_reads() {
     }
 }
 
-/// Whatever it tries, alone or beside others.
+/// By all ways in, alone or beside other readers.
 #[test]
 fn who_reads_does_not_enter_again() {
     fn is_refused(object: &Object<u64>) {
         fn refused<T>(result: Result<T, EnterError>) {
             assert!(matches!(result, Err(EnterError::Inside(_))));
         }
-        /// Now and then others get a turn first.
+        /// Now and then other tasks have a turn first.
         fn at_once<F: Future>(future: F) -> F::Output {
             let mut hand = Hand::new(future);
             hand.poll().or_else(|| hand.poll()).expect("it does not wait")
@@ -420,18 +419,18 @@ fn who_reads_does_not_enter_again() {
     }
 }
 
-/// Reads the first of them, inside of it the next, and so on, and calls `within` inside of all.
-/// Gives their sum.
+/// Reads the first object, inside it the next, and so on, and calls `within` inside all. Returns
+/// their sum.
 fn nest(objects: &[Object<u64>], within: &dyn Fn()) -> u64 {
     let [object, inner @ ..] = objects else {
         within();
         return 0;
     };
     let mut hand = Hand::new(object.read(|value| *value + nest(inner, within)));
-    hand.poll().or_else(|| hand.poll()).expect("nobody else is there").unwrap()
+    hand.poll().or_else(|| hand.poll()).expect("no other task is there").unwrap()
 }
 
-/// Which of the objects another worker can read while one is inside of all of them.
+/// Which of the objects another worker can read while a task is inside all of them.
 fn are_read_beside(runtime: &Runtime, objects: &[Object<u64>]) -> Vec<bool> {
     let ((enter, entered), (leave, left)) = (channel(), channel());
     let inside = runtime.spawn({
@@ -450,7 +449,7 @@ fn are_read_beside(runtime: &Runtime, objects: &[Object<u64>]) -> Vec<bool> {
         assert_ne!(worker(), place, "that one is inside of them");
         let is_read = |object: &Object<u64>| {
             let mut hand = Hand::new(object.read(|_| ()));
-            // At the first it may give others a turn.
+            // The first poll may give other tasks a turn.
             hand.poll().or_else(|| hand.poll()).is_some()
         };
         objects.iter().map(is_read).collect()
@@ -461,8 +460,8 @@ fn are_read_beside(runtime: &Runtime, objects: &[Object<u64>]) -> Vec<bool> {
     read
 }
 
-/// There are fewer notes than objects that one poll can be inside of: those that it has none for
-/// are read alone.
+/// There are fewer notes than objects that one poll can be inside of: reads of objects without a
+/// note are exclusive.
 #[test]
 fn more_objects_at_a_time_than_there_are_notes() {
     let _watchdog = watchdog();
@@ -480,8 +479,8 @@ fn more_objects_at_a_time_than_there_are_notes() {
         join([task]);
         let read = are_read_beside(&runtime, &objects);
         assert_eq!(read, [true, true, true, true, false, false]);
-        // Those that had none have one, and are read by all once they have been read as often as it
-        // takes now.
+        // Objects without a note have one in this round, and all workers read them after the usual
+        // number of reads.
         objects.reverse();
     }
 }

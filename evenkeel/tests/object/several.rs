@@ -1,4 +1,4 @@
-//! Entering two objects at once, in whichever order they are named.
+//! Entering two objects at once, in any order of their names.
 
 use crate::common::objects::{Holding, at, in_place, join, runtime};
 use crate::common::polling::Hand;
@@ -30,7 +30,7 @@ fn sum(accounts: &[Object<i64>]) -> i64 {
     accounts.iter().map(|account| account.call_blocking(|sum| *sum).unwrap()).sum()
 }
 
-/// Each two in both orders, by many tasks.
+/// Every pair in both orders, by many tasks.
 #[test]
 fn in_opposite_orders() {
     let _watchdog = watchdog();
@@ -52,7 +52,7 @@ fn in_opposite_orders() {
                         for _ in 0..200 {
                             {
                                 let (mut one, mut other) = enter2(&one, &other).await.unwrap();
-                                assert_eq!(*one, *other, "nobody else is inside of either");
+                                assert_eq!(*one, *other, "no other task is inside either");
                                 *one += 1;
                                 *other += 1;
                             }
@@ -68,7 +68,7 @@ fn in_opposite_orders() {
     });
 }
 
-/// Any two of several, from tasks and from threads, beside held operations on single ones.
+/// Any two of several objects, from tasks and from threads, beside held operations on single ones.
 #[test]
 fn any_two() {
     let _watchdog = watchdog();
@@ -107,7 +107,7 @@ fn any_two() {
     }
 }
 
-/// The values come as the objects are named, whatever their addresses and types.
+/// The values come in the order of naming, whatever their addresses and types.
 #[test]
 fn values_come_in_the_order_of_the_names() {
     let objects: Vec<_> = (0..10).map(|number| Object::new(vec![number])).collect();
@@ -142,7 +142,7 @@ fn the_same_object_twice() {
     }
 }
 
-/// Whoever waits for one of the two is not inside of the other.
+/// A task that waits for one of the two is not inside the other.
 #[test]
 fn one_of_the_two_is_held() {
     let _watchdog = watchdog();
@@ -198,7 +198,7 @@ fn cancelled_at_random() {
     }
 }
 
-/// Sets of one to six that overlap, more than a worker has notes for, in random orders.
+/// Overlapping sets of one to six objects, more than a worker has notes for, in random orders.
 #[test]
 fn sets_of_any_size() {
     let _watchdog = watchdog();
@@ -253,7 +253,7 @@ fn in_the_end<F: Future>(hand: &mut Hand<F>) -> F::Output {
     }
 }
 
-/// Behind a held operation nobody looks again and again, and nobody keeps the others waiting.
+/// Behind a held operation the waiters neither poll repeatedly nor keep the free object.
 #[test]
 fn behind_one_that_is_held_in_line() {
     let _watchdog = watchdog();

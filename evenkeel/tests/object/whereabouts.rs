@@ -1,8 +1,8 @@
-//! Tasks that go by what their worker knows of an object's whereabouts, which is wrong: they come
-//! in all the same, and after some time by the short way.
+//! Tasks whose worker has a wrong note of an object's whereabouts: they still enter, and after some
+//! time by the short way.
 //!
-//! A note that is wrong costs a journey each time that it is believed. It is doubted once in 127
-//! times, so of many operations few make that journey.
+//! A wrong note costs a journey each time that a task follows it. The worker doubts it once in 127
+//! times, so few of many operations make that journey.
 
 use crate::common::objects::{at, comes_home, join, runtime, worker};
 use crate::common::watchdog::watchdog;
@@ -10,22 +10,22 @@ use evenkeel::Runtime;
 use evenkeel::object::Object;
 use evenkeel_policy::object::sharing::READS;
 
-/// Some times as many operations as it takes to doubt a note.
+/// Several times the number of operations after which a note is doubted.
 const OPERATIONS: u64 = 1_000;
 
-/// Journeys in vain of that many operations at most: those before the note is doubted, and such as
-/// the system brings about that takes workers off their cores.
+/// The most futile journeys of that many operations: those before the note is doubted, and those
+/// that the system causes when it takes workers off their cores.
 const FEW: u64 = OPERATIONS / 4;
 
-/// Rounds: a worker that the system takes off its core for a while may have all of them forget what
-/// they know, before they doubt it.
+/// Rounds: while the system keeps a worker off its core, all workers may forget their notes before
+/// they doubt them.
 const ROUNDS: usize = 8;
 
-/// Journeys of one operation at most: after those it takes the object from its home.
+/// The most journeys of one operation: after those it takes the object from its home.
 const MOST: u64 = 4;
 
-/// Has a task make so many operations, each of them begun at worker `from`, and gives the journeys
-/// in vain. An operation says how many it needs.
+/// Has a task make `operations` operations, each of them begun at worker `from`, and returns its
+/// futile journeys. An operation reports how many journeys it needs.
 fn in_vain<F>(
     runtime: &Runtime,
     from: usize,
@@ -53,13 +53,13 @@ where
     join([task])[0]
 }
 
-/// One that all may make where they are.
+/// An operation that all may make in place.
 async fn read(object: Object<u64>) -> u64 {
     object.read(|_| ()).await.unwrap();
     0
 }
 
-/// One at the object's home. If that is found to be stuck, it counts for nothing.
+/// An operation at the object's home. If the home turns out to be stuck, it does not count.
 async fn add(object: Object<u64>) -> u64 {
     let operation = |value: &mut u64| {
         *value += 1;
@@ -69,20 +69,20 @@ async fn add(object: Object<u64>) -> u64 {
     if object.home() == Some(place) { 1 } else { MOST }
 }
 
-/// An object at worker 1, of which worker 0 knows that.
+/// An object at worker 1, with a correct note at worker 0.
 fn known(runtime: &Runtime) -> Object<u64> {
     let object = at(runtime, 1, 0);
     in_vain(runtime, 0, &object, 3, add);
     object
 }
 
-/// Where its value lies.
+/// The address of its value.
 fn address_of(object: &Object<u64>) -> usize {
     object.call_blocking(|value| std::ptr::from_mut(value).addr()).unwrap()
 }
 
-/// An object that all read by now, each where it is; but those at worker 0 go where it was to be
-/// entered before.
+/// An object that all workers read in place, but to which tasks at worker 0 still travel, by an old
+/// note.
 fn read_by_all(runtime: &Runtime) -> Object<u64> {
     loop {
         let object = known(runtime);
@@ -96,8 +96,8 @@ fn read_by_all(runtime: &Runtime) -> Object<u64> {
             }
         });
         join([task]);
-        // A worker that the system has taken off its core may have kept it from being read by all,
-        // or may not know it any more.
+        // A worker that the system took off its core may have prevented the sharing, or have lost
+        // its note.
         let is_read_by_all = in_vain(runtime, 2, &object, 1, read) == 0;
         if is_read_by_all && in_vain(runtime, 0, &object, 1, read) == 1 {
             return object;
@@ -116,14 +116,13 @@ fn of_objects_that_are_read_by_all() {
     }
 }
 
-/// An object at worker 2 that lies where another did, of which worker 0 knows that it was at
-/// worker 1.
+/// An object at worker 2, at the address of an earlier one that worker 0 has noted at worker 1.
 fn in_place_of_another(runtime: &Runtime) -> Object<u64> {
     loop {
         let former = known(runtime);
         let address = address_of(&former);
         drop(former);
-        // Something else may lie there by now.
+        // Another allocation may have taken the address.
         let objects: Vec<_> = (0..64).map(|_| at(runtime, 2, 0_u64)).collect();
         let there = objects.into_iter().find(|object| address_of(object) == address);
         if let Some(object) = there.filter(|object| in_vain(runtime, 0, object, 1, add) == 1) {

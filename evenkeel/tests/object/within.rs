@@ -1,5 +1,5 @@
-//! Entry from within whatever polls futures: combinators, coroutines, threads, fork-join, tasks
-//! with a public part.
+//! Entry from inside other pollers: combinators, coroutines, threads, fork-join, tasks with a
+//! public part.
 
 use crate::common::objects::{Holding, at, comes_home, in_place, join, runtime};
 use crate::common::watchdog::watchdog;
@@ -15,7 +15,7 @@ use std::panic::Location;
 use std::pin::pin;
 use std::thread;
 
-/// One at each worker, one in place and one outside.
+/// One object at each worker, one in place and one outside.
 fn objects(runtime: &Runtime, workers: usize) -> Vec<Object<u64>> {
     let mut objects: Vec<_> = (0..workers).map(|home| at(runtime, home, 0)).collect();
     objects.extend([in_place(runtime, 0), Object::new(0)]);
@@ -26,7 +26,7 @@ fn values(objects: &[Object<u64>]) -> Vec<u64> {
     objects.iter().map(|object| object.call_blocking(|value| *value).unwrap()).collect()
 }
 
-/// The future on each kind of thread there is: in some tasks of the objects' runtime, in one of
+/// Runs the future on each kind of thread: in some tasks of the objects' runtime, in one of
 /// another, and on threads.
 fn everywhere<F>(runtime: &Runtime, future: impl Fn() -> F) -> u64
 where
@@ -41,7 +41,7 @@ where
     7
 }
 
-/// They pull the task to different homes.
+/// The futures pull the task to different homes.
 #[test]
 fn join_of_several() {
     let _watchdog = watchdog();
@@ -63,7 +63,7 @@ fn join_of_several() {
     }
 }
 
-/// Many at a time, each in a task's own part.
+/// Many at a time, as one task's own futures.
 #[test]
 fn futures_unordered() {
     let _watchdog = watchdog();
@@ -87,7 +87,7 @@ fn futures_unordered() {
     assert_eq!(values(&objects), [times * 200; 5]);
 }
 
-/// One that is dropped because another came first has done nothing.
+/// A future dropped because another was first has done nothing.
 #[test]
 fn select_of_two() {
     let _watchdog = watchdog();
@@ -115,7 +115,7 @@ fn select_of_two() {
     assert_eq!(values(&objects).iter().sum::<u64>(), summed.iter().sum());
 }
 
-/// The body of a coroutine awaits what its resumer's task awaits.
+/// The body of a coroutine awaits as part of the resumer's task.
 #[test]
 fn a_coroutine() {
     let _watchdog = watchdog();
@@ -131,7 +131,7 @@ fn a_coroutine() {
                     object.with(|value| *value += 1).await.unwrap();
                     let mut held = object.enter_held().await.unwrap();
                     *held += 1;
-                    // Held while it is suspended.
+                    // Held while the coroutine is suspended.
                     number = suspender.suspend(number).await;
                     drop(held);
                 }
@@ -167,7 +167,7 @@ fn threads_outside_of_any_runtime() {
     assert_eq!(values(&objects), [1_500; 4]);
 }
 
-/// They cannot wait, and so try; an object that is at home elsewhere is not theirs.
+/// They cannot wait, so they try; an object at another home refuses them.
 #[test]
 fn fork_join_closures() {
     let _watchdog = watchdog();
@@ -210,7 +210,7 @@ fn fork_join_closures() {
     assert_eq!(values(&objects).iter().sum::<u64>(), inside + 5);
 }
 
-/// An operation is code like any other: it may fork.
+/// An operation is ordinary code: it may fork.
 #[test]
 fn an_operation_that_forks() {
     let _watchdog = watchdog();
@@ -237,7 +237,7 @@ fn an_operation_that_forks() {
     }
 }
 
-/// A public part that has nothing to say, or that has the task polled again whatever it waits for.
+/// A public part without messages, or one that always has its task polled again.
 struct Says(After);
 
 impl Part for Says {
@@ -250,7 +250,7 @@ impl Part for Says {
     }
 }
 
-/// As actors are.
+/// Like actors.
 #[test]
 fn tasks_with_a_public_part() {
     let _watchdog = watchdog();
@@ -282,8 +282,8 @@ fn tasks_with_a_public_part() {
     }
 }
 
-/// Of two parts of one task that are inside at a time the second would wait for the first, as far
-/// as anybody can see.
+/// While one part of a task is inside, another part of it would wait for the first, so far as the
+/// runtime can tell.
 #[test]
 fn parts_of_a_task_are_one_holder() {
     let _watchdog = watchdog();
@@ -314,7 +314,7 @@ fn parts_of_a_task_are_one_holder() {
     }
 }
 
-/// What a future has asked of its task before it was dropped does no harm.
+/// The request of a dropped future to its task does no harm.
 #[test]
 fn a_journey_that_is_given_up() {
     let _watchdog = watchdog();
@@ -337,8 +337,7 @@ fn a_journey_that_is_given_up() {
     assert_eq!(far.call_blocking(|value| *value), Ok(4));
 }
 
-/// What waits in line behind others, and then behind another part of its own task, would wait for
-/// ever.
+/// A part in line behind others, and then behind another part of its own task, would wait for ever.
 #[test]
 fn a_part_in_line_behind_another_part_hears_of_it() {
     let _watchdog = watchdog();

@@ -101,7 +101,7 @@ fn aborting_ends_a_closure_that_has_not_begun_and_no_other() {
     let _watchdog = watchdog();
     let runtime = runtime();
     let (begun, open) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
-    // All threads that there may be.
+    // All threads of the pool.
     let block = || {
         let (begun, open) = (begun.clone(), open.clone());
         move || {

@@ -1,4 +1,4 @@
-//! What a builder accepts, what it refuses and with which words.
+//! The settings that a builder accepts or refuses, and its messages.
 
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -148,7 +148,7 @@ fn hooks_run_once_for_each_worker() {
         .build()
         .unwrap();
     until(|| calls[0].lock().unwrap().len() == 4);
-    assert!(calls[1].lock().unwrap().is_empty(), "nobody has stopped");
+    assert!(calls[1].lock().unwrap().is_empty(), "no worker has stopped");
     works(&runtime);
     drop(runtime);
     for calls in calls {
@@ -294,8 +294,8 @@ fn one_worker_that_cannot_be_pinned_ends_the_others() {
     assert_eq!(stopped.load(Ordering::Acquire), 1, "the worker that could start has left");
 }
 
-/// A start hook of a worker that did start has spawned a task, whose waker outlives the failed
-/// build.
+/// The start hook of a worker that did start has spawned a task. The task's waker outlives the
+/// failed build.
 #[test]
 fn a_failed_build_ends_the_tasks_that_hooks_have_spawned() {
     let _watchdog = watchdog();

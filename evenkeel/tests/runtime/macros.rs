@@ -1,4 +1,4 @@
-//! The attributes, as their users write them.
+//! The attributes, in typical use.
 
 use crate::common::watchdog::watchdog;
 use std::thread;
@@ -25,7 +25,7 @@ async fn a_test_that_panics_fails() {
     panic!("as it should");
 }
 
-/// A `main` like another, with an error to return.
+/// An ordinary `main` that can return an error.
 #[evenkeel::main(workers = 2)]
 async fn main_like() -> Result<u32, evenkeel::JoinError> {
     let half = evenkeel::spawn(async { 21 }).await?;

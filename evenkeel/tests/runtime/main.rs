@@ -1,4 +1,4 @@
-//! Runtimes as a whole: how they are built, what they count, and how they end.
+//! Runtimes as a whole: construction, counters, and shutdown.
 
 #[path = "../common"]
 mod common {

@@ -1,4 +1,4 @@
-//! What a runtime counts adds up, and its table keeps its shape.
+//! A runtime's counters add up, and their table keeps its shape.
 
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -114,7 +114,7 @@ fn an_idle_runtime_sleeps() {
         let metrics = runtime.metrics();
         metrics.sleeping == 3 && metrics.searching == 0
     });
-    // A worker is among the sleepers just before its sleep is counted.
+    // A worker joins the sleepers just before its sleep is counted.
     until(|| runtime.metrics().sum(|p| p.sleeps) >= 3);
 }
 
@@ -156,7 +156,7 @@ fn the_table_has_a_column_per_processor_and_a_row_per_count() {
     }
 }
 
-/// All that a worker has spent its time on.
+/// The sum of a worker's times.
 fn total(times: &Times) -> Duration {
     times.execution.total() + times.scheduling.total() + times.idle()
 }
@@ -203,7 +203,7 @@ fn stolen_work_is_counted_by_how_far_it_came() {
         };
         runtime.install(|| join(first, || taken.store(true, Ordering::Release)));
         let times = runtime.metrics().times().since(&before);
-        // The second half; whether the task that installs moves as well is open.
+        // The second half; the task that installs may or may not move as well.
         assert!(times.steals[distance] > 0, "{machine}: {times:?}");
         assert_eq!(times.steals.total(), times.steals[distance]);
         assert!(!times.execution[distance].is_zero(), "{machine}: {times:?}");

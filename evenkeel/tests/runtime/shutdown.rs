@@ -1,4 +1,4 @@
-//! How runtimes end: in each mode, with whatever is left, and from wherever the end comes.
+//! The shutdown of runtimes: in each mode, with all kinds of remaining tasks, and from all places.
 
 use crate::common::stuck::{Stuck, named, names};
 use crate::common::until::until;
@@ -13,7 +13,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// A deadline that has no chance to be kept by what never ends.
+/// A deadline that endless tasks cannot keep.
 const SOON: Duration = Duration::from_millis(20);
 
 fn runtime() -> Runtime {
@@ -173,7 +173,7 @@ fn a_deadline_reports_a_stuck_task_and_leaves_it_behind() {
     assert_eq!(names(&report.stuck), ["stuck"]);
     assert!(report.aborted.is_empty(), "{report}");
     assert!(report.to_string().starts_with("stuck: task "), "{report}");
-    // The poll comes to its own end: its output was on the way.
+    // The poll ends by itself, with its output.
     stuck.release();
     evenkeel::block_on(handle).unwrap();
 }
@@ -190,7 +190,7 @@ fn tasks_of_a_stuck_worker_are_aborted_all_the_same() {
             let child = task::Builder::new().name("parked").spawn(pending::<()>());
             send.send(child).unwrap();
         }
-        // The children are polled once, wherever that is.
+        // The children are polled once, on any worker.
         for _ in 0..10 {
             yield_now().await;
         }
@@ -287,7 +287,7 @@ fn a_runtime_may_live_inside_a_task() {
     let task = outer.spawn(async {
         let inner = runtime();
         let sum = inner.spawn(async { 1 }).await.unwrap();
-        // A task belongs to its own runtime, whatever it holds.
+        // A task belongs to its own runtime, even if it holds another.
         sum + evenkeel::spawn(async { 2 }).await.unwrap()
     });
     assert_eq!(outer.block_on(task).unwrap(), 3);
@@ -447,7 +447,7 @@ fn aborted_tasks_may_spawn_as_they_go() {
 }
 
 /// Spawns from threads race the end of a drain: each task either runs to its end or is cancelled,
-/// and none is left behind in a runtime that is gone.
+/// and none is left in a runtime that has ended.
 #[test]
 fn spawns_that_race_the_end_of_a_drain_complete_or_are_cancelled() {
     let _watchdog = watchdog();

@@ -1,5 +1,5 @@
-//! Runtimes that end after a deadline while workers are stuck: whose tasks are reported, who drops
-//! them, and what does not keep the ender.
+//! Runtimes that end after a deadline while workers are stuck: which tasks are reported, which
+//! thread drops them, and what does not delay the ending thread.
 
 use crate::common::stuck::{Stuck, named, names};
 use crate::common::until::until;
@@ -17,11 +17,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-/// A deadline that has no chance to be kept by what never ends.
+/// A deadline that endless tasks cannot keep.
 const SOON: Duration = Duration::from_millis(20);
 
-/// A runtime each of whose workers is inside a poll that does not return, and the handles of those
-/// tasks.
+/// A runtime with every worker inside a poll that does not return, and the handles of those tasks.
 struct AllStuck {
     runtime: Runtime,
     stuck: Vec<Stuck>,
@@ -45,8 +44,8 @@ impl AllStuck {
         Self { runtime, stuck, handles }
     }
 
-    /// Ends the runtime while all are stuck, calls `meanwhile` when that has returned, and has the
-    /// polls return.
+    /// Ends the runtime while all are stuck, then calls `meanwhile`, and then lets the polls
+    /// return.
     fn end(self, mode: Shutdown, meanwhile: impl FnOnce(&ShutdownReport)) {
         let report = self.runtime.shutdown(mode);
         meanwhile(&report);
@@ -122,7 +121,7 @@ fn tasks_that_wait_for_anything_at_stuck_workers_leave_it() {
     let gate: Arc<Gate> =
         Arc::new((Semaphore::new(0), Monitor::default(), Monitor::new(0), Object::new(0)));
     let entered = gate.2.try_enter().expect("it is free");
-    let held = runtime.block_on(gate.3.enter_held()).expect("nobody has panicked inside");
+    let held = runtime.block_on(gate.3.enter_held()).expect("no task has panicked inside");
     let hour = Duration::from_secs(3_600);
     let waits: [Wait; 9] = [
         |gate, _| Box::pin(async move { gate.0.acquire().await }),
@@ -168,13 +167,13 @@ fn tasks_that_wait_for_anything_at_stuck_workers_leave_it() {
         assert!(tasks.into_iter().all(is_cancelled));
         assert_eq!(gate.0.waiting(), 0);
         drop((entered, held));
-        assert_eq!(*gate.2.try_enter().expect("who waited has left"), 0);
+        assert_eq!(*gate.2.try_enter().expect("the waiter has left"), 0);
         assert_eq!(gate.3.call_blocking(|value| *value), Ok(0));
     });
     assert_eq!(Arc::strong_count(&gate), 1);
 }
 
-/// Does not return from its destructor before it is told to.
+/// Its destructor does not return until it is told to.
 struct Blocks(Stuck);
 
 impl Drop for Blocks {
@@ -215,7 +214,7 @@ fn a_destructor_that_blocks_is_stuck_and_keeps_no_other_task_from_being_dropped(
 fn a_destructor_of_a_closure_that_never_began_does_not_keep_the_deadline() {
     let _watchdog = watchdog();
     let runtime = Builder::new().workers(1).build().unwrap();
-    // As many as there are threads for.
+    // One for each thread of the pool.
     let running = Stuck::new();
     let begun = Arc::new(AtomicUsize::new(0));
     let handles: Vec<_> = (0..512)
@@ -292,8 +291,8 @@ fn tasks_that_a_stuck_poll_goes_on_to_spawn_are_not_stuck() {
 #[test]
 fn the_grace_is_as_long_as_it_is_set() {
     let _watchdog = watchdog();
-    // Without any, what is inside a poll counts as stuck at once, and the rest is dropped all the
-    // same.
+    // Without any grace, a task inside a poll counts as stuck at once, and the others are still
+    // dropped.
     let all = AllStuck::new(2, true);
     let waiting: Vec<_> = (0..100).map(|_| named(&all.runtime, "waits", pending())).collect();
     let (deadline, grace) = (Duration::ZERO, Duration::ZERO);
@@ -303,7 +302,7 @@ fn the_grace_is_as_long_as_it_is_set() {
         assert_eq!(report.workers_left_behind, 2);
         assert!(waiting.into_iter().all(is_cancelled));
     });
-    // With a long one a slow poll is waited for.
+    // With a long grace, shutdown waits for a slow poll.
     let runtime = Builder::new().workers(1).build().unwrap();
     let slow = Stuck::new();
     let body = slow.body();

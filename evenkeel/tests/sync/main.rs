@@ -1,5 +1,4 @@
-//! What tasks wait for besides monitors: the semaphore, and primitives of others that know no
-//! runtime.
+//! Waits other than for monitors: the semaphore, and third-party primitives that know no runtime.
 
 #[path = "../common"]
 mod common {

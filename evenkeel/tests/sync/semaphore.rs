@@ -1,4 +1,4 @@
-//! The semaphore: order, hand-over, and permits that survive every way to give up.
+//! The semaphore: order, hand-over, and permits that survive every way of giving up.
 
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -60,7 +60,7 @@ fn waiters_are_served_in_the_order_in_which_they_came() {
     for datum in 0..50 {
         semaphore.release_with(datum);
     }
-    // In whatever order they look.
+    // In any order of polls.
     for (place, waiter) in waiters.iter_mut().enumerate().rev() {
         assert_eq!(poll_once(waiter.as_mut()), Poll::Ready(place));
     }
@@ -82,7 +82,7 @@ fn a_granted_permit_is_nobody_else_s() {
     let mut first = pin!(semaphore.acquire());
     assert!(poll_once(first.as_mut()).is_pending());
     semaphore.release();
-    // The first has not run yet, and still nobody overtakes it.
+    // The first waiter has not run yet, and still no task overtakes it.
     assert_eq!((semaphore.available(), semaphore.try_acquire()), (0, None));
     assert!(poll_once(pin!(semaphore.acquire())).is_pending());
     assert!(poll_once(first).is_ready());
@@ -108,7 +108,7 @@ fn one_who_gives_up_leaves_the_queue() {
     assert_eq!((semaphore.available(), semaphore.waiting()), (0, 0));
 }
 
-/// The one before it has been served and is gone, so nothing may lead back to it.
+/// The waiters before it have been served and are gone, so nothing may lead back to them.
 #[test]
 fn the_last_one_gives_up_after_all_before_it_have_been_served() {
     let _watchdog = watchdog();
@@ -303,7 +303,7 @@ fn thousands_that_give_up_at_random_lose_no_permit() {
                         }
                         yield_now().await;
                     }
-                    // Given up new, waiting, granted or done.
+                    // Given up before its poll, waiting, granted or complete.
                     drop(acquire);
                     if let Some(datum) = acquired {
                         if random.below(2) == 0 {

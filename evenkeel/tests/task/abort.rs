@@ -1,4 +1,4 @@
-//! `abort` at every state of a task.
+//! `abort` in every state of a task.
 
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -15,7 +15,7 @@ fn runtime(workers: usize) -> Runtime {
     Builder::new().workers(workers).build().expect("the runtime starts")
 }
 
-/// Holds the one worker of `runtime` inside a poll until it is dropped.
+/// Keeps the only worker of `runtime` inside a poll until it is dropped.
 struct Hold(Arc<AtomicBool>);
 
 impl Hold {
@@ -39,7 +39,7 @@ impl Drop for Hold {
     }
 }
 
-/// Counts the polls of a future that does as `then` says.
+/// Counts the polls of a future that acts as `then` says.
 fn counted<T: Send + 'static>(
     then: impl Fn(&mut Context<'_>) -> Poll<T> + Send + 'static,
 ) -> (Arc<AtomicUsize>, impl Future<Output = T> + Send + 'static) {
@@ -279,7 +279,8 @@ fn from_inside_its_own_destructor() {
     });
     handle.abort();
     let error = runtime.block_on(handle).unwrap_err();
-    // Aborted before its first poll it has no guard; after it, the guard aborts it once more.
+    // If it is aborted before its first poll, it has no guard; later, the guard aborts it once
+    // more.
     assert!(error.is_cancelled());
 }
 

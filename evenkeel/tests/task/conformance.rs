@@ -1,5 +1,5 @@
-//! Tasks as the threads of C∀: parking, joining, elections, sleep, and going from one runtime to
-//! another. The names are those of `tests/conformance.rs`.
+//! Tasks in the role of C∀'s threads: parking, joining, elections, sleep, and moves from one
+//! runtime to another. The names are those of `tests/conformance.rs`.
 //!
 //! There is no preemption: where a case needs it (D7), its tasks yield.
 
@@ -33,7 +33,7 @@ fn d1_unpark_before_the_first_park() {
     });
 }
 
-/// Tasks that leave themselves in slots and park, and unpark whom they find there.
+/// Tasks leave themselves in slots and park, and unpark the tasks that they find there.
 #[test]
 fn d2_parks_and_unparks_at_random() {
     const TASKS: u64 = 20;
@@ -42,7 +42,7 @@ fn d2_parks_and_unparks_at_random() {
     in_all_weathers(|runtime, weather| {
         let slots: Arc<[Mutex<Option<Task>>; 10]> = Arc::default();
         let swap = |slots: &[Mutex<Option<Task>>; 10], random: &mut Random, next| {
-            let mut slot = slots[random.below(10) as usize].lock().expect("nobody panics");
+            let mut slot = slots[random.below(10) as usize].lock().expect("no task panics");
             std::mem::replace(&mut *slot, next)
         };
         let tasks: Vec<_> = (0..TASKS)
@@ -122,8 +122,8 @@ fn d4_results_come_through_joins() {
     });
 }
 
-/// Clusters are runtimes, and their processors go with them: those that drain run all that is left
-/// first.
+/// Clusters are runtimes, and their processors go with them: a drained runtime first runs all
+/// remaining tasks.
 #[test]
 fn d5_clusters_come_and_go() {
     let _watchdog = watchdog();
@@ -148,8 +148,8 @@ fn d5_clusters_come_and_go() {
     }
 }
 
-/// The leader of an epoch spins without a yield until all others have seen it: those that are
-/// behind it in its worker's queue are run by another. One worker alone can't.
+/// The leader of an epoch spins without a yield until all others have seen it: another worker runs
+/// the tasks behind it in its worker's queue. A single worker cannot.
 #[test]
 fn d6_a_leader_spins_until_all_have_seen_it() {
     const TASKS: usize = 17;
@@ -176,7 +176,7 @@ fn d6_a_leader_spins_until_all_have_seen_it() {
                             std::thread::yield_now();
                         }
                     }
-                    // Nobody is an epoch ahead of anybody.
+                    // No task is an epoch ahead of another.
                     while !seen.iter().all(is(epoch)) {
                         yield_now().await;
                     }
@@ -214,7 +214,7 @@ fn d7_turns_by_yielding() {
     });
 }
 
-/// By a monitor: whoever comes while the function runs waits until it is complete.
+/// By a monitor: a task that comes while the function runs waits until it is complete.
 #[test]
 fn d8_call_once() {
     const TASKS: u64 = 11;
@@ -267,7 +267,7 @@ fn d8_call_once() {
     });
 }
 
-/// On a clock that stands and moves on by itself when all sleep: nobody is early.
+/// On a paused clock that advances when all sleep, no task is early.
 #[test]
 fn d9_a_fast_and_a_slow_sleeper() {
     const FAST: Duration = Duration::from_millis(47);
@@ -313,8 +313,8 @@ fn d10_blocks_that_run_together_end_together() {
     }
 }
 
-/// A task belongs to one runtime. A coroutine goes where somebody resumes it: here it says where
-/// that is to be, and looks whether it is there.
+/// A task belongs to one runtime. A coroutine runs where it is resumed: here it chooses the next
+/// place, and checks that it is there.
 #[test]
 fn c24_a_coroutine_goes_from_runtime_to_runtime() {
     const HOPS: u64 = 100;

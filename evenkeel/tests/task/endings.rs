@@ -1,4 +1,4 @@
-//! Every way in which a task ends meets every treatment of its handle.
+//! Every way in which a task ends, with every treatment of its handle.
 
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -19,7 +19,7 @@ enum Ending {
     Finishes,
 }
 
-/// What is done with its handle.
+/// The treatment of the handle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Treatment {
     Awaited,
@@ -29,7 +29,7 @@ enum Treatment {
     AbortedAndDropped,
 }
 
-/// What the joiner gets.
+/// The result of the join.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Outcome {
     Output,
@@ -38,11 +38,11 @@ enum Outcome {
     NobodyJoins,
 }
 
-/// A future that waits for its gate and then ends as it is told.
+/// A future that waits for its gate and then ends as specified.
 struct Subject {
     ending: Ending,
     gate: Arc<Semaphore>,
-    /// Goes into the output, and out of the process with it.
+    /// Becomes part of the output.
     output: Option<Arc<()>>,
     drops: Arc<AtomicUsize>,
 }
@@ -52,8 +52,7 @@ impl Future for Subject {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Arc<()>> {
         if self.gate.try_acquire().is_none() {
-            // The gate is looked at again and again, so that this future needs nothing to be
-            // dropped.
+            // The future repeatedly tries the gate, so that its drop needs no clean-up.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -75,13 +74,13 @@ impl Drop for Subject {
     }
 }
 
-/// What is to be expected: what the joiner gets, and how many panics the hook is told of.
+/// The expected result of the join, and the expected number of calls of the panic hook.
 fn expected(ending: Ending, treatment: Treatment) -> (Outcome, usize) {
     match (ending, treatment) {
         (Ending::Finishes, Treatment::Awaited) => (Outcome::Output, 0),
         (Ending::Finishes, Treatment::Aborted) => (Outcome::Cancelled, 0),
         (Ending::Finishes, _) => (Outcome::NobodyJoins, 0),
-        // It is aborted before its gate opens.
+        // The abort comes before its gate opens.
         (Ending::PanicsInPoll, Treatment::Aborted) => (Outcome::Cancelled, 0),
         (Ending::PanicsInPoll, Treatment::AbortedAndDropped) => (Outcome::NobodyJoins, 0),
         // Its future is dropped in any case.

@@ -1,4 +1,4 @@
-//! What a task's handle gives, whenever it is asked.
+//! The results of a task's handle, at every time of the question.
 
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -76,7 +76,7 @@ fn the_last_to_poll_the_handle_is_the_one_that_is_woken() {
     runtime().block_on(async {
         let slow = evenkeel::spawn(task::park());
         let slow_task = slow.task();
-        // The first joiner polls the handle and gives it away.
+        // The first joiner polls the handle and passes it on.
         let first = evenkeel::spawn(async move {
             let mut slow = slow;
             assert!(poll!(&mut slow).is_pending());

@@ -1,4 +1,4 @@
-//! Tasks: how they begin, wait, are woken and end, and what their handles give.
+//! Tasks: how they begin, wait, wake and end, and the results of their handles.
 
 #[path = "../common"]
 mod common {

@@ -1,4 +1,5 @@
-//! Panics in tasks, in destructors, in hooks and in foreign wakers: who is told, and who goes on.
+//! Panics in tasks, destructors, hooks and foreign wakers: where they are reported, and what goes
+//! on.
 
 use crate::common::until::until;
 use crate::common::unwinds::Unwinds;
@@ -11,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// A runtime of one worker, which a panic that escapes would end, and the reports that its hook
-/// got.
+/// A runtime of one worker, which an escaped panic would end, and the reports that its hook
+/// received.
 fn runtime() -> (Runtime, Arc<Mutex<Vec<String>>>) {
     let reports = Arc::new(Mutex::new(Vec::new()));
     let hook = {
@@ -25,7 +26,7 @@ fn runtime() -> (Runtime, Arc<Mutex<Vec<String>>>) {
     (runtime.expect("the runtime starts"), reports)
 }
 
-/// The worker is still there.
+/// Checks that the worker is still alive.
 fn goes_on(runtime: &Runtime) {
     assert_eq!(runtime.block_on(runtime.spawn(async { 1 })).unwrap(), 1);
 }
@@ -39,7 +40,7 @@ impl Drop for Bomb {
     }
 }
 
-/// Gives its output at once, and panics when it is dropped.
+/// Ready at once, and panics when it is dropped.
 struct Trap<T> {
     output: Option<T>,
     _bomb: Bomb,
@@ -167,7 +168,7 @@ fn of_two_panics_the_first_is_told() {
     assert!(reports.lock().unwrap().is_empty());
 }
 
-/// As where the future is a thread's closure: what it has can tell a failure from an end.
+/// As if the future were a thread's closure: its values can tell a failure from an end.
 #[test]
 fn a_future_that_panics_is_dropped_while_its_panic_unwinds() {
     let _watchdog = watchdog();
@@ -206,8 +207,8 @@ fn a_future_that_panics_is_dropped_while_its_panic_unwinds() {
     assert!(reports.lock().unwrap().is_empty());
 }
 
-/// The first panic's own unwinding drops the future, whose destructor panics, whose payload's
-/// destructor panics.
+/// The first panic's unwinding drops the future. The destructor panics too, and so does the
+/// destructor of that panic's payload.
 #[test]
 fn panics_in_the_unwinding_of_a_panic_are_contained() {
     struct Payload;
@@ -265,7 +266,7 @@ fn payloads_that_panic_when_they_are_dropped_stop_nobody() {
     assert_eq!(reports.lock().unwrap().len(), 2);
 }
 
-/// Panics when it is polled; the payload of its second panic, when it is dropped, is a [`Bomb`].
+/// Panics when polled; the payload of its second panic is a [`Bomb`].
 struct PanicsWithBomb(bool);
 
 impl Future for PanicsWithBomb {
@@ -305,7 +306,7 @@ fn a_foreign_waker_that_panics_stops_nobody() {
     runtime.block_on(handle).unwrap();
 }
 
-/// A payload that panics with another of its kind whenever it is dropped.
+/// A payload that panics with another of its kind when it is dropped.
 struct Endless;
 
 impl Drop for Endless {

@@ -1,4 +1,4 @@
-//! `park` and `unpark`: one token, whoever leaves it and whenever.
+//! `park` and `unpark`: one token, from any thread at any time.
 
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -94,7 +94,7 @@ fn a_token_left_after_others_were_taken_in_the_same_poll_stays() {
                 park().await;
             }
             current().unpark();
-            // The poll ends here with some tokens consumed and one that is not.
+            // Here the poll ends with some tokens consumed and one left.
             let mut turns = 0;
             poll_fn(|context| {
                 turns += 1;
@@ -156,7 +156,7 @@ fn unparked_by_threads_by_another_runtime_and_by_another_task() {
             }
         }
     });
-    // Each comes after the token before it has been taken, so that none falls on another one.
+    // Each comes after the previous token has been taken, so that no two merge.
     for round in 0..ROUNDS {
         let unparker = task.task();
         match round % 3 {
@@ -239,7 +239,7 @@ fn a_park_that_is_given_up_leaves_its_token() {
             () = ready(()).fuse() => {}
             () = park().fuse() => unreachable!("the first is ready"),
         }
-        assert!(!would_park().await, "nobody has taken it");
+        assert!(!would_park().await, "no poll has taken it");
     });
     task.unwrap();
 }
@@ -282,7 +282,7 @@ fn under_a_combinator_s_own_waker() {
             let mut unparked = 0;
             while parks.next().await.is_some() {
                 unparked += 1;
-                // Each of them takes one token.
+                // Each consumes one token.
                 if unparked < 3 {
                     current().unpark();
                 }

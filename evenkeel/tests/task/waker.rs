@@ -1,4 +1,5 @@
-//! Wakers of tasks: cloned, moved, used and dropped in every order, and after everything has ended.
+//! Wakers of tasks: cloned, moved, used and dropped in every order, and after the end of task and
+//! runtime.
 
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
@@ -13,7 +14,7 @@ fn runtime() -> Runtime {
     Builder::new().workers(2).build().expect("the runtime starts")
 }
 
-/// A task that leaves a waker at each of its polls, and ends when it is told to.
+/// A task that stores a waker at each of its polls, and ends when it is told to.
 struct Subject {
     polls: AtomicUsize,
     last: AtomicUsize,
@@ -21,7 +22,7 @@ struct Subject {
 }
 
 impl Subject {
-    /// Spawns one that ends with poll number `last`.
+    /// Spawns a subject that ends with poll number `last`.
     fn spawn(runtime: &Runtime, last: usize) -> (Arc<Self>, evenkeel::JoinHandle<()>) {
         let (polls, waker) = (AtomicUsize::new(0), Mutex::new(None));
         let subject = Arc::new(Self { polls, last: AtomicUsize::new(last), waker });
@@ -85,7 +86,7 @@ fn clones_are_one_waker() {
     for thread in threads {
         thread.join().unwrap();
     }
-    assert_eq!(subject.polls(), 1, "dropping a waker wakes nobody");
+    assert_eq!(subject.polls(), 1, "dropping a waker wakes no task");
     waker.wake();
     runtime.block_on(handle).unwrap();
 }
@@ -174,7 +175,7 @@ fn cloned_inside_the_poll_and_dropped_by_a_thread_meanwhile() {
                 return Poll::Ready(());
             }
             let waker = context.waker().clone();
-            // The thread uses the waker up before this poll has counted it in.
+            // The thread consumes the waker before this poll has counted it.
             thread::spawn(move || waker.wake()).join().unwrap();
             Poll::Pending
         }));

@@ -1,3 +1,3 @@
-//! Functions of plain values, below all threads: what is read of a machine.
+//! Functions of plain values, below all threads: the topology of a machine.
 
 mod topology;

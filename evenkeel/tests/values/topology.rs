@@ -1,4 +1,4 @@
-//! The topology from made-up `/sys` trees, from text and from the machine below.
+//! The topology from made-up `/sys` trees, from text, and from the present machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::thread;
 use evenkeel::topology::{Distance, Topology, TopologyError};
 use proptest::prelude::*;
 
-/// A made-up root folder, which is removed at the end.
+/// A made-up root folder, removed at the end.
 struct Tree(PathBuf);
 
 impl Tree {
@@ -29,7 +29,7 @@ impl Tree {
         self
     }
 
-    /// One file of the folder of the hardware threads.
+    /// One file in the folder of the hardware threads.
     fn cpu(self, path: &str, content: &str) -> Self {
         self.with(&format!("sys/devices/system/cpu/{path}"), content)
     }
@@ -73,12 +73,12 @@ impl Tree {
 
 impl Drop for Tree {
     fn drop(&mut self) {
-        // A folder that stays behind in the temp folder harms no test.
+        // A leftover folder in the temp folder harms no test.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Two cores with two hardware threads each, numbered as Linux does on x86: first each core's first
+/// Two cores with two hardware threads each, in Linux's numbering on x86: first each core's first
 /// thread.
 fn hyperthreads() -> Tree {
     let mut tree = Tree::new().cpu("online", "0-3");
@@ -162,7 +162,7 @@ fn two_packages_have_two_nodes_each() {
 fn numbers_may_have_holes_and_hardware_threads_be_offline() {
     let mut tree = Tree::new().cpu("online", "1,4-5,9").cpu("cpu0/online", "0");
     for id in [1, 4, 5, 9] {
-        // The lists of the offline ones are gone, but others still name them.
+        // The files of the offline threads are gone, but the lists of others still name them.
         tree = tree.thread(id, if id < 5 { "3" } else { "7" }, &id.to_string());
         tree = tree.cache(id, 3, "8M", if id < 5 { "0-4" } else { "5-9" });
     }
@@ -301,7 +301,7 @@ fn a_tree_without_hardware_threads_is_an_error() {
     );
 }
 
-/// Eight cores, and a process in the group of the line.
+/// Eight cores, and a process in the control group of the line.
 fn grouped(line: &str) -> Tree {
     Tree::new().cpu("online", "0-7").with("proc/self/cgroup", line)
 }
@@ -323,7 +323,7 @@ fn the_tightest_quota_on_the_way_to_the_group_counts() {
 #[test]
 fn the_first_generation_of_control_groups_has_quotas_too() {
     let both = "3:cpu,cpuacct:/docker/abc\n2:memory:/m\n0::/";
-    // A container sees its own group at the mount point, under whatever name the host has for it.
+    // A container sees its own group at the mount point, whatever its name on the host.
     let tree = grouped(both)
         .with("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "400000")
         .with("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000");

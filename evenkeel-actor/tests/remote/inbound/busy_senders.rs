@@ -1,4 +1,4 @@
-//! Senders that send as fast as they may, to an actor that takes nothing yet.
+//! Senders that send as fast as possible, to an actor that does not take messages yet.
 
 use super::ends;
 use crate::world::{Message, World, id};
@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A message of some length.
+/// A message of variable length.
 #[derive(Serialize, Deserialize)]
 struct Load(String);
 
-/// Handles nothing before it may.
+/// Handles nothing until it may.
 struct Slow {
     may: Arc<AtomicBool>,
     handled: Arc<AtomicU64>,
@@ -31,15 +31,16 @@ impl Actor for Slow {
     }
 }
 
-/// Messages of a kibibyte that may have been sent before the senders are told to hold. That is a
-/// third of what a peer parks before it shuts the node out, and many times what a turn sends.
+/// The most messages of a kibibyte that may be sent before the senders are told to hold. It is a
+/// third of what a node parks of a peer before it shuts the peer out, and many times what a turn
+/// sends.
 const MOST: u64 = 80_000;
 
-/// The host that sends for them also reads: that they are to hold, and what answers others.
+/// The host that sends for them also reads: the order to hold, and answers to others.
 #[test]
 fn senders_in_a_loop_are_held_and_others_are_answered_with_one_worker() {
     ends(|| {
-        // The network is never full, so that a host sends in each turn what has been handed over.
+        // The network is never full, so in each turn a host sends all that was handed over.
         let faults = Faults { under_way: 1 << 20, ..Faults::default() };
         let world = World::new(2, 1, faults);
         let (may, handled) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());

@@ -1,4 +1,4 @@
-//! Collective sends where there is little room.
+//! Collective sends with little room.
 
 use super::ends;
 use crate::world::{Message, World, id};
@@ -108,8 +108,8 @@ fn casts_to_a_full_mailbox_do_not_pile_up_without_a_bound() {
         world.on(0, async |node| {
             let stuck = node.locate::<Counted>(id(1), "stuck").await.unwrap();
             let message = std::mem::ManuallyDrop::new(Counted(0));
-            // One call, one frame: a list that names one actor often. What the frame holds once is
-            // read as often.
+            // One call, one frame: a list that names one actor repeatedly. The frame holds the
+            // value once, and the node reads it as often.
             let all = vec![stuck; 5_000];
             for _ in 0..10 {
                 node.cast(&all, &message).await.unwrap();

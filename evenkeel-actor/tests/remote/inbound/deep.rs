@@ -1,4 +1,4 @@
-//! Values that contain themselves, of a peer.
+//! Recursive values from a peer.
 
 use super::{ends, with_peer};
 use crate::world::id;
@@ -23,7 +23,7 @@ impl Actor for Trees {
     }
 }
 
-/// One frame of four megabytes, within the bound on frames.
+/// One frame of four megabytes, within the limit of frames.
 #[test]
 fn a_deep_value_does_not_end_the_process() {
     ends(|| {

@@ -1,4 +1,4 @@
-//! Full mailboxes: who waits for them, and who does not.
+//! Full mailboxes: which senders wait for them, and which do not.
 
 use super::{ends, with_peer};
 use crate::world::{Message, Sum, World, id, runtime};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// For each message asks another actor.
+/// Asks another actor for each message.
 struct Asks(ActorRef<Message>);
 
 #[derive(Serialize, Deserialize)]
@@ -36,7 +36,7 @@ impl Actor for Asks {
     }
 }
 
-/// No cycle of full mailboxes: the actor that is asked has nothing else to do. In one process this
+/// There is no cycle of full mailboxes: the asked actor has no other work. In one process this
 /// ends.
 #[test]
 fn an_actor_with_a_full_mailbox_gets_the_answer_to_its_question() {
@@ -75,8 +75,7 @@ impl Actor for Stuck {
     }
 }
 
-/// A world in which node 1 has an actor that is stuck, with room for one message, under the name
-/// `stuck`.
+/// A world in which node 1 has a stuck actor with room for one message, named `stuck`.
 fn stuck(nodes: u32) -> World {
     let world = World::new(nodes, 2, Faults::default());
     let (runtime, node) = &world.nodes[1];
@@ -164,7 +163,7 @@ fn a_stuck_actor_holds_its_senders_and_nobody_else() {
         world.on(0, async |node| {
             let stuck = node.locate::<Message>(id(1), "stuck").await.unwrap();
             let to = stuck.clone();
-            // More than is ever on the way: it has to wait.
+            // More than is ever under way, so it has to wait.
             let sent = Arc::new(AtomicU64::new(0));
             let counted = Arc::clone(&sent);
             let over = Arc::<AtomicBool>::default();
@@ -176,13 +175,13 @@ fn a_stuck_actor_holds_its_senders_and_nobody_else() {
                 }
             });
             let sum = node.spawn_on::<Message, _>(id(1), "sum", &1_u64).await.unwrap();
-            // Once it is told to hold it is so for good, as nothing is taken.
+            // Once told to hold, the sender holds for good, because nothing is taken.
             while !matches!(stuck.try_send(Message::Add(1)), Err(SendError::Full(_))) {
                 assert_eq!(sum.ask(Message::Get).await, Ok(1));
             }
             sum.send(Message::Add(1)).await.unwrap();
             assert_eq!(sum.ask(Message::Get).await, Ok(2));
-            // What waits becomes dead letters, and those that were held go on.
+            // Waiting messages become dead letters, and held senders go on.
             let before = sent.load(Ordering::SeqCst);
             stuck.kill();
             stuck.stopped().await;
@@ -197,14 +196,14 @@ fn a_stuck_actor_holds_its_senders_and_nobody_else() {
 
 #[derive(Serialize, Deserialize)]
 enum Load {
-    /// So many bytes.
+    /// A text of some length.
     Bytes(String),
     /// Asks the other actor.
     Ask(ActorRef<Errand>),
     Done(ReplyTo<()>),
 }
 
-/// Handles nothing before it may.
+/// Handles nothing until it may.
 struct Loaded(Arc<AtomicBool>);
 
 impl Actor for Loaded {
@@ -226,7 +225,7 @@ impl Actor for Loaded {
 #[derive(Serialize, Deserialize)]
 struct Errand(ReplyTo<()>);
 
-/// Sends something to an actor of the node that asks before it answers.
+/// Sends a message to an actor of the asking node before it answers.
 struct Runs(ActorRef<Message>);
 
 impl Actor for Runs {
@@ -276,7 +275,7 @@ fn an_actor_of_a_node_where_much_waits_gets_an_answer_that_waits_for_another_act
     });
 }
 
-/// Handles nothing before it may.
+/// Handles nothing until it may.
 struct Waits {
     may: Arc<AtomicBool>,
     handled: Arc<AtomicU64>,
@@ -311,7 +310,7 @@ fn what_waits_is_handled_before_an_order_to_stop_that_came_later() {
                 waits.send(Message::Add(n)).await.unwrap();
             }
             waits.stop();
-            // What comes after it shows that the order has come.
+            // An answer to a later message shows that the order has arrived.
             until_waits(other, 40);
             let sum = node.spawn_on::<Message, _>(id(1), "sum", &1_u64).await.unwrap();
             sum.ask(Message::Get).await.unwrap();
@@ -351,7 +350,7 @@ fn what_waits_is_handled_though_its_node_leaves() {
     });
 }
 
-/// Always says that it sends, and so is polled whatever waits to be read.
+/// Always reports that it sends, so the host polls it whatever waits to be read.
 struct Sends(bool);
 
 impl Alter<InProcess> for Sends {

@@ -1,4 +1,4 @@
-//! What comes from other nodes: full mailboxes, long frames, bytes of a peer.
+//! Input from other nodes: full mailboxes, long frames, raw bytes.
 
 mod busy_senders;
 mod casts;
@@ -16,7 +16,7 @@ use evenkeel_actor::remote::Node;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Runs a body that must come to an end; a hang is told as such, far beyond what it may take.
+/// Runs a body that must end; reports a hang after far longer than the body may take.
 fn ends(body: impl FnOnce() + Send + 'static) {
     let (over, told) = channel();
     let body = std::thread::spawn(move || {
@@ -30,8 +30,8 @@ fn ends(body: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// A node, and a peer driven by hand that has said who it is; the node's name of its first actor is
-/// `0.0`.
+/// A node, and a peer driven by hand that has introduced itself; the node's name of its first actor
+/// is `0.0`.
 fn with_peer(test: impl FnOnce(&evenkeel::Runtime, &Node, &mut InProcess)) {
     let (_control, mut all) = network(2, Faults::default());
     let (mut peer, end) = (all.pop().unwrap(), all.pop().unwrap());

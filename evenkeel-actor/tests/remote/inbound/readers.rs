@@ -1,4 +1,4 @@
-//! Those who read what comes: they get on whatever it is, and give way.
+//! Readers of frames: they make progress with all input, and yield.
 
 use super::{ends, with_peer};
 use crate::world::{Message, Sum, World, id, runtime};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A reader reads for its budget of 20 microseconds, then gives way; it has to over several frames
+/// A reader reads for its budget of 20 microseconds, then yields; it must do so over several frames
 /// as well as in one.
 #[test]
 fn a_reader_gives_way_between_frames() {
@@ -34,10 +34,10 @@ fn a_reader_gives_way_between_frames() {
             other.ready().await.unwrap();
             other.locate::<Message>(id(0), "gone").await.unwrap()
         });
-        // Nobody waits for room in a mailbox.
+        // No sender waits for room in a mailbox.
         local.stop();
         mine.block_on(local.stopped());
-        // Keeps the only worker while frames pile up, then gives way.
+        // Keeps the only worker while frames accumulate, then yields.
         let go = Arc::new(AtomicBool::new(false));
         let gone_on = Arc::clone(&go);
         let counted = node.clone();
@@ -64,14 +64,13 @@ fn a_reader_gives_way_between_frames() {
         }
         go.store(true, Ordering::SeqCst);
         let (before, after) = evenkeel::block_on(holds).unwrap();
-        // Frames of one message: whether the time is over is looked at inside of frames alone, at
-        // each 32nd message.
+        // Frames of one message: a reader checks the time only inside frames, at each 32nd message.
         assert!(after > 0, "all of {before} frames in one turn");
     });
 }
 
-/// A reader that gives way finds its place again: if it began the frame anew, the cost would grow
-/// with the square of the frame's messages.
+/// A reader that yields resumes at its place: if it began the frame anew, the cost would grow with
+/// the square of the frame's messages.
 #[test]
 fn a_long_frame_of_short_messages_is_read_in_time() {
     ends(|| {
@@ -99,7 +98,7 @@ enum Delicate {
     Stop,
 }
 
-/// Panics as it is dropped where it was read.
+/// Panics in its drop on the node that has read it.
 struct Fragile(bool);
 
 impl Serialize for Fragile {
@@ -134,7 +133,8 @@ impl Actor for Keeper {
     }
 }
 
-/// In one process such a panic is contained where a mailbox is emptied; `workers` says who reads.
+/// In one process such a panic is caught where a mailbox is emptied; `workers` determines the
+/// reader.
 fn a_message_panics_as_it_is_dropped(workers: usize) {
     ends(move || {
         let world = World::new(2, workers, Faults::default());

@@ -1,4 +1,4 @@
-//! Who sends by a node from elsewhere, and while something is written.
+//! Senders outside the node's runtime, and sends during serialisation.
 
 use super::ends;
 use crate::world::{Message, World, id, runtime};
@@ -31,8 +31,8 @@ impl Actor for Ordered {
 
 const CASTS: u64 = 20_000;
 
-/// What one task sends from a runtime with several workers by a node that was started on another,
-/// with one.
+/// One task of a runtime with several workers sends through a node that was started on another,
+/// with one worker.
 #[test]
 fn order_is_kept_for_senders_of_another_runtime() {
     ends(|| {
@@ -78,15 +78,15 @@ fn order_is_kept_for_senders_of_another_runtime() {
     });
 }
 
-/// Sends as it is written, as a logger does that is an actor of another node.
+/// Sends during its own serialisation, like a logger that is an actor of another node.
 #[derive(Deserialize)]
 struct Talks(#[serde(skip)] Option<ActorRef<Message>>);
 
 impl Serialize for Talks {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let Some(to) = &self.0 {
-            // The way to the node is taken by the message that is written, so another is refused;
-            // an order follows it.
+            // The message being written occupies the way to the node, so another is refused; an
+            // order follows it.
             assert!(matches!(to.try_send(Message::Add(1)), Err(SendError::Unwritable(_))));
             to.stop();
         }

@@ -6,23 +6,23 @@ use suite::named;
 named! {
     /// An experiment.
     pub(crate) enum Bench as "experiment" {
-        /// One ping in flight for each actor, to a random one of all.
+        /// Each actor has one ping in flight, to a random actor.
         LatencyProbe = "latency_probe": "actors with a ping in flight each, to a random one of all",
         /// Pairs with many pings in flight.
         Pingpong = "pingpong": "pairs of actors with many pings in flight",
         /// Many producers and one consumer.
         Fanin = "fanin": "many actors send to one, in order, as fast as it lets them",
-        /// Spawn, one message, stop.
+        /// Each actor is spawned, handles one message, and stops.
         Spawn = "actor_spawn": "actors that are spawned, handle one message and stop",
         /// Resident memory of idle actors.
         Memory = "actor_memory": "resident memory per idle actor, its reference included",
-        /// One ping in flight for each of 120.
+        /// Each of 120 actors has one ping in flight.
         Big = "savina_big": "120 actors with one ping in flight each, to a random one of all",
-        /// A token in a ring of a hundred.
+        /// A token in a ring of a hundred actors.
         Threadring = "savina_threadring": "a token that goes round a ring of 100 actors",
-        /// Increments from one to another.
+        /// Increments from one actor to another.
         Count = "savina_count": "increments from one actor to another",
-        /// Actors of one message.
+        /// Actors that handle one message each.
         Fjcreate = "savina_fjcreate": "actors that are spawned, sent a message and end, one by one",
         /// Meetings of a hundred creatures.
         Chameneos = "savina_chameneos": "100 creatures that meet in pairs at a mall",
@@ -38,13 +38,13 @@ named! {
 named! {
     /// One way of running an experiment.
     pub(crate) enum Variant as "variant" {
-        /// The only one.
+        /// The experiment has only one.
         Only = "-",
         /// All actors are alive before the first message is sent.
         Alive = "alive",
-        /// A thousand at a time.
+        /// A thousand actors at a time.
         Waves = "waves",
-        /// Actors that were never sent a message.
+        /// Actors without any message.
         Idle = "idle",
         /// Actors that have handled one message.
         Used = "used",
@@ -52,7 +52,7 @@ named! {
 }
 
 impl Bench {
-    /// The program of the Savina suite that it is, if it is one.
+    /// The program of the Savina suite, if the experiment is one.
     pub(crate) fn program(self) -> Option<Program> {
         Some(match self {
             Bench::LatencyProbe | Bench::Pingpong | Bench::Fanin => return None,

@@ -1,10 +1,10 @@
-//! Thorium's counters of latency_probe: `PERFORMANCE_COUNTER name = value unit`, a line each; what
-//! is counted has no unit.
+//! Thorium's counters of latency_probe: `PERFORMANCE_COUNTER name = value unit`, one per line;
+//! numbers have no unit.
 //!
-//! Names and definitions are those of Thorium at the time of the post on it, which counts pings
-//! alone: `worker-latency` is the inverse of a worker's throughput, not a time that anybody has
-//! waited. The lines whose names end in `with-replies` count the replies as well, and those of
-//! `round-trip` are what actors have really waited.
+//! Names and definitions are Thorium's at the time of the post on it, which counts pings alone:
+//! `worker-latency` is the inverse of a worker's throughput, and no actor has waited that time.
+//! Lines with names ending in `with-replies` also count the replies, and the `round-trip` lines are
+//! the times that actors have waited.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use suite::words::count;
 /// The unit of throughputs.
 const RATE: &str = "messages / s";
 
-/// A run, as the counters see it.
+/// A run in terms of the counters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Counters {
     /// Processes.
@@ -34,14 +34,14 @@ struct Counters {
     pub(crate) trips: Option<Quantiles>,
 }
 
-/// What is divided by the time: the pings, or all messages.
+/// The dividend of the rates: the pings, or all messages.
 struct Rates {
     ending: &'static str,
     messages: u64,
 }
 
 impl Counters {
-    /// The counters of a run of latency_probe; `None` if it does not tell what they count.
+    /// The counters of a run of latency_probe; `None` if the record lacks a number that they need.
     fn of(record: &Record) -> Option<Counters> {
         let setting = |name| record.case.settings.number(name);
         let figure = |name| record.figures.number(name);
@@ -99,7 +99,7 @@ impl fmt::Display for Counters {
         line(f, "elapsed-time", format_args!("{seconds:.9} s"))?;
         self.rates(f, &Rates { ending: "", messages: pings })?;
         line(f, "ping-message-count", pings)?;
-        // Each ping is answered once: the run has checked it.
+        // Each ping has one reply: the run has checked it.
         line(f, "pong-message-count", pings)?;
         line(f, "message-count-with-replies", 2 * pings)?;
         self.rates(f, &Rates { ending: "-with-replies", messages: 2 * pings })?;

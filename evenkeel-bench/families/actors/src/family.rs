@@ -1,4 +1,4 @@
-//! Actors, as the suite knows them.
+//! The family of experiments on actors.
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,7 +22,7 @@ use suite::quantity::{Better, Drawn, Quantity, Read};
 use suite::rows::Row;
 use suite::words;
 
-/// The family of the experiments, with its programs in other languages.
+/// The family, with its programs in other languages.
 #[derive(Default)]
 pub(crate) struct Actors(OnceLock<Vec<Arc<Built>>>);
 
@@ -39,7 +39,7 @@ const MESSAGES: [Quantity; 1] = [MESSAGE];
 
 const LIVES: [Quantity; 1] = [LIFE];
 
-/// Of the round trips the rare ones are compared; the others are shown.
+/// Rows compare the rare round trips, and show the others.
 const TRIPS: [Quantity; 4] = [
     MESSAGE,
     trip("round trip p50, µs", "trip_us_p50", 0.5),
@@ -72,20 +72,20 @@ impl Family for Actors {
     const NAME: &'static str = "actors";
     const TITLE: &'static str = "Actors";
     const ABOUT: &'static str = "\
-        By the clock on the wall, whatever the number of workers; messages are counted with their \
-        replies, and every run has checked its own counts. latency_probe is Thorium's: a hundred \
-        actors for each worker, each with one ping in flight to a random one of all; its round \
-        trips are those of a run of its own, in which one ping of 64 is timed. In pingpong a \
-        thousand pings of each pair are under way. In fanin mailboxes hold senders back, or \
-        senders wait for leave where mailboxes have no bound. In actor_spawn, alive has all actors \
-        before the first message, waves a thousand at a time. In actor_memory idle actors were \
-        never sent a message, used ones have handled one; the reference that is kept of each is \
-        part of it, and heavy systems have fewer actors. The programs of Savina follow the rules \
+        In wall-clock time, for any number of workers. Messages include replies, and every run \
+        has checked its own counts. latency_probe is Thorium's: a hundred actors for each \
+        worker, each with one ping in flight to a random actor. Its round trips come from a run \
+        of their own, in which one ping of 64 is timed. In pingpong a thousand pings of each \
+        pair are in flight. In fanin mailboxes apply back-pressure, or senders wait for credit \
+        where mailboxes are unbounded. In actor_spawn, alive has all actors before the first \
+        message, waves a thousand at a time. In actor_memory idle actors have never received a \
+        message, and used ones have handled one. The memory includes the reference to each \
+        actor, and heavy systems have fewer actors. The programs of Savina follow the rules \
         published by Imam and Sarkar (AGERE 2014), and each checks its own result: counts, \
         balances, items, meals. Their time is that of a whole iteration, from the first spawn to \
-        the end of the last actor, by the number of messages that the rules prescribe; requests in \
-        vain of philosophers are not counted, and nearly all of the time of bndbuffer is in making \
-        and consuming items. A quick session leaves out the systems of other languages.";
+        the end of the last actor, divided by the number of messages that the rules prescribe. \
+        Refused requests of philosophers do not count, and nearly all of the time of bndbuffer \
+        is in making and consuming items. A quick session omits the systems of other languages.";
 
     type Peer = Peer;
     type Options = Sizes;
@@ -140,7 +140,7 @@ impl Family for Actors {
                 let all = processor_counts(cores).into_iter();
                 for workers in all.filter(|&workers| bench != Bench::Memory || workers == 1) {
                     let spec = Spec::new(bench, variant, workers, &sizes(effort, bench, workers));
-                    // The programs are built and warmed up for longer than a quick session takes.
+                    // Building and warming the programs up takes longer than a quick session.
                     specs.push(Spec { everywhere: effort != Effort::Quick, ..spec });
                 }
             }
@@ -178,12 +178,13 @@ impl Family for Actors {
             note!("building the peers on {}", words::and(&names));
         }
         let built = Built::all(&names)?;
-        // Nobody builds twice.
+        // The suite builds only once.
         _ = self.0.set(built.into_iter().map(Arc::new).collect());
         Ok(())
     }
 
-    /// One in this process has run once then, if there is anything to warm up.
+    /// Makes a system ready. In this process that includes a warm-up run, if there is anything to
+    /// warm up.
     fn ready(&self, spec: &Spec, peer: Peer) -> anyhow::Result<Ready> {
         let spec = spec.of(peer, spec.seed);
         let Some(name) = peer.foreign() else {
@@ -206,7 +207,7 @@ impl Family for Actors {
             run::once(peer, ready, &spec)?;
         let figures = Fields::new().with("seconds", seconds);
         if spec.bench == Bench::Memory {
-            // A system is weighed by each of its actors, however many they are.
+            // The figure is per actor, so systems with different numbers of actors compare.
             let figures = figures
                 .with("actors", spec.actors() as f64)
                 .with("messages", spec.messages() as f64)
@@ -255,7 +256,7 @@ fn settings(bench: Bench) -> &'static [&'static str] {
     }
 }
 
-/// What an experiment can be told.
+/// The options of an experiment.
 fn options(bench: Bench) -> &'static [&'static str] {
     match bench {
         Bench::LatencyProbe => &["procs", "actors_per_worker", "pings"],
@@ -288,7 +289,7 @@ fn sizes(effort: Effort, bench: Bench, workers: usize) -> Sizes {
         Effort::Full => program.rounds(),
     });
     Sizes {
-        // As many messages of a pair as the hundred actors of a worker of latency_probe send.
+        // A pair sends as many messages as the hundred actors of a worker of latency_probe.
         pings: Some(if bench == Bench::Pingpong { pings * 100 } else { pings }),
         messages: Some(messages / (8 * workers as u32)),
         actors: Some(actors),

@@ -1,8 +1,8 @@
 //! Actor systems in other languages: programs of their own, built when their toolchain is found.
 //!
-//! A program runs for as long as its cell of the table is measured. It is sent a line of flags,
-//! runs once, checks its own result and answers with one JSON line. What a compiler at run time
-//! needs to warm up, the program does before its first answer to new flags.
+//! A program runs for as long as its cell of the table is measured. It receives a line of flags,
+//! runs once, checks its own result and answers with one JSON line. If a compiler at run time needs
+//! a warm-up, the program warms up before its first answer to new flags.
 
 mod caf;
 mod erlang;
@@ -38,7 +38,7 @@ named! {
 }
 
 impl Name {
-    /// The version of what it is built with, if that is there.
+    /// The version of its toolchain or library, if installed.
     fn version(self, places: &Places) -> Option<String> {
         match self {
             Name::Pekko => pekko::version(places),
@@ -48,8 +48,8 @@ impl Name {
         }
     }
 
-    /// One line that installs what it needs, with what is wrong with what is there; `None` if it
-    /// can be built here. Takes a second or so.
+    /// Returns one line that installs the missing parts, with what is wrong with the installed
+    /// ones; `None` if the program can be built here. Takes about a second.
     fn missing(self, places: &Places) -> anyhow::Result<Option<String>> {
         match self {
             Name::Pekko => pekko::missing(places),
@@ -60,8 +60,8 @@ impl Name {
     }
 }
 
-/// Looks for these at the same time: for each the version of what it is built with, or one line
-/// that installs it.
+/// Looks for these systems in parallel: returns for each the version that would build it, or one
+/// line that installs it.
 pub(crate) fn look(names: &[Name]) -> anyhow::Result<Vec<Result<Option<String>, String>>> {
     let places = Places::here();
     let found = together(names, |name| {
@@ -79,7 +79,7 @@ fn together<T: Send>(names: &[Name], each: impl Fn(Name) -> T + Sync) -> Vec<T> 
     })
 }
 
-/// One run, as it is asked for. Each benchmark reads what it has.
+/// A request for one run. Each benchmark reads its own fields.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     /// `latency_probe`, `pingpong`, `fanin`, `actor_spawn` or `actor_memory`.
@@ -107,11 +107,11 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// The line that asks for it.
+    /// The request as a line.
     fn line(&self) -> String {
         let Request { bench, workers, actors_per_worker, pings, pairs, .. } = self;
         let Request { repeats, in_flight, producers, messages, actors, .. } = self;
-        // What another benchmark reads is as by default: 0 is out of its bounds.
+        // Another benchmark's settings stay at their defaults: 0 is out of their bounds.
         let numbers = match *bench {
             "latency_probe" => format!("--actors-per-worker {actors_per_worker} --pings {pings}"),
             "pingpong" => format!("--pairs {pairs} --repeats {repeats} --in-flight {in_flight}"),
@@ -123,14 +123,14 @@ impl Request {
     }
 }
 
-/// What a run measured that passed its own check.
+/// The measurements of a run that passed its own check.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Answer {
     /// Name of the actor system.
     pub(crate) runtime: String,
     /// Name of the benchmark.
     pub(crate) bench: String,
-    /// Workers that it had.
+    /// Workers of the run.
     pub(crate) workers: usize,
     /// Actors in all.
     pub(crate) actors: usize,
@@ -169,16 +169,16 @@ pub(crate) struct Built {
     program: Program,
 }
 
-/// A folder with a program, and what starts it: itself, or a virtual machine, with its major
-/// version where that matters.
+/// A folder with a program, and its launcher: the program itself or a virtual machine, with its
+/// major version where that matters.
 struct Program {
     workshop: Workshop,
     tool: PathBuf,
     major: u32,
 }
 
-/// What a process is for. A runtime that grows its heap takes as much as it may when it is to be
-/// fast, and no more than it needs when that is what is measured.
+/// The purpose of a process. A runtime that grows its heap takes as much as it can for speed, and
+/// no more than it needs when memory is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     Speed,
@@ -186,7 +186,7 @@ enum Purpose {
 }
 
 impl Built {
-    /// Builds the programs of these systems, all at the same time.
+    /// Builds the programs of these systems in parallel.
     pub(crate) fn all(names: &[Name]) -> anyhow::Result<Vec<Built>> {
         together(names, Built::new).into_iter().collect()
     }
@@ -211,15 +211,15 @@ impl Built {
         let mut command = match self.name {
             Name::Pekko => pekko::command(&self.program, workers, purpose)?,
             Name::Erlang => erlang::command(&self.program, workers),
-            // They set their threads by themselves.
+            // These programs set their threads themselves.
             Name::Caf | Name::Go => Command::new(&self.program.tool),
         };
         command.args(["--workers", &workers.to_string(), "--reps", "0"]);
         Ok(command)
     }
 
-    /// Starts the program for all runs of a cell but those of `actor_memory`. Its cores are those
-    /// of the calling thread.
+    /// Starts the program for all runs of a cell except those of `actor_memory`. It runs on the
+    /// cores of the calling thread.
     pub(crate) fn start(&self, workers: usize) -> anyhow::Result<Peer> {
         self.serve(workers, Purpose::Speed)
     }
@@ -230,8 +230,8 @@ impl Built {
         Ok(Peer { name: self.name, served })
     }
 
-    /// Runs `actor_memory` once, in a process of its own: what an earlier run left there would
-    /// count as free. `None` if it takes longer than `patience`.
+    /// Runs `actor_memory` once, in a process of its own: memory left by an earlier run would count
+    /// as free. `None` if the run takes longer than `patience`.
     pub(crate) fn memory(
         &self,
         request: &Request,
@@ -241,24 +241,24 @@ impl Built {
     }
 }
 
-/// How long a program is left alone after its answer: idle schedulers look for work for some
-/// milliseconds before they sleep, and would take them from whoever is next. An estimate.
+/// How long a program rests after its answer: idle schedulers look for work for some milliseconds
+/// before they sleep, and would take that time from the next run. An estimate.
 const QUIET: Duration = Duration::from_millis(20);
 
-/// A running program. It ends when this is dropped.
+/// A running program. It ends when this value is dropped.
 pub(crate) struct Peer {
     name: Name,
     served: Served,
 }
 
 impl Peer {
-    /// The process, whose time is spent for this one.
+    /// The process identifier, so that its time counts for this peer.
     pub(crate) fn id(&self) -> u32 {
         self.served.id()
     }
 
-    /// Runs once, after the warm-up if it is the first time with these flags. `None` if that takes
-    /// longer than `patience`; the program is of no use then.
+    /// Runs once, after a warm-up if these flags are new. `None` if the run takes longer than
+    /// `patience`; the program is useless from then on.
     pub(crate) fn once(
         &mut self,
         request: &Request,

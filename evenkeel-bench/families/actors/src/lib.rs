@@ -1,14 +1,13 @@
-//! Actors: five experiments on this project's actors and on those of others.
+//! Actors: five experiments on this project's actors and on other systems.
 //!
-//! The rules are those of the published ones: `latency_probe` is Thorium's (as in the post on it),
-//! pingpong is Akka's `TellThroughput`, fan-in, spawn and idle memory are what every actor system
-//! is asked for. Messages count with their replies. An experiment is written once ([`workload`])
-//! for every [`System`](system::System) in this process, and each run checks its own result by
-//! counts. [`counters`] gives Thorium's counters. Beside them stand eight programs of the
-//! [Savina](savina) suite, which are run in the same way. [`family`] is what the suite knows of all
-//! of them.
+//! The rules are published ones: `latency_probe` is Thorium's (as in the post on it), pingpong is
+//! Akka's `TellThroughput`; fan-in, spawn and idle memory are common measures of actor systems.
+//! Messages include replies. An experiment is written once ([`workload`]) for every
+//! [`System`](system::System) in this process, and each run checks its own result by counts.
+//! [`counters`] prints Thorium's counters. Eight programs of the [Savina](savina) suite run in the
+//! same way. [`family`] presents all of them to the suite.
 
-// Its documentation is for those who read its source.
+// The documentation is for readers of the source.
 #![allow(rustdoc::private_intra_doc_links)]
 // `say!` and `note!` end quietly where these panic.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
@@ -31,5 +30,5 @@ mod tests;
 
 use suite::entry::Entry;
 
-/// What the registry of families holds of this one.
+/// This family's entry in the registry.
 pub const ENTRY: Entry = Entry::of::<family::Actors>();

@@ -1,9 +1,9 @@
 //! actor_memory: resident bytes per idle actor.
 //!
-//! The actors are spawned in a fresh process of this binary, whose heap holds nothing that they
-//! could reuse. What its resident set grows by is divided by their number: task, mailbox, state,
-//! the reference that is kept in a vector, and the allocator's share all count. At the end each is
-//! sent a message to stop, and all must.
+//! A fresh process of this binary spawns the actors, and its heap holds nothing that they could
+//! reuse. The growth of its resident set, divided by their number, is the figure: task, mailbox,
+//! state, the reference in a vector, and the allocator's share all count. At the end each actor
+//! receives a message to stop, and all must stop.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -30,11 +30,11 @@ use suite::output::say;
 /// The hidden command with which this binary calls itself.
 pub const COMMAND: &str = "actor-memory-probe";
 
-/// How often the resident set is looked at before it is said that it does not come to rest. An
+/// How often the probe reads the resident set before it reports that the set does not settle. An
 /// estimate.
 const LOOKS: usize = 100;
 
-/// What the fresh process is told.
+/// The arguments of the fresh process.
 #[derive(Debug, Args)]
 pub struct ProbeArgs {
     #[arg(long)]
@@ -47,7 +47,7 @@ pub struct ProbeArgs {
     used: bool,
 }
 
-/// What the fresh process prints.
+/// The output of the fresh process.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Footprint {
     /// Growth of the resident set per actor.
@@ -86,19 +86,19 @@ pub fn probe(args: &ProbeArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the actors share.
+/// State that the actors share.
 struct Shared {
     handled: Finish,
     stopped: Finish,
 }
 
-/// What is sent.
+/// A message to an idler.
 enum Message {
     Work,
     Stop,
 }
 
-/// An actor that mostly waits.
+/// An actor that only waits for messages.
 struct Idler(Arc<Shared>);
 
 impl Actor for Idler {
@@ -145,19 +145,19 @@ async fn measure<S: System>(
         shared.handled.wait().await;
     }
     let after = settled(actors).await?;
-    // Each actor holds the counters, so one that has gone shows.
+    // Each actor holds the counters, so a missing actor shows in the count.
     ensure!(Arc::strong_count(&shared) == actors + 1, "an actor stopped before it was told");
     references.iter().for_each(|actor| S::post(actor, Message::Stop));
     shared.stopped.wait().await;
     Ok(Footprint { bytes_per_actor: after.saturating_sub(before) as f64 / actors as f64 })
 }
 
-/// The resident set once it has stopped growing: then every actor has run and waits.
+/// Returns the resident set when it has stopped growing: then every actor has run and waits.
 async fn settled(actors: usize) -> anyhow::Result<u64> {
     let mut last = resident_bytes()?;
     for _ in 0..LOOKS {
-        // On a runtime of one thread nobody else runs until this task yields; each yield lets at
-        // least one other run.
+        // On a runtime of one thread, no other task runs until this one yields; each yield lets at
+        // least one run.
         for _ in 0..actors {
             yield_now().await;
         }
@@ -167,10 +167,10 @@ async fn settled(actors: usize) -> anyhow::Result<u64> {
         }
         last = now;
     }
-    bail!("the resident set does not come to rest")
+    bail!("the resident set does not settle")
 }
 
-/// Goes to the back of the ready queue, on whatever runtime.
+/// Goes to the back of the ready queue, on any runtime.
 async fn yield_now() {
     let mut yielded = false;
     poll_fn(|context| {

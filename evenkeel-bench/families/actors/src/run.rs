@@ -20,18 +20,17 @@ use super::workload;
 use suite::kit::fault::Fault;
 use suite::kit::patience::patiently;
 
-/// A system that is about to run a case.
+/// A system that is ready to run a case.
 pub(crate) enum Ready {
     /// In this process.
     Here,
-    /// In one that answers requests, until the case is done.
+    /// In a process that answers requests until the case is done.
     Serving(foreign::Peer),
-    /// In a new one for each run, as actor_memory wants it.
+    /// In a new process for each run, for actor_memory.
     Afresh(Arc<Built>),
 }
 
-/// How long a run may take: minutes more than any of them does. A message that is lost is found out
-/// by it.
+/// The longest time of a run, minutes above any run's: it detects a lost message.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Runs a case once.
@@ -43,7 +42,8 @@ pub(super) fn once(peer: Peer, ready: &mut Ready, spec: &Spec) -> anyhow::Result
             if spec.bench != Bench::LatencyProbe {
                 return Ok(outcome);
             }
-            // Round trips have a run of their own, so that the clock is no part of this one.
+            // Round trips have a run of their own, so that reading the clock is no part of this
+            // one.
             let trips = here(peer, &spec.twin(), true)?.trips;
             let trips = trips.filter(|trips| trips.count() > 0);
             let trips = trips.context("no round trip was timed")?;
@@ -54,7 +54,7 @@ pub(super) fn once(peer: Peer, ready: &mut Ready, spec: &Spec) -> anyhow::Result
     }
 }
 
-/// Runs a system in this process. latency_probe gives round trips if it is `sampled`.
+/// Runs a system in this process. latency_probe reports round trips if it is `sampled`.
 pub(super) fn here(peer: Peer, spec: &Spec, sampled: bool) -> anyhow::Result<Outcome> {
     let spec = spec.clone();
     if let Some(program) = spec.bench.program() {
@@ -63,7 +63,7 @@ pub(super) fn here(peer: Peer, spec: &Spec, sampled: bool) -> anyhow::Result<Out
             Peer::Actix => workload::run_savina::<Actix>,
             Peer::Tokio => workload::run_savina::<Tokio<false>>,
             Peer::TokioBatch => workload::run_savina::<Tokio<true>>,
-            _ => bail!("{peer} does without the programs of Savina"),
+            _ => bail!("{peer} does not run the programs of Savina"),
         };
         return patiently(PATIENCE, move || run(&spec, program));
     }
@@ -79,7 +79,7 @@ pub(super) fn here(peer: Peer, spec: &Spec, sampled: bool) -> anyhow::Result<Out
     patiently(PATIENCE, move || run(&spec, sampled))
 }
 
-/// What a program is asked for.
+/// The request for a case.
 fn request(spec: &Spec) -> Request {
     Request {
         bench: spec.bench.name(),
@@ -96,13 +96,13 @@ fn request(spec: &Spec) -> Request {
     }
 }
 
-/// What a program has measured, if it has done what it was asked for.
+/// The outcome of a program's answer, if it did what was requested.
 fn there(answer: Option<Answer>, spec: &Spec) -> anyhow::Result<Outcome> {
     let late = || format!("it was still running after {PATIENCE:?}: a message was lost");
     let Answer { seconds, messages, mut bytes_per_actor, heap_bytes_per_actor, .. } =
         answer.with_context(late)?;
     if spec.bench == Bench::Memory {
-        ensure!(bytes_per_actor.is_some(), "it could not tell its memory");
+        ensure!(bytes_per_actor.is_some(), "it could not report its memory");
     } else {
         let due = spec.messages();
         ensure!(messages == due, "it has counted {messages} messages, not {due}");

@@ -1,4 +1,4 @@
-//! What a run is asked for, and what it gives.
+//! The settings of a run, and its outcome.
 
 use clap::value_parser;
 
@@ -6,12 +6,12 @@ use super::bench::{Bench, Variant};
 use super::peer::Peer;
 use suite::kit::latency::Latencies;
 
-/// One run, as it is asked for. Each experiment reads what it has.
+/// The settings of one run. Each experiment reads its own fields.
 #[derive(Clone, Debug)]
 pub(crate) struct Spec {
-    /// What to run.
+    /// The experiment.
     pub(crate) bench: Bench,
-    /// Which way.
+    /// Its variant.
     pub(crate) variant: Variant,
     /// Workers: threads or schedulers that run actors.
     pub(crate) workers: usize,
@@ -27,14 +27,14 @@ pub(crate) struct Spec {
     pub(crate) producers: usize,
     /// fanin: messages of each.
     pub(crate) messages_each: u32,
-    /// actor_spawn and actor_memory: actors in all; those of each [system](Peer::idle_actors) if
-    /// nobody has said how many actor_memory has.
+    /// actor_spawn and actor_memory: actors in all; `None` if each [system](Peer::idle_actors)
+    /// chooses for actor_memory.
     pub(crate) actors: Option<usize>,
     /// Savina: rounds, as [`rounds`](super::savina::Program::rounds) counts them.
     pub(crate) rounds: u32,
-    /// Whether systems in other languages run it as well.
+    /// Whether systems in other languages run it too.
     pub(crate) everywhere: bool,
-    /// Where the random choices begin.
+    /// The seed of the random choices.
     pub(crate) seed: u64,
 }
 
@@ -45,10 +45,11 @@ pub(crate) const WAVE: usize = 1_000;
 const MOST_ACTORS: i64 = 100_000;
 /// The most messages of one actor.
 const MOST_MESSAGES: i64 = 1_000_000_000;
-/// The most actors of actor_spawn and actor_memory: above it a mistyped number exhausts the memory.
+/// The most actors of actor_spawn and actor_memory: beyond it a mistyped number would exhaust the
+/// memory.
 const MOST_SPAWNED: i64 = 100_000_000;
-/// The most pings in flight, and the most rounds of a program of Savina: mailboxes that hold nobody
-/// back have room for as many.
+/// The most pings in flight, and the most rounds of a Savina program: mailboxes without
+/// back-pressure have room for as many.
 const MOST_ROUNDS: i64 = 1_000_000;
 
 /// Sizes that a user may change.
@@ -85,7 +86,8 @@ pub(crate) struct Sizes {
 }
 
 impl Spec {
-    /// The published sizes, or about half a second where none is published, but for what is said.
+    /// The given sizes; the others are the published ones, or take about half a second where none
+    /// is published.
     pub(crate) fn new(bench: Bench, variant: Variant, workers: usize, sizes: &Sizes) -> Spec {
         let count = |said: Option<u32>, usual| said.map_or(usual, |said| said as usize);
         // EVENT_COUNT of the post.
@@ -109,13 +111,13 @@ impl Spec {
         }
     }
 
-    /// What a system runs of it, with random choices from `seed` on.
+    /// What a system runs of it, with random choices from `seed`.
     pub(crate) fn of(&self, peer: Peer, seed: u64) -> Spec {
         let actors = Some(self.actors.unwrap_or(peer.idle_actors()));
         Spec { actors, seed, ..self.clone() }
     }
 
-    /// A tenth of it, to warm up.
+    /// A tenth of the case, to warm up.
     pub(crate) fn warm_up(&self) -> Spec {
         const SHARE: u32 = 10;
         Spec {
@@ -127,12 +129,12 @@ impl Spec {
         }
     }
 
-    /// A quarter of it, in which round trips are timed.
+    /// A quarter of the case, in which round trips are timed.
     pub(crate) fn twin(&self) -> Spec {
         Spec { pings: (self.pings / 4).max(1), ..self.clone() }
     }
 
-    /// Actors that it has.
+    /// The number of actors.
     pub(crate) fn actors(&self) -> usize {
         match self.bench {
             Bench::LatencyProbe => self.workers * self.actors_per_worker,
@@ -145,7 +147,7 @@ impl Spec {
         }
     }
 
-    /// Messages that it sends, replies among them.
+    /// The number of messages, replies included.
     pub(crate) fn messages(&self) -> u64 {
         match (self.bench, self.variant) {
             (Bench::LatencyProbe, _) => 2 * self.actors() as u64 * u64::from(self.pings),
@@ -160,11 +162,11 @@ impl Spec {
     }
 }
 
-/// What a run measured.
+/// The measurements of a run.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// Time from right before the first message until the last actor is done; of actor_memory that
-    /// of the whole run.
+    /// Time from just before the first message until the last actor is done; for actor_memory, of
+    /// the whole run.
     pub(crate) seconds: f64,
     /// latency_probe, sampled runs: round trips.
     pub(crate) trips: Option<Latencies>,

@@ -1,15 +1,15 @@
-//! What an experiment asks of an actor system.
+//! The interface of an actor system to the experiments.
 //!
 //! Every call is static, so that the compiler sees through it into the peer's own code. A handler
-//! is a future that a system polls where it is; where nothing in it waits it is ready at once, and
-//! the compiler makes a plain call of it.
+//! is a future that the system polls in place. If it never waits it is ready at once, and the
+//! compiler makes it a plain call.
 
 use std::future::Future;
 use std::sync::OnceLock;
 
-/// The state of an actor, and what it does.
+/// The state and behaviour of an actor.
 pub(crate) trait Actor: Send + Unpin + 'static {
-    /// What it is sent.
+    /// Its messages.
     type Message: Send + 'static;
 
     /// Handles one message.
@@ -25,43 +25,44 @@ pub(crate) enum Flow {
     Stop,
 }
 
-/// An actor system in this process. Dropping the value stops it.
+/// An actor system in this process. Dropping the value stops the system.
 pub(crate) trait System: Sized + 'static {
-    /// Where a sender that nothing holds back stops until the receiver has answered, so that a
-    /// queue stays in the cache; `None` if [`send`](System::send) waits for room.
+    /// After this number of messages a sender without back-pressure waits for the receiver's
+    /// answer, so that a queue stays in the cache; `None` if [`send`](System::send) waits for room.
     const CREDIT: Option<u32>;
 
-    /// Spawns actors from within.
+    /// Spawns actors from inside the system.
     type Spawner: Clone + Send + Sync + 'static;
-    /// The address of an actor whose mailbox takes whatever comes.
+    /// The address of an actor with a mailbox that accepts every message.
     type Ref<A: Actor>: Clone + Send + Sync + 'static;
-    /// The address of an actor whose mailbox holds senders back, if there are such.
+    /// The address of an actor with back-pressure in its mailbox, if the system has such mailboxes.
     type Bounded<A: Actor>: Clone + Send + Sync + 'static;
 
-    /// Starts it with so many workers.
+    /// Starts the system with `workers` workers.
     fn start(workers: usize) -> anyhow::Result<Self>;
 
-    /// Runs a future on a worker, and waits for it; `None` if it was lost.
+    /// Runs a future on a worker, and waits for it; `None` if the future was lost.
     fn run<T, F>(&self, work: impl FnOnce(Self::Spawner) -> F) -> Option<T>
     where
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static;
 
-    /// Spawns an actor; `place` says on which worker, where actors stay on one.
+    /// Spawns an actor; `place` selects the worker, where actors stay on one.
     fn spawn<A: Actor>(
         spawner: &Self::Spawner,
         place: usize,
         actor: A,
     ) -> impl Future<Output = Self::Ref<A>> + Send;
 
-    /// The same with a mailbox that holds senders back.
+    /// The same with a mailbox that applies back-pressure.
     fn spawn_bounded<A: Actor>(
         spawner: &Self::Spawner,
         place: usize,
         actor: A,
     ) -> impl Future<Output = Self::Bounded<A>> + Send;
 
-    /// Sends a message without waiting. One that nobody takes is lost: the run's counts tell.
+    /// Sends a message without waiting. If the actor does not take it, the message is lost, and the
+    /// run's counts show it.
     fn post<A: Actor>(to: &Self::Ref<A>, message: A::Message);
 
     /// Sends a message as soon as there is room for it.
@@ -71,6 +72,6 @@ pub(crate) trait System: Sized + 'static {
     ) -> impl Future<Output = ()> + Send;
 }
 
-/// The references of all actors of a kind, which are there before the first message. Those who are
-/// sent to are found in it by their place, so that no reference is counted on the way.
+/// The references of all actors of a kind, complete before the first message. A message names its
+/// receiver by the place here, so that no message counts a reference.
 pub(crate) type Table<S, A> = OnceLock<Box<[<S as System>::Ref<A>]>>;

@@ -35,7 +35,7 @@ pub(super) fn run(spec: &Spec, peer: Peer) -> Fields {
     }
 }
 
-/// Each run checks itself; here it is checked what it says.
+/// Each run checks itself; this checks its record.
 #[test]
 fn every_experiment_runs_on_every_system_with_one_and_two_workers() {
     for bench in [Bench::LatencyProbe, Bench::Pingpong, Bench::Fanin, Bench::Spawn] {
@@ -83,7 +83,7 @@ fn a_quick_session_leaves_out_the_systems_of_other_languages() {
     assert_eq!((takes(Effort::Quick), takes(Effort::Usual)), (Has::No, Has::Yes));
 }
 
-/// Tokio, but where senders are to be held back each message is overtaken by the next.
+/// Tokio, but on a mailbox with back-pressure each message is overtaken by the next.
 struct Swapped(Tokio<false>);
 
 impl System for Swapped {
@@ -150,7 +150,7 @@ fn heavy_systems_have_fewer_idle_actors_unless_it_is_said() {
     assert_eq!(of(&idle, Peer::Ractor), (200_000, 0));
     let used = Spec::new(Bench::Memory, Variant::Used, 1, &SMALL);
     assert_eq!(of(&used, Peer::Ractor), (1_100, 1_100));
-    // So their number does not tell rows apart.
+    // So their number does not distinguish rows.
     assert_eq!(idle.case().settings, Fields::new());
 }
 

@@ -7,15 +7,15 @@ named! {
     pub(crate) enum Bench as "experiment" {
         /// Switches between coroutines, tasks and threads.
         Ctxswitch = "ctxswitch": "context switches of coroutines, tasks and threads",
-        /// Entry and exit of monitors that nobody else wants.
-        Mutex = "mutex": "entry and exit of 1, 2 and 4 monitors that nobody else wants",
+        /// Entry and exit of uncontended monitors.
+        Mutex = "mutex": "entry and exit of 1, 2 and 4 uncontended monitors",
         /// Wait and signal.
         Schedint = "schedint": "wait and signal inside 1, 2 and 4 monitors",
         /// Accept and call.
         Schedext = "schedext": "accept and call of 1, 2 and 4 monitors",
         /// Creation.
         Creation = "creation": "creation of coroutines; spawn and join of tasks and threads",
-        /// Entry of one monitor that all want.
+        /// Entry of one monitor that all parties want.
         Contended = "contended": "8 tasks on 2 processors want one monitor for 100 ns each",
     }
 }
@@ -23,17 +23,17 @@ named! {
 named! {
     /// One way of running an experiment.
     pub(crate) enum Variant as "variant" {
-        /// The only one.
+        /// The experiment has only one.
         Only = "-",
-        /// A coroutine whose type is known, beside its loop.
+        /// A coroutine of known type, beside its loop.
         Coroutine = "coroutine",
-        /// A coroutine whose type is known, in memory and behind a call.
+        /// A coroutine of known type, in memory and behind a call.
         CoroutineKept = "coroutine-kept",
-        /// A coroutine whose type is erased.
+        /// A coroutine of erased type.
         CoroutineBoxed = "coroutine-boxed",
         /// A task or thread alone.
         Task = "task",
-        /// Two tasks or threads in turns.
+        /// Two tasks or threads, in turns.
         TwoTasks = "two-tasks",
         /// The waiter is timed.
         Waiter = "waiter",
@@ -47,7 +47,7 @@ named! {
         CoroutineLazy = "coroutine-lazy",
         /// A coroutine that runs once.
         CoroutineEager = "coroutine-eager",
-        /// The same with its type erased.
+        /// The same with an erased type.
         CoroutineEagerBoxed = "coroutine-eager-boxed",
         /// Enter again at once.
         Tight = "tight",
@@ -80,7 +80,7 @@ impl Bench {
         }
     }
 
-    /// The numbers of monitors that are entered together; 0 where there are none.
+    /// The numbers of monitors that a party enters together; 0 where there are none.
     pub(crate) fn monitors(self) -> &'static [usize] {
         match self {
             Bench::Mutex | Bench::Schedint | Bench::Schedext => &[1, 2, 4],
@@ -89,20 +89,20 @@ impl Bench {
         }
     }
 
-    /// Processors, and parties on them, that the experiment is usually run with.
+    /// The usual numbers of processors, and of parties on them.
     pub(crate) fn usual(self) -> (usize, usize) {
         if self == Bench::Contended { (2, 8) } else { (1, 1) }
     }
 }
 
 impl Variant {
-    /// Whether the compiler removes what is measured: it sees that a coroutine beside its loop
-    /// comes to an addition. Such a row is shown, and not compared.
+    /// Whether the compiler removes what is measured: it reduces a coroutine beside its loop to an
+    /// addition. The tables show such a row, and do not compare it.
     pub(crate) fn is_removed(self) -> bool {
         self == Variant::Coroutine
     }
 
-    /// Parties, where the variant says so.
+    /// The number of parties, where the variant determines it.
     pub(crate) fn tasks(self, usual: usize) -> usize {
         match self {
             Variant::TwoTasks

@@ -1,6 +1,5 @@
-//! Who runs what: one entry for each cell of the tables that there is.
-//!
-//! This project has every one. What a peer has not is a dash in the tables.
+//! Which peer runs what: one entry for each cell of the tables. This project has all cells. A cell
+//! that a peer lacks is a dash in the tables.
 
 use std::time::Duration;
 
@@ -16,14 +15,14 @@ use super::schedint::Role;
 use super::{contended, creation, ctxswitch, monitors, mutex, notify, schedint};
 use suite::kit::fault::Fault;
 
-/// How a cell is run.
+/// How to run a cell.
 #[derive(Clone, Copy)]
 pub(crate) enum Cell {
-    /// So many rounds, each checked; gives their time.
+    /// Makes a number of rounds, each checked; returns their time.
     Rounds(fn(u64) -> Result<Duration, Fault>),
-    /// For as long as it is told.
+    /// Runs for a given time.
     Contended(fn(Contention) -> Result<Outcome, Fault>),
-    /// By a program of its own.
+    /// A program of its own runs it.
     Program(Language),
 }
 
@@ -48,7 +47,7 @@ macro_rules! by_number {
     };
 }
 
-/// Yields of so many parties.
+/// Yields of `parties` parties.
 macro_rules! yields {
     ($host:ty, $parties:literal) => {
         Some(Cell::Rounds(|n| {
@@ -65,7 +64,7 @@ macro_rules! spawns {
     };
 }
 
-/// Entries of so many monitors.
+/// Entries of several monitors.
 macro_rules! entries {
     ($host:ty, $monitors:ident, $number:expr) => {
         by_number!($number, M => Cell::Rounds(|n| {
@@ -74,7 +73,7 @@ macro_rules! entries {
     };
 }
 
-/// Wait and signal inside so many monitors.
+/// Wait and signal inside several monitors.
 macro_rules! signals {
     ($host:ty, $monitors:ident, $number:expr, $timed:expr) => {
         by_number!($number, M => Cell::Rounds(|n| {
@@ -96,7 +95,7 @@ macro_rules! calls {
     };
 }
 
-/// Entries of one monitor that all want.
+/// Entries of one monitor that all parties want.
 macro_rules! contention {
     ($host:ty, $monitors:ident) => {
         Some(Cell::Contended(|contention| {
@@ -107,7 +106,7 @@ macro_rules! contention {
     };
 }
 
-/// How a peer runs an experiment, if it has it.
+/// How a peer runs an experiment, if it can.
 pub(crate) fn find(peer: Peer, bench: Bench, variant: Variant, monitors: usize) -> Option<Cell> {
     match peer {
         Peer::Evenkeel => evenkeel(bench, variant, monitors),
@@ -229,7 +228,7 @@ fn genawaiter(bench: Bench, variant: Variant) -> Option<Cell> {
 
 fn corosensei(bench: Bench, variant: Variant) -> Option<Cell> {
     let run = match (bench, variant) {
-        // It has a stack of its own, which no compiler removes: both rows run the same.
+        // It has a stack of its own, which no compiler removes: both rows run the same code.
         (Bench::Ctxswitch, Variant::Coroutine | Variant::CoroutineKept) => corosensei::switch,
         (Bench::Creation, Variant::CoroutineLazy) => corosensei::create,
         (Bench::Creation, Variant::CoroutineEager) => corosensei::create_and_run,

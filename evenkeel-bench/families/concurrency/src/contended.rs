@@ -1,11 +1,11 @@
-//! Contended entry: a few parties on two processors want one monitor all the time and stay inside
-//! for about 100 ns.
+//! Contended entry: a few parties on two processors keep entering one monitor, and stay inside for
+//! about 100 ns.
 //!
-//! Tight: a party asks again as soon as it has left. Yielding: it lets others run in between. The
-//! throughput is one figure; the longest that anybody waited to get in is the other, for whoever
-//! lets others barge in gains by it and has somebody else wait. It includes the wait of a party
-//! that got in only when the time was over. Tasks never yield by themselves, so a lock that is
-//! never waited for keeps its task on the worker.
+//! Tight: a party enters again as soon as it has left. Yielding: it lets other parties run in
+//! between. The throughput is one figure. The longest wait for an entry is the other, because a
+//! monitor that lets parties barge in gains throughput and makes other parties wait. That wait
+//! includes the last one of a party that enters only after the time is over. Tasks never yield by
+//! themselves, so a lock that makes no party wait keeps its task on the worker.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use super::host::Host;
 use super::monitors::{Datum, Monitors};
 use suite::kit::fault::Fault;
 
-/// A run, as it is asked for.
+/// The settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contention {
     pub(super) procs: usize,
@@ -33,29 +33,29 @@ pub(super) struct Part<H, L> {
     host: PhantomData<fn() -> H>,
 }
 
-/// What the parties share.
+/// State that the parties share.
 struct Shared<L> {
     monitor: L,
-    /// How many parties have not begun.
+    /// The number of parties that have not begun.
     missing: AtomicUsize,
-    /// When all had.
+    /// When all have begun.
     started: OnceLock<Instant>,
 }
 
-/// What a party has done.
+/// The work of one party.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Done {
-    /// Its entries, and those among them that began in time.
+    /// Its entries, and those that began in time.
     entries: u64,
     in_time: u64,
     longest: Duration,
-    /// What the monitor had counted when the party looked last.
+    /// The monitor's count at the party's last entry.
     seen: u64,
-    /// Whether the monitor's work was that of so many entries.
+    /// Whether the monitor's work matches its number of entries.
     right: bool,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
     /// Entries that began in time.
@@ -64,7 +64,7 @@ pub(crate) struct Outcome {
     pub(super) longest: Duration,
 }
 
-/// All parties.
+/// All parties of a run.
 pub(super) fn parts<H, L: Monitors<1>>(contention: Contention) -> Vec<Part<H, L>> {
     let shared = Arc::new(Shared {
         monitor: L::new(),
@@ -80,7 +80,7 @@ fn datum<'a, L: Monitors<1>>(held: &'a mut L::Held<'_>) -> &'a mut Datum {
     datum
 }
 
-/// A party.
+/// The body of a party.
 pub(super) async fn go<H: Host, L: Monitors<1>>(part: Part<H, L>) -> Done {
     let Shared { monitor, missing, started } = &*part.shared;
     missing.fetch_sub(1, Ordering::Relaxed);
@@ -111,10 +111,10 @@ pub(super) async fn go<H: Host, L: Monitors<1>>(part: Part<H, L>) -> Done {
     Done { entries, in_time, longest, seen: datum.entries, right }
 }
 
-/// What came of it, if no entry was lost and no two were inside at once.
+/// Returns the result, if no entry was lost and two parties were never inside together.
 pub(super) fn check(parties: &[Done]) -> Result<Outcome, Fault> {
     let entries: u64 = parties.iter().map(|done| done.entries).sum();
-    // Whoever has left last has seen the entries of all.
+    // The party that entered last has seen the entries of all.
     let seen = parties.iter().map(|done| done.seen).max().unwrap_or_default();
     if entries != seen {
         return Fault::check(format!("{seen} of {entries} entries are counted"));
@@ -124,7 +124,7 @@ pub(super) fn check(parties: &[Done]) -> Result<Outcome, Fault> {
     }
     let in_time = parties.iter().map(|done| done.in_time).sum();
     if in_time == 0 {
-        return Fault::check("nobody entered in time: raise --seconds");
+        return Fault::check("no party entered in time: raise --seconds");
     }
     Ok(Outcome {
         entries: in_time,

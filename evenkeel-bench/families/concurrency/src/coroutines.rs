@@ -1,12 +1,12 @@
-//! Coroutines: N times resumed, or N times created.
+//! Coroutines: N resumes of one, or N creations.
 //!
-//! A resumed coroutine is given a number and suspends with the next one, in a loop: a resume is a
-//! switch there and back. The first one, with 0, begins the body. The sum of the numbers must be
+//! A resumed coroutine receives a number and suspends with the next one, in a loop: a resume is a
+//! switch there and back. The first resume, with 0, begins the body. The sum of the numbers must be
 //! right.
 //!
-//! A created one has an empty body and holds a [`Made`]. Lazily created, it is dropped without ever
-//! having run; eagerly, it is resumed once, which completes it, as in the thesis. Every [`Made`]
-//! must be gone at the end.
+//! A created coroutine has an empty body and holds a [`Made`]. A lazy one is dropped without a run;
+//! an eager one is resumed once, which completes it, as in the thesis. Every [`Made`] must be gone
+//! at the end.
 
 pub(super) mod corosensei;
 pub(super) mod evenkeel;
@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 
 use suite::kit::fault::Fault;
 
-/// Resumes a coroutine N times and checks what it gives. Inlined, so that a coroutine whose type is
-/// known may be a local variable of the loop to the compiler.
+/// Resumes a coroutine N times and checks its numbers. Inlined, so that the compiler may keep a
+/// coroutine of known type in a local variable of the loop.
 #[inline(always)]
 fn resumes(n: u64, mut resume: impl FnMut(u64) -> u64) -> Result<Duration, Fault> {
     let mut sum = 0_u64;
@@ -37,7 +37,7 @@ fn resumes(n: u64, mut resume: impl FnMut(u64) -> u64) -> Result<Duration, Fault
     Ok(took)
 }
 
-/// What a created coroutine holds.
+/// A value that a created coroutine holds.
 struct Made<'a>(&'a Cell<u64>);
 
 impl Drop for Made<'_> {
@@ -46,7 +46,7 @@ impl Drop for Made<'_> {
     }
 }
 
-/// Creates N coroutines, each of which goes at once, and checks that all have gone.
+/// Creates N coroutines, drops each at once, and checks that all are gone.
 #[inline(always)]
 fn creations(n: u64, mut create: impl FnMut(Made<'_>)) -> Result<Duration, Fault> {
     let gone = Cell::new(0);

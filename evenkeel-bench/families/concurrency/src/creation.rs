@@ -1,5 +1,5 @@
-//! Creation of tasks and threads: N times one is started that gives a number, and waited for, on
-//! one processor.
+//! Creation of tasks and threads: N times, on one processor, a party starts one that returns a
+//! number, and joins it.
 
 use std::hint;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use super::host::Host;
 use suite::kit::fault::Fault;
 use suite::kit::runtime::Lost;
 
-/// The party: N rounds. Gives their time, and the sum of the numbers.
+/// The body of the party: N rounds. Returns their time, and the sum of the numbers.
 pub(super) async fn go<H: Host>(n: u64) -> Result<(Duration, u64), Lost> {
     let started = Instant::now();
     let mut sum = 0_u64;
@@ -18,14 +18,14 @@ pub(super) async fn go<H: Host>(n: u64) -> Result<(Duration, u64), Lost> {
     Ok((started.elapsed(), sum))
 }
 
-/// The time, if each has given its number.
+/// Returns the time, if each task has returned its number.
 pub(super) fn check(
     n: u64,
     parties: Vec<Result<(Duration, u64), Lost>>,
 ) -> Result<Duration, Fault> {
     match parties.into_iter().next().transpose()? {
         Some((took, sum)) if sum == n => Ok(took),
-        Some((_, sum)) => Fault::check(format!("{sum} of {n} have given their number")),
-        None => Fault::check("nobody was started"),
+        Some((_, sum)) => Fault::check(format!("{sum} of {n} have returned their number")),
+        None => Fault::check("no party was started"),
     }
 }

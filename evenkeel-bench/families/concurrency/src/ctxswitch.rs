@@ -1,4 +1,4 @@
-//! Context switches of tasks and threads: N yields, by one alone or by two in turns, on one
+//! Context switches of tasks and threads: N yields, by one party or by two in turns, on one
 //! processor.
 
 use std::marker::PhantomData;
@@ -12,12 +12,12 @@ use suite::kit::fault::Fault;
 /// A party before it begins.
 pub(super) struct Part<H> {
     yields: u64,
-    /// How many parties have not begun.
+    /// The number of parties that have not begun.
     missing: Arc<AtomicU64>,
     host: PhantomData<fn() -> H>,
 }
 
-/// What a party has done.
+/// The work of one party.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Done {
     from: Instant,
@@ -25,7 +25,7 @@ pub(super) struct Done {
     yields: u64,
 }
 
-/// So many parties, which yield N times together.
+/// Makes the parties, which yield N times together.
 pub(super) fn parts<H>(n: u64, parties: u64) -> Vec<Part<H>> {
     let missing = Arc::new(AtomicU64::new(parties));
     let share = |party| n / parties + u64::from(party < n % parties);
@@ -33,7 +33,7 @@ pub(super) fn parts<H>(n: u64, parties: u64) -> Vec<Part<H>> {
     (0..parties).map(part).collect()
 }
 
-/// A party.
+/// The body of a party.
 pub(super) async fn go<H: Host>(part: Part<H>) -> Done {
     part.missing.fetch_sub(1, Ordering::Relaxed);
     while part.missing.load(Ordering::Relaxed) > 0 {
@@ -48,8 +48,7 @@ pub(super) async fn go<H: Host>(part: Part<H>) -> Done {
     Done { from, to: Instant::now(), yields }
 }
 
-/// The time from the first's beginning to the last's end, if all have yielded as often as they
-/// should.
+/// Returns the time from the first beginning to the last end, if the parties have yielded N times.
 pub(super) fn check(n: u64, parties: &[Done]) -> Result<Duration, Fault> {
     let yields: u64 = parties.iter().map(|done| done.yields).sum();
     let from = parties.iter().map(|done| done.from).min();

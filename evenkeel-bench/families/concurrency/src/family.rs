@@ -1,4 +1,4 @@
-//! The tables of the thesis, as the suite knows them.
+//! The family of the thesis's tables.
 
 use std::time::Duration;
 
@@ -19,14 +19,14 @@ use suite::published::Published;
 use suite::quantity::{Better, Drawn, Quantity, Read};
 use suite::rows::Row;
 
-/// The family of the thesis's tables, with its programs in other languages.
+/// The family, with its programs in other languages.
 pub(crate) struct Concurrency(pub(super) Programs);
 
 /// The options that only these experiments have.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(crate) struct Options {
-    /// Mutex, schedint, schedext: monitors that are entered together, separated by commas
+    /// Mutex, schedint, schedext: monitors that a party enters together, separated by commas
     /// [default: 1,2,4]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     monitors: Vec<usize>,
@@ -39,7 +39,7 @@ const ROUNDS: [Quantity; 1] = [Quantity {
     drawn: Drawn::No,
 }];
 
-/// A monitor that lets callers barge in has more entries, and callers that wait for longer.
+/// A monitor that lets callers barge in has more entries, and longer waits.
 pub(super) const CONTENDED: [Quantity; 2] = [
     Quantity {
         name: "entries, million/s",
@@ -61,15 +61,15 @@ impl Family for Concurrency {
     const NAME: &'static str = "concurrency";
     const TITLE: &'static str = "Concurrency in C∀";
     const ABOUT: &'static str = "\
-        The experiments of the thesis: so many times an operation on one worker, ns of each by the \
-        clock on the wall. In ctxswitch, coroutine is beside its loop, where the compiler removes \
-        it; coroutine-kept is in memory, behind a call, as one that a function has returned. \
-        task is one alone, and two-tasks are two in turns. In schedint and schedext the variant \
-        names the party that is timed. In creation a lazy coroutine never runs, and an eager one \
-        runs once; boxed: with its type erased. In contended, tight parties enter again at once, \
-        and yielding ones yield before. Its longest wait is that of any party until it is inside. \
-        call, a plain call, guards nothing and is not compared. tokio-notify is two Notify in \
-        turns, without a monitor.";
+        The experiments of the thesis: an operation repeated on one worker, in wall-clock ns. In \
+        ctxswitch, coroutine is beside its loop, where the compiler removes it; coroutine-kept \
+        is in memory, behind a call, as if a function had returned it. task is a single task, \
+        and two-tasks are two in turns. In schedint and schedext the variant names the timed \
+        party. In creation a lazy coroutine never runs, and an eager one runs once; boxed: with \
+        its type erased. In contended, tight parties enter again at once, and yielding ones \
+        yield before. Its longest wait is that of any party until it is inside. call, a plain \
+        call, guards nothing and is not compared. tokio-notify is two Notify in turns, without a \
+        monitor.";
 
     type Peer = Peer;
     type Options = Options;
@@ -97,7 +97,7 @@ impl Family for Concurrency {
     fn asked(asked: &Asked, options: &Options) -> anyhow::Result<Vec<Spec>> {
         let monitors = &options.monitors;
         let n = rounds(asked)?;
-        // Who is not there is refused before.
+        // Peers that are missing here have been refused before.
         let peers = Asked::peers(asked.named_peers()?, &Found::all())?;
         let mut all = Vec::new();
         for bench in asked.benches::<Bench>()? {
@@ -130,15 +130,15 @@ impl Family for Concurrency {
         Ok(all)
     }
 
-    /// All rows that so many cores can show: there are many, and each is on its own.
+    /// All rows that `cores` cores allow: there are many, each on its own.
     fn plan(effort: Effort, cores: usize) -> Vec<Spec> {
         let millis = match effort {
             Effort::Quick => 5,
             Effort::Usual => 40,
             Effort::Full => 200,
         };
-        // The longest of some thousands of waits is a matter of the machine's own pauses: it takes
-        // time to be about the monitor.
+        // Pauses of the machine cause the longest of some thousands of waits: only a longer time
+        // shows the monitor's own.
         let time = |bench| match (bench, effort) {
             (Bench::Contended, Effort::Usual | Effort::Full) => Duration::from_millis(300),
             _ => Duration::from_millis(millis),
@@ -207,13 +207,13 @@ impl Family for Concurrency {
     }
 }
 
-/// The names of an experiment's variants, where it has any.
+/// The names of an experiment's variants, if any.
 fn names(bench: Bench) -> Vec<&'static str> {
     let names = bench.variants().iter().map(|variant| variant.name());
     names.filter(|name| *name != NAMELESS).collect()
 }
 
-/// What an experiment can be told.
+/// The options of an experiment.
 fn options(bench: Bench) -> &'static [&'static str] {
     match bench {
         Bench::Contended => &["procs", "tasks", "seconds"],
@@ -222,7 +222,7 @@ fn options(bench: Bench) -> &'static [&'static str] {
     }
 }
 
-/// The number of rounds, if one is given.
+/// The requested number of rounds, if any.
 fn rounds(asked: &Asked) -> Result<Option<u64>, Usage> {
     match asked.n[..] {
         [] => Ok(None),
@@ -232,7 +232,7 @@ fn rounds(asked: &Asked) -> Result<Option<u64>, Usage> {
     }
 }
 
-/// An error if the experiment does not enter so many monitors together.
+/// Returns an error if the experiment has no case with one of these numbers of monitors.
 fn known(bench: Bench, monitors: &[usize]) -> Result<(), Usage> {
     let Some(odd) = monitors.iter().find(|number| !bench.monitors().contains(number)) else {
         return Ok(());

@@ -1,7 +1,7 @@
-//! Where the parties of an experiment run: tasks of a runtime, or threads.
+//! The hosts of an experiment's parties: tasks of a runtime, or threads.
 //!
-//! A party is begun by a function of its part and goes on as a future, on a thread as in a task, so
-//! that each experiment is written once. On a thread the future never waits by itself: what it
+//! A function begins a party from its part, and returns a future, on a thread as in a task, so that
+//! each experiment is written once. On a thread the future never returns `Pending`: whatever it
 //! awaits blocks the thread and is ready then.
 
 use std::future::Future;
@@ -13,16 +13,16 @@ use suite::kit::fault::Fault;
 use suite::kit::runtime::evenkeel;
 use suite::kit::runtime::{Lost, Runtime};
 
-/// A place where parties run.
+/// A host of parties.
 pub(super) trait Host: 'static {
     /// Lets another party run.
     fn yield_now() -> impl Future<Output = ()>;
 
-    /// Starts something that gives this number, and waits for its end.
+    /// Starts a task or thread that returns this number, and joins it.
     fn spawn_and_join(number: u64) -> impl Future<Output = Result<u64, Lost>>;
 }
 
-/// Tokio with what it ships: its runtime of one thread where there is one processor, which is the
+/// Tokio with its own primitives. For one processor it is the runtime of one thread, which is the
 /// faster one there.
 pub(super) struct Tokio;
 
@@ -37,8 +37,7 @@ impl Host for Tokio {
 }
 
 impl Tokio {
-    /// Runs a party for each part, each in a task of its own, and gives what they return, in their
-    /// order.
+    /// Runs a party for each part, each in a task of its own, and returns their results in order.
     pub(super) fn run<S, F>(
         procs: usize,
         parts: Vec<S>,
@@ -102,7 +101,7 @@ impl Evenkeel {
     }
 }
 
-/// Threads of the system.
+/// The system's threads.
 pub(super) struct Threads;
 
 impl Host for Threads {
@@ -116,8 +115,8 @@ impl Host for Threads {
 }
 
 impl Threads {
-    /// Runs a party for each part, each on a thread of its own, which has the cores of the calling
-    /// one.
+    /// Runs a party for each part, each on a thread of its own, which may use the cores of the
+    /// calling thread.
     pub(super) fn run<S, F>(
         _procs: usize,
         parts: Vec<S>,
@@ -142,7 +141,7 @@ fn panicked() -> Lost {
     Lost("a thread panicked".to_owned())
 }
 
-/// The result of a future that never waits.
+/// The result of a future that is ready at once.
 pub(super) fn at_once<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(result) => result,

@@ -1,13 +1,13 @@
-//! The tables of the thesis "Concurrency in C∀" (Delisle, University of Waterloo, 2018) on this
-//! project and on what does the same today, and contended entry beside them.
+//! The tables of the thesis "Concurrency in C∀" (Delisle, University of Waterloo, 2018) for this
+//! project and its current counterparts, and contended entry beside them.
 //!
-//! The thesis's rules: N times the operation on one processor, nanoseconds of each; here by the
-//! clock on the wall. An experiment is written once for all peers in this process, tasks and
-//! threads alike ([`host`], [`monitors`], [`rendezvous`]), and once in C and Go ([`program`]).
-//! [`cells`] says who has what, [`published`] what the thesis measured. N is what takes the time
-//! that is asked for: a short run of each peer tells ([`spec`]).
+//! The thesis's rules: N operations on one processor, nanoseconds of each; here in wall-clock time.
+//! An experiment is written once for all peers in this process, tasks and threads alike ([`host`],
+//! [`monitors`], [`rendezvous`]), and once in C and Go ([`program`]). [`cells`] lists what each
+//! peer has, and [`published`] the thesis's figures. A short run of each peer finds the N that
+//! takes the requested time ([`spec`]).
 
-// Its documentation is for those who read its source.
+// The documentation is for readers of the source.
 #![allow(rustdoc::private_intra_doc_links)]
 // `say!` and `note!` end quietly where these panic.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
@@ -35,5 +35,5 @@ mod tests;
 
 use suite::entry::Entry;
 
-/// What the registry of families holds of this one.
+/// This family's entry in the registry.
 pub const ENTRY: Entry = Entry::of::<family::Concurrency>();

@@ -1,10 +1,10 @@
 //! Monitors as the experiments need them: data that parties enter one at a time, and a condition to
 //! wait for inside.
 //!
-//! This project has them. No peer has monitors in the sense of the thesis, so each is put together
-//! as its documentation says: a mutex per monitor, and a condition variable or an event. Several
-//! are entered in order. Who waits inside leaves all of them; who is woken enters all of them anew,
-//! and others may have been there before it.
+//! This project has them. No peer has monitors in the sense of the thesis, so each is composed as
+//! its documentation says: a mutex per monitor, and a condition variable or an event. A party
+//! enters several in order. A waiter inside leaves all of them; a woken waiter enters all of them
+//! anew, after other parties may have been there.
 
 mod async_lock;
 mod evenkeel;
@@ -19,52 +19,52 @@ pub(super) use self::evenkeel::Evenkeel;
 
 use suite::kit::work::Work;
 
-/// Those of Tokio: `Mutex` with `Notify`.
+/// Tokio's: `Mutex` with `Notify`.
 pub(super) type Tokio<const M: usize> =
     Locks<::tokio::sync::Mutex<Datum>, ::tokio::sync::Notify, M>;
 
-/// Those of async-lock, with an event of event-listener.
+/// async-lock's, with an event of event-listener.
 pub(super) type AsyncLock<const M: usize> =
     Locks<::async_lock::Mutex<Datum>, ::event_listener::Event, M>;
 
-/// Those of parking_lot.
+/// parking_lot's.
 pub(super) type ParkingLot<const M: usize> =
     Locks<::parking_lot::Mutex<Datum>, ::parking_lot::Condvar, M>;
 
-/// Those of the standard library.
+/// The standard library's.
 pub(super) type Std<const M: usize> = Locks<::std::sync::Mutex<Datum>, ::std::sync::Condvar, M>;
 
-/// What a monitor guards.
+/// The data that a monitor guards.
 #[derive(Debug)]
 pub(super) struct Datum {
-    /// How often it was entered, by those who count.
+    /// The number of entries, in experiments that count them.
     pub(super) entries: u64,
-    /// Of the first monitor: somebody is inside a wait, for this to become false.
+    /// Of the first monitor: the waiter waits inside until this is false.
     pub(super) waiting: bool,
-    /// What contended entries are long by: about 100 ns each.
+    /// The length of contended entries: about 100 ns each.
     pub(super) work: Work<100>,
 }
 
 impl Datum {
-    /// Nobody has been there.
+    /// The datum of a monitor that no party has entered.
     pub(super) const NEW: Datum = Datum { entries: 0, waiting: false, work: Work::new(1, 0) };
 }
 
-/// So many monitors, which are entered together.
+/// Several monitors that a party enters together.
 pub(super) trait Monitors<const M: usize>: Sized + Send + Sync + 'static {
-    /// The right to be inside, with access to what they guard.
+    /// The right to be inside, with access to the data.
     type Held<'a>;
 
-    /// New ones, with nobody inside.
+    /// Makes free monitors.
     fn new() -> Self;
 
     /// Enters all.
     fn enter(&self) -> impl Future<Output = Self::Held<'_>>;
 
-    /// What they guard.
+    /// The data of all.
     fn data<'h>(held: &'h mut Self::Held<'_>) -> [&'h mut Datum; M];
 
-    /// Enters all, has a look at what they guard, and leaves.
+    /// Enters all, calls `look` on the data, and leaves.
     fn visit<R>(&self, look: impl FnOnce([&mut Datum; M]) -> R) -> impl Future<Output = R> {
         async {
             let mut held = self.enter().await;
@@ -78,45 +78,45 @@ pub(super) trait Conditions<const M: usize>: Monitors<M> {
     /// Leaves all, waits for a signal, and enters all. May return without a signal.
     fn wait<'a>(&'a self, held: Self::Held<'a>) -> impl Future<Output = Self::Held<'a>>;
 
-    /// Wakes who waits, before or after the caller leaves.
+    /// Wakes the waiter, before or after the caller leaves.
     fn signal(&self, held: &mut Self::Held<'_>);
 }
 
-/// A peer's mutex. One whose locking blocks the thread is locked at once.
+/// A peer's mutex. If its locking blocks the thread, the future is ready at once.
 pub(super) trait Lock: Send + Sync + 'static {
     /// The right to the datum.
     type Guard<'a>: DerefMut<Target = Datum>;
 
-    /// A free one.
+    /// Makes a free lock.
     fn new() -> Self;
 
-    /// Waits until it is free and takes it.
+    /// Waits until the lock is free, and takes it.
     fn lock(&self) -> impl Future<Output = Self::Guard<'_>>;
 }
 
-/// What a peer has for a condition, beside its mutex.
+/// A peer's condition, beside its mutex.
 pub(super) trait Condition<L: Lock>: Send + Sync + 'static {
-    /// One that nobody waits for.
+    /// Makes a condition without waiters.
     fn new() -> Self;
 
-    /// Gives the lock back, waits for a signal, and takes the lock. A signal since it was given
-    /// back counts. May return without a signal.
+    /// Releases the lock, waits for a signal, and takes the lock. A signal after the release
+    /// counts. May return without a signal.
     fn wait<'a>(&'a self, lock: &'a L, guard: L::Guard<'a>) -> impl Future<Output = L::Guard<'a>>;
 
-    /// Wakes one who waits.
+    /// Wakes one waiter.
     fn signal(&self);
 }
 
-/// A peer's monitors: mutexes, and a condition that goes with the first.
+/// A peer's monitors: mutexes, and a condition that belongs to the first.
 pub(super) struct Locks<L, C, const M: usize> {
     locks: [L; M],
     condition: C,
 }
 
-/// Gives these locks back, if there are any.
+/// Releases these locks, if there are any.
 fn leave<G, const N: usize>(_guards: [G; N]) {}
 
-/// Monitors of a first mutex and of others, entered one by one without a loop.
+/// Monitors of a first mutex and others, entered one by one without a loop.
 macro_rules! locks {
     ($number:literal: 0 $first:ident $($other:literal $guard:ident)*) => {
         impl<L: Lock, C: Condition<L>> Monitors<$number> for Locks<L, C, $number> {
@@ -134,7 +134,7 @@ macro_rules! locks {
                 held.each_mut().map(|guard| &mut **guard)
             }
 
-            /// With a variable for each guard: moved as an array, they go through memory, at up to
+            /// Has a variable for each guard: guards moved as an array go through memory, at up to
             /// twice the cost.
             async fn visit<R>(&self, look: impl FnOnce([&mut Datum; $number]) -> R) -> R {
                 let mut $first = self.locks[0].lock().await;

@@ -1,7 +1,7 @@
-//! Entering and leaving monitors that nobody else wants.
+//! Entering and leaving uncontended monitors.
 //!
-//! One party, one processor: N times it enters one, two or four monitors, counts in each, and
-//! leaves them. All of a monitor's entries must be there at the end.
+//! One party on one processor: N times it enters one, two or four monitors, counts in each, and
+//! leaves them. All of a monitor's entries must be counted at the end.
 
 use std::hint;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::monitors::{Datum, Monitors};
 use suite::kit::fault::Fault;
 
-/// The party: N rounds. Gives their time, and the entries of each monitor.
+/// The body of the party: N rounds. Returns their time, and the entries of each monitor.
 pub(super) async fn go<L: Monitors<M>, const M: usize>(n: u64) -> (Duration, [u64; M]) {
     let monitors = L::new();
     let started = Instant::now();
@@ -22,7 +22,8 @@ pub(super) async fn go<L: Monitors<M>, const M: usize>(n: u64) -> (Duration, [u6
     (took, entries)
 }
 
-/// The same with a call that enters nothing: what is left when monitors are free.
+/// The same with a call that enters nothing: the cost that remains when monitors are free of
+/// charge.
 pub(super) fn calls(n: u64) -> Result<Duration, Fault> {
     #[inline(never)]
     fn call(datum: &mut Datum) {
@@ -36,13 +37,13 @@ pub(super) fn calls(n: u64) -> Result<Duration, Fault> {
     check(n, vec![(started.elapsed(), [datum.entries])])
 }
 
-/// The time, if every round has entered every monitor.
+/// Returns the time, if every round has entered every monitor.
 pub(super) fn check<const M: usize>(
     n: u64,
     parties: Vec<(Duration, [u64; M])>,
 ) -> Result<Duration, Fault> {
     let Some(&(took, entries)) = parties.first() else {
-        return Fault::check("nobody entered");
+        return Fault::check("no party entered");
     };
     match entries.iter().find(|entries| **entries != n) {
         Some(entries) => Fault::check(format!("{entries} entries of {n} are counted")),

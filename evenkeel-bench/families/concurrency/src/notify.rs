@@ -1,6 +1,6 @@
-//! Two of Tokio's `Notify` without a monitor: what its hand-over costs at best.
+//! Two of Tokio's `Notify` without a monitor: the least cost of its hand-over.
 //!
-//! The waiter waits on one and then wakes the signaller by the other; so both make N rounds by
+//! The waiter waits on one and then wakes the signaller by the other, so both make N rounds in
 //! turns. It guards nothing, so it is less than internal scheduling.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use suite::kit::fault::Fault;
 struct Part {
     role: Role,
     n: u64,
-    /// To the waiter, and back.
+    /// From the signaller to the waiter, and back.
     signals: Arc<[Notify; 2]>,
 }
 
@@ -27,7 +27,7 @@ pub(super) fn run(n: u64) -> Result<Vec<Done>, Fault> {
     host::Tokio::run(1, [Role::Waiter, Role::Signaller].map(part).into(), go)
 }
 
-/// A party.
+/// The body of a party.
 async fn go(part: Part) -> Done {
     let Part { role, n, signals } = part;
     let [there, back] = &*signals;

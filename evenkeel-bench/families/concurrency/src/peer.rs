@@ -1,4 +1,4 @@
-//! The columns of the tables: this project, and what does the same elsewhere.
+//! The columns of the tables: this project, and its counterparts.
 
 use super::program::Language;
 use suite::named;
@@ -38,7 +38,7 @@ impl peer::Peer for Peer {
     fn role(self) -> Role {
         match self {
             Peer::Evenkeel => Role::Subject,
-            // It guards nothing: it is what is left when monitors are free.
+            // It guards nothing: the cost that remains when monitors are free of charge.
             Peer::Call => Role::Floor,
             _ => Role::Peer,
         }
@@ -50,7 +50,7 @@ impl peer::Peer for Peer {
 }
 
 impl Peer {
-    /// What its programs are written in, if it does not run in this process.
+    /// The language of its programs, if it does not run in this process.
     pub(crate) fn language(self) -> Option<Language> {
         match self {
             Peer::Pthread => Some(Language::C),

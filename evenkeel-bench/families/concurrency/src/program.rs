@@ -1,7 +1,7 @@
-//! Peers in C and Go: programs of their own, built when their compiler is found.
+//! Peers in C and Go: programs of their own, built if their compiler is found.
 //!
-//! A program makes so many rounds of one experiment, checks its own result and prints one JSON
-//! line; it prints nothing if the check fails.
+//! A program makes a given number of rounds of one experiment, checks its own result and prints one
+//! JSON line; it prints nothing if the check fails.
 
 use std::env;
 use std::process::Command;
@@ -14,7 +14,7 @@ use super::bench::{Bench, Variant};
 use suite::kit::go;
 use suite::kit::toolchain::{self, Workshop};
 
-/// What a peer is written in.
+/// The language of a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
     C,
@@ -31,7 +31,7 @@ const GO: [(&str, &str); 3] = [
     ("rounds.go", include_str!("../../../peers/go/concurrency/rounds.go")),
 ];
 
-/// What would bring a C compiler.
+/// How to install a C compiler.
 const INSTALL_C: &str = "install a C compiler (Debian and Fedora: gcc) or set CC to one";
 
 /// The program's name within its folder.
@@ -43,7 +43,7 @@ fn compiler() -> String {
 }
 
 impl Language {
-    /// The version of its compiler, if there is one.
+    /// The version of its compiler, if installed.
     pub(crate) fn version(self) -> Option<String> {
         match self {
             Language::C => toolchain::version(&compiler(), "--version"),
@@ -66,14 +66,14 @@ pub(crate) struct Program {
     workshop: Workshop,
 }
 
-/// What a program prints.
+/// The output of a program.
 #[derive(Deserialize)]
 struct Answer {
     seconds: f64,
 }
 
 impl Program {
-    /// Builds it.
+    /// Builds the program.
     pub(crate) fn build(language: Language) -> anyhow::Result<Program> {
         let program = toolchain::program(PROGRAM);
         let (name, sources): (&str, &[(&str, &str)]) = match language {
@@ -96,7 +96,7 @@ impl Program {
         Ok(Program { workshop })
     }
 
-    /// Makes so many rounds and gives their time, of which as much is expected.
+    /// Makes `n` rounds and returns their time, which should be about `expected`.
     pub(crate) fn run(
         &self,
         bench: Bench,

@@ -1,10 +1,10 @@
-//! The figures that the thesis gives, as it gives them.
+//! The figures of the thesis, in its own form.
 
 use std::fmt;
 
 use super::bench::{Bench, Variant};
 
-/// Where they are from, and on what they were measured.
+/// Their source, and the machine.
 pub(crate) const SOURCE: &str = "\
     Published by Thierry Delisle, \"Concurrency in C∀\", MMath thesis, University of Waterloo, 2018, on \
     an AMD Opteron 6380 at 2.5 GHz: ns of processor time, median / average ± standard deviation. It \
@@ -24,7 +24,7 @@ pub(crate) enum System {
 }
 
 impl System {
-    /// All of them, in the order of the tables.
+    /// All systems, in the order of the tables.
     pub(crate) const ALL: [System; 4] =
         [System::Cforall, System::Ucpp, System::Pthread, System::Call];
 
@@ -39,7 +39,7 @@ impl System {
     }
 }
 
-/// What the thesis gives of an experiment, in nanoseconds of a round.
+/// The thesis's figures for an experiment, in nanoseconds per round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Figure {
     pub(crate) median: f64,
@@ -48,7 +48,7 @@ pub(crate) struct Figure {
     pub(crate) deviation: f64,
 }
 
-/// As the thesis writes them: half nanoseconds are medians of two.
+/// The thesis's notation: half nanoseconds are medians of two.
 impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} / {} ± {}", self.median, self.average, self.deviation)
@@ -82,7 +82,7 @@ const FIGURES: [(Bench, Variant, usize, System, Figure); 25] = [
     (Bench::Schedext, Variant::Acceptor, 4, System::Cforall, of(1941.5, 1957.07, 34.7)),
     (Bench::Schedext, Variant::Acceptor, 1, System::Ucpp, of(349.0, 339.32, 3.14)),
     (Bench::Creation, Variant::CoroutineLazy, 0, System::Cforall, of(5.0, 5.0, 0.0)),
-    // Its coroutines are created with their stacks, and not resumed.
+    // µC++ creates coroutines with their stacks, and does not resume them.
     (Bench::Creation, Variant::CoroutineLazy, 0, System::Ucpp, of(106.0, 107.04, 1.61)),
     (Bench::Creation, Variant::CoroutineEager, 0, System::Cforall, of(335.0, 357.67, 34.2)),
     (Bench::Creation, Variant::Task, 0, System::Cforall, of(1122.5, 1109.86, 36.54)),
@@ -90,7 +90,7 @@ const FIGURES: [(Bench, Variant, usize, System, Figure); 25] = [
     (Bench::Creation, Variant::Task, 0, System::Pthread, of(26974.5, 26977.0, 124.12)),
 ];
 
-/// A published figure, if there is one.
+/// A published figure, if the thesis has it.
 pub(crate) fn figure(
     bench: Bench,
     variant: Variant,

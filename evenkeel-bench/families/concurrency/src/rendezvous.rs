@@ -1,8 +1,8 @@
 //! External scheduling: one party accepts the calls of another.
 //!
-//! Roles: the acceptor accepts N calls, the caller makes them one after the other, both on one
-//! processor. The thesis times the acceptor; the caller is timed, too. Call `i` carries the number
-//! `i`; the acceptor adds them up, so that a call that is lost or accepted twice shows.
+//! Roles: the acceptor accepts N calls, and the caller makes them one after another, both on one
+//! processor. The thesis times the acceptor; here the caller is timed, too. Call `i` carries the
+//! number `i`, and the acceptor adds them up, so that a call that is lost or accepted twice shows.
 
 mod evenkeel;
 mod flume;
@@ -20,24 +20,24 @@ use std::time::{Duration, Instant};
 use super::host::Host;
 use suite::kit::fault::Fault;
 
-/// Where a caller and an acceptor meet.
+/// The meeting place of a caller and an acceptor.
 pub(super) trait Rendezvous: Send + Sync + 'static {
-    /// A place where nobody is.
+    /// Makes an empty place.
     fn new() -> Self;
 
-    /// Whether calls are accepted already. A channel keeps them until they are.
+    /// Whether the acceptor accepts calls already. A channel keeps earlier calls until then.
     fn is_open(&self) -> bool {
         true
     }
 
-    /// Calls with a number, and comes back when the call is accepted or done.
+    /// Calls with a number, and returns when the call is accepted or done.
     fn call(&self, number: u64) -> impl Future<Output = ()>;
 
-    /// Accepts so many calls and gives the sum of their numbers.
+    /// Accepts `calls` calls and returns the sum of their numbers.
     fn accept(&self, calls: u64) -> impl Future<Output = u64>;
 }
 
-/// What a party does.
+/// The role of a party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Acceptor,
@@ -52,14 +52,14 @@ pub(super) struct Part<H, R> {
     host: PhantomData<fn() -> H>,
 }
 
-/// What a party has done.
+/// The work of a party.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Done {
     took: Duration,
     sum: u64,
 }
 
-/// Both parties.
+/// Makes both parties.
 pub(super) fn parts<H, R: Rendezvous>(n: u64) -> Vec<Part<H, R>> {
     let place = Arc::new(R::new());
     [Role::Acceptor, Role::Caller]
@@ -67,7 +67,7 @@ pub(super) fn parts<H, R: Rendezvous>(n: u64) -> Vec<Part<H, R>> {
         .into()
 }
 
-/// A party.
+/// The body of a party.
 pub(super) async fn go<H: Host, R: Rendezvous>(part: Part<H, R>) -> Done {
     let Part { role, n, place, .. } = part;
     while role == Role::Caller && !place.is_open() {
@@ -86,12 +86,12 @@ pub(super) async fn go<H: Host, R: Rendezvous>(part: Part<H, R>) -> Done {
     Done { took: started.elapsed(), sum }
 }
 
-/// What the numbers of so many calls come to.
+/// The sum of the numbers of `n` calls.
 fn sum(n: u64) -> u64 {
     (u128::from(n) * u128::from(n.saturating_sub(1)) / 2) as u64
 }
 
-/// The time of the party that is asked for, if every call was accepted.
+/// Returns the time of the party `timed`, if every call was accepted.
 pub(super) fn check(n: u64, timed: Role, parties: &[Done]) -> Result<Duration, Fault> {
     let &[acceptor, caller] = parties else {
         return Fault::check(format!("{} of 2 parties have ended", parties.len()));

@@ -1,17 +1,17 @@
-//! Internal scheduling: one party waits inside for the other's signal, again and again.
+//! Internal scheduling: one party repeatedly waits inside for the other's signal.
 //!
 //! Roles: the waiter enters once and waits N times; the signaller enters, signals and leaves N
-//! times. Both are on one processor. The thesis times the waiter, the harness that its author wrote
-//! after it the signaller: each is a variant.
+//! times. Both are on one processor. The thesis times the waiter, and its author's later harness
+//! the signaller: each is a variant.
 //!
-//! Steps: the waiter sets `waiting` and waits until it is false; the signaller enters, and if it is
-//! true makes it false and signals. Monitors that hand over make the waiter the next one inside, so
-//! the signaller always finds it waiting. Where the signaller may barge in before the waiter is
-//! back, it finds nobody to signal, which is no round: it leaves and lets the other run.
+//! Steps: the waiter sets `waiting` and waits until it is false. The signaller enters; if `waiting`
+//! is true, it makes it false and signals. Monitors that hand over make the waiter the next one
+//! inside, so the signaller always finds it waiting. A signaller that barges in before the waiter
+//! is back finds no waiter, which is no round: it leaves and lets the waiter run.
 //!
-//! Nothing is lost because `waiting` changes inside only: the waiter does not go on without a
-//! signal of this round, and a signal is not made while nobody waits. So both count the same
-//! rounds, which is checked.
+//! Nothing is lost, because `waiting` changes only inside: the waiter does not go on without a
+//! signal of this round, and the signaller does not signal without a waiter. So both count the same
+//! rounds, which the check compares.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use super::host::Host;
 use super::monitors::{Conditions, Datum};
 use suite::kit::fault::Fault;
 
-/// What a party does.
+/// The role of a party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Waiter,
@@ -37,22 +37,22 @@ pub(super) struct Part<H, L> {
     host: PhantomData<fn() -> H>,
 }
 
-/// What the parties share.
+/// State that the parties share.
 struct Shared<L> {
     monitors: L,
     /// The waiter is inside.
     begun: AtomicBool,
 }
 
-/// What a party has done.
+/// The work of a party.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Done {
     pub(super) took: Duration,
-    /// What it counted inside.
+    /// The rounds that it counted inside.
     pub(super) rounds: u64,
 }
 
-/// Both parties.
+/// Makes both parties.
 pub(super) fn parts<H, L: Conditions<M>, const M: usize>(n: u64) -> Vec<Part<H, L>> {
     let shared = Arc::new(Shared { monitors: L::new(), begun: AtomicBool::new(false) });
     [Role::Waiter, Role::Signaller]
@@ -60,7 +60,7 @@ pub(super) fn parts<H, L: Conditions<M>, const M: usize>(n: u64) -> Vec<Part<H, 
         .into()
 }
 
-/// A party.
+/// The body of a party.
 pub(super) async fn go<H: Host, L: Conditions<M>, const M: usize>(part: Part<H, L>) -> Done {
     let Part { role, n, shared, .. } = part;
     match role {
@@ -110,7 +110,7 @@ async fn signal<H: Host, L: Conditions<M>, const M: usize>(n: u64, shared: &Shar
     Done { took: started.elapsed(), rounds }
 }
 
-/// The time of the party that is asked for, if no round was lost.
+/// Returns the time of the party `timed`, if no round was lost.
 pub(super) fn check(n: u64, timed: Role, parties: &[Done]) -> Result<Duration, Fault> {
     let &[waiter, signaller] = parties else {
         return Fault::check(format!("{} of 2 parties have ended", parties.len()));

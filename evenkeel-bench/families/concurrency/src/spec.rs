@@ -1,4 +1,4 @@
-//! Rows of the tables, and one run of one of them.
+//! Rows of the tables, and how to run one of them.
 
 use std::cell::OnceCell;
 use std::time::Duration;
@@ -19,14 +19,14 @@ use suite::kit::patience::patiently;
 pub(crate) struct Spec {
     pub(super) bench: Bench,
     pub(super) variant: Variant,
-    /// Monitors that are entered together; 0 where there are none.
+    /// Monitors that a party enters together; 0 where there are none.
     pub(super) monitors: usize,
     pub(super) workers: usize,
     /// Tasks or threads.
     pub(super) tasks: usize,
-    /// Rounds; as many as take the time if it is not said.
+    /// Rounds; `None` if the time determines them.
     pub(super) n: Option<u64>,
-    /// How long a run is to take.
+    /// The intended time of a run.
     pub(super) time: Duration,
 }
 
@@ -57,16 +57,16 @@ pub(super) struct Measured {
     pub(super) longest: Option<Duration>,
 }
 
-/// The first number of rounds that is tried.
+/// The first number of rounds to try.
 const FEW: u64 = 64;
-/// A trial that takes this share of the time tells how many rounds take all of it.
+/// A trial that takes this share of the time determines the number of rounds.
 const TRIAL: f64 = 0.1;
-/// How many times more rounds the next trial makes: runs that begin quickly may get slower.
+/// The factor of rounds from one trial to the next: a run that begins quickly may slow down.
 const STEP: u64 = 8;
-/// How much longer than it should a run may take before it counts as stuck.
+/// How far a run may exceed its expected time before it counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The programs in other languages, built on first use.
+/// The programs in other languages, each built at its first use.
 #[derive(Default)]
 pub(super) struct Programs {
     c: OnceCell<Program>,
@@ -87,8 +87,8 @@ impl Programs {
         Ok(cell.get_or_init(|| built))
     }
 
-    /// How many rounds take the time; this warms up, too. Entries of a contended monitor are
-    /// counted by time.
+    /// Returns the number of rounds that take the time; the search also warms up. A contended run
+    /// is limited by time.
     pub(super) fn rounds(&self, spec: &Spec, peer: Peer) -> anyhow::Result<u64> {
         if spec.n.is_some() || spec.bench == Bench::Contended {
             return Ok(spec.n.unwrap_or_default());
@@ -104,7 +104,7 @@ impl Programs {
         }
     }
 
-    /// Makes so many rounds, which may take as long as is expected and then some.
+    /// Makes `n` rounds, within the expected time and some patience.
     pub(super) fn measure(
         &self,
         spec: &Spec,
@@ -115,7 +115,7 @@ impl Programs {
         let Spec { bench, variant, monitors, workers, tasks, time, .. } = *spec;
         let cell = cells::find(peer, bench, variant, monitors)
             .ok_or_else(|| anyhow!("it has no such experiment"))?;
-        // A run with a number of its own may take any time.
+        // A run with a requested number of rounds may take any time.
         let patience = if spec.n.is_some() { Duration::MAX / 4 } else { PATIENCE };
         let rounds =
             |took: Duration| Measured { ops: n, seconds: took.as_secs_f64(), longest: None };

@@ -23,7 +23,7 @@ use suite::rows::rows;
 use suite::table;
 use suite::verdict::Verdict;
 
-/// Nobody is waited for much longer than this.
+/// The tests wait little longer than this.
 const LONG: Duration = Duration::from_secs(60);
 
 fn all() -> Vec<(Peer, Bench, Variant, usize)> {
@@ -38,7 +38,7 @@ fn all() -> Vec<(Peer, Bench, Variant, usize)> {
     all
 }
 
-/// Each run checks itself; here it is checked that there is a time.
+/// Each run checks itself; this checks that there is a time.
 #[test]
 fn every_cell_in_this_process_runs() {
     for (peer, bench, variant, monitors) in all() {
@@ -95,7 +95,7 @@ fn every_row_has_evenkeel_and_a_peer() {
             let has = |peer: &Peer| Concurrency::has(*peer, &spec) == Has::Yes;
             assert!(has(&Peer::Evenkeel), "{}", spec.case());
             let is_peer = |peer: &Peer| peer.role() == Role::Peer && has(peer);
-            // Nobody else has external scheduling of several monitors.
+            // No peer has external scheduling of several monitors.
             let expected = bench != Bench::Schedext || spec.monitors == 1;
             assert_eq!(Peer::ALL.iter().any(is_peer), expected, "{}", spec.case());
         }
@@ -115,11 +115,11 @@ fn the_tables_of_the_thesis_are_measured_as_far_as_the_cores_go() {
     assert_eq!(benches(2), [&thesis[..], &["contended"]].concat());
 }
 
-/// A monitor that anybody may enter at any time, as a lock that is broken.
+/// A monitor that any party may enter at any time, like a broken lock.
 struct Broken(std::sync::Mutex<u64>);
 
 impl Monitors<1> for Broken {
-    /// A copy that nobody else sees.
+    /// A private copy.
     type Held<'a> = Datum;
 
     fn new() -> Self {
@@ -127,7 +127,7 @@ impl Monitors<1> for Broken {
     }
 
     async fn enter(&self) -> Datum {
-        // Every other entry forgets what was counted before.
+        // Every second entry is lost.
         let mut entered = self.0.lock().unwrap();
         *entered += 1;
         Datum { entries: *entered / 2, ..Datum::NEW }
@@ -144,7 +144,7 @@ fn lost_entries_are_a_fault() {
     let fault = mutex::check(10, parties).unwrap_err().to_string();
     assert_eq!(fault, "5 entries of 10 are counted");
 
-    // Long enough for more than a few entries on a machine that is busy: of two none would be
+    // Long enough for more than a few entries on a busy machine: of two entries none would be
     // missed.
     let time = Duration::from_millis(100);
     let contention = Contention { procs: 1, tasks: 2, time, yields: true };
@@ -153,10 +153,10 @@ fn lost_entries_are_a_fault() {
     let fault = contended::check(&parties).unwrap_err().to_string();
     assert!(fault.ends_with("entries are counted"), "{fault}");
     let fault = contended::check(&[]).unwrap_err().to_string();
-    assert_eq!(fault, "nobody entered in time: raise --seconds");
+    assert_eq!(fault, "no party entered in time: raise --seconds");
 }
 
-/// A condition whose waiters come back by themselves.
+/// A condition with waits that return without a signal.
 struct Hasty(monitors::Tokio<1>);
 
 impl Monitors<1> for Hasty {
@@ -213,7 +213,7 @@ fn rounds_are_as_many_as_take_the_time_or_as_asked() {
     }
 }
 
-/// What is printed of these records.
+/// The printed text of these records.
 fn text(records: &[Record]) -> String {
     table::render(&describe::<Concurrency>(), records, &[], None)
 }
@@ -239,7 +239,7 @@ fn tables_show_losses_and_what_was_published() {
     assert!(!self::text(&example()[33..]).contains("Opteron"));
 }
 
-/// Three runs each of experiments with one monitor, or none: name, variant, who, ns.
+/// Three runs each of experiments with one monitor, or none: name, variant, peer, ns.
 fn session(rows: &[(&'static str, &'static str, &'static str, f64)]) -> Vec<Record> {
     let of = |&(bench, variant, runtime, ns)| {
         let case = Case::new(bench, variant, 1);

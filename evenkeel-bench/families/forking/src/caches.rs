@@ -1,5 +1,5 @@
-//! Sizes of programs by what the machine's last-level caches hold, as in the evaluation of the Cilk
-//! Locality runtime: within one of them, within all of them, and beyond.
+//! Sizes of programs in proportion to the machine's last-level caches, as in the evaluation of the
+//! Cilk Locality runtime: within one of them, within all of them, and beyond.
 
 use evenkeel::topology::Topology;
 
@@ -8,14 +8,15 @@ use super::program::Program;
 /// The last-level caches of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Last {
-    /// Bytes of one.
+    /// Bytes of one cache.
     one: u64,
-    /// Bytes of those that the cores in use have.
+    /// Bytes of all those of the cores in use.
     all: u64,
 }
 
-/// Three sizes of a program whose data fill half of one last-level cache, half of all, and all of
-/// them four times: what is simulated has the same proportions. The reason if there are none.
+/// Returns three sizes of a program: its data fill half of one last-level cache, half of all, and
+/// all of them four times. The simulation has the same proportions. Returns the reason if the
+/// caches are unknown.
 pub(super) fn sizes(program: Program) -> Result<Vec<usize>, String> {
     let topology =
         Topology::detect().map_err(|error| format!("the caches are not known: {error}"))?;
@@ -39,7 +40,7 @@ impl Last {
             .map(|bytes| program.filling(bytes))
             .into_iter()
             .collect::<Option<Vec<usize>>>()?;
-        // With one such cache the first two are the same.
+        // With one such cache the first two are equal.
         sizes.dedup();
         Some(sizes)
     }

@@ -1,4 +1,4 @@
-//! The peers in C++: programs of their own, built when a compiler and their library are found.
+//! The peers in C++: programs of their own, built if a compiler and their library are found.
 //!
 //! A program runs for as long as its cell of the table is measured. It waits for a line, runs once,
 //! and answers with the seconds of its recursion and its checksum; so it takes turns with the
@@ -21,7 +21,7 @@ use suite::kit::installer::Package;
 use suite::kit::served::Served;
 use suite::kit::toolchain::{self, Workshop};
 
-/// The programs' files, as they lie under `peers/cpp`.
+/// The program's files, as they lie under `peers/cpp`.
 const SOURCES: [(&str, &str); 15] = [
     ("array.hpp", include_str!("../../../peers/cpp/array.hpp")),
     ("cilksort.hpp", include_str!("../../../peers/cpp/cilksort.hpp")),
@@ -40,15 +40,15 @@ const SOURCES: [(&str, &str); 15] = [
     ("uts.hpp", include_str!("../../../peers/cpp/uts.hpp")),
 ];
 
-/// What all are compiled with: the best for this machine, and no rounding that Rust does not do.
+/// The flags of all programs: the fastest code for this machine, with the same rounding as Rust's.
 const FLAGS: [&str; 4] = ["-std=c++17", "-O3", "-march=native", "-ffp-contract=off"];
 
-/// What would bring a compiler, where no package manager is known.
+/// How to install a compiler, if no package manager is known.
 pub(crate) const INSTALL: &str =
     "install g++ (Debian: g++; Fedora: gcc-c++) or set CXX to a C++17 compiler";
 
-/// How long a program is left alone after its answer: the threads of libgomp look for work for some
-/// milliseconds before they sleep, and would take them from whoever is next.
+/// How long a program rests after its answer: the threads of libgomp look for work for some
+/// milliseconds before they sleep, and would take that time from the next run.
 const QUIET: Duration = Duration::from_millis(20);
 
 /// A compiler. Homebrew's has the number of its release in its name.
@@ -59,13 +59,13 @@ const COMPILER: Package = Package {
     otherwise: INSTALL,
 };
 
-/// How a runtime is built.
+/// How to build a runtime.
 struct Recipe {
-    /// The header with its class, which is its name, too.
+    /// The header of its class, and also its name.
     header: &'static str,
-    /// What its library wants of compiler and linker, in each place where it may lie.
+    /// The flags of compiler and linker for its library, in each place where the library may lie.
     flags: Vec<Vec<String>>,
-    /// What would bring the library.
+    /// The packages of the library.
     package: Package,
 }
 
@@ -102,8 +102,8 @@ pub(crate) fn missing(name: Name) -> anyhow::Result<Option<String>> {
     Ok(tried.err().map(|why| format!("{why}; {}", recipe(name).package.line())))
 }
 
-/// The flags with which a trial of a runtime is built and runs, of the first place where it does;
-/// or what there is against the first of them.
+/// Returns the flags of the first place for which a trial of the runtime builds and runs, or what
+/// the first place failed with.
 fn tried(workshop: &Workshop, name: Name) -> anyhow::Result<Result<Vec<String>, String>> {
     let Recipe { header, flags, .. } = recipe(name);
     let mut against = None;
@@ -117,8 +117,8 @@ fn tried(workshop: &Workshop, name: Name) -> anyhow::Result<Result<Vec<String>, 
     Ok(Err(against.unwrap_or_default()))
 }
 
-/// Compiles `<source>.cpp` with the runtime of a header into the program `<source>`, with what its
-/// library wants. Gives what there is against it.
+/// Compiles `<source>.cpp` with the runtime of a header into the program `<source>`, with the flags
+/// of its library. Returns the compiler's errors, if any.
 fn compile(
     workshop: &Workshop,
     header: &str,
@@ -128,7 +128,7 @@ fn compile(
 ) -> anyhow::Result<Option<String>> {
     let header = format!("-DPEER=\"{header}\"");
     let (from, to) = (format!("{source}.cpp"), toolchain::program(source));
-    // Libraries come last: linkers look for what they have not found yet.
+    // Libraries come last: a linker searches them for symbols that are missing so far.
     let arguments = FLAGS.iter().chain(flags).copied().chain([&*header, &from, "-o", &to]);
     let output = workshop
         .run(&compiler(), arguments.chain(library.iter().map(String::as_str)))
@@ -144,7 +144,7 @@ pub(crate) struct Built {
 }
 
 impl Built {
-    /// Builds the programs of these runtimes, all at the same time.
+    /// Builds the programs of these runtimes in parallel.
     pub(crate) fn all(names: &[Name]) -> anyhow::Result<Vec<Built>> {
         thread::scope(|scope| {
             let building: Vec<_> =
@@ -175,22 +175,22 @@ impl Built {
         self.name
     }
 
-    /// Starts the program. Its cores are those of the calling thread.
+    /// Starts the program. It runs on the cores of the calling thread.
     pub(crate) fn start(&self, program: Program, n: usize, workers: usize) -> anyhow::Result<Peer> {
         let arguments = [program.name(), &n.to_string(), &workers.to_string()];
-        // Without a second thread nobody looks for work.
+        // Without a second thread none looks for work.
         let quiet = if workers > 1 && !self.name.is_serial() { QUIET } else { Duration::ZERO };
         Peer::start(&self.workshop.path("main"), arguments, quiet)
             .with_context(|| format!("cannot start {}", self.name))
     }
 }
 
-/// A running program. It ends when this is dropped.
+/// A running program. It ends when this value is dropped.
 pub(crate) struct Peer {
     served: Served,
 }
 
-/// What a program answers.
+/// The answer of a program.
 #[derive(Deserialize)]
 struct Answer {
     seconds: f64,
@@ -203,13 +203,13 @@ impl Peer {
         Ok(Peer { served })
     }
 
-    /// The process, whose time is spent for this one.
+    /// The process identifier, so that its time counts for this peer.
     pub(crate) fn id(&self) -> u32 {
         self.served.id()
     }
 
-    /// Runs once: seconds and checksum. `None` if that takes longer than `patience`; the program is
-    /// of no use then.
+    /// Runs once: returns seconds and checksum. `None` if the run takes longer than `patience`; the
+    /// program is useless from then on.
     pub(crate) fn once(&mut self, patience: Duration) -> anyhow::Result<Option<(f64, u64)>> {
         let Some(line) = self.served.ask("", patience)? else { return Ok(None) };
         let answer: Answer =
@@ -225,8 +225,7 @@ mod tests {
 
     const NAMES: [Name; 3] = [Name::SerialCpp, Name::Onetbb, Name::Openmp];
 
-    /// The programs that can be built here. What happens where there are none is tested on the
-    /// binary.
+    /// The programs that can be built here. A test of the binary covers machines without any.
     fn built() -> Vec<Built> {
         let is_there = |name: &Name| match missing(*name).unwrap() {
             None => true,

@@ -1,4 +1,4 @@
-//! Fork-join programs, as the suite knows them.
+//! The family of fork-join programs.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -33,9 +33,9 @@ use suite::summary::Summary;
 #[derive(Default)]
 pub(crate) struct Forking {
     built: OnceLock<Vec<Built>>,
-    /// What programs come to, by plain calls.
+    /// The checksums of programs, by plain calls.
     right: Mutex<Vec<(Program, usize, u64)>>,
-    /// Seconds for which one worker alone executes programs.
+    /// The execution seconds of programs on one worker alone.
     alone: Mutex<Vec<(Name, Program, usize, f64)>>,
 }
 
@@ -45,9 +45,9 @@ pub(crate) struct Spec {
     pub(super) program: Program,
     pub(super) n: usize,
     pub(super) workers: usize,
-    /// How long one run in a process of its own may take.
+    /// The longest time of one run in a process of its own.
     pub(super) patience: Duration,
-    /// Runtimes that are measured if they are asked for.
+    /// Runtimes that are measured only on request.
     pub(super) besides: Vec<Name>,
 }
 
@@ -55,25 +55,25 @@ pub(crate) struct Spec {
 pub(crate) struct Ready {
     /// Its program, if it does not run in this process.
     served: Option<cpp::Peer>,
-    /// What every run must come to.
+    /// The checksum that every run must have.
     pub(super) right: u64,
-    /// Seconds for which one worker alone executes it; `None` if the runtime does not tell, or if
-    /// there is but one.
+    /// Execution seconds on one worker alone; `None` if the runtime does not report them, or if the
+    /// row has only one worker.
     alone: Option<f64>,
     /// Whether a run has taken too long.
     is_slow: bool,
 }
 
-/// What the programs can be told.
+/// The options of the programs.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(crate) struct Options {
-    /// Fork-join programs: each program's own size of this name, or those that fill last-level
+    /// Fork-join programs: each program's own size of this name, or sizes that fill the last-level
     /// caches
     #[arg(long, conflicts_with = "n")]
     size: Option<Size>,
-    /// Fork-join programs: evenkeel with these localities as well, separated by commas, or with
-    /// all of them; workers are not pinned
+    /// Fork-join programs: also evenkeel with these localities, separated by commas, or with all of
+    /// them; workers are not pinned
     #[arg(long, value_name = "LIST", value_delimiter = ',',
           value_parser = PossibleValuesParser::new(localities()))]
     locality: Vec<String>,
@@ -82,8 +82,8 @@ pub(crate) struct Options {
 /// All localities at once.
 const ALL: &str = "all";
 
-/// What `--locality` takes: what the runtimes that stand for a locality have after their common
-/// name.
+/// The values of `--locality`: the names of the runtimes for a locality, without their common
+/// prefix.
 fn localities() -> Vec<&'static str> {
     let placed = Name::ALL.into_iter().filter(|name| name.locality().is_some());
     placed.map(locality).chain([ALL]).collect()
@@ -93,7 +93,7 @@ fn locality(name: Name) -> &'static str {
     name.name().trim_start_matches("evenkeel-")
 }
 
-/// Three sizes that each program has, one of them or all, or those that fill the machine's caches.
+/// The three sizes of each program, one of them or all, or sizes that fill the machine's caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Size {
     Small,
@@ -120,24 +120,24 @@ impl Size {
     }
 }
 
-/// How long a run that a user asks for may take in a process of its own.
+/// The longest time of a run on a user's request in a process of its own.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// The rounds of a session at most: its largest sizes take seconds.
+/// The most rounds of a session: its largest sizes take seconds.
 const MOST_ROUNDS: usize = 5;
 
 impl Family for Forking {
     const NAME: &'static str = "fork-join";
     const TITLE: &'static str = "Fork-join";
     const ABOUT: &'static str = "\
-        Milliseconds of the recursion, after one run to warm up, and the speed-up over plain calls \
-        in the same language. Their runs in all rows of a size are taken together. Runtimes are \
-        compared by the speed-up, because compilers differ in the leaves by more than runtimes do \
-        around them. The peers in C++ are compiled for this machine; Rust is for all machines of \
-        its kind unless RUSTFLAGS says more. A fork's nanoseconds are those on one worker beyond \
-        plain calls. Execution, inflation, scheduling and idle time are of all workers together, \
-        where a runtime tells them. Inflation is execution beyond that of one worker. A result \
-        that differs from that of plain calls is an error.";
+        Milliseconds of the recursion, after one run to warm up, and the speed-up over plain \
+        calls in the same language. The plain runs in all rows of a size are one sample. \
+        Runtimes are compared by the speed-up, because compilers differ in the leaves by more \
+        than runtimes do around them. The peers in C++ are compiled for this machine; Rust is \
+        compiled for all machines of its kind unless RUSTFLAGS says more. A fork's nanoseconds \
+        are those on one worker beyond plain calls. Execution, inflation, scheduling and idle \
+        time are sums over all workers, where a runtime reports them. Inflation is execution \
+        beyond that of one worker. A result that differs from that of plain calls is an error.";
 
     type Peer = Name;
     type Options = Options;
@@ -231,7 +231,7 @@ impl Family for Forking {
         if !cpp.is_empty() {
             note!("building the C++ peers");
         }
-        // Nobody builds twice.
+        // The suite builds only once.
         _ = self.built.set(Built::all(&cpp)?);
         Ok(())
     }
@@ -287,7 +287,7 @@ impl family::Spec for Spec {
     }
 }
 
-/// Each program in its sizes, each of them with all numbers of workers.
+/// Each program in its sizes, each size with all numbers of workers.
 fn specs(
     programs: &[Program],
     sizes: impl Fn(Program) -> Result<Vec<usize>, Usage>,
@@ -305,7 +305,7 @@ fn specs(
 }
 
 impl Forking {
-    /// What a program comes to.
+    /// The checksum of a program.
     fn right(&self, program: Program, n: usize) -> anyhow::Result<u64> {
         let mut known = self.right.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((.., right)) = known.iter().find(|one| (one.0, one.1) == (program, n)) {
@@ -316,8 +316,8 @@ impl Forking {
         Ok(right)
     }
 
-    /// Seconds for which one worker alone executes: the median of its runs, or else that of a run
-    /// for this alone.
+    /// Returns the execution seconds on one worker alone: the median of such runs, or else the
+    /// result of a run for this purpose.
     fn alone(&self, spec: &Spec, peer: Name) -> anyhow::Result<f64> {
         let work = (peer, spec.program, spec.n);
         let known = {
@@ -340,7 +340,7 @@ impl Forking {
     }
 }
 
-/// Runs once. `None` if a run of it has taken too long, now or before.
+/// Runs once. Returns `None` if this run or an earlier one has taken too long.
 fn turn(spec: &Spec, peer: Name, ready: &mut Ready) -> anyhow::Result<Option<Run>> {
     let run = match &mut ready.served {
         _ if ready.is_slow => None,
@@ -359,8 +359,7 @@ fn turn(spec: &Spec, peer: Name, ready: &mut Ready) -> anyhow::Result<Option<Run
     Ok(run)
 }
 
-/// Runs the program once in this process. The runtime is started before the time, and ended after
-/// it.
+/// Runs the program once in this process. The time excludes the start and the end of the runtime.
 fn here(name: Name, spec: &Spec) -> anyhow::Result<Run> {
     if let Some(locality) = name.locality() {
         return Ok(on(placed(spec.workers, locality)?, spec));
@@ -379,8 +378,8 @@ fn here(name: Name, spec: &Spec) -> anyhow::Result<Run> {
     }
 }
 
-/// How long threads that have just been started are given to begin and to find nothing to do: those
-/// of the peers with programs of their own have done so, too.
+/// How long new threads have to begin and to find no work: the threads of peers with programs of
+/// their own have done so, too.
 const SETTLE: Duration = Duration::from_millis(2);
 
 fn start<F: Forker>(spec: &Spec) -> anyhow::Result<Run> {

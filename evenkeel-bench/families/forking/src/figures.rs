@@ -1,9 +1,8 @@
-//! What tables and pictures show of the runs of a program, and what makes it doubtful.
+//! The figures of a program's runs for tables and pictures, and doubts about them.
 //!
 //! Runtimes are compared by their speed-up over plain calls in the same language, because compilers
-//! differ by more in the leaves than runtimes do around them. How many workers stand idle beside
-//! plain calls makes no difference, so their runs in all rows of a program and a size are one
-//! figure.
+//! differ by more in the leaves than runtimes do around them. Idle workers beside plain calls make
+//! no difference, so the plain runs of a program and a size are one figure for all rows.
 
 use super::forker::Name;
 use super::program::Program;
@@ -25,7 +24,7 @@ const SPEED_UP: Quantity = Quantity {
     drawn: Drawn::Dots,
 };
 
-/// The time, what it is beside that of plain calls, and what the workers spent it on.
+/// The time, its ratio to that of plain calls, and what the workers spent it on.
 pub(super) const QUANTITIES: [Quantity; 8] = [
     TIME,
     SPEED_UP,
@@ -55,13 +54,13 @@ fn in_ms(record: &Record, field: &str) -> Option<f64> {
     Some(record.figures.number(field)? * 1e3)
 }
 
-/// How many times as fast as plain calls a run with forks was; `None` without such calls.
+/// The speed-up of a run with forks over plain calls; `None` without plain calls.
 fn speed_up(record: &Record, all: &[Record]) -> Option<f64> {
     Some(serial_seconds(record, all)? / record.figures.number("seconds")?)
 }
 
-/// Nanoseconds that a fork costs on one worker beyond plain calls; `None` where forks are not most
-/// of the work.
+/// Nanoseconds that a fork costs on one worker beyond plain calls; `None` unless forks are most of
+/// the work.
 fn ns_per_fork(record: &Record, all: &[Record]) -> Option<f64> {
     let program: Program = record.case.bench.parse().ok()?;
     let n = record.case.settings.number("n")?;
@@ -85,17 +84,16 @@ fn serial_seconds(record: &Record, all: &[Record]) -> Option<f64> {
     quiet.or_else(|| median(&|_| true)).map(|seconds| seconds.median)
 }
 
-/// Whether two cases differ in their workers alone.
+/// Whether two cases differ only in their workers.
 fn is_same_work(a: &Case, b: &Case) -> bool {
     a.bench == b.bench && a.settings == b.settings
 }
 
-/// Speed-ups beyond the number of workers, and plain calls that take other times than before, are
-/// worth a remark from so many times on: two per cent are noise (an estimate; no benchmark sets
-/// it).
+/// The factor beyond which speed-ups above the number of workers, and differing times of plain
+/// calls, are worth a remark: two per cent are noise (an estimate; no benchmark sets it).
 const BEYOND: f64 = 1.02;
 
-/// What makes the speed-ups of these rows doubtful, a sentence each.
+/// The doubts about the speed-ups of these rows, a sentence each.
 pub(super) fn doubts(rows: &[Row<'_>]) -> Vec<String> {
     let mut doubts: Vec<String> = Vec::new();
     for (at, row) in rows.iter().enumerate() {
@@ -109,7 +107,7 @@ pub(super) fn doubts(rows: &[Row<'_>]) -> Vec<String> {
     doubts
 }
 
-/// Plain calls took other times in one row than in the other.
+/// Reports plain calls that took different times in two rows.
 fn unsteady(row: &Row<'_>, other: &Row<'_>, cell: &Cell<'_>) -> Option<String> {
     let name = cell.peer.name;
     let before = other.cell(name).filter(|before| before.is_enough() && cell.is_enough())?;
@@ -127,7 +125,7 @@ fn unsteady(row: &Row<'_>, other: &Row<'_>, cell: &Cell<'_>) -> Option<String> {
     })
 }
 
-/// Runtimes were faster than their workers explain, in runs that count.
+/// Reports speed-ups above the number of workers, in runs that count.
 fn beyond(row: &Row<'_>) -> Option<String> {
     let most = row.case.workers as f64 * BEYOND;
     let speed_up = |cell: &Cell<'_>| Some((cell.peer.name, row.summary(&SPEED_UP, cell)?.median));
@@ -145,7 +143,7 @@ fn beyond(row: &Row<'_>) -> Option<String> {
     })
 }
 
-/// Runtimes have no speed-up, because plain calls in their language were not measured.
+/// Reports runtimes without a speed-up, because plain calls in their language were not measured.
 fn unrelated(rows: &[Row<'_>]) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
     for row in rows {
@@ -221,7 +219,7 @@ mod tests {
     fn a_disturbed_run_of_plain_calls_is_no_yardstick() {
         let medians = [20.0, 10.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
         let mut measured = example(&[(Program::Matmul, 512, 2, medians)]);
-        // The one of 21 ms.
+        // The run of 21 ms.
         measured.records[2].quiet.cpu_share = 0.5;
         assert_eq!(figure(&measured, 0, &SPEED_UP, Name::Evenkeel), Some(1_980.0));
     }

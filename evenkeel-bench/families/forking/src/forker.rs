@@ -1,4 +1,4 @@
-//! The runtimes that fork, and what a program asks of one.
+//! The runtimes that fork, and their interface to the programs.
 
 mod chili;
 mod evenkeel;
@@ -25,27 +25,27 @@ use suite::peer::{Peer, Role};
 
 /// A runtime that forks. Dropping the value ends its workers.
 pub trait Forker: Sized {
-    /// What a runtime has its forks pass down. It goes by value, and so do the captures of the
-    /// halves: what is borrowed has to lie on the stack, which costs more than some of the forks.
+    /// The context that a runtime passes down its forks. It goes by value, and so do the captures
+    /// of the halves: a borrowed value would lie on the stack, which costs more than some of the
+    /// forks.
     type Cx<'a, 'w>
     where
         'w: 'a;
 
-    /// Starts as many workers.
+    /// Starts a runtime of `workers` workers.
     fn start(workers: usize) -> anyhow::Result<Self>;
 
     /// Runs `f` on a worker and waits for it.
     fn run<R: Send>(&self, f: impl for<'a, 'w> FnOnce(Self::Cx<'a, 'w>) -> R + Send) -> R;
 
-    /// Runs both.
+    /// Runs both closures.
     fn join<RA: Send, RB: Send>(
         cx: &mut Self::Cx<'_, '_>,
         a: impl for<'a, 'w> FnOnce(Self::Cx<'a, 'w>) -> RA + Send,
         b: impl for<'a, 'w> FnOnce(Self::Cx<'a, 'w>) -> RB + Send,
     ) -> (RA, RB);
 
-    /// Runs both, which touch so many bytes together: a word to runtimes that care where their data
-    /// are.
+    /// Runs both closures, which touch `bytes` bytes together: a hint for runtimes with locality.
     #[inline(always)]
     fn join_sized<RA: Send, RB: Send>(
         cx: &mut Self::Cx<'_, '_>,
@@ -56,12 +56,12 @@ pub trait Forker: Sized {
         Self::join(cx, a, b)
     }
 
-    /// What each worker has spent its time on until now, if the runtime can tell.
+    /// The times of each worker so far, if the runtime reports them.
     fn times(&self) -> Vec<Times> {
         Vec::new()
     }
 
-    /// Runs both, and then `then` with the results.
+    /// Runs both closures, and then `then` with the results.
     #[inline(always)]
     fn join_then<RA: Send, RB: Send, R>(
         cx: &mut Self::Cx<'_, '_>,
@@ -73,15 +73,15 @@ pub trait Forker: Sized {
         then(a, b)
     }
 
-    /// Calls `f` with what is passed down, which is there afterwards.
+    /// Calls `f` with the context, which remains usable afterwards.
     fn lend<R>(cx: &mut Self::Cx<'_, '_>, f: impl for<'a, 'w> FnOnce(Self::Cx<'a, 'w>) -> R) -> R;
 }
 
-/// Threads that a pool of forte has room for, the calling one among them.
+/// Threads for which a pool of forte has room, the calling one among them.
 const FORTE_SEATS: usize = 32;
 
 named! {
-    /// Who runs the programs.
+    /// A runtime of the programs.
     pub(crate) enum Name as "runtime of fork-join programs" {
         /// Plain calls.
         Serial = "serial": "plain calls instead of forks",
@@ -129,7 +129,7 @@ impl Peer for Name {
 }
 
 impl Name {
-    /// The locality that it stands for. Who stands for one is measured only if asked for.
+    /// The locality for which it stands. Such a runtime is measured only on request.
     pub(crate) fn locality(self) -> Option<Locality> {
         match self {
             Name::EvenkeelOff => Some(Locality::Off),
@@ -140,12 +140,12 @@ impl Name {
         }
     }
 
-    /// Whether there are no forks.
+    /// Whether it makes plain calls instead of forks.
     pub(crate) fn is_serial(self) -> bool {
         self == self.baseline()
     }
 
-    /// The serial one in the same language, over which the speed-up is counted: compilers differ in
+    /// The serial runtime in the same language, the base of the speed-up: compilers differ in
     /// leaves.
     pub(crate) fn baseline(self) -> Name {
         match self {
@@ -159,7 +159,7 @@ impl Name {
         self.baseline() == Name::SerialCpp
     }
 
-    /// Why it is not given a program of size `n` on so many workers; `None` if it is.
+    /// Why it cannot run a program of size `n` on `workers` workers; `None` if it can.
     pub(crate) fn refusal(self, program: Program, n: usize, workers: usize) -> Option<String> {
         if self == Name::Forte && workers > FORTE_SEATS {
             return Some(format!("its pools have {FORTE_SEATS} seats"));
@@ -168,9 +168,9 @@ impl Name {
         Some(format!("it would take too long; {most} is the largest size that it is given"))
     }
 
-    /// The largest size of a program that it is given, if that is less than the program's own, for
-    /// the time that it takes: all workers of OpenMP meet at one lock, so that four need 0.3 µs for
-    /// each fork of the programs that do little else, where one needs 0.04.
+    /// The largest size of a program for this runtime, if that is below the program's own. The
+    /// reason is time: all workers of OpenMP meet at one lock, so that four need 0.3 µs for each
+    /// fork of the programs that do little else, where one needs 0.04.
     fn most(self, program: Program) -> Option<usize> {
         match (self, program) {
             (Name::Openmp, Program::Fib) => Some(30),

@@ -1,4 +1,4 @@
-//! Which of the runtimes that fork this machine has.
+//! The runtimes that this machine has.
 
 use std::panic::resume_unwind;
 use std::thread;
@@ -8,11 +8,11 @@ use super::forker::Name;
 use suite::family::Found;
 use suite::kit::cpp as compiler;
 
-/// What would bring forte.
+/// How to get forte.
 const FORTE: &str = "it is not part of this binary; with Rust 1.96 or later, \
      cargo run --release -p evenkeel-bench --features forte";
 
-/// Looks for these runtimes, in their order. Those in C++ take a second or so, because each is
+/// Looks for these runtimes, in their order. Those in C++ take about a second, because each is
 /// tried out.
 pub(super) fn of(names: &[Name]) -> anyhow::Result<Found<Name>> {
     let looked = thread::scope(|scope| {
@@ -42,7 +42,7 @@ fn missing(name: Name) -> anyhow::Result<Option<String>> {
     }
 }
 
-/// The compiler of those in C++.
+/// The compiler of the runtimes in C++.
 fn version(name: Name) -> Option<String> {
     if name.is_cpp() { compiler::version() } else { None }
 }

@@ -1,10 +1,10 @@
-//! Rectangles of a matrix that halves of a fork change at the same time.
+//! Rectangles of a matrix, which the halves of a fork change in parallel.
 
 #![allow(unsafe_code, reason = "tiles of one matrix interleave in memory")]
 
 use std::marker::PhantomData;
 
-/// A page of numbers of eight bytes: arrays that begin at one keep vector loads from straddling
+/// A page of numbers of eight bytes: in arrays that begin at a page, vector loads do not straddle
 /// lines.
 #[repr(C, align(4096))]
 #[derive(Clone, Copy)]
@@ -20,7 +20,7 @@ pub(super) struct Array<T> {
 }
 
 impl<T: Copy + Default> Array<T> {
-    /// So many numbers by their index.
+    /// Makes an array of `len` numbers from their indices.
     pub(super) fn new(len: usize, mut number: impl FnMut(usize) -> T) -> Self {
         const { assert!(size_of::<T>() == 8, "pages are full") };
         let mut array = Self { pages: vec![Page([T::default(); PAGE]); len.div_ceil(PAGE)], len };
@@ -39,16 +39,16 @@ impl<T: Copy + Default> Array<T> {
     }
 }
 
-/// A rectangle of a matrix that is its holder's alone.
+/// A rectangle of a matrix, exclusively the holder's.
 pub(super) struct Tile<'a> {
     /// The first number.
     start: *mut f64,
-    /// Where it lies in the matrix.
+    /// Its place in the matrix.
     pub(super) row: usize,
     pub(super) column: usize,
     pub(super) rows: usize,
     pub(super) columns: usize,
-    /// From one row to the next.
+    /// The distance from one row to the next.
     stride: usize,
     marker: PhantomData<&'a mut [f64]>,
 }
@@ -57,7 +57,7 @@ pub(super) struct Tile<'a> {
 unsafe impl Send for Tile<'_> {}
 
 impl<'a> Tile<'a> {
-    /// All of a matrix with rows of `columns` numbers.
+    /// The whole of a matrix with rows of `columns` numbers.
     pub(super) fn new(matrix: &'a mut [f64], columns: usize) -> Self {
         assert_eq!(matrix.len() % columns, 0, "a matrix has whole rows");
         let rows = matrix.len() / columns;
@@ -65,7 +65,7 @@ impl<'a> Tile<'a> {
         Self { start, row: 0, column: 0, rows, columns, stride: columns, marker: PhantomData }
     }
 
-    /// The upper rows and the rest.
+    /// Splits off the upper rows.
     pub(super) fn split_rows(self, rows: usize) -> (Self, Self) {
         assert!(rows <= self.rows);
         // SAFETY: the rows below begin within the matrix, or, if there are none, at its end or
@@ -76,7 +76,7 @@ impl<'a> Tile<'a> {
         (Self { rows, ..self }, lower)
     }
 
-    /// The left columns and the rest.
+    /// Splits off the left columns.
     pub(super) fn split_columns(self, columns: usize) -> (Self, Self) {
         assert!(columns <= self.columns);
         // SAFETY: the columns begin within the first row, or, if there are none, at its end.
@@ -96,7 +96,8 @@ impl<'a> Tile<'a> {
         assert!(row < self.rows);
         // SAFETY: the row lies within the matrix.
         let start = unsafe { self.start.add(row * self.stride) };
-        // SAFETY: the tile has these numbers for itself, and the borrow of the tile is exclusive.
+        // SAFETY: the tile has exclusive access to these numbers, and the borrow of the tile is
+        // exclusive.
         unsafe { std::slice::from_raw_parts_mut(start, self.columns) }
     }
 

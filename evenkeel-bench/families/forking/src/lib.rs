@@ -2,11 +2,11 @@
 //! the bare cost of a fork.
 //!
 //! Each is written once, generic over a [`Forker`](forker::Forker), and recurses by binary forks;
-//! the serial one makes plain calls instead. Leaves are not inlined into the recursion, and arrays
-//! begin at pages, for everyone: both matter more than any runtime. The peers in [C++](cpp) have
-//! programs of their own, line by line the same.
+//! the serial runtime makes plain calls instead. For all runtimes, leaves are not inlined into the
+//! recursion, and arrays begin at pages: both matter more than any runtime. The peers in [C++](cpp)
+//! have programs of their own, the same line by line.
 
-// Its documentation is for those who read its source.
+// The documentation is for readers of the source.
 #![allow(rustdoc::private_intra_doc_links)]
 // `say!` and `note!` end quietly where these panic.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
@@ -26,5 +26,5 @@ mod tests;
 
 use suite::entry::Entry;
 
-/// What the registry of families holds of this one.
+/// This family's entry in the registry.
 pub const ENTRY: Entry = Entry::of::<family::Forking>();

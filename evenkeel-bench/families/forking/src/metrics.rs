@@ -1,5 +1,5 @@
-//! What the workers spend the time of a run on: the four metrics of the evaluation of the Cilk
-//! Locality runtime, of all workers together.
+//! How the workers spend the time of a run: the four metrics of the evaluation of the Cilk Locality
+//! runtime, summed over all workers.
 
 use evenkeel::metrics::Times;
 use evenkeel::topology::Distance;
@@ -7,13 +7,12 @@ use serde_json::{Value, json};
 
 use suite::case::Fields;
 
-/// Adds the metrics of workers that have spent their time so; one worker alone executes for so many
-/// seconds.
+/// Adds the metrics of these workers' times; `alone` is the execution seconds of one worker alone.
 ///
-/// Execution beyond that is inflation. Scheduling is what successful steals take; idle is the time
-/// in failed ones, in waiting and asleep. `levels` has the work by how far it came, the worker's
-/// own first, without distances that the machine does not have; `per_worker` has execution,
-/// scheduling and idle seconds of each.
+/// Execution beyond `alone` is inflation. Scheduling is the time of successful steals; idle is the
+/// time of failed steals, of waiting and of sleep. `levels` has the work by the distance of the
+/// steal, the worker's own first, without distances that the machine lacks; `per_worker` has
+/// execution, scheduling and idle seconds of each worker.
 pub(super) fn with_metrics(figures: Fields, workers: &[Times], alone: f64) -> Fields {
     let all: Times = workers.iter().copied().sum();
     let level = |distance: Distance| {
@@ -63,7 +62,7 @@ mod tests {
         let execution = of("execution_seconds");
         let sum = execution + of("scheduling_seconds") + of("idle_seconds");
         assert!((all - sum).abs() < 1e-6, "{metrics:?}");
-        // The snapshots are taken around the run.
+        // The snapshots enclose the run.
         assert!(sum >= 2.0 * run.seconds, "{sum} of 2 x {}", run.seconds);
         let levels = list("levels");
         let by_level: f64 = levels.iter().map(|level| number(&level["execution_seconds"])).sum();

@@ -1,4 +1,4 @@
-//! Where oneTBB lies. Its installers put it where compilers do not look by themselves.
+//! Where oneTBB lies. Its installers put it where compilers do not look by default.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,10 +7,10 @@ use suite::kit::places::Places;
 
 const LIBRARY: &str = "-ltbb";
 
-/// Where the user says that it is.
+/// Where the user says it is.
 const SAID: [&str; 1] = ["$TBBROOT"];
 
-/// Where Intel's installer puts it, for all users or for one, conda, Homebrew, and `make install`.
+/// Where Intel's installer (for all users or for one), conda, Homebrew, and `make install` put it.
 const USUAL: [&str; 9] = [
     "$ONEAPI_ROOT/tbb/latest",
     "/opt/intel/oneapi/tbb/latest",
@@ -23,8 +23,8 @@ const USUAL: [&str; 9] = [
     "/usr/local",
 ];
 
-/// What a compiler and a linker are told to use it: one list for each place where it may lie, and
-/// for the compiler's own. What the user says comes first.
+/// The flags of compiler and linker that use it: one list for each place where it may lie, and one
+/// for the compiler's own places. The user's place comes first.
 pub(super) fn flags() -> Vec<Vec<String>> {
     let places = Places::here();
     let mut all: Vec<Vec<String>> = within_any(&places, &SAID);
@@ -34,12 +34,12 @@ pub(super) fn flags() -> Vec<Vec<String>> {
     all
 }
 
-/// The flags for each of these places that has it.
+/// The flags for each of these places that has the library.
 fn within_any(places: &Places, patterns: &[&str]) -> Vec<Vec<String>> {
     places.all(patterns).iter().filter_map(|place| within(place)).collect()
 }
 
-/// The flags for a folder that holds it; `None` if it does not.
+/// The flags for a folder that holds the library; `None` if the folder does not.
 fn within(place: &Path) -> Option<Vec<String>> {
     let include = place.join("include");
     let libraries = ["lib/intel64/gcc4.8", "lib64", "lib"].map(|name| place.join(name));
@@ -55,7 +55,7 @@ fn within(place: &Path) -> Option<Vec<String>> {
     })
 }
 
-/// What pkg-config says of it, if it knows it.
+/// The flags from pkg-config, if it knows the library.
 fn pkg_config() -> Option<Vec<String>> {
     let output = Command::new("pkg-config").args(["--cflags", "--libs", "tbb"]).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    /// A machine with it in these folders, each with its library in a folder of that name.
+    /// A machine with oneTBB in these folders, each with its library in a subfolder of that name.
     fn machine(places: &[(&str, &str)]) -> tempfile::TempDir {
         let files = places.iter().flat_map(|(place, library)| {
             let (header, file) = ("include/oneapi/tbb/task_arena.h", "libtbb.so");
@@ -87,7 +87,7 @@ mod tests {
         tree(&files.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// What is found below a root, the user's word first.
+    /// The flags found below a root, those of the user's place first.
     fn found(root: &Path, variables: &[(&'static str, &str)]) -> Vec<Vec<String>> {
         let places = Places::below(root, variables);
         [within_any(&places, &SAID), within_any(&places, &USUAL)].concat()

@@ -14,15 +14,15 @@ use evenkeel::metrics::Times;
 use super::forker::Forker;
 use suite::named::{Unknown, named};
 
-/// What a program is made of. Its parts are timed apart: only [`go`](Workload::go) counts.
+/// The parts of a program, timed apart: only [`go`](Workload::go) counts.
 trait Workload {
-    /// The input of size `n`.
+    /// Makes the input of size `n`.
     fn prepare(n: usize) -> Self;
 
-    /// The recursion.
+    /// Runs the recursion.
     fn go<F: Forker>(&mut self, forker: &F);
 
-    /// What the result comes to: the same for all runtimes, bit by bit.
+    /// The checksum of the result: the same for all runtimes, bit by bit.
     fn checksum(&self) -> u64;
 }
 
@@ -31,13 +31,13 @@ named! {
     pub enum Program as "program" {
         /// Dense matrices.
         Matmul = "matmul": "product of two n x n matrices, halved down to 64",
-        /// A matrix turned over.
+        /// A matrix, transposed.
         Transpose = "transpose": "transposition of an n x n matrix, halved down to 32",
-        /// A stencil, phase after phase.
+        /// A stencil, step after step.
         Heat = "heat": "40 steps of a five-point stencil on n x n cells",
         /// Merge sort with merges that fork.
         Cilksort = "cilksort": "merge sort of n numbers with merges that fork",
-        /// Nothing but forks.
+        /// Only forks.
         Fib = "fib": "Fibonacci number n, a fork for each addition",
         /// Queens on a board.
         Nqueens = "nqueens": "ways to place n queens, a fork for each choice",
@@ -49,7 +49,7 @@ named! {
 }
 
 impl Program {
-    /// The program of this name among some, which are called by the words of `what`.
+    /// The program of this name among some; `what` is their common name in errors.
     pub fn among(known: &[Program], what: &'static str, name: &str) -> Result<Program, Unknown> {
         known.iter().copied().find(|program| program.name() == name).ok_or_else(|| Unknown {
             what,
@@ -72,7 +72,7 @@ impl Program {
         }
     }
 
-    /// The largest size whose arrays, or whose recursion, end within reason.
+    /// The largest size with arrays, or a recursion, within reason.
     pub(crate) fn most(self) -> usize {
         match self {
             Program::Matmul | Program::Transpose | Program::Heat => 1 << 15,
@@ -84,7 +84,7 @@ impl Program {
         }
     }
 
-    /// The largest size whose arrays take so many bytes at most; `None` if it has none.
+    /// The largest size with arrays of at most `bytes` bytes; `None` if the program has no arrays.
     pub(crate) fn filling(self, bytes: u64) -> Option<usize> {
         let numbers = bytes / size_of::<f64>() as u64;
         let n = match self {
@@ -96,7 +96,8 @@ impl Program {
         Some((n as usize).clamp(1, self.most()))
     }
 
-    /// The size in the main job: some milliseconds, more than a runtime takes to wake its workers.
+    /// The size in the main job: it takes some milliseconds, more than a runtime takes to wake its
+    /// workers.
     pub(crate) fn brief(self) -> usize {
         match self {
             Program::Matmul => 512,
@@ -110,17 +111,18 @@ impl Program {
         }
     }
 
-    /// Its forks, where they are most of its work.
+    /// The number of its forks, if they are most of its work.
     pub(crate) fn forks(self, n: usize) -> Option<u64> {
         match self {
-            // Each fork makes two calls of one, and those without a fork come to the result.
+            // Each fork adds the results of two calls, and the calls without a fork sum up to the
+            // result.
             Program::Fib => Some((0..n).fold((0, 1), |(a, b), _| (b, a + b)).1 - 1),
             Program::Skynet => Some(10_u64.pow(n as u32) - 1),
             _ => None,
         }
     }
 
-    /// Runs it.
+    /// Runs the program.
     pub fn run<F: Forker>(self, n: usize, forker: &F) -> Run {
         match self {
             Program::Matmul => timed::<matmul::Matmul, F>(n, forker),
@@ -139,9 +141,9 @@ impl Program {
 pub struct Run {
     /// Seconds of the recursion.
     pub seconds: f64,
-    /// What its result comes to.
+    /// The checksum of its result.
     pub checksum: u64,
-    /// What each worker has spent these seconds on, if the runtime can tell.
+    /// How each worker spent these seconds, if the runtime reports it.
     pub(crate) times: Vec<Times>,
 }
 
@@ -156,11 +158,11 @@ fn timed<P: Workload, F: Forker>(n: usize, forker: &F) -> Run {
     Run { seconds, checksum: program.checksum(), times }
 }
 
-/// A fork whose halves touch fewer bytes says nothing of it: it would cost more than it can gain.
-/// An eighth of a small second-level cache.
+/// Below this number of bytes a fork gives no hint: the hint would cost more than it can gain. An
+/// eighth of a small second-level cache.
 const WORTH_SAYING: usize = 32 << 10;
 
-/// Forks what touches so many bytes.
+/// Forks halves that touch `bytes` bytes.
 #[inline(always)]
 fn fork<F: Forker, RA: Send, RB: Send>(
     cx: &mut F::Cx<'_, '_>,
@@ -171,7 +173,7 @@ fn fork<F: Forker, RA: Send, RB: Send>(
     if bytes >= WORTH_SAYING { F::join_sized(cx, bytes, a, b) } else { F::join(cx, a, b) }
 }
 
-/// Folds the bits of numbers, so that a wrong one anywhere shows.
+/// Folds the bits of numbers, so that one wrong number anywhere shows.
 fn fold(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0, |sum: u64, number| {
         (sum.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -185,7 +187,7 @@ pub(super) mod tests {
     use crate::forker::Forte;
     use crate::forker::{ByArgument, Chili, Evenkeel, Name, Rayon, Serial};
 
-    /// The programs at sizes that fork and end at once, with what they come to.
+    /// The programs at sizes that fork and end at once, with their checksums.
     pub(crate) fn little() -> Vec<(Program, usize, u64)> {
         let sizes = [96, 70, 40, 20_000, 15, 8, 4, 5];
         let right = |(program, n): (Program, usize)| (program, n, program.run(n, &Serial).checksum);

@@ -1,4 +1,4 @@
-//! What is planned, who runs what, and made-up runs for tables and pages.
+//! Plans, which peer runs what, and made-up runs for tables and pages.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use suite::peer::{Known, Role};
 use suite::record::Record;
 use suite::rows::Absent;
 
-/// Programs of a size on so many workers, with the medians of the first runtimes in milliseconds;
+/// Programs of a size on `workers` workers, with the medians of the first runtimes in milliseconds;
 /// 0 for "not run".
 pub(crate) fn example(rows: &[(Program, usize, usize, [f64; 9])]) -> Measured {
     let entry = &crate::ENTRY;
@@ -53,7 +53,7 @@ fn each_program_is_measured_at_one_and_all_cores() {
         let workers: Vec<usize> = plan.iter().take(2).map(|spec| spec.case().workers).collect();
         assert_eq!(workers, [1, 4]);
         assert_eq!(Forking::rounds(effort), rounds);
-        // Only what would take too long is refused, and of the largest sizes alone.
+        // Only cases that would take too long are refused, and only of the largest sizes.
         let is_refused = |spec| Forking::has(Name::Openmp, spec) != Has::Yes;
         assert_eq!(plan.iter().any(is_refused), effort == Effort::Full);
     }
@@ -93,7 +93,7 @@ fn a_wrong_result_is_an_error_and_a_run_over_patience_is_given_up() {
     }
     family.build(&[cpp]).unwrap();
     let spec = of(12, Duration::from_nanos(1));
-    // Also when it is slow in the run that warms up.
+    // Also if it is slow in the run that warms up.
     let mut ready = family.ready(&spec, cpp).unwrap();
     for _ in 0..2 {
         let Ran::GaveUp(why) = family.once(&spec, cpp, &mut ready, 1).unwrap() else {
@@ -106,7 +106,7 @@ fn a_wrong_result_is_an_error_and_a_run_over_patience_is_given_up() {
 #[test]
 fn the_runtimes_of_a_picture_have_colours_of_their_own() {
     let drawn = Known::all::<Name>().into_iter().filter(|known| {
-        // Those for a locality are drawn when asked for, beside few others.
+        // Runtimes for a locality are drawn on request, beside few others.
         let name: Name = known.name.parse().unwrap();
         known.role != Role::Floor && name.locality().is_none()
     });

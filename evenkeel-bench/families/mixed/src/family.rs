@@ -1,4 +1,4 @@
-//! Tasks and fork-join at once, as the suite knows them.
+//! The family of tasks and fork-join together.
 
 use std::time::Duration;
 
@@ -20,28 +20,28 @@ use suite::kit::runtime::evenkeel::Evenkeel;
 use suite::quantity::{Better, Drawn, Quantity, Read};
 use suite::summary::Summary;
 
-/// The family of one experiment.
+/// The family, of one experiment.
 pub(crate) struct Mixed;
 
-/// A computation with plain calls.
+/// The reference: a computation with plain calls.
 pub(crate) struct Plain {
-    /// The median of a few, in seconds.
+    /// The median of a few computations, in seconds.
     seconds: f64,
-    /// What it comes to.
+    /// The checksum of the computation.
     right: u64,
 }
 
-/// Serial computations: their median is what the others are compared with.
+/// Serial computations: their median is the base of all comparisons.
 const SERIAL: usize = 5;
 
-/// A computation that a session of a moment ends within its time, also in a debug build.
+/// A computation short enough for a session of a moment, even in a debug build.
 const QUICK_SIZE: usize = 8;
 
-/// How long a session measures wakes at least: there are some 1,700 then, and the p99 that is
-/// compared takes 1,000.
+/// The shortest time in which a session measures wakes: it has some 1,700 of them, and the compared
+/// p99 needs 1,000.
 const WAKES_TIME: Duration = Duration::from_millis(500);
 
-/// Both sides are compared, for a pool that gives everything to one looks good on it.
+/// Both sides are compared, because a pool that gives everything to one looks good on that one.
 const QUANTITIES: [Quantity; 13] = [
     Quantity { drawn: Drawn::Dots, ..rate("computations/s", "computations_per_second") },
     shown("computation p50, µs", "computation_us_p50"),
@@ -77,12 +77,12 @@ impl Family for Mixed {
     const NAME: &'static str = NAME;
     const TITLE: &'static str = "Tasks and fork-join at once";
     const ABOUT: &'static str = "\
-        In joins, computations are done one after the other beside busy tasks; in wakes, tasks are \
-        woken beside computations that keep all cores busy. A computation is timed from asking for \
-        it to its result; a serial one makes plain calls on an idle core. A wake is timed from a \
-        call by another thread to the poll, and a relay from a call by a task that was woken. A \
-        poll of a busy task does about 2 µs of work. A percentile is left out of a run in which \
-        fewer than ten lie beyond it.";
+        In joins, computations run one after another beside busy tasks; in wakes, tasks are \
+        woken beside computations that keep all cores busy. A computation is timed from its \
+        request to its result; a serial one makes plain calls on an idle core. A wake is timed \
+        from a call by another thread to the poll, and a relay from a call by a woken task. A \
+        poll of a busy task does about 2 µs of work. A percentile is omitted if fewer than ten \
+        latencies of the run lie beyond it.";
 
     type Peer = Name;
     type Options = NoOptions;
@@ -138,7 +138,7 @@ impl Family for Mixed {
 
     fn ready(&self, spec: &Spec, _: Name) -> anyhow::Result<Plain> {
         let serial = Serial::start(1)?;
-        // What all are compared with is of a computation that is not timed.
+        // The reference result comes from a computation that is not timed.
         let right = PROGRAM.run(spec.n, &serial).checksum;
         let done = stream::times(&serial, spec, right, SERIAL)?;
         let seconds = done.iter().map(|done| done.took.as_secs_f64()).collect();
@@ -176,7 +176,7 @@ fn specs(
     variants.iter().flat_map(of).collect()
 }
 
-/// What a run comes to, if it has had time enough.
+/// The figures of a run, if its time was long enough.
 fn figures(outcome: &Outcome, plain: &Plain) -> Result<Fields, Fault> {
     let Outcome { seconds, computations, tasks } = outcome;
     if computations.count() == 0 {

@@ -1,7 +1,7 @@
-//! Computations one after the other, asked for from outside, beside tasks that keep the pool busy.
+//! A sequence of computations, requested from outside, beside tasks that keep the pool busy.
 //!
-//! Each task works for about 2 µs and yields, again and again. The controller, which is no worker,
-//! has one computation after the other done meanwhile.
+//! Each task repeatedly works for about 2 µs and yields. Meanwhile the controller, which is no
+//! worker, requests one computation after another.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use suite::kit::latency::Latencies;
 use suite::kit::runtime::Runtime;
 use suite::kit::work;
 
-/// What a task does in a poll: about 2 µs.
+/// The work of one poll: about 2 µs.
 type Work = work::Work<1_500>;
 
 pub(super) fn run<P: Pool>(spec: &Spec, right: u64) -> Result<Outcome, Fault> {
@@ -47,7 +47,7 @@ pub(super) fn run<P: Pool>(spec: &Spec, right: u64) -> Result<Outcome, Fault> {
     Ok(Outcome { seconds, computations, tasks: Tasks::Polls(polls) })
 }
 
-/// The polls in the measured time, if all tasks have done the work of all their polls.
+/// Returns the polls in the measured time, if all tasks have done the work of all their polls.
 fn polls(left: &[(Tally, Work)]) -> Result<u64, Fault> {
     match left.iter().position(|(tally, work)| !work.is_right(tally.total)) {
         Some(task) => Fault::check(format!(

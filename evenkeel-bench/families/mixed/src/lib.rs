@@ -1,15 +1,15 @@
-//! Tasks and fork-join on the same cores: what each does to the other.
+//! Tasks and fork-join on the same cores, and the effect of each on the other.
 //!
-//! Joins: a thousand tasks keep the pool busy while computations are run on it one after the other.
-//! A pool that gives everything to one side looks good on the other, so the figures of both are
-//! kept. Wakes: computations keep every worker busy while tasks are woken, by a thread from outside
-//! and then by each other.
+//! Joins: a thousand tasks keep the pool busy while it runs one computation after another. A pool
+//! that gives everything to one side looks good on that side, so the figures of both are kept.
+//! Wakes: computations keep every worker busy while tasks are woken, by a thread from outside and
+//! then by each other.
 //!
-//! The peer is what users of both put together: a pool of rayon's and one of Tokio's, each with a
-//! thread for every core, that leave the rest to the system's scheduler. [`family`] is what the
-//! suite knows of it.
+//! The peer is the usual combination: a rayon pool and a Tokio pool, each with a thread for every
+//! core; the system's scheduler divides the cores between them. [`family`] presents the experiment
+//! to the suite.
 
-// Its documentation is for those who read its source.
+// The documentation is for readers of the source.
 #![allow(rustdoc::private_intra_doc_links)]
 // `say!` and `note!` end quietly where these panic.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
@@ -32,16 +32,16 @@ use suite::kit::fault::Fault;
 use suite::kit::latency::Latencies;
 use suite::named;
 
-/// What the registry of families holds of this one.
+/// This family's entry in the registry.
 pub const ENTRY: Entry = Entry::of::<family::Mixed>();
 
 /// The experiment's name on the command line and in the tables.
 pub(crate) const NAME: &str = "mixed";
 
-/// What the experiment does, in one line.
+/// A description of the experiment in one line.
 pub(crate) const DESCRIPTION: &str = "joins beside busy tasks, and wakes beside busy joins";
 
-/// The computation: its leaves are small, and its size sets its length finely enough.
+/// The computation: its leaves are small, and its size controls its length finely enough.
 pub(crate) const PROGRAM: Program = Program::Nqueens;
 
 /// The usual size of a computation: about a millisecond of plain calls.
@@ -63,10 +63,10 @@ named! {
     }
 }
 
-/// One run, as it is asked for.
+/// The settings of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Spec {
-    /// Which way.
+    /// The variant.
     pub(crate) variant: Variant,
     /// Workers of a pool.
     pub(crate) workers: usize,
@@ -76,15 +76,16 @@ pub(crate) struct Spec {
     pub(crate) n: usize,
     /// Measured time.
     pub(crate) time: Duration,
-    /// Where the random choices begin.
+    /// The seed of the random choices.
     pub(crate) seed: u64,
 }
 
-/// What a run measured.
+/// The measurements of a run.
 pub(crate) struct Outcome {
     /// Measured time, in seconds.
     pub(crate) seconds: f64,
-    /// From asking for a computation to having its result, of each that ended in the measured time.
+    /// The time from the request for a computation to its result, for each that ended in the
+    /// measured time.
     pub(crate) computations: Latencies,
     /// What the tasks did meanwhile.
     pub(crate) tasks: Tasks,
@@ -94,16 +95,16 @@ pub(crate) struct Outcome {
 pub(crate) enum Tasks {
     /// Polls of busy tasks.
     Polls(u64),
-    /// From wakes to the polls that follow them.
+    /// From wakes to the polls after them.
     Wakes {
         /// Wakes by a thread that is no worker.
         outside: Latencies,
-        /// Wakes by a task that has just been woken.
+        /// Wakes by a task that was itself just woken.
         relayed: Latencies,
     },
 }
 
-/// Runs the experiment once. `right` is what a computation comes to.
+/// Runs the experiment once. `right` is the result of a computation.
 pub(crate) fn run<P: Pool>(spec: &Spec, right: u64) -> Result<Outcome, Fault> {
     match spec.variant {
         Variant::Joins => joins::run::<P>(spec, right),

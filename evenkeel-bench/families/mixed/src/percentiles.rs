@@ -1,19 +1,19 @@
-//! Which percentiles of a run say something.
+//! The percentiles of a run that are meaningful.
 
 use suite::case::Fields;
 use suite::kit::latency::Latencies;
 
-/// So many latencies lie beyond a percentile that is kept: with fewer, it is the place of a few of
-/// the longest, which a run more would put elsewhere.
+/// The number of latencies beyond a percentile that is kept. With fewer, a few of the longest
+/// determine the percentile, and another run would move it.
 const BEYOND: u64 = 10;
 
-/// Adds to the fields what some latencies come to: the percentiles that enough of them lie beyond,
-/// and the longest.
+/// Adds the quantiles of some latencies to the fields: the percentiles with enough latencies beyond
+/// them, and the longest.
 pub(crate) fn with(fields: Fields, of: &str, latencies: &Latencies) -> Fields {
     let all = latencies.quantiles();
     let percentiles = [("p50", 500, all.p50), ("p99", 10, all.p99), ("p999", 1, all.p999)];
     let kept = percentiles.into_iter().filter(|&(_, beyond, _)| {
-        // In thousandths of all of them.
+        // In thousandths of all latencies.
         latencies.count() * beyond >= BEYOND * 1_000
     });
     let fields =
@@ -25,7 +25,7 @@ pub(crate) fn with(fields: Fields, of: &str, latencies: &Latencies) -> Fields {
 mod tests {
     use super::*;
 
-    /// The names of what is kept of so many latencies.
+    /// The names of the quantiles that are kept of `count` latencies.
     fn kept(count: u64) -> Vec<&'static str> {
         let mut latencies = Latencies::default();
         latencies.extend(1..=count);

@@ -1,4 +1,4 @@
-//! The pools under test: where tasks run, and where computations fork.
+//! The pools under test, which run tasks and fork computations.
 
 use forking::forker::{Forker, Rayon};
 use suite::kit::runtime::Runtime;
@@ -7,20 +7,20 @@ use suite::kit::runtime::tokio_hand::TokioHand;
 use suite::named;
 use suite::peer::{Peer, Role};
 
-/// Tasks and fork-join with so many workers. Dropping the value ends them.
+/// Tasks and fork-join on a set of workers. Dropping the value ends them.
 pub(crate) trait Pool: Sized {
-    /// What tasks run on.
+    /// The runtime of the tasks.
     type Tasks: Runtime;
-    /// What computations run on.
+    /// The runtime of the computations.
     type Forks: Forker + Sync;
 
-    /// Starts as many workers.
+    /// Starts a pool of `workers` workers.
     fn start(workers: usize) -> anyhow::Result<Self>;
 
-    /// What tasks run on.
+    /// Returns the runtime of the tasks.
     fn tasks(&self) -> &Self::Tasks;
 
-    /// What computations run on.
+    /// Returns the runtime of the computations.
     fn forks(&self) -> &Self::Forks;
 }
 
@@ -42,8 +42,8 @@ impl Pool for Evenkeel {
     }
 }
 
-/// A pool of rayon's beside one of Tokio's, each with as many threads. Tokio's tasks use the
-/// primitives made by hand.
+/// A rayon pool beside a Tokio pool, each with `workers` threads. Tokio's tasks use the hand-made
+/// primitives.
 pub(crate) struct RayonTokio {
     rayon: Rayon,
     tokio: TokioHand,

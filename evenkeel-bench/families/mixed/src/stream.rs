@@ -1,4 +1,4 @@
-//! Computations one after the other, each checked.
+//! A sequence of computations, each checked.
 
 use std::time::{Duration, Instant};
 
@@ -7,14 +7,14 @@ use forking::forker::Forker;
 use forking::program::Run;
 use suite::kit::fault::Fault;
 
-/// A computation that is over: when, and how long it took from being asked for.
+/// A finished computation: its end, and its duration from the request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Done {
     pub(super) at: Instant,
     pub(super) took: Duration,
 }
 
-/// Runs so many computations.
+/// Runs a number of computations.
 pub(super) fn times<F: Forker>(
     forks: &F,
     spec: &Spec,
@@ -25,7 +25,7 @@ pub(super) fn times<F: Forker>(
     run(forks, spec, right, || left.checked_sub(1).map(|less| left = less).is_some())
 }
 
-/// Runs computations as long as `more`.
+/// Runs computations while `more` returns true.
 pub(super) fn run<F: Forker>(
     forks: &F,
     spec: &Spec,

@@ -10,7 +10,7 @@ fn spec(variant: Variant, workers: usize, tasks: usize) -> Spec {
 /// Ways to place six queens.
 const RIGHT: u64 = 4;
 
-/// The run checks itself; here it is checked that there are figures.
+/// Each run checks itself; this checks that there are figures.
 fn sane<P: Pool>() {
     for (workers, tasks) in [(1, 2), (2, 2), (2, 40)] {
         for variant in Variant::ALL {
@@ -40,7 +40,7 @@ fn rayon_and_tokio_do_both() {
     sane::<RayonTokio>();
 }
 
-/// A wrong result is a fault, and the tasks end all the same.
+/// A wrong result is a fault, and the tasks still end.
 #[test]
 fn a_wrong_computation_is_a_fault() {
     for variant in Variant::ALL {

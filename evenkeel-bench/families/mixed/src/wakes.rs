@@ -1,16 +1,16 @@
 //! Wakes beside computations that keep every worker busy.
 //!
-//! **Roles.** As many *drivers* as there are workers, threads of their own, have one computation
-//! after the other done. Tasks come in *pairs*, parked. The *controller*, which is no worker, wakes
-//! the first task of a random pair after each of many random pauses; that task wakes its partner,
-//! and the partner reports the pair free.
+//! **Roles.** *Drivers*, one thread per worker, request one computation after another. Tasks come
+//! in *pairs*, parked. The *controller*, which is no worker, wakes the first task of a random pair
+//! after each of many random pauses; that task wakes its partner, and the partner reports the pair
+//! free.
 //!
-//! **Stamps.** The waker notes the time just before, and the task that is woken compares it with
-//! the time when it runs. A pair has one wake at a time: the stamp belongs to it.
+//! **Stamps.** The waker records the time just before the wake, and the woken task compares it with
+//! the time when it runs. A pair has one wake at a time, to which the stamp belongs.
 //!
 //! **Every wake counts.** At the end the controller waits until all pairs are free, while
-//! computations go on. The tasks then have as many latencies as wakes were sent, or the run has
-//! failed.
+//! computations go on. The run fails unless the tasks then have as many latencies as the controller
+//! sent wakes.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -26,31 +26,31 @@ use suite::kit::latency::Latencies;
 use suite::kit::random::Random;
 use suite::kit::runtime::{Parker, Runtime};
 
-/// The pauses between wakes from outside, in microseconds: long enough that a wake rarely meets the
-/// one before, of which 99 in 100 take less than 20 µs on quiet cores, and random, so that they
-/// keep step with nothing.
+/// The pauses between wakes from outside, in microseconds. They are long enough that a wake rarely
+/// meets the previous one, since 99 in 100 take less than 20 µs on quiet cores. They are random, so
+/// that they fall into step with nothing.
 pub(crate) const PAUSES: std::ops::Range<usize> = 50..350;
 
 /// How long a wake may take before it counts as lost.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// How often the controller looks for a free pair when there is none.
+/// How often the controller looks for a free pair if there is none.
 const LOOK: Duration = Duration::from_micros(100);
 
-/// Two tasks and the wake between them.
+/// Two tasks and the wake under way between them.
 #[derive(Default)]
 struct Pair {
-    /// A wake is on its way. Set by the controller, cleared by the second task.
+    /// A wake is under way. Set by the controller, cleared by the second task.
     busy: AtomicBool,
-    /// When the first task, and when the second was woken, in nanoseconds of the run.
+    /// When the first and the second task were woken, in nanoseconds of the run.
     woken: [AtomicU64; 2],
 }
 
-/// What the controller and the tasks share. Task `2 i` is the first of pair `i`.
+/// State of the controller and the tasks. Task `2 i` is the first of pair `i`.
 struct Pairs<R: Runtime> {
     pairs: Box<[Pair]>,
     tokens: Box<[R::Parker]>,
-    /// Filled once all tasks are there.
+    /// Filled once all tasks have reported.
     unparkers: OnceLock<Vec<<R::Parker as Parker>::Unparker>>,
     began: Instant,
 }
@@ -79,7 +79,7 @@ impl<R: Runtime> Pairs<R> {
         R::Parker::unpark(unparker);
     }
 
-    /// The life of a task: the latencies of its wakes in nanoseconds.
+    /// The body of a task: returns the latencies of its wakes in nanoseconds.
     async fn live(&self, task: usize, mut meter: Meter) -> Vec<u64> {
         let mut latencies = Vec::new();
         self.tokens[task].attach().await;
@@ -104,7 +104,7 @@ impl<R: Runtime> Pairs<R> {
         !self.pairs[pair].busy.load(Ordering::Acquire)
     }
 
-    /// Wakes the first tasks of random pairs for so long, and gives the number of wakes.
+    /// Wakes the first tasks of random pairs for `time`, and returns the number of wakes.
     fn send(&self, time: Duration, seed: u64) -> u64 {
         let mut random = Random::new(seed, 0);
         let started = Instant::now();
@@ -114,7 +114,7 @@ impl<R: Runtime> Pairs<R> {
             thread::sleep(Duration::from_micros(pause as u64));
             let count = self.pairs.len();
             let first = random.below(count);
-            // If all wait for wakes, their latencies tell.
+            // If no pair is free, the latencies show it.
             if let Some(pair) = (first..first + count).map(|i| i % count).find(|&i| self.is_free(i))
             {
                 self.pairs[pair].busy.store(true, Ordering::Relaxed);
@@ -125,7 +125,7 @@ impl<R: Runtime> Pairs<R> {
         sent
     }
 
-    /// Waits until no wake is on its way.
+    /// Waits until no wake is under way.
     fn drain(&self) -> Result<(), Fault> {
         let started = Instant::now();
         loop {
@@ -181,7 +181,7 @@ pub(super) fn run<P: Pool>(spec: &Spec, right: u64) -> Result<Outcome, Fault> {
     Ok(Outcome { seconds, computations, tasks: Tasks::Wakes { outside, relayed } })
 }
 
-/// The latencies of first and of second tasks, if there are as many of each as wakes were sent.
+/// Returns the latencies of first and of second tasks, if there are as many of each as wakes.
 fn latencies(left: &[Vec<u64>], sent: u64) -> Result<(Latencies, Latencies), Fault> {
     let (mut outside, mut relayed) = (Latencies::default(), Latencies::default());
     for pair in left.chunks(2) {

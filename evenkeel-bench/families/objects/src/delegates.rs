@@ -1,15 +1,16 @@
-//! Objects whose operations are run by others: a task publishes what it wants, stays where it is,
-//! and looks again after a turn of the others. Prototypes, by which travelling is compared with
+//! Objects that accept delegated operations: a task publishes its operation, stays on its worker,
+//! and checks for the result after other tasks had a turn. These prototypes compare travelling with
 //! sending the operation alone.
 //!
-//! *Combining*: any task that finds the object free makes its own operation and all that are
-//! published (flat combining: Hendler, Incze, Shavit and Tzafrir, "Flat Combining and the
-//! Synchronization-Parallelism Tradeoff", SPAA 2010). *Shipping*: only tasks of the worker do so
-//! that is the object's home (RCL: Lozi, David, Thomas, Lawall and Muller, "Remote Core Locking",
+//! *Combining*: any task that finds the object free makes its own operation and all published ones
+//! (flat combining: Hendler, Incze, Shavit and Tzafrir, "Flat Combining and the
+//! Synchronization-Parallelism Tradeoff", SPAA 2010). *Shipping*: only tasks of the object's home
+//! worker make the operations (RCL: Lozi, David, Thomas, Lawall and Muller, "Remote Core Locking",
 //! USENIX ATC 2012; ffwd: Roghanchi, Eriksson and Basu, SOSP 2017).
 //!
-//! A request lies on lines of its own, and a bit says that it is there. The combiner reads the
-//! request and writes the result: one line to and fro, where a lock sends its own and the value's.
+//! A request has cache lines of its own, and a bit announces it. The combiner reads the request and
+//! writes the result: one line goes back and forth, where a lock moves its own line and the
+//! value's.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -24,22 +25,22 @@ use super::work::{Done, Held, Kind, Work};
 use suite::kit::random::Random;
 
 thread_local! {
-    /// The number of the worker whose thread this is.
+    /// The number of the worker that runs this thread.
     static WORKER: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Notes that this is the thread of worker `number`.
+/// Records that this thread is worker `number`.
 pub(super) fn note_worker(number: usize) {
     WORKER.set(Some(number));
 }
 
-/// Requests whose bits are in one word.
+/// Requests per word of bits.
 const BITS: usize = u64::BITS as usize;
 
-/// What one party wants, and what has come of it.
+/// What one party asks for, and the result.
 #[derive(Default)]
 struct Request {
-    /// The party's hand, before and after.
+    /// The party's hand, before and after the operation.
     random: AtomicU64,
     at: AtomicU32,
     added: AtomicU64,
@@ -75,16 +76,17 @@ impl Request {
     }
 }
 
-/// All objects, and the desks where operations on them are published: one for each object, or for
-/// each home.
+/// All objects, and the desks where parties publish operations: one desk per object, or one per
+/// home.
 pub(super) struct Delegates<T> {
     objects: Box<[CachePadded<Mutex<T>>]>,
     desks: Box<[CachePadded<Box<[AtomicU64]>>]>,
-    /// That of each party, which wants one thing at a time.
+    /// One per party, because a party waits for each operation.
     requests: Box<[CachePadded<Request>]>,
-    /// So many workers have the objects as homes, in turn; none if any task may combine.
+    /// The number of workers that are homes of the objects, in turn; `None` if any task may
+    /// combine.
     homes: Option<usize>,
-    /// Parties that may still want something.
+    /// Parties that have not finished.
     unfinished: AtomicUsize,
 }
 
@@ -112,7 +114,7 @@ impl<T: Send> Delegates<T> {
         self.objects.iter().map(|object| Held::by(kind, &object.lock())).sum()
     }
 
-    /// Makes all operations that are published at a desk, with `operate`.
+    /// Makes all operations published at a desk, with `operate`.
     fn serve(&self, desk: usize, mut operate: impl FnMut(usize, &mut Hand) -> Done) {
         for (word, published) in self.desks[desk].iter().enumerate() {
             if published.load(Ordering::Relaxed) == 0 {
@@ -130,14 +132,15 @@ impl<T: Send> Delegates<T> {
         }
     }
 
-    /// Makes the operations that have been sent to the caller's worker.
+    /// Makes the operations sent to the caller's worker.
     fn serve_home<W: Work<Value = T>>(&self, work: W) {
         if let Some(me) = WORKER.get().filter(|_| self.homes.is_some()) {
             self.serve(me, |object, hand| work.operate(&mut self.objects[object].lock(), hand));
         }
     }
 
-    /// Makes an operation on the object of this number, and what others want of it, if it is free.
+    /// If the object is free, makes the caller's operation on it and all that others have
+    /// published.
     fn try_combine<W: Work<Value = T>>(
         &self,
         work: W,
@@ -186,7 +189,7 @@ impl<T: Send> Delegates<T> {
     }
 }
 
-/// What a task does: operations on one object after the other until all is over.
+/// The body of a task: operations on one object after another until the run is over.
 pub(super) async fn party<W: Work>(
     work: W,
     shared: Arc<Delegates<W::Value>>,
@@ -200,7 +203,7 @@ pub(super) async fn party<W: Work>(
             evenkeel::yield_now().await;
         }
     }
-    // What others have sent to this worker is made by its tasks alone.
+    // Only this worker's tasks can make what others have sent to it.
     shared.unfinished.fetch_sub(1, Ordering::Relaxed);
     while shared.homes.is_some() && shared.unfinished.load(Ordering::Relaxed) > 0 {
         shared.serve_home(work);

@@ -1,7 +1,7 @@
-//! What a task does in each mode: it enters one object after the other until all is over.
+//! The body of a task in each mode: it enters one object after another until the run is over.
 //!
-//! An `async fn` would have its arguments twice, as such and as variables, and a task takes both
-//! along wherever it travels.
+//! An `async fn` would store its arguments twice, as arguments and as variables, and a travelling
+//! task carries both.
 #![allow(clippy::manual_async_fn, reason = "see above")]
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::spacing::Spacing;
 use super::tasks::Objects;
 use super::work::{Kind, PairWork, Work};
 
-/// One that enters objects.
+/// A task that enters one object at a time.
 pub(super) fn one<W: Work, S: Spacing>(
     work: W,
     objects: Objects<W, S>,
@@ -30,7 +30,7 @@ pub(super) fn one<W: Work, S: Spacing>(
     }
 }
 
-/// One that enters objects, those that its operation only looks at together with others.
+/// A task that enters objects, and shares those that its operation only reads.
 pub(super) fn looking<W: Work, S: Spacing>(
     work: W,
     objects: Objects<W, S>,
@@ -49,7 +49,7 @@ pub(super) fn looking<W: Work, S: Spacing>(
     }
 }
 
-/// One that enters two objects at once.
+/// A task that enters two objects at once.
 pub(super) fn pair<W: PairWork, S: Spacing>(
     work: W,
     objects: Objects<W, S>,
@@ -67,8 +67,9 @@ pub(super) fn pair<W: PairWork, S: Spacing>(
     }
 }
 
-/// One that takes an ordinary lock for each operation, and holds it over no wait. It gives way as
-/// often as those that enter objects: else as many tasks as workers would have them for themselves.
+/// A task that takes an ordinary lock for each operation and holds it across no await. It yields as
+/// often as tasks that enter objects do: otherwise as many tasks as workers would keep the workers
+/// to themselves.
 pub(super) fn locked<K: Kind, S: Shared<K> + 'static>(
     kind: K,
     shared: Arc<S>,

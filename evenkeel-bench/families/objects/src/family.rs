@@ -1,4 +1,4 @@
-//! Objects, as the suite knows them.
+//! The family of experiments on objects.
 
 use std::time::Duration;
 
@@ -24,19 +24,19 @@ use suite::summary::Summary;
 /// The family of all experiments on objects.
 pub(crate) struct Objects;
 
-/// How much longer than it should a run may take before it counts as stuck.
+/// How far a run may exceed its expected time before it counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Of the operations of `travel` so many must have been journeys, as a share.
+/// The least share of the operations of `travel` that must have been journeys.
 const MOST: f64 = 0.9;
 
-/// Tasks for each core in a session, of all but travel: enough that journeys overlap.
+/// Tasks for each core in a session, except of `travel`: enough that journeys overlap.
 const TASKS: usize = 16;
-/// Bytes of an object that a session scans: neither small beside the journey nor large beside a
+/// Bytes of an object that a session scans: neither small beside a journey nor large beside a
 /// cache.
 const SCANNED: usize = 32 << 10;
 
-/// Throughput, which all but travel are about.
+/// Throughput, the quantity of all experiments but `travel`.
 const MOPS: Quantity = Quantity {
     name: "million ops/s",
     read: Read::Field("mops"),
@@ -44,10 +44,10 @@ const MOPS: Quantity = Quantity {
     drawn: Drawn::Dots,
 };
 
-/// Throughput where it is drawn over the size.
+/// Throughput, where it is drawn over the size.
 pub(super) const MOPS_BY_SIZE: Quantity = Quantity { drawn: Drawn::No, ..MOPS };
 
-/// What travel is about.
+/// The quantity of `travel`.
 pub(super) const CORE_NS: Quantity = shown("core-ns there and back", Read::Field("core_ns"));
 
 const BESIDE_SPIN: Quantity =
@@ -62,7 +62,7 @@ const BESIDE_BOTH: Quantity = shown(
 const HOPS: Quantity = shown(
     "journeys/op",
     Read::Derived(|record, _| {
-        // Threads have no homes to go to.
+        // Threads do not travel to homes.
         record.figures.text("homes_before").and_then(|_| per_operation(record, "hops"))
     }),
 );
@@ -95,8 +95,8 @@ fn per_operation(record: &Record, figure: &str) -> Option<f64> {
     Some(record.figures.number(figure)? / record.figures.number("operations")?)
 }
 
-/// The throughput of a run over the best median of these, of which all were measured in the same
-/// case; none for themselves.
+/// The throughput of a run over the best median of these modes, if all of them were measured in the
+/// same case; nothing for the modes themselves.
 fn beside(record: &Record, all: &[Record], modes: &[Mode]) -> Option<f64> {
     let regime = (record.case.workers > 1).then_some(record.quiet.regime.as_ref());
     let mops = |record: &Record| record.figures.number("mops");
@@ -119,25 +119,25 @@ impl Family for Objects {
     const NAME: &'static str = "objects";
     const TITLE: &'static str = "Objects with homes";
     const ABOUT: &'static str = "\
-        Operations on shared objects. One at a time may be inside of an object; how it gets in \
-        is what differs.\n\
+        Operations on shared objects. One at a time is inside an object; the modes differ in how \
+        it gets in.\n\
         threads+spin, mutex, parking_lot, dashmap and atomic: one pinned thread per core, and a \
         lock per object, or none. They have no tasks, and run beside each number of tasks.\n\
-        one-thread: one pinned thread, which has all objects to itself, on one core: no lock. \
-        What the other cores would do beside it is not measured.\n\
-        tasks+parking_lot, tasks+arc and tasks+rwlock: evenkeel's tasks on as many pinned workers, \
-        and an ordinary lock per object, which blocks the worker. The second has each lock in an \
-        allocation of its own, as objects are, the others have them in one array; the third lets \
-        operations that only look in together.\n\
+        one-thread: one pinned thread on one core owns all objects, without a lock. The work \
+        that the other cores could do meanwhile is not measured.\n\
+        tasks+parking_lot, tasks+arc and tasks+rwlock: evenkeel's tasks on as many pinned \
+        workers, and an ordinary lock per object, which blocks the worker. The second has each \
+        lock in an allocation of its own, like an object, and the others have them in one array; \
+        the third admits several read-only operations together.\n\
         in-place, home and automatic: the same tasks, and evenkeel's objects. A task enters an \
-        object where it is, or travels to the worker at which the object is at home, or does what \
-        the class of the objects has found to be faster. Operations that only look are made by \
-        Object::read, but for those of --access alone.\n\
-        The throughput is that of all workers together. \"x threads+spin\": as a multiple \
-        of that of threads+spin. \"x in-place or home\": that of automatic as a multiple of the \
+        object in place, or travels to the worker that is the object's home, or does what the \
+        object's class has found to be faster. Read-only operations use Object::read, except \
+        with --access alone.\n\
+        The throughput is that of all workers together. \"x threads+spin\": as a multiple of \
+        that of threads+spin. \"x in-place or home\": that of automatic as a multiple of the \
         faster of these two.\n\
-        Before its measured time a run has 20 ms in which caches become warm. One of automatic has \
-        200 ms, in which its class tries both ways; how long it was stands in its record as \
+        Before its measured time a run has 20 ms in which caches warm up. A run of automatic has \
+        200 ms, in which its class tries both ways; its record has the exact length as \
         settled_ms. So its figures are those of a class that has chosen.\n\
         A journey is one way, to the home of an object. Core-ns: nanoseconds of a journey there \
         and back, times the workers, from runs in which nine tenths of the operations were \
@@ -145,8 +145,8 @@ impl Family for Objects {
         Bank takes two locks at once, in the order of their numbers, or enters two objects by \
         enter2. A graph's vertices lie side by side in memory; all other objects have cache \
         lines of their own.\n\
-        Oscillating: all directories are in use, and then a sixteenth, in turns. Settled: without \
-        the first 10 ms after each change.\n\
+        Oscillating: all directories are in use, and then a sixteenth, in turns. Settled: \
+        without the first 10 ms after each change.\n\
         Each run checks that no operation was lost or made halfway.";
 
     type Peer = Mode;
@@ -185,7 +185,7 @@ impl Family for Objects {
     }
 
     fn plan(effort: Effort, cores: usize) -> Vec<Spec> {
-        // One core shares with nobody.
+        // One core has no other to share with.
         if cores == 1 {
             return Vec::new();
         }
@@ -194,7 +194,7 @@ impl Family for Objects {
             Effort::Usual => (&[1 << 10, 32 << 10], &[1, 16, 64], 50),
             Effort::Full => (&[1 << 10, 8 << 10, 32 << 10], &[1, 16, 64], 60),
         };
-        // One that all fight for, and as many as they hardly meet at.
+        // One object for which all compete, and enough objects for parties to meet rarely.
         let objects: &[usize] = if effort == Effort::Quick { &[1] } else { &[1, 64] };
         let usual = Wanted {
             has_tasks: true,
@@ -214,7 +214,8 @@ impl Family for Objects {
         let of = |bench| match bench {
             Bench::Directory => specs(bench, &directories),
             Bench::Travel => specs(bench, &journeys),
-            // Two objects make a bank, and 64 are a histogram: both have their own numbers.
+            // A bank and a histogram have their own numbers of objects: two objects make a bank,
+            // and 64 a histogram.
             Bench::Bank | Bench::Graph | Bench::Histogram => specs(bench, &own),
             Bench::Cache => specs(bench, &shards),
             Bench::Own => specs(bench, &Wanted { steps: vec![200], ..usual.clone() }),
@@ -247,13 +248,13 @@ impl Family for Objects {
     }
 }
 
-/// What a run leaves.
+/// The figures of a run.
 fn figures(spec: &Spec, outcome: Outcome) -> Fields {
     let Outcome { operations, seconds, hops, misses, homes, settled, parts } = outcome;
     let travels = spec.bench == Bench::Travel;
-    // There and back are two operations, each of them at another home.
+    // A journey there and back is two operations, each at another home.
     let operations = if travels { operations / 2 } else { operations };
-    // A worker that stands still is not travelled to: what was done instead is no journey.
+    // No task travels to a worker that stands still: what it did instead is no journey.
     let went = travels && hops as f64 >= MOST * 2.0 * operations as f64;
     let core_ns = || seconds * 1e9 * spec.workers as f64 / operations.max(1) as f64;
     let (parts, homes) = (parts.as_ref(), homes.as_ref());

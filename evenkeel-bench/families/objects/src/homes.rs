@@ -1,4 +1,4 @@
-//! Where the objects of a run were, and what their class has come to.
+//! Where the objects of a run had their homes, and the verdicts on their classes.
 
 use evenkeel::object::{self, Object};
 
@@ -7,25 +7,25 @@ use suite::record::Record;
 use suite::rows::Row;
 use suite::words::{count, figure};
 
-/// What a run on objects leaves beside its figures.
+/// What a run on objects reports beside its figures.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Homes {
-    /// Objects at each worker before anything was done, and when all was over.
+    /// Objects at each worker before the run, and after it.
     pub(super) before: Vec<usize>,
     pub(super) after: Vec<usize>,
-    /// What the classes of an automatic run have come to, and why.
+    /// The verdicts on the classes of an automatic run, with their reasons.
     pub(super) verdict: Option<String>,
-    /// Objects that busy workers have given to others.
+    /// Objects that busy workers gave to other workers.
     pub(super) given_away: u64,
 }
 
 impl Homes {
-    /// Notes where the objects are before the run.
+    /// Records where the objects are before the run.
     pub(super) fn before<T>(objects: &[Object<T>], workers: usize) -> Self {
         Self { before: by_worker(objects, workers), ..Self::default() }
     }
 
-    /// Notes what there is to be said after it. The caller belongs to the runtime of the objects.
+    /// Adds the state after the run. The caller belongs to the objects' runtime.
     pub(super) fn after<T>(
         mut self,
         objects: &[Object<T>],
@@ -48,7 +48,7 @@ impl Homes {
         self
     }
 
-    /// As records have it: numbers of objects, by worker.
+    /// The text of a record: numbers of objects, by worker.
     pub(super) fn text(numbers: &[usize]) -> Option<String> {
         let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
         (!numbers.is_empty()).then(|| numbers.join(" "))
@@ -61,8 +61,8 @@ fn by_worker<T>(objects: &[Object<T>], workers: usize) -> Vec<usize> {
     homes
 }
 
-/// What the last automatic run of each row has come to, as one block of text; nothing if there was
-/// none.
+/// The verdict of the last automatic run of each row, as one block of text; empty if no row has
+/// one.
 pub(super) fn verdicts(rows: &[Row<'_>]) -> Vec<String> {
     let verdicts: Vec<String> = rows.iter().filter_map(verdict).collect();
     if verdicts.is_empty() {

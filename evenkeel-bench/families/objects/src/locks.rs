@@ -11,14 +11,14 @@ use spin::mutex::SpinMutex;
 use super::party::Party;
 use super::work::{Cache, Choice, Counters, Done, Held, Kind, PairWork, Work};
 
-/// Objects as threads share them, and tasks that enter them without homes.
+/// Objects that threads share, and that tasks enter without homes.
 pub(super) trait Shared<K: Kind>: Send + Sync + Sized {
     fn new(kind: K, objects: usize) -> Self;
 
-    /// The next operation of a party; `None` when all is over.
+    /// Makes the next operation of a party; `None` when the run is over.
     fn operate(&self, kind: K, party: &mut Party) -> Option<Done>;
 
-    /// What all of them hold.
+    /// The contents of all objects together.
     fn held(&self, kind: K) -> Held;
 }
 
@@ -28,7 +28,7 @@ pub(super) trait Lock<T>: Send + Sync {
     fn with<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R;
 }
 
-/// It looks at the lock until it is free, and then tries to take it (test and test-and-set).
+/// Reads the lock until it is free, and then tries to take it (test and test-and-set).
 impl<T: Send> Lock<T> for SpinMutex<T> {
     fn new(value: T) -> Self {
         SpinMutex::new(value)
@@ -47,7 +47,7 @@ impl<T: Send> Lock<T> for std::sync::Mutex<T> {
 
     #[inline]
     fn with<R>(&self, operation: impl FnOnce(&mut T) -> R) -> R {
-        // A holder that panicked has failed the run anyway.
+        // If a holder panicked, the run fails in any case.
         operation(&mut self.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 }
@@ -101,7 +101,7 @@ where
     }
 }
 
-/// Each object behind a lock that lets those in together that only look.
+/// Each object behind a lock that admits several readers.
 pub(super) struct RwLocks<P>(Box<[P]>);
 
 impl<W: Work, P> Shared<W> for RwLocks<P>
@@ -126,8 +126,8 @@ where
     }
 }
 
-/// Each object behind a lock of its own, for operations on two of them: the one with the smaller
-/// number is locked first, so that none waits for another in a circle.
+/// Each object behind a lock of its own, for operations on two objects: a party locks the smaller
+/// number first, so parties never wait in a circle.
 pub(super) struct PairLocks<P>(Locks<P>);
 
 impl<W: PairWork, P> Shared<W> for PairLocks<P>
@@ -155,7 +155,7 @@ where
     }
 }
 
-/// A map that has shards of its own, as many as it likes.
+/// A map that has its own shards, in a number of its choice.
 pub(super) struct Dashes(DashMap<u64, u64>);
 
 impl Shared<Cache> for Dashes {

@@ -1,5 +1,5 @@
-//! The mode with one thread, which has all objects to itself: the plainest rival of objects that
-//! are entered one at a time.
+//! The mode with one thread, which owns all objects: the plainest rival of objects that admit one
+//! party at a time.
 
 use std::sync::Arc;
 use std::thread;
@@ -12,7 +12,7 @@ use super::work::{Done, Held, Kind, PairWork, Work};
 use suite::affinity;
 use suite::kit::fault::Fault;
 
-/// Runs one thread on the first core. It makes one operation after the other, until `operate` has
+/// Runs one thread on the first core. It makes one operation after another, until `operate` returns
 /// none.
 pub(super) fn run<K: Kind>(
     kind: K,

@@ -1,4 +1,4 @@
-//! What there is to choose of the experiments on objects.
+//! The options of the experiments on objects.
 
 use std::time::Duration;
 
@@ -22,15 +22,15 @@ const MOST_BYTES: usize = 1 << 30;
 /// The most objects, and the most keys of one.
 const MOST_OBJECTS: usize = 1 << 20;
 const MOST_KEYS: usize = 1 << 24;
-/// The longest time between two changes of what is in use, in milliseconds.
+/// The longest time between two changes of the objects in use, in milliseconds.
 const LONGEST_PERIOD: u64 = 10_000;
 /// The most steps of own work between two operations.
 const MOST_STEPS: u32 = 1_000_000;
-/// The largest exponent of Zipf's law: nearly all operations are on one object.
+/// The largest exponent of Zipf's law: it sends nearly all operations to one object.
 const STEEPEST: f64 = 4.0;
 
-/// What all experiments take, so that several of them can be run by one command: an option is about
-/// those that it is [`of`].
+/// The options of all experiments, so that one command can run several experiments: an option
+/// applies to the experiments that [`of`] returns.
 pub(super) const OPTIONS: [&str; 13] = [
     "procs",
     "seconds",
@@ -47,7 +47,7 @@ pub(super) const OPTIONS: [&str; 13] = [
     "read_percent",
 ];
 
-/// The experiments that an option is about; none if it is about all.
+/// The experiments to which an option applies; empty if it applies to all.
 fn of(option: &str) -> &'static [Bench] {
     match option {
         "kib" | "access" => &[Bench::Directory, Bench::Scan],
@@ -70,7 +70,7 @@ fn of(option: &str) -> &'static [Bench] {
     }
 }
 
-/// What there is to choose of the experiments on objects.
+/// The options of the experiments on objects.
 #[derive(Clone, Debug, Args)]
 #[group(skip)]
 pub(crate) struct Options {
@@ -99,36 +99,36 @@ pub(crate) struct Options {
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = |text: &str| number(text, 1..=MOST_KEYS, "keys"))]
     keys: Vec<usize>,
-    /// Directory, scan: what an operation writes, separated by commas: read (nothing, and others
-    /// may read meanwhile), alone (nothing), found (the found entry; directory only), all
-    /// (everything that it looks at) [default: read]
+    /// Directory, scan: what an operation writes, separated by commas: read (nothing, and other
+    /// readers are inside meanwhile), alone (nothing), found (the found entry; directory only), all
+    /// (everything that it examines) [default: read]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     access: Vec<Access>,
-    /// Directory: what is in use, separated by commas: uniform (all directories), oscillating (all
-    /// and a sixteenth in turns) [default: uniform]
+    /// Directory: the directories in use, separated by commas: uniform (all directories),
+    /// oscillating (all and a sixteenth in turns) [default: uniform]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     popularity: Vec<Popularity>,
-    /// Directory, oscillating: milliseconds from one change of what is in use to the next; a run
-    /// has two such times or more before the measured ones, and two or more of these [default: 40]
+    /// Directory, oscillating: milliseconds between two changes of the directories in use; a run
+    /// has at least two such periods before the measured time, and at least two in it [default: 40]
     #[arg(long, value_name = "MS", value_parser = period, allow_negative_numbers = true)]
     period: Option<Duration>,
     /// Bank, cache: exponents of Zipf's law, by which accounts or keys are chosen, separated by
-    /// commas; 0: all alike [default: 0.99; cache: 0]
+    /// commas; 0: all equally [default: 0.99; cache: 0]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = zipf)]
     zipf: Vec<Hundredths>,
-    /// Own: steps of a task's own work between two operations, each a random number that is drawn
-    /// after the one before, separated by commas [default: 200,700]
+    /// Own: steps of a task's own work between two operations, each a random number computed from
+    /// the one before, separated by commas [default: 200,700]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = |text: &str| number(text, 0..=MOST_STEPS, "steps of own work"))]
     steps: Vec<u32>,
-    /// Cache: how many operations of a hundred only read, separated by commas [default: 95]
+    /// Cache: read-only operations of a hundred, separated by commas [default: 95]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = |text: &str| number(text, 0..=100_u32, "reads in a hundred operations"))]
     read_percent: Vec<u32>,
 }
 
-/// An exponent, which has two digits after the point.
+/// An exponent with two digits after the point.
 fn zipf(text: &str) -> Result<Hundredths, String> {
     match text.parse::<f64>() {
         Ok(exponent) if (0.0..=STEEPEST).contains(&exponent) => {
@@ -144,7 +144,7 @@ fn object_bytes(text: &str) -> Result<usize, String> {
     if bytes % 8 == 0 { Ok(bytes) } else { Err(format!("`{text}` is no multiple of 8")) }
 }
 
-/// Long enough that something is left when the time after a change is left out.
+/// A period that leaves time to measure after the unsettled part is left out.
 fn period(text: &str) -> Result<Duration, String> {
     let unsettled = UNSETTLED.as_millis() as u64;
     let bounds = unsettled + 1..=LONGEST_PERIOD;
@@ -152,7 +152,7 @@ fn period(text: &str) -> Result<Duration, String> {
     number(text, bounds, &wrong).map(Duration::from_millis)
 }
 
-/// What a command line asks for, or what is wrong with it.
+/// What a command line asks for, or the error in it.
 pub(super) fn wanted(asked: &Asked, options: &Options) -> Result<Wanted, Usage> {
     let benches: Vec<Bench> = asked.benches()?;
     for option in &asked.given {
@@ -189,7 +189,7 @@ pub(super) fn wanted(asked: &Asked, options: &Options) -> Result<Wanted, Usage> 
     }
     let workers = match asked.given.iter().any(|option| option == "procs") {
         true => asked.workers.clone(),
-        // On one core there is nobody to share with.
+        // One core has no other to share with.
         false => vec![affinity::cores().len()],
     };
     Ok(Wanted {

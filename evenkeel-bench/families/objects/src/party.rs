@@ -1,4 +1,4 @@
-//! What a thread or a task does between operations: it chooses the next object, and counts.
+//! What a thread or a task does between operations: it chooses the next object and counts.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use super::score::Score;
 use super::work::{Done, PairWork, Work};
 use suite::kit::random::Random;
 
-/// What a party chooses by, and operations too.
+/// The state from which a party, and its operations, choose.
 pub(super) struct Hand {
     pub(super) random: Random,
-    /// Where its way has led it, as its work has it: to the object before the next one, say.
+    /// The party's position, in the work's terms: the object before the next one, for example.
     pub(super) at: u32,
 }
 
@@ -19,17 +19,18 @@ impl Hand {
     }
 }
 
-/// One thread or task. It lies in the task, which takes it along wherever it travels, so it is kept
-/// small. In this order: the compiler adds to two neighbours by one instruction, whose operand lies
-/// on two cache lines in some tasks and not in others. That was 3 ns of an operation of 8 ns.
+/// One thread or task. It lies in the task, which carries it on each journey, so it is small. The
+/// order of the fields matters: the compiler adds to two neighbours with one instruction, whose
+/// operand lies on two cache lines in some tasks and not in others. That cost 3 ns of an operation
+/// of 8 ns.
 #[repr(C)]
 pub(super) struct Party {
     operations: u64,
     score: Arc<Score>,
-    /// What [`Tally`] has, as far as it is known.
+    /// The fields of [`Tally`], so far.
     added: u64,
     pub(super) hand: Hand,
-    /// The stretch, and how many objects are in use in it.
+    /// The stretch, and the number of objects in use in it.
     stretch: usize,
     in_use: u32,
     wrong: u32,
@@ -42,9 +43,9 @@ pub(super) struct Tally {
     /// Operations by the end of each stretch.
     pub(super) ends: Vec<u64>,
     pub(super) operations: u64,
-    /// What they have added to the objects.
+    /// What the operations have added to the objects.
     pub(super) added: u64,
-    /// Those whose result was wrong.
+    /// Operations with a wrong result.
     pub(super) wrong: u64,
 }
 
@@ -64,28 +65,28 @@ impl Party {
         party
     }
 
-    /// The number of the next object; `None` when all is over.
+    /// Returns the number of the next object; `None` when the run is over.
     #[inline(always)]
     pub(super) fn next<W: Work>(&mut self, work: W) -> Option<usize> {
         self.goes_on()?;
         Some(work.choose(&mut self.hand, self.in_use as usize))
     }
 
-    /// The numbers of the next two objects; `None` when all is over.
+    /// Returns the numbers of the next two objects; `None` when the run is over.
     #[inline(always)]
     pub(super) fn next_pair<W: PairWork>(&mut self, work: W) -> Option<(usize, usize)> {
         self.goes_on()?;
         Some(work.choose(&mut self.hand, self.in_use as usize))
     }
 
-    /// `None` when all is over.
+    /// Returns `None` when the run is over.
     #[inline(always)]
     pub(super) fn goes_on(&mut self) -> Option<()> {
         let now = self.score.now();
         if now == self.stretch { Some(()) } else { self.turn_to(now) }
     }
 
-    /// Another stretch has begun. A party that was away may have missed some.
+    /// Enters a new stretch. A party that was away may have missed some.
     #[cold]
     fn turn_to(&mut self, now: usize) -> Option<()> {
         let first = self.stretch.min(self.ends.len());
@@ -96,7 +97,7 @@ impl Party {
         Some(())
     }
 
-    /// Looks how many objects are in use in this stretch.
+    /// Reads how many objects are in use in this stretch.
     fn look(&mut self, stretch: usize) -> Option<()> {
         let in_use = self.score.in_use(stretch)?;
         self.in_use = u32::try_from(in_use).expect("a run has fewer objects");
@@ -111,13 +112,13 @@ impl Party {
         self.wrong += u32::from(!done.right);
     }
 
-    /// Whether it is time to let others have a turn: an entry into an object does in one of as
-    /// many.
+    /// Whether to yield to other tasks: once in 64 operations, as often as an entry into an object
+    /// does.
     pub(super) fn gives_way(&self) -> bool {
         self.operations.is_multiple_of(64)
     }
 
-    /// What it has done, once [`next`](Self::next) has said that all is over.
+    /// Returns what the party has done, once [`next`](Self::next) has returned `None`.
     pub(super) fn into_tally(self) -> Tally {
         let Self { operations, added, wrong, .. } = self;
         Tally { ends: self.ends.into(), operations, added, wrong: wrong.into() }

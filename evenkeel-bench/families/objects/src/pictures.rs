@@ -1,4 +1,4 @@
-//! Pictures that show several rows as lines, or where objects were at home.
+//! Pictures that draw several rows as lines, or the homes of objects.
 
 use super::bench::Bench;
 use super::family::{CORE_NS, MOPS_BY_SIZE};
@@ -26,8 +26,8 @@ pub(super) fn of(rows: &[Row<'_>]) -> Vec<Picture> {
     pictures
 }
 
-/// A figure over a setting: a picture for each group of rows that differ in it, and a line for each
-/// mode.
+/// A figure over a setting: a picture for each group of rows that differ only in it, and a line for
+/// each mode.
 fn over(
     setting: &str,
     (title, unit): (&'static str, f64),
@@ -77,7 +77,7 @@ fn over(
     groups.into_iter().filter_map(picture).collect()
 }
 
-/// A case without a setting, and without the number of objects, which follows from it.
+/// A case without a setting, and without the number of objects, which follows from the setting.
 fn without(setting: &str, case: &Case) -> Case {
     let kept = case.settings.iter().filter(|(name, _)| ![setting, "objects"].contains(name));
     let settings = kept.fold(Fields::new(), |settings, (name, value)| {
@@ -86,7 +86,8 @@ fn without(setting: &str, case: &Case) -> Case {
     Case { settings, ..case.clone() }
 }
 
-/// Objects at each worker before and after the last automatic run of a row, if any has moved.
+/// Objects at each worker before and after the last automatic run of a row, if any object has
+/// moved.
 fn homes(row: &Row<'_>) -> Option<Picture> {
     let figures = &last_automatic(row)?.figures;
     let (before, after) = (figures.text("homes_before")?, figures.text("homes_after")?);

@@ -23,13 +23,13 @@ use super::work::{
 use suite::kit::fault::Fault;
 use suite::misses::Misses;
 
-/// What comes before the measured time: caches become warm.
+/// The time before the measured one, in which caches warm up.
 pub(super) const WARM: Duration = Duration::from_millis(20);
-/// The same for a class that finds out by itself: a trial of both modes takes up to 60 ms, and may
-/// be made twice.
+/// The same for a class that chooses by trial: a trial of both modes takes up to 60 ms, and there
+/// may be two.
 pub(super) const TRIED: Duration = Duration::from_millis(200);
 
-/// A case, who runs it, and where the random choices begin.
+/// A case, its mode, and the seed of its random choices.
 #[derive(Clone)]
 pub(super) struct Run {
     pub(super) spec: Spec,
@@ -37,13 +37,13 @@ pub(super) struct Run {
     pub(super) seed: u64,
 }
 
-/// What is left when all is over.
+/// The result of a run, unchecked.
 pub(super) struct Finished {
     pub(super) performance: Performance,
     pub(super) tallies: Vec<Tally>,
-    /// What the objects hold.
+    /// The contents of the objects.
     pub(super) held: Held,
-    /// Where they were, if they have homes.
+    /// Where the objects were, if they have homes.
     pub(super) homes: Option<Homes>,
 }
 
@@ -54,14 +54,14 @@ pub(super) struct Outcome {
     pub(super) hops: u64,
     pub(super) misses: Option<u64>,
     pub(super) homes: Option<Homes>,
-    /// How long a class has had to try both ways before the measured time, if it has tried.
+    /// How long a class could try both ways before the measured time, if it has tried.
     pub(super) settled: Option<Duration>,
-    /// Where the popularity oscillates.
+    /// Only where the popularity oscillates.
     pub(super) parts: Option<Parts>,
 }
 
-/// Millions of operations per second while all objects are in use and while a sixteenth is, and the
-/// same without what was not settled yet.
+/// Millions of operations per second while all objects are in use and while a sixteenth is, each
+/// with and without the unsettled stretches.
 pub(super) struct Parts {
     pub(super) many: f64,
     pub(super) few: f64,
@@ -69,7 +69,7 @@ pub(super) struct Parts {
     pub(super) few_settled: Option<f64>,
 }
 
-/// One run, and its check.
+/// Runs once and checks the result.
 pub(super) fn perform(run: &Run) -> Result<Outcome, Fault> {
     let Spec { bench, access, objects, keys, object_bytes, zipf, steps, reads, .. } = run.spec;
     let words = object_bytes / size_of::<u64>();
@@ -91,7 +91,7 @@ pub(super) fn perform(run: &Run) -> Result<Outcome, Fault> {
     }
 }
 
-/// A whole map that is shared by threads, or shards as all have them.
+/// Runs a cache as one map that threads share, or as the shards of all other modes.
 fn cache(run: &Run, cache: Cache) -> Result<Outcome, Fault> {
     match run.mode {
         Mode::DashMap => by_threads::<_, Dashes>(run, cache),
@@ -99,7 +99,7 @@ fn cache(run: &Run, cache: Cache) -> Result<Outcome, Fault> {
     }
 }
 
-/// What threads can do to counters without a spin lock, or what all do.
+/// Runs counters in the modes that only threads on counters have, or in a common one.
 fn counters<C: Choice>(run: &Run, counters: Counters<C>) -> Result<Outcome, Fault> {
     match run.mode {
         Mode::Atomic => by_threads::<_, Atomics>(run, counters),
@@ -109,7 +109,7 @@ fn counters<C: Choice>(run: &Run, counters: Counters<C>) -> Result<Outcome, Faul
     }
 }
 
-/// What is run in every experiment. Modes that only some have never come here.
+/// Runs a mode that every experiment has. Modes of some experiments only never reach this function.
 fn with<W: Work, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fault> {
     match run.mode {
         Mode::Spin | Mode::Atomic | Mode::Mutex | Mode::ParkingLot | Mode::DashMap => {
@@ -138,7 +138,7 @@ fn with<W: Work, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fault> {
     }
 }
 
-/// The same for operations on two objects.
+/// The same as `with` for operations on two objects.
 fn with_pairs<W: PairWork, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fault> {
     match run.mode {
         Mode::TasksArc => by_locking_tasks::<_, PairLocks<S::Lone<Blocking<W::Value>>>>(run, work),
@@ -156,7 +156,7 @@ fn with_pairs<W: PairWork, S: Spacing>(run: &Run, work: W) -> Result<Outcome, Fa
 /// A lock that blocks its thread.
 type Blocking<T> = parking_lot::Mutex<T>;
 
-/// Such locks, so spaced.
+/// Such locks with the spacing `S`.
 type Locked<S, L> = Locks<<S as Spacing>::Lock<L>>;
 type LockedPairs<S, L> = PairLocks<<S as Spacing>::Lock<L>>;
 
@@ -189,7 +189,7 @@ fn by_tasks(
 }
 
 impl Run {
-    /// How many threads or tasks there are.
+    /// The number of threads or tasks.
     fn parties(&self) -> usize {
         let tasks = self.spec.tasks_per_core.filter(|_| self.mode.has_tasks());
         match self.mode {
@@ -202,12 +202,12 @@ impl Run {
         let Spec { popularity, period, time, objects, .. } = self.spec;
         let warm = if self.mode == Mode::Automatic { TRIED } else { WARM };
         let stretches = stretches(popularity, period, warm, time);
-        // The threads of the run are started after this.
+        // `Misses` counts the threads that start after it, and the run starts its threads later.
         Arc::new(Score::new(stretches, objects, self.parties()).counting(Misses::new()))
     }
 }
 
-/// What was measured, if all is right.
+/// The measured result, if the check succeeds.
 fn outcome(run: &Run, score: &Score, finished: &Finished) -> Result<Outcome, Fault> {
     let Finished { performance, tallies, .. } = finished;
     check(finished)?;
@@ -230,12 +230,12 @@ fn outcome(run: &Run, score: &Score, finished: &Finished) -> Result<Outcome, Fau
     Ok(Outcome { operations, seconds, hops, misses, homes, settled, parts })
 }
 
-/// No operation was lost, made twice or made halfway.
+/// Checks that no operation was lost, made twice or made halfway.
 pub(super) fn check(finished: &Finished) -> Result<(), Fault> {
     let sum = |of: fn(&Tally) -> u64| finished.tallies.iter().map(of).sum::<u64>();
     let (added, wrong, made) = (sum(|t| t.added), sum(|t| t.wrong), sum(|t| t.operations));
     if wrong > 0 {
-        return Fault::check(format!("{wrong} of {made} operations have found what must not be"));
+        return Fault::check(format!("{wrong} of {made} operations had a wrong result"));
     }
     if added != finished.held.added {
         let total = finished.held.added;

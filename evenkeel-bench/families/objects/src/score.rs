@@ -1,8 +1,8 @@
-//! The stretches of a run, who says which it is, and what was done in which.
+//! The stretches of a run, the conductor that announces them, and the work done in each.
 //!
-//! A conductor, which sleeps meanwhile, writes the number of the stretch. Parties read it before
-//! each operation: one line that all caches have, until the next stretch begins. So nobody looks at
-//! the clock, and each party counts in memory of its own.
+//! The conductor writes the number of each stretch, and sleeps meanwhile. Parties read it before
+//! each operation: all caches keep that line until the next stretch begins. So no party reads the
+//! clock, and each counts in its own memory.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,37 +14,37 @@ use crossbeam_utils::CachePadded;
 use super::bench::Popularity;
 use suite::misses::Misses;
 
-/// How long after a change of what is in use nothing is settled yet.
+/// For how long after a change of the objects in use a stretch is unsettled.
 pub(crate) const UNSETTLED: Duration = Duration::from_millis(10);
 
-/// One in so many objects is in use while few are.
+/// One in `FEW` objects is in use while few are.
 const FEW: usize = 16;
 
-/// A stretch that counts goes on until so many parties are in it, or all: each makes an operation.
-/// On a crowded machine they may all have been elsewhere.
+/// A measured stretch goes on until this many parties, or all, are in it: each of them makes an
+/// operation. On a crowded machine all parties may have been off the processor.
 const LEAST: usize = 2;
 
-/// How long to wait for them at a time.
+/// How long the conductor sleeps between looks at the arrivals.
 const WAIT: Duration = Duration::from_millis(1);
 
-/// The number after the last stretch.
+/// The number that follows the last stretch.
 const OVER: usize = usize::MAX;
 
 /// A part of a run in which the same objects are in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stretch {
-    /// How long it is.
+    /// Its length.
     pub(super) time: Duration,
-    /// Whether a sixteenth of the objects is in use, and not all of them.
+    /// Whether a sixteenth of the objects is in use, instead of all of them.
     pub(super) few: bool,
-    /// Whether it begins with a change of that.
+    /// Whether it begins with a change of the objects in use.
     pub(super) unsettled: bool,
-    /// Whether it counts.
+    /// Whether it counts for the result.
     pub(super) measured: bool,
 }
 
-/// The stretches of a run: such as warm up, for at least `warm`, and such as are measured, for at
-/// least `time`. Both are whole cycles where the popularity oscillates.
+/// The stretches of a run: warm-up for at least `warm`, and measured ones for at least `time`. Both
+/// are whole cycles if the popularity oscillates.
 pub(super) fn stretches(
     popularity: Popularity,
     period: Duration,
@@ -70,25 +70,25 @@ pub(super) fn stretches(
     [parts(warm, false), parts(time, true)].concat()
 }
 
-/// The stretches, and which one it is.
+/// The stretches, and the number of the current one.
 pub(super) struct Score {
     stretches: Vec<Stretch>,
     objects: usize,
     now: CachePadded<AtomicUsize>,
-    /// Parties, and those that have come to each stretch.
+    /// The number of parties, and how many have arrived at each stretch.
     parties: usize,
     arrived: Vec<AtomicUsize>,
-    /// Those of the parties, where they are counted.
+    /// Cache misses of the parties, where the processor counts them.
     misses: Mutex<Option<Misses>>,
 }
 
-/// What a conductor has seen.
+/// What the conductor has observed.
 pub(super) struct Performance {
-    /// How long each stretch was.
+    /// The length of each stretch.
     times: Vec<Duration>,
-    /// By how much what it was to look at has grown while it was measured.
+    /// The growth of the observed count over the measured stretches.
     pub(super) growth: u64,
-    /// Cache misses meanwhile, where they are counted.
+    /// Cache misses over the measured stretches, where the processor counts them.
     pub(super) misses: Option<u64>,
 }
 
@@ -99,7 +99,7 @@ impl Score {
         Self { stretches, objects, now, parties, arrived, misses: Mutex::new(None) }
     }
 
-    /// Has the conductor look at these misses too.
+    /// Has the conductor read these misses too.
     pub(super) fn counting(self, misses: Option<Misses>) -> Self {
         Self { misses: Mutex::new(misses), ..self }
     }
@@ -109,7 +109,7 @@ impl Score {
         self.misses.lock().unwrap_or_else(PoisonError::into_inner).as_mut()?.take()
     }
 
-    /// A party says that it has seen a stretch begin, and makes an operation in it.
+    /// Records that a party has seen a stretch begin, and makes an operation in it.
     pub(super) fn arrive(&self, stretch: usize) {
         self.arrived[stretch].fetch_add(1, Ordering::Relaxed);
     }
@@ -118,25 +118,26 @@ impl Score {
         self.arrived[stretch].load(Ordering::Relaxed) >= self.parties.min(LEAST)
     }
 
-    /// The number of the stretch.
+    /// Returns the number of the current stretch.
     #[inline(always)]
     pub(super) fn now(&self) -> usize {
         self.now.load(Ordering::Relaxed)
     }
 
-    /// How many objects, the first ones, are in use in a stretch; `None` when all is over.
+    /// Returns how many objects, the first ones, are in use in a stretch; `None` when the run is
+    /// over.
     pub(super) fn in_use(&self, stretch: usize) -> Option<usize> {
         let few = self.stretches.get(stretch)?.few;
         Some(if few { (self.objects / FEW).max(1) } else { self.objects })
     }
 
-    /// How many stretches there are.
+    /// Returns the number of stretches.
     pub(super) fn len(&self) -> usize {
         self.stretches.len()
     }
 
-    /// Says which stretch it is until all is over. `look` is called where the measured ones begin
-    /// and where they end.
+    /// Announces one stretch after another until the run is over. Calls `look` where the measured
+    /// ones begin and where they end.
     pub(super) fn conduct(&self, look: impl Fn() -> u64) -> Performance {
         let mut times = Vec::with_capacity(self.stretches.len());
         let (mut begin, mut first) = (Instant::now(), None);
@@ -159,14 +160,14 @@ impl Score {
         Performance { times, growth, misses: self.take_misses() }
     }
 
-    /// How long it was until the measured stretches.
+    /// Returns how long the stretches before the measured ones took.
     pub(super) fn settled(&self, performance: &Performance) -> Duration {
         let times = self.stretches.iter().zip(&performance.times);
         times.filter(|(stretch, _)| !stretch.measured).map(|(_, time)| *time).sum()
     }
 
-    /// Operations, and the time that they took, in the measured stretches that are `wanted`. `ends`
-    /// are the operations of one party by the end of each stretch.
+    /// Returns the operations in the measured stretches that are `wanted`, and the time that those
+    /// took. `ends` has the operations of each party by the end of each stretch.
     pub(super) fn sum<'a>(
         &self,
         performance: &Performance,
@@ -217,7 +218,7 @@ mod tests {
         assert_eq!((score.in_use(0), score.in_use(2), score.in_use(8)), (Some(100), Some(6), None));
         let performance =
             Performance { times: (1..=8).map(|i| i * MS).collect(), growth: 0, misses: None };
-        // The first four warm up.
+        // The first four stretches are the warm-up.
         let ends: [&[u64]; 2] = [&[1, 2, 3, 4, 14, 34, 64, 104], &[0, 0, 0, 0, 100, 100, 100, 100]];
         let sum = |wanted: fn(&Stretch) -> bool| {
             let (operations, seconds) = score.sum(&performance, ends.into_iter(), wanted);

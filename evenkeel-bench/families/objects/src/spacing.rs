@@ -1,16 +1,16 @@
-//! Whether objects have cache lines of their own.
+//! Spacing: whether objects have cache lines of their own.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 
-/// What is around each object of a run.
+/// The padding around each object of a run.
 pub(super) trait Spacing: 'static {
     /// Around a lock with its value.
     type Lock<T: Send + Sync + 'static>: From<T> + Deref<Target = T> + Send + Sync + 'static;
 
-    /// The same, allocated by itself, as an object is.
+    /// The same, in its own allocation, as an object is.
     type Lone<T: Send + Sync + 'static>: From<T> + Deref<Target = T> + Send + Sync + 'static;
 
     /// Around the value of an [`Object`](evenkeel::object::Object).
@@ -26,7 +26,7 @@ impl Spacing for Apart {
     type Object<T: Send + Sync + 'static> = Lines<T>;
 }
 
-/// Objects lie as closely as they come: many small ones, which hardly two parties want at a time.
+/// Objects without padding: many small ones, at each of which two parties rarely meet.
 pub(super) struct Close;
 
 impl Spacing for Close {
@@ -35,12 +35,12 @@ impl Spacing for Close {
     type Object<T: Send + Sync + 'static> = Bare<T>;
 }
 
-/// A value with nothing around it.
+/// A value without padding.
 pub(super) struct Bare<T>(T);
 
-/// A value with a line behind it. A small object takes little more than one line, so those that the
-/// allocator puts side by side, whose homes are not the same, would share some. It is not aligned:
-/// then it would lie on another line than its object's door, where a lock and its value share one.
+/// A value followed by a cache line. A small object takes little more than one line, so neighbours
+/// in the allocator, with different homes, would share lines. It is not aligned: alignment would
+/// put it on another line than its object's door, while a lock and its value share one.
 #[repr(C)]
 pub(super) struct Lines<T>(T, [u8; 64]);
 
@@ -79,7 +79,7 @@ macro_rules! around_a_value {
 around_a_value!(Bare);
 around_a_value!(Lines);
 
-/// A value with nothing around it, and one on lines of its own, each in an allocation of its own.
+/// A value without padding, and one on lines of its own, each in an allocation of its own.
 pub(super) struct LoneBare<T>(Arc<T>);
 pub(super) struct LoneLines<T>(Arc<CachePadded<T>>);
 

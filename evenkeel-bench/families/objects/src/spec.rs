@@ -1,4 +1,4 @@
-//! The cases that can be asked for, and the sizes that are usual.
+//! The cases that a command can ask for, and the usual sizes.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ use suite::family;
 use suite::named::{NAMELESS, Named};
 use suite::words;
 
-/// KiB of all directories, unless it is said: one core's L2 cache holds the first, one last-level
-/// cache hardly the last.
+/// The usual KiB of all directories: one core's L2 cache holds the first, and one last-level cache
+/// barely the last.
 const DIRECTORY_KIB: [usize; 4] = [256, 2 << 10, 8 << 10, 32 << 10];
-/// KiB of all objects that are scanned.
+/// KiB of all scanned objects.
 const SCAN_KIB: [usize; 1] = [8 << 10];
-/// Bytes of an object that is scanned.
+/// Bytes of a scanned object.
 const SCAN_BYTES: [usize; 5] = [512, 8 << 10, 32 << 10, 128 << 10, 512 << 10];
 const COUNTERS: [usize; 4] = [1, 4, 16, 64];
 const MAPS: [usize; 2] = [1, 16];
@@ -29,24 +29,24 @@ const SHARDS: [usize; 2] = [1, 16];
 const BUCKETS: [usize; 1] = [64];
 /// Keys of a map, and events of a heap.
 const KEYS: [usize; 2] = [1 << 10, 64 << 10];
-/// Keys of all shards of a cache together.
+/// Keys of all shards of a cache.
 const CACHE_KEYS: [usize; 1] = [64 << 10];
-/// Keys and events where a map and a heap are used in turn.
+/// Keys of a map and events of a heap where both are used in turn.
 const CLASS_KEYS: [usize; 1] = [1 << 10];
 /// Exponents of Zipf's law, in hundredths: of accounts, and of a cache's keys.
 const ACCOUNT_ZIPF: [Hundredths; 1] = [99];
 const CACHE_ZIPF: [Hundredths; 1] = [0];
-/// Steps of a task's own work: about as long as a journey there and back, and much longer.
+/// Steps of a task's own work: about as long as a journey there and back, and far longer.
 const STEPS: [u32; 2] = [200, 700];
 /// Reads in a hundred operations on a cache.
 const READS: [u32; 1] = [95];
-/// How often what is in use changes, unless it is said.
+/// The usual time between two changes of the objects in use.
 const PERIOD: Duration = Duration::from_millis(40);
 
-/// The most bytes of all maps or heaps: above it a mistyped number exhausts the memory.
+/// The most bytes of all maps or heaps: beyond it a mistyped number would exhaust the memory.
 const MOST_BYTES: usize = 4 << 30;
 
-/// What is asked for. An empty list stands for what is usual.
+/// What a command asks for. An empty list stands for the usual values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
     pub(super) tasks_per_core: Vec<usize>,
@@ -66,33 +66,33 @@ pub(super) struct Wanted {
     pub(super) time: Duration,
 }
 
-/// Objects, what is done to them, and by how many.
+/// Objects, the operations on them, and the number of parties.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spec {
     pub(super) bench: Bench,
     pub(super) workers: usize,
-    /// `None` where nobody who is asked for has tasks.
+    /// `None` where no mode in question has tasks.
     pub(super) tasks_per_core: Option<usize>,
     pub(super) objects: usize,
-    /// Bytes of one of them.
+    /// Bytes of one object.
     pub(super) object_bytes: usize,
-    /// Keys of a map, events of a heap; 0 where there are none.
+    /// Keys of a map or events of a heap; 0 for other objects.
     pub(super) keys: usize,
     pub(super) access: Access,
     pub(super) popularity: Popularity,
-    /// How often what is in use changes.
+    /// The time between two changes of the objects in use.
     pub(super) period: Duration,
-    /// The exponent of Zipf's law by which objects or keys are chosen; 0 where all are alike.
+    /// The exponent of Zipf's law by which objects or keys are chosen; 0 if all are chosen equally.
     pub(super) zipf: Hundredths,
     /// Steps of a task's own work between two operations.
     pub(super) steps: u32,
-    /// Operations of a hundred that only read, where that can be chosen.
+    /// Read-only operations of a hundred, where that can be chosen.
     pub(super) reads: u32,
     /// Measured time.
     pub(super) time: Duration,
 }
 
-/// What tells cases apart.
+/// The settings that distinguish cases.
 pub(super) const SETTINGS: [&str; 10] = [
     "tasks_per_core",
     "objects",
@@ -127,7 +127,7 @@ impl family::Spec for Spec {
     }
 }
 
-/// An exponent as it is written.
+/// An exponent as text.
 fn exponent(hundredths: Hundredths) -> String {
     format!("{}", f64::from(hundredths) / 100.0)
 }
@@ -136,8 +136,8 @@ fn or_usual<'a, T>(asked: &'a [T], usual: &'a [T]) -> &'a [T] {
     if asked.is_empty() { usual } else { asked }
 }
 
-/// What is asked for of that which an experiment has, the first of which is usual. One that has no
-/// choice is not meant.
+/// Returns those of the `known` values that were `asked` for, or the first, which is usual. An
+/// experiment with one value ignores the question.
 fn chosen<T: Named>(bench: Bench, what: &str, asked: &[T], known: &[T]) -> Result<Vec<T>, Usage> {
     match asked.iter().find(|one| !known.contains(one)) {
         _ if known.len() == 1 || asked.is_empty() => Ok(known[..1].to_vec()),
@@ -150,7 +150,7 @@ fn chosen<T: Named>(bench: Bench, what: &str, asked: &[T], known: &[T]) -> Resul
     }
 }
 
-/// The cases of an experiment, or why there are none.
+/// Returns the cases of an experiment, or the reason why it has none.
 pub(super) fn specs(bench: Bench, wanted: &Wanted) -> Result<Vec<Spec>, Usage> {
     let accesses = chosen(bench, "access", &wanted.access, bench.accesses())?;
     let popularities = chosen(bench, "popularity", &wanted.popularity, bench.popularities())?;
@@ -190,7 +190,7 @@ pub(super) fn specs(bench: Bench, wanted: &Wanted) -> Result<Vec<Spec>, Usage> {
 }
 
 /// Exponents of Zipf's law, steps of own work, and reads in a hundred operations: 0 where an
-/// experiment has no such thing.
+/// experiment has no such setting.
 fn mixes(bench: Bench, wanted: &Wanted) -> Vec<(Hundredths, u32, u32)> {
     let one = |zipf| (zipf, 0, 0);
     match bench {
@@ -205,7 +205,7 @@ fn mixes(bench: Bench, wanted: &Wanted) -> Vec<(Hundredths, u32, u32)> {
     }
 }
 
-/// How many objects, of how many bytes, with how many keys.
+/// Numbers of objects, bytes of each, and numbers of keys.
 fn sizes(
     bench: Bench,
     wanted: &Wanted,

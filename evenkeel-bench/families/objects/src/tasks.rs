@@ -1,5 +1,5 @@
 //! The modes with tasks, on a runtime with pinned workers: their objects have homes, or ordinary
-//! locks. What each task does is an [`entry`](super::entries).
+//! locks. [`entries`](super::entries) has the body of a task.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use suite::kit::runtime::Lost;
 /// The objects of a run.
 pub(super) type Objects<K, S> = Arc<[Object<<S as Spacing>::Object<<K as Kind>::Value>>]>;
 
-/// How many workers there are, and what is on them.
+/// The numbers of a run, and its mode.
 #[derive(Clone, Copy)]
 pub(super) struct Load {
     pub(super) mode: Mode,
@@ -32,8 +32,8 @@ pub(super) struct Load {
     pub(super) objects: usize,
 }
 
-/// Runs as many tasks. Homes are dealt to the workers in turn: for good, or, in automatic runs, to
-/// begin with.
+/// Runs `load.tasks` tasks. The workers in turn become homes of the objects: for good, or, in
+/// automatic runs, at first.
 pub(super) fn run<K: Kind, S: Spacing, F>(
     kind: K,
     load: Load,
@@ -45,7 +45,7 @@ where
     F: Future<Output = Result<Tally, EnterError>> + Send + 'static,
 {
     let runtime = start(load)?;
-    // They are made where the runtime is known, whose workers are their homes.
+    // Objects are made inside the runtime, because its workers are their homes.
     let objects: Objects<K, S> = runtime.block_on(async {
         (0..load.objects).map(|number| make::<K, S>(kind, load, number)).collect()
     });
@@ -62,7 +62,7 @@ where
     Ok(Finished { performance, tallies: tallies?, held, homes: Some(homes) })
 }
 
-/// Runs as many tasks on the same runtime, on objects that have a lock in place of a home.
+/// Runs `load.tasks` tasks on the same runtime, on objects that have a lock in place of a home.
 pub(super) fn run_locked<K: Kind, S: Shared<K> + 'static>(
     kind: K,
     load: Load,
@@ -79,8 +79,8 @@ pub(super) fn run_locked<K: Kind, S: Shared<K> + 'static>(
     Ok(Finished { performance, tallies: tallies?, held: shared.held(kind), homes: None })
 }
 
-/// Runs as many tasks on objects whose operations are made by others: by any task, or by those of
-/// so many `homes`.
+/// Runs `load.tasks` tasks that delegate their operations: to any task, or to the tasks of `homes`
+/// workers.
 pub(super) fn run_delegated<W: Work>(
     work: W,
     load: Load,
@@ -104,7 +104,7 @@ fn start(load: Load) -> Result<Runtime, Fault> {
     runtime.map_err(|error| Fault::Start(error.into()))
 }
 
-/// Conducts the tasks until all is over, and collects what they have done.
+/// Conducts the tasks until the run is over, and collects their tallies.
 fn conduct(
     runtime: &Runtime,
     score: &Score,
@@ -127,9 +127,9 @@ fn make<K: Kind, S: Spacing>(kind: K, load: Load, number: usize) -> Object<S::Ob
     let class = K::CLASSES[number % K::CLASSES.len()];
     match load.mode {
         Mode::Home => object.placed(class, Placement::Home).at(number % load.workers),
-        // Dealt out in turn too; but a busy worker may give it away.
+        // Homes begin in turn here too, but a busy worker may give an object away.
         Mode::Automatic => object.placed(class, Placement::Automatic),
-        // Without a home there is less to look at.
+        // An object without a home has less to check.
         _ => object.placed(class, Placement::InPlace),
     }
 }

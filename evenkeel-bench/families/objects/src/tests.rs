@@ -41,7 +41,7 @@ fn case(bench: Bench, objects: usize) -> Spec {
     }
 }
 
-/// Three runs of a mode in a case, with about this throughput.
+/// Three runs of a mode in a case, with roughly this throughput.
 fn runs(spec: &Spec, mode: Mode, regime: &'static str, mops: f64) -> Vec<Record> {
     let is_automatic = mode == Mode::Automatic;
     let figures = |mops: f64| {
@@ -110,7 +110,7 @@ fn modes_are_compared_and_their_ratios_are_shown() {
     assert_eq!(line(&["x in-place or home"]), "x in-place or home - - - 0.90 [0.89-0.93]");
     assert!(text.contains("3 runs made while the distance of the cores changed"), "{text}");
     assert!(line(&["counters"]).ends_with("1.62 X SLOWER"), "{text}");
-    // Travel is about a journey, and there is nobody to compare it with.
+    // Travel measures a journey, and no peer makes one.
     let journeys = text.lines().filter(|line| line.contains("core-ns there and back"));
     assert_eq!(journeys.filter(|line| !line.contains("compared")).count(), 2, "{text}");
     assert!(text.contains("Objects with homes: won 2, lost 1, even 0, not compared 0."), "{text}");
@@ -197,10 +197,10 @@ fn what_was_lost_or_made_halfway_fails_the_run() {
     assert_eq!(error.to_string(), "what was moved between objects comes to -4, not to 0");
     let wrong = Tally { wrong: 1, ..tally };
     let error = check(&finished(vec![wrong], 3)).unwrap_err();
-    assert_eq!(error.to_string(), "1 of 3 operations have found what must not be");
+    assert_eq!(error.to_string(), "1 of 3 operations had a wrong result");
 }
 
-/// Runs an experiment in these modes, or all that it has, for a moment. Each run checks itself.
+/// Runs an experiment in these modes, or all of its modes, for a moment. Each run checks itself.
 fn figures_of(bench: Bench, modes: &[Mode], wanted: Wanted) -> Vec<(Mode, Spec, Fields)> {
     let wanted = Wanted {
         workers: vec![2],
@@ -300,8 +300,8 @@ fn programs_of_users_lose_nothing_in_any_mode() {
     }
 }
 
-/// A worker that stands still for a while, as on a crowded machine, is not travelled to: so not
-/// every run has journeys.
+/// No task travels to a worker that stands still for a while, as on a crowded machine: so not every
+/// run has journeys.
 #[test]
 fn tasks_travel_there_and_back() {
     const TRIES: usize = 200;

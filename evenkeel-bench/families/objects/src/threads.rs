@@ -1,5 +1,5 @@
-//! The modes without tasks: a pinned thread per core, which enters objects by some lock, or without
-//! one.
+//! The modes without tasks: a pinned thread per core, which enters objects under some lock, or
+//! without one.
 
 use std::sync::Arc;
 use std::thread;
@@ -13,7 +13,7 @@ use suite::affinity;
 use suite::kit::fault::Fault;
 use suite::kit::runtime::Lost;
 
-/// Runs as many threads, each on a core of its own as long as there are so many.
+/// Runs `workers` threads, each on a core of its own while cores remain.
 pub(super) fn run<K: Kind, S: Shared<K>>(
     kind: K,
     workers: usize,

@@ -1,15 +1,14 @@
-//! Churn: tasks push each other out of semaphores, so that the one that wakes a task has nothing to
-//! do with where it ran.
+//! Churn: tasks push each other out of semaphores, so that a task is woken by one that has no
+//! connection with the processor where it ran.
 //!
-//! There are half as many spots, which are FIFO counting semaphores, as tasks, and never more than
-//! tasks less processors, so that no processor need be idle. A task draws a spot, does V on it,
-//! which pushes out the task that has waited there longest, and then does P on it: one operation.
-//! The first tasks, as many as there are spots, skip their first V and wait before the others
-//! begin; so there are always as many waiting tasks as spots, less those that are between their V
+//! The spots are FIFO counting semaphores. There are half as many as tasks, and at most tasks less
+//! processors, so that no processor need be idle. In one operation, a task draws a spot, does V on
+//! it, which pushes out the task that has waited there longest, and then does P on it. The first
+//! tasks, one per spot, skip their first V and wait before the others begin; so there are always as
+//! many waiting tasks as spots, less those that are between their V and P.
 //! and P.
-//!
 //! At the stop each task ends after its P. One more V for each task that skipped its first then
-//! releases the tasks that still wait, each V has met its P, and no permit may be left.
+//! releases the tasks that still wait. Each V has then met its P, and no permit may be left.
 
 use std::sync::Arc;
 
@@ -22,7 +21,7 @@ use suite::kit::runtime::{Runtime, Semaphores};
 pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
     let (tasks, seed) = (spec.tasks(), spec.seed);
     let spots = spots(tasks, spec.procs);
-    // A task that is alone has nobody to push it out.
+    // A single task has no other to push it out.
     let skips = spots.min(tasks - 1);
     let row = Arc::new(R::Permits::new(spots, tasks));
     let shared = row.clone();

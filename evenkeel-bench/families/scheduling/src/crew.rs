@@ -1,17 +1,17 @@
-//! The tasks of one run: they start together, count for themselves and end together.
+//! The tasks of one run: they start together, count separately and end together.
 //!
 //! **Roles.** The *controller* is the thread that measures; it sleeps while the tasks run. Each
 //! task has a [`Meter`], which counts its operations in the task's own memory and reads the shared
 //! phase once per operation. Nothing shared is written while time is measured.
 //!
-//! **Phases.** `GATHER`: tasks report that they are there and yield. `WARM`: they work, and the
-//! scheduler settles. `MEASURE`: they work. `STOP`: each ends at its next look. The measured time
-//! is the controller's, from setting `MEASURE` to setting `STOP`.
+//! **Phases.** `GATHER`: tasks report that they have started, and yield. `WARM`: they work, and the
+//! scheduler settles. `MEASURE`: they work. `STOP`: each ends when it next reads the phase. The
+//! measured time is the controller's, from setting `MEASURE` to setting `STOP`.
 //!
 //! **What counts.** An operation is measured if it was complete within the measured time: after
-//! each, its task looks at the phase, which is then `MEASURE`. So the one that a task is in at the
-//! beginning counts, and the one that it is in at the stop does not: over many tasks they make up
-//! for each other. Programs in other languages count by the same rule.
+//! each, its task reads the phase, which is then `MEASURE`. So the operation under way at the
+//! beginning counts, and the one under way at the stop does not: over many tasks they balance.
+//! Programs in other languages count by the same rule.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -30,22 +30,22 @@ const WARM: u32 = 1;
 const MEASURE: u32 = 2;
 const STOP: u32 = 3;
 
-/// How long tasks may take to start or to end. The slowest honest runtime needs milliseconds; this
-/// is far beyond any delay that a loaded machine adds.
+/// The longest time for tasks to start or to end. The slowest honest runtime needs milliseconds;
+/// this is far beyond any delay of a loaded machine.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// How often the controller looks whether all have started or ended.
+/// How often the controller checks whether all have started or ended.
 const LOOK: Duration = Duration::from_micros(200);
 
-/// The longest warm-up: a scheduler has settled after some milliseconds.
+/// The longest warm-up: a scheduler settles within milliseconds.
 const WARM_UP: Duration = Duration::from_millis(30);
 
-/// How long to warm up before a measured time.
+/// Returns the warm-up before a measured time.
 pub fn warm_up(time: Duration) -> Duration {
     WARM_UP.min(time / 10)
 }
 
-/// What the controller and the tasks share. It begins in `GATHER`.
+/// State of the controller and the tasks. It begins in `GATHER`.
 #[derive(Default)]
 struct Gate {
     phase: CachePadded<AtomicU32>,
@@ -62,13 +62,12 @@ pub struct Meter {
     mark: u64,
 }
 
-/// What a task did.
+/// The work of one task.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
-    /// Operations from the task's first to its last, which is complete after the stop.
+    /// Operations from the task's first to its last, which ends after the stop.
     pub total: u64,
-    /// Operations that were complete within the measured time; none before the task has seen its
-    /// end.
+    /// Operations that were complete within the measured time; 0 until the task has seen its end.
     pub measured: u64,
 }
 
@@ -77,22 +76,22 @@ impl Meter {
         Meter { gate, phase: WARM, tally: Tally::default(), mark: 0 }
     }
 
-    /// Reports that the task is there, and waits until all are.
+    /// Reports that the task has started, and waits until all have.
     pub async fn gather<R: Runtime>(&mut self) {
         self.report();
-        // Acquire: what tasks have set up before they reported is visible to all from here on.
+        // Acquire: from here on, each task sees what all tasks did before they reported.
         while self.gate.phase.load(Ordering::Acquire) == GATHER {
             R::yield_now().await;
         }
     }
 
-    /// Reports that the task is there. For tasks whose first step is to wait for others: they take
-    /// it at once, so that the others find them waiting.
+    /// Reports that the task has started. For tasks that wait for others in their first step: they
+    /// take it at once, so that the others find them waiting.
     pub fn report(&mut self) {
         self.gate.ready.fetch_add(1, Ordering::Release);
     }
 
-    /// Counts operations that are complete, and says whether there should be more.
+    /// Counts complete operations, and returns whether to go on.
     #[inline]
     pub fn count(&mut self, ops: u64) -> bool {
         let now = self.gate.phase.load(Ordering::Relaxed);
@@ -109,20 +108,20 @@ impl Meter {
         self.gate.phase.load(Ordering::Relaxed) == STOP
     }
 
-    /// Notes what was complete before the phase was seen. What has just been completed is not yet
-    /// in the count.
+    /// Records what was complete when the task saw the new phase. The operation just completed is
+    /// not yet in the count.
     #[cold]
     fn turn(&mut self, now: u32) {
         match (self.phase, now) {
             (_, MEASURE) => self.mark = self.tally.total,
             (MEASURE, STOP) => self.tally.measured = self.tally.total - self.mark,
-            // A task that has never seen `MEASURE` was in one operation for all of it.
+            // A task that never saw `MEASURE` spent all of it in one operation.
             _ => {}
         }
         self.phase = now;
     }
 
-    /// What the task did.
+    /// Returns the task's work.
     pub fn tally(&self) -> Tally {
         self.tally
     }
@@ -134,19 +133,19 @@ impl Drop for Meter {
     }
 }
 
-/// The controller's side of a run. The runtime outlives it.
+/// The controller's part of a run. The runtime outlives it.
 pub struct Crew<'r, R, J> {
     gate: Arc<Gate>,
     tasks: Vec<J>,
     runtime: &'r R,
 }
 
-/// Starts a runtime with the processors that are asked for.
+/// Starts a runtime with the processors of the case.
 pub(super) fn start<R: Runtime>(spec: &Spec) -> Result<R, Fault> {
     R::start(spec.procs).map_err(Fault::Start)
 }
 
-/// Spawns the tasks from within the runtime, as a program's own tasks would be. `make` gets each
+/// Spawns the tasks from within the runtime, as a program spawns its own. `make` receives each
 /// task's number and meter.
 pub fn muster<R, M, F>(
     runtime: &R,
@@ -174,8 +173,8 @@ where
     R: Runtime,
     J: Future<Output = Result<T, Lost>>,
 {
-    /// Runs the whole of it: start, warm-up, the measured time, stop. `release` then wakes the
-    /// tasks that wait for something that no longer comes.
+    /// Makes a whole run: start, warm-up, measured time, stop. `release` then wakes the tasks whose
+    /// waits would never end.
     pub(super) fn measure(
         self,
         spec: &Spec,
@@ -189,7 +188,7 @@ where
         Ok((self.end(release)?, elapsed))
     }
 
-    /// Lets the tasks work, without a measured time, once all are there.
+    /// Lets the tasks work, without a measured time, once all have started.
     pub fn begin(&self) -> Result<(), Fault> {
         let tasks = self.tasks.len();
         let ready = wait_for(&self.gate.ready, tasks);
@@ -200,14 +199,14 @@ where
         Ok(())
     }
 
-    /// Begins the measured time, and says when that was.
+    /// Begins the measured time, and returns its beginning.
     pub fn mark(&self) -> Instant {
         let started = Instant::now();
         self.gate.phase.store(MEASURE, Ordering::Relaxed);
         started
     }
 
-    /// Stops the tasks and collects what they leave.
+    /// Stops the tasks and collects their results.
     pub fn end(self, release: impl FnOnce()) -> Result<Vec<T>, Fault> {
         self.gate.phase.store(STOP, Ordering::Release);
         release();
@@ -226,7 +225,7 @@ where
     }
 }
 
-/// Waits until the count is reached or the limit is over, and says what the count is.
+/// Waits until the count reaches the goal or the limit is over, and returns the count.
 fn wait_for(count: &AtomicUsize, goal: usize) -> usize {
     let started = Instant::now();
     loop {
@@ -238,7 +237,7 @@ fn wait_for(count: &AtomicUsize, goal: usize) -> usize {
     }
 }
 
-/// Adds the tallies up, and checks that no task was left out.
+/// Adds the tallies up, and checks that every task has run.
 pub(super) fn outcome(tallies: &[Tally], elapsed: Duration) -> Result<Outcome, Fault> {
     if let Some(idle) = tallies.iter().position(|tally| tally.total == 0) {
         return Fault::check(format!(

@@ -1,9 +1,9 @@
 //! Cycle: rings of five tasks around each of which one token travels.
 //!
 //! A task waits for its token, then posts to the next task: one operation. At the stop each task
-//! posts once more before it ends, so that the token reaches everyone and comes to rest where that
-//! round began. Then the counts around a ring go down by one at most once, from the task that began
-//! to the one before it.
+//! posts once more before it ends, so that the token reaches every task and comes to rest where the
+//! last lap began. Then the counts around a ring fall at most once, by one: between the task that
+//! began the lap and its predecessor.
 
 use super::crew::{self, Tally};
 use super::{Outcome, RING, Spec};
@@ -27,8 +27,8 @@ pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
             let next = successor.unparker();
             loop {
                 own.park().await;
-                // The stop is read while the task has the token: after the post the token may come
-                // round and be waiting for a task that then ends with it.
+                // The task reads the stop while it has the token: after the post, the token may
+                // come round and wait for a task that then ends with it.
                 let more = meter.count(1);
                 R::Parker::unpark(&next);
                 if !more {
@@ -44,7 +44,8 @@ pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
     crew::outcome(&tallies, elapsed)
 }
 
-/// The token starts at the first task, so nobody is ahead of a predecessor, and by one at most.
+/// The token starts at the first task, so no task is ahead of its predecessor, or behind by more
+/// than one.
 fn check(number: usize, ring: &[Tally]) -> Result<(), Fault> {
     let ordered = ring.windows(2).all(|pair| pair[0].total >= pair[1].total);
     let lap = ring[0].total - ring[RING - 1].total.min(ring[0].total);

@@ -1,4 +1,4 @@
-//! The experiments of the scheduler, as the suite knows them.
+//! The family of experiments on the scheduler.
 
 use std::cell::OnceCell;
 use std::time::Duration;
@@ -27,23 +27,23 @@ use suite::rows::Row;
 use suite::summary::Summary;
 use suite::words::count;
 
-/// The experiments, and the program of Go once it is built.
+/// The experiments, and the Go program once it is built.
 pub(crate) struct Scheduling {
     go: OnceCell<Go>,
 }
 
-/// The most tasks per processor: above it a mistyped number exhausts the memory.
+/// The most tasks per processor: beyond it a mistyped number would exhaust the memory.
 const MOST_TASKS: i64 = 1_000_000;
 /// The most cells per array, and increments per operation.
 const MOST_CELLS: i64 = 1 << 24;
 /// Cells per array, and increments per operation, of the published figures.
 const USUAL: (usize, usize) = (2, 2);
-/// The same of a Locality whose data is worth keeping warm.
+/// The same for a Locality with data worth keeping warm.
 const LARGE: (usize, usize) = (8192, 256);
 /// How long Transfer may go without a transfer: the thesis's bound.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What `run` can be told of these experiments alone.
+/// The options that only these experiments have.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub(crate) struct Options {
@@ -59,7 +59,7 @@ pub(crate) struct Options {
     touch: Option<u32>,
 }
 
-/// What operations cost, and how many there are.
+/// The cost of operations, and their number.
 const OPERATIONS: [Quantity; 2] = [
     Quantity {
         name: "ns/op per worker",
@@ -97,7 +97,7 @@ const MEMORY: [Quantity; 2] = [
     },
 ];
 
-/// Million operations in a second, of all workers.
+/// Million operations per second, of all workers.
 fn throughput(record: &Record, _: &[Record]) -> Option<f64> {
     Some(record.figures.number("ops")? / record.figures.number("seconds")? / 1e6)
 }
@@ -107,12 +107,12 @@ impl Family for Scheduling {
     const TITLE: &'static str = "Scheduling";
     const ABOUT: &'static str = "\
         Operations are one wait and one post (cycle), one yield, one V and one P (churn, \
-        locality), and one spawn and join. A task of cycle is a ring of five here; memory's tasks \
-        are those in all. In share the array travels with the permit to the task that is woken; in \
-        noshare each task keeps its own. A leader of transfer spins until every other task has run \
-        once, and then leadership passes on. It completes only if others take over the tasks that \
-        wait for the leader's worker, or if the leader is preempted. Spawns are joined a thousand \
-        at a time (batch) or one by one (serial).";
+        locality), and one spawn and join. For cycle a task means a ring of five; for memory the \
+        number of tasks is the total. In share the array travels with the permit to the woken \
+        task; in noshare each task keeps its own. A leader of transfer spins until every other \
+        task has run once, and then leadership passes on. It completes only if other workers \
+        take the tasks behind the leader, or if the leader is preempted. Spawns are joined a \
+        thousand at a time (batch) or one by one (serial).";
 
     type Peer = Peer;
     type Options = Options;
@@ -271,7 +271,7 @@ impl family::Spec for Spec {
     }
 }
 
-/// A run of the first variant as a user is patient with.
+/// A run of the first variant, with a user's patience.
 fn spec(bench: Bench, procs: usize, tasks_per_proc: usize, (words, touch): (usize, usize)) -> Spec {
     let (time, patience, variant) = (Duration::ZERO, PATIENCE, bench.variants()[0]);
     Spec { bench, variant, procs, tasks_per_proc, words, touch, time, patience, seed: 1 }
@@ -287,8 +287,8 @@ fn patience(effort: Effort) -> Duration {
     }
 }
 
-/// Many and few tasks per processor. One task alone has nobody to exchange a permit with, and
-/// Transfer is about many.
+/// Many and few tasks per processor. A single task has no other to exchange a permit with, and
+/// Transfer needs many.
 fn loads(bench: Bench) -> &'static [usize] {
     match bench {
         Bench::Churn | Bench::Locality => &[100, 2],
@@ -297,7 +297,7 @@ fn loads(bench: Bench) -> &'static [usize] {
     }
 }
 
-/// Whether a run has a figure: there is none where no operation was complete in the measured time.
+/// The result of a run; it has no figure if no operation was complete in the measured time.
 fn ran(spec: &Spec, outcome: &Outcome) -> Ran {
     match *outcome {
         Outcome { dnc: true, .. } => Ran::Unfinished(figures(spec, outcome)),
@@ -308,7 +308,7 @@ fn ran(spec: &Spec, outcome: &Outcome) -> Ran {
     }
 }
 
-/// What a run comes to. The number of all tasks follows from the case.
+/// The figures of a run. The number of all tasks follows from the case.
 fn figures(spec: &Spec, outcome: &Outcome) -> Fields {
     let Outcome { ops, seconds, dnc, footprint } = *outcome;
     let per_op = (ops > 0).then(|| seconds / ops as f64);
@@ -345,8 +345,8 @@ mod tests {
 
     #[test]
     fn the_usual_session_stays_within_its_time_on_two_cores() {
-        // Each run takes its time, a tenth for warming up, and about 40 ms around it; the rest of
-        // three minutes for these experiments is for runs of transfer that do not complete.
+        // Each run takes its time, a tenth to warm up, and about 40 ms around it; the rest of three
+        // minutes for these experiments is for runs of transfer that do not complete.
         let effort = Effort::Usual;
         let run = effort.time().mul_f64(1.1) + Duration::from_millis(40);
         let runs = Scheduling::plan(effort, 2).len() * Peer::ALL.len() * effort.repeats();

@@ -1,7 +1,7 @@
-//! Go, by programs of its own that are built when its toolchain is found.
+//! Go, by a program of its own that is built if the toolchain is found.
 //!
-//! A program runs one experiment once and prints one JSON line; it checks its own result and prints
-//! nothing if the check fails.
+//! The program runs one experiment once and prints one JSON line; it checks its own result and
+//! prints nothing if the check fails.
 
 use std::fmt::Display;
 use std::process::{Command, Output};
@@ -16,7 +16,7 @@ use suite::kit::fault::Fault;
 use suite::kit::go::INSTALL;
 use suite::kit::toolchain::{self, Workshop};
 
-/// The programs' files, as they lie under `peers/go`.
+/// The program's files, as they lie under `peers/go`.
 const SOURCES: [(&str, &str); 14] = [
     ("churn.go", include_str!("../../../peers/go/churn.go")),
     ("cycle.go", include_str!("../../../peers/go/cycle.go")),
@@ -34,11 +34,11 @@ const SOURCES: [(&str, &str); 14] = [
     ("yield.go", include_str!("../../../peers/go/yield.go")),
 ];
 
-/// How much longer than its measured time and its patience a program may take: its own limit for
-/// its tasks to end is 20 s.
+/// How far a program may exceed its measured time and its patience: its own limit for its tasks to
+/// end is 20 s.
 const GRACE: Duration = Duration::from_secs(25);
 
-/// Whether Go has this experiment: memory is measured by a fresh process of this binary.
+/// Whether Go has this experiment. It lacks memory, which a fresh process of this binary measures.
 pub(crate) fn has(bench: Bench) -> bool {
     bench != Bench::Memory
 }
@@ -88,7 +88,7 @@ impl Go {
     }
 }
 
-/// What a run is told, all of what the peers in this process are told too.
+/// The arguments of a run, the same settings as those of the peers in this process.
 fn arguments(peer: Peer, spec: &Spec) -> Vec<String> {
     let mode = if peer == Peer::GoHand { "hand" } else { "native" };
     let told: [(&str, &dyn Display); 10] = [
@@ -160,7 +160,7 @@ mod tests {
         );
     }
 
-    /// What the tests of the programs expect to be drawn there too.
+    /// The numbers that the tests of the programs expect too.
     #[test]
     fn tasks_draw_what_they_draw_in_go() {
         for (seed, task, due) in [

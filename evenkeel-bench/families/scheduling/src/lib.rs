@@ -1,9 +1,9 @@
 //! The experiments, each written once for every runtime in this process.
 //!
-//! A run is described by a [`Spec`] and leaves an [`Outcome`] or a [`Fault`]: each experiment
-//! checks its own result, and a run that fails its check has no figure.
+//! A run has a [`Spec`] and ends in an [`Outcome`] or a [`Fault`]: each experiment checks its own
+//! result, and a run that fails its check has no figure.
 
-// Its documentation is for those who read its source.
+// The documentation is for readers of the source.
 #![allow(rustdoc::private_intra_doc_links)]
 // `say!` and `note!` end quietly where these panic.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
@@ -27,11 +27,11 @@ use suite::kit::fault::Fault;
 use suite::kit::runtime::Runtime;
 use suite::named;
 
-/// What the registry of families holds of this one.
+/// This family's entry in the registry.
 pub const ENTRY: Entry = Entry::of::<family::Scheduling>();
 
-/// Tasks per ring of Cycle: the thesis's, enough that a task's successor is never the one that has
-/// just blocked.
+/// Tasks per ring of Cycle: the thesis's number, so that a task's successor is never the task that
+/// has just blocked.
 pub(crate) const RING: usize = 5;
 
 named! {
@@ -39,7 +39,7 @@ named! {
     pub(crate) enum Bench as "experiment" {
         /// Rings of five tasks around which a token travels.
         Cycle = "cycle": "rings of 5 tasks pass a token: one wait and one post",
-        /// Tasks that do nothing but yield.
+        /// Tasks that only yield.
         Yield = "yield": "tasks do nothing but yield: one yield",
         /// Tasks that push each other out of semaphores.
         Churn = "churn": "tasks push each other out of FIFO semaphores: one V and one P",
@@ -57,7 +57,7 @@ named! {
 named! {
     /// One way of running an experiment.
     pub(crate) enum Variant as "variant" {
-        /// The only one.
+        /// The experiment has only one.
         Only = "-",
         /// The array travels with the permit.
         Share = "share",
@@ -75,7 +75,7 @@ named! {
 }
 
 impl Bench {
-    /// The ways of running it, the first being the one shown first.
+    /// The variants of the experiment, the first one shown first.
     pub(crate) fn variants(self) -> &'static [Variant] {
         match self {
             Bench::Cycle | Bench::Yield | Bench::Churn | Bench::Memory => &[Variant::Only],
@@ -94,7 +94,7 @@ impl Bench {
         }
     }
 
-    /// The fewest tasks in all with which the experiment makes sense.
+    /// The least number of tasks with which the experiment makes sense.
     pub(crate) fn fewest_tasks(self) -> usize {
         match self {
             Bench::Churn | Bench::Locality | Bench::Transfer => 2,
@@ -103,14 +103,14 @@ impl Bench {
     }
 }
 
-/// One run, as it is asked for.
+/// The settings of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Spec {
     /// The experiment.
     pub(crate) bench: Bench,
     /// One of the experiment's variants.
     pub(crate) variant: Variant,
-    /// Processors that the runtime gets.
+    /// Processors of the runtime.
     pub(crate) procs: usize,
     /// Tasks per processor; rings for Cycle, spawning tasks for Spawn.
     pub(crate) tasks_per_proc: usize,
@@ -122,7 +122,7 @@ pub(crate) struct Spec {
     pub(crate) time: Duration,
     /// How long Transfer may go without a transfer before it counts as not completed.
     pub(crate) patience: Duration,
-    /// Where the random choices begin.
+    /// The seed of the random choices.
     pub(crate) seed: u64,
 }
 
@@ -132,23 +132,23 @@ impl Spec {
         let tasks = self.procs * self.tasks_per_proc;
         match self.bench {
             Bench::Cycle => tasks * RING,
-            // A count of tasks, not of tasks per processor, is what memory is divided by.
+            // Memory is divided by a number of tasks in all, not per processor.
             Bench::Memory => self.tasks_per_proc,
             _ => tasks,
         }
     }
 }
 
-/// What a run measured.
+/// The measurements of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Outcome {
     /// Operations in the measured time.
     pub(crate) ops: u64,
     /// The measured time, in seconds.
     pub(crate) seconds: f64,
-    /// The run made no progress within the time allowed.
+    /// Whether the run made no progress within the time allowed.
     pub(crate) dnc: bool,
-    /// What Memory found out.
+    /// The result of Memory.
     pub(crate) footprint: Option<memory::Footprint>,
 }
 

@@ -1,14 +1,14 @@
 //! Locality: does a woken task belong where its waker runs, or where it last ran?
 //!
-//! There are as many spots, which are semaphores, as tasks less processors, and the first tasks,
-//! one per spot, begin by waiting there. A running task makes random increments in the array that
-//! it has, draws a spot, does V on it, which wakes the task that waits there, and takes that task's
-//! place by P: one operation. In `share` the array travels with the permit, so the data is warm on
-//! the waker's processor; in `noshare` each task keeps its own, which is warm where it last ran.
+//! The spots are semaphores, as many as tasks less processors. The first tasks, one per spot, begin
+//! by waiting there. In one operation, a running task makes random increments in its array and
+//! draws a spot. It does V on the spot, which wakes the task that waits there, and takes that
+//! task's place by P. In `share` the array travels with the permit, so the data is warm on the
+//! waker's processor; in `noshare` each task keeps its own, which is warm where it last ran.
 //!
 //! At the stop one V per spot releases the last waiters; in `share` it brings an array of zeros.
-//! Then each V has met its P: no permit may be left, and the cells of all arrays must add up to the
-//! increments that were made.
+//! Each V has then met its P: no permit may be left, and the cells of all arrays must add up to the
+//! number of increments.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -31,14 +31,14 @@ pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
 trait Passing: 'static {
     type Datum: Send + 'static;
 
-    /// The array that a task has before its first operation; `waits` if that begins with P.
+    /// The array of a task before its first operation; `waits` if that begins with P.
     fn first(words: usize, waits: bool) -> Array;
     fn give(own: &mut Array) -> Self::Datum;
     fn take(own: &mut Array, datum: Self::Datum);
     fn spare(words: usize) -> Self::Datum;
 }
 
-/// The array goes to the task that is woken.
+/// The array goes to the woken task.
 struct Share;
 
 impl Passing for Share {
@@ -82,7 +82,7 @@ impl Passing for Keep {
     fn spare(_words: usize) {}
 }
 
-/// The fewest cells that are allocated: two cache lines, so that tasks share one only on purpose.
+/// The smallest array: two cache lines, so that tasks share a line only on purpose.
 const FEWEST_CELLS: usize = 16;
 
 fn array(words: usize) -> Array {

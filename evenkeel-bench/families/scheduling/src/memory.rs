@@ -1,9 +1,10 @@
 //! Memory: resident bytes per parked task.
 //!
-//! Tasks that all wait at one semaphore are spawned in a fresh process of this binary, whose heap
-//! holds nothing that they could reuse. What its resident set grows by is divided by their number:
-//! header, future, waiting place and the allocator's share all count, and nothing is subtracted.
-//! The future's own size is told beside it. At the end all are released, and all must end.
+//! A fresh process of this binary spawns tasks that all wait at one semaphore; its heap holds
+//! nothing that they could reuse. The growth of its resident set, divided by their number, is the
+//! figure: header, future, waiting place and the allocator's share all count, and nothing is
+//! subtracted. The future's own size is reported beside it. At the end the probe releases all, and
+//! all must end.
 
 use std::mem;
 use std::sync::Arc;
@@ -24,16 +25,17 @@ use suite::kit::runtime::tokio_native::TokioNative;
 use suite::kit::runtime::{Runtime, Semaphores};
 use suite::output::say;
 
-/// Parked tasks, unless the user says otherwise: enough that the runtime's own memory vanishes.
+/// Parked tasks, unless the user says otherwise: enough that the runtime's own memory is
+/// negligible.
 pub(crate) const TASKS: usize = 100_000;
 
 /// The hidden command with which this binary calls itself.
 pub const COMMAND: &str = "memory-probe";
 
-/// How long the tasks may take to park or to end.
+/// The longest time for the tasks to park or to end.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// What the fresh process is told.
+/// The arguments of the fresh process.
 #[derive(Debug, Args)]
 pub struct ProbeArgs {
     #[arg(long)]
@@ -44,7 +46,7 @@ pub struct ProbeArgs {
     tasks: usize,
 }
 
-/// What the fresh process prints.
+/// The output of the fresh process.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Footprint {
     /// Growth of the resident set per task.
@@ -95,14 +97,14 @@ fn within<R: Runtime>(procs: usize, tasks: usize) -> anyhow::Result<Footprint> {
             let mut seat = row.seat(number);
             let parked = async move { row.acquire(0, &mut seat).await };
             future_bytes = mem::size_of_val(&parked);
-            // The handle is dropped: a task that nobody joins is the common case of a parked one.
+            // The handle is dropped: a parked task usually has no joiner.
             drop(R::spawn(parked));
         }
         future_bytes
     };
     let future_bytes = runtime.block_on(async { R::spawn(spawner).await })?;
     let after = settled()?;
-    // Each task holds the row, so its last one going shows in the count.
+    // Each task holds the row, so a task that has ended shows in the count.
     ensure!(Arc::strong_count(&row) == tasks + 1, "a task ended before it was released");
     for _ in 0..tasks {
         row.release(0, ());
@@ -117,7 +119,7 @@ fn within<R: Runtime>(procs: usize, tasks: usize) -> anyhow::Result<Footprint> {
     Ok(Footprint { bytes_per_task, future_bytes })
 }
 
-/// The resident set once it has stopped growing, which is when every task has run and parked.
+/// Returns the resident set when it has stopped growing: then every task has run and parked.
 fn settled() -> anyhow::Result<u64> {
     let started = Instant::now();
     let mut last = resident_bytes()?;
@@ -127,7 +129,7 @@ fn settled() -> anyhow::Result<u64> {
         if now == last {
             return Ok(now);
         }
-        ensure!(started.elapsed() < LIMIT, "the resident set does not come to rest");
+        ensure!(started.elapsed() < LIMIT, "the resident set does not settle");
         last = now;
     }
 }

@@ -1,8 +1,8 @@
-//! Spawn: what it costs to create an empty task and to join it.
+//! Spawn: the cost of creating an empty task and joining it.
 //!
 //! A task spawns a thousand and then joins them (`batch`), or joins each before it spawns the next
-//! (`serial`); one operation is one spawn with its join. Each empty task returns its number, and
-//! the spawner checks that it gets that number back.
+//! (`serial`); one operation is one spawn with its join. Each empty task returns its number, which
+//! the spawner checks.
 
 use super::crew;
 use super::{Outcome, Spec, Variant};

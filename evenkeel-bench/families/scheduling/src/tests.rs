@@ -44,15 +44,15 @@ fn spec(bench: Bench, variant: Variant, procs: usize, tasks_per_proc: usize) -> 
     }
 }
 
-/// Runs take turns, since each of them wants the first cores for its measured time.
+/// Runs take turns, because each uses the first cores for its measured time.
 fn taking_turns(spec: &Spec, run: fn(&Spec) -> Result<Outcome, Fault>) -> Outcome {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     confined(spec.procs, || run(spec)).unwrap()
 }
 
-/// Runs every variant of the experiment with many and few tasks. The run checks itself; here it is
-/// checked that there is a figure.
+/// Runs every variant of the experiment with many and few tasks. Each run checks itself; this
+/// checks that there is a figure.
 fn sane<R: Runtime>(bench: Bench) {
     for &variant in bench.variants() {
         for (procs, tasks) in [(1, 20), (1, 2), (2, 20), (2, 1)] {
@@ -65,7 +65,7 @@ fn sane<R: Runtime>(bench: Bench) {
     }
 }
 
-/// The leader has the only processor and does not let go of it: the run must end all the same.
+/// The leader has the only processor and keeps it: the run must still end.
 fn ends_without_progress<R: Runtime>() {
     for &variant in Bench::Transfer.variants() {
         let spec = spec(Bench::Transfer, variant, 1, 20);
@@ -114,8 +114,8 @@ macro_rules! check {
 
 check!(evenkeel: Evenkeel, tokio_hand: TokioHand, tokio_native: TokioNative);
 
-/// The promise of this project, and the case that its peers fail: two processors, one of which
-/// spins.
+/// The promise of this project, which its peers fail: two processors, and a task that spins on one
+/// of them.
 #[test]
 fn evenkeel_completes_transfers_beside_a_spinning_leader() {
     for &variant in Bench::Transfer.variants() {

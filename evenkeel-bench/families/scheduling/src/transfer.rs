@@ -2,13 +2,13 @@
 //!
 //! A leader opens a round and spins, without ever yielding, until all other tasks have acknowledged
 //! it by running once; then it draws the next leader among them. The others acknowledge and yield
-//! (`yield`), or acknowledge and park (`park`). In `park` the leader that steps down unparks all
-//! others, the next leader among them; a task that runs before that one has opened its round yields
+//! (`yield`), or acknowledge and park (`park`). In `park` the retiring leader unparks all others,
+//! the next leader among them; a task that runs before the next leader has opened its round yields
 //! until then. One operation is one transfer.
 //!
-//! A scheduler that leaves them there never completes. The spinning leader therefore looks at the
-//! stop flag, and the controller stops the run once a round has taken longer than allowed. At the
-//! end each task must have taken part in each completed round exactly once.
+//! A scheduler that leaves ready tasks behind the leader never completes. The spinning leader
+//! therefore reads the stop flag, and the controller stops the run when a round takes longer than
+//! allowed. At the end each task must have taken part in each completed round exactly once.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -24,14 +24,14 @@ use suite::kit::random::Random;
 use suite::kit::runtime::{Parker, Runtime};
 
 /// How often the controller looks for progress: rarely enough to cost the tasks nothing, often
-/// enough that a run is not much longer than asked for.
+/// enough that a run is not much longer than requested.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What leader and followers share.
+/// State of leader and followers.
 struct Helm {
-    /// The task that leads, or is to lead.
+    /// The current leader, or the next.
     leader: CachePadded<AtomicUsize>,
-    /// The last round that was opened; the first leader opens the first.
+    /// The last opened round; the first leader opens the first.
     round: CachePadded<AtomicU32>,
     /// The last round that each task has acknowledged.
     seen: Box<[CachePadded<AtomicU32>]>,
@@ -46,12 +46,12 @@ impl Helm {
         }
     }
 
-    /// Rounds that followed another one.
+    /// The number of rounds that followed another one.
     fn transfers(&self) -> u32 {
         self.round.load(Ordering::Acquire).saturating_sub(1)
     }
 
-    /// Spins until all others have seen the round, or until the run is over: then `false`.
+    /// Spins until all others have seen the round; returns `false` if the run ends first.
     fn all_have_seen(&self, round: u32, leader: usize, meter: &Meter) -> bool {
         for (task, seen) in self.seen.iter().enumerate() {
             while task != leader && seen.load(Ordering::Acquire) != round {
@@ -69,7 +69,7 @@ pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
     let (tasks, seed, parks) = (spec.tasks(), spec.seed, spec.variant == Variant::Park);
     let helm = Arc::new(Helm::new(tasks));
     let tokens: Arc<[R::Parker]> = (0..tasks).map(|_| R::Parker::default()).collect();
-    // Filled by the first task once all are there; none parks in the other variant.
+    // Filled by the first task once all have started; no task parks in the other variant.
     let handles: Arc<OnceLock<Handles<R>>> = Arc::default();
     let (shared_helm, shared_tokens) = (helm.clone(), tokens.clone());
     let shared_handles = handles.clone();
@@ -134,13 +134,13 @@ pub(super) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
 
 type Handles<R> = Vec<<<R as Runtime>::Parker as Parker>::Unparker>;
 
-/// A handle for each task, in order; none in the variant in which none parks.
+/// A handle for each task, in order; none in the variant without parking.
 fn unparkers<R: Runtime>(tokens: &[R::Parker], parks: bool) -> Handles<R> {
     tokens.iter().filter(|_| parks).map(Parker::unparker).collect()
 }
 
-/// Sleeps through the run, which ends at the first transfer after the time asked for, or once there
-/// was none for as long as the user is patient.
+/// Sleeps through the run, which ends at the first transfer after the requested time, or when the
+/// user's patience has passed without a transfer.
 fn watch(helm: &Helm, spec: &Spec) -> Outcome {
     let first = helm.transfers();
     let started = Instant::now();

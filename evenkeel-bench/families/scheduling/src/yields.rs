@@ -1,4 +1,4 @@
-//! Yield: tasks that do nothing but yield, the least that a scheduler can be asked for.
+//! Yield: tasks that only yield, the least work for a scheduler.
 
 use super::crew;
 use super::{Outcome, Spec};

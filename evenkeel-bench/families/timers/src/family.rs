@@ -1,4 +1,4 @@
-//! Timers, as the suite knows them.
+//! The family of timers.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use suite::effort::Effort;
 use suite::family::{self, Family, Has, NoOptions, Ran};
 use suite::quantity::{Better, Drawn, Quantity, Read};
 
-/// The family of one experiment.
+/// The family, of one experiment.
 pub(crate) struct Timers;
 
-/// The cost of one that is cancelled, and how late those are that fire. Compared is the percentile
-/// that has some twenty later ones beyond it in a session's run of a few thousand; the rarer ones
-/// are shown.
+/// The cost of a cancelled timer, and the lateness of those that fire. Rows compare the percentile
+/// with some twenty later timers beyond it in a session's run of a few thousand, and show the rarer
+/// ones.
 const QUANTITIES: [Quantity; 5] = [
     Quantity {
         name: "ns/timer",
@@ -43,10 +43,10 @@ impl Family for Timers {
     const NAME: &'static str = NAME;
     const TITLE: &'static str = "Timers";
     const ABOUT: &'static str = "\
-        Creation, first poll and cancellation of one timer, per worker; and how late those are \
-        that fire, from their deadline until their task goes on. A timer of evenkeel or Tokio is \
-        never early: one that is fails the run. Both round up to a tick, evenkeel's of half a \
-        millisecond and Tokio's of one.";
+        Creation, first poll and cancellation of one timer, per worker; and the lateness of \
+        timers that fire, from their deadline until their task goes on. A timer of evenkeel or \
+        Tokio is never early: an early one fails the run. Both round up to a tick, evenkeel's of \
+        half a millisecond and Tokio's of one.";
 
     type Peer = Name;
     type Options = NoOptions;
@@ -114,7 +114,7 @@ impl family::Spec for Spec {
     }
 }
 
-/// Each variant at each number of workers. Where timers are cancelled, each worker has one task.
+/// Each variant at each number of workers. Variants that cancel timers have one task per worker.
 fn specs(variants: &[Variant], workers: &[usize], asked: usize, time: Duration) -> Vec<Spec> {
     let spec = |variant: Variant, workers| {
         let tasks = if variant.cancels() { workers } else { asked };

@@ -1,12 +1,12 @@
-//! Timers: what it costs to create and cancel one, and how late they are.
+//! Timers: the cost of creating and cancelling them, and their lateness.
 //!
 //! Cancel and timeout: each worker's task creates a timer of half a minute, or a future with such a
-//! limit, polls it once and drops it, as is done where it is not needed. Idle, load and long: tasks
-//! sleep for a few milliseconds again and again, alone, beside tasks that keep all workers busy and
-//! yield every 5 µs, or beside one that keeps a worker for 2 ms in each poll, and note how late
-//! they go on; one that goes on early is a fault. [`family`] is what the suite knows of it.
+//! limit, polls it once and drops it, like a timer that turns out unnecessary. Idle, load and long:
+//! tasks repeatedly sleep for a few milliseconds, alone, beside tasks that keep all workers busy
+//! and yield every 5 µs, or beside one that keeps a worker for 2 ms in each poll. They record how
+//! late they wake; an early wake is a fault. [`family`] presents the experiment to the suite.
 
-// Its documentation is for those who read its source.
+// The documentation is for readers of the source.
 #![allow(rustdoc::private_intra_doc_links)]
 // `say!` and `note!` end quietly where these panic.
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
@@ -28,35 +28,35 @@ use suite::kit::latency::Latencies;
 use suite::kit::random::Random;
 use suite::named;
 
-/// What the registry of families holds of this one.
+/// This family's entry in the registry.
 pub const ENTRY: Entry = Entry::of::<family::Timers>();
 
 /// The experiment's name on the command line and in the tables.
 pub(crate) const NAME: &str = "timers";
 
-/// What the experiment does, in one line.
+/// A description of the experiment in one line.
 pub(crate) const DESCRIPTION: &str = "timers created and cancelled, and how late they fire";
 
-/// The usual number of tasks that sleep.
+/// The usual number of sleeping tasks.
 pub(crate) const USUAL_TASKS: usize = 100;
 
 /// A timeout that is always cancelled.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Timers in one poll: fewer than the 128 operations after which Tokio refuses a task more of them
-/// until it has yielded, when they would cost it nothing.
+/// Timers in one poll: below the 128 operations after which Tokio refuses further ones to a task
+/// until it has yielded, which would make them free of cost.
 const POLL: u64 = 100;
 
 /// The shortest and the longest sleep, in microseconds.
 const SLEEPS: (u64, u64) = (1_000, 10_000);
 
-/// The polls of a busy task.
+/// The length of a busy task's poll.
 const BUSY: Duration = Duration::from_micros(5);
 
 /// Busy tasks for each worker.
 const BUSY_TASKS: usize = 2;
 
-/// The polls of a task that keeps its worker for long.
+/// The length of a long poll.
 const LONG: Duration = Duration::from_millis(2);
 
 named! {
@@ -64,24 +64,24 @@ named! {
     pub(crate) enum Variant as "variant of timers" {
         /// Timers are created and cancelled.
         Cancel = "cancel",
-        /// Futures with a limit are.
+        /// Futures with a limit are created and cancelled.
         Timeout = "timeout",
         /// Tasks sleep, and nothing else runs.
         Idle = "idle",
         /// Tasks sleep beside busy ones.
         Load = "load",
-        /// Tasks sleep beside one whose polls are long.
+        /// Tasks sleep beside one with long polls.
         Long = "long",
     }
 }
 
 impl Variant {
-    /// Whether timers are cancelled; if not, they fire.
+    /// Whether it cancels timers; otherwise they fire.
     pub(crate) fn cancels(self) -> bool {
         matches!(self, Variant::Cancel | Variant::Timeout)
     }
 
-    /// The busy tasks beside those that sleep, and how long their polls are.
+    /// The number of busy tasks beside the sleeping ones, and the length of their polls.
     fn busy(self, workers: usize) -> (usize, Duration) {
         match self {
             Variant::Cancel | Variant::Timeout | Variant::Idle => (0, BUSY),
@@ -91,28 +91,28 @@ impl Variant {
     }
 }
 
-/// One run, as it is asked for.
+/// The settings of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Spec {
-    /// Which way.
+    /// The variant.
     pub(crate) variant: Variant,
     /// Workers of the runtime.
     pub(crate) workers: usize,
-    /// Tasks that sleep; where timers are cancelled, one for each worker.
+    /// Sleeping tasks; one for each worker if timers are cancelled.
     pub(crate) tasks: usize,
     /// Measured time.
     pub(crate) time: Duration,
-    /// Where the random choices begin.
+    /// The seed of the random choices.
     pub(crate) seed: u64,
 }
 
-/// What a run measured.
+/// The measurements of a run.
 pub(crate) struct Outcome {
     /// Measured time, in seconds.
     pub(crate) seconds: f64,
-    /// Timers.
+    /// The number of timers.
     pub(crate) timers: u64,
-    /// How late those were that have fired.
+    /// The lateness of the timers that fired.
     pub(crate) late: Latencies,
 }
 
@@ -137,7 +137,7 @@ fn cancel<S: Sleeper, F: Future + 'static>(
         .map(|_| {
             runtime.spawn(async move {
                 let (mut timers, mut fired) = (0, 0);
-                // At least once: the system may run a task for the first time when the time is up.
+                // At least once: the system may first run a task when the time is over.
                 loop {
                     fired += poll_fn(|context| {
                         let fired = (0..POLL).filter(|_| {

@@ -7,12 +7,12 @@ use suite::kit::runtime::Lost;
 use suite::named;
 use suite::peer::{Peer, Role};
 
-/// A runtime with timers. Dropping the value stops it.
+/// A runtime with timers. Dropping the value stops the runtime.
 pub(crate) trait Sleeper: Sized + 'static {
-    /// What a spawn gives.
+    /// The handle of a spawned task.
     type Join<T: Send + 'static>;
 
-    /// Starts as many workers.
+    /// Starts a runtime of `workers` workers.
     fn start(workers: usize) -> anyhow::Result<Self>;
 
     /// Spawns a task.
@@ -20,7 +20,7 @@ pub(crate) trait Sleeper: Sized + 'static {
     where
         F: Future<Output: Send> + Send + 'static;
 
-    /// Waits for a task on this thread, which is no worker.
+    /// Joins a task from this thread, which is no worker.
     fn join<T: Send + 'static>(&self, task: Self::Join<T>) -> Result<T, Lost>;
 
     /// A timer.
@@ -73,7 +73,7 @@ impl Sleeper for Evenkeel {
     }
 }
 
-/// Tokio's runtime of many threads, or of one.
+/// Tokio's multi-threaded runtime, or that of one thread.
 pub(crate) struct Tokio<const ONE: bool>(tokio::runtime::Runtime);
 
 impl<const ONE: bool> Sleeper for Tokio<ONE> {
@@ -132,7 +132,7 @@ named! {
 }
 
 impl Name {
-    /// Whether it runs on so many workers.
+    /// Whether it runs on `workers` workers.
     pub(crate) fn has(self, workers: usize) -> bool {
         self != Name::TokioOne || workers == 1
     }

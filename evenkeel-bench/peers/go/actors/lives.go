@@ -12,10 +12,11 @@ import (
 	"time"
 )
 
-// wave is how many actors are alive at once when they come in waves.
+// wave is the number of actors that are alive at once in waves.
 const wave = 1_000
 
-// actorSpawn: actors are spawned, get one message each, and stop: all alive at once, or in waves.
+// actorSpawn: actors are spawned, receive one message each, and stop: all alive at once, or in
+// waves.
 func actorSpawn(s settings) (outcome, error) {
 	size := s.actors
 	if s.mode == "waves" {
@@ -49,8 +50,8 @@ func actorSpawn(s settings) (outcome, error) {
 	return outcome{actors: s.actors, messages: s.actors, took: took}, nil
 }
 
-// actorMemory: what an idle actor takes of this program's memory, and of what Go's runtime counts as in
-// use, each after a collection.
+// actorMemory measures the memory of an idle actor, resident and in use by Go's own count, each
+// after a collection.
 func actorMemory(s settings) (outcome, error) {
 	used := s.mode == "used"
 	started := time.Now()
@@ -100,10 +101,10 @@ func actorMemory(s settings) (outcome, error) {
 	return o, nil
 }
 
-// memory gives the bytes in use of heap and stacks, and the bytes of this program that are in memory: 0
-// where the system does not say so in the way of Linux.
+// memory returns the bytes in use of heap and stacks, and the resident bytes of this program: 0
+// where there is no Linux-style /proc.
 func memory() (inUse, resident float64) {
-	// Free memory goes back to the system.
+	// Returns free memory to the system.
 	debug.FreeOSMemory()
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)

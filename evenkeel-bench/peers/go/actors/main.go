@@ -1,7 +1,7 @@
 // Command evenkeel-peer runs the suite's actor benchmarks on Go and prints one JSON line for each run.
 // An actor is a goroutine with a buffered channel.
 //
-// Exit status: 0 if every run passed its own check; 1 if one did not, without a line of it; 2 if the
+// Exit status: 0 if every run passed its own check; 1, without a line, if a run failed it; 2 if the
 // flags make no sense.
 package main
 
@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// outcome is what a run that passed its check measured. Bytes are nil where they were not.
+// outcome has the measurements of a run that passed its check. Bytes are nil if they were not
+// measured.
 type outcome struct {
 	actors                           int
 	messages                         int
@@ -24,7 +25,7 @@ type outcome struct {
 	bytesPerActor, heapBytesPerActor *float64
 }
 
-// line is what is printed of a run. The names are those of the suite's own records.
+// line is the output of a run. The names are those of the suite's own records.
 type line struct {
 	Runtime           string   `json:"runtime"`
 	Bench             string   `json:"bench"`
@@ -67,7 +68,7 @@ func main() {
 	os.Exit(1)
 }
 
-// peer is the state of the process: what is warm.
+// peer is the state of the process: the settings that are warm.
 type peer struct {
 	given          settings
 	warm           map[settings]bool
@@ -99,7 +100,7 @@ func (p *peer) all() error {
 	return requests.Err()
 }
 
-// once makes one run that counts, after a run to warm up if these settings are new.
+// once makes one run that counts, after a warm-up run if these settings are new.
 func (p *peer) once(s settings) error {
 	run, ok := benches[s.bench]
 	switch {

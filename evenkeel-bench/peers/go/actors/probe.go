@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// maxProbers keeps the room of all channels together below 2 GiB.
+// maxProbers keeps the buffers of all channels together below 2 GiB.
 const maxProbers = 20_000
 
-// reply is the message that is no ping; a ping is its source's index.
+// reply is the message for a reply; a ping is its source's index.
 const reply = int32(-1)
 
-// latencyProbe: each actor has one ping in flight, to a random actor among all, which answers with an
-// empty reply.
+// latencyProbe: each actor has one ping in flight, to a random actor, which answers with an empty
+// reply.
 //
-// A channel has room for a ping of each actor and one reply, which is all that can be on the way to
-// it: no send ever waits, so no circle of sends can.
+// A channel has room for a ping of each actor and one reply, which is all that can be under way to
+// it: no send ever waits, so sends cannot wait in a circle.
 func latencyProbe(s settings) (outcome, error) {
 	count := s.probers()
 	table := make([]chan int32, count)
@@ -50,10 +50,10 @@ func latencyProbe(s settings) (outcome, error) {
 	return outcome{actors: count, messages: 2 * pings, took: took}, nil
 }
 
-// prober is one actor, until its channel is closed. It gives the replies that it had and those that it
+// prober is one actor, until its channel is closed. It returns the numbers of replies received and
 // sent.
 func prober(table []chan int32, index int32, pings int, done *sync.WaitGroup) (answers, answered int) {
-	// Odd, hence never zero, at which xorshift would stay.
+	// Odd, hence never zero, which xorshift would never leave.
 	random := uint32(index)*0x9E3779B9 | 1
 	ping := func() {
 		random ^= random << 13

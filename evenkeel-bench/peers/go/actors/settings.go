@@ -17,7 +17,7 @@ var modes = map[string][]string{
 	"actor_memory": {"idle", "used"},
 }
 
-// settings is what is run, as the flags describe it.
+// settings are those of a run, from the flags.
 type settings struct {
 	bench, mode                       string
 	workers, actorsPerWorker, pings   int
@@ -25,7 +25,7 @@ type settings struct {
 	producers, messages, actors, reps int
 }
 
-// defaults are the settings without a flag. 0 stands for a number that depends on the workers.
+// defaults are the settings without a flag. 0 means that the number depends on the workers.
 func defaults() settings {
 	return settings{
 		workers: 1, actorsPerWorker: 100, pings: 40_000, repeats: 1_000_000, inFlight: 1_000,
@@ -33,7 +33,8 @@ func defaults() settings {
 	}
 }
 
-// bounded is a flag for a number, with bounds that keep a mistyped one from exhausting the machine.
+// bounded is a flag for a number, with bounds that keep a mistyped number from exhausting the
+// machine.
 type bounded struct {
 	value       *int
 	least, most int
@@ -50,7 +51,7 @@ func (b bounded) Set(text string) error {
 	return nil
 }
 
-// read reads flags; what they leave out is as it was.
+// read reads flags; settings without a flag stay as they are.
 func (s settings) read(words []string) (settings, error) {
 	flags := flag.NewFlagSet("evenkeel-peer", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -92,7 +93,7 @@ func (s *settings) check(rest []string) error {
 	return nil
 }
 
-// sameProcess refuses a change of what is of the whole process.
+// sameProcess refuses a change of the process's own settings.
 func (s settings) sameProcess(given settings) error {
 	if s.workers != given.workers || s.reps != given.reps {
 		return refused{fmt.Errorf("--workers and --reps are of the whole process: start another")}

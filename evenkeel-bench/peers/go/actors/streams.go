@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// mailbox is the room of the channel in fanin, as that of other bounded mailboxes in the suite.
+// mailbox is the channel's capacity in fanin, the same as that of other bounded mailboxes in the
+// suite.
 const mailbox = 1_024
 
-// pingpong: pairs of a client and a destination, with many pings in flight in each; the rules of Akka's
-// TellThroughput. A channel has room for all that are in flight, so no send waits.
+// pingpong: pairs of a client and a destination, with many pings in flight in each; the rules of
+// Akka's TellThroughput. A channel has room for all pings in flight, so no send waits.
 func pingpong(s settings) (outcome, error) {
 	pairs := s.pairCount()
 	first := min(s.inFlight, s.repeats)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ctxswitch measures yields: each of some goroutines makes its share of n.
+// ctxswitch measures yields: each of several goroutines makes its share of n.
 func ctxswitch(parties, n uint64) (time.Duration, error) {
 	made := make([]uint64, parties)
 	var begun, ended sync.WaitGroup
@@ -44,7 +44,7 @@ func ctxswitch(parties, n uint64) (time.Duration, error) {
 	return took, nil
 }
 
-// monitor is what is entered, and what it guards.
+// monitor is a lock, and the data that it guards.
 type monitor struct {
 	mutex   sync.Mutex
 	entries uint64
@@ -89,8 +89,8 @@ func mutex(count int, n uint64) (time.Duration, error) {
 	return took, nil
 }
 
-// schedint measures wait and signal as the suite has it in Rust: a signaller that finds nobody
-// waiting lets the other run.
+// schedint measures wait and signal as the suite's Rust code does: a signaller that finds no waiter
+// lets the other run.
 func schedint(count int, n uint64, signaller bool) (time.Duration, error) {
 	monitors := make([]monitor, count)
 	first, others := &monitors[0], monitors[1:]
@@ -140,7 +140,7 @@ func schedint(count int, n uint64, signaller bool) (time.Duration, error) {
 	return took, nil
 }
 
-// schedext measures accept and call: a channel without room, received from in a select of one case.
+// schedext measures accept and call: an unbuffered channel, received from in a select of one case.
 func schedext(n uint64, caller bool) (time.Duration, error) {
 	calls := make(chan uint64)
 	type accepted struct {

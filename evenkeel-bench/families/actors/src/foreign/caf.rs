@@ -13,7 +13,7 @@ use suite::kit::installer::Package;
 use suite::kit::places::Places;
 use suite::kit::toolchain::{Workshop, program};
 
-/// The programs' files, as they lie under `peers/caf`.
+/// The program's files, as they lie under `peers/caf`.
 const SOURCES: [(&str, &str); 9] = [
     ("actor_memory.hpp", include_str!("../../../../peers/caf/actor_memory.hpp")),
     ("actor_spawn.hpp", include_str!("../../../../peers/caf/actor_spawn.hpp")),
@@ -26,7 +26,7 @@ const SOURCES: [(&str, &str); 9] = [
     ("trial.cpp", include_str!("../../../../peers/caf/trial.cpp")),
 ];
 
-/// Where installers put libraries: those of the system, Homebrew, conda, vcpkg and conan.
+/// Prefixes of installations: those of the system, Homebrew, conda, vcpkg and conan.
 const PREFIXES: [&str; 11] = [
     "$CAF_ROOT",
     "/usr",
@@ -41,13 +41,14 @@ const PREFIXES: [&str; 11] = [
     "~/.conan2/p/b/*/p",
 ];
 
-/// The header that tells the version, below a prefix.
+/// The header with the version, below a prefix.
 const HEADER: &str = "include/caf/config.hpp";
 
-/// The releases for which the program is written: the next ones name atoms and settings otherwise.
+/// The releases for which the program is written: later ones have other names of atoms and
+/// settings.
 const RELEASES: std::ops::Range<u32> = 1700..1800;
 
-/// What brings a compiler.
+/// The packages of a compiler.
 const COMPILER: Package = Package {
     apt: "g++",
     dnf: "gcc-c++",
@@ -55,16 +56,16 @@ const COMPILER: Package = Package {
     otherwise: "install a compiler of C++17, or set CXX to one",
 };
 
-/// What brings the library where the packages are of that release.
+/// Installs the library where the packages have that release.
 const DEBIAN: &str = "apt-get install libcaf-dev";
 
-/// The same where they are of a later one, or where there are none.
+/// Installs it where the packages have a later release, or none.
 const BUILD: &str = "git clone --branch 0.17.6 \
     https://github.com/actor-framework/actor-framework caf && cmake -S caf -B caf/build \
     -DCAF_NO_EXAMPLES=ON -DCAF_NO_UNIT_TESTS=ON -DCAF_NO_TOOLS=ON && \
     cmake --build caf/build --target install";
 
-/// A prefix that has the library, and the version that it has.
+/// The prefixes that have the library, each with its version.
 fn installed(places: &Places) -> Vec<(PathBuf, u32)> {
     let tell = |prefix: PathBuf| {
         let header = fs::read_to_string(prefix.join(HEADER)).ok()?;
@@ -74,13 +75,14 @@ fn installed(places: &Places) -> Vec<(PathBuf, u32)> {
     places.all(&PREFIXES).into_iter().filter_map(tell).collect()
 }
 
-/// The prefix of a release that will do.
+/// The prefix of a suitable release.
 fn prefix(places: &Places) -> Option<PathBuf> {
     let mut all = installed(places).into_iter();
     all.find(|(_, version)| RELEASES.contains(version)).map(|(prefix, _)| prefix)
 }
 
-/// What installs it, and why it cannot be built or run here if it is there.
+/// Returns the line that installs the library, and why an installed one cannot be built or run
+/// here.
 pub(super) fn missing(places: &Places) -> anyhow::Result<Option<String>> {
     if version().is_none() {
         return Ok(Some(COMPILER.line_on(places)));
@@ -100,7 +102,7 @@ pub(super) fn missing(places: &Places) -> anyhow::Result<Option<String>> {
     }))
 }
 
-/// Compiles `<source>.cpp` into the program `<source>`. Gives what there is against it.
+/// Compiles `<source>.cpp` into the program `<source>`. Returns the compiler's errors, if any.
 fn compile(
     workshop: &Workshop,
     source: &str,
@@ -110,7 +112,7 @@ fn compile(
     let (from, to) = (format!("{source}.cpp"), program(source));
     let flags = ["-std=c++17", level, "-march=native", &from, "-o", &to];
     let mut flags = flags.map(OsString::from).to_vec();
-    // The compiler knows those of the system by itself.
+    // The compiler finds the system's prefixes itself.
     if let Some(prefix) = prefix.filter(|prefix| *prefix != Path::new("/usr")) {
         let lib = prefix.join("lib");
         for (flag, folder) in [("-I", &prefix.join("include")), ("-L", &lib), ("-Wl,-rpath,", &lib)]
@@ -128,7 +130,7 @@ fn compile(
     Ok((!output.status.success()).then_some(errors))
 }
 
-/// Builds the program, which sets its threads by itself.
+/// Builds the program, which sets its threads itself.
 pub(super) fn build(places: &Places) -> anyhow::Result<Program> {
     let workshop = Workshop::with("CAF", &SOURCES)?;
     if let Some(errors) = compile(&workshop, "main", "-O3", prefix(places).as_deref())? {

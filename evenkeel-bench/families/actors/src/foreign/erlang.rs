@@ -1,4 +1,4 @@
-//! Erlang, whose processes are actors.
+//! Erlang; its processes are the actors.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,7 +22,7 @@ const SOURCES: [(&str, &str); 8] = [
     ("pingpong.erl", include_str!("../../../../peers/erlang/pingpong.erl")),
 ];
 
-/// Where installers put it: those of the system, asdf, mise, kerl and Homebrew.
+/// Folders of installations: those of the system, asdf, mise, kerl and Homebrew.
 const FOLDERS: [&str; 9] = [
     PATH,
     "/usr/lib/erlang/bin",
@@ -35,7 +35,7 @@ const FOLDERS: [&str; 9] = [
     "/home/linuxbrew/.linuxbrew/bin",
 ];
 
-/// What brings compiler and virtual machine.
+/// The packages of compiler and virtual machine.
 const ERLANG: Package = Package {
     apt: "erlang-base",
     dnf: "erlang-erts erlang-compiler",
@@ -43,14 +43,14 @@ const ERLANG: Package = Package {
     otherwise: "install Erlang/OTP, 25 or later",
 };
 
-/// The most processes: those of the largest run, and the virtual machine's own.
+/// The most processes: the largest run's, and the virtual machine's own.
 const MOST_PROCESSES: &str = "16777216";
 
 /// Prints the release, and whether it compiles to machine code.
 const TELL: &str = "io:format(\"Erlang/OTP ~s (~s)~n\", [erlang:system_info(otp_release), erlang:system_info(emu_flavor)]), halt().";
 
-/// The virtual machine that has a compiler beside it, with its release. One that some version
-/// manager only pretends to have does not answer.
+/// Returns the virtual machine that has a compiler beside it, and its release. A version manager's
+/// shim without an installation behind it does not answer.
 fn find(places: &Places) -> Option<(PathBuf, String)> {
     let mut tools = places.tools("erl", &FOLDERS).into_iter();
     tools.find_map(|erl| {
@@ -64,12 +64,12 @@ fn compiler(erl: &Path) -> PathBuf {
     erl.with_file_name(program("erlc"))
 }
 
-/// The release, if there is one.
+/// The installed release, if any.
 pub(super) fn version(places: &Places) -> Option<String> {
     find(places).map(|(_, release)| release)
 }
 
-/// What installs it, if it is not there.
+/// Returns the line that installs Erlang, if it is missing.
 pub(super) fn missing(places: &Places) -> Option<String> {
     find(places).is_none().then(|| ERLANG.line_on(places))
 }
@@ -86,14 +86,14 @@ pub(super) fn build(places: &Places) -> anyhow::Result<Program> {
     ensure!(
         output.status.success(),
         "cannot build the Erlang peer:\n{}{}",
-        // Where it says what is wrong depends on the release.
+        // Whether errors go to standard output or standard error depends on the release.
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
     Ok(Program { workshop, tool, major: 0 })
 }
 
-/// What starts it with so many schedulers.
+/// The command that starts the program with `workers` schedulers.
 pub(super) fn command(program: &Program, workers: usize) -> Command {
     let mut command = Command::new(&program.tool);
     command
@@ -101,7 +101,7 @@ pub(super) fn command(program: &Program, workers: usize) -> Command {
         .args(["-noshell", "-s", "bench_main", "main", "-pa"])
         .arg(program.workshop.folder())
         .arg("-extra")
-        // A failure is told in words; a dump would stay behind in the user's folder.
+        // A failure is reported in words; a dump would stay in the user's folder.
         .env("ERL_CRASH_DUMP_SECONDS", "0");
     command
 }
@@ -116,7 +116,7 @@ mod tests {
         let root = tree(&["home/.asdf/shims/erlc", "usr/lib/erlang/bin/erlc", "bin/apt-get"]);
         let places = Places::below(root.path(), &[("PATH", "bin")]);
         assert_eq!(missing(&places).as_deref(), Some("apt-get install erlang-base"));
-        // On the search path there is no compiler, and a version manager may have no version.
+        // The compiler is not on the search path, and a version manager may have no version.
         script(root.path(), "bin/erl", "echo Erlang/OTP 24");
         script(root.path(), "home/.asdf/shims/erl", "exit 126");
         assert!(missing(&places).is_some());

@@ -20,7 +20,7 @@ const SOURCES: [(&str, &str); 6] = [
 /// The program's name within its folder.
 const PROGRAM: &str = "evenkeel-peer";
 
-/// What would help, if there is no toolchain.
+/// Returns the line that installs the toolchain, if it is missing.
 pub(super) fn missing() -> Option<String> {
     version().is_none().then(|| INSTALL.to_owned())
 }

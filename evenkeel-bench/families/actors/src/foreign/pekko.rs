@@ -1,7 +1,6 @@
 //! Pekko, by a program in Java.
 //!
-//! Its jars are the user's: named in a variable, or found where build tools keep what they have
-//! fetched.
+//! Its jars are the user's: a variable names them, or the caches of build tools hold them.
 
 use std::env;
 use std::ffi::OsString;
@@ -28,13 +27,13 @@ const SOURCES: [(&str, &str); 9] = [
     ("Settings.java", include_str!("../../../../peers/pekko/Settings.java")),
 ];
 
-/// Names one class of each jar: what the program needs, this needs too.
+/// Names one class of each jar that the program needs.
 const TRIAL: [(&str, &str); 1] = [(
     "Trial.java",
     "class Trial { org.apache.pekko.actor.ActorSystem a; com.typesafe.config.Config c; scala.Option<String> s; }",
 )];
 
-/// Where installers put a JDK: those of the system, SDKMAN, asdf, mise and Homebrew.
+/// Folders of JDKs: those of the system, SDKMAN, asdf, mise and Homebrew.
 const JDKS: [&str; 9] = [
     "$JAVA_HOME/bin",
     PATH,
@@ -47,7 +46,7 @@ const JDKS: [&str; 9] = [
     "/Library/Java/JavaVirtualMachines/*/Contents/Home/bin",
 ];
 
-/// What brings a JDK.
+/// The packages of a JDK.
 const JDK: Package = Package {
     apt: "openjdk-17-jdk-headless",
     dnf: "java-latest-openjdk-devel",
@@ -55,28 +54,28 @@ const JDK: Package = Package {
     otherwise: "install a JDK, 17 or later, and set JAVA_HOME to it",
 };
 
-/// The first Java that has all that the program is written in.
+/// The oldest Java that the program's source needs.
 const OLDEST: u32 = 17;
 
-/// The first Java that warns of what Scala's library does with memory unless that is allowed, and
-/// knows how to allow it.
+/// The first Java that warns of the memory access of Scala's library unless a flag allows it, and
+/// that knows the flag.
 const WARNS: u32 = 24;
 
-/// Names the jars.
+/// The variable that names the jars.
 const CLASSPATH: &str = "EVENKEEL_PEKKO_CLASSPATH";
 
-/// Group and name of each jar, and how its version begins.
+/// Group and name of each jar, and the start of its version.
 const JARS: [(&str, &str, &str); 3] = [
     ("org.apache.pekko", "pekko-actor_2.13", "1."),
     ("com.typesafe", "config", "1."),
     ("org.scala-lang", "scala-library", "2.13."),
 ];
 
-/// Repositories in the way of Maven.
+/// Repositories in Maven's layout.
 const MAVEN: [&str; 3] = ["$MAVEN_REPO_LOCAL", "~/.m2/repository", "/usr/share/maven-repo"];
 
-/// Caches of coursier, of which sbt makes use. Below one are a scheme, a host and a path on it of
-/// at most two folders, and there a repository in the way of Maven.
+/// Caches of coursier, which sbt uses. A cache contains schemes, hosts, paths of at most two
+/// folders, and there a repository in Maven's layout.
 const COURSIER: [&str; 4] = [
     "$COURSIER_CACHE",
     "~/.cache/coursier/v1",
@@ -87,7 +86,7 @@ const COURSIER: [&str; 4] = [
 /// Caches of Gradle.
 const GRADLE: [&str; 2] = ["$GRADLE_USER_HOME", "~/.gradle"];
 
-/// The jars of Pekko that Maven and coursier fetch, with what they need.
+/// The jars of Pekko that Maven and coursier fetch, with their dependencies.
 const PEKKO: &str = "org.apache.pekko:pekko-actor_2.13:1.1.3";
 
 /// The compiler's version, such as 17 of `javac 17.0.15`.
@@ -96,7 +95,8 @@ fn major(version: &str) -> Option<u32> {
     number.split(|symbol: char| !symbol.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// The first compiler that is new enough, with its version; or what is too old, if there is one.
+/// Returns the first compiler that is new enough, with its version; or an error with one that is
+/// too old, if any.
 fn javac(places: &Places) -> Result<(PathBuf, String), Option<String>> {
     let mut old = None;
     for javac in places.tools("javac", &JDKS) {
@@ -110,7 +110,7 @@ fn javac(places: &Places) -> Result<(PathBuf, String), Option<String>> {
     Err(old)
 }
 
-/// The versions of Pekko and of the JDK, if both are there.
+/// The versions of Pekko and of the JDK, if both are installed.
 pub(super) fn version(places: &Places) -> Option<String> {
     let (_, jdk) = javac(places).ok()?;
     let name = jars(places).ok()?.first()?.file_stem()?.to_string_lossy().into_owned();
@@ -118,7 +118,8 @@ pub(super) fn version(places: &Places) -> Option<String> {
     Some(format!("Pekko {pekko}, {jdk}"))
 }
 
-/// What installs it, and why it cannot be built here if it is there.
+/// Returns the line that installs what is missing, and why what is installed cannot build the
+/// program.
 pub(super) fn missing(places: &Places) -> anyhow::Result<Option<String>> {
     let jdk = JDK.line_on(places);
     let javac = match javac(places) {
@@ -148,11 +149,11 @@ fn fetch(places: &Places) -> String {
     }
 }
 
-/// What brings Maven.
+/// The packages of Maven.
 const MVN: Package =
     Package { apt: "maven", dnf: "maven", brew: "maven", otherwise: "install Maven" };
 
-/// The jars, that of Pekko first if they were found and not named; or the line that fetches them.
+/// Returns the jars, Pekko's first if they were found and not named; or the line that fetches them.
 fn jars(places: &Places) -> anyhow::Result<Vec<PathBuf>> {
     if let Some(named) = env::var_os(CLASSPATH).filter(|named| !named.is_empty()) {
         return named_jars(&named);
@@ -165,7 +166,7 @@ fn jars(places: &Places) -> anyhow::Result<Vec<PathBuf>> {
         .collect()
 }
 
-/// Where build tools keep a jar.
+/// The paths where build tools keep a jar.
 fn patterns(group: &str, name: &str) -> Vec<String> {
     let maven = format!("{}/{name}/*/{name}-*.jar", group.replace('.', "/"));
     let mut patterns: Vec<String> = MAVEN.map(|root| format!("{root}/{maven}")).to_vec();
@@ -197,7 +198,7 @@ fn newest(jars: &[PathBuf], name: &str, version: &str) -> Option<PathBuf> {
     let release = |jar: &PathBuf| {
         let stem = jar.file_stem()?.to_str()?;
         let release = stem.strip_prefix(name)?.strip_prefix('-')?;
-        // What is no number, as in 2.0-M1, comes before a release, or is no program.
+        // A version with a part that is no number, as in 2.0-M1, is a milestone or no program.
         let numbers = release.split('.').map(str::parse::<u32>).collect::<Result<Vec<_>, _>>();
         release.starts_with(version).then_some((numbers.ok()?, jar.clone()))
     };
@@ -209,7 +210,7 @@ fn classpath(workshop: &Workshop, jars: &[PathBuf]) -> anyhow::Result<OsString> 
     env::join_paths(jars.iter().chain([&folder])).context("a jar's path cannot be part of a list")
 }
 
-/// Compiles these files. Gives what there is against it.
+/// Compiles these files. Returns the compiler's errors, if any.
 fn compile(
     workshop: &Workshop,
     javac: &Path,
@@ -236,13 +237,13 @@ pub(super) fn build(places: &Places) -> anyhow::Result<Program> {
     Ok(Program { workshop, tool, major: major(&version).unwrap_or(OLDEST) })
 }
 
-/// The heap of a process that is to be fast: young objects have half a gigabyte, touched
-/// beforehand, or the pages' first use would be measured.
+/// The heap of a process for speed: young objects have half a gigabyte, touched beforehand, because
+/// the first use of its pages would be measured otherwise.
 const FAST: [&str; 5] =
     ["-XX:+UseParallelGC", "-Xms1g", "-Xmx4g", "-Xmn512m", "-XX:+AlwaysPreTouch"];
 
-/// What starts it. The collector has as many threads as there are workers; where memory is
-/// measured, the heap grows as it is needed.
+/// The command that starts the program. The collector has as many threads as there are workers;
+/// where memory is measured, the heap grows on demand.
 pub(super) fn command(
     program: &Program,
     workers: usize,
@@ -287,10 +288,10 @@ mod tests {
         let jar = |folder: &str, release: &str| format!("{folder}/{name}-{release}.jar");
         let mut files = vec![
             jar(&format!("home/.cache/coursier/v1/https/b.host/{path}/1.0.3"), "1.0.3"),
-            // What is no release, and what is no program.
+            // A milestone, and a jar of sources.
             jar(&format!("home/.m2/repository/{path}/1.2.0-M1"), "1.2.0-M1"),
             jar(&format!("home/.m2/repository/{path}/1.9.0"), "1.9.0-sources"),
-            // Fetched in part only.
+            // Fetched only in part.
             format!("home/.m2/repository/{path}/1.3.0/{name}-1.3.0.pom"),
         ];
         let newest_of = |files: &[String]| {

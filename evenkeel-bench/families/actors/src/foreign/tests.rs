@@ -1,5 +1,5 @@
-//! The lines, a short run of each program that can be built here, and what is told of those that
-//! cannot.
+//! The lines, a short run of each program that can be built here, and the messages about the
+//! others.
 
 use super::*;
 

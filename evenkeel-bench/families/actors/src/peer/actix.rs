@@ -1,4 +1,4 @@
-//! actix: actors stay on the thread that they were started on, one arbiter for each worker.
+//! actix: an actor stays on the thread that started it; each worker has an arbiter.
 
 use std::future::Future;
 use std::pin::pin;
@@ -14,16 +14,16 @@ use crate::system::{self, Flow, System};
 
 /// A running system.
 pub(crate) struct Actix {
-    /// The system's own thread, which is the worker if there is one alone.
+    /// The system's own thread, the only worker of a system of one.
     runner: SystemRunner,
-    /// Threads for several workers.
+    /// The threads of several workers.
     arbiters: Vec<Arbiter>,
 }
 
-/// An actor of the experiment as one of actix.
+/// Wraps an actor of the experiment for actix.
 pub(crate) struct Host<A>(A);
 
-/// A message of the experiment as one of actix.
+/// Wraps a message of the experiment for actix.
 pub(crate) struct Letter<M>(M);
 
 impl<M: 'static> actix::Message for Letter<M> {
@@ -51,7 +51,7 @@ impl<A: system::Actor> Handler<Letter<A::Message>> for Host<A> {
 impl System for Actix {
     const CREDIT: Option<u32> = Some(super::CREDIT);
 
-    /// The threads of several workers; none if actors start where they are spawned.
+    /// The threads of several workers; empty if actors start on the spawning thread.
     type Spawner = Arc<[ArbiterHandle]>;
     type Ref<A: system::Actor> = Addr<Host<A>>;
     type Bounded<A: system::Actor> = Addr<Host<A>>;
@@ -111,7 +111,7 @@ impl Drop for Actix {
     fn drop(&mut self) {
         for arbiter in self.arbiters.drain(..) {
             arbiter.stop();
-            // One that panicked has told so.
+            // A thread that panicked has reported it.
             drop(arbiter.join());
         }
     }

@@ -9,17 +9,17 @@ use pin_project_lite::pin_project;
 
 use crate::system::{self, Flow, System};
 
-/// Room of the mailboxes of those who are sent messages without waiting: more than any experiment
-/// has under way to one actor. Storage appears with the messages, so it costs nothing.
+/// The capacity of mailboxes whose senders never wait: above the messages under way to one actor in
+/// any experiment. Storage comes with the messages, so the capacity costs nothing.
 const ROOM: usize = 1 << 20;
 
-/// Room of a mailbox that holds senders back.
+/// The capacity of a mailbox with back-pressure.
 const BOUND: usize = 1_024;
 
 /// A running runtime of this project.
 pub(crate) struct Evenkeel(evenkeel::Runtime);
 
-/// An actor of the experiment as one of this project.
+/// Wraps an actor of the experiment for this project.
 struct Host<A>(A);
 
 impl<A: system::Actor> evenkeel_actor::Actor for Host<A> {
@@ -35,8 +35,8 @@ impl<A: system::Actor> evenkeel_actor::Actor for Host<A> {
 }
 
 pin_project! {
-    /// The experiment's handler as one of this project: by hand, as it would be if the experiment
-    /// were written for it. An `async` block around it has states of its own, 2 of 11 ns per
+    /// The experiment's handler as one of this project, written by hand, as for an experiment of
+    /// this project alone. An `async` block around it would have states of its own, 2 of 11 ns per
     /// message of `pingpong`.
     struct Handling<'a, F, A>
     where

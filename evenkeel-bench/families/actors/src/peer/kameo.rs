@@ -15,10 +15,10 @@ use crate::system::{self, Flow, System};
 /// A running Tokio runtime.
 pub(crate) struct Kameo(OnTokio);
 
-/// An actor of the experiment as one of kameo.
+/// Wraps an actor of the experiment for kameo.
 pub(crate) struct Host<A>(A);
 
-/// A message of the experiment as one of kameo.
+/// Wraps a message of the experiment for kameo.
 struct Letter<M>(M);
 
 impl<A: system::Actor> kameo::Actor for Host<A> {

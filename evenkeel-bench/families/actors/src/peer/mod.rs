@@ -12,8 +12,8 @@ use super::foreign;
 use suite::named;
 use suite::peer::{self, Role};
 
-/// Messages after which a sender to a mailbox without a bound waits for its credit. A page of queue
-/// entries; an estimate, no benchmark sets it.
+/// Messages after which a sender to an unbounded mailbox waits for credit: a page of queue entries.
+/// An estimate; no benchmark sets it.
 const CREDIT: u32 = 256;
 
 named! {
@@ -43,9 +43,9 @@ named! {
 }
 
 impl Peer {
-    /// Whether it has an experiment: eight programs on every system would take the compiler longer
-    /// than the rest of the suite, so the programs of Savina stand beside one peer of each kind,
-    /// and beside the plainest of all in both its forms.
+    /// Whether it has an experiment. Eight programs on every system would take the compiler longer
+    /// than the rest of the suite. So Savina's programs have one peer of each kind, and both forms
+    /// of the plainest.
     pub(crate) fn has(self, bench: Bench) -> bool {
         match self {
             Peer::Evenkeel | Peer::Actix | Peer::Tokio | Peer::TokioBatch => true,
@@ -53,7 +53,7 @@ impl Peer {
         }
     }
 
-    /// The program that runs it, if it does not run in this process.
+    /// The program that runs it, if it runs in a process of its own.
     pub(crate) fn foreign(self) -> Option<foreign::Name> {
         match self {
             Peer::Evenkeel | Peer::Actix | Peer::Ractor | Peer::Kameo => None,
@@ -65,7 +65,8 @@ impl Peer {
         }
     }
 
-    /// Actors of actor_memory, unless the user says otherwise: fewer of those that weigh kilobytes.
+    /// Actors of actor_memory, unless the user says otherwise: fewer where an actor takes
+    /// kilobytes.
     pub(crate) fn idle_actors(self) -> usize {
         match self {
             Peer::Evenkeel | Peer::Actix | Peer::Tokio | Peer::TokioBatch => 1_000_000,

@@ -11,7 +11,7 @@ use crate::system::{self, Flow, System};
 /// A running Tokio runtime.
 pub(crate) struct Ractor(OnTokio);
 
-/// An actor of the experiment as one of ractor.
+/// Wraps an actor of the experiment for ractor.
 struct Host<A>(PhantomData<fn() -> A>);
 
 impl<A: system::Actor> ractor::Actor for Host<A> {

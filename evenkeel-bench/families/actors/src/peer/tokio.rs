@@ -1,7 +1,7 @@
-//! Tokio: an actor is a task that receives from an mpsc channel, as its users write them.
+//! Tokio: an actor is a task that receives from an mpsc channel, as Tokio's users write them.
 //!
-//! The channel has no bound: its bounded one takes a semaphore's lock for each message, and fan-in
-//! into one took 75 ns per message (batches: 51) where this takes 44 (23), on one worker of a
+//! The channel is unbounded: a bounded one takes a semaphore's lock for each message. Fan-in into a
+//! bounded one took 75 ns per message (batches: 51), and into this one 44 (23), on one worker of a
 //! virtual machine with an EPYC.
 
 use std::future::Future;
@@ -11,13 +11,13 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use crate::system::{Actor, Flow, System};
 
-/// Messages that are received at once, of `tokio-batch`.
+/// Messages that `tokio-batch` receives at once.
 const BATCH: usize = 64;
 
-/// A running Tokio runtime: of one thread for one worker, which is its best form there.
+/// A running Tokio runtime; for one worker it has one thread, its best form there.
 pub(crate) struct Tokio<const BATCHED: bool>(OnTokio);
 
-/// The runtime, for all whose actors are tasks of it.
+/// The runtime of all systems in which an actor is a Tokio task.
 pub(super) struct OnTokio {
     runtime: Runtime,
     alone: bool,
@@ -41,7 +41,7 @@ impl OnTokio {
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
-        // The calling thread is the worker of a runtime of one, and none of the workers of others.
+        // The calling thread is the worker of a runtime of one, and no worker of a larger runtime.
         match self.alone {
             true => Some(self.runtime.block_on(work)),
             false => self.runtime.block_on(self.runtime.spawn(work)).ok(),
@@ -89,7 +89,7 @@ impl<const BATCHED: bool> System for Tokio<BATCHED> {
 
     async fn spawn<A: Actor>((): &(), _place: usize, actor: A) -> UnboundedSender<A::Message> {
         let (sender, inbox) = mpsc::unbounded_channel();
-        // The handle is dropped: the experiments count.
+        // The handle is dropped: the experiment counts its actors itself.
         if BATCHED {
             drop(tokio::spawn(in_batches(actor, inbox)));
         } else {

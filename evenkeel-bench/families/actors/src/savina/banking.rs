@@ -1,10 +1,9 @@
-//! banking: a teller orders transfers between a thousand accounts. An account that pays waits for
-//! the payee's answer and handles nothing else until then: what comes meanwhile is put aside, in
-//! order.
+//! banking: a teller orders transfers between a thousand accounts. A paying account waits for the
+//! payee's answer and handles nothing else until then: it sets other messages aside, in order.
 //!
-//! Amounts are whole cents, so that money can be counted: the published balances are so large that
-//! a transfer is lost in their rounding. The payee's number is above the payer's, so no circle of
-//! accounts waits for itself.
+//! Amounts are whole cents, so that the money can be counted: the published balances are so large
+//! that their rounding swallows a transfer. The payee's number is above the payer's, so accounts
+//! never wait in a circle.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -16,16 +15,16 @@ use super::stage::{Life, Stage, expect};
 use crate::system::{Actor, Flow, System, Table};
 use suite::kit::fault::Fault;
 
-/// Accounts.
+/// The number of accounts.
 pub(super) const ACCOUNTS: usize = 1_000;
 
-/// What each account has at first, in cents: enough for all that it might have to pay.
+/// The first balance of each account, in cents: enough for all that it may have to pay.
 const BALANCE: i64 = 1 << 50;
 
-/// Where the random choices begin.
+/// The seed of the random choices.
 const SEED: u32 = 123_456;
 
-/// The start; an order, a payment and two answers for each transfer; the end of each account.
+/// One start; an order, a payment and two answers for each transfer; one end for each account.
 pub(super) fn messages(transfers: u64) -> u64 {
     1 + 4 * transfers + ACCOUNTS as u64
 }
@@ -38,7 +37,7 @@ struct Transfer {
     amount: i64,
 }
 
-/// The transfers of a run, which are the same in each.
+/// The transfers of a run, the same in each run.
 fn transfers(number: u32) -> impl Iterator<Item = Transfer> {
     let mut random = Sequence::new(SEED);
     (0..number).map(move |_| {
@@ -49,12 +48,12 @@ fn transfers(number: u32) -> impl Iterator<Item = Transfer> {
     })
 }
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     accounts: Table<S, Account<S>>,
     teller: OnceLock<S::Ref<Teller<S>>>,
     stage: Arc<Stage>,
-    /// What is in the accounts when they end.
+    /// The final balance of each account.
     balances: Box<[AtomicI64]>,
     done: AtomicU64,
 }
@@ -103,11 +102,11 @@ impl<S: System> Actor for Teller<S> {
 }
 
 enum ToAccount {
-    /// Pay so much to the account of this place.
+    /// Pay this amount to the account at this place.
     Pay(u32, i64),
-    /// Take so much from the account of this place.
+    /// Take this amount from the account at this place.
     Take(u32, i64),
-    /// The payee has taken it.
+    /// The payee has taken the amount.
     Taken,
     Stop,
 }
@@ -116,14 +115,14 @@ struct Account<S: System> {
     shared: Arc<Shared<S>>,
     place: u32,
     balance: i64,
-    /// Whether a payee is to answer.
+    /// Whether a payee has still to answer.
     waits: bool,
     aside: VecDeque<ToAccount>,
     _life: Life,
 }
 
 impl<S: System> Account<S> {
-    /// Handles a message that does not have to wait.
+    /// Handles a message that need not wait.
     fn act(&mut self, message: ToAccount) -> Flow {
         match message {
             ToAccount::Pay(payee, amount) => {
@@ -166,7 +165,7 @@ impl<S: System> Actor for Account<S> {
             message if self.waits => self.aside.push_back(message),
             message => return self.act(message),
         }
-        // The answer lets what was put aside go on, up to the next payment.
+        // After the answer, messages set aside go on, up to the next payment.
         while !self.waits
             && let Some(message) = self.aside.pop_front()
         {
@@ -178,8 +177,7 @@ impl<S: System> Actor for Account<S> {
     }
 }
 
-/// An error unless each account has what the transfers leave it, and so all have together what they
-/// had.
+/// Checks that each account has what the transfers leave it, and thus all together what they had.
 fn check(number: u32, balances: &[AtomicI64]) -> Result<(), Fault> {
     let mut right = vec![BALANCE; ACCOUNTS];
     for Transfer { payer, payee, amount } in transfers(number) {
@@ -194,7 +192,7 @@ fn check(number: u32, balances: &[AtomicI64]) -> Result<(), Fault> {
     match (0..ACCOUNTS).find(|&place| balances[place] != right[place]) {
         None => Ok(()),
         Some(place) => Fault::check(format!(
-            "account {place} has {} cents, where {} are right",
+            "account {place} has {} cents instead of {}",
             balances[place], right[place]
         )),
     }

@@ -1,5 +1,5 @@
-//! big: 120 actors, each with one ping in flight to a random one of all, itself among them; a sink
-//! waits for all of them.
+//! big: 120 actors, each with one ping in flight to a random actor, possibly itself; a sink waits
+//! for all of them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -13,12 +13,12 @@ use suite::kit::fault::Fault;
 /// Actors that ping.
 pub(super) const PINGERS: usize = 120;
 
-/// For each actor: a start, its pings and their replies, its word to the sink, its end.
+/// For each actor: a start, its pings and their replies, its report to the sink, its end.
 pub(super) fn messages(pings: u64) -> u64 {
     PINGERS as u64 * (2 * pings + 3)
 }
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     pingers: Table<S, Pinger<S>>,
     sink: OnceLock<S::Ref<Sink<S>>>,
@@ -34,9 +34,9 @@ impl<S: System> Shared<S> {
 
 enum Message {
     Start,
-    /// From the actor of this place.
+    /// From the actor at this place.
     Ping(u32),
-    /// From the actor of this place.
+    /// From the actor at this place.
     Pong(u32),
     Exit,
 }
@@ -47,7 +47,7 @@ struct Pinger<S: System> {
     random: Sequence,
     /// Pings to send.
     left: u32,
-    /// Who has the ping that is under way.
+    /// The actor that has the ping under way.
     target: u32,
     answered: u64,
     _life: Life,
@@ -96,7 +96,7 @@ impl<S: System> Actor for Pinger<S> {
     }
 }
 
-/// Waits for all, and ends all.
+/// Waits for all pingers, and ends them.
 struct Sink<S: System> {
     shared: Arc<Shared<S>>,
     left: usize,

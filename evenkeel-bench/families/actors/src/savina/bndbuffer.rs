@@ -1,6 +1,6 @@
-//! bounded buffer: a manager keeps what 40 producers make until one of 40 consumers has time for
-//! it, and lets producers wait while the buffer is nearly full. Nearly all of the time is in the
-//! items: making one and consuming one take 2,500 logarithms each.
+//! bounded buffer: a manager keeps the items of 40 producers until one of 40 consumers is free, and
+//! makes producers wait while the buffer is nearly full. Nearly all of the time is in the items:
+//! making one and consuming one take 2,500 logarithms each.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -16,25 +16,25 @@ use suite::kit::fault::Fault;
 const PRODUCERS: usize = 40;
 const CONSUMERS: usize = 40;
 
-/// The actors: the manager is the last.
+/// The number of actors; the manager is the last.
 pub(super) const ACTORS: usize = PRODUCERS + CONSUMERS + 1;
 
 /// Items that fit into the buffer.
 const BUFFER: usize = 50;
 
-/// Items from which on a producer waits: each of the others may have one under way.
+/// From this number of items on a producer waits: each of the others may have an item under way.
 const NEARLY_FULL: usize = BUFFER - PRODUCERS;
 
-/// Hundreds of logarithms of an item, both of its producer and of its consumer.
+/// Hundreds of logarithms that an item costs its producer, and its consumer too.
 const COST: u32 = 25;
 
-/// An item is ordered, made, given to a consumer, and consumed; each producer is told to make one
-/// more than it has; each actor but the manager ends.
+/// An item is ordered, made, given to a consumer, and consumed; each producer receives one order
+/// more than it has items; each actor but the manager ends.
 pub(super) fn messages(items: u64) -> u64 {
     PRODUCERS as u64 * (4 * items + 2) + CONSUMERS as u64
 }
 
-/// The work of an item.
+/// The computation for an item.
 fn work(mut term: f64) -> f64 {
     let mut random = Sequence::new(COST);
     for _ in 0..COST * 100 {
@@ -43,14 +43,14 @@ fn work(mut term: f64) -> f64 {
     term
 }
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     manager: OnceLock<S::Ref<Manager<S>>>,
     producers: Table<S, Producer<S>>,
     consumers: Table<S, Consumer<S>>,
     stage: Arc<Stage>,
     items_each: u32,
-    /// Which items have been consumed.
+    /// The consumed items.
     consumed: Box<[AtomicBool]>,
 }
 
@@ -60,7 +60,7 @@ impl<S: System> Shared<S> {
     }
 }
 
-/// An item.
+/// One item.
 struct Item {
     producer: u32,
     number: u32,
@@ -70,7 +70,7 @@ struct Item {
 enum ToManager {
     Start,
     Made(Item),
-    /// The consumer of this place has time.
+    /// The consumer at this place is free.
     Free(u32),
     ProducerDone,
 }
@@ -78,7 +78,7 @@ enum ToManager {
 struct Manager<S: System> {
     shared: Arc<Shared<S>>,
     buffer: VecDeque<Item>,
-    /// Producers that wait, and consumers that do.
+    /// Waiting producers and waiting consumers.
     full: VecDeque<u32>,
     free: VecDeque<u32>,
     producers: usize,
@@ -158,7 +158,7 @@ struct Producer<S: System> {
 }
 
 impl<S: System> Actor for Producer<S> {
-    /// Make an item.
+    /// An order to make an item.
     type Message = ();
 
     async fn handle(&mut self, (): ()) -> Flow {

@@ -1,5 +1,5 @@
-//! chameneos: a hundred creatures meet in pairs at a mall and change colours, until there have been
-//! enough meetings.
+//! chameneos: a hundred creatures meet in pairs at a mall and change colours, until the number of
+//! meetings is reached.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -9,16 +9,16 @@ use super::stage::{Life, Stage, expect};
 use crate::system::{Actor, Flow, System, Table};
 use suite::kit::fault::Fault;
 
-/// Creatures.
+/// The number of creatures.
 pub(super) const CREATURES: usize = 100;
 
 /// Two visits, a meeting and a change of colour for each meeting; for each creature a start, a
-/// visit in vain, its end and its count.
+/// futile visit, its end and its count.
 pub(super) fn messages(meetings: u64) -> u64 {
     4 * meetings + 4 * CREATURES as u64
 }
 
-/// A creature's colour; one that has met enough fades.
+/// A creature's colour; a creature fades when it has met enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Colour {
     Red,
@@ -28,7 +28,7 @@ enum Colour {
 }
 
 impl Colour {
-    /// The same for equals, the third colour for others, faded with one that has faded.
+    /// Two equal colours keep theirs, two others give the third, and with a faded one both fade.
     fn complement(self, other: Colour) -> Colour {
         use Colour::{Blue, Faded, Red, Yellow};
         match (self, other) {
@@ -40,12 +40,12 @@ impl Colour {
     }
 }
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     creatures: Table<S, Creature<S>>,
     mall: OnceLock<S::Ref<Mall<S>>>,
     stage: Arc<Stage>,
-    /// Meetings that the mall has arranged, and those that creatures have counted.
+    /// Meetings that the mall arranged, and meetings that creatures counted.
     arranged: AtomicU64,
     counted: AtomicU64,
 }
@@ -57,13 +57,13 @@ impl<S: System> Shared<S> {
     }
 }
 
-/// A visit of the creature of this place, of this colour.
+/// A visit of the creature at this place, in this colour.
 #[derive(Clone, Copy)]
 struct Visit(u32, Colour);
 
 enum ToMall {
     Meet(Visit),
-    /// How often the sender has met others.
+    /// The sender's number of meetings.
     Count(u64),
 }
 

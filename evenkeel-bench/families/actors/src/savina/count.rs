@@ -1,8 +1,7 @@
-//! count: one actor sends another as many increments as it is told to, asks for the sum, and
-//! compares.
+//! count: one actor sends another a number of increments, asks for the sum, and compares.
 //!
-//! Where mailboxes hold senders back, they do; elsewhere the mailbox takes all, as in the published
-//! programs.
+//! Mailboxes apply back-pressure if the system has any; elsewhere the mailbox takes all, as in the
+//! published programs.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -11,7 +10,7 @@ use super::stage::{Life, Stage, expect};
 use crate::system::{Actor, Flow, System};
 use suite::kit::fault::Fault;
 
-/// The two.
+/// The producer and the counter.
 pub(super) const ACTORS: usize = 2;
 
 /// The start, the increments, the question and the answer.
@@ -19,7 +18,7 @@ pub(super) fn messages(increments: u64) -> u64 {
     increments + 3
 }
 
-/// What both share.
+/// State that both actors share.
 struct Shared<S: System> {
     producer: OnceLock<S::Ref<Producer<S>>>,
     stage: Arc<Stage>,

@@ -1,4 +1,4 @@
-//! fork-join-create: actors are spawned one after the other; each is sent a message at once,
+//! fork-join-create: actors are spawned one after another; each receives a message at once,
 //! computes a little and ends.
 
 use std::hint::black_box;
@@ -10,7 +10,7 @@ use super::stage::{Life, Stage, expect};
 use crate::system::{Actor, Flow, System};
 use suite::kit::fault::Fault;
 
-/// The angle whose sine is computed.
+/// The argument of the computed sine.
 const THETA: f64 = 37.2;
 
 struct Forked {

@@ -1,9 +1,9 @@
 //! Eight programs of the Savina suite (Imam and Sarkar, "Savina: an actor benchmark suite", AGERE
 //! 2014), from their published rules and with their published sizes.
 //!
-//! Each checks its own result. The time is that of a published iteration, from the first spawn to
-//! the end of the last actor, but for the start of the workers. An actor is known by its place in a
-//! table that all share, as in `latency_probe`, so that no reference is counted for a message.
+//! Each checks its own result. The time is that of a published iteration: from the first spawn to
+//! the end of the last actor, without the start of the workers. A message names an actor by its
+//! place in a shared table, as in `latency_probe`, so that no message counts a reference.
 
 mod banking;
 mod big;
@@ -27,13 +27,13 @@ use suite::kit::fault::Fault;
 /// A program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Program {
-    /// One ping in flight for each of 120.
+    /// One ping in flight for each of 120 actors.
     Big,
-    /// A token in a ring of a hundred.
+    /// A token in a ring of a hundred actors.
     Threadring,
-    /// Increments from one to another.
+    /// Increments from one actor to another.
     Count,
-    /// Actors of one message.
+    /// Actors that handle one message each.
     Fjcreate,
     /// Meetings of a hundred creatures.
     Chameneos,
@@ -46,8 +46,8 @@ pub(crate) enum Program {
 }
 
 impl Program {
-    /// The published number of rounds: pings of each, passes, increments, actors, meetings,
-    /// transfers, items of each producer, meals of each.
+    /// The published number of rounds: pings of each actor, passes, increments, actors, meetings,
+    /// transfers, items of each producer, meals of each philosopher.
     pub(crate) fn rounds(self) -> u32 {
         match self {
             Program::Big => 20_000,
@@ -61,7 +61,7 @@ impl Program {
         }
     }
 
-    /// Rounds of some hundredths of a second.
+    /// Rounds that take some hundredths of a second.
     pub(crate) fn brief(self) -> u32 {
         match self {
             Program::Big => 2_000,

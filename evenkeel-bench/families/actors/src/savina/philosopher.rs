@@ -1,5 +1,5 @@
-//! philosophers: twenty of them ask an arbitrator for both of their forks, and ask again at once
-//! where one is in use.
+//! philosophers: each of twenty asks an arbitrator for both forks, and asks again at once if one is
+//! in use.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -9,22 +9,21 @@ use super::stage::{Life, Stage, expect};
 use crate::system::{Actor, Flow, System, Table};
 use suite::kit::fault::Fault;
 
-/// Philosophers, and forks.
+/// The number of philosophers, and of forks.
 pub(super) const PHILOSOPHERS: usize = 20;
 
 /// For each meal a start, a request, the forks and their return; for each philosopher an end.
-/// Requests in vain and their answers come on top: how many there are depends on the order of
-/// things.
+/// Refused requests and their answers come on top: their number depends on the schedule.
 pub(super) fn messages(meals: u64) -> u64 {
     PHILOSOPHERS as u64 * (4 * meals + 1)
 }
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     philosophers: Table<S, Philosopher<S>>,
     arbitrator: OnceLock<S::Ref<Arbitrator<S>>>,
     stage: Arc<Stage>,
-    /// Who eats, as those see it who do.
+    /// The eating philosophers, by their own account.
     eats: [AtomicBool; PHILOSOPHERS],
     meals: AtomicU64,
 }
@@ -41,9 +40,9 @@ impl<S: System> Shared<S> {
 }
 
 enum ToArbitrator {
-    /// The philosopher of this place wants to eat.
+    /// The philosopher at this place wants to eat.
     Hungry(usize),
-    /// It has eaten.
+    /// The philosopher at this place has eaten.
     Done(usize),
     Exit,
 }
@@ -55,7 +54,7 @@ struct Arbitrator<S: System> {
     _life: Life,
 }
 
-/// The place to the right.
+/// The neighbour to the right.
 fn next(place: usize) -> usize {
     (place + 1) % PHILOSOPHERS
 }
@@ -105,7 +104,7 @@ struct Philosopher<S: System> {
 }
 
 impl<S: System> Philosopher<S> {
-    /// A meal, which takes no time; nobody beside this one is at one.
+    /// Eats, which takes no time, and checks that neither neighbour eats.
     fn eat(&mut self) {
         let Shared { eats, stage, .. } = &*self.shared;
         eats[self.place].store(true, Ordering::SeqCst);

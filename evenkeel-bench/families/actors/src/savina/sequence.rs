@@ -1,10 +1,10 @@
-//! The suite's own random numbers, which are the same in every language.
+//! The suite's own random numbers, the same in every language.
 
-/// A linear congruential sequence of 16 bits: poor, and that is the rule.
+/// A linear congruential sequence of 16 bits: poor, but the rule.
 pub(super) struct Sequence(u32);
 
 impl Sequence {
-    /// The sequence of a seed, of which 20 bits count.
+    /// Makes the sequence of a seed, of which 20 bits count.
     pub(super) fn new(seed: u32) -> Sequence {
         Sequence(seed & 0xf_ffff)
     }

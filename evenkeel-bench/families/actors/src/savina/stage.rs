@@ -1,4 +1,4 @@
-//! How a run learns that all of its actors have ended, and what was wrong with it.
+//! How a run learns that all of its actors have ended, and of its first fault.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -6,39 +6,38 @@ use std::time::{Duration, Instant};
 use crate::finish::Finish;
 use suite::kit::fault::Fault;
 
-/// What all actors of a run have in common, whatever the program.
+/// State that all actors of a run share, in every program.
 pub(super) struct Stage {
     ended: Finish,
     wrong: OnceLock<String>,
 }
 
-/// A part of each actor, dropped with it.
+/// A part of each actor, which is dropped with the actor.
 pub(super) struct Life(Arc<Stage>);
 
 impl Stage {
-    /// A run of so many actors.
+    /// Makes the stage of a run of `actors` actors.
     pub(super) fn of(actors: usize) -> Arc<Stage> {
         Arc::new(Stage { ended: Finish::of(actors), wrong: OnceLock::new() })
     }
 
-    /// The life of one of the actors.
+    /// Makes the life of one actor.
     pub(super) fn life(self: &Arc<Self>) -> Life {
         Life(self.clone())
     }
 
-    /// Notes that something is wrong, unless something has been noted. The run goes on, so that it
-    /// ends.
+    /// Records a fault, unless one is recorded. The run goes on, so that it ends.
     #[cold]
     pub(super) fn object(&self, what: String) {
         self.wrong.get_or_init(|| what);
     }
 
-    /// What is wrong.
+    /// Returns the fault, if any.
     pub(super) fn wrong(&self) -> Option<&str> {
         self.wrong.get().map(String::as_str)
     }
 
-    /// Waits for the end of all actors. Gives the time since `started`, unless something was wrong.
+    /// Waits for the end of all actors. Returns the time since `started`, or the recorded fault.
     pub(super) async fn over(&self, started: Instant) -> Result<Duration, Fault> {
         let ended = self.ended.wait().await;
         match self.wrong() {
@@ -54,10 +53,10 @@ impl Drop for Life {
     }
 }
 
-/// An error unless there are as many as there should be.
+/// Returns an error unless the two numbers are equal.
 pub(super) fn expect(what: &str, found: u64, expected: u64) -> Result<(), Fault> {
     match found == expected {
         true => Ok(()),
-        false => Fault::check(format!("{what}: {found}, where {expected} are right")),
+        false => Fault::check(format!("{what}: {found} instead of {expected}")),
     }
 }

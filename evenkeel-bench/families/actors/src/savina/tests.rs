@@ -1,7 +1,7 @@
 //! Every program on every system, and checks that can fail.
 //!
-//! The programs are tests of this project's actors as well: each run checks what its rules say must
-//! come out.
+//! The programs also test this project's actors: each run checks the result that its rules
+//! prescribe.
 
 use std::future::Future;
 
@@ -14,7 +14,7 @@ use crate::system::{Actor, Flow};
 use crate::tests::run;
 use crate::workload;
 
-/// Rounds that take milliseconds where nothing is optimised.
+/// Rounds that take milliseconds without optimisation.
 fn few(program: Program) -> u32 {
     match program {
         Program::Big => 40,
@@ -28,7 +28,7 @@ fn few(program: Program) -> u32 {
     }
 }
 
-/// All of them.
+/// All programs.
 fn programs() -> impl Iterator<Item = (Bench, Program)> {
     Bench::ALL.into_iter().filter_map(|bench| Some((bench, bench.program()?)))
 }
@@ -45,7 +45,7 @@ fn every_program_comes_out_right_on_every_system_with_one_two_and_four_workers()
             let spec = spec((bench, program), workers);
             assert_eq!(spec.actors(), program.actors(few(program)), "{bench}");
             assert_eq!(spec.messages(), program.messages(few(program)), "{bench}");
-            // Those in other languages do not have them.
+            // Systems in other languages do not have them.
             let here: Vec<Peer> = Peer::ALL.into_iter().filter(|peer| peer.has(bench)).collect();
             assert!(here.len() >= 3 && here.iter().all(|peer| peer.foreign().is_none()));
             for peer in here {
@@ -57,7 +57,7 @@ fn every_program_comes_out_right_on_every_system_with_one_two_and_four_workers()
     }
 }
 
-/// The same again and again on this project's actors: what depends on the order of things shows
+/// The same repeatedly on this project's actors: a result that depends on the schedule shows
 /// sometimes.
 #[test]
 fn every_program_comes_out_right_again_and_again() {
@@ -84,10 +84,10 @@ fn the_usual_sizes_are_the_published_ones() {
     assert_eq!(of(Bench::Philosopher), (21, 800_020));
 }
 
-/// Tokio, but what is sent first to a mailbox that is to hold senders back is lost.
+/// Tokio, but it loses the first message to a mailbox with back-pressure.
 struct Lossy(Tokio<false>);
 
-/// An actor that does not hear the first message.
+/// An actor that ignores its first message.
 struct Deaf<A>(A, bool);
 
 impl<A: Actor> Actor for Deaf<A> {
@@ -142,5 +142,5 @@ fn an_increment_that_is_lost_is_a_fault() {
     let sizes = Sizes { rounds: Some(10), ..Sizes::default() };
     let spec = Spec::new(Bench::Count, Variant::Only, 1, &sizes);
     let fault = workload::run_savina::<Lossy>(&spec, Program::Count).unwrap_err().to_string();
-    assert_eq!(fault, "increments that were counted: 9, where 10 are right");
+    assert_eq!(fault, "increments that were counted: 9 instead of 10");
 }

@@ -1,5 +1,5 @@
-//! threadring: a token goes round a ring of 100 actors; who gets the last one ends all, one after
-//! the other.
+//! threadring: a token goes round a ring of 100 actors; the actor that receives the last one ends
+//! all, one after another.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -17,19 +17,19 @@ pub(super) fn messages(passes: u64) -> u64 {
     passes + 1 + RING as u64
 }
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     ring: Table<S, Member<S>>,
     stage: Arc<Stage>,
-    /// Who got the last token.
+    /// The actor that received the last token.
     last: AtomicU32,
     tokens: AtomicU64,
 }
 
 enum Message {
-    /// Has so many passes before it.
+    /// A token with this number of passes before it.
     Token(u32),
-    /// So many are still to end, the receiver among them.
+    /// This number of actors has still to end, the receiver among them.
     Exit(u32),
 }
 

@@ -1,9 +1,9 @@
-//! fanin: many actors send to one, as fast as it lets them.
+//! fanin: many actors send to one, as fast as the receiver admits.
 //!
-//! Mailboxes hold senders back where a system has such. Where it has none, a sender stops after two
-//! portions until the receiver has answered one: its queue stays in the cache, at one message more
-//! for each portion. Messages are numbered, so that the consumer sees that none of a sender's has
-//! overtaken another.
+//! Where the system has back-pressure, mailboxes apply it. Where it has none, a sender stops after
+//! two portions until the receiver has answered one: its queue stays in the cache, for one more
+//! message per portion. Messages are numbered, so that the consumer sees whether one has overtaken
+//! another of the same sender.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
@@ -17,23 +17,23 @@ use suite::kit::fault::Fault;
 /// Portions that a sender without back-pressure sends ahead.
 const AHEAD: u32 = 2;
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     consumer: OnceLock<S::Bounded<Consumer<S>>>,
     producers: Table<S, Producer<S>>,
     done: Finish,
-    /// The first message that came out of order: its sender, its number, and that which was due.
+    /// The first message out of order: its sender, its number, and the expected number.
     odd: Mutex<Option<(Item, u32)>>,
 }
 
-/// What is sent: the sender's place, and which of its messages it is.
+/// A message: the sender's place, and the number among its messages.
 #[derive(Clone, Copy)]
 struct Item {
     producer: u32,
     number: u32,
 }
 
-/// Leave to send so many.
+/// Permission to send this number of messages.
 struct Credit(u32);
 
 struct Producer<S: System> {
@@ -59,9 +59,9 @@ impl<S: System> Actor for Producer<S> {
 
 struct Consumer<S: System> {
     shared: Arc<Shared<S>>,
-    /// The number that is due, of each producer.
+    /// The next expected number of each producer.
     next: Box<[u32]>,
-    /// Messages to come.
+    /// Messages still to come.
     left: u64,
 }
 

@@ -1,9 +1,9 @@
-//! latency_probe: every actor is source and target, with one ping in flight to a random one of all,
-//! itself among them.
+//! latency_probe: every actor is source and target, with one ping in flight to a random actor,
+//! possibly itself.
 //!
-//! The rules are those of Thorium at the time of the post on it: 100 actors for each worker, 40,000
-//! pings of each, replies empty. A ping carries its source's place in a table that all share, so
-//! that no reference is counted on the way.
+//! The rules are Thorium's at the time of the post on it: 100 actors for each worker, 40,000 pings
+//! of each, empty replies. A ping carries its source's place in a shared table, so that no message
+//! counts a reference.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
@@ -17,10 +17,10 @@ use suite::kit::fault::Fault;
 use suite::kit::latency::Latencies;
 use suite::kit::random::Random;
 
-/// One ping of so many is timed, in runs that time pings.
+/// One in `SAMPLE` pings is timed, in runs that time pings.
 const SAMPLE: u32 = 64;
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     table: Table<S, Probe<S>>,
     done: Finish,
@@ -29,10 +29,10 @@ struct Shared<S: System> {
     trips: Mutex<Latencies>,
 }
 
-/// What is sent.
+/// A message to a probe.
 enum Message {
     Start,
-    /// From the actor of this place.
+    /// From the actor at this place.
     Ping(u32),
     Pong,
     Stop,
@@ -46,9 +46,9 @@ struct Probe<S: System> {
     left: u32,
     random: Random,
     sampled: bool,
-    /// When the ping was sent that is under way, if it is timed.
+    /// When the ping under way was sent, if it is timed.
     sent: Option<Instant>,
-    /// Nanoseconds of those that were timed.
+    /// Nanoseconds of the timed pings.
     trips: Vec<u64>,
     counts: Counts,
 }

@@ -16,7 +16,7 @@ use super::system::System;
 use suite::kit::fault::Fault;
 use suite::kit::runtime::Lost;
 
-/// Runs an experiment once. latency_probe gives round trips if it is `sampled`.
+/// Runs an experiment once. latency_probe reports round trips if it is `sampled`.
 pub(crate) fn run<S: System>(spec: &Spec, sampled: bool) -> Result<Outcome, Fault> {
     let system = S::start(spec.workers).map_err(Fault::Start)?;
     let spec = spec.clone();
@@ -46,7 +46,7 @@ where
     system.run(work).ok_or_else(lost)?
 }
 
-/// An outcome that is a time alone.
+/// Makes an outcome that is a time alone.
 fn timed(took: Duration) -> Outcome {
     Outcome {
         seconds: took.as_secs_f64(),
@@ -56,16 +56,16 @@ fn timed(took: Duration) -> Outcome {
     }
 }
 
-/// What the actors of a run have counted, each when it stops.
+/// The counts of a run's actors; each actor adds its own when it stops.
 #[derive(Default)]
 struct Totals(Mutex<Counts>);
 
 /// Counts of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
-    /// Pings that were answered.
+    /// Answered pings.
     answered: u64,
-    /// Replies that have come.
+    /// Received replies.
     received: u64,
 }
 
@@ -76,7 +76,7 @@ impl Totals {
         all.received += counts.received;
     }
 
-    /// An error unless exactly so many pings were answered, and as many replies have come.
+    /// Returns an error unless exactly `pings` pings were answered, and as many replies came.
     fn check(&self, pings: u64) -> Result<(), Fault> {
         let Counts { answered, received } = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match (answered, received) == (pings, pings) {

@@ -1,7 +1,7 @@
 //! pingpong: pairs of a client and a destination, with many pings of each pair under way.
 //!
 //! The rules are those of Akka's `TellThroughput`, of "50 million messages per second": a client
-//! sends as many pings as may be in flight, then one for each reply, until all are sent and
+//! sends the permitted number of pings in flight, then one for each reply, until all are sent and
 //! answered.
 
 use std::sync::{Arc, OnceLock};
@@ -14,7 +14,7 @@ use crate::spec::{Outcome, Spec};
 use crate::system::{Actor, Flow, System};
 use suite::kit::fault::Fault;
 
-/// What all actors of a run share.
+/// State that all actors of a run share.
 struct Shared<S: System> {
     /// Clients at even places, each before its destination.
     table: Table<S, Player<S>>,
@@ -23,7 +23,7 @@ struct Shared<S: System> {
     totals: Totals,
 }
 
-/// What is sent.
+/// A message to a player.
 enum Message {
     Start,
     Ping,
@@ -31,16 +31,16 @@ enum Message {
     Stop,
 }
 
-/// One of a pair.
+/// A client or a destination.
 struct Player<S: System> {
     shared: Arc<Shared<S>>,
-    /// The other one's place.
+    /// The partner's place.
     other: usize,
     /// Pings at the start.
     in_flight: u32,
     /// Pings to send.
     left: u32,
-    /// Replies that are missing.
+    /// Replies still to come.
     missing: u32,
     counts: Counts,
 }
@@ -105,7 +105,7 @@ pub(super) async fn run<S: System>(spawner: S::Spawner, spec: Spec) -> Result<Ou
             missing: spec.pings,
             counts: Counts::default(),
         };
-        // A pair has one place, where actors have places.
+        // A pair has one place, in systems where actors have places.
         table.push(S::spawn(&spawner, place / 2, player).await);
     }
     let table = shared.table.get_or_init(|| table.into_boxed_slice());

@@ -1,5 +1,5 @@
 //! actor_spawn: actors are spawned, handle one message and stop; the clock stops when the last
-//! one's state is dropped.
+//! actor's state is dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,13 +11,13 @@ use crate::spec::{Outcome, Spec, WAVE};
 use crate::system::{Actor, Flow, System};
 use suite::kit::fault::Fault;
 
-/// What the actors of a wave share.
+/// State that the actors of a wave share.
 struct Wave {
     handled: AtomicUsize,
     stopped: Finish,
 }
 
-/// An actor of one message.
+/// An actor that handles one message.
 struct Once(Arc<Wave>);
 
 impl Actor for Once {

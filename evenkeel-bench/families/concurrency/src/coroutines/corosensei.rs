@@ -1,5 +1,5 @@
-//! corosensei: coroutines with stacks of their own. Stacks are used again, which its documentation
-//! has for creation to be quick.
+//! corosensei: coroutines with stacks of their own. The stacks are reused, as its documentation
+//! advises for fast creation.
 
 use std::convert::Infallible;
 use std::hint;
@@ -11,7 +11,7 @@ use corosensei::{Coroutine, CoroutineResult, ScopedCoroutine};
 use super::{Made, creations, resumes};
 use suite::kit::fault::Fault;
 
-/// Resumes one.
+/// Resumes a coroutine.
 pub(crate) fn switch(n: u64) -> Result<Duration, Fault> {
     let mut coroutine = Coroutine::new(|suspender, mut number| -> Infallible {
         loop {
@@ -24,13 +24,13 @@ pub(crate) fn switch(n: u64) -> Result<Duration, Fault> {
     })
 }
 
-/// Creates them.
+/// Creates coroutines.
 pub(crate) fn create(n: u64) -> Result<Duration, Fault> {
     let mut stack = DefaultStack::default();
     creations(n, |made| drop(hint::black_box(empty(&mut stack, made))))
 }
 
-/// Creates them and runs them.
+/// Creates and runs coroutines.
 pub(crate) fn create_and_run(n: u64) -> Result<Duration, Fault> {
     let mut stack = DefaultStack::default();
     creations(n, |made| {
@@ -38,7 +38,7 @@ pub(crate) fn create_and_run(n: u64) -> Result<Duration, Fault> {
     })
 }
 
-/// One that drops what it holds when it runs.
+/// A coroutine that drops its value when it runs.
 fn empty<'a>(
     stack: &'a mut DefaultStack,
     made: Made<'a>,

@@ -1,4 +1,4 @@
-//! This project's coroutines. Pinned on the stack where their type is known, else in a box.
+//! This project's coroutines: those of known type are pinned on the stack, the others are boxed.
 
 use std::convert::Infallible;
 use std::hint;
@@ -10,7 +10,8 @@ use evenkeel::coroutine::{Coroutine, LocalBoxCoroutine, Resume, Step, Suspender}
 use super::{Made, creations, resumes};
 use suite::kit::fault::Fault;
 
-/// Resumes one on the stack, beside its body. The compiler sees all of it and leaves an addition.
+/// Resumes a coroutine on the stack, beside its body. The compiler sees all of it and leaves an
+/// addition.
 pub(crate) fn switch(n: u64) -> Result<Duration, Fault> {
     let mut coroutine = pin!(Coroutine::new(async |mut suspender, mut number: u64| loop {
         number = suspender.suspend(number + 1).await;
@@ -18,13 +19,13 @@ pub(crate) fn switch(n: u64) -> Result<Duration, Fault> {
     resumes(n, |number| next(coroutine.resume(number)))
 }
 
-/// Resumes one on the stack that a function has returned, each time by a call.
+/// Resumes a coroutine on the stack that a function has returned, each time by a call.
 pub(crate) fn switch_kept(n: u64) -> Result<Duration, Fault> {
     let mut coroutine = pin!(successors());
     resumes(n, |number| next(step(coroutine.as_mut(), number)))
 }
 
-/// Not inlined, so that what uses it does not see the body.
+/// Not inlined, so that the caller does not see the body.
 #[inline(never)]
 fn successors() -> impl Resume<u64, Yield = u64, Return = Infallible> {
     Coroutine::new(async |mut suspender: Suspender<u64, u64>, mut number: u64| {
@@ -34,13 +35,13 @@ fn successors() -> impl Resume<u64, Yield = u64, Return = Infallible> {
     })
 }
 
-/// Not inlined, so that the coroutine has to be in memory.
+/// Not inlined, so that the coroutine must be in memory.
 #[inline(never)]
 fn step<C: Resume<u64>>(coroutine: Pin<&mut C>, number: u64) -> Step<C::Yield, C::Return> {
     hint::black_box(coroutine).resume(number)
 }
 
-/// Resumes one whose type is erased.
+/// Resumes a coroutine of erased type.
 pub(crate) fn switch_boxed(n: u64) -> Result<Duration, Fault> {
     let body = async |mut suspender: Suspender<u64, u64>, mut number: u64| loop {
         number = suspender.suspend(number + 1).await;
@@ -49,7 +50,7 @@ pub(crate) fn switch_boxed(n: u64) -> Result<Duration, Fault> {
     resumes(n, |number| next(hint::black_box(&mut coroutine).resume(number)))
 }
 
-/// What a body has suspended itself with whose loop has no end.
+/// The number with which an endless body has suspended.
 fn next(step: Step<u64, Infallible>) -> u64 {
     match step {
         Step::Yielded(number) => number,
@@ -57,14 +58,14 @@ fn next(step: Step<u64, Infallible>) -> u64 {
     }
 }
 
-/// Creates them on the stack.
+/// Creates coroutines on the stack.
 pub(crate) fn create(n: u64) -> Result<Duration, Fault> {
     creations(n, |made| {
         hint::black_box(pin!(empty(made)));
     })
 }
 
-/// Creates them on the stack and runs them.
+/// Creates coroutines on the stack and runs them.
 pub(crate) fn create_and_run(n: u64) -> Result<Duration, Fault> {
     creations(n, |made| {
         let mut coroutine = pin!(empty(made));
@@ -72,7 +73,7 @@ pub(crate) fn create_and_run(n: u64) -> Result<Duration, Fault> {
     })
 }
 
-/// Creates some whose type is erased, and runs them.
+/// Creates coroutines of erased type and runs them.
 pub(crate) fn create_and_run_boxed(n: u64) -> Result<Duration, Fault> {
     creations(n, |made| {
         let mut coroutine: LocalBoxCoroutine<'_, (), ()> = Box::pin(empty(made));
@@ -80,7 +81,7 @@ pub(crate) fn create_and_run_boxed(n: u64) -> Result<Duration, Fault> {
     })
 }
 
-/// One that drops what it holds when it runs.
+/// A coroutine that drops its value when it runs.
 fn empty(made: Made<'_>) -> impl Resume<(), Yield = (), Return = ()> {
     Coroutine::new(async move |_: Suspender<(), ()>, ()| drop(made))
 }

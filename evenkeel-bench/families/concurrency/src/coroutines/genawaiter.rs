@@ -1,5 +1,5 @@
-//! genawaiter: coroutines of async functions. On the stack where their type is known, else by `Rc`
-//! with a boxed body.
+//! genawaiter: coroutines of async functions. Those of known type are on the stack, the others in
+//! an `Rc` with a boxed body.
 
 use std::future::Future;
 use std::hint;
@@ -12,7 +12,7 @@ use genawaiter::{rc, stack};
 use super::{creations, resumes};
 use suite::kit::fault::Fault;
 
-/// The first number: whoever begins does not get what it is resumed with.
+/// The first number: a body does not receive the argument of its first resume.
 const BEGIN: u64 = 0;
 
 fn suspended(state: GeneratorState<u64, ()>) -> u64 {
@@ -22,7 +22,7 @@ fn suspended(state: GeneratorState<u64, ()>) -> u64 {
     }
 }
 
-/// Resumes one on the stack, beside its body.
+/// Resumes a coroutine on the stack, beside its body.
 pub(crate) fn switch(n: u64) -> Result<Duration, Fault> {
     stack::let_gen_using!(coroutine, async |co: stack::Co<'_, u64, u64>| {
         let mut number = BEGIN;
@@ -33,13 +33,13 @@ pub(crate) fn switch(n: u64) -> Result<Duration, Fault> {
     resumes(n, |number| suspended(coroutine.resume_with(number)))
 }
 
-/// Resumes one on the stack, each time by a call.
+/// Resumes a coroutine on the stack, each time by a call.
 pub(crate) fn switch_kept(n: u64) -> Result<Duration, Fault> {
     stack::let_gen_using!(coroutine, successors);
     resumes(n, |number| suspended(step(coroutine, number)))
 }
 
-/// Not inlined, so that what uses it does not see the body.
+/// Not inlined, so that the caller does not see the body.
 #[inline(never)]
 async fn successors(co: stack::Co<'_, u64, u64>) {
     let mut number = BEGIN;
@@ -48,7 +48,7 @@ async fn successors(co: stack::Co<'_, u64, u64>) {
     }
 }
 
-/// Not inlined, so that the coroutine has to be in memory.
+/// Not inlined, so that the coroutine must be in memory.
 #[inline(never)]
 fn step<F: Future<Output = ()>>(
     coroutine: &mut stack::Gen<'_, u64, u64, F>,
@@ -57,7 +57,7 @@ fn step<F: Future<Output = ()>>(
     hint::black_box(coroutine).resume_with(number)
 }
 
-/// Resumes one whose type is erased.
+/// Resumes a coroutine of erased type.
 pub(crate) fn switch_boxed(n: u64) -> Result<Duration, Fault> {
     let mut coroutine = rc::Gen::new(|co: rc::Co<u64, u64>| -> Pin<Box<dyn Future<Output = ()>>> {
         Box::pin(async move {
@@ -70,7 +70,7 @@ pub(crate) fn switch_boxed(n: u64) -> Result<Duration, Fault> {
     resumes(n, |number| suspended(hint::black_box(&mut coroutine).resume_with(number)))
 }
 
-/// Creates them on the stack.
+/// Creates coroutines on the stack.
 pub(crate) fn create(n: u64) -> Result<Duration, Fault> {
     creations(n, |made| {
         stack::let_gen_using!(coroutine, |_co: stack::Co<'_, ()>| async move { drop(made) });
@@ -78,7 +78,7 @@ pub(crate) fn create(n: u64) -> Result<Duration, Fault> {
     })
 }
 
-/// Creates them on the stack and runs them.
+/// Creates coroutines on the stack and runs them.
 pub(crate) fn create_and_run(n: u64) -> Result<Duration, Fault> {
     creations(n, |made| {
         stack::let_gen_using!(coroutine, |_co: stack::Co<'_, ()>| async move { drop(made) });
@@ -86,7 +86,7 @@ pub(crate) fn create_and_run(n: u64) -> Result<Duration, Fault> {
     })
 }
 
-/// Creates some whose type is erased, and runs them.
+/// Creates coroutines of erased type and runs them.
 pub(crate) fn create_and_run_boxed(n: u64) -> Result<Duration, Fault> {
     creations(n, |made| {
         let body = async move { drop(made) };

@@ -17,7 +17,7 @@ impl Lock for Mutex<Datum> {
     }
 }
 
-/// Who waits listens before it gives the lock back, so no signal is lost.
+/// A waiter listens before it releases the lock, so no signal is lost.
 impl Condition<Mutex<Datum>> for Event {
     fn new() -> Self {
         Event::new()

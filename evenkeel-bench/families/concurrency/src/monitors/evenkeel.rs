@@ -1,4 +1,4 @@
-//! This project's monitors, several of them as a set. Who waits gives all of them away, and is the
+//! This project's monitors, several of them as a set. A waiter gives all of them away, and is the
 //! next one inside after the signal.
 
 use std::future::Future;
@@ -7,13 +7,13 @@ use evenkeel::sync::monitor::{Condition, Held, Monitor, lock_all};
 
 use super::{Conditions, Datum, Monitors};
 
-/// Monitors, and a condition of them all.
+/// Monitors, and one condition for all of them.
 pub(crate) struct Evenkeel<const M: usize> {
     monitors: [Monitor<Datum>; M],
     condition: Condition,
 }
 
-/// So many monitors: what they are as a set, how that is entered, and what it guards.
+/// Several monitors: their set, how a party enters it, and what it guards.
 macro_rules! sets {
     ($number:literal: $set:ty, $monitors:ident => $enter:expr, $held:ident => $data:expr) => {
         impl Monitors<$number> for Evenkeel<$number> {
@@ -48,7 +48,7 @@ macro_rules! sets {
     };
 }
 
-/// One.
+/// A single monitor.
 type One<'a> = &'a Monitor<Datum>;
 
 sets!(1: One<'a>, monitors => monitors[0].enter(), held => [&mut **held]);

@@ -16,7 +16,7 @@ impl Lock for Mutex<Datum> {
     }
 }
 
-/// It keeps a permit if nobody waits, so a signal between leaving and waiting is not lost.
+/// Without a waiter it keeps a permit, so a signal between leaving and waiting is not lost.
 impl Condition<Mutex<Datum>> for Notify {
     fn new() -> Self {
         Notify::new()

@@ -1,5 +1,5 @@
-//! This project's external scheduling: the acceptor is inside of the monitors all the time and lets
-//! calls in by their name.
+//! This project's external scheduling: the acceptor is inside the monitors all the time and admits
+//! calls by their name.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,21 +8,21 @@ use evenkeel::sync::monitor::{Entry, Monitor, call, lock_all};
 
 use super::Rendezvous;
 
-/// What is called.
+/// The entry that callers call.
 #[derive(Clone, Copy, Entry)]
 enum Op {
     Add,
 }
 
-/// Monitors that are entered together. The first has the sum of the numbers that came with calls.
+/// Monitors that the acceptor enters together. The first holds the sum of the calls' numbers.
 pub(crate) struct Evenkeel<const M: usize> {
     monitors: [Monitor<u64>; M],
-    /// The acceptor is inside: a call before that would be nobody's.
+    /// The acceptor is inside: an earlier call would have no acceptor.
     open: AtomicBool,
 }
 
-/// So many monitors: how they are a set, and where the sum is in what holds them. Calls of one
-/// monitor are made as those of several, so that the rows differ in nothing but the number.
+/// Several monitors: their set, and where the sum lies in its hold. Calls of one monitor have the
+/// form of calls of several, so that the rows differ only in the number.
 macro_rules! sets {
     ($number:literal: $monitors:ident => $set:expr, $held:ident => $sum:expr) => {
         impl Rendezvous for Evenkeel<$number> {

@@ -1,4 +1,4 @@
-//! flume's channel without room: who sends waits for who receives.
+//! flume's channel without capacity: a sender waits for a receiver.
 
 use flume::{Receiver, Sender};
 

@@ -4,7 +4,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::Rendezvous;
 
-/// A number, and where to answer.
+/// A number, and the sender for the answer.
 type Message = (u64, oneshot::Sender<()>);
 
 /// A channel with room for one call.

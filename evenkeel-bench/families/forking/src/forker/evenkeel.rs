@@ -40,13 +40,13 @@ impl Plain for Evenkeel {
     }
 }
 
-/// A runtime whose jobs are kept near their data so. Its workers are not pinned, as those of nobody
-/// are.
+/// A runtime with this locality of jobs. Its workers are not pinned, like all others in this
+/// family.
 pub(crate) fn placed(workers: usize, locality: Locality) -> anyhow::Result<Evenkeel> {
     Ok(Evenkeel(evenkeel::Builder::new().workers(workers).locality(locality).build()?))
 }
 
-/// The form that passes the worker by argument.
+/// The form with the worker as an argument.
 pub(crate) struct ByArgument(Evenkeel);
 
 impl Forker for ByArgument {

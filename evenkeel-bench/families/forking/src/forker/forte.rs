@@ -1,14 +1,14 @@
-//! forte, whose calling thread is one of its workers, with the worker passed by argument: what its
-//! documentation calls the fastest of its operations.
+//! forte: the calling thread is one of its workers. The worker is an argument, which its
+//! documentation calls the fastest form of its operations.
 
 use anyhow::ensure;
 
 use super::Forker;
 
-/// forte's pools are static. Whoever holds [`Forte`] has set its size.
+/// forte's pools are static. The thread that made [`Forte`] has set the size.
 static POOL: forte::ThreadPool = forte::ThreadPool::new();
 
-/// The pool with some threads of its own.
+/// The pool, with its own threads.
 pub(crate) struct Forte;
 
 impl Forker for Forte {
@@ -19,7 +19,7 @@ impl Forker for Forte {
 
     fn start(workers: usize) -> anyhow::Result<Self> {
         let threads = workers - 1;
-        // Made first, so that the threads end whatever comes of the size.
+        // Made first, so that the threads end even if the size is wrong.
         let forte = Forte;
         let started = POOL.resize_to(threads);
         ensure!(

@@ -1,24 +1,24 @@
-//! Runtimes whose forks pass nothing down: they find their worker by themselves.
+//! Runtimes with forks that pass no context: they find their worker themselves.
 
 use evenkeel::metrics::Times;
 
 use super::Forker;
 
-/// A runtime whose join takes two closures without arguments.
+/// A runtime with a join of two closures without arguments.
 pub(crate) trait Plain: Sized {
-    /// Starts as many workers.
+    /// Starts a runtime of `workers` workers.
     fn start(workers: usize) -> anyhow::Result<Self>;
 
     /// Runs `f` on a worker and waits for it.
     fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R;
 
-    /// Runs both.
+    /// Runs both closures.
     fn join<RA: Send, RB: Send>(
         a: impl FnOnce() -> RA + Send,
         b: impl FnOnce() -> RB + Send,
     ) -> (RA, RB);
 
-    /// Runs both, which touch so many bytes together.
+    /// Runs both closures, which touch `bytes` bytes together.
     #[inline(always)]
     fn join_sized<RA: Send, RB: Send>(
         _bytes: usize,
@@ -28,7 +28,7 @@ pub(crate) trait Plain: Sized {
         Self::join(a, b)
     }
 
-    /// What each worker has spent its time on until now, if the runtime can tell.
+    /// The times of each worker so far, if the runtime reports them.
     fn times(&self) -> Vec<Times> {
         Vec::new()
     }

@@ -1,4 +1,5 @@
-//! Merge sort whose merges fork too: the middle of the longer half is looked up in the shorter one.
+//! Merge sort with merges that fork too: a merge looks the middle of the longer half up in the
+//! shorter one.
 
 use std::hint::black_box;
 
@@ -6,9 +7,9 @@ use super::{Workload, fold, fork};
 use crate::forker::Forker;
 use crate::grid::Array;
 
-/// So many numbers are sorted without a fork.
+/// Up to this length, numbers are sorted without a fork.
 const SORT: usize = 2_048;
-/// So many numbers are merged without a fork.
+/// Up to this length, numbers are merged without a fork.
 const MERGE: usize = 2_048;
 
 pub(super) struct Cilksort {
@@ -29,7 +30,7 @@ impl Workload for Cilksort {
     }
 
     fn go<F: Forker>(&mut self, forker: &F) {
-        // The compiler is not to know what becomes of the result.
+        // Hides the use of the result from the compiler.
         let (numbers, room) = black_box((self.numbers.as_mut(), self.room.as_mut()));
         forker.run(|cx| sort::<F>(cx, numbers, room));
         black_box(&self.numbers);
@@ -40,7 +41,7 @@ impl Workload for Cilksort {
     }
 }
 
-/// Sorts `numbers`; `room` is as long.
+/// Sorts `numbers`; `room` has the same length.
 fn sort<F: Forker>(mut cx: F::Cx<'_, '_>, numbers: &mut [u64], room: &mut [u64]) {
     if numbers.len() <= SORT {
         return sort_leaf(numbers);
@@ -75,7 +76,7 @@ fn halves<F: Forker>(mut cx: F::Cx<'_, '_>, numbers: &mut [u64], room: &mut [u64
     merge::<F>(cx, left, right, room);
 }
 
-/// Merges two sorted rows.
+/// Merges two sorted slices.
 fn merge<F: Forker>(mut cx: F::Cx<'_, '_>, a: &[u64], b: &[u64], to: &mut [u64]) {
     if to.len() <= MERGE {
         return merge_leaf(a, b, to);

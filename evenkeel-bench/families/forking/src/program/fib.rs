@@ -1,4 +1,4 @@
-//! Nothing but forks: the doubly recursive Fibonacci function without a cut-off.
+//! Only forks: the doubly recursive Fibonacci function without a cut-off.
 
 use std::hint::black_box;
 
@@ -16,7 +16,7 @@ impl Workload for Fib {
     }
 
     fn go<F: Forker>(&mut self, forker: &F) {
-        // The compiler is not to know the size.
+        // Hides the size from the compiler.
         let n = black_box(self.n);
         self.result = black_box(forker.run(|cx| fib::<F>(cx, n)));
     }

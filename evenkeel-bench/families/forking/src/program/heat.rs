@@ -1,4 +1,4 @@
-//! Heat on a plate: a five-point stencil, step after step, each of which halves the rows.
+//! Heat on a plate: a five-point stencil, step after step; each step halves the rows.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use crate::grid::{Array, Tile};
 
 /// Rows of a leaf.
 const LEAF: usize = 16;
-/// Phases, each of which ends before the next begins.
+/// Steps, each of which ends before the next begins.
 const STEPS: usize = 40;
 
 pub(super) struct Heat {
@@ -24,7 +24,7 @@ impl Workload for Heat {
     }
 
     fn go<F: Forker>(&mut self, forker: &F) {
-        // The compiler is not to know the size, or what becomes of the result.
+        // Hides the size, and the use of the result, from the compiler.
         let n = black_box(self.n);
         let (now, next) = black_box((&mut self.now, &mut self.next));
         forker.run(|mut cx| {
@@ -60,7 +60,7 @@ fn step<F: Forker>(mut cx: F::Cx<'_, '_>, now: &[f64], n: usize, next: Tile<'_>)
 fn leaf(now: &[f64], n: usize, mut next: Tile<'_>) {
     for row in 0..next.rows {
         let here = next.row + row;
-        // The rim stays as it is.
+        // The rim is constant.
         if here == 0 || here == n - 1 {
             continue;
         }

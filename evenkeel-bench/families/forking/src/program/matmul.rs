@@ -1,5 +1,5 @@
-//! The product of two matrices: the longest side is halved; halves of the inner side come one after
-//! the other.
+//! The product of two matrices: each fork halves the longest side; halves of the inner side run one
+//! after the other.
 
 use std::hint::black_box;
 
@@ -7,7 +7,7 @@ use super::{Workload, fold, fork};
 use crate::forker::Forker;
 use crate::grid::{Array, Tile};
 
-/// No side of a leaf is longer.
+/// The longest side of a leaf.
 const LEAF: usize = 64;
 
 pub(super) struct Matmul {
@@ -29,7 +29,7 @@ impl Workload for Matmul {
     }
 
     fn go<F: Forker>(&mut self, forker: &F) {
-        // The compiler is not to know the size, or what becomes of the product.
+        // Hides the size, and the use of the product, from the compiler.
         let n = black_box(self.n);
         let (a, b) = (self.a.as_ref(), self.b.as_ref());
         let c = Tile::new(black_box(&mut self.c).as_mut(), n);

@@ -1,5 +1,5 @@
-//! Ways to place queens on a board so that none takes another: the free columns of a row are halved
-//! by forks.
+//! Ways to place queens on a board so that none attacks another: forks halve the free columns of a
+//! row.
 
 use std::hint::black_box;
 
@@ -17,8 +17,8 @@ impl Workload for Nqueens {
     }
 
     fn go<F: Forker>(&mut self, forker: &F) {
-        // What is beside the board is taken. The compiler is not to know the size, or that a result
-        // is the same as that of an earlier run.
+        // Columns beside the board count as taken. The compiler must not see the size, or that a
+        // result equals that of an earlier run.
         let columns = u32::MAX << black_box(self.n);
         self.result = black_box(forker.run(|cx| place::<F>(cx, columns, 0, 0)));
     }
@@ -28,8 +28,8 @@ impl Workload for Nqueens {
     }
 }
 
-/// The ways to fill the rows that are left. Columns are taken straight down and along both
-/// diagonals. (One by one: a structure of three would go through memory.)
+/// Returns the ways to fill the remaining rows. Columns are taken straight down and along both
+/// diagonals. (Three arguments: a structure of them would go through memory.)
 fn place<F: Forker>(cx: F::Cx<'_, '_>, columns: u32, left: u32, right: u32) -> u64 {
     if columns == u32::MAX {
         return 1;
@@ -40,11 +40,12 @@ fn place<F: Forker>(cx: F::Cx<'_, '_>, columns: u32, left: u32, right: u32) -> u
     }
 }
 
-/// The ways with the next queen in one of the columns `free`, which are not none.
+/// Returns the ways with the next queen in one of the columns `free`, of which there is at least
+/// one.
 fn choose<F: Forker>(mut cx: F::Cx<'_, '_>, columns: u32, left: u32, right: u32, free: u32) -> u64 {
     let first = free & free.wrapping_neg();
     let rest = free ^ first;
-    // With a queen there.
+    // With a queen in the first.
     let next = (columns | first, (left | first) << 1, (right | first) >> 1);
     if rest == 0 {
         return place::<F>(cx, next.0, next.1, next.2);

@@ -1,4 +1,4 @@
-//! A matrix turned over into another: the longer side is halved.
+//! Transposes one matrix into another: each fork halves the longer side.
 
 use std::hint::black_box;
 
@@ -6,7 +6,7 @@ use super::{Workload, fold, fork};
 use crate::forker::Forker;
 use crate::grid::{Array, Tile};
 
-/// No side of a leaf is longer.
+/// The longest side of a leaf.
 const LEAF: usize = 32;
 
 pub(super) struct Transpose {
@@ -21,7 +21,7 @@ impl Workload for Transpose {
     }
 
     fn go<F: Forker>(&mut self, forker: &F) {
-        // The compiler is not to know the size, or what becomes of the result.
+        // Hides the size, and the use of the result, from the compiler.
         let (n, from) = (black_box(self.n), self.from.as_ref());
         let to = Tile::new(black_box(&mut self.to).as_mut(), n);
         forker.run(|cx| turn::<F>(cx, from, n, to));

@@ -1,6 +1,6 @@
-//! Nodes of an unbalanced tree, each of whose nodes is known by its path alone: geometric with
-//! fixed branching, as T1 of the unbalanced tree search benchmark (Olivier et al., 2006). Children
-//! are hashes of their parent.
+//! Nodes of an unbalanced tree, in which a path alone determines its node: geometric with fixed
+//! branching, as T1 of the unbalanced tree search benchmark (Olivier et al., 2006). Children are
+//! hashes of their parent.
 
 use std::hint::black_box;
 
@@ -11,7 +11,7 @@ use crate::forker::Forker;
 
 /// Expected children of a node.
 const BRANCHING: f64 = 4.0;
-/// What the root is the hash of.
+/// The root is the hash of this.
 const SEED: u32 = 19;
 /// The most children of a node.
 const MOST: usize = 100;
@@ -53,7 +53,7 @@ impl Node {
         Self(hash.finalize().into())
     }
 
-    /// How many children it has, above the depth where the tree is cut.
+    /// The number of its children, above the depth where the tree is cut.
     fn children(&self) -> usize {
         let [.., a, b, c, d] = self.0;
         let random = u32::from_be_bytes([a, b, c, d]) & 0x7fff_ffff;
@@ -69,7 +69,7 @@ fn count<F: Forker>(cx: F::Cx<'_, '_>, node: Node, depth: usize, most: usize) ->
     1 + range::<F>(cx, node, 0, children, depth + 1, most)
 }
 
-/// The nodes below the children `from..to`.
+/// Counts the nodes below the children `from..to`.
 fn range<F: Forker>(
     mut cx: F::Cx<'_, '_>,
     node: Node,

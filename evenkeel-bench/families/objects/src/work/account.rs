@@ -1,4 +1,4 @@
-//! Accounts, between which amounts are transferred: operations on two objects at once.
+//! Accounts, between which operations on two objects at once transfer amounts.
 
 use super::zipf::Zipf;
 use super::{Done, Kind, PairWork};
@@ -7,7 +7,7 @@ use crate::party::Hand;
 /// An account: its balance and its number of transfers.
 pub(crate) const ACCOUNT_BYTES: usize = size_of::<Account>();
 
-/// The most that is transferred at a time, and one more.
+/// One more than the largest amount of a transfer.
 const AMOUNTS: usize = 100;
 
 /// Accounts, the first of which are the busiest.
@@ -31,7 +31,7 @@ impl Kind for Bank {
         account.transfers
     }
 
-    /// Accounts together have what they began with.
+    /// The balance: transfers keep the accounts' sum constant.
     fn balance(self, account: &Account) -> i64 {
         account.balance
     }

@@ -1,4 +1,4 @@
-//! Counters, which are incremented.
+//! Counters that parties increment.
 
 use super::{Done, Kind, Work};
 use crate::party::Hand;
@@ -8,11 +8,11 @@ pub(crate) const COUNTER_BYTES: usize = size_of::<u64>();
 
 /// How the next counter is chosen.
 pub(crate) trait Choice: Copy + Send + Sync + 'static {
-    /// The number of the next one, of so many.
+    /// Returns the number of the next counter, below `in_use`.
     fn choose(self, hand: &mut Hand, in_use: usize) -> usize;
 }
 
-/// Each is as likely as any other.
+/// Each equally likely.
 #[derive(Clone, Copy)]
 pub(crate) struct Evenly;
 
@@ -23,7 +23,7 @@ impl Choice for Evenly {
     }
 }
 
-/// One after the other.
+/// One after another.
 #[derive(Clone, Copy)]
 pub(crate) struct InTurn;
 
@@ -36,8 +36,8 @@ impl Choice for InTurn {
     }
 }
 
-/// Those in the middle are the likeliest, as in a histogram of heights: a party counts the ones of
-/// 63 random bits.
+/// The middle ones are the likeliest, as in a histogram of heights: a party counts the ones of 63
+/// random bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Bell;
 
@@ -50,12 +50,12 @@ impl Choice for Bell {
     }
 }
 
-/// One object, with so many steps of a party's own work between its operations.
+/// One object, with this many steps of a party's own work between its operations.
 #[derive(Clone, Copy)]
 pub(crate) struct AfterOwnWork(pub(crate) u32);
 
 impl Choice for AfterOwnWork {
-    /// The steps are random numbers, each of which takes the one before.
+    /// The steps are random numbers, each computed from the one before.
     #[inline(always)]
     fn choose(self, hand: &mut Hand, in_use: usize) -> usize {
         (0..self.0).for_each(|_| hand.at = hand.random.below(in_use) as u32);
@@ -63,7 +63,7 @@ impl Choice for AfterOwnWork {
     }
 }
 
-/// Counters that are chosen so.
+/// Counters chosen by `C`.
 #[derive(Clone, Copy)]
 pub(crate) struct Counters<C>(pub(crate) C);
 

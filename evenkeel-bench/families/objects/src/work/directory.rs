@@ -1,4 +1,4 @@
-//! Directories, in which a file's name is looked for from the first entry on.
+//! Directories, which a lookup searches for a file's name from the first entry on.
 
 use super::{Done, Kind, Look, Work, scrambled};
 use crate::bench::Access;
@@ -7,7 +7,7 @@ use crate::party::Hand;
 /// Entries of a directory.
 const ENTRIES: usize = 1_000;
 
-/// Bytes of one.
+/// Bytes of one directory.
 pub(crate) const DIRECTORY_BYTES: usize = ENTRIES * size_of::<Entry>();
 
 /// A file's entry, of 32 bytes as in a FAT file system.
@@ -18,14 +18,14 @@ pub(crate) struct Entry {
     /// Where the file begins.
     cluster: u32,
     _bytes: u32,
-    /// How often it was written.
+    /// How often parties wrote the entry.
     writes: u64,
     _attributes: u64,
 }
 
 const _: () = assert!(size_of::<Entry>() == 32);
 
-/// Lookups of a random name, which is there.
+/// Lookups of a random name that exists.
 #[derive(Clone, Copy)]
 pub(crate) struct Directories(pub(crate) Access);
 
@@ -94,8 +94,8 @@ fn lookup(entries: &[Entry], file: usize) -> Done {
     Done { added: 0, right: found.is_some_and(|entry| entry.cluster as usize == file) }
 }
 
-/// The first entry that `is_it`. Four are looked at in each turn of the loop: a shorter one takes a
-/// third longer where it lies across two lines of code.
+/// Returns the first entry that `is_it` accepts. Each turn of the loop examines four: a shorter
+/// loop takes a third longer where it lies across two lines of code.
 #[inline(always)]
 fn search<E>(
     fours: impl IntoIterator<Item: IntoIterator<Item = E>>,

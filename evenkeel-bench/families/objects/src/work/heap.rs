@@ -1,5 +1,5 @@
-//! Binary heaps by the hold model: the earliest event is taken, and one comes back that is later
-//! than it by a random time.
+//! Binary heaps in the hold model: an operation takes the earliest event, and puts it back later by
+//! a random time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,17 +10,17 @@ use crate::party::Hand;
 /// Bytes of an event.
 pub(crate) const HEAP_BYTES: usize = size_of::<u64>();
 
-/// The most by which an event that comes back is later.
+/// The largest delay of an event that goes back.
 const LATEST: usize = 1_000;
 
-/// Heaps of so many events.
+/// Heaps of this many events.
 #[derive(Clone, Copy)]
 pub(crate) struct Heaps(pub(crate) usize);
 
-/// Events to come.
+/// Pending events.
 pub(crate) struct Events {
     heap: BinaryHeap<Reverse<u64>>,
-    /// When the last one was that was taken.
+    /// The time of the last event taken.
     now: u64,
     taken: u64,
 }

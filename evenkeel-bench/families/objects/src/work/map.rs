@@ -1,16 +1,16 @@
-//! Hash maps with the standard library's hasher, of which a random value is changed.
+//! Hash maps with the standard library's hasher; an operation changes a random value.
 
 use std::collections::HashMap;
 
 use super::{Done, Kind, Work, scrambled};
 use crate::party::Hand;
 
-/// Maps of so many keys.
+/// Maps of this many keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Maps(pub(crate) usize);
 
-/// About how many bytes the table of such a map takes: a power of two of places, of which an eighth
-/// is empty, each with a key, a value, and a byte that says whether it is.
+/// Returns about how many bytes the table of such a map takes. It has a power of two of places, of
+/// which an eighth is empty, each with a key, a value, and a byte that says whether it is empty.
 pub(crate) fn map_bytes(keys: usize) -> usize {
     (keys * 8 / 7).next_power_of_two() * (size_of::<(u64, u64)>() + 1)
 }

@@ -1,5 +1,5 @@
-//! Three classes of objects in turn: a counter, a map and a heap. What is best for one of them need
-//! not be best for the others.
+//! Three classes of objects in turn: a counter, a map and a heap. The best placement of one class
+//! need not be the best of the others.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::heap::{Events, Heaps};
 use super::{Choice, Done, InTurn, Kind, Maps, Work};
 use crate::party::Hand;
 
-/// Objects of three classes, maps and heaps of so many keys and events.
+/// Objects of three classes; maps and heaps have this many keys and events.
 #[derive(Clone, Copy)]
 pub(crate) struct Mixed(pub(crate) usize);
 

@@ -1,4 +1,4 @@
-//! What is inside an object, and what an operation does to it.
+//! The value inside an object, and the operations on it.
 
 mod account;
 mod counter;
@@ -28,49 +28,49 @@ pub(super) use self::zipf::{Hundredths, Zipf};
 
 use super::party::Hand;
 
-/// What an operation has done.
+/// The effect of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Done {
-    /// How much it has added to what [`Kind::total`] sums.
+    /// What it has added to the sum of [`Kind::total`].
     pub(super) added: u64,
-    /// Whether it found what there must be.
+    /// Whether it found what the object must hold.
     pub(super) right: bool,
 }
 
-/// The objects of a run, as they begin and as they are checked in the end.
+/// The objects of a run: how they begin, and how the final check reads them.
 pub(super) trait Kind: Copy + Send + Sync + 'static {
-    /// The names of their classes, which objects belong to in turn.
+    /// The names of their classes, to which objects belong in turn.
     const CLASSES: &'static [&'static str] = &["objects"];
 
-    /// What is inside of one.
+    /// The value inside an object.
     type Value: Send + Sync + 'static;
 
-    /// The object of this number.
+    /// Makes the object `number`.
     fn make(self, number: usize) -> Self::Value;
 
-    /// What all operations together have added; nothing else tells whether one was lost.
+    /// Returns what all operations together have added: the only evidence that none was lost.
     fn total(self, value: &Self::Value) -> u64;
 
-    /// What operations only move from one to another: it comes to nothing in all of them together.
+    /// Returns what operations only move from one object to another: its sum over all objects is 0.
     fn balance(self, _: &Self::Value) -> i64 {
         0
     }
 }
 
-/// An operation that only looks.
+/// An operation that only reads.
 pub(super) type Look<W> = fn(W, &<W as Kind>::Value, &mut Hand) -> Done;
 
 /// An operation on one object at a time.
 pub(super) trait Work: Kind {
-    /// The object of the next operation, one of so many.
+    /// Returns the object of the next operation, below `in_use`.
     #[inline(always)]
     fn choose(self, hand: &mut Hand, in_use: usize) -> usize {
         hand.random.below(in_use)
     }
 
-    /// One operation, by the party that is inside. One that loops is called, and the same in all
-    /// modes: where its loop lies in the code can be worth a third of its speed, and would be
-    /// elsewhere in each of them.
+    /// Makes one operation, for the party that is inside. An operation with a loop is an ordinary
+    /// call, and the same function in all modes: the place of its loop in the code can be worth a
+    /// third of its speed, and would differ from mode to mode.
     fn operate(self, value: &mut Self::Value, hand: &mut Hand) -> Done;
 
     /// Whether any of its operations may only [`look`](Self::look).
@@ -78,7 +78,7 @@ pub(super) trait Work: Kind {
         false
     }
 
-    /// The same operation for many parties that are inside at once, if it only looks.
+    /// Returns the operation for several parties inside at once, if the next one only reads.
     fn look(self, _: &Hand) -> Option<Look<Self>> {
         None
     }
@@ -86,24 +86,24 @@ pub(super) trait Work: Kind {
 
 /// An operation on two objects at once.
 pub(super) trait PairWork: Kind {
-    /// The two objects of the next operation, of so many.
+    /// Returns the two objects of the next operation, both below `in_use`.
     fn choose(self, hand: &mut Hand, in_use: usize) -> (usize, usize);
 
-    /// One operation, by the party that is inside of both.
+    /// Makes one operation, for the party that is inside both objects.
     fn operate(self, first: &mut Self::Value, second: &mut Self::Value, hand: &mut Hand) -> Done;
 }
 
-/// What objects hold when all is over.
+/// The contents of objects when the run is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Held {
-    /// What has been added to them.
+    /// What operations have added to them.
     pub(super) added: u64,
-    /// What has been moved from one to another: nothing, if no half of a move was lost.
+    /// What operations have moved between them: 0, if no half of a move was lost.
     pub(super) balance: i64,
 }
 
 impl Held {
-    /// What one object holds.
+    /// Reads one object.
     pub(super) fn by<K: Kind>(kind: K, value: &K::Value) -> Self {
         Self { added: kind.total(value), balance: kind.balance(value) }
     }
@@ -118,8 +118,8 @@ impl Sum for Held {
     }
 }
 
-/// A number that looks like any other, and is another for each input: names of files, and keys.
+/// Scrambles a number, and each input differently: names of files, and keys.
 fn scrambled(number: usize) -> u64 {
-    // An odd factor: no two products are the same.
+    // The factor is odd, so no two products are equal.
     (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

@@ -1,10 +1,10 @@
-//! Objects that are read from end to end, or incremented word by word.
+//! Objects that an operation reads from end to end, or increments word by word.
 
 use super::{Done, Kind, Look, Work};
 use crate::bench::Access;
 use crate::party::Hand;
 
-/// Objects of so many words of eight bytes.
+/// Objects of `words` words of eight bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Scans {
     pub(crate) access: Access,
@@ -12,8 +12,7 @@ pub(crate) struct Scans {
 }
 
 impl Scans {
-    /// The sum of an object that was incremented so many times: its words began as 0, 1, 2 and so
-    /// on.
+    /// Returns the sum of an object after `times` increments: its words began as 0, 1, 2 and so on.
     fn sum(self, times: u64) -> u64 {
         let words = self.words as u64;
         (words * words.saturating_sub(1) / 2).wrapping_add(words.wrapping_mul(times))

@@ -12,14 +12,14 @@ pub(crate) struct Cache {
     /// Keys of all shards together.
     pub(crate) keys: usize,
     pub(crate) shards: usize,
-    /// Which key an operation is about.
+    /// How the key of an operation is chosen.
     pub(crate) chosen: Zipf,
-    /// How many operations of a hundred only read.
+    /// Read-only operations of a hundred.
     pub(crate) reads: u32,
 }
 
 impl Cache {
-    /// The key that a party's next operation is about, and whether the operation writes.
+    /// Draws the key of a party's next operation, and whether the operation writes.
     #[inline(always)]
     pub(crate) fn next(self, hand: &mut Hand) -> (usize, bool) {
         let key = self.chosen.draw(&mut hand.random);
@@ -27,12 +27,12 @@ impl Cache {
         (key, writes)
     }
 
-    /// What is stored by a key at first.
+    /// Returns the first entry of a key.
     pub(crate) fn first(key: usize) -> (u64, u64) {
         (scrambled(key), 0)
     }
 
-    /// The key that a hand holds on to, and whether it is for writing.
+    /// Returns the key that a hand holds, and whether the operation writes.
     #[inline(always)]
     fn held(hand: &Hand) -> (usize, bool) {
         ((hand.at >> 1) as usize, hand.at & 1 == 1)

@@ -1,5 +1,5 @@
-//! Vertices of a graph, over which parties walk at random: many small objects, hardly two parties
-//! at one of them, and each entry a cache miss.
+//! Vertices of a graph, over which parties walk at random: many small objects, where two parties
+//! rarely meet, and each entry is a cache miss.
 
 use super::{Done, Kind, Work, scrambled};
 use crate::party::Hand;
@@ -10,7 +10,7 @@ const EDGES: usize = 4;
 /// A vertex: its edges and its number of visits.
 pub(crate) const VERTEX_BYTES: usize = size_of::<Vertex>();
 
-/// The vertices of a graph of so many.
+/// A graph of this many vertices.
 #[derive(Clone, Copy)]
 pub(crate) struct Graph(pub(crate) usize);
 
@@ -36,7 +36,7 @@ impl Kind for Graph {
 }
 
 impl Work for Graph {
-    /// One in 64 steps leads anywhere: a walk along edges alone might end up in a small circle.
+    /// One in 64 steps leads anywhere: a walk along edges alone might stay in a small circle.
     #[inline(always)]
     fn choose(self, hand: &mut Hand, in_use: usize) -> usize {
         let jump = hand.random.below(64 * in_use);

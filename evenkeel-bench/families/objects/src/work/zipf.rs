@@ -1,7 +1,7 @@
-//! Choices of which few are frequent: the n-th is chosen in proportion to 1 / n^exponent.
+//! Skewed choices: the n-th choice has a probability in proportion to 1 / n^exponent.
 //!
-//! By a table of aliases (Walker, "An Efficient Method for Generating Discrete Random Variables
-//! with General Distributions", TOMS 3(3), 1977; its table as Vose makes it, 1991): a choice costs
+//! The table is one of aliases (Walker, "An Efficient Method for Generating Discrete Random
+//! Variables with General Distributions", TOMS 3(3), 1977; in Vose's form, 1991): a choice costs
 //! one random number, one lookup and one comparison, however skewed it is.
 
 use std::collections::HashMap;
@@ -9,23 +9,23 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use suite::kit::random::Random;
 
-/// An exponent in hundredths: 0 is uniform, 99 is what key-value stores are measured with (Cooper
-/// et al., "Benchmarking Cloud Serving Systems with YCSB", SoCC 2010).
+/// An exponent in hundredths: 0 is uniform, and 99 is usual for measurements of key-value stores
+/// (Cooper et al., "Benchmarking Cloud Serving Systems with YCSB", SoCC 2010).
 pub(crate) type Hundredths = u32;
 
-/// One column of the table: its own choice below the threshold, its alias above it.
+/// One column of the table: the column's own choice below the threshold, its alias above it.
 #[derive(Clone, Copy)]
 struct Column {
     threshold: u32,
     alias: u32,
 }
 
-/// Choices among so many.
+/// Choices among the columns of a table.
 #[derive(Clone, Copy)]
 pub(crate) struct Zipf(&'static [Column]);
 
-/// The tables that were made: cases come again, in each mode and each repetition, and a task that
-/// takes its work along has no room for a table.
+/// The finished tables. Each case recurs in each mode and repetition, and a task that carries its
+/// work has no room for a table.
 type Tables = HashMap<(usize, Hundredths), &'static [Column]>;
 static TABLES: LazyLock<Mutex<Tables>> = LazyLock::new(Mutex::default);
 
@@ -36,7 +36,7 @@ impl Zipf {
         Self(tables.entry((among, exponent)).or_insert_with(made))
     }
 
-    /// A number below that of the choices; the smaller, the more frequent.
+    /// Draws a number below the number of choices; smaller numbers are more frequent.
     #[inline(always)]
     pub(crate) fn draw(self, random: &mut Random) -> usize {
         let point = random.below(self.0.len() << 32);
@@ -54,7 +54,7 @@ fn table(among: usize, exponent: f64) -> Box<[Column]> {
         (0..among as u32).map(|alias| Column { threshold: u32::MAX, alias }).collect();
     let (mut small, mut large): (Vec<usize>, Vec<usize>) =
         (0..among).partition(|&number| shares[number] < 1.0);
-    // What a small one leaves of its column is taken from a large one.
+    // A large share fills what a small one leaves of its column.
     while let (Some(less), Some(&more)) = (small.pop(), large.last()) {
         let threshold = (shares[less] * f64::from(u32::MAX)) as u32;
         columns[less] = Column { threshold, alias: more as u32 };
@@ -71,7 +71,7 @@ fn table(among: usize, exponent: f64) -> Box<[Column]> {
 mod tests {
     use super::*;
 
-    /// How often each of four is drawn, in hundredths of all.
+    /// Returns how often each of four choices is drawn, in hundredths.
     fn shares(exponent: Hundredths) -> [usize; 4] {
         const DRAWS: usize = 100_000;
         let (zipf, mut random) = (Zipf::new(4, exponent), Random::new(1, 0));
