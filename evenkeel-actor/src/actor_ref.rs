@@ -5,6 +5,7 @@ mod send;
 pub use send::Send;
 
 use crate::ask::{Ask, Posed, Question};
+use crate::away::{Lease, Remote, RouteId};
 use crate::control::{ActorId, AnyActor};
 use crate::dead_letter::{self, DeadLetterKind};
 use crate::end::contain;
@@ -13,9 +14,8 @@ use crate::kin::{Stopped, ties};
 use crate::mailbox::overflow::{Full, Overflow, Wait};
 use crate::mailbox::{self, HasId, Mailbox, Put};
 use crate::metrics::ActorMetrics;
+use crate::node::Name;
 use crate::node::wire::StopHow;
-use crate::node::{Name, NodeId, Slot};
-use crate::remote::{Lease, Remote, RouteId, Table};
 use crate::system::System;
 use evenkeel::internal::Public;
 use std::fmt;
@@ -124,7 +124,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
                 if matches!(P::FULL, Full::DropNewest | Full::DropOldest) =>
             {
                 let kind = DeadLetterKind::DroppedNewest;
-                dead_letter::note::<M>(remote.peer().node.system, Some(remote.id()), kind, 1);
+                dead_letter::note::<M>(remote.system(), Some(remote.id()), kind, 1);
                 contain(|| drop(dropped));
                 Ok(())
             }
@@ -224,7 +224,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub fn system(&self) -> System {
         match self.place.at() {
             At::Local(own) => own.system(),
-            At::Remote(remote) => remote.peer().node.system,
+            At::Remote(remote) => remote.system(),
         }
     }
 
@@ -370,6 +370,15 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
+    /// The mailbox, if the actor is in this process.
+    #[inline]
+    pub(crate) fn own(&self) -> Option<&Public<Mailbox<M>>> {
+        match self.place.at() {
+            At::Local(own) => Some(own),
+            At::Remote(_) => None,
+        }
+    }
+
     /// What keeps the actor on its node, which is another one.
     pub(crate) fn lease(&self) -> Option<&Arc<Lease>> {
         match &self.place {
@@ -383,22 +392,6 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     #[must_use]
     pub fn remote_name(&self) -> Option<Name> {
         self.remote().map(Remote::name)
-    }
-}
-
-impl<M, P> ActorRef<M, P>
-where
-    M: serde::de::DeserializeOwned + std::marker::Send + 'static,
-    P: Overflow,
-{
-    /// The slot by which other nodes know the actor, with one more reference of a node to it; none
-    /// of one on another node, whose slots are that one's.
-    #[inline]
-    pub(crate) fn slot_in(&self, table: &Table, holder: NodeId) -> Option<Slot> {
-        match self.place.at() {
-            At::Local(own) => Some(table.slot(self, own.address(), holder)),
-            At::Remote(_) => None,
-        }
     }
 }
 

@@ -5,11 +5,11 @@ mod limit;
 pub(crate) use limit::DEFAULT as DEFAULT_LIMIT;
 
 use crate::actor_ref::{ActorRef, Send};
+use crate::away::RemoteReply;
 use crate::dead_letter::{self, DeadLetterKind};
 use crate::error::{AskError, SendError};
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::oneshot;
-use crate::remote::RemoteReply;
 use crate::system::System;
 use crate::trace::{Parcel, answered, open, seal};
 use crossbeam_utils::atomic::AtomicCell;

@@ -6,7 +6,6 @@ use crate::kin::{Stopped, Witness, ties};
 use crate::mailbox::{self, HasId, Mailbox, Order, tell};
 use crate::metrics::ActorMetrics;
 use crate::node::{Name, NodeId, Slot};
-use crate::remote::{Away, Lease, Remote};
 use evenkeel::internal::{Public, fresh_id};
 use evenkeel::task::Id;
 use std::fmt;
@@ -178,11 +177,11 @@ pub struct AnyActor(Arc<dyn Control>);
 
 impl AnyActor {
     pub(crate) fn local<M: Send + 'static>(own: Public<Mailbox<M>>) -> Self {
-        Self(Arc::new(own))
+        Self::new(own)
     }
 
-    pub(crate) fn remote(remote: Remote, lease: Option<Arc<Lease>>) -> Self {
-        Self(Arc::new(Away::new(remote, lease)))
+    pub(crate) fn new(actor: impl Control + 'static) -> Self {
+        Self(Arc::new(actor))
     }
 
     /// The actor's number.

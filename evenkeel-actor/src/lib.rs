@@ -121,6 +121,7 @@ mod actor_ref;
 mod alarm;
 mod ask;
 mod auto;
+mod away;
 mod builder;
 mod context;
 mod control;

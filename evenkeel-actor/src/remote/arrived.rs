@@ -5,9 +5,9 @@
 //! record is dealt with. What is parked takes them along.
 
 use super::given::Given;
-use super::lease::Lease;
 use super::route::Peer;
 use super::table::Target;
+use crate::away::Lease;
 use crate::node::wire::References;
 use crate::node::{Name, Slot};
 use std::cell::RefCell;
@@ -41,7 +41,7 @@ impl Arrived {
             // Where there is no such node the value cannot be read either.
             let Some(owner) = from.node.peer(name.node) else { continue };
             if owner.link.is_some() {
-                let lease = Lease::new(owner, name.slot, from.id, times);
+                let lease = Lease::new(owner, name, from.id, times);
                 kept.push((name, Kept::Leased(Arc::new(lease))));
             } else if let Some(target) = from.node.table.get(name.slot) {
                 kept.push((name, Kept::Home(target)));

@@ -35,8 +35,8 @@
 //! Beyond that limit none is opened.
 
 use super::hash::Numbers;
-use super::lease::Lease;
 use super::limits::Sweeper;
+use crate::away::Lease;
 use crate::node::NodeId;
 use crate::node::wire::Failure;
 use crate::oneshot;
@@ -295,7 +295,7 @@ mod tests {
         let (sender, receiver) = oneshot::channel();
         let read = |outcome: Outcome<'_>| match outcome {
             Outcome::Answer(bytes) => format!("{bytes:?}"),
-            Outcome::At(lease) => lease.slot.to_string(),
+            Outcome::At(lease) => lease.name().slot.to_string(),
             Outcome::Failed(failure, detail) => format!("{failure:?} {detail}"),
             Outcome::NodeDown => "down".to_owned(),
         };

@@ -66,7 +66,7 @@ where
         match actor.remote() {
             None => here.push(actor),
             Some(remote) if remote.is_down() => report.refused += 1,
-            Some(remote) => away.entry(remote.peer().id).or_default().push(remote.slot()),
+            Some(remote) => away.entry(remote.name().node).or_default().push(remote.slot),
         }
     }
     if away.len() > 1 {

@@ -4,13 +4,14 @@ use super::askers::Askers;
 use super::calls::Outcome;
 use super::inbound::Wait;
 use super::inner::{Counts, Hello, Inner};
-use super::lease::Lease;
 use super::route::{Peer, Standing};
 use super::table::{Target, Told};
 use super::ties;
+use crate::away::Lease;
 use crate::control::AnyActor;
 use crate::dead_letter::{self, DeadLetterKind};
 use crate::end::contain;
+use crate::node::Name;
 use crate::node::wire::{Failure, Message, StopHow};
 use crate::node::{NodeId, Slot};
 use crate::system::System;
@@ -137,7 +138,7 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
         Message::Answer { call, payload } => node.close_call(call, Outcome::Answer(payload)),
         Message::Located { call, at } => {
             // Dropped here if no caller waits for it.
-            let lease = Arc::new(Lease::new(peer, at, peer.id, 1));
+            let lease = Arc::new(Lease::new(peer, Name { node: peer.id, slot: at }, peer.id, 1));
             node.close_call(call, Outcome::At(&lease));
         }
         Message::Release { to, from, times } => {

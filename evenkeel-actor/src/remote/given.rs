@@ -2,8 +2,8 @@
 //! record that names them can arrive there. [`lease`](super::lease) says why.
 
 use super::arrived::Arrived;
-use super::lease::Lease;
 use super::route::Peer;
+use crate::away::Lease;
 use crate::node::wire::{References, ReferencesBuf};
 use crate::node::{Name, Slot};
 use std::sync::Arc;
@@ -41,8 +41,9 @@ pub(super) fn settle(peer: &'static Peer, given: Vec<Given>, is_put: bool) {
             }
             Given::Own(_) => {}
             // At home it is not counted: what is given back is read behind the record.
-            Given::Leased(lease) if is_put && !std::ptr::eq(lease.peer, peer) => {
-                lease.peer.lend(lease, peer.id);
+            Given::Leased(lease) if is_put && lease.name().node != peer.id => {
+                let owner = peer.node.peer(lease.name().node);
+                owner.expect("a lease is of a node of the job").lend(lease, peer.id);
             }
             Given::Leased(_) => {}
         }

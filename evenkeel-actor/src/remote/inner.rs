@@ -160,7 +160,7 @@ impl Inner {
         // Not under the listeners' lock, as who records traces may listen too; so of a node that is
         // lost meanwhile the loss may be recorded first.
         if peer.standing() == Standing::New {
-            trace::node_event(self.system, &up);
+            trace::node_up(self.system, peer.id, hello.name);
         }
         let mut is_first = false;
         self.listeners.tell_if(&up, || {
@@ -175,7 +175,19 @@ impl Inner {
 
     /// Tells those who listen what has happened to a node.
     fn tell(&self, event: &NodeEvent) {
-        trace::node_event(self.system, event);
+        let system = self.system;
+        match event {
+            NodeEvent::Up { node, name } => trace::node_up(system, *node, name),
+            NodeEvent::Down { node, reason: DownReason::Left, lost } => {
+                trace::node_left(system, *node, *lost);
+            }
+            NodeEvent::Down { node, reason, lost } => {
+                trace::node_down(system, *node, reason, *lost);
+            }
+            NodeEvent::Refused { node, why } => trace::node_refused(system, *node, why),
+            NodeEvent::Malformed { node, error } => trace::malformed(system, *node, error),
+            NodeEvent::Missed(_) => {}
+        }
         self.listeners.tell(event);
     }
 

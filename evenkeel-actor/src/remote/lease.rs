@@ -87,56 +87,18 @@
 //! read twice has them once.
 
 use super::route::Peer;
+use crate::away::{Lease, Owner};
 use crate::node::wire::Message;
-use crate::node::{Name, NodeId, Slot};
+use crate::node::{NodeId, Slot};
 use crate::policy::references::Loans;
 use std::collections::BTreeMap;
 use std::mem;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long what is said to an owner is collected, as its buffers in all lanes are flushed for it.
 /// A choice; no benchmark sets it.
 const COLLECTS: Duration = Duration::from_millis(1);
-
-/// A lease that this node holds.
-pub(crate) struct Lease {
-    /// The owner.
-    pub(super) peer: &'static Peer,
-    pub(super) slot: Slot,
-    /// By whom.
-    lender: NodeId,
-    /// For how many references in one record it stands.
-    times: u64,
-    is_pinned: AtomicBool,
-}
-
-impl Lease {
-    /// What a lender has just given.
-    pub(super) fn new(peer: &'static Peer, slot: Slot, lender: NodeId, times: u64) -> Self {
-        Self { peer, slot, lender, times, is_pinned: AtomicBool::new(false) }
-    }
-
-    /// The actor's.
-    pub(super) fn name(&self) -> Name {
-        Name { node: self.peer.id, slot: self.slot }
-    }
-
-    /// It is not given back any more.
-    pub(crate) fn pin(&self) {
-        // Read by the last of the references, which the others are dropped before.
-        self.is_pinned.store(true, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        if !*self.is_pinned.get_mut() {
-            self.peer.give_back(self.slot, self.lender, self.times);
-        }
-    }
-}
 
 /// What this node and one owner have to say to each other of leases.
 #[derive(Default)]
@@ -159,9 +121,8 @@ impl Ledger {
     }
 }
 
-impl Peer {
-    /// Has a lease given back soon. It may be dropped where a lane is locked, or where no runtime
-    /// is.
+impl Owner for Peer {
+    /// It may be called where a lane is locked, or where no runtime is.
     fn give_back(&'static self, slot: Slot, lender: NodeId, times: u64) {
         let mut state = self.ledger.lock();
         if self.is_down() {
@@ -174,10 +135,12 @@ impl Peer {
         *state.released.entry((slot, lender)).or_default() += times;
         self.say_soon(state);
     }
+}
 
+impl Peer {
     /// A reference to an actor of this peer was sent to another one.
     pub(super) fn lend(&'static self, lease: Arc<Lease>, holder: NodeId) {
-        let loan = (lease.slot, holder);
+        let loan = (lease.name().slot, holder);
         let mut state = self.ledger.lock();
         if self.is_down() {
             drop(state);
@@ -191,7 +154,7 @@ impl Peer {
             lease.pin();
             return;
         }
-        let spare = state.loans.lend(loan, lease, |kept, lease| kept.lender == lease.lender);
+        let spare = state.loans.lend(loan, lease, |kept, lease| kept.lender() == lease.lender());
         self.say_soon(state);
         // Without the lock, as above.
         drop(spare);

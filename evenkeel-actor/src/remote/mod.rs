@@ -31,7 +31,6 @@ mod metrics;
 mod names;
 mod node;
 mod parking;
-mod place;
 mod route;
 mod scope;
 mod scripts;
@@ -48,12 +47,6 @@ pub use limits::Limits;
 pub use metrics::NodeMetrics;
 pub use node::Node;
 pub use start::{Hosting, NodeBuilder};
-
-pub(crate) use lease::Lease;
-pub(crate) use names::RemoteReply;
-pub(crate) use place::{Away, Remote, Room};
-pub(crate) use route::RouteId;
-pub(crate) use table::Table;
 
 /// The beginning of a text, of at most `most` bytes.
 fn short(text: &str, most: usize) -> &str {

@@ -7,15 +7,14 @@
 use super::arrived::{self, Kept};
 use super::calls::Outcome;
 use super::inner::Counts;
-use super::place::Remote;
-use super::route::{Peer, RouteId};
+use super::route::{self, Peer};
 use super::scope;
-use super::table::Found;
+use super::table::{Found, Table};
 use crate::actor_ref::ActorRef;
 use crate::ask::ReplyTo;
+use crate::away::{Remote, RemoteReply};
 use crate::error::AskError;
 use crate::mailbox::overflow::Overflow;
-use crate::node::multiplexer::PutError;
 use crate::node::wire::Failure;
 use crate::node::{NodeId, Slot};
 use crate::trace::seal;
@@ -23,9 +22,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::any::Any;
-use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// In a message to another node a reference is a name; anywhere else it cannot be written.
 ///
@@ -44,11 +41,11 @@ where
                 scope::note_own(slot);
                 (peer.node.number, slot)
             }
-            (None, Some(remote)) if std::ptr::eq(remote.peer().node, peer.node) => {
+            (None, Some(remote)) if std::ptr::eq(route::peer(remote.route).node, peer.node) => {
                 if let Some(lease) = self.lease() {
                     scope::note_leased(Arc::clone(lease));
                 }
-                (remote.peer().id, remote.slot())
+                (route::peer(remote.route).id, remote.slot)
             }
             (None, _) => {
                 return Err(S::Error::custom(
@@ -72,7 +69,7 @@ where
         let from = scope::reading().map_err(D::Error::custom)?;
         let (owner, slot) = (peer(from, node)?, Slot { index, generation });
         match arrived::find(owner, slot) {
-            Some(Kept::Leased(lease)) => return Ok(Self::leased(RouteId::of::<M>(owner), lease)),
+            Some(Kept::Leased(lease)) => return Ok(Self::leased(route::of::<M>(owner), lease)),
             Some(Kept::Home(target)) => {
                 let target: &dyn Any = &*target;
                 return target
@@ -92,7 +89,7 @@ where
                 Found::Gone => {}
             }
         }
-        Ok(Self::from(Remote::new::<M>(owner, slot)))
+        Ok(Self::from(Remote { route: route::of::<M>(owner), slot }))
     }
 }
 
@@ -105,68 +102,31 @@ fn peer<E: serde::de::Error>(from: &'static Peer, node: u32) -> Result<&'static 
     peer.ok_or_else(|| E::custom(format_args!("there is no node {node}")))
 }
 
-/// Where the answer to a question of another node goes. Dropped, it says that there is none.
-///
-/// A place that has come from a third node says nothing once [too much](Peer::has_room_for_others)
-/// waits for the node that asked: what is named there may be made up.
-pub(crate) struct RemoteReply<R> {
-    route: RouteId,
-    /// Whether it has come from another node than the one that asked.
-    is_handed_on: bool,
-    /// The halves of the call's number. The lower one is zero if somebody else has it.
-    low: AtomicU32,
-    high: u32,
-    answer: PhantomData<fn(R)>,
-}
-
-impl<R> RemoteReply<R> {
-    /// Takes the call's number out; zero if it was taken before.
-    fn take(&self) -> u64 {
-        match self.low.swap(0, Ordering::Relaxed) {
-            0 => 0,
-            low => u64::from(self.high) << 32 | u64::from(low),
-        }
-    }
-
-    /// Whether the node that asked is told what becomes of the question. If not, that is counted.
-    fn may_say(&self, peer: &Peer) -> bool {
-        let may = !self.is_handed_on || peer.has_room_for_others();
+impl Peer {
+    /// Whether this node is told what becomes of a question of its own. If not, that is counted.
+    ///
+    /// A place for an answer that has come from a third node says nothing once
+    /// [too much](Peer::has_room_for_others) waits for the node that asked: what is named there may
+    /// be made up.
+    pub(super) fn may_be_told(&self, is_handed_on: bool) -> bool {
+        let may = !is_handed_on || self.has_room_for_others();
         if !may {
-            Counts::add(&peer.node.counts.undelivered);
+            Counts::add(&self.node.counts.undelivered);
         }
         may
     }
 }
 
-impl<R: 'static> RemoteReply<R> {
-    /// Answers. The answer comes back if nobody waits for it, or if it cannot be sent.
-    pub(crate) fn send(self, reply: R) -> Result<(), R> {
-        let (route, call) = (self.route.get(), self.take());
-        if !self.may_say(route.peer) {
-            return Err(reply);
-        }
-        match route.answer(call, &reply) {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                if let PutError::Unwritable(_) | PutError::TooLong { .. } = error {
-                    route.peer.fail(call, Failure::Unwritable, &error.to_string());
-                }
-                Err(reply)
-            }
-        }
-    }
-}
-
-impl<R> Drop for RemoteReply<R> {
-    fn drop(&mut self) {
-        let call = self.take();
-        let peer = self.route.peer();
-        if call != 0 && self.may_say(peer) {
-            // While a value is read, its reader alone drops this: what follows it there cannot be
-            // read.
-            let is_read = scope::reading().is_ok();
-            peer.fail(call, if is_read { Failure::Unreadable } else { Failure::Ended }, "");
-        }
+impl<M, P> ActorRef<M, P>
+where
+    M: DeserializeOwned + Send + 'static,
+    P: Overflow,
+{
+    /// The slot by which other nodes know the actor, with one more reference of a node to it; none
+    /// of one on another node, whose slots are that one's.
+    #[inline]
+    pub(crate) fn slot_in(&self, table: &Table, holder: NodeId) -> Option<Slot> {
+        self.own().map(|own| table.slot(self, own.address(), holder))
     }
 }
 
@@ -203,21 +163,21 @@ where
                 (peer.node.number, call)
             }
             Err(Some(remote)) => {
-                let owner = remote.route.peer();
+                let owner = route::peer(remote.route);
                 if !std::ptr::eq(owner.node, peer.node) {
                     return Err(S::Error::custom(
                         "the place for an answer belongs to another node that is in this process",
                     ));
                 }
                 // Before it is taken out: its drop says so of a place that is not written.
-                if remote.may_say(owner) && !scope::may_pass_on() {
+                if owner.may_be_told(remote.is_handed_on) && !scope::may_pass_on() {
                     return Err(S::Error::custom(scope::too_many_places()));
                 }
                 let call = remote.take();
                 if call == 0 {
                     return Err(S::Error::custom(SENT_TWICE));
                 }
-                if remote.may_say(owner) {
+                if owner.may_be_told(remote.is_handed_on) {
                     scope::note_passed_on(owner, call);
                 }
                 (owner.id, call)
@@ -237,9 +197,8 @@ where
         let (node, call): (u32, u64) = Deserialize::deserialize(deserializer)?;
         let from = scope::reading().map_err(D::Error::custom)?;
         let owner = peer(from, node)?;
-        let (route, is_handed_on) = (RouteId::of::<R>(owner), !std::ptr::eq(owner, from));
-        let (low, high) = (AtomicU32::new(call as u32), (call >> 32) as u32);
-        Ok(Self::remote(RemoteReply { route, is_handed_on, low, high, answer: PhantomData }))
+        let (route, is_handed_on) = (route::of::<R>(owner), !std::ptr::eq(owner, from));
+        Ok(Self::remote(RemoteReply::new(route, is_handed_on, call)))
     }
 }
 

@@ -17,10 +17,16 @@ use super::lease::Ledger;
 use super::parking::Parking;
 use super::scope;
 use super::ties::Ties;
+use crate::away::{Refused, Room, Route, RouteId};
+use crate::control::ActorId;
+use crate::exit::ExitReason;
+use crate::kin::Witness;
+use crate::kin::peer::Peer as KinPeer;
 use crate::node::multiplexer::{Link, PutError};
 use crate::node::payload::{self, PayloadError};
-use crate::node::wire::{self, Envelope, Failure, Message, Places, References};
-use crate::node::{FrameError, NodeId, Slot};
+use crate::node::wire::{self, Envelope, Failure, Message, Places, References, StopHow};
+use crate::node::{FrameError, Name, NodeId, Slot};
+use crate::system::System;
 use crate::trace;
 use serde::Serialize;
 use std::any::{Any, TypeId, type_name};
@@ -47,7 +53,7 @@ pub(crate) struct Peer {
     standing: AtomicU8,
     /// Messages of the protocols of nodes that were put in for it, which are no work.
     pub(crate) control: AtomicU64,
-    routes: Mutex<Vec<(TypeId, u32)>>,
+    routes: Mutex<Vec<(TypeId, RouteId)>>,
     pub(crate) ties: Ties,
     /// What is to be said of leases of its actors.
     pub(super) ledger: Ledger,
@@ -218,24 +224,18 @@ impl fmt::Debug for Peer {
     }
 }
 
-/// The number of a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RouteId(u32);
-
 /// A peer, and how values of a type are written for it.
-pub(crate) struct Route {
+pub(crate) struct PeerRoute {
     pub(crate) peer: &'static Peer,
     put: Put,
     /// The name of the type.
     of: &'static str,
 }
 
-static ROUTES: boxcar::Vec<Route> = boxcar::Vec::new();
-
 /// How many routes a thread remembers. An estimate; no benchmark sets it.
 const REMEMBERED: usize = 16;
 
-type Remembered = Cell<Option<(*const Peer, TypeId, u32)>>;
+type Remembered = Cell<Option<(*const Peer, TypeId, RouteId)>>;
 
 thread_local! {
     /// Routes that were asked for, by peer and type. They stay true for ever.
@@ -268,55 +268,122 @@ fn place(peer: &Peer, of: TypeId) -> usize {
     (hasher.finish() as usize).wrapping_add(peer.id.number() as usize) % REMEMBERED
 }
 
-impl RouteId {
-    /// The route for values of `T`.
-    #[inline]
-    pub(crate) fn of<T: Serialize + 'static>(peer: &'static Peer) -> Self {
-        let of = TypeId::of::<T>();
-        let at = place(peer, of);
-        CACHE.with(|cache| match cache[at].get() {
-            Some((cached, cached_of, route)) if std::ptr::eq(cached, peer) && cached_of == of => {
-                Self(route)
-            }
-            _ => {
-                let route = Self::make::<T>(peer);
-                cache[at].set(Some((peer, of, route.0)));
-                route
-            }
-        })
-    }
-
-    #[cold]
-    fn make<T: Serialize + 'static>(peer: &'static Peer) -> Self {
-        let of = TypeId::of::<T>();
-        let mut routes = peer.routes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&(_, route)) = routes.iter().find(|route| route.0 == of) {
-            return Self(route);
+/// The route to a peer for values of `T`.
+#[inline]
+pub(crate) fn of<T: Serialize + 'static>(peer: &'static Peer) -> RouteId {
+    let of = TypeId::of::<T>();
+    let at = place(peer, of);
+    CACHE.with(|cache| match cache[at].get() {
+        Some((cached, cached_of, route)) if std::ptr::eq(cached, peer) && cached_of == of => route,
+        _ => {
+            let route = make::<T>(peer);
+            cache[at].set(Some((peer, of, route)));
+            route
         }
-        let put: Put = |value, out| {
-            let value = value.downcast_ref::<T>();
-            payload::put(value.expect("a route is made for its references' type"), out)
-        };
-        let route = ROUTES.push(Route { peer, put, of: type_name::<T>() });
-        let route = u32::try_from(route).expect("there are fewer types than that");
-        routes.push((of, route));
-        Self(route)
+    })
+}
+
+#[cold]
+fn make<T: Serialize + 'static>(peer: &'static Peer) -> RouteId {
+    let of = TypeId::of::<T>();
+    let mut routes = peer.routes.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(&(_, route)) = routes.iter().find(|route| route.0 == of) {
+        return route;
+    }
+    let put: Put = |value, out| {
+        let value = value.downcast_ref::<T>();
+        payload::put(value.expect("a route is made for its references' type"), out)
+    };
+    let route = RouteId::new(Box::new(PeerRoute { peer, put, of: type_name::<T>() }));
+    routes.push((of, route));
+    route
+}
+
+/// The peer that a route leads to.
+pub(crate) fn peer(route: RouteId) -> &'static Peer {
+    let route: &dyn Any = route.get();
+    route.downcast_ref::<PeerRoute>().expect("all routes are made here").peer
+}
+
+impl Route for PeerRoute {
+    fn system(&self) -> System {
+        self.peer.node.system
     }
 
-    #[inline]
-    pub(crate) fn get(self) -> &'static Route {
-        &ROUTES[self.0 as usize]
+    fn name(&self, slot: Slot) -> Name {
+        Name { node: self.peer.id, slot }
     }
 
-    #[inline]
-    pub(crate) fn peer(self) -> &'static Peer {
-        self.get().peer
+    fn id(&self, slot: Slot) -> ActorId {
+        self.peer.actor(slot)
+    }
+
+    fn is_down(&self) -> bool {
+        let peer = self.peer;
+        let is_shut = peer.link.as_ref().is_none_or(Link::is_shut);
+        is_shut || peer.standing() == Standing::Down
+    }
+
+    fn tell(&self, to: Slot, value: &dyn Any) -> Result<(), Refused> {
+        self.put(to, value).map_err(|error| self.refused(&error))
+    }
+
+    fn room(&self, to: Slot) -> Room {
+        Room(Box::pin(self.peer.room(to)))
+    }
+
+    fn end(&self, to: Slot, how: StopHow) {
+        self.peer.say(Message::Stop { to, how });
+    }
+
+    fn watch(&self, slot: Slot, witness: Witness) -> Result<(), ExitReason> {
+        self.peer.watch(slot, witness)
+    }
+
+    fn unwatch(&self, slot: Slot, by: ActorId) {
+        self.peer.unwatch(slot, by);
+    }
+
+    fn link(&self, slot: Slot, id: ActorId, own: KinPeer) -> Result<(), ExitReason> {
+        self.peer.link_with(slot, id, own)
+    }
+
+    fn answer(&self, call: u64, is_handed_on: bool, value: &dyn Any) -> bool {
+        if !self.peer.may_be_told(is_handed_on) {
+            return false;
+        }
+        let answered = self.put_answer(call, value);
+        if let Err(error @ (PutError::Unwritable(_) | PutError::TooLong { .. })) = &answered {
+            self.peer.fail(call, Failure::Unwritable, &error.to_string());
+        }
+        answered.is_ok()
+    }
+
+    fn leave_unanswered(&self, call: u64, is_handed_on: bool) {
+        if self.peer.may_be_told(is_handed_on) {
+            // While a value is read, its reader alone drops the place: what follows it there cannot
+            // be read.
+            let is_read = scope::reading().is_ok();
+            self.peer.fail(call, if is_read { Failure::Unreadable } else { Failure::Ended }, "");
+        }
     }
 }
 
-impl Route {
+impl PeerRoute {
+    #[cold]
+    fn refused<E>(&self, error: &PutError<E>) -> Refused {
+        match error {
+            // The name of an actor of this node that has ended.
+            PutError::Down if self.peer.link.is_none() => Refused::Stopped,
+            PutError::Full { .. } => Refused::Full,
+            PutError::Down | PutError::Leaving => Refused::NodeDown,
+            PutError::Unwritable(_) if scope::were_too_many_calls() => Refused::TooManyCalls,
+            PutError::TooLong { .. } | PutError::Unwritable(_) => Refused::Unwritable,
+        }
+    }
+
     /// Puts a value of the route's type in for an actor, if there is room.
-    pub(crate) fn tell(&self, to: Slot, value: &dyn Any) -> Result<(), PutError<PayloadError>> {
+    fn put(&self, to: Slot, value: &dyn Any) -> Result<(), PutError<PayloadError>> {
         let Some(link) = &self.peer.link else { return Err(PutError::Down) };
         // If the way is shut nobody is to wait: what follows says why.
         if self.peer.holds.has(to) && !link.is_shut() {
@@ -348,7 +415,7 @@ impl Route {
     }
 
     /// Puts an answer of the route's type in. Never waits.
-    pub(crate) fn answer(&self, call: u64, value: &dyn Any) -> Result<(), PutError<PayloadError>> {
+    fn put_answer(&self, call: u64, value: &dyn Any) -> Result<(), PutError<PayloadError>> {
         let Some(link) = &self.peer.link else {
             // The question has come back to the node that asked it.
             let (mut bytes, mut bundle) = (Vec::new(), None);

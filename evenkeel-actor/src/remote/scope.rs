@@ -5,8 +5,8 @@
 //! read. Outside of that they cannot be.
 
 use super::given::{self, Bundle, Given};
-use super::lease::Lease;
 use super::route::Peer;
+use crate::away::Lease;
 use crate::end::words;
 use crate::node::Slot;
 use crate::node::multiplexer::PutError;

@@ -4,7 +4,7 @@ use super::arrived;
 use super::calls::Outcome;
 use super::error::RemoteError;
 use super::inner::Inner;
-use super::route::{Peer, RouteId, Standing};
+use super::route::{self, Peer, Standing};
 use super::scope;
 use super::table::Found;
 use crate::actor::Actor;
@@ -298,7 +298,7 @@ where
         });
     }
     let lease = receiver.await.unwrap_or(Err(down))?;
-    Ok(ActorRef::leased(RouteId::of::<M>(peer), lease))
+    Ok(ActorRef::leased(route::of::<M>(peer), lease))
 }
 
 /// A local actor by its slot, which is leased to its own node and is given back.

@@ -13,11 +13,11 @@ use crate::end::contain;
 use crate::exit::ExitReason;
 use crate::mailbox::{HasId, Mailbox};
 use crate::node::{DownReason, NodeId, Refusal};
-use crate::remote::NodeEvent;
 use crate::system::System;
 use evenkeel::internal::Public;
 use std::any::type_name;
 use std::cell::Cell;
+use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use tracing::level_filters::LevelFilter;
@@ -122,26 +122,37 @@ pub(crate) fn dead_letter<M>(
     TELLS.set(false);
 }
 
-/// What this node hears of others.
-pub(crate) fn node_event(system: System, event: &NodeEvent) {
-    let peer = event.node().map(NodeId::number);
-    macro_rules! tell {
-        ($level:ident, $what:literal, $($more:tt)*) => {
+/// Tells what this node hears of another.
+macro_rules! peer {
+    ($level:ident, $what:literal: $system:expr, $peer:expr, $($more:tt)*) => {
+        contain(|| {
             event!(
                 target: "evenkeel_actor::node", parent: None, Level::$level,
-                { node = system.node(), peer, $($more)* },
+                { node = $system.node(), peer = $peer.number(), $($more)* },
                 $what
-            )
-        };
-    }
-    contain(|| match event {
-        NodeEvent::Up { name, .. } => tell!(INFO, "node up", peer.name = &**name),
-        NodeEvent::Down { reason: DownReason::Left, lost, .. } => tell!(INFO, "node left", lost),
-        NodeEvent::Down { reason, lost, .. } => tell!(WARN, "node down", lost, %reason),
-        NodeEvent::Refused { why, .. } => tell!(WARN, "node refused", reason = %why),
-        NodeEvent::Malformed { error, .. } => tell!(WARN, "frame rejected", reason = %error),
-        NodeEvent::Missed(_) => {}
-    });
+            );
+        })
+    };
+}
+
+pub(crate) fn node_up(system: System, peer: NodeId, name: &str) {
+    peer!(INFO, "node up": system, peer, peer.name = name);
+}
+
+pub(crate) fn node_left(system: System, peer: NodeId, lost: u64) {
+    peer!(INFO, "node left": system, peer, lost);
+}
+
+pub(crate) fn node_down(system: System, peer: NodeId, reason: &DownReason, lost: u64) {
+    peer!(WARN, "node down": system, peer, lost, %reason);
+}
+
+pub(crate) fn node_refused(system: System, peer: NodeId, why: &dyn fmt::Display) {
+    peer!(WARN, "node refused": system, peer, reason = %why);
+}
+
+pub(crate) fn malformed(system: System, peer: NodeId, error: &dyn fmt::Display) {
+    peer!(WARN, "frame rejected": system, peer, reason = %error);
 }
 
 /// Tells what a transport says.

@@ -69,8 +69,8 @@ mod on;
 mod scene;
 
 pub(crate) use events::{
-    Called, answered, connected, dead_letter, disconnected, failed, name, node, node_event,
-    not_sent, restarted, started, stopped,
+    Called, answered, connected, dead_letter, disconnected, failed, malformed, name, node,
+    node_down, node_left, node_refused, node_up, not_sent, restarted, started, stopped,
 };
 pub use on::{Carried, carry};
 pub(crate) use on::{Parcel, current, current_id, open, seal, within};

@@ -8,9 +8,9 @@ use crate::dead_letter::DeadLetterKind;
 use crate::exit::ExitReason;
 use crate::mailbox::Mailbox;
 use crate::node::{DownReason, NodeId, Refusal};
-use crate::remote::NodeEvent;
 use crate::system::System;
 use evenkeel::internal::Public;
+use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -137,7 +137,19 @@ pub(crate) fn dead_letter<M>(
 }
 
 #[inline(always)]
-pub(crate) fn node_event(_system: System, _event: &NodeEvent) {}
+pub(crate) fn node_up(_system: System, _peer: NodeId, _name: &str) {}
+
+#[inline(always)]
+pub(crate) fn node_left(_system: System, _peer: NodeId, _lost: u64) {}
+
+#[inline(always)]
+pub(crate) fn node_down(_system: System, _peer: NodeId, _reason: &DownReason, _lost: u64) {}
+
+#[inline(always)]
+pub(crate) fn node_refused(_system: System, _peer: NodeId, _why: &dyn fmt::Display) {}
+
+#[inline(always)]
+pub(crate) fn malformed(_system: System, _peer: NodeId, _error: &dyn fmt::Display) {}
 
 /// A system is that of a node.
 #[inline(always)]

@@ -65,7 +65,6 @@ pub(crate) use lists::Ties;
 use lists::{Link, Lists, Number, Opened, Pair, Tie};
 
 use super::ends::Words;
-use super::place::Remote;
 use super::route::{Peer, Standing};
 use crate::control::ActorId;
 use crate::event::Event;
@@ -163,69 +162,76 @@ fn refusal(peer: &Peer, lists: &Lists) -> Option<ExitReason> {
     lists.is_shut().then_some(ExitReason::NodeDown(peer.id))
 }
 
-/// Has a witness told of the end of an actor; gives the reason if that is known.
-pub(super) fn watch(whom: Remote, witness: Witness) -> Result<(), ExitReason> {
-    let (peer, slot) = (whom.peer(), whom.slot());
-    let mut lists = peer.ties.lock();
-    if let Some(reason) = refusal(peer, &lists) {
-        return Err(reason);
+impl Peer {
+    /// Has a witness told of the end of an actor; gives the reason if that is known.
+    pub(super) fn watch(&self, slot: Slot, witness: Witness) -> Result<(), ExitReason> {
+        let peer = self;
+        let mut lists = peer.ties.lock();
+        if let Some(reason) = refusal(peer, &lists) {
+            return Err(reason);
+        }
+        if let Witness::Actor(by, _) = &witness
+            && lists.is_watched(slot, *by)
+        {
+            return Ok(());
+        }
+        let gone = lists.sweep();
+        for &(number, _) in &gone {
+            peer.say_untied(&lists, number);
+        }
+        let opened = lists.open_watch(slot, witness);
+        if let Some(Number(_, tie)) = opened {
+            peer.say_of_tie(&lists, Message::Monitor { tie, to: slot });
+        }
+        drop(lists);
+        drop(gone);
+        opened.map(drop).ok_or(ExitReason::TooManyTies(peer.id))
     }
-    if let Witness::Actor(by, _) = &witness
-        && lists.is_watched(slot, *by)
-    {
-        return Ok(());
-    }
-    let gone = lists.sweep();
-    for &(number, _) in &gone {
-        peer.say_untied(&lists, number);
-    }
-    let opened = lists.open_watch(slot, witness);
-    if let Some(Number(_, tie)) = opened {
-        peer.say_of_tie(&lists, Message::Monitor { tie, to: slot });
-    }
-    drop(lists);
-    drop(gone);
-    opened.map(drop).ok_or(ExitReason::TooManyTies(peer.id))
-}
 
-/// Takes a watch back.
-pub(super) fn unwatch(whom: Remote, by: ActorId) {
-    let peer = whom.peer();
-    let mut lists = peer.ties.lock();
-    let watch = lists.take_watch(whom.slot(), by);
-    if let Some((number, _)) = watch {
-        peer.say_untied(&lists, number);
+    /// Takes a watch back.
+    pub(super) fn unwatch(&self, slot: Slot, by: ActorId) {
+        let peer = self;
+        let mut lists = peer.ties.lock();
+        let watch = lists.take_watch(slot, by);
+        if let Some((number, _)) = watch {
+            peer.say_untied(&lists, number);
+        }
+        drop(lists);
     }
-    drop(lists);
-}
 
-/// Links an own actor; gives the reason if the other's end is known.
-pub(super) fn link(whom: Remote, id: ActorId, own: KinPeer) -> Result<(), ExitReason> {
-    let peer = whom.peer();
-    let pair = Pair { own: id, other: whom.slot() };
-    let mut lists = peer.ties.lock();
-    if let Some(reason) = refusal(peer, &lists) {
-        return Err(reason);
+    /// Links an own actor; gives the reason if the other's end is known.
+    pub(super) fn link_with(
+        &'static self,
+        slot: Slot,
+        id: ActorId,
+        own: KinPeer,
+    ) -> Result<(), ExitReason> {
+        let peer = self;
+        let pair = Pair { own: id, other: slot };
+        let mut lists = peer.ties.lock();
+        if let Some(reason) = refusal(peer, &lists) {
+            return Err(reason);
+        }
+        if lists.is_linked(pair) {
+            return Ok(());
+        }
+        let gone = lists.sweep();
+        for &(number, _) in &gone {
+            peer.say_untied(&lists, number);
+        }
+        let number = lists.number();
+        // An actor that has ended meanwhile is linked to nobody.
+        if let Some(number @ Number(_, tie)) = number
+            && own.link(peer.actor(slot), Arc::new(Linked { peer, pair }))
+        {
+            let from = peer.node.table.tie(id);
+            lists.open_link(number, pair, own, || from);
+            peer.say_of_tie(&lists, Message::Link { tie, from, to: pair.other });
+        }
+        drop(lists);
+        drop(gone);
+        number.map(drop).ok_or(ExitReason::TooManyTies(peer.id))
     }
-    if lists.is_linked(pair) {
-        return Ok(());
-    }
-    let gone = lists.sweep();
-    for &(number, _) in &gone {
-        peer.say_untied(&lists, number);
-    }
-    let number = lists.number();
-    // An actor that has ended meanwhile is linked to nobody.
-    if let Some(number @ Number(_, tie)) = number
-        && own.link(whom.id(), Arc::new(Linked { peer, pair }))
-    {
-        let from = peer.node.table.tie(id);
-        lists.open_link(number, pair, own, || from);
-        peer.say_of_tie(&lists, Message::Link { tie, from, to: pair.other });
-    }
-    drop(lists);
-    drop(gone);
-    number.map(drop).ok_or(ExitReason::TooManyTies(peer.id))
 }
 
 /// A watch that another node has opened, as the watched actor knows it.
