@@ -99,14 +99,14 @@ impl<S: Set> Held<S> {
 }
 
 impl<S: Several> Held<S> {
-    /// The values, in the order in which the set was written.
+    /// Returns the values, in the order in which the set was written.
     #[inline]
     pub fn values(&self) -> S::Refs<'_> {
         // SAFETY: the set is held, and the hold is borrowed.
         unsafe { self.members.set().refs() }
     }
 
-    /// The values, in the order in which the set was written.
+    /// Returns the values, in the order in which the set was written, for changes.
     #[inline]
     pub fn values_mut(&mut self) -> S::Muts<'_> {
         // SAFETY: the set is held, and the hold is borrowed exclusively.

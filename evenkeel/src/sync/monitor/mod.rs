@@ -351,7 +351,7 @@ impl<T, C> Monitor<T, C> {
         Self { core: Core::new(Object::monitor(&value)), conditions, value: UnsafeCell::new(value) }
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
