@@ -273,7 +273,7 @@ impl<S: Set, E: Set> Extend<S, E> {
     }
 }
 
-const OVER: &str = "a future of a monitor is polled again after it has given its hold";
+const OVER: &str = "a future of a monitor is polled again after it has returned its hold";
 
 impl<S: Set, E: Set> Future for Extend<S, E> {
     type Output = Outcome<S, E>;

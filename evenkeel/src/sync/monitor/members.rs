@@ -99,7 +99,7 @@ impl<S: Set> Slot<S> {
     }
 }
 
-const OVER: &str = "a future of a monitor is polled again after it has given its hold";
+const OVER: &str = "a future of a monitor is polled again after it has returned its hold";
 
 impl<S: Set> Drop for Slot<S> {
     #[inline(always)]

@@ -393,7 +393,11 @@ mod tests {
             } else {
                 drop(held);
             }
-            assert_eq!(waiter.waiter.node.is_granted(), !is_split, "the waiter sees a part holder's grant with the lock alone");
+            assert_eq!(
+                waiter.waiter.node.is_granted(),
+                !is_split,
+                "the waiter sees a part holder's grant with the lock alone"
+            );
             assert!(waiter.waiter.node.is_over());
             let Poll::Ready(held) = waiter.as_mut().poll(&mut context) else {
                 panic!("it has the set")
