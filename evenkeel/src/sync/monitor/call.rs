@@ -1,4 +1,4 @@
-//! Calls: named entries whose body is a closure.
+//! Calls: named entries with a closure as the body.
 
 #![allow(unsafe_code, reason = "a body is dropped where it is pinned")]
 
@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 /// The future of [`call`].
 ///
 /// # Cancel safety
-/// Dropped
+/// If it is dropped
 /// - before the body has begun: as [`Enter`]; if an acceptor has chosen the call already, it learns
 ///   that the call has [broken off](super::Accepted::Broken);
 /// - while the body is inside: the body is dropped where it is, and with it the hold, or the future

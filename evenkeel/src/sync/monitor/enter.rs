@@ -157,7 +157,7 @@ impl<S: Set> Enter<S> {
         unsafe { waiting::renew(&self.node, core, waker) }
     }
 
-    /// The core in whose queue the node is.
+    /// The core that has the node in its queue.
     fn core(&self) -> CoreRef {
         // Not the future's own place: that must not be touched while the node waits.
         let mut place = S::place();

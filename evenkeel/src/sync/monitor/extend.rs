@@ -78,7 +78,7 @@ impl<S: Set> Held<S> {
     /// Enters more monitors without leaving those that are held, and returns a hold of all of them,
     /// as a nested mutual exclusion of a superset would.
     ///
-    /// It waits for monitors whose addresses come after all monitors of the hold, and takes the
+    /// It waits for monitors that come after all monitors of the hold, by address, and takes the
     /// others if they are free. If one of the others is taken, it refuses and gives the hold back:
     /// to wait could close a circle. So whether it waits or refuses depends on the monitors'
     /// addresses, and a caller always has to handle [`Refused`]. Monitors in one array or structure

@@ -63,11 +63,11 @@
 //! | while queued | [`Enter`], [`Call`]: it leaves the queue |
 //! | while granted, but not polled since | it leaves; a [`Wait`] signals the next waiter first; an accepted [`Call`] breaks off |
 //! | half way through a bulk entry | [`Enter`], [`Call`]: it gives up what it has, and leaves the queue where it waits |
-//! | while a hold grows | [`Extend`]: the same, and it leaves the hold; [`ExtendUntil`] gives the hold back in time |
+//! | while a hold grows | [`Extend`]: the same, and it leaves the hold; [`ExtendUntil`] gives the hold back at its limit |
 //! | while it waits for a condition | [`Wait`], [`WaitUntil`]: it leaves the condition's queue |
 //! | while signalled | [`Wait`], [`WaitUntil`]: the next waiter of the condition takes its place |
 //! | while the waiter that it signalled is inside | [`SignalBlock`], [`SignalBlockWith`]: it does not come back |
-//! | while its masks are installed | [`Accept`]: it leaves, and accepts no call |
+//! | while it waits for a call | [`Accept`]: it leaves, and accepts no call |
 //! | while the call that it accepted is inside | [`Accept`]: it does not come back |
 //! | as the accepted callee | [`Call`]: it leaves, and its acceptor gets [`Accepted::Broken`] |
 //!
@@ -194,7 +194,7 @@
 //! | `buffer_internal.rs` | bounded buffer | conditions, an `if` before each wait |
 //! | `buffer_external.rs` | bounded buffer | accepting the opposite operation |
 //! | `readers_writers.rs` | readers and writers | turns by the entry queue, ends accepted past it |
-//! | `readers_writers_internal.rs` | readers and writers | one condition, whose data tell readers from writers |
+//! | `readers_writers_internal.rs` | readers and writers | one condition, with data that tell readers from writers |
 //! | `dating_service.rs` | an exchange between partners | `signal_block`, conditions by an argument |
 //! | `barrier.rs` | a barrier | an action of the last arrival, `signal_all` |
 //! | `server.rs` | a server task | clauses that are open only at times, `else`, the `End` |

@@ -117,7 +117,7 @@ impl<D: Copy + Send> Condition<D> {
     }
 }
 
-/// A hold whose condition has a chosen waiter.
+/// A hold, and a condition with a chosen waiter.
 struct Chosen<'c, S: Set, D: Copy + Send> {
     /// `Some` until it is dropped or given back.
     held: Option<Held<S>>,

@@ -12,9 +12,9 @@ use std::ptr;
 /// Signalled waiters, and signallers and acceptors that come back, the next one first. All of them
 /// want the same set.
 ///
-/// The list belongs to a core, whose lock guards it, or to a [reservation](super::reservation).
-/// Then the reservation's lock and its leader's lock guard it. The leader's lock guards the tickets
-/// in both.
+/// The list belongs to a core, and the core's lock guards it, or to a
+/// [reservation](super::reservation). Then the reservation's lock and its leader's lock guard it.
+/// The leader's lock guards the tickets in both.
 #[derive(Debug)]
 pub(super) struct Urgent {
     list: List,

@@ -36,11 +36,11 @@ use std::task::{Context, Poll, Waker};
 /// if this future is dropped before its first poll.
 ///
 /// # Panics
-/// If it is polled again after it has given the hold.
+/// If it is polled again after it has returned the hold.
 #[must_use = "futures do nothing unless awaited, and this one has the hold"]
 pub struct Wait<'c, S: Set, D: Copy + Send = ()> {
     waiter: Waiter<D>,
-    /// There until the hold has been given.
+    /// Full until the hold has been returned.
     members: Slot<S>,
     condition: &'c Condition<D>,
     /// Whether the node has joined the condition's queue.
@@ -311,7 +311,7 @@ impl<S: Set, D: Copy + Send> Drop for Wait<'_, S, D> {
 /// since. It waits for no signal any more, and has had none.
 ///
 /// # Panics
-/// If it is polled again after it has given the hold.
+/// If it is polled again after it has returned the hold.
 #[must_use = "futures do nothing unless awaited, and this one has the hold"]
 pub struct WaitUntil<'c, S: Set, D: Copy + Send, U> {
     wait: Wait<'c, S, D>,

@@ -25,7 +25,7 @@ use std::task::{Context, Poll, Waker};
 #[must_use = "futures do nothing unless awaited"]
 #[repr(C)]
 pub struct Acquire<'a, D: Send = ()> {
-    /// First, so that it is near the header of a task whose future begins with this one.
+    /// First, so that it is near the task's header if the task's future begins with this one.
     node: Node<D>,
     semaphore: &'a Semaphore<D>,
     site: Site,
