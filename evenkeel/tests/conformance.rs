@@ -73,18 +73,9 @@ const CASES: &[(&str, &[Place])] = &[
             "a constructor is a function like any other, and no other task can reach its result",
         )],
     ),
-    (
-        "A10",
-        &[Docs("sync/monitor/held.rs", "A monitor that somebody is inside of cannot be dropped")],
-    ),
-    (
-        "A11",
-        &[Docs("sync/monitor/held.rs", "A monitor that somebody is inside of cannot be dropped")],
-    ),
-    (
-        "A12",
-        &[Docs("sync/monitor/enter.rs", "A monitor that somebody waits for cannot be dropped")],
-    ),
+    ("A10", &[Docs("sync/monitor/held.rs", "A held monitor cannot be dropped")]),
+    ("A11", &[Docs("sync/monitor/held.rs", "A held monitor cannot be dropped")]),
+    ("A12", &[Docs("sync/monitor/enter.rs", "A monitor with an entrant cannot be dropped")]),
     ("A13", &[Test(ENTRY, "a13_the_same_monitor_twice")]),
     // Internal scheduling.
     ("B1", &[Test(INTERNAL, "b1_conditions_of_many_sets")]),
@@ -109,7 +100,7 @@ const CASES: &[(&str, &[Place])] = &[
             Test(PARTS, "b15_a_holder_of_a_part_may_not_signal_for_the_whole"),
         ],
     ),
-    ("B16", &[Docs("sync/monitor/condition.rs", "Nobody waits without being inside")]),
+    ("B16", &[Docs("sync/monitor/condition.rs", "Only a holder can wait")]),
     (
         "B17",
         &[
@@ -318,13 +309,10 @@ const CASES: &[(&str, &[Place])] = &[
         "H6",
         &[
             Test(UCPP, "h6_a_condition_belongs_to_the_object_of_its_first_wait"),
-            Docs(
-                "sync/monitor/condition.rs",
-                "A condition that somebody waits for cannot be dropped",
-            ),
+            Docs("sync/monitor/condition.rs", "A condition with a waiter cannot be dropped"),
         ],
     ),
-    ("H7", &[Docs("sync/monitor/enter.rs", "A monitor that somebody waits for cannot be dropped")]),
+    ("H7", &[Docs("sync/monitor/enter.rs", "A monitor with an entrant cannot be dropped")]),
     ("H8", &[Test(UCPP, "h8_holds_are_left_in_any_order")]),
     ("H9", &[Test(UCPP, "h9_a_runtime_ends_before_its_tasks")]),
     // Of some tasks as well as of all.

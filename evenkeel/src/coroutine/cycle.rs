@@ -1,17 +1,17 @@
 //! Coroutines that resume each other in cycles: full coroutines.
 //!
 //! # Roles
-//! *Members*, each of which suspends itself with a [`Transfer`] to another one, and the *driver*,
-//! [`Cycle::run`] or [`Cycle::run_async`], which resumes that other one.
+//! *Members*, each of which suspends itself with a [`Transfer`] to another member. The *driver*,
+//! [`Cycle::run`] or [`Cycle::run_async`], which then resumes that member.
 //!
 //! # Rules
-//! As in C∀ and µC++: a member's *starter* is the one that transferred to it first, and the caller
-//! of `run` for the one that begins. A member that ends gives its result to its starter.
+//! As in C∀ and µC++: a member's *starter* is the member that transferred to it first; the starter
+//! of the first member is the caller of `run`. A member that ends gives its result to its starter.
 //!
 //! # Rejected
-//! A body that resumes its partner by itself: in a cycle somebody would resume a coroutine inside
-//! its own step, for which a stackless frame has no place and an exclusive borrow no second owner.
-//! The driver makes it a loop, of constant depth.
+//! A body that resumes its partner itself: in a cycle, a body would resume a coroutine that is
+//! inside its own step. A stackless frame has no place for that, and an exclusive borrow no second
+//! owner. The driver makes it a loop, of constant depth.
 
 use super::error::Refusal;
 use super::id::{self, Id};
@@ -21,17 +21,18 @@ use std::future::poll_fn;
 use std::ops::ControlFlow;
 use std::pin::Pin;
 
-/// What a [member](Cycle::reserve) suspends itself with: whom to resume, and with what.
+/// The output with which a [member](Cycle::reserve) suspends itself: the member to resume, and a
+/// value for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer<V> {
-    /// Whom to resume.
+    /// The member to resume.
     pub to: Member,
-    /// What to pass.
+    /// The value to pass.
     pub value: V,
 }
 
 impl<V> Transfer<V> {
-    /// Resumes `to` with `value`.
+    /// Creates a transfer that resumes `to` with `value`.
     #[inline]
     pub fn new(to: Member, value: V) -> Self {
         Self { to, value }
@@ -47,8 +48,8 @@ pub struct Member {
 
 /// Coroutines that resume each other, and the loop that drives them.
 ///
-/// Values of one type go round: what a transfer passes, and what a member returns, which its
-/// starter gets.
+/// All values have one type: those that transfers pass, and those that members return to their
+/// starters.
 ///
 /// A transfer costs about two steps of a coroutine and does not allocate; the stack does not grow.
 ///
@@ -76,7 +77,7 @@ pub struct Cycle<C> {
 
 struct Seat<C> {
     coroutine: Option<C>,
-    /// Who transferred to it first; none is the caller of `run`.
+    /// The place of the member that transferred to it first; `None` is the caller of `run`.
     starter: Option<usize>,
 }
 
@@ -87,22 +88,22 @@ impl<C> Default for Cycle<C> {
 }
 
 impl<C> Cycle<C> {
-    /// A cycle without members.
+    /// Creates a cycle without members.
     #[must_use]
     pub fn new() -> Self {
         Self { id: id::take(), seats: Vec::new() }
     }
 
-    /// A place for a member, which others can be told before the member is there.
+    /// Reserves a place for a member. Other members can name it before it is filled.
     pub fn reserve(&mut self) -> Member {
         self.seats.push(Seat { coroutine: None, starter: None });
         Member { cycle: self.id, place: self.seats.len() - 1 }
     }
 
-    /// Puts a coroutine into its place. Gives the one that was there.
+    /// Puts a coroutine into its place, and returns the one that was there.
     ///
     /// # Panics
-    /// If the place is another cycle's.
+    /// If the place belongs to another cycle.
     pub fn fill(&mut self, member: Member, coroutine: C) -> Option<C> {
         assert_eq!(
             member.cycle, self.id,
@@ -113,16 +114,15 @@ impl<C> Cycle<C> {
         seat.coroutine.replace(coroutine)
     }
 
-    /// Resumes `first` with `value`, then whomever it transfers to, and so on, until `first`'s
-    /// starter is to be resumed by a member that ends, which is the caller: gives what that member
-    /// returned.
+    /// Resumes `first` with `value`, then the member that it transfers to, and so on. Ends when a
+    /// member with the caller as its starter ends, and returns the result of that member.
     ///
-    /// Members that have not ended stay where they are suspended, and can be run again.
+    /// Members that have not ended stay suspended, and can be run again.
     ///
     /// # Errors
-    /// If a transfer goes to a place that is empty or another cycle's, or to a member that cannot
-    /// be resumed, or if a body awaits something that is not its suspender. All other members stay
-    /// as they are.
+    /// If a transfer goes to an empty place, to a place of another cycle, or to a member that
+    /// cannot be resumed; or if a body awaits something that is not its suspender. All other
+    /// members stay as they are.
     ///
     /// # Panics
     /// With the panic of a member, which is finished then.
@@ -149,13 +149,13 @@ impl<C> Cycle<C> {
         }
     }
 
-    /// As [`run`](Self::run), in a task: whatever a member awaits suspends the task, and only a
-    /// transfer or its end is the end of its step.
+    /// Runs as [`run`](Self::run) does, in a task: an `await` of a member suspends the task, and
+    /// only a transfer or the member's end ends its step.
     ///
     /// # Cancel safety
-    /// A future that is dropped leaves a member that [waits](Phase::Waiting) if it was in an
-    /// `await` of its own, and all others suspended. A member that waits cannot be resumed before
-    /// its step is at its end: take it out by [`fill`](Self::fill), and
+    /// If the future is dropped while a member is in an `await` of its own, that member
+    /// [waits](Phase::Waiting); all others are suspended. A member that waits cannot be resumed
+    /// before its step has ended: take it out by [`fill`](Self::fill), and
     /// [continue](Resume::continue_async) it.
     ///
     /// # Errors
@@ -210,7 +210,7 @@ impl<C> Cycle<C> {
         }
     }
 
-    /// The member whose turn it is. If it has not begun, it learns its starter.
+    /// Returns the member that has the turn. If it has not begun, sets its starter.
     fn admit<V>(&mut self, turn: Turn) -> Result<&mut C, Reason>
     where
         C: Resume<V>,
@@ -226,7 +226,7 @@ impl<C> Cycle<C> {
         Ok(coroutine)
     }
 
-    /// Whose turn it is after a step, and with what; or what the caller gets.
+    /// Returns the next turn after a step and the value for it, or the caller's result.
     fn after<V>(&self, turn: Turn, step: Step<Transfer<V>, V>) -> ControlFlow<V, (Turn, V)> {
         let from = Some(turn.to.place);
         match step {
@@ -244,7 +244,7 @@ impl<C> Cycle<C> {
     }
 }
 
-/// Whom a run resumes next, and who has transferred to it.
+/// The member that a run resumes next, and the one that has transferred to it.
 #[derive(Clone, Copy)]
 struct Turn {
     to: Member,
@@ -277,13 +277,13 @@ impl<V> TransferError<V> {
         Self { to, reason, value }
     }
 
-    /// Who was to be resumed.
+    /// Returns the member that was to be resumed.
     #[must_use]
     pub fn to(&self) -> Member {
         self.to
     }
 
-    /// Why the member cannot be resumed, if there is one.
+    /// Returns why the member cannot be resumed, if the place has a member.
     #[must_use]
     pub fn refusal(&self) -> Option<Refusal> {
         match self.reason {
@@ -292,7 +292,7 @@ impl<V> TransferError<V> {
         }
     }
 
-    /// The value, if the member has not got it.
+    /// Returns the value, unless the member has received it.
     #[must_use]
     pub fn into_value(self) -> Option<V> {
         self.value

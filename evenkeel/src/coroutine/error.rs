@@ -8,14 +8,14 @@ use std::fmt;
 pub enum Refusal {
     /// Its body has returned or panicked.
     Finished,
-    /// Its body is inside an `await` of something else than its suspender, since a `resume` that
-    /// was refused as [`Awaits`](Self::Awaits), or a [`resume_async`](super::Resume::resume_async)
-    /// that was dropped; it has its input already.
+    /// Its body has its input already, and awaits something other than its suspender: a `resume`
+    /// was refused with [`Awaits`](Self::Awaits), or a
+    /// [`resume_async`](super::Resume::resume_async) was dropped.
     Waiting,
-    /// Its body got the input, and awaits something else than its suspender, which takes an
-    /// asynchronous way to resume.
+    /// Its body has received the input, and awaits something other than its suspender. That needs
+    /// an asynchronous resume.
     Awaits,
-    /// There is no step to go on with: the body waits for an input.
+    /// There is no step to continue: the body waits for an input.
     Idle,
 }
 
@@ -44,8 +44,8 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// The error of [`try_resume`](super::Resume::try_resume): why, and the input, if the body has not
-/// got it.
+/// The error of [`try_resume`](super::Resume::try_resume): the reason, and the input, unless the
+/// body has received it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ResumeError<I> {
     refusal: Refusal,
@@ -57,13 +57,14 @@ impl<I> ResumeError<I> {
         Self { refusal, input }
     }
 
-    /// Why.
+    /// Returns the reason.
     #[must_use]
     pub fn refusal(&self) -> Refusal {
         self.refusal
     }
 
-    /// The input, if the body has not got it: so unless it was refused as [`Refusal::Awaits`].
+    /// Returns the input, unless the body has received it: that is the case with
+    /// [`Refusal::Awaits`].
     #[must_use]
     pub fn into_input(self) -> Option<I> {
         self.input

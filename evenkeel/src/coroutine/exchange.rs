@@ -1,5 +1,4 @@
-//! What passes between a body and whoever resumes it, for the time of one step, and how a body
-//! finds it.
+//! The exchange between a body and its resumer during one step, and how a body finds it.
 
 #![allow(unsafe_code, reason = "an exchange is found through a waker's data")]
 
@@ -12,9 +11,9 @@ use std::task::{Context, Waker};
 /// The two values of one step, on the stack of the resumer.
 #[repr(C)]
 pub(super) struct Exchange<'a, I, O> {
-    /// First, where those who don't know `I` and `O` look for it.
+    /// First, so that code that does not know `I` and `O` finds it.
     lent: Lent<'a>,
-    /// Where the resumer has it: a value that is moved once less is read from where it was just
+    /// Borrowed from the resumer: without another move, the body reads it where it was just
     /// written.
     input: &'a Cell<Option<I>>,
     output: Cell<Option<O>>,
@@ -22,17 +21,17 @@ pub(super) struct Exchange<'a, I, O> {
 
 /// Where the exchange of a coroutine is.
 pub(super) enum Place<'a> {
-    /// Behind this very waker: the coroutine's own body polls.
+    /// Behind this very waker: the coroutine's own body is being polled.
     Near(&'a Waker),
     /// Behind this waker or one behind that.
     Far(&'a Waker),
-    /// Nowhere: this is no poll of a coroutine's body.
+    /// Nowhere: no coroutine's body is being polled.
     Nowhere,
 }
 
 impl<'a> Place<'a> {
-    /// Looks behind the waker of a poll, once: the coroutine that polls is mostly the one that is
-    /// looked for.
+    /// Looks behind the waker of a poll, once: the polling coroutine is mostly the one with this
+    /// number.
     #[inline(always)]
     pub(super) fn of(waker: &'a Waker, id: Id) -> Self {
         match Lent::of(waker) {
@@ -43,8 +42,9 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The waker with the exchange of this number, among `waker` and those behind it: the coroutine's
-/// body resumes another one asynchronously, and that polls, and so on inwards.
+/// Returns the waker with the exchange of this number, among `waker` and those behind it: the
+/// coroutine's body resumes another coroutine asynchronously, which polls its body, and so on
+/// inwards.
 #[cold]
 #[inline(never)]
 pub(super) fn farther(mut waker: &Waker, id: Id) -> Option<&Waker> {
@@ -63,21 +63,21 @@ impl<'a, I, O> Exchange<'a, I, O> {
         Self { lent: Lent { id, outer }, input: Cell::from_mut(input), output: Cell::new(None) }
     }
 
-    /// Calls `poll` with a context through which this exchange is found.
+    /// Calls `poll` with a context that leads to this exchange.
     #[inline(always)]
     pub(super) fn with_context<T>(&self, poll: impl FnOnce(&mut Context<'_>) -> T) -> T {
-        // SAFETY: the exchange begins with what is lent, and is there until the poll is over.
+        // SAFETY: the exchange begins with a `Lent`, and is there until the poll is over.
         let waker = unsafe { Lent::waker(ptr::from_ref(self).cast()) };
         poll(&mut Context::from_waker(&waker))
     }
 
-    /// The exchange behind this waker.
+    /// Returns the exchange behind this waker.
     ///
     /// # Safety
-    /// It is that of a coroutine whose types are `I` and `O`.
+    /// It is the exchange of a coroutine with the types `I` and `O`.
     #[inline(always)]
     pub(super) unsafe fn of(waker: &'a Waker) -> &'a Self {
-        // SAFETY: the waker is lent, and its data is an exchange that is there for as long; the
+        // SAFETY: the waker is lent, and its data points to an exchange that lives as long; the
         // caller knows its types.
         unsafe { &*waker.data().cast() }
     }
@@ -106,7 +106,7 @@ mod tests {
     use std::pin::pin;
     use std::task::Poll;
 
-    /// Whether this poll's waker is seen to be that of a task.
+    /// Whether this poll's waker is recognized as a task's.
     async fn is_of_task() -> bool {
         poll_fn(|context| Poll::Ready(WordWaker::of_task(context.waker()).is_some())).await
     }

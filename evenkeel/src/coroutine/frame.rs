@@ -18,13 +18,13 @@ use std::task::{Context, Poll, Waker};
 /// A coroutine: a body that runs when it is [resumed](Resume::resume), until it suspends itself or
 /// ends.
 ///
-/// It begins at the first `resume`, whose value is the body's second argument, and has to be pinned
-/// for it: on the stack by [`pin!`](std::pin::pin), without an allocation, or in a box by
-/// [`boxed`](Self::boxed). Its size is that of the body and two or three words. Dropped, it drops
-/// the body where it is suspended, and so the body's variables, in the reverse of their order.
+/// It begins at the first `resume`; that input is the body's second argument. Before, it has to be
+/// pinned: on the stack by [`pin!`](std::pin::pin), without an allocation, or in a box by
+/// [`boxed`](Self::boxed). Its size is that of the body and two or three words. Dropping it drops
+/// the body where it is suspended, and so the body's variables, in reverse order.
 ///
-/// It can be sent to another thread between two steps if the body, the inputs and the outputs can:
-/// also where the body has left its suspender behind.
+/// It can be sent to another thread between two steps if the body, the inputs and the outputs can,
+/// even if the body does not keep its suspender. So this does not compile:
 ///
 /// ```compile_fail,E0277
 /// use evenkeel::coroutine::{Coroutine, Suspender};
@@ -42,7 +42,8 @@ use std::task::{Context, Poll, Waker};
 /// let sent = coroutine.boxed();
 /// ```
 ///
-/// Nobody can resume it twice at once, or from inside itself: resuming borrows it exclusively.
+/// It cannot be resumed twice at once, or from inside itself, because resuming borrows it
+/// exclusively:
 ///
 /// ```compile_fail,E0499
 /// use evenkeel::coroutine::{BoxCoroutine, Resume};
@@ -55,8 +56,8 @@ use std::task::{Context, Poll, Waker};
 /// }
 /// ```
 ///
-/// `F` makes the body, whose type `B` has no name: a coroutine in a field is generic in both, or a
-/// [`BoxCoroutine`].
+/// `F` makes the body, and the body's type `B` has no name. So a structure with a coroutine is
+/// generic in both, or has a [`BoxCoroutine`].
 pub struct Coroutine<I, O, F, B> {
     id: Id,
     phase: Phase,
@@ -64,10 +65,10 @@ pub struct Coroutine<I, O, F, B> {
     _values: PhantomData<Passed<I, O>>,
 }
 
-/// What passes between a body and its resumers. It may not vary, for the suspender has the same
-/// types; and unless both can be sent, the coroutine cannot: a body need not keep its suspender,
-/// which may have stayed on the thread where it began, and reaches from there what a resumer passes
-/// on another.
+/// The values that pass between a body and its resumers. Invariant, since the suspender has the
+/// same types. The coroutine is `Send` only if both values are: a body need not keep its suspender.
+/// The suspender may stay on the thread where the body began, and would reach from there what a
+/// resumer passes on another thread.
 type Passed<I, O> = Mutex<(I, O)>;
 
 enum Body<F, B> {
@@ -82,8 +83,9 @@ where
     F: FnOnce(Suspender<I, O>, I) -> B,
     B: Future,
 {
-    /// A coroutine with this body, which has not begun: `async |mut suspender, first_input| { ..
-    /// }`, an `async fn` with these two parameters, or a closure that gives a future.
+    /// Creates a coroutine with this body, which has not begun. The body is `async |mut suspender,
+    /// first_input| { .. }`, an `async fn` with these two parameters, or a closure that returns a
+    /// future.
     ///
     /// Allocates nothing.
     ///
@@ -108,9 +110,9 @@ where
         Self { id: Id::NONE, phase: Phase::New, body: Body::New(body), _values: PhantomData }
     }
 
-    /// The coroutine in a box, with its type erased.
+    /// Puts the coroutine into a box, with its type erased.
     ///
-    /// One allocation here, and none when it is resumed. [`Box::pin`] keeps the type.
+    /// Allocates once, here, and not when it is resumed. [`Box::pin`] keeps the type.
     #[inline]
     pub fn boxed<'a>(self) -> BoxCoroutine<'a, I, O, B::Output>
     where
@@ -119,7 +121,7 @@ where
         Box::pin(self)
     }
 
-    /// As [`boxed`](Self::boxed), for one that stays on its thread.
+    /// Puts the coroutine into a box as [`boxed`](Self::boxed) does, if it stays on its thread.
     #[inline]
     pub fn boxed_local<'a>(self) -> LocalBoxCoroutine<'a, I, O, B::Output>
     where
@@ -128,7 +130,7 @@ where
         Box::pin(self)
     }
 
-    /// Makes the body's future. Nothing of an `async` one runs.
+    /// Makes the body's future. No code of an `async` body runs yet.
     #[inline(always)]
     fn begin(self: Pin<&mut Self>, first: I) {
         // SAFETY: only a body that has begun is pinned, and there is none yet.
@@ -142,7 +144,7 @@ where
         }
     }
 
-    /// Polls the body with what it exchanges its values by.
+    /// Polls the body with its exchange.
     #[inline(always)]
     fn poll_body(self: Pin<&mut Self>, exchange: &Exchange<'_, I, O>) -> Poll<B::Output> {
         // SAFETY: the body is not moved.
@@ -180,7 +182,7 @@ where
             (Phase::Waiting, true) => return Poll::Ready(Err(Refusal::Waiting)),
             (Phase::Finished, _) => return Poll::Ready(Err(Refusal::Finished)),
         }
-        // So it is if the body panics.
+        // It stays finished if the body panics.
         self.as_mut().set_phase(Phase::Finished);
         if phase == Phase::New
             && let Some(first) = input.take()
@@ -196,8 +198,8 @@ where
                 Poll::Ready(Ok(Step::Yielded(output)))
             }
             (Poll::Pending, None) => {
-                // A suspension may be one of two things that the body waits for: its input stays
-                // with the resumer.
+                // The body may wait for two things, of which a suspension is one. The input that it
+                // has not taken stays with the resumer.
                 let phase = if input.is_some() { Phase::Suspended } else { Phase::Waiting };
                 self.set_phase(phase);
                 Poll::Pending

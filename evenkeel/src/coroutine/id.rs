@@ -1,4 +1,4 @@
-//! The numbers of coroutines, which are those that tasks do not get.
+//! The numbers of coroutines, which are distinct from those of tasks.
 
 use crate::primitives::thread::thread_local;
 pub(super) use crate::raw_task::id::Id;
@@ -6,11 +6,11 @@ use crate::raw_task::id::Ids;
 use std::cell::Cell;
 
 thread_local! {
-    /// This thread's own.
+    /// This thread's numbers.
     static IDS: Cell<Ids> = const { Cell::new(Ids::new()) };
 }
 
-/// A number that no other coroutine has, had or will have.
+/// Returns a number that no other coroutine ever has.
 #[inline]
 pub(super) fn take() -> Id {
     IDS.with(|ids| {

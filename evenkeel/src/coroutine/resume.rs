@@ -8,12 +8,12 @@ use std::ops::DerefMut;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A coroutine in a box, of any body, that can be sent to other threads. See
+/// A boxed coroutine with any body, which can be sent to other threads. See
 /// [`Coroutine::boxed`](super::Coroutine::boxed).
 pub type BoxCoroutine<'a, I, O, R = ()> =
     Pin<Box<dyn Resume<I, Yield = O, Return = R> + Send + 'a>>;
 
-/// A coroutine in a box, of any body, that stays on its thread.
+/// A boxed coroutine with any body, which stays on its thread.
 pub type LocalBoxCoroutine<'a, I, O, R = ()> = Pin<Box<dyn Resume<I, Yield = O, Return = R> + 'a>>;
 
 /// How a step of a coroutine ends.
@@ -26,7 +26,7 @@ pub enum Step<O, R> {
 }
 
 impl<O, R> Step<O, R> {
-    /// The output of a body that has suspended itself.
+    /// Returns the output of a body that has suspended itself.
     #[inline]
     pub fn yielded(self) -> Option<O> {
         match self {
@@ -35,7 +35,7 @@ impl<O, R> Step<O, R> {
         }
     }
 
-    /// What a body that is over has returned.
+    /// Returns the result of a body that has returned.
     #[inline]
     pub fn complete(self) -> Option<R> {
         match self {
@@ -52,31 +52,32 @@ pub enum Phase {
     New,
     /// The body has suspended itself, and waits for an input.
     Suspended,
-    /// The body is inside an `await` of something else than its suspender.
+    /// The body awaits something other than its suspender.
     Waiting,
     /// The body has returned or panicked.
     Finished,
 }
 
-/// What can be resumed: a [`Coroutine`](super::Coroutine), and every pinned pointer to one.
+/// A coroutine that can be resumed: a [`Coroutine`](super::Coroutine), and every pinned pointer to
+/// one.
 ///
-/// The methods that take `&mut self` are those of pinned pointers: `pin!(Coroutine::new(..))`, or a
+/// Call the methods that take `&mut self` on a pinned pointer: `pin!(Coroutine::new(..))`, or a
 /// [`BoxCoroutine`].
 pub trait Resume<I> {
-    /// What the body suspends itself with.
+    /// The type of the outputs with which the body suspends itself.
     type Yield;
-    /// What the body returns.
+    /// The type that the body returns.
     type Return;
 
-    /// Makes or continues one step, on which the methods below stand.
+    /// Makes or continues one step. The methods below are built on it.
     ///
-    /// With an input, which it takes unless it refuses, it begins a step; without one it continues
-    /// the step of a body that [waits](Phase::Waiting). While it is pending the body awaits
-    /// something that is not its suspender, under the waker of `context`.
+    /// With an input, it begins a step, and takes the input unless it refuses. Without one, it
+    /// continues the step of a body that [waits](Phase::Waiting). While it is pending, the body
+    /// awaits something other than its suspender, with the waker of `context`.
     ///
     /// # Errors
     /// [`Refusal::Finished`]; [`Waiting`](Refusal::Waiting) if there is an input and the body waits
-    /// for something else; [`Idle`](Refusal::Idle) if there is none and the body waits for one.
+    /// for something else; [`Idle`](Refusal::Idle) if there is no input and the body waits for one.
     ///
     /// # Panics
     /// If the body does. The coroutine is finished then.
@@ -87,7 +88,7 @@ pub trait Resume<I> {
         input: &mut Option<I>,
     ) -> Poll<Result<Step<Self::Yield, Self::Return>, Refusal>>;
 
-    /// As [`try_resume`](Self::try_resume), which calls it, for what is pinned.
+    /// The implementation of [`try_resume`](Self::try_resume), for a pinned coroutine.
     ///
     /// # Errors
     /// As there.
@@ -99,18 +100,18 @@ pub trait Resume<I> {
         input: I,
     ) -> Result<Step<Self::Yield, Self::Return>, ResumeError<I>>;
 
-    /// Where the coroutine is.
+    /// Returns the phase of the coroutine.
     fn phase(&self) -> Phase;
 
     /// Resumes the coroutine: passes `input` to the body, which runs on this thread until it
     /// suspends itself or ends.
     ///
-    /// Allocates nothing. Costs about a call; the compiler looks through a body whose type it
-    /// knows.
+    /// Allocates nothing. Costs about a function call; if the compiler knows the body's type, it
+    /// can inline the body.
     ///
     /// # Panics
     /// If the body panics, with its panic; the coroutine is finished then. In all cases in which
-    /// [`try_resume`](Self::try_resume) gives an error.
+    /// [`try_resume`](Self::try_resume) returns an error.
     ///
     /// # Examples
     /// ```
@@ -138,13 +139,13 @@ pub trait Resume<I> {
         }
     }
 
-    /// As [`resume`](Self::resume), with an error instead of a panic of its own.
+    /// Resumes as [`resume`](Self::resume) does, but returns an error instead of panicking itself.
     ///
     /// # Errors
-    /// Gives the input back if the coroutine is [finished](Refusal::Finished) or
-    /// [waits](Refusal::Waiting) for something that is not its suspender. If it comes to such an
-    /// `await` after it took the input, this is [`Refusal::Awaits`], and the step can be finished
-    /// by [`continue_async`](Self::continue_async).
+    /// Returns the input if the coroutine is [finished](Refusal::Finished) or
+    /// [waits](Refusal::Waiting) for something other than its suspender. If it comes to such an
+    /// `await` after it took the input, the error is [`Refusal::Awaits`], and
+    /// [`continue_async`](Self::continue_async) can finish the step.
     ///
     /// # Panics
     /// If the body does. The coroutine is finished then.
@@ -166,16 +167,16 @@ pub trait Resume<I> {
         Pin::new(self).try_resume_pinned(input)
     }
 
-    /// Resumes the coroutine in a task: whatever its body awaits suspends the task. So the body may
+    /// Resumes the coroutine in a task: an `await` of its body suspends the task. So the body can
     /// use everything that tasks use, and only its suspender ends the step.
     ///
-    /// What it awaits is polled with a waker of the coroutine's, which stands in front of the
-    /// task's own: a clone of it is a clone of that one, and the primitives of evenkeel look
+    /// The body's futures are polled with a waker of the coroutine, which stands in front of the
+    /// task's waker. Cloning it clones the task's waker, and the primitives of evenkeel look
     /// through it.
     ///
     /// # Cancel safety
-    /// A future that is dropped before its first poll drops the input, and nothing has happened.
-    /// One that is dropped later leaves a body that [waits](Phase::Waiting): nothing is lost, and
+    /// If the future is dropped before its first poll, the input is dropped, and nothing has
+    /// happened. If it is dropped later, the body [waits](Phase::Waiting): nothing is lost, and
     /// [`continue_async`](Self::continue_async) finishes the step.
     ///
     /// # Panics
@@ -223,8 +224,8 @@ pub trait Resume<I> {
         ResumeAsync { coroutine: self, input: None }
     }
 
-    /// The outputs of a coroutine that takes no inputs, as an iterator; with the feature `stream`,
-    /// [`Values::into_stream`] makes it a stream.
+    /// Returns the outputs of a coroutine that takes no inputs, as an iterator. With the feature
+    /// `stream`, [`Values::into_stream`] makes it a stream.
     ///
     /// # Examples
     /// ```
@@ -246,9 +247,10 @@ pub trait Resume<I> {
         Values::new(self)
     }
 
-    /// Resumes the coroutine, and then runs what its body has suspended itself with, which gets the
-    /// coroutine: the body is suspended by then, and nobody else can have resumed it. So a body can
-    /// hand itself over, to another task for example. Gives what the body returns if it ends.
+    /// Resumes the coroutine, and then calls [`Then::then`] of the body's output with the
+    /// coroutine. The body is suspended by then, and no other thread can have resumed it. So a body
+    /// can hand itself over, to another task for example. Returns the result of the body if it
+    /// ends.
     ///
     /// # Panics
     /// As [`resume`](Self::resume) and the output's [`Then::then`].
@@ -266,7 +268,7 @@ pub trait Resume<I> {
     ///
     /// impl Then<Traveller> for Via {
     ///     fn then(self, coroutine: Traveller) {
-    ///         self.0.send(coroutine).expect("somebody listens");
+    ///         self.0.send(coroutine).expect("the receiver is there");
     ///     }
     /// }
     ///
@@ -366,7 +368,7 @@ impl<I, C: Resume<I> + Unpin> Resume<I> for &mut C {
 #[must_use = "futures do nothing unless awaited"]
 pub struct ResumeAsync<'a, C, I> {
     coroutine: &'a mut C,
-    /// Until the body has it.
+    /// `Some` until the body has it.
     input: Option<I>,
 }
 
@@ -394,11 +396,11 @@ impl<C, I> fmt::Debug for ResumeAsync<'_, C, I> {
     }
 }
 
-/// An output that says what to do with the coroutine once its body is suspended, for
+/// An output that acts on the coroutine once its body is suspended, for
 /// [`Resume::resume_then`](Resume::resume_then).
 ///
 /// In C∀ this is `suspend { .. }`, a block that runs after the switch.
 pub trait Then<C> {
-    /// Does it. Whoever gets the coroutine from here may resume it at once, on any thread.
+    /// Acts on the coroutine. A thread that gets the coroutine from here can resume it at once.
     fn then(self, coroutine: C);
 }

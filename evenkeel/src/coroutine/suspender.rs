@@ -12,10 +12,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// The handle by which a body suspends its coroutine. The body gets it with its first input, and
-/// lends it to what it calls.
+/// lends it to the functions that it calls.
 ///
-/// It is bound to its coroutine: among nested ones, it suspends that which it was made for. Neither
-/// can be cloned, and one suspension is under way at a time.
+/// It is bound to its coroutine: among nested coroutines, it suspends the one for which it was
+/// made. Neither can be cloned, and only one suspension is under way at a time.
 ///
 /// # Examples
 /// A function that suspends its caller's coroutine is `async` and borrows the suspender:
@@ -51,8 +51,9 @@ use std::task::{Context, Poll};
 /// ```
 pub struct Suspender<I, O> {
     id: Id,
-    /// Values move through it, to the body's thread and from it; none may vary, for the resumer
-    /// takes the body's outputs for what its own types say; and no two threads may suspend at once.
+    /// Not `Send` unless the values are, since they move through it to the body's thread and from
+    /// it. Invariant, since resumer and body must agree exactly on the types. Not `Sync`, since two
+    /// threads must not suspend at once.
     _values: PhantomData<Cell<(I, O)>>,
 }
 
@@ -64,22 +65,22 @@ impl<I, O> Suspender<I, O> {
         Self { id, _values: PhantomData }
     }
 
-    /// Suspends the coroutine: its resumer gets `output`, and the future gives what the next
-    /// resumer passes.
+    /// Suspends the coroutine: its resumer gets `output`, and the future returns the input of the
+    /// next resume.
     ///
-    /// Costs little but the passing of the two values, however deep the call; it neither allocates
+    /// Costs little more than passing the two values, however deep the call. It neither allocates
     /// nor keeps a waker.
     ///
     /// # Cancel safety
-    /// Nothing happens before the first poll, which suspends: the resumer gets the output even if
-    /// the future is dropped within the same step, and what it passes in exchange is dropped then.
-    /// Only if the body suspends itself with another output in the same step, or ends, that output
-    /// is dropped. So the arm of a `select!` that suspends comes last.
+    /// The first poll suspends; before it nothing happens. The resumer gets the output even if the
+    /// future is dropped within the same step, and the next input is dropped then. The output
+    /// itself is dropped only if the body suspends with another output in the same step, or ends.
+    /// So put the suspending arm of a `select!` last.
     ///
     /// # Panics
     /// If the future is polled where its coroutine is not making a step: outside of the body, in
-    /// one that a body resumes with a plain [`resume`](super::Resume::resume), or below a
-    /// combinator that polls with wakers of its own, as `FuturesUnordered` does.
+    /// another coroutine that the body resumes with a plain [`resume`](super::Resume::resume), or
+    /// below a combinator that polls with its own wakers, as `FuturesUnordered` does.
     #[inline]
     pub fn suspend(&mut self, output: O) -> Suspend<'_, I, O> {
         Suspend { id: self.id, output: Some(output), _suspender: PhantomData }
@@ -95,22 +96,22 @@ impl<I, O> fmt::Debug for Suspender<I, O> {
 /// The future of [`Suspender::suspend`].
 #[must_use = "futures do nothing unless awaited"]
 pub struct Suspend<'s, I, O> {
-    /// Not by a reference to the suspender: a body that does not refer to itself can live in
+    /// A copy, not a reference to the suspender: a body that does not refer to itself can live in
     /// registers.
     id: Id,
-    /// Until the first poll.
+    /// `Some` until the first poll.
     output: Option<O>,
-    /// It is the only one as long as it borrows the suspender.
+    /// Borrows the suspender, so that there is only one suspension at a time.
     _suspender: PhantomData<&'s mut Suspender<I, O>>,
 }
 
 impl<I, O> Suspend<'_, I, O> {
-    /// Leaves the output, or takes the input, if it is there.
+    /// Leaves the output at the first poll, or takes the input, if it is there.
     #[inline(always)]
     fn exchange(&mut self, exchange: &Exchange<'_, I, O>) -> Poll<I> {
         match self.output.take() {
             Some(output) => {
-                // An input that is still there was for a suspension that was given up.
+                // An input that is still there was for a suspension that was dropped.
                 drop(exchange.take_input());
                 exchange.offer(output);
                 Poll::Pending
@@ -129,10 +130,10 @@ impl<I, O> Future for Suspend<'_, I, O> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<I> {
         match Place::of(context.waker(), self.id) {
-            // SAFETY: it is that of the suspender's coroutine, whose types are the suspender's.
+            // SAFETY: it is the exchange of the suspender's coroutine, which has the suspender's
+            // types.
             Place::Near(waker) => self.exchange(unsafe { Exchange::of(waker) }),
-            // Not with the arm above, where the compiler looks through an exchange that can be no
-            // other.
+            // Not one arm with the above, where the compiler knows the exchange and can inline it.
             Place::Far(outer) => match exchange::farther(outer, self.id) {
                 // SAFETY: as above.
                 Some(waker) => self.exchange(unsafe { Exchange::of(waker) }),

@@ -3,10 +3,11 @@
 use super::resume::{Phase, Resume};
 
 /// The outputs of a coroutine as an iterator: see [`Resume::values`]. It resumes the coroutine for
-/// each, and is at its end when the body returns.
+/// each output, and ends when the body returns.
 ///
 /// # Panics
-/// If the body does, or awaits something that is not its suspender: for such there is the stream.
+/// If the body panics, or awaits something other than its suspender: use the stream for such a
+/// body.
 #[derive(Clone, Debug)]
 #[must_use = "iterators do nothing unless consumed"]
 pub struct Values<C> {
@@ -19,15 +20,15 @@ impl<C> Values<C> {
         Self { coroutine }
     }
 
-    /// The coroutine again.
+    /// Returns the coroutine.
     pub fn into_inner(self) -> C {
         self.coroutine
     }
 
-    /// The outputs as a stream, whose body may await whatever tasks await.
+    /// Returns the outputs as a stream. Its body can await anything that a task can await.
     ///
     /// # Cancel safety
-    /// A wait for the next output can be dropped: nothing is lost.
+    /// If a wait for the next output is dropped, nothing is lost.
     ///
     /// # Examples
     /// ```

@@ -1,7 +1,7 @@
-//! What tasks wait for.
+//! Primitives that tasks wait for: a semaphore and monitors.
 //!
-//! Channels, mutexes and the like that know no runtime run here as they are (`tokio::sync`,
-//! `async-channel`, `futures`); this module has what the runtime can do better: a [`Semaphore`]
+//! Channels, mutexes and the like that depend on no runtime (`tokio::sync`, `async-channel`,
+//! `futures`) work here unchanged. This module has what the runtime can do better: a [`Semaphore`]
 //! whose permits carry a datum, and [monitors](monitor).
 
 #[cfg(all(test, loom))]

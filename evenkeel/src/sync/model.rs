@@ -24,12 +24,12 @@ fn datum() -> Watched {
 
 fn look(datum: &Watched) {
     datum.0.with_mut(|value| {
-        // SAFETY: the permit is this thread's.
+        // SAFETY: this thread has the permit.
         assert_eq!(unsafe { *value }, 7);
     });
 }
 
-/// Polls an `acquire` as often as `polls` says, then gives it up.
+/// Polls an `acquire` up to `polls` times, then drops it.
 fn acquire_impatiently(semaphore: &Semaphore<Watched>, polls: usize) -> Option<Watched> {
     let mut acquire = pin!(semaphore.acquire());
     let mut context = Context::from_waker(Waker::noop());

@@ -1,15 +1,14 @@
-//! The clock of the runtime in the hands of a test.
+//! Functions by which a test controls the clock of a runtime.
 
 use super::Duration;
 use crate::Handle;
 
-/// Stops the clock of the runtime that the caller belongs to: it stands still for as long as
-/// anything in the runtime runs, and moves to the next deadline when all is idle: no task is ready,
-/// nobody runs in `block_on`, and no closure of [`spawn_blocking`](crate::spawn_blocking) is under
-/// way. If the clock stands already, nothing happens.
+/// Pauses the clock of the caller's runtime. The clock then stands still while anything in the
+/// runtime runs. It moves to the next deadline when all is idle: no task is ready, no thread is
+/// awake in `block_on`, and no closure of [`spawn_blocking`](crate::spawn_blocking) runs. If the
+/// clock is paused already, nothing happens.
 ///
-/// Whoever is woken by a thread that is not of the runtime should expect the clock to have moved
-/// meanwhile.
+/// When a thread outside the runtime wakes a task, the clock may have moved meanwhile.
 ///
 /// # Panics
 /// If the caller belongs to no runtime.
@@ -31,12 +30,12 @@ pub fn pause() {
     Handle::current().shared().stop_clock();
 }
 
-/// Has the clock of the runtime that the caller belongs to go on from where it stands. If it does
-/// not stand, nothing happens.
+/// Resumes the clock of the caller's runtime from where it stands. If it is not paused, nothing
+/// happens.
 ///
 /// # Panics
-/// If the caller belongs to no runtime, or to a [deterministic](crate::deterministic) one, whose
-/// clock goes by itself.
+/// If the caller belongs to no runtime, or to a [deterministic](crate::deterministic) one: its
+/// clock always moves by itself.
 #[track_caller]
 pub fn resume() {
     let handle = Handle::current();
@@ -47,20 +46,21 @@ pub fn resume() {
     handle.shared().start_clock();
 }
 
-/// Moves the clock of the runtime that the caller belongs to, and that stands, so far ahead, and
-/// gives the others a turn.
+/// Moves the paused clock of the caller's runtime ahead by `duration`, and gives other tasks a
+/// turn.
 ///
-/// The clock stops at each deadline on its way and wakes who waits for that, in the order of the
-/// deadlines. None of them runs before the clock has arrived, except on another worker; what they
-/// arm then is counted from there. With one worker, all have had a turn when this returns. To have
-/// each run at its own time, [`sleep`](super::sleep()) instead: the clock moves by itself. In a
-/// [deterministic](crate::deterministic) run the others have had turns, but not all: sleep there.
+/// The clock stops at each deadline on its way and wakes the tasks that wait for it, in the order
+/// of the deadlines. These tasks do not run before the clock has arrived, except on another worker;
+/// a timer that they then arm counts from there. With one worker, all of them have had a turn when
+/// this returns. To run each at its own time, [`sleep`](super::sleep()) instead: the clock moves by
+/// itself. In a [deterministic](crate::deterministic) run some tasks have had turns, but not all:
+/// sleep there.
 ///
 /// # Cancel safety
 /// The clock moves at the first poll.
 ///
 /// # Panics
-/// If the caller belongs to no runtime, or its clock does not stand.
+/// If the caller belongs to no runtime, or its clock is not paused.
 ///
 /// # Examples
 /// ```
@@ -80,7 +80,7 @@ pub async fn advance(duration: Duration) {
         handle.shared().move_clock(nanos),
         "advance is called while the clock runs: stop it with time::pause or Builder::start_paused"
     );
-    // It runs behind whoever has just been woken. A runtime that ends takes no more, and has nobody
-    // to wait for.
+    // This task runs behind those that have just been woken. A runtime that shuts down takes no new
+    // task; then there is none to wait for.
     let _ = handle.spawn(async {}).await;
 }

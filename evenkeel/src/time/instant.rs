@@ -7,11 +7,12 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 use std::time::Duration;
 
-/// A point in time, by the clock of a runtime: as [`std::time::Instant`], but one that stands still
-/// while that clock is [paused](super::pause).
+/// A point in time by the clock of a runtime. It is like [`std::time::Instant`], except that this
+/// clock can be [paused](super::pause).
 ///
-/// It is eight bytes, of nanoseconds before or after the process began to count, and reaches 292
-/// years in either direction. Compare only those of one runtime, once its clock has been paused.
+/// It has eight bytes, and counts nanoseconds before or after the process began to count, up to 292
+/// years in either direction. Once a runtime's clock has been paused, compare its instants only
+/// with each other.
 ///
 /// # Examples
 /// ```
@@ -24,15 +25,15 @@ use std::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(i64);
 
-/// Waits that are counted from the exact time: those for which 5 µs are more than 5 per mille.
+/// Waits up to this duration count from the exact time: for them 5 µs are more than 5 per mille.
 const SHORT: Duration = Duration::from_millis(1);
 
 impl Instant {
-    /// Later than every deadline: a timer that waits for it is none.
+    /// Later than every deadline: a sleep until then arms no timer.
     pub(super) const NEVER: Self = Self(i64::MAX);
 
-    /// What time it is in the runtime that the caller belongs to; outside of any, the time of the
-    /// machine's monotonic clock.
+    /// Returns the time of the caller's runtime; outside of any runtime, the time of the machine's
+    /// monotonic clock.
     ///
     /// # Examples
     /// ```
@@ -50,11 +51,11 @@ impl Instant {
         }))
     }
 
-    /// So much later than now, or a little more: what a wait of that duration ends at, which begins
-    /// now. Never earlier; later by [5 µs](crate::primitives::ahead) at most.
+    /// Returns the end of a wait of `duration` that begins at this call. It is never too early, and
+    /// too late by [5 µs](crate::primitives::ahead) at most.
     #[inline(always)]
     pub(super) fn in_at_least(duration: Duration) -> Self {
-        // What is as short as a tick is worth an exact look.
+        // A wait as short as a tick is worth reading the exact time.
         if duration > SHORT {
             let here = context::with(|context| {
                 context.map(|context| context.shared().clock.at(context.ahead.now()))
@@ -66,43 +67,43 @@ impl Instant {
         Self::now().after(duration)
     }
 
-    /// So many nanoseconds after the process began to count.
+    /// The instant `nanos` nanoseconds after the process began to count.
     #[inline]
     fn of(nanos: u64) -> Self {
         Self(i64::try_from(nanos).unwrap_or(i64::MAX))
     }
 
-    /// The same, with everything before as zero.
+    /// The nanoseconds since the process began to count, zero for an earlier instant.
     #[inline]
     pub(super) fn nanos(self) -> u64 {
         self.0.try_into().unwrap_or(0)
     }
 
-    /// How much time has passed since then; zero if none has.
+    /// Returns the time that has passed since this instant; zero if it lies in the future.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         Self::now().saturating_duration_since(*self)
     }
 
-    /// How much later it is than `earlier`; zero if it is not.
+    /// Returns how much later it is than `earlier`; zero if it is earlier.
     #[must_use]
     pub fn duration_since(&self, earlier: Self) -> Duration {
         self.saturating_duration_since(earlier)
     }
 
-    /// How much later it is than `earlier`; zero if it is not.
+    /// Returns how much later it is than `earlier`; zero if it is earlier.
     #[must_use]
     pub fn saturating_duration_since(&self, earlier: Self) -> Duration {
         self.checked_duration_since(earlier).unwrap_or_default()
     }
 
-    /// How much later it is than `earlier`, if it is.
+    /// Returns how much later it is than `earlier`, or `None` if it is earlier.
     #[must_use]
     pub fn checked_duration_since(&self, earlier: Self) -> Option<Duration> {
         (*self >= earlier).then(|| Duration::from_nanos(self.0.abs_diff(earlier.0)))
     }
 
-    /// So much later, if that can be told.
+    /// Returns the instant `duration` later, or `None` if it is out of range.
     #[must_use]
     #[inline]
     pub fn checked_add(&self, duration: Duration) -> Option<Self> {
@@ -110,23 +111,23 @@ impl Instant {
         self.0.checked_add_unsigned(nanos).map(Self)
     }
 
-    /// So much earlier, if that can be told.
+    /// Returns the instant `duration` earlier, or `None` if it is out of range.
     #[must_use]
     pub fn checked_sub(&self, duration: Duration) -> Option<Self> {
         let nanos = nanos_of(duration)?;
         self.0.checked_sub_unsigned(nanos).map(Self)
     }
 
-    /// So much later, or never.
+    /// The instant `duration` later, or [`NEVER`](Self::NEVER) if it is out of range.
     #[inline]
     pub(super) fn after(self, duration: Duration) -> Self {
         self.checked_add(duration).unwrap_or(Self::NEVER)
     }
 
-    /// The same point in time of the standard library's clock, which is never paused.
+    /// Converts it to the standard library's clock, which is never paused.
     ///
     /// # Panics
-    /// If that cannot be told.
+    /// If the result is out of range.
     #[cfg(not(any(loom, shuttle)))]
     #[must_use]
     pub fn into_std(self) -> std::time::Instant {
@@ -134,8 +135,8 @@ impl Instant {
         if self.0 < 0 { clock::start() - distance } else { clock::start() + distance }
     }
 
-    /// A point in time of the standard library's clock; one that is too far away becomes the
-    /// farthest that can be told.
+    /// Converts a point in time of the standard library's clock. One that is out of range becomes
+    /// the farthest in range.
     #[cfg(not(any(loom, shuttle)))]
     #[must_use]
     pub fn from_std(instant: std::time::Instant) -> Self {
@@ -150,7 +151,7 @@ impl Instant {
     }
 }
 
-/// The nanoseconds of a duration, if 64 bits hold them.
+/// The nanoseconds of a duration, if they fit into 64 bits.
 #[inline(always)]
 fn nanos_of(duration: Duration) -> Option<u64> {
     let seconds = duration.as_secs().checked_mul(1_000_000_000)?;
@@ -175,7 +176,7 @@ impl Add<Duration> for Instant {
     type Output = Self;
 
     /// # Panics
-    /// If the result cannot be told; see [`checked_add`](Self::checked_add).
+    /// If the result is out of range; see [`checked_add`](Self::checked_add).
     fn add(self, duration: Duration) -> Self {
         self.checked_add(duration).expect("an instant reaches 292 years: use checked_add")
     }
@@ -185,7 +186,7 @@ impl Sub<Duration> for Instant {
     type Output = Self;
 
     /// # Panics
-    /// If the result cannot be told; see [`checked_sub`](Self::checked_sub).
+    /// If the result is out of range; see [`checked_sub`](Self::checked_sub).
     fn sub(self, duration: Duration) -> Self {
         self.checked_sub(duration).expect("an instant reaches 292 years: use checked_sub")
     }

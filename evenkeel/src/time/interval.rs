@@ -1,4 +1,4 @@
-//! Ticks at equal distances.
+//! Periodic ticks.
 
 use super::sleep::{Sleep, sleep_until};
 use super::{Duration, Instant};
@@ -6,12 +6,12 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// What follows a tick that was seen late.
+/// The policy for ticks that follow a late one.
 ///
 /// [`Burst`](Self::Burst), [`Delay`](Self::Delay) and [`Skip`](Self::Skip) are those of Tokio's
-/// `MissedTickBehavior`. For all but `Delay`, a tick that is seen after it is due, but before the
-/// next one is, has not been missed: the next one comes when it would have. Where ticks have been
-/// missed, all of these differ.
+/// `MissedTickBehavior`. A tick is missed if the next one is due before it is seen. For all
+/// policies but `Delay`, a late tick that is not missed does not change the next one. After a
+/// missed tick, the four policies differ.
 ///
 /// # Examples
 /// ```
@@ -29,27 +29,26 @@ use std::task::{Context, Poll, ready};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissedTicks {
-    /// All ticks that were missed, one after the other, until there are as many as there would have
-    /// been.
+    /// All missed ticks come, one after the other, until the number of ticks has caught up.
     #[default]
     Burst,
-    /// The next tick comes a period after the late one was seen, whether or not others were missed,
-    /// and the others every period from there. A tick that is seen within 5 ms is on time, and the
-    /// next one comes when it would have: timers are a little late.
+    /// The next tick comes a period after the late one was seen, whether or not ticks were missed,
+    /// and the others every period from there. Since timers are a little late, a tick that is seen
+    /// within 5 ms counts as on time, and does not change the next one.
     Delay,
-    /// If ticks were missed, the next one comes a period after the late one was seen, and the
-    /// others every period from there. If none was, it comes when it would have.
+    /// If a tick was missed, the next one comes a period after it was seen, and the others every
+    /// period from there. Otherwise the next one does not change.
     Restart,
-    /// Those that were missed are left out: the next tick is the next one that is not due yet.
+    /// Missed ticks are left out: the next tick is the first that is not due yet.
     Skip,
 }
 
-/// How late a tick may be that is on time for [`MissedTicks::Delay`]: Tokio's number. Without it
-/// the ticks would drift by what the timers are late.
+/// How late a tick may be to count as on time for [`MissedTicks::Delay`]: Tokio's number. Without
+/// it the ticks would drift by the lateness of the timers.
 const ON_TIME: Duration = Duration::from_millis(5);
 
 impl MissedTicks {
-    /// When the tick comes that follows the one of `due`, which was seen at `now`.
+    /// Returns when the tick is due that follows the one of `due`, which was seen at `now`.
     fn next(self, due: Instant, now: Instant, period: Duration) -> Instant {
         let next = due.after(period);
         match self {
@@ -67,7 +66,7 @@ impl MissedTicks {
     }
 }
 
-/// Ticks every `period`, at once for the first time.
+/// Creates an interval that ticks every `period`, for the first time at once.
 ///
 /// # Panics
 /// If the period is zero.
@@ -90,7 +89,7 @@ pub fn interval(period: Duration) -> Interval {
     interval_at(Instant::now(), period)
 }
 
-/// Ticks every `period`, for the first time at `start`.
+/// Creates an interval that ticks every `period`, for the first time at `start`.
 ///
 /// # Panics
 /// If the period is zero.
@@ -112,7 +111,7 @@ pub fn interval_at(start: Instant, period: Duration) -> Interval {
     Interval { sleep: Box::pin(sleep_until(start)), period, missed: MissedTicks::default() }
 }
 
-/// Ticks at equal distances: see [`interval`]. It has one allocation, for its timer.
+/// Ticks every period: see [`interval`]. It has one allocation, for its timer.
 #[derive(Debug)]
 #[must_use = "an interval does nothing unless its ticks are awaited"]
 pub struct Interval {
@@ -123,27 +122,27 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// What follows ticks that are missed; [`MissedTicks::Burst`] unless this says otherwise.
+    /// Sets the policy for missed ticks, [`MissedTicks::Burst`] by default.
     pub fn missed_ticks(mut self, policy: MissedTicks) -> Self {
         self.missed = policy;
         self
     }
 
-    /// Changes what follows ticks that are missed.
+    /// Changes the policy for missed ticks.
     pub fn set_missed_ticks(&mut self, policy: MissedTicks) {
         self.missed = policy;
     }
 
-    /// What follows ticks that are missed.
+    /// Returns the policy for missed ticks.
     #[must_use]
     pub fn policy(&self) -> MissedTicks {
         self.missed
     }
 
-    /// Waits for the next tick, and says when it was due.
+    /// Waits for the next tick, and returns when it was due.
     ///
     /// # Cancel safety
-    /// A tick that was not given is given to the next call.
+    /// No tick is lost: the next call returns it.
     ///
     /// # Panics
     /// As [`sleep`](super::sleep()).
@@ -160,7 +159,7 @@ impl Interval {
         Poll::Ready(due)
     }
 
-    /// Has the next tick come a period from now, and the others every period from there.
+    /// Makes the next tick come a period from now, and the others every period from there.
     ///
     /// # Examples
     /// ```
@@ -178,29 +177,29 @@ impl Interval {
         self.reset_at(Instant::now().after(self.period));
     }
 
-    /// Has the next tick come after `duration` from now, and the others every period from there.
+    /// Makes the next tick come `duration` from now, and the others every period from there.
     pub fn reset_after(&mut self, duration: Duration) {
         self.reset_at(Instant::now().after(duration));
     }
 
-    /// Has the next tick come at once.
+    /// Makes the next tick come at once.
     pub fn reset_immediately(&mut self) {
         self.reset_at(Instant::now());
     }
 
-    /// Has the next tick come at `deadline`, and the others every period from there.
+    /// Makes the next tick come at `deadline`, and the others every period from there.
     pub fn reset_at(&mut self, deadline: Instant) {
         self.sleep.as_mut().reset(deadline);
     }
 
-    /// The time between two ticks.
+    /// Returns the time between two ticks.
     #[must_use]
     pub fn period(&self) -> Duration {
         self.period
     }
 }
 
-/// Its ticks, without an end: the time at which each was due.
+/// An endless stream of ticks: the time at which each was due.
 #[cfg(feature = "stream")]
 impl futures_core::Stream for Interval {
     type Item = Instant;

@@ -19,16 +19,16 @@ use std::time::Duration;
 /// Waits until `duration` has passed since this call, by the clock of the runtime.
 ///
 /// # Cancel safety
-/// A sleep that is dropped is cancelled, and nothing else happens.
+/// Dropping a sleep cancels it, and has no other effect.
 ///
 /// # Cost
-/// A look at the cycle counter here, or at the clock for one of a millisecond or less; a locked
-/// instruction where it is polled first, and another where it is dropped before its time. See
-/// [`time`](super). The deadline may be 5 µs later than asked for, and is never earlier.
+/// This call reads the cycle counter, or the clock for a sleep of a millisecond or less. The first
+/// poll takes a locked instruction, and so does dropping it before its time. See [`time`](super).
+/// The deadline may be up to 5 µs later than asked for, and is never earlier.
 ///
 /// # Panics
-/// The future panics if it is polled first outside of any runtime, or if its runtime ends before
-/// its time.
+/// The future panics if it is first polled outside of any runtime, or if its runtime ends before
+/// the deadline.
 ///
 /// # Examples
 /// ```
@@ -45,7 +45,7 @@ pub fn sleep(duration: Duration) -> Sleep {
     sleep_until(Instant::in_at_least(duration))
 }
 
-/// Waits until `deadline`: not at all if it has passed. As [`sleep`] otherwise.
+/// Waits until `deadline`, or not at all if it has passed. Otherwise as [`sleep`].
 ///
 /// # Examples
 /// ```
@@ -62,40 +62,40 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
     Sleep { entry: Entry::new(), timers: None, deadline, _pinned: PhantomPinned }
 }
 
-/// The future of [`sleep`] and [`sleep_until`]. It can be [reset](Self::reset), and polled again
-/// once it is complete, when it is at once complete again.
+/// The future of [`sleep`] and [`sleep_until`]. It can be [reset](Self::reset). After completion it
+/// can be polled again, and is complete at once.
 #[must_use = "futures do nothing unless awaited"]
 pub struct Sleep {
     entry: Entry,
-    /// Where the entry was armed last.
+    /// The timers where the entry was armed last.
     timers: Option<&'static Timers>,
     deadline: Instant,
     /// The wheel points to the entry.
     _pinned: PhantomPinned,
 }
 
-// SAFETY: the entry's links are reached under the lock of its wheel alone, or by whoever has the
-// future exclusively where it is in none; its waker is `Send`.
+// SAFETY: a thread reaches the entry's links only under the lock of its wheel, or, if it is in no
+// wheel, with exclusive access to the future. Its waker is `Send`.
 unsafe impl Send for Sleep {}
-// SAFETY: a shared `Sleep` reads the entry's word, an atomic, and nothing else of it.
+// SAFETY: a shared `Sleep` reads only the entry's word, an atomic.
 unsafe impl Sync for Sleep {}
 
 impl Sleep {
-    /// When it ends.
+    /// Returns the point in time at which it ends.
     #[must_use]
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// Whether it has ended: a task that polls it goes on. One that has not been polled has not.
+    /// Returns whether it has ended, so that a poll completes. A sleep that was never polled has
+    /// not ended.
     #[must_use]
     pub fn is_elapsed(&self) -> bool {
         self.entry.progress() == Progress::Fired
     }
 
-    /// Has it end at `deadline` instead, as if it were new; it has to be polled once more to wake
-    /// the task. Whether it has ended before makes no difference. It costs what a cancellation
-    /// does.
+    /// Makes it end at `deadline` instead, as if it were new, whether or not it has ended before.
+    /// It has to be polled once more to wake the task. The cost is that of a cancellation.
     ///
     /// # Examples
     /// ```
@@ -122,8 +122,8 @@ impl Sleep {
         if self.entry.progress() == Progress::Armed
             && let Some(timers) = self.timers
         {
-            // SAFETY: it was armed there, and this is its future. Whether it has fired meanwhile
-            // makes no difference.
+            // SAFETY: the entry was armed there, and this is its future. Whether it has fired
+            // meanwhile makes no difference.
             let _ = unsafe { timers.cancel::<WordWaker>(NonNull::from(&self.entry)) };
         }
     }
@@ -143,7 +143,7 @@ impl Sleep {
                 // dropped.
                 Some(unsafe { timing::arm_here(context, entry, deadline, waker) })
             }
-            // What is armed at the relief would keep it from resting.
+            // A timer that is armed at the relief would keep it from resting.
             Some(relief) => {
                 // SAFETY: as above.
                 Some(unsafe { timing::arm_outside(relief.shared(), entry, deadline, waker) })
@@ -174,7 +174,7 @@ impl Sleep {
         }
     }
 
-    /// Sees to it that an armed timer wakes `waker`.
+    /// Makes an armed timer wake `waker`.
     fn renew(self: Pin<&mut Self>, waker: &Waker) -> Poll<()> {
         let timers = self.timers.expect("an armed timer is armed somewhere");
         let mut fresh = None;
@@ -188,7 +188,7 @@ impl Sleep {
         }
     }
 
-    /// What an armed timer has come to that is armed no more.
+    /// The outcome of a timer that is not armed any more.
     fn ended(self: Pin<&mut Self>) -> Poll<()> {
         match self.entry.progress() {
             Progress::Orphaned => orphaned(),

@@ -1,4 +1,4 @@
-//! A limit on how long a future is waited for.
+//! Time limits on futures.
 
 #![allow(unsafe_code, reason = "a pinned pair is a pair of pinned futures")]
 
@@ -10,21 +10,22 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Gives `future` at most `duration` from this call: its output if it is complete before, or at its
-/// first poll however long that takes.
+/// Waits for `future` for at most `duration` from this call, and returns its output. The first poll
+/// always counts, however late it is or however long it takes.
 ///
 /// # Errors
-/// [`Elapsed`] if it is not. The future is dropped with the `Timeout`, and not before.
+/// [`Elapsed`] if the future is not complete in time. It is dropped with the `Timeout`, and not
+/// before.
 ///
 /// # Cancel safety
 /// That of `future`.
 ///
 /// # Cost
-/// That of [`sleep`] here. Until `future` has to wait there is no timer; then that is armed once,
-/// however often the task is woken.
+/// This call costs what [`sleep`] costs. Until `future` has to wait there is no timer. Then the
+/// timer is armed once, however often the task is woken.
 ///
 /// # Panics
-/// As [`sleep`], if `future` has to wait. The panic of `future`.
+/// As [`sleep`], if `future` has to wait. If `future` panics.
 ///
 /// # Examples
 /// ```
@@ -41,7 +42,7 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
     Timeout { future: future.into_future(), sleep: sleep(duration) }
 }
 
-/// The same, until `deadline`.
+/// Waits for `future` until `deadline`, as [`timeout`] does.
 ///
 /// # Errors
 /// As [`timeout`].
@@ -51,7 +52,7 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 /// use evenkeel::time::{Instant, timeout_at};
 /// let runtime = evenkeel::Runtime::new().unwrap();
 /// runtime.block_on(async {
-///     // It is polled once in any case.
+///     // The future is polled once in any case.
 ///     assert_eq!(timeout_at(Instant::now(), async { 7 }).await, Ok(7));
 /// });
 /// ```
@@ -67,25 +68,25 @@ pub struct Timeout<F> {
 }
 
 impl<F> Timeout<F> {
-    /// When the time is over.
+    /// Returns the point in time at which the limit ends.
     #[must_use]
     pub fn deadline(&self) -> Instant {
         self.sleep.deadline()
     }
 
-    /// The future.
+    /// Returns a reference to the future.
     #[must_use]
     pub fn get_ref(&self) -> &F {
         &self.future
     }
 
-    /// The future.
+    /// Returns an exclusive reference to the future.
     #[must_use]
     pub fn get_mut(&mut self) -> &mut F {
         &mut self.future
     }
 
-    /// The future, without the limit.
+    /// Returns the future, without the limit.
     #[must_use]
     pub fn into_inner(self) -> F {
         self.future
@@ -98,8 +99,8 @@ impl<F: Future> Future for Timeout<F> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         // SAFETY: nothing is moved out of it.
         let timeout = unsafe { self.get_unchecked_mut() };
-        // SAFETY: it is part of what is pinned, is not moved before it is dropped, and has no
-        // destructor that moves it.
+        // SAFETY: the future is part of the pinned `Timeout`, which does not move it and has no
+        // destructor that could.
         let future = unsafe { Pin::new_unchecked(&mut timeout.future) };
         if let Poll::Ready(output) = future.poll(context) {
             return Poll::Ready(Ok(output));
@@ -119,7 +120,7 @@ impl<F: fmt::Debug> fmt::Debug for Timeout<F> {
     }
 }
 
-/// The time that a future was [given](timeout) is over.
+/// The error of [`timeout`] and [`timeout_at`]: the time limit has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elapsed(());
 

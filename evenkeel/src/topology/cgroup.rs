@@ -1,20 +1,20 @@
 //! The share of the machine that a control group leaves to this process.
 //!
-//! A quota binds a group and everything below it, so the tightest one on the way from the process's
-//! own group to the root counts. Both generations of the interface are read, since they can be
-//! mounted at once.
+//! A quota binds a group and everything below it, so the tightest one between the process's own
+//! group and the root counts. Both generations of the interface are read, since both can be mounted
+//! at once.
 //!
 //! `/proc/self/cgroup` names the group as the host sees it; a container often sees its own group at
-//! the mount point itself and nothing above. The walk therefore starts at the mount point, follows
-//! the name as far as it leads, and takes every quota that it meets. The mount points are those
-//! that systemd and the container engines all use.
+//! the mount point itself and nothing above. So the walk starts at the mount point, follows the
+//! name as far as it leads, and takes every quota that it meets. The mount points are those that
+//! systemd and the container engines all use.
 
 use std::path::{Path, PathBuf};
 
 use super::error::TopologyError;
 use super::file::{malformed, read};
 
-/// A limit on processor time: so much of it in each period.
+/// A limit on processor time per period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quota {
@@ -25,13 +25,13 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// How many hardware threads the quota keeps busy, rounded up, at least one.
+    /// Returns how many hardware threads the quota keeps busy, rounded up, at least one.
     pub fn cpus(&self) -> usize {
         let cpus = self.micros.div_ceil(self.period).max(1);
         usize::try_from(cpus).unwrap_or(usize::MAX)
     }
 
-    /// Whichever leaves less.
+    /// Returns the quota that leaves less processor time.
     fn tighter(self, other: Self) -> Self {
         let this = u128::from(self.micros) * u128::from(other.period);
         let that = u128::from(other.micros) * u128::from(self.period);
@@ -74,7 +74,7 @@ pub(super) fn quota(root: &Path) -> Result<Option<Quota>, TopologyError> {
 fn folders(mount: &Path, group: &str) -> Vec<PathBuf> {
     let names = || group.split('/').filter(|name| !name.is_empty());
     let mut folders = vec![mount.to_path_buf()];
-    // A group outside of the process's namespace is named by way of `..`, and cannot be seen from
+    // The name of a group outside of the process's namespace contains `..`; it cannot be seen from
     // here.
     if !names().any(|name| name == "..") {
         for name in names() {

@@ -1,7 +1,7 @@
-//! The topology as a sentence that a person reads.
+//! The topology as a sentence for people.
 //!
-//! It gives totals for the whole machine, so that it is true of irregular machines as well: of the
-//! caches of a level, each kind is named with how many there are of it.
+//! It has totals for the whole machine, so that it is correct for irregular machines too: it names
+//! each kind of cache of a level with the number of these caches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -30,7 +30,7 @@ impl fmt::Display for Topology {
 }
 
 impl Topology {
-    /// How many hardware threads the cores have.
+    /// The number of hardware threads in each core, in words.
     fn threads(&self) -> String {
         let mut per_core = BTreeMap::<usize, usize>::new();
         for cpu in &self.cpus {
@@ -45,7 +45,7 @@ impl Topology {
         }
     }
 
-    /// The caches from the last level to the second, which are those that a scheduler can heed.
+    /// The caches from the last level to the second: those that a scheduler can consider.
     fn cache_levels(&self) -> String {
         let levels: BTreeSet<u8> =
             self.caches.iter().map(|cache| cache.level).filter(|&level| level >= 2).collect();
@@ -86,7 +86,7 @@ impl Topology {
         format!("L{level} {}", kinds.join(" and "))
     }
 
-    /// How many cores share the cache.
+    /// The number of cores that share the cache.
     fn cores_of(&self, cache: &Cache) -> usize {
         cache.cpus.iter().map(|&cpu| self.cpus[cpu].core).collect::<BTreeSet<_>>().len()
     }
@@ -98,7 +98,7 @@ fn counted(count: usize, word: &str) -> String {
     format!("{count} {word}{plural}")
 }
 
-/// The quota in hardware threads, to two digits behind the point at most.
+/// The quota in hardware threads, with at most two decimal places.
 fn share(quota: Quota) -> String {
     let cpus = format!("{:.2}", quota.micros as f64 / quota.period as f64);
     let cpus = cpus.trim_end_matches('0').trim_end_matches('.');

@@ -1,10 +1,10 @@
-//! How far two hardware threads are from each other, and what follows from it.
+//! Distances between hardware threads, and the orders that follow from them.
 //!
-//! The distance is a class, not a number of nanoseconds: what two threads share says how a cache
-//! line travels between them, and the classes are ordered in the same way on every machine. Within
-//! a class the firmware's NUMA distance decides, and then the number of steps upwards from the one
-//! that asks. The last rule lets each processor see its equals in another order, so that thieves of
-//! one cache do not all call on the same victim first.
+//! The distance is a class, not a number of nanoseconds. What two threads share determines how a
+//! cache line travels between them, and the order of the classes is the same on every machine.
+//! Within a class the firmware's NUMA distance decides, and then the number of steps upwards from
+//! the hardware thread that searches. By the last rule each processor sees equally distant ones in
+//! another order, so that thieves of one cache do not all try the same victim first.
 
 use super::Topology;
 
@@ -12,7 +12,7 @@ use super::Topology;
 pub use evenkeel_policy::Distance;
 
 impl Topology {
-    /// How far two hardware threads are from each other. Both are indices into
+    /// Returns the distance between two hardware threads. Both are indices into
     /// [`cpus`](Self::cpus).
     ///
     /// # Panics
@@ -36,8 +36,8 @@ impl Topology {
         }
     }
 
-    /// The firmware's distance between the memory nodes of two hardware threads, where it gives
-    /// one: 10 within a node, more between two. Both are indices into [`cpus`](Self::cpus).
+    /// Returns the firmware's distance between the memory nodes of two hardware threads, if it
+    /// reports one: 10 within a node, more between two. Both are indices into [`cpus`](Self::cpus).
     ///
     /// # Panics
     /// When an index is out of bounds.
@@ -46,9 +46,10 @@ impl Topology {
         self.node_distances.as_ref().map(|rows| rows[from][to])
     }
 
-    /// All other hardware threads, as indices into [`cpus`](Self::cpus), nearest first.
+    /// Returns all other hardware threads, as indices into [`cpus`](Self::cpus), nearest first.
     ///
-    /// Equals follow in the order of their indices from `from` upwards, round the end.
+    /// Equally distant ones follow in the order of their indices from `from` upwards, with
+    /// wrap-around.
     ///
     /// # Panics
     /// When the index is out of bounds.
@@ -59,9 +60,10 @@ impl Topology {
         others
     }
 
-    /// Where each of `processors` processors sits, as indices into [`cpus`](Self::cpus).
+    /// Returns the hardware thread of each of `processors` processors, as indices into
+    /// [`cpus`](Self::cpus).
     ///
-    /// Only [`cpus_in_use`](Self::cpus_in_use) get one. Every core gets a processor before any core
+    /// Only [`cpus_in_use`](Self::cpus_in_use) get a processor. Every core gets one before any core
     /// gets a second, since two hardware threads of a core share its execution units. Among cores,
     /// those that share most come first: a cache is filled before its node, a node before its
     /// package, a package before the next one. With more processors than hardware threads the order

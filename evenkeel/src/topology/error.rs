@@ -1,4 +1,4 @@
-//! What can be wrong with a description of a machine.
+//! Errors in the description of a machine.
 //!
 //! Both sources, the textual form and the files below `/sys`, are input from outside. An error
 //! therefore shows the input itself, the place in it, and what belongs there.
@@ -22,12 +22,12 @@ pub enum TopologyError {
         /// What belongs there.
         expected: String,
     },
-    /// A file of the operating system holds something that it should not.
+    /// A file of the operating system has unexpected content.
     #[non_exhaustive]
     File {
         /// The file.
         path: PathBuf,
-        /// What it holds.
+        /// Its content.
         content: String,
         /// What belongs there.
         expected: &'static str,
@@ -67,8 +67,7 @@ impl fmt::Display for TopologyError {
 
 impl Error for TopologyError {}
 
-/// The text with each control character as one space, so that the columns of the caret line stay
-/// right.
+/// The text with each control character replaced by a space, so that the caret line stays aligned.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

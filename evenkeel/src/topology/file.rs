@@ -1,7 +1,7 @@
 //! The small files of `/sys` and `/proc`, and the lists that they hold.
 //!
-//! A file that cannot be read is a fact that is not known: containers hide parts of `/sys`, kernels
-//! differ in what they offer, and permissions vary. A file that is read and makes no sense is an
+//! A file that cannot be read is an unknown fact: containers hide parts of `/sys`, kernels differ
+//! in what they offer, and permissions vary. A file that can be read and makes no sense is an
 //! error.
 
 use std::fs;
@@ -10,13 +10,13 @@ use std::path::Path;
 use super::MAX_CPUS;
 use super::error::TopologyError;
 
-/// What the file holds, without the white space round it. `None` when it cannot be read.
+/// Returns the content of the file, without surrounding white space. `None` when it cannot be read.
 pub(super) fn read(path: &Path) -> Option<String> {
     let bytes = fs::read(path).ok()?;
     Some(String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
-/// The error for a file that holds something else than it should.
+/// The error for a file with unexpected content.
 pub(super) fn malformed(path: &Path, content: &str, expected: &'static str) -> TopologyError {
     TopologyError::File { path: path.to_path_buf(), content: content.to_owned(), expected }
 }
@@ -55,7 +55,7 @@ pub(super) fn read_size(path: &Path) -> Result<Option<u64>, TopologyError> {
 /// Reads `0-3,8`. The bound on each number keeps a broken file from asking for all of the memory.
 fn parse_list(list: &str) -> Option<Vec<usize>> {
     let mut numbers = Vec::new();
-    // A list of nothing is an empty file: a memory node without hardware threads has one.
+    // An empty file is an empty list: a memory node without hardware threads has one.
     for range in list.split(',').filter(|_| !list.is_empty()) {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         let (first, last) = (first.parse::<usize>().ok()?, last.parse::<usize>().ok()?);

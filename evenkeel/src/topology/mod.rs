@@ -1,14 +1,14 @@
 //! The machine: its packages, memory nodes, caches, cores and hardware threads.
 //!
-//! The scheduler looks for work near before it looks far, and a processor keeps its seat when that
-//! is asked for. Both need to know what the hardware threads share. A [`Topology`] says so as plain
-//! values. It comes from three sources:
+//! The scheduler looks for near work before far work, and a worker stays on its hardware thread if
+//! the user asks for that. Both need to know what the hardware threads share. A [`Topology`] has
+//! this as plain values. It comes from three sources:
 //!
-//! - [`Topology::detect`] reads the machine below and what of it this process may use: the affinity
-//!   mask and the quota of its control group.
-//! - [`Topology::parse`] reads a textual form, which serves tests, simulation and the user who
-//!   knows better than the system. The form is described there.
-//! - [`Topology::flat`] is a machine of equal cores.
+//! - [`Topology::detect`] reads the machine, and the part of it that this process may use: the
+//!   affinity mask and the quota of its control group.
+//! - [`Topology::parse`] reads a textual form, for tests, simulation and the user who knows better
+//!   than the system. Its documentation describes the form.
+//! - [`Topology::flat`] makes a machine of equal cores.
 //!
 //! A topology prints as a sentence for people. [`Topology::to_text`] gives the textual form.
 //!
@@ -53,7 +53,7 @@ pub const MAX_CPUS: usize = 65_536;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cpu {
-    /// The operating system's number of it, which pinning takes.
+    /// The operating system's number for it, which pinning uses.
     pub id: usize,
     /// The core. Hardware threads of one core share its execution units.
     pub core: usize,
@@ -68,7 +68,7 @@ pub struct Cpu {
     pub package: usize,
 }
 
-/// One cache that holds data, and who shares it.
+/// One cache that holds data, and the hardware threads that share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cache {
@@ -87,9 +87,9 @@ pub struct Cache {
 pub struct Topology {
     /// In ascending order of their `id`, never empty.
     cpus: Vec<Cpu>,
-    /// In ascending order of their level and then of their first hardware thread.
+    /// In ascending order of level, and then of first hardware thread.
     caches: Vec<Cache>,
-    /// By node and node.
+    /// The distance from each node to each node.
     node_distances: Option<Vec<Vec<u32>>>,
     /// Ascending indices into `cpus`, never empty.
     in_use: Vec<usize>,
@@ -97,10 +97,10 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Reads the machine and what the calling thread may use of it.
+    /// Reads the machine, and the part of it that the calling thread may use.
     ///
-    /// Whatever the system does not tell is left out: unknown caches are taken as private to a
-    /// core, or in the case of the last level as common to a node. Systems other than Linux give a
+    /// What the system does not report is left out: unknown caches count as private to a core, or
+    /// in the case of the last level as common to a node. On systems other than Linux it returns a
     /// [`flat`](Self::flat) machine.
     ///
     /// # Errors
@@ -110,8 +110,8 @@ impl Topology {
         sysfs::detect()
     }
 
-    /// The same without the quota, for callers that say themselves how many processors they want:
-    /// it takes several files, anew each time.
+    /// The same without the quota, for callers that choose the number of processors themselves. To
+    /// read the quota means to read several files, anew each time.
     pub(crate) fn detect_allowed() -> Result<Self, TopologyError> {
         sysfs::detect_allowed()
     }
@@ -142,11 +142,11 @@ impl Topology {
     /// | `l1 32K`, `l2 512K`, `l3 8M` | size of each such cache: bytes, or K, M or G | unknown |
     /// | `line 64` | bytes of a cache line | unknown |
     ///
-    /// So each count is per member of the level outside of it, and a level that is left out has one
+    /// So each count is per member of the enclosing level, and a level that is left out has one
     /// member. A first-level cache belongs to a core. The last-level cache is the third level if
     /// the text names it, else the second, else an unknown one in each node. The words may be in
-    /// the singular and in upper case. Hardware threads are numbered from 0, those of one core next
-    /// to each other; together there are at most [`MAX_CPUS`].
+    /// the singular and in upper case. Hardware threads are numbered from 0, with those of one core
+    /// next to each other. There are at most [`MAX_CPUS`] of them.
     ///
     /// ```
     /// # use evenkeel::topology::Topology;
@@ -180,7 +180,7 @@ impl Topology {
         text::parse(text).map(|shape| shape.build())
     }
 
-    /// A machine of `cores` equal cores in one package, with nothing known of its caches.
+    /// Creates a machine of `cores` equal cores in one package, with unknown caches.
     ///
     /// # Panics
     /// When there are no cores, or more than [`MAX_CPUS`].
@@ -201,15 +201,15 @@ impl Topology {
         Self::whole(cpus, Vec::new())
     }
 
-    /// A machine of which all is in use.
+    /// A machine with all of its hardware threads in use.
     fn whole(cpus: Vec<Cpu>, caches: Vec<Cache>) -> Self {
         let in_use = (0..cpus.len()).collect();
         Self { cpus, caches, node_distances: None, in_use, quota: None }
     }
 
-    /// The same machine, of which only the hardware threads with these numbers are in use. Those
-    /// that it does not have are passed over. When none is left, all stay in use: the mask of a
-    /// container can name others than it shows.
+    /// Returns the same machine, with only these hardware threads in use. Numbers that the machine
+    /// does not have are ignored. If none is left, all hardware threads stay in use: the affinity
+    /// mask of a container can name hardware threads that its `/sys` does not show.
     #[must_use]
     pub fn restricted_to(mut self, ids: impl IntoIterator<Item = usize>) -> Self {
         let find = |id| self.cpus.binary_search_by_key(&id, |cpu| cpu.id).ok();
@@ -222,40 +222,40 @@ impl Topology {
         self
     }
 
-    /// The hardware threads that are online, in ascending order of the operating system's number of
-    /// them. There is at least one.
+    /// Returns the hardware threads that are online, in ascending order of the operating system's
+    /// numbers for them. There is at least one.
     pub fn cpus(&self) -> &[Cpu] {
         &self.cpus
     }
 
-    /// The caches that hold data, in ascending order of their level.
+    /// Returns the caches that hold data, in ascending order of their level.
     pub fn caches(&self) -> &[Cache] {
         &self.caches
     }
 
-    /// The hardware threads that may be used, as ascending indices into [`cpus`](Self::cpus): those
-    /// that are online and in the affinity mask. There is at least one.
+    /// Returns the hardware threads that may be used, as ascending indices into
+    /// [`cpus`](Self::cpus): those that are online and in the affinity mask. There is at least one.
     pub fn cpus_in_use(&self) -> &[usize] {
         &self.in_use
     }
 
-    /// The tightest quota on processor time that the process's control groups set.
+    /// Returns the tightest quota on processor time that the process's control groups set.
     pub fn quota(&self) -> Option<Quota> {
         self.quota
     }
 
-    /// How many processors a runtime has unless it is told: one for each hardware thread in use,
+    /// Returns the default number of processors of a runtime: one for each hardware thread in use,
     /// but no more than the quota keeps busy, and at least one.
     pub fn processors(&self) -> usize {
         let quota = self.quota.map_or(usize::MAX, |quota| quota.cpus());
         self.in_use.len().min(quota)
     }
 
-    /// The textual form of the machine, which [`parse`](Self::parse) reads. `None` when the machine
-    /// is irregular, such as one with cores of two kinds.
+    /// Returns the textual form of the machine, which [`parse`](Self::parse) reads. Returns `None`
+    /// when the machine is irregular, such as one with cores of two kinds.
     ///
-    /// The form describes the machine alone: the numbers of its hardware threads, the distances
-    /// between its nodes, and what of it is in use are not part of it.
+    /// The form describes only the machine. It does not contain the numbers of its hardware
+    /// threads, the distances between its nodes, and which part of it is in use.
     pub fn to_text(&self) -> Option<String> {
         Shape::of(self).map(|shape| shape.to_string())
     }
@@ -271,10 +271,10 @@ impl FromStr for Topology {
 
 /// Numbers the groups with a common second-level and last-level cache.
 ///
-/// Hardware threads of which no second-level cache is known have it in common with their core. The
-/// last level is the highest that is known; a first level cannot be it, since then the levels above
-/// are hidden rather than missing. Hardware threads without it have it in common with their node's
-/// part of the package.
+/// Hardware threads without a known second-level cache share it with their core. The last level is
+/// the highest known one, but not the first: then the levels above are hidden rather than missing.
+/// Hardware threads without a known last-level cache share it with their node's part of the
+/// package.
 fn group(cpus: &mut [Cpu], caches: &[Cache]) {
     #[derive(PartialEq, Eq, Hash)]
     enum Key {
@@ -283,8 +283,7 @@ fn group(cpus: &mut [Cpu], caches: &[Cache]) {
         Node { package: usize, node: usize },
     }
     let (mut second, mut last) = (vec![None; cpus.len()], vec![None; cpus.len()]);
-    // The caches are in ascending order of their level, so that the last one that is seen is the
-    // highest.
+    // The caches are in ascending order of level, so the last one seen is the highest.
     for (number, cache) in caches.iter().enumerate().filter(|(_, cache)| cache.level >= 2) {
         for &cpu in &cache.cpus {
             last[cpu] = Some(number);
@@ -303,7 +302,7 @@ fn group(cpus: &mut [Cpu], caches: &[Cache]) {
     }
 }
 
-/// The number of the key, which is the next free one at its first appearance.
+/// Returns the number of the key: the next free one at its first appearance.
 fn number<K: Eq + Hash>(numbers: &mut HashMap<K, usize>, key: K) -> usize {
     let next = numbers.len();
     *numbers.entry(key).or_insert(next)

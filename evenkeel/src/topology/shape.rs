@@ -1,25 +1,25 @@
-//! The regular machine: how many of each level, and how large the caches.
+//! The regular machine: the count of each level, and the sizes of the caches.
 //!
-//! The textual form of a topology describes such a machine and no other. Whether a topology is
-//! regular is not decided by rules of its own: its shape is guessed from the number of groups, and
-//! is right if it builds the same machine again.
+//! The textual form describes only such machines. No separate rules decide whether a topology is
+//! regular: its shape is guessed from the number of groups, and is right if it builds the same
+//! machine again.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use super::{Cache, Cpu, Topology, group, number};
 
-/// A regular machine. Every count is per member of the level before it that is there, and above
-/// zero.
+/// A regular machine. Every count is above zero, and is per member of the nearest enclosing level
+/// that is present.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) packages: usize,
     pub(super) nodes: usize,
-    /// Groups with a third-level cache in each node. `None` for a single one, which is there if its
-    /// size is known.
+    /// Groups with a third-level cache in each node. `None` for a single group, which has such a
+    /// cache if its size is known.
     pub(super) l3_groups: Option<usize>,
     /// Groups with a second-level cache in each group with a third. `None` when each core has its
-    /// own, if any.
+    /// own cache, if any.
     pub(super) l2_groups: Option<usize>,
     pub(super) cores: usize,
     pub(super) threads: usize,
@@ -75,7 +75,7 @@ impl Shape {
         let cpus = topology.cpus.len();
         let [packages, nodes] = [groups(|cpu| cpu.package), groups(|cpu| cpu.node)];
         let [l2s, cores] = [groups(|cpu| cpu.l2), groups(|cpu| cpu.core)];
-        // A last-level cache below the third level is no group of its own in the textual form.
+        // The textual form has no group for a last-level cache below the third level.
         let llcs = if first(3).is_some() { groups(|cpu| cpu.llc) } else { nodes };
         let named = |level, several| first(level).is_some() && (several || size(level).is_none());
         let l3_named = named(3, llcs > nodes);

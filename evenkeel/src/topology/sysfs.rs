@@ -1,8 +1,8 @@
 //! Reads the machine from `/sys/devices/system`, the affinity mask and the control group.
 //!
-//! What the system does not tell is filled in: without packages all is one package, without nodes
-//! each package is one, and a hardware thread without siblings is a core of its own. [`group`] says
-//! the same for caches.
+//! Facts that the system does not report are filled in: without packages all is one package,
+//! without nodes each package is one, and a hardware thread without siblings is a core of its own.
+//! [`group`] does the same for caches.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -15,14 +15,14 @@ use super::error::TopologyError;
 use super::file::{read, read_list, read_number, read_numbers, read_size};
 use super::{Cache, Cpu, MAX_CPUS, Topology, group, number};
 
-/// The machine and the share of it that the calling thread may use.
+/// Reads the machine, and the share of it that the calling thread may use.
 pub(super) fn detect() -> Result<Topology, TopologyError> {
     Ok(Topology { quota: cgroup::quota(Path::new("/"))?, ..usable(affinity())? })
 }
 
-/// The same without the quota, and without a look at the system's files if a thread with the same
-/// mask has called before. The mask names those hardware threads alone that are online, so it
-/// changes when one comes or goes that the caller may use. The others matter to no worker.
+/// The same without the quota. If the last call was from a thread with the same mask, it does not
+/// read the system's files. The mask names only hardware threads that are online, so it changes
+/// when one that the caller may use comes or goes. The others matter to no worker.
 pub(super) fn detect_allowed() -> Result<Topology, TopologyError> {
     static KEPT: Mutex<Option<(Vec<usize>, Topology)>> = Mutex::new(None);
     let Some(allowed) = affinity() else { return usable(None) };
@@ -37,7 +37,7 @@ pub(super) fn detect_allowed() -> Result<Topology, TopologyError> {
     Ok(machine)
 }
 
-/// The machine, of which the hardware threads with these numbers may be used, if they are told.
+/// The machine, restricted to the hardware threads in `allowed`, if given.
 fn usable(allowed: Option<Vec<usize>>) -> Result<Topology, TopologyError> {
     let machine = match kept(Path::new("/")) {
         Err(TopologyError::NoCpus { .. }) => {
@@ -55,8 +55,8 @@ fn usable(allowed: Option<Vec<usize>>) -> Result<Topology, TopologyError> {
     })
 }
 
-/// The machine below `root`, which is `/`. It is read again when other hardware threads are online:
-/// a program that builds pool after pool does not read dozens of files for each.
+/// The machine below `root`, which is `/`. It is kept, and read again only when other hardware
+/// threads are online: a program that builds many pools does not read dozens of files for each.
 fn kept(root: &Path) -> Result<Topology, TopologyError> {
     static KEPT: Mutex<Option<(Vec<usize>, Topology)>> = Mutex::new(None);
     let ids = online_below(root)?;
@@ -71,13 +71,14 @@ fn kept(root: &Path) -> Result<Topology, TopologyError> {
     Ok(machine)
 }
 
-/// How many hardware threads the standard library sees, for systems that tell no more.
+/// The number of hardware threads that the standard library reports, for systems without other
+/// sources.
 fn parallelism() -> usize {
     thread::available_parallelism().map_or(1, |count| count.get().min(MAX_CPUS))
 }
 
-/// The hardware threads on which the calling thread may run. `None` when the system does not say,
-/// as for a machine with more of them than the mask holds.
+/// The hardware threads on which the calling thread may run. `None` when the system does not report
+/// them, as on a machine with more of them than fit into the mask.
 #[cfg(target_os = "linux")]
 fn affinity() -> Option<Vec<usize>> {
     use rustix::thread::{CpuSet, sched_getaffinity};
@@ -86,7 +87,7 @@ fn affinity() -> Option<Vec<usize>> {
     Some(ids).filter(|ids| !ids.is_empty())
 }
 
-/// Other systems have no mask that the standard library does not already count.
+/// On other systems the standard library already considers the mask, if there is one.
 #[cfg(not(target_os = "linux"))]
 fn affinity() -> Option<Vec<usize>> {
     None
@@ -146,7 +147,7 @@ fn online(folder: &Path) -> Result<Vec<usize>, TopologyError> {
     }
     let mut ids = Vec::new();
     for id in numbered(folder, "cpu") {
-        // One that cannot be taken offline has no such file.
+        // A hardware thread that cannot be taken offline has no such file.
         if read_number(&folder.join(format!("cpu{id}/online")))? != Some(0) {
             ids.push(id);
         }
@@ -164,12 +165,12 @@ fn numbered(folder: &Path, prefix: &str) -> Vec<usize> {
     numbers
 }
 
-/// What tells the core of a hardware thread from others, best source first.
+/// The identity of a hardware thread's core, best source first.
 #[derive(PartialEq, Eq, Hash)]
 enum CoreKey {
-    /// The first of its siblings.
+    /// The first of the thread's siblings.
     Siblings(usize),
-    /// The core's number, which repeats from package to package.
+    /// The core's number, which is unique only within a package.
     Numbered { package: i64, core: i64 },
     /// Nothing is known: it is a core of its own.
     Alone(usize),
@@ -198,8 +199,8 @@ fn read_caches(folder: &Path, cpus: &[Cpu]) -> Result<Vec<Cache>, TopologyError>
                 continue;
             }
             let shared = read_list(&folder.join("shared_cpu_list"))?.unwrap_or_default();
-            // Without a list the cache is private to the core. With one, whoever lists it belongs
-            // to it.
+            // Without a list the cache is private to the core. With one, a hardware thread that
+            // lists the cache also shares it.
             let mut members: Vec<usize> = if shared.is_empty() {
                 (0..cpus.len()).filter(|&other| cpus[other].core == cpu.core).collect()
             } else {
@@ -220,12 +221,12 @@ fn read_caches(folder: &Path, cpus: &[Cpu]) -> Result<Vec<Cache>, TopologyError>
     Ok(caches.into_values().collect())
 }
 
-/// What tells the memory node of a hardware thread from others.
+/// The identity of a hardware thread's memory node.
 #[derive(PartialEq, Eq, Hash)]
 enum NodeKey {
     /// The node as the system numbers it.
     Node(usize),
-    /// The package that stands in for a node that is not known.
+    /// The package, in place of an unknown node.
     Package(i64),
 }
 
@@ -233,7 +234,7 @@ enum NodeKey {
 struct Nodes {
     /// The node of each hardware thread that has one, by the thread's number.
     of_id: HashMap<usize, usize>,
-    /// A row for each node: how far it is from each, by the nodes' numbers.
+    /// A row for each node: its distance from each node, by the nodes' numbers.
     distances: HashMap<usize, HashMap<usize, u32>>,
 }
 
@@ -253,8 +254,8 @@ impl Nodes {
     }
 
     /// The distances between the nodes of the hardware threads, by the topology's `numbers` of
-    /// them. `None` unless the system tells them all: a table that does not fit its nodes is no
-    /// reason to refuse the machine.
+    /// them. `None` unless the system reports all of them: an incomplete table is no reason to
+    /// refuse the machine.
     fn between(&self, numbers: &HashMap<NodeKey, usize>) -> Option<Vec<Vec<u32>>> {
         let mut rows = vec![vec![0; numbers.len()]; numbers.len()];
         for (from, &row) in numbers {

@@ -1,7 +1,7 @@
 //! Reads the textual form of a machine, which [`Topology::parse`](super::Topology::parse)
 //! describes.
 //!
-//! The parser keeps the place of each token, since an error is of use only when it shows where.
+//! The parser keeps the place of each token, so that an error can show it.
 
 use std::ops::Range;
 
@@ -41,7 +41,7 @@ pub(super) fn parse(text: &str) -> Result<Shape, TopologyError> {
     Ok(parser.items.shape())
 }
 
-/// The places of the tokens: commas, and what stands between commas and white space.
+/// The places of the tokens: commas, and the words between commas and white space.
 fn tokens(text: &str) -> Vec<Range<usize>> {
     let mut tokens = Vec::new();
     let mut start = None;
@@ -59,7 +59,7 @@ fn tokens(text: &str) -> Vec<Range<usize>> {
     tokens
 }
 
-/// What the text has given so far.
+/// The items read so far.
 #[derive(Default)]
 struct Items {
     counts: [Option<usize>; 6],
@@ -68,10 +68,10 @@ struct Items {
 }
 
 impl Items {
-    /// How many hardware threads the counts make.
+    /// The number of hardware threads that the counts make.
     fn cpus(&self) -> u64 {
-        // All but the newest make at most `MAX_CPUS`, and so does the newest alone: this cannot
-        // overflow.
+        // The product of all but the newest is at most `MAX_CPUS`, and so is the newest alone: this
+        // cannot overflow.
         self.counts.iter().flatten().map(|&count| count as u64).product()
     }
 
@@ -99,7 +99,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    /// One item and nothing behind it.
+    /// Reads one item and nothing after it.
     fn item(&mut self) -> Result<(), TopologyError> {
         let start = self.at;
         let word = self.next();
@@ -118,7 +118,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The rest of an item that begins with a number.
+    /// Reads the rest of an item that begins with a number.
     fn count(&mut self, start: usize, number: &str) -> Result<(), TopologyError> {
         let count = number.parse().ok().filter(|count| (1..=MAX_CPUS).contains(count));
         let count = count.ok_or_else(|| self.fault(start, EXPECTED_COUNT))?;
@@ -142,13 +142,13 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The rest of an item that is a size.
+    /// Reads the size in an item.
     fn size(&mut self) -> Result<u64, TopologyError> {
         let size = parse_size(&self.next()).filter(|&size| size > 0);
         size.ok_or_else(|| self.fault(self.at - 1, EXPECTED_SIZE))
     }
 
-    /// Refuses the item from token `start` on if its place was taken.
+    /// Refuses the item from token `start` on if the text has named it before.
     fn once<T>(&self, start: usize, before: Option<T>, name: &str) -> Result<(), TopologyError> {
         if before.is_none() {
             return Ok(());
@@ -157,8 +157,8 @@ impl Parser<'_> {
         Err(self.fault_from(start, &expected))
     }
 
-    /// The next token in lower case. It is empty behind the end, which is no token that anything
-    /// expects.
+    /// Returns the next token in lower case. After the end it is empty, and no item accepts an
+    /// empty token.
     fn next(&mut self) -> String {
         let token =
             self.tokens.get(self.at).map(|span| self.text[span.clone()].to_ascii_lowercase());

@@ -159,7 +159,7 @@ fn one_who_has_not_been_polled_or_is_done_leaves_nothing() {
 }
 
 #[test]
-#[should_panic(expected = "polled again after it has given its permit")]
+#[should_panic(expected = "polled again after it has returned its permit")]
 fn one_who_is_done_is_not_polled_again() {
     let semaphore = Semaphore::new(2);
     let mut done = pin!(semaphore.acquire());

@@ -1,4 +1,4 @@
-//! External scheduling: whoever is inside says whose call comes next.
+//! External scheduling: the holder chooses the call that comes in next.
 
 #![allow(unsafe_code, reason = "queues point to a node in this future")]
 
@@ -16,26 +16,27 @@ use std::marker::PhantomPinned;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-/// A named way into a monitor, which an acceptor can choose: usually an `enum` without fields,
-/// whose variants are the operations, with `#[derive(Clone, Copy, Entry)]`. The [`End`] of an
+/// A named way into a monitor, which an acceptor can choose. Usually it is an `enum` without
+/// fields, with a variant for each operation and `#[derive(Clone, Copy, Entry)]`. The [`End`] of an
 /// object is one too.
 pub trait Entry: Copy {
-    /// The number of the operation, below 63, by which two of one monitor are told apart.
+    /// Returns the number of the operation, below 63. It tells the operations of a monitor apart.
     fn number(self) -> u32;
 }
 
-/// Who waits for the end of an object: see [`Monitor::end`](super::Monitor::end).
+/// The entry of a task that waits for the end of an object: see
+/// [`Monitor::end`](super::Monitor::end).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End;
 
 impl Entry for End {
-    /// One that no operation may have.
+    /// A number that no operation may have.
     fn number(self) -> u32 {
         END
     }
 }
 
-/// What the end of the object says for a number.
+/// What [`End`] returns as its number.
 const END: u32 = u32::MAX;
 
 /// The number of the end of the object among operations.
@@ -57,7 +58,7 @@ fn number<E: Entry>(op: E) -> u32 {
     }
 }
 
-/// What an entrant calls.
+/// The operation that an entrant calls.
 ///
 /// # Panics
 /// If the number is out of range.
@@ -74,37 +75,37 @@ pub struct Clause {
 }
 
 impl Clause {
-    /// Accepts this operation.
+    /// Creates a clause that accepts this operation.
     #[must_use]
     #[track_caller]
     pub fn new<E: Entry>(op: E) -> Self {
         Self { ops: 1 << number(op) }
     }
 
-    /// Accepts this one too.
+    /// Accepts this operation too.
     #[must_use]
     #[track_caller]
     pub fn or<E: Entry>(self, op: E) -> Self {
         Self { ops: self.ops | 1 << number(op) }
     }
 
-    /// Only if `open`.
+    /// Closes the clause unless `open`.
     #[must_use]
     pub fn when(self, open: bool) -> Self {
         Self { ops: if open { self.ops } else { 0 } }
     }
 }
 
-/// What has come of an accept statement.
+/// The outcome of an accept statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accepted {
-    /// A call of the clause with this number has been made: it is over, or waits inside.
+    /// A call of the clause with this index was accepted: it has ended, or waits for a condition.
     Call(usize),
-    /// A call of the clause with this number has begun, and has panicked or has been cancelled.
+    /// A call of the clause with this index was accepted, and has panicked or was cancelled.
     Broken(usize),
-    /// Nobody had called.
+    /// No caller of an open clause was there.
     Else,
-    /// Nobody has called in time.
+    /// No call came in time.
     Timeout,
     /// All clauses are closed.
     Closed,
@@ -113,7 +114,7 @@ pub enum Accepted {
 /// How long an acceptor waits for a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Patience {
-    /// For ever, or until its future says so.
+    /// For ever, or until the future `until` is ready.
     Waits,
     /// Not at all.
     Else,
@@ -122,63 +123,65 @@ enum Patience {
 /// The future of [`Held::accept`] and the like.
 ///
 /// # Cancel safety
-/// It has the hold, which goes with it. Dropped
-/// - before its first poll, or while it waits for a call: it leaves the monitors and accepts
-///   nobody; calls that come later enter as others do;
-/// - while an accepted call is inside, or is about to be: it does not come back; the call is not
-///   concerned, and the next one after it has the monitors;
+/// It owns the hold, which is lost with it. If it is dropped
+/// - before its first poll, or while it waits for a call: it leaves the monitors and accepts no
+///   call; calls that come later enter as other entrants do;
+/// - while an accepted call is inside, or is about to be: it does not come back; the call does not
+///   notice, and the monitors go to the next task after it;
 /// - when it has been given the monitors back, but has not been polled since: it leaves them. The
-///   call has been made all the same.
+///   call stays made.
 ///
-/// If it was part of an accepted call itself, and that is dropped, the outer acceptor learns that
-/// its call has [broken off](Accepted::Broken). Its `until` is dropped with it.
+/// If it is part of an accepted call itself, and that call is dropped, the outer acceptor learns
+/// that the call has [broken off](Accepted::Broken). Its `until` is dropped with it.
 ///
 /// # Panics
-/// If it is polled again after it has given the hold.
+/// If it is polled again after it has returned the hold.
 #[must_use = "futures do nothing unless awaited, and this one has the hold"]
 pub struct Accept<S: Set, const N: usize, U = Pending<()>> {
     node: Node,
-    /// There until the hold has been given.
+    /// Full until the hold has been returned.
     members: Slot<S>,
-    /// Where others find the cores.
+    /// Room for the cores, where callers find them.
     place: S::Place,
     clauses: [Clause; N],
     patience: Patience,
     /// Whether the node has become the acceptor that waits for a call, or has joined the urgent
     /// list.
     queued: bool,
-    /// There until it is ready.
+    /// `None` once it was ready.
     until: Option<U>,
     _pinned: PhantomPinned,
 }
 
 impl<S: Set> Held<S> {
-    /// Lets one call in, of the first clause that has one: the one that has been waiting longest,
-    /// past all others, or else the first one that comes. Goes on when that call leaves or waits,
-    /// before anybody else. A call matches if it [names](super::Monitor::call) an operation of an
-    /// open clause and wants just this set of monitors. Accepts nest: an accepted call may accept.
+    /// Lets one call in, past all other entrants: of the first clause that has callers, the one
+    /// that has waited longest. If no clause has one, waits for the first call that comes. The
+    /// acceptor goes on when that call leaves or waits, before all other tasks. A call matches if
+    /// it [names](super::Monitor::call) an operation of an open clause and wants just this set of
+    /// monitors. Accepts nest: an accepted call may accept.
     ///
-    /// Where all clauses are closed it goes on at once.
+    /// If all clauses are closed, the acceptor goes on at once.
     ///
-    /// The end of the object ([`End`]) is different: whoever waits for it comes in when the
+    /// The end of the object ([`End`]) is different: a task that waits for it comes in when the
     /// acceptor has left.
     ///
     /// # Source
     /// The `_Accept` of µC++ (Buhr et al., 1992) and the `waitfor` of C∀ (Delisle, 2018).
     ///
     /// # Examples
-    /// See [`accept!`](crate::accept), which is this as a statement.
+    /// See [`accept!`](crate::accept), the same as a statement.
     #[inline]
     pub fn accept<const N: usize>(this: Self, clauses: [Clause; N]) -> Accept<S, N> {
         Accept::new(this, clauses, Patience::Waits, pending())
     }
 
-    /// The same, if somebody has called already.
+    /// Accepts as [`accept`](Self::accept) does, if a caller is queued already. Otherwise goes on
+    /// at once.
     pub fn accept_or_else<const N: usize>(this: Self, clauses: [Clause; N]) -> Accept<S, N> {
         Accept::new(this, clauses, Patience::Else, pending())
     }
 
-    /// The same, for a call that comes before `until` is ready.
+    /// Accepts as [`accept`](Self::accept) does, if a call comes before `until` is ready.
     pub fn accept_until<const N: usize, U: Future<Output = ()>>(
         this: Self,
         clauses: [Clause; N],
@@ -188,12 +191,12 @@ impl<S: Set> Held<S> {
     }
 }
 
-/// Lets the first caller in or waits for one, and then says so in `queued`; or does neither, and
-/// gives the outcome.
+/// Lets the first caller in or waits for one, and sets `queued`; or does neither, and returns the
+/// outcome.
 ///
 /// # Safety
-/// The caller holds the set for this node, which is in no queue and stays where it is until it has
-/// been taken out; so do the cores.
+/// The caller holds the set for this node. The node is in no queue, and it and the cores stay where
+/// they are until it has been taken out.
 #[inline(never)]
 unsafe fn begin(
     node: &Node,
@@ -212,7 +215,7 @@ unsafe fn begin(
     }
     // SAFETY: the set borrows its monitors.
     let leader = unsafe { cores.leader.get() };
-    // Before the lock is taken: a foreign waker's clone is a caller's code.
+    // Before the lock is taken: cloning a foreign waker runs the caller's code.
     let waker = WordWaker::of(waker);
     node.fill(Kind::Acceptor, cores, Op::NONE);
     let mut state = leader.lock();
@@ -234,7 +237,7 @@ unsafe fn begin(
         let fill = |ticket: &mut Ticket| {
             (ticket.op, ticket.call, ticket.accepted) = (op, own, call);
         };
-        // SAFETY: the node is its future's until it is in a queue.
+        // SAFETY: the node belongs to its future until it is in a queue.
         unsafe { node.with(fill) };
         node.set_waiting(waker);
         *queued = true;
@@ -255,7 +258,7 @@ unsafe fn begin(
         return Some(Accepted::Else);
     }
     let own = state.call();
-    // SAFETY: the node is its future's until others may see it.
+    // SAFETY: the node belongs to its future until other tasks can see it.
     unsafe { node.with(|ticket| ticket.call = own) };
     node.set_waiting(waker);
     *queued = true;
@@ -283,13 +286,13 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
         self.members.get()
     }
 
-    /// What has been accepted. The node has been granted.
+    /// What was accepted. The node has been granted.
     #[inline]
     fn outcome(&self) -> Accepted {
         // SAFETY: the node was granted, and this is its future.
         let (op, broken) = unsafe { self.node.with(|ticket| (ticket.op, ticket.broken)) };
         let index = self.clauses.iter().position(|clause| op.is_in(clause.ops));
-        let index = index.expect("what is accepted is of an open clause");
+        let index = index.expect("an accepted call is of an open clause");
         if broken { Accepted::Broken(index) } else { Accepted::Call(index) }
     }
 
@@ -300,9 +303,9 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
         (unsafe { Held::new(members) }, outcome)
     }
 
-    /// Stops waiting for a call, and gives where the node was: if that is a mask, this future holds
-    /// the set. None if it has been granted, or if it is to stop only while no call has come and
-    /// one has.
+    /// Stops waiting for a call, and returns where the node was; if that was `Mask`, this future
+    /// holds the set. None if the node has been granted, or if a call has come and
+    /// `only_before_a_call` is set.
     fn give_up(&self, only_before_a_call: bool) -> Option<Place> {
         let leader = self.members().leader();
         // SAFETY: the set borrows its monitors.
@@ -323,7 +326,7 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
         if only_before_a_call {
             return None;
         }
-        // From here on a call has come, for good.
+        // A call has come, and that does not change any more.
         // SAFETY: the set borrows its monitors, and the node is this future's.
         unsafe { waiting::leave_urgent(&self.node, leader) }.then_some(Place::Urgent)
     }
@@ -357,7 +360,7 @@ impl<S: Set, const N: usize, U: Future<Output = ()>> Future for Accept<S, N, U> 
         // SAFETY: it is pinned with this, and not moved.
         let mut until = unsafe { Pin::new_unchecked(&mut this.until) };
         if until.as_mut().as_pin_mut().is_some_and(|until| until.poll(context).is_ready()) {
-            // If a call has come, this goes on waiting for its end.
+            // If a call has come, this future waits on for the end of that call.
             until.set(None);
             if this.give_up(true).is_some() {
                 return Poll::Ready(this.finish(Accepted::Timeout));

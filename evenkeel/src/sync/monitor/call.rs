@@ -1,4 +1,4 @@
-//! Calls: entries with a name, as closures.
+//! Calls: named entries with a closure as the body.
 
 #![allow(unsafe_code, reason = "a body is dropped where it is pinned")]
 
@@ -14,15 +14,15 @@ use std::task::{Context, Poll};
 /// The future of [`call`].
 ///
 /// # Cancel safety
-/// Dropped
-/// - before the body has begun: as [`Enter`]. If an acceptor has chosen the call already, it learns
+/// If it is dropped
+/// - before the body has begun: as [`Enter`]; if an acceptor has chosen the call already, it learns
 ///   that the call has [broken off](super::Accepted::Broken);
-/// - while the body is inside: the body is dropped where it is, and with it its hold, or the future
-///   that has it, which leaves the monitors; the acceptor learns that the call has broken off, once
-///   it has the monitors again;
-/// - while the body waits for a condition: the body is dropped as its [`Wait`](super::Wait) is. Its
-///   acceptor has gone on when the wait began;
-/// - after the body has left the monitors: for its acceptor the call is over.
+/// - while the body is inside: the body is dropped where it is, and with it the hold, or the future
+///   that owns the hold, which leaves the monitors; the acceptor learns that the call has broken
+///   off, once it has the monitors again;
+/// - while the body waits for a condition: the body is dropped, and its [`Wait`](super::Wait) with
+///   it; the acceptor has gone on when the wait began;
+/// - after the body has left the monitors: for the acceptor the call has ended already.
 ///
 /// # Panics
 /// If it is polled again after its end.
@@ -36,7 +36,7 @@ enum Stage<S: Set, F, B> {
     Inside(Option<B>),
 }
 
-/// Enters the set as `op`, which an acceptor can choose, and runs `body` inside.
+/// Enters the set as a caller of `op`, which an acceptor can choose, and runs `body` inside.
 ///
 /// # Panics
 /// As [`lock_all`](super::lock_all), or if the number of the entry is out of range.
@@ -69,7 +69,7 @@ where
                 return Poll::Pending;
             };
             let body = body.take().expect("it is called once");
-            // The entry is over: its place is free.
+            // The entry has ended: its place is free.
             *stage = Stage::Inside(Some(body(held)));
         }
         let Stage::Inside(body) = stage else { unreachable!("it has just been entered") };
@@ -77,7 +77,7 @@ where
         // SAFETY: pinned with this.
         let result = unsafe { Pin::new_unchecked(inside) }.poll(context);
         if result.is_ready() {
-            // Its end, not a breach.
+            // The body has ended: dropping it here does not break the call off.
             *body = None;
         }
         result

@@ -1,4 +1,4 @@
-//! Conditions: where those wait who are inside a monitor and cannot go on.
+//! Conditions: where a holder waits if it cannot go on.
 
 #![allow(unsafe_code, reason = "waiting tasks are linked through their futures")]
 
@@ -14,12 +14,12 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::task::Waker;
 
-/// A queue of tasks that wait inside a set of monitors until another one
-/// [signals](Condition::signal) them, first come first served. Each brings a datum `D`, which
-/// others may look at ([`Condition::front`]).
+/// A queue of tasks that wait inside a set of monitors until another task
+/// [signals](Condition::signal) them, first come first served. Each waiter brings a datum `D`,
+/// which holders can read ([`Condition::front`]).
 ///
-/// A condition belongs to the set of monitors that the first one waits in, and to no other from
-/// then on. It lies beside the value of a [`Monitor`](super::Monitor), as its second part, or
+/// The first wait binds a condition to its set of monitors; it belongs to no other set from then
+/// on. A condition lies beside the value of a [`Monitor`](super::Monitor), as its second part, or
 /// anywhere that outlives the waits.
 ///
 /// # Source
@@ -27,14 +27,14 @@ use std::task::Waker;
 /// monitors is C∀'s (Delisle, MMath thesis, University of Waterloo, 2018).
 ///
 /// # Examples
-/// See [`Monitor`](super::Monitor). Nobody waits without being inside:
+/// See [`Monitor`](super::Monitor). Only a holder can wait:
 /// ```compile_fail,E0308
 /// # use evenkeel::sync::monitor::{Condition, Monitor};
 /// let monitor = Monitor::new(0_u32);
 /// let condition = Condition::new();
 /// let wait = condition.wait(&monitor);
 /// ```
-/// A condition that somebody waits for cannot be dropped:
+/// A condition with a waiter cannot be dropped:
 /// ```compile_fail,E0505
 /// # use evenkeel::sync::monitor::{Condition, Monitor};
 /// let monitor = Monitor::new(0_u32);
@@ -50,7 +50,7 @@ pub struct Condition<D = ()> {
 
 /// A condition without its data.
 pub(super) struct Queue {
-    /// The monitors of the first wait, by their numbers.
+    /// The monitors of the first wait, by number.
     brand: OnceLock<Brand>,
     /// Guarded by the lock of the set's leader.
     list: UnsafeCell<List>,
@@ -64,8 +64,8 @@ struct Brand {
     rest: Box<[u64]>,
 }
 
-// SAFETY: the queue is reached under the leader's lock, by holders of the set that the condition
-// belongs to and by its waiters; data go from thread to thread, as `D: Send` permits.
+// SAFETY: holders of the set that the condition belongs to, and its waiters, reach the queue under
+// the leader's lock. Data move between threads, as `D: Send` permits.
 unsafe impl<D: Send> Sync for Condition<D> {}
 // SAFETY: as above.
 unsafe impl<D: Send> Send for Condition<D> {}
@@ -78,7 +78,7 @@ pub(super) struct Waiter<D> {
 }
 
 impl<D> Condition<D> {
-    /// A condition that nobody waits for.
+    /// Creates a condition without waiters, bound to no set.
     #[must_use]
     pub fn new() -> Self {
         let queue = Queue { brand: OnceLock::new(), list: UnsafeCell::new(List::new()) };
@@ -87,7 +87,7 @@ impl<D> Condition<D> {
 }
 
 impl Brand {
-    /// Whether it is that of this set, in the same order.
+    /// Whether it is the brand of this set, in the same order.
     ///
     /// # Safety
     /// The cores' monitors are borrowed.
@@ -100,7 +100,7 @@ impl Brand {
             && self.rest.iter().zip(&cores[1..]).all(|(number, core)| is(number, *core))
     }
 
-    /// Whether it is that of this set, in some order.
+    /// Whether it is the brand of this set, in any order.
     ///
     /// # Safety
     /// As [`is_of`](Self::is_of).
@@ -142,12 +142,12 @@ impl Queue {
             // SAFETY: as above.
             rest: cores[1..].iter().map(|core| unsafe { core.get() }.id()).collect(),
         });
-        // Somebody else may have been faster, with another set.
+        // Another thread may have bound it first, to another set.
         // SAFETY: as above.
         unsafe { self.is_bound(cores) };
     }
 
-    /// Whether it is bound to this set. Not if it is bound to none: then nobody waits.
+    /// Whether it is bound to this set. False if it is bound to none: then it has no waiter.
     ///
     /// # Panics
     /// If it is bound to another.
@@ -189,7 +189,7 @@ impl Queue {
         })
     }
 
-    /// Signals up to so many waiters, and gives their number.
+    /// Signals up to `most` waiters, and returns how many it signalled.
     ///
     /// # Safety
     /// The caller holds the set that it is bound to, of which this is the leader.
@@ -223,13 +223,13 @@ impl Queue {
         }
     }
 
-    /// Has the chosen waiter, if it is still there, wait as the others do, and wakes it: its limit
-    /// may have come meanwhile.
+    /// Turns the chosen waiter, if it is still there, back into an ordinary one, and wakes it: its
+    /// limit may have come meanwhile.
     ///
     /// # Safety
     /// This is the leader of the set that the condition is bound to.
     pub(super) unsafe fn unchoose(&self, leader: &Core) {
-        // The waiter's own waker is used up. It leaves another one when it is polled.
+        // Waking uses up the waiter's waker. The waiter stores another one when it is polled.
         let idle = WordWaker::boxed(Waker::noop());
         let state = leader.lock();
         let is_chosen = |list: &mut List| list.find(|ticket| ticket.place == Place::Chosen);
@@ -256,8 +256,8 @@ impl Queue {
     }
 }
 
-/// Takes out the waiter that a signal is for: the first one, but none that another signaller has
-/// chosen and prepares something for.
+/// Takes out the waiter that a signal is for: the first one that no other signaller has chosen and
+/// prepares something for.
 #[inline(always)]
 pub(super) fn take_next<'a>(list: &mut List) -> Option<&'a Node> {
     let next = list.find(|ticket| ticket.place != Place::Chosen)?;
@@ -279,9 +279,9 @@ impl<D> fmt::Debug for Condition<D> {
 }
 
 impl<D> Condition<D> {
-    /// Has the task that waits longest go on as soon as the holder leaves or waits, before anybody
-    /// who wants to enter. False if nobody waits. Tasks that one holder has signalled go on in the
-    /// order of the signals.
+    /// Signals the task that has waited longest: it goes on as soon as the holder leaves or waits,
+    /// before all entrants. Returns false if no task waits. Tasks that one holder has signalled go
+    /// on in the order of the signals.
     ///
     /// # Panics
     /// If the condition belongs to another set of monitors.
@@ -291,8 +291,8 @@ impl<D> Condition<D> {
         self.signal_up_to(held, 1) > 0
     }
 
-    /// Signals all that wait, and gives their number: they go on one after the other, those first
-    /// that wait longest.
+    /// Signals all waiting tasks, and returns their number. They go on one after the other, the one
+    /// that has waited longest first.
     ///
     /// # Panics
     /// As [`signal`](Self::signal).
@@ -315,10 +315,10 @@ impl<D> Condition<D> {
         unsafe { self.queue.signal(leader, most) }
     }
 
-    /// Whether nobody waits.
+    /// Returns whether no task waits.
     ///
-    /// The answer is true for this moment. A wait [with a limit](Self::wait_until) may end by it at
-    /// any time, also while the monitors are held; then a signal that follows finds the next
+    /// The answer holds for this moment only. The limit of a [limited wait](Self::wait_until) may
+    /// end it at any time, also while the monitors are held. A signal after that finds the next
     /// waiter, or none. [`signal_block_with`](Self::signal_block_with) looks and signals in one
     /// step.
     ///
@@ -329,9 +329,9 @@ impl<D> Condition<D> {
         self.look(held, List::is_empty).unwrap_or(true)
     }
 
-    /// The datum of the task that waits longest. None if nobody waits.
+    /// Returns the datum of the task that has waited longest, or `None` if no task waits.
     ///
-    /// As for [`is_empty`](Self::is_empty), that task may stop waiting before a signal that
+    /// As with [`is_empty`](Self::is_empty), that task may stop waiting before a signal that
     /// follows.
     ///
     /// # Panics
@@ -343,16 +343,16 @@ impl<D> Condition<D> {
     {
         let front = |list: &List| {
             let waiter = list.front().cast::<Waiter<D>>();
-            // SAFETY: the nodes of this list are the beginnings of waiters with a `D`, put there by
-            // the addresses of these, which nobody changes while they wait.
+            // SAFETY: each node of this list is the beginning of a `Waiter<D>`, and was put there
+            // by the address of that. No task changes a `Waiter` while it waits.
             unsafe { waiter.as_ref() }.map(|waiter| waiter.datum)
         };
         self.look(held, front).flatten()
     }
 
-    /// Chooses the task that waits longest to be signalled next, and gives its datum: from now on
-    /// it does not stop waiting, except by being dropped, and other signals pass it by. None if no
-    /// task waits. The caller signals the front, or unchooses it.
+    /// Chooses the task that has waited longest as the next to be signalled, and returns its datum.
+    /// From then on its wait ends only by that signal or by being dropped, and other signals pass
+    /// it by. None if no task waits. The caller signals the front, or unchooses it.
     ///
     /// # Panics
     /// As [`signal`](Self::signal).
@@ -371,7 +371,7 @@ impl<D> Condition<D> {
         self.look_inside(held, choose).flatten()
     }
 
-    /// Looks at the queue, if anybody may be in it.
+    /// Looks at the queue, unless the condition is not bound yet and so has no waiter.
     ///
     /// # Panics
     /// As [`signal`](Self::signal).

@@ -21,21 +21,21 @@ use std::task::Waker;
 #[derive(Debug)]
 pub(super) struct Core {
     state: SpinLock<State>,
-    /// Whether anybody is on the urgent list. Only holders put somebody there, so to a holder *no*
-    /// is certain.
+    /// Whether a node is on the urgent list. Only holders put nodes there, so to a holder *no* is
+    /// certain.
     urgent: AtomicBool,
-    /// What conditions know it by, or zero until one asks.
+    /// Its number for conditions, or zero until one asks.
     id: AtomicU64,
-    /// What [`detect`](crate::detect) knows it by.
+    /// Its identity for [`detect`](crate::detect).
     pub(super) object: Object,
 }
 
-/// What has come of an attempt to enter.
+/// The outcome of an attempt to enter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// The core is the caller's.
+    /// The caller holds the core.
     Own,
-    /// The whole set is, as the call that an acceptor has been waiting for.
+    /// The caller holds the whole set, as the call that an acceptor has waited for.
     Accepted,
     /// The caller has to wait.
     Wait,
@@ -51,7 +51,7 @@ impl Core {
         }
     }
 
-    /// A number that no other core has, ever.
+    /// Returns a number that no other core ever has.
     #[inline(always)]
     pub(super) fn id(&self) -> u64 {
         match self.id.load(Ordering::Relaxed) {
@@ -81,13 +81,13 @@ impl Core {
         self.state.try_lock().is_none()
     }
 
-    /// Whether anybody is on the urgent list, for a holder.
+    /// Whether a node is on the urgent list; for a holder.
     #[inline(always)]
     pub(super) fn has_urgent(&self) -> bool {
         self.urgent.load(Ordering::Relaxed)
     }
 
-    /// Says whether anybody is. The caller has the lock.
+    /// Notes whether a node is on the urgent list. The caller has the lock.
     #[inline(always)]
     pub(super) fn note_urgent(&self, state: &State) {
         self.urgent.store(!state.urgent.is_empty(), Ordering::Relaxed);
@@ -98,11 +98,12 @@ impl Core {
         !self.lock().owned
     }
 
-    /// Enters, or joins the queue, and then says so in `queued`. `first` says that this is the
-    /// leader of the set `cores`, and no other core of it is held yet.
+    /// Enters, or joins the queue and sets `queued`. `first` says that this is the leader of the
+    /// set `cores`, and that the caller holds no other core of the set yet.
     ///
     /// # Safety
-    /// The node is in no queue, and stays where it is until it has been taken out; so do the cores.
+    /// The node is in no queue. It and the cores stay where they are until the node has been taken
+    /// out.
     #[inline(always)]
     pub(super) unsafe fn enter(
         &self,
@@ -122,7 +123,7 @@ impl Core {
         unsafe { self.enter_owned(state, node, cores, op, first, waker, queued) }
     }
 
-    /// The same, of a core that somebody holds.
+    /// The same, for a core that is held.
     ///
     /// # Safety
     /// As [`enter`](Self::enter).
@@ -139,7 +140,7 @@ impl Core {
         queued: &mut bool,
     ) -> Entry {
         let mut spare = None;
-        // Declared after the spare waker, and so released before that is dropped.
+        // Declared after the spare waker, so that the lock is released before that is dropped.
         let mut state = state;
         loop {
             if !state.owned {
@@ -153,7 +154,7 @@ impl Core {
                 return Entry::Accepted;
             }
             let Some(waker) = spare.take().or_else(|| WordWaker::of_task(waker)) else {
-                // Its clone is a caller's code, which has no place under the lock.
+                // Cloning it runs the caller's code, which must not run under the lock.
                 drop(state);
                 spare = Some(WordWaker::boxed(waker));
                 state = self.lock();
@@ -188,9 +189,9 @@ impl Core {
         !std::mem::replace(&mut state.owned, true)
     }
 
-    /// Gives the core to the next one: of the urgent list with all of its set; else alone, to what
-    /// it is reserved for or to the first of the entry queue. If the holder's call breaks off, its
-    /// acceptor learns that.
+    /// Gives the core up: with all of its set to the next urgent node; if there is none, alone, to
+    /// its reservation or to the first entrant. If the holder's call breaks off, its acceptor
+    /// learns it.
     #[inline(always)]
     pub(super) fn release(&self) {
         let mut state = self.lock();
@@ -221,9 +222,9 @@ impl Core {
         }
     }
 
-    /// Has the holder's call, which has just been accepted, count as whole whenever it is left, if
-    /// this thread is within the cancellation of another call, or within a panic: it is made by a
-    /// destructor.
+    /// Excuses the holder's call, which has just been accepted, from breaking off, if this thread
+    /// is cancelling another call or panicking. In that case a destructor makes the call, so it
+    /// counts as complete whenever it leaves.
     #[inline(always)]
     pub(super) fn excuse(&self) {
         if breaks_off() {
@@ -231,8 +232,8 @@ impl Core {
         }
     }
 
-    /// Gives the set, whose leader this is, to the next one on the urgent list. False if there is
-    /// none.
+    /// Gives the set that this core leads to the next node on the urgent list. Returns false if the
+    /// list is empty.
     #[inline(never)]
     fn pass_on(&self) -> bool {
         let mut state = self.lock();
@@ -244,9 +245,8 @@ impl Core {
     }
 }
 
-/// Gives a set up that is held: to the next urgent one as a whole, or core by core, the leader
-/// last, to what these are reserved for or to entrants. If the hold is a call that breaks off, its
-/// acceptor learns that.
+/// Gives up a held set: as a whole to the next urgent node, or core by core, the leader last, to
+/// reservations or entrants. If the hold is a call that breaks off, its acceptor learns it.
 ///
 /// # Safety
 /// The caller holds the set.
@@ -267,7 +267,7 @@ pub(super) unsafe fn leave<S: Set>(members: &Members<S>) {
 /// Releases a set core by core, the leader last.
 ///
 /// # Safety
-/// The caller holds it, and nobody is urgent.
+/// The caller holds it, and no node is urgent.
 #[inline]
 pub(super) unsafe fn release_all<S: Set>(members: &Members<S>) {
     let mut place = S::place();
@@ -276,7 +276,7 @@ pub(super) unsafe fn release_all<S: Set>(members: &Members<S>) {
     unsafe { release(cores, cores.len()) };
 }
 
-/// Releases so many of these cores, the last one first.
+/// Releases the first `count` of these cores, the last one first.
 ///
 /// # Safety
 /// The caller holds them, and their monitors are borrowed meanwhile.

@@ -5,7 +5,7 @@
 use super::core::Core;
 use std::ptr::NonNull;
 
-/// A core, for those who keep the monitor borrowed beside it.
+/// A reference to a core. Its user keeps the monitor borrowed beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CoreRef(NonNull<Core>);
 
@@ -31,7 +31,7 @@ impl CoreRef {
     }
 }
 
-/// The cores of a set: the leader by itself, since most sets have no other.
+/// The cores of a set, with the leader by itself, since most sets have no other core.
 #[derive(Clone, Copy, Debug)]
 pub struct Cores<'a> {
     pub(super) leader: CoreRef,
@@ -51,19 +51,19 @@ impl<'a> Cores<'a> {
         Self { leader, rest: &[] }
     }
 
-    /// Cores by address, of which there is one at least.
+    /// The cores of a set from `all`, which is sorted by address and not empty.
     #[inline(always)]
     pub(super) fn sorted(all: &'a [CoreRef]) -> Self {
         Self { leader: all[0], rest: &all[1..] }
     }
 
-    /// How many there are.
+    /// The number of cores.
     #[inline(always)]
     pub(super) fn len(self) -> usize {
         self.rest.len() + 1
     }
 
-    /// One of them, by address.
+    /// The core at this index, in the order of addresses.
     #[inline(always)]
     pub(super) fn get(self, index: usize) -> CoreRef {
         if index == 0 { self.leader } else { self.rest[index - 1] }
@@ -77,7 +77,7 @@ pub(super) fn sort<const N: usize>(mut cores: [CoreRef; N]) -> [CoreRef; N] {
         cores.sort_unstable();
         return cores;
     }
-    // So few are sorted fastest without branches, in a loop that the compiler unrolls.
+    // A few cores are sorted fastest without branches, in a loop that the compiler unrolls.
     for end in (1..N).rev() {
         for here in 0..end {
             let (one, other) = (cores[here], cores[here + 1]);
@@ -87,13 +87,13 @@ pub(super) fn sort<const N: usize>(mut cores: [CoreRef; N]) -> [CoreRef; N] {
     cores
 }
 
-/// Up to so many cores are looked at pair by pair: an estimate, which no benchmark sets.
+/// Up to this number of cores, code compares pair by pair. An estimate; no benchmark sets it.
 const FEW: usize = 8;
 
-/// Looks for twins.
+/// Checks that no core is there twice.
 ///
 /// # Panics
-/// If there are some.
+/// If one is.
 #[inline(always)]
 #[track_caller]
 pub(super) fn check<const N: usize>(cores: [CoreRef; N]) {

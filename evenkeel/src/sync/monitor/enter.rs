@@ -20,22 +20,22 @@ use std::task::{Context, Poll, Waker};
 /// like.
 ///
 /// # Cancel safety
-/// It may be dropped at any time, and whoever comes back waits at the back. Dropped
+/// It may be dropped at any time. A task that enters again waits at the back. If it is dropped
 /// - before its first poll: nothing has happened;
-/// - while it is queued: it leaves the queue, and those behind it move up;
+/// - while it is queued: it leaves the queue, and the entrants behind it move up;
 /// - half way through a set: it leaves the queue where it waits, and gives up the monitors that it
-///   has been given;
-/// - when it has been given all, but has not been polled since: it leaves them, to the next one
-///   each. If an acceptor has chosen it, that one learns that the call has [broken
+///   has entered;
+/// - when it has been given all, but has not been polled since: it leaves them, each to the next
+///   task. If an acceptor has chosen it, the acceptor learns that the call has [broken
 ///   off](super::Accepted::Broken);
-/// - while it waits for an [end](super::Monitor::end): it waits no more, and the acceptor, which
-///   has gone on already, is not concerned.
+/// - while it waits for an [end](super::Monitor::end): it stops waiting. The acceptor has gone on
+///   already, and does not notice.
 ///
 /// # Panics
-/// If it is polled again after it has given its hold.
+/// If it is polled again after it has returned its hold.
 ///
 /// # Examples
-/// A monitor that somebody waits for cannot be dropped:
+/// A monitor with an entrant cannot be dropped:
 /// ```compile_fail,E0505
 /// # use evenkeel::sync::monitor::Monitor;
 /// let monitor = Monitor::new(0_u32);
@@ -46,14 +46,14 @@ use std::task::{Context, Poll, Waker};
 #[must_use = "futures do nothing unless awaited"]
 pub struct Enter<S: Set> {
     node: Node,
-    /// There until the hold has been given.
+    /// Full until the hold has been returned.
     members: Slot<S>,
-    /// Where queues find the cores.
+    /// Room for the cores, where queues find them.
     place: S::Place,
     /// How many of the cores are held.
     stage: u32,
     op: Op,
-    /// Whether the node has joined a queue, of the core at `stage`.
+    /// Whether the node has joined the queue of the core at `stage`.
     queued: bool,
     /// Queues point to the node and the cores.
     _pinned: PhantomPinned,
@@ -80,13 +80,13 @@ impl<S: Set> Enter<S> {
         }
     }
 
-    /// The set that is entered, until the hold has been given.
+    /// The set that is entered, until the hold has been returned.
     pub(super) fn members(&self) -> &Members<S> {
         self.members.get()
     }
 
-    /// Takes, before the first poll and without waiting, all cores that come before `limit`, or all
-    /// if there is none. False if one of these is held: then none is taken.
+    /// Takes without waiting, before the first poll, all cores that come before `limit`, or all
+    /// cores if there is no limit. Returns false, and takes none, if one of these is held.
     pub(super) fn try_before(&mut self, limit: Option<CoreRef>) -> bool {
         let cores = self.members.get().cores(&mut self.place);
         for index in 0..cores.len() {
@@ -106,7 +106,7 @@ impl<S: Set> Enter<S> {
         true
     }
 
-    /// Goes on from the core at `stage`, which is not held.
+    /// Enters the core at `stage` and those after it.
     #[inline(always)]
     fn advance(&mut self, waker: &Waker) -> Poll<Held<S>> {
         let cores = self.members.get().cores(&mut self.place);
@@ -115,8 +115,8 @@ impl<S: Set> Enter<S> {
             let stage = self.stage as usize;
             // SAFETY: the set borrows its monitors.
             let core = unsafe { cores.get(stage).get() };
-            // SAFETY: the node is in no queue; it and the cores stay where they are, and the future
-            // takes it out when it is dropped.
+            // SAFETY: the node is in no queue. It and the cores stay where they are, and the future
+            // takes the node out when it is dropped.
             match unsafe { core.enter(node, cores, op, stage == 0, waker, queued) } {
                 Entry::Own => self.stage += 1,
                 Entry::Accepted => {
@@ -149,7 +149,7 @@ impl<S: Set> Enter<S> {
         self.advance(waker)
     }
 
-    /// Renews the waker. True if the node has been granted meanwhile.
+    /// Renews the waker. Returns true if the node has been granted meanwhile.
     #[cold]
     fn renew(&mut self, waker: &Waker) -> bool {
         let core = self.core();
@@ -157,9 +157,9 @@ impl<S: Set> Enter<S> {
         unsafe { waiting::renew(&self.node, core, waker) }
     }
 
-    /// The core in whose queue the node is.
+    /// The core that has the node in its queue.
     fn core(&self) -> CoreRef {
-        // The future's own place is not to be touched while the node waits.
+        // Not the future's own place: that must not be touched while the node waits.
         let mut place = S::place();
         self.members.get().cores(&mut place).get(self.stage as usize)
     }
@@ -167,7 +167,7 @@ impl<S: Set> Enter<S> {
     #[inline(always)]
     fn finish(&mut self) -> Held<S> {
         let members = self.members.take();
-        // SAFETY: all of it is held.
+        // SAFETY: all monitors of the set are held.
         unsafe { Held::new(members) }
     }
 }
@@ -193,7 +193,7 @@ impl<S: Set> Drop for Enter<S> {
 }
 
 impl<S: Set> Enter<S> {
-    /// Leaves the queue, and what has been given already.
+    /// Leaves the queue, and gives up the cores that it has been given.
     #[cold]
     fn cancel(&mut self) {
         let members = self.members.get();
@@ -212,7 +212,7 @@ impl<S: Set> Enter<S> {
             if !left {
                 // SAFETY: the node was granted, and this is its future.
                 if unsafe { self.node.with(|ticket| ticket.whole) } {
-                    // SAFETY: the set was given to this future, and is given up here.
+                    // SAFETY: the set was given to this future, which gives it up here.
                     return cancelling(|| unsafe { core::leave(members) });
                 }
                 held += 1;
@@ -222,7 +222,7 @@ impl<S: Set> Enter<S> {
         let cores = members.cores(&mut place);
         // SAFETY: the set borrows its monitors.
         unsafe { watch::left_some(cores, held) };
-        // SAFETY: these have been given to this future, and are given up here.
+        // SAFETY: these cores were given to this future, which gives them up here.
         unsafe { core::release(cores, held) };
     }
 }

@@ -1,26 +1,25 @@
-//! Holds that grow: more monitors are entered while some are held.
+//! Extending a hold: entering more monitors while some are held.
 //!
 //! # Why no circle of holders comes about
 //! An entrant of a set waits for its monitors by address, with the lower ones held. An extension
-//! does the same: it waits for monitors alone that come after all that the hold has, and takes the
-//! others if they are free, or refuses. So of all holds that grow or are entered at once, each
-//! waits for a monitor above those that it has, and no circle of these is possible. A
-//! [`reservation`] breaks that order, since it keeps cores while it waits for
-//! lower ones. Those that it waits for are parts of a hold that has been split, so an extension of
-//! such a part does not wait at all.
+//! does the same: it waits only for monitors that come after all monitors of the hold. The others
+//! it takes if they are free; if not, it refuses. So each entrant and each extension waits for a
+//! monitor above those that it has, and they cannot form a circle. A [`reservation`] breaks that
+//! order, since it keeps cores while it waits for lower ones. The cores that it waits for are parts
+//! of a split hold, so an extension of such a part does not wait at all.
 //!
-//! A hold that a task has *beside* the one that it extends is not looked at. If that makes a
-//! circle, [`detect`](crate::detect) tells of it.
+//! An extension does not consider other holds that its task has *beside* the extended one. If these
+//! close a circle, [`detect`](crate::detect) reports it.
 //!
 //! # Why nothing is lost
-//! The future has the hold, and an entry of the other set, which has its own proof. Dropped, it
-//! drops both. It gives the hold back where it refuses.
+//! The future owns the hold, and an entry of the other set, which has its own proof. When it is
+//! dropped, it drops both. When it refuses, it gives the hold back.
 //!
 //! # Rejected
-//! Leaving everything and entering the whole set in order: others may be inside in between, so it
-//! has a name of its own, [`Refused::leave_and_enter_all`]. An extension that borrows the hold: the
-//! order of a second one beside it would not be known, and a wait in the larger set would leave a
-//! hold that holds nothing.
+//! Leaving everything and entering the whole set in order: other tasks may be inside in between, so
+//! this is a function of its own, [`Refused::leave_and_enter_all`]. An extension that borrows the
+//! hold: the order of a second one beside it would not be known, and a wait in the larger set would
+//! leave a hold that holds nothing.
 
 #![allow(unsafe_code, reason = "an entry is pinned in these futures")]
 
@@ -43,16 +42,17 @@ use std::task::{Context, Poll};
 /// The future of [`Held::extend`].
 ///
 /// # Cancel safety
-/// It has the hold, which goes with it: dropped, it leaves the queue where it waits, what it has
-/// been given, and the hold. To have the hold back, limit it by [`Held::extend_until`].
+/// It owns the hold, which is lost with it. When it is dropped, it leaves the queue where it waits,
+/// the monitors that it has been given, and the hold. To get the hold back, limit the extension by
+/// [`Held::extend_until`].
 ///
 /// # Panics
 /// If it is polled again after its end.
 #[must_use = "futures do nothing unless awaited, and this one has the hold"]
 pub struct Extend<S: Set, E: Set> {
-    /// There while the hold is.
+    /// `Some` while `held` is.
     enter: Option<Enter<E>>,
-    /// There until the end.
+    /// `Some` until the future is ready.
     held: Option<Held<S>>,
     begun: bool,
     at: &'static Location<'static>,
@@ -71,38 +71,39 @@ pub struct ExtendUntil<S: Set, E: Set, U> {
     until: U,
 }
 
-/// What comes of an extension.
+/// The outcome of an extension.
 type Outcome<S, E> = Result<Held<Joined<S, E>>, Refused<S, E>>;
 
 impl<S: Set> Held<S> {
-    /// Goes inside of more monitors, without leaving those that are held: a hold of all of them, as
-    /// by a nested mutual exclusion of a superset.
+    /// Enters more monitors without leaving those that are held, and returns a hold of all of them,
+    /// as a nested mutual exclusion of a superset would.
     ///
-    /// It waits for monitors that come after all of the hold, by their addresses, and takes the
-    /// others if they are free. If one of these is not, it refuses and gives the hold back: to wait
-    /// could close a circle. So whether it waits or refuses depends on where the monitors lie, and
-    /// a caller always needs an answer to [`Refused`]. Monitors in one array or structure come in
-    /// the order in which they lie there.
+    /// It waits for monitors that come after all monitors of the hold, by address, and takes the
+    /// others if they are free. If one of the others is taken, it refuses and gives the hold back:
+    /// to wait could close a circle. So whether it waits or refuses depends on the monitors'
+    /// addresses, and a caller always has to handle [`Refused`]. Monitors in one array or structure
+    /// are ordered by their position there.
     ///
-    /// What has been signalled under the hold goes on once the hold's monitors are left, after what
-    /// is signalled under the larger one. If the hold is an accepted call, its acceptor goes on
-    /// then.
+    /// Tasks that were signalled under the hold go on once the hold's monitors are left, after
+    /// those that are signalled under the larger hold. If the hold is an accepted call, its
+    /// acceptor goes on then.
     ///
     /// [`split`](Self::split) divides the hold again: `let (held, more) = Held::split(held)`.
     ///
     /// # Errors
-    /// [`Refused`], with the hold as it was: if a monitor is taken and must not be waited for
-    /// ([`Why::Order`], [`Why::Reserved`]), or is in the hold already ([`Why::Twice`]).
+    /// [`Refused`], with the unchanged hold: if a monitor is taken and waiting for it is not
+    /// allowed ([`Why::Order`], [`Why::Reserved`]), or if it is in the hold already
+    /// ([`Why::Twice`]).
     ///
     /// # Panics
-    /// As [`lock_all`](super::lock_all), of the set alone. The hold is dropped then.
+    /// As [`lock_all`](super::lock_all), for `set` alone. The hold is dropped then.
     ///
     /// # Cancel safety
     /// See [`Extend`].
     ///
     /// # Cost
-    /// That of an entry, an allocation for the order of all monitors, and as
-    /// [`split`](Self::split) if others have been signalled.
+    /// An entry, an allocation for the order of all monitors, and that of [`split`](Self::split) if
+    /// tasks have been signalled.
     ///
     /// # Examples
     /// Along a list, hand over hand: no task overtakes.
@@ -140,7 +141,7 @@ impl<S: Set> Held<S> {
     /// futures::join!(waiter, signaller);
     /// # });
     /// ```
-    /// The smaller hold is gone meanwhile:
+    /// The smaller hold cannot be used meanwhile:
     /// ```compile_fail,E0382
     /// # use evenkeel::sync::monitor::{Held, Monitor};
     /// # async fn example(one: &Monitor<u32>, two: &Monitor<u32>) {
@@ -160,8 +161,8 @@ impl<S: Set> Held<S> {
         }
     }
 
-    /// As [`extend`](Self::extend), until `until` is ready: then it gives the hold back, as
-    /// [`Why::Late`].
+    /// Extends as [`extend`](Self::extend) does, until `until` is ready: then it gives the hold
+    /// back, with [`Why::Late`].
     ///
     /// # Errors
     /// As [`extend`](Self::extend), and [`Why::Late`].
@@ -194,11 +195,11 @@ impl<S: Set> Held<S> {
         ExtendUntil { extend: Self::extend(held, set), until }
     }
 
-    /// As [`extend`](Self::extend), if those monitors are free.
+    /// Extends the hold if those monitors are free, without waiting.
     ///
     /// # Errors
-    /// [`Refused`], with the hold as it was: if one is not ([`Why::Taken`]), or the hold has one of
-    /// them ([`Why::Twice`]).
+    /// [`Refused`], with the unchanged hold: if one of them is taken ([`Why::Taken`]), or the hold
+    /// has one of them ([`Why::Twice`]).
     ///
     /// # Panics
     /// As [`extend`](Self::extend).
@@ -225,7 +226,7 @@ impl<S: Set> Held<S> {
     }
 }
 
-/// Whether a monitor is in both.
+/// Whether a monitor is in both sets.
 fn overlap<S: Set, E: Set>(one: &Members<S>, other: &Members<E>) -> bool {
     let (mut place, mut its_place) = (S::place(), E::place());
     let (one, other) = (one.cores(&mut place), other.cores(&mut its_place));
@@ -240,7 +241,7 @@ fn overlap<S: Set, E: Set>(one: &Members<S>, other: &Members<E>) -> bool {
     false
 }
 
-/// The core of a set that comes last.
+/// The last core of a set, by address.
 fn last<S: Set>(members: &Members<S>) -> CoreRef {
     let mut place = S::place();
     let cores: Cores<'_> = members.cores(&mut place);
@@ -248,7 +249,7 @@ fn last<S: Set>(members: &Members<S>) -> CoreRef {
 }
 
 impl<S: Set, E: Set> Extend<S, E> {
-    /// Takes what it must not wait for.
+    /// Takes the cores that it must not wait for.
     fn begin(&mut self) -> Result<(), Why> {
         let held = self.held.as_ref().expect(OVER).members();
         let enter = self.enter.as_mut().expect(OVER);
@@ -272,7 +273,7 @@ impl<S: Set, E: Set> Extend<S, E> {
     }
 }
 
-const OVER: &str = "a future of a monitor is polled again after it has given its hold";
+const OVER: &str = "a future of a monitor is polled again after it has returned its hold";
 
 impl<S: Set, E: Set> Future for Extend<S, E> {
     type Output = Outcome<S, E>;

@@ -1,6 +1,6 @@
-//! Holding a set of monitors.
+//! The hold of a set of monitors.
 
-#![allow(unsafe_code, reason = "whoever holds a monitor reaches its value")]
+#![allow(unsafe_code, reason = "the holder of a monitor reaches its value")]
 
 use super::Monitor;
 use super::core;
@@ -15,11 +15,12 @@ use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::sync::Arc;
 
-/// A set of monitors that its owner is inside of: no other task is. Dropped, it leaves.
+/// A hold of a set of monitors: its owner is inside, and no other task is. Dropping it leaves the
+/// monitors.
 ///
-/// It belongs to no thread, and may go to another task. A task that is inside and waits for
-/// something else keeps all others out meanwhile. Forgotten ([`std::mem::forget`]), it leaves
-/// never, and whoever enters waits for ever.
+/// It belongs to no thread, and can move to another task. A holder that waits for something else
+/// keeps all other tasks out meanwhile. If it is forgotten ([`std::mem::forget`]), the monitors are
+/// never left, and entrants wait for ever.
 ///
 /// # Examples
 /// ```
@@ -33,7 +34,7 @@ use std::sync::Arc;
 /// assert_eq!(held.values(), (&7, &3));
 /// # });
 /// ```
-/// A monitor that somebody is inside of cannot be dropped:
+/// A held monitor cannot be dropped:
 /// ```compile_fail,E0505
 /// # use evenkeel::sync::monitor::Monitor;
 /// let monitor = Monitor::new(0_u32);
@@ -41,7 +42,7 @@ use std::sync::Arc;
 /// drop(monitor);
 /// assert_eq!(*held, 0);
 /// ```
-/// Nor does what it gives outlast it:
+/// References from a hold do not outlast it:
 /// ```compile_fail,E0505
 /// # use evenkeel::sync::monitor::Monitor;
 /// let monitor = Monitor::new(0_u32);
@@ -66,7 +67,7 @@ impl<S: Set> Held<S> {
         Self { members, access: PhantomData }
     }
 
-    /// Of what was a part of a hold.
+    /// The hold of a part of a set that was held.
     ///
     /// # Safety
     /// As [`new`](Self::new).
@@ -75,18 +76,18 @@ impl<S: Set> Held<S> {
         unsafe { Self::new(Members::new(set)) }
     }
 
-    /// Gives the hold away: the set is to be left otherwise.
+    /// Takes the set out of the hold without leaving it: the caller has to leave it.
     #[inline(always)]
     pub(super) fn into_members(self) -> Members<S> {
         let this = ManuallyDrop::new(self);
         // SAFETY: the set borrows its monitors.
         unsafe { watch::left(&this.members) };
-        // SAFETY: the hold is not dropped, so they are taken once.
+        // SAFETY: the hold is not dropped, so its members are taken once.
         unsafe { ptr::read(&raw const this.members) }
     }
 
-    /// The monitors. An associated function, as all that could hide a method of the value. Of an
-    /// owned hold it is another `Arc`.
+    /// Returns the set of monitors; for an owned hold that is another `Arc`. It is an associated
+    /// function, as are all that could hide a method of the value.
     pub fn set(this: &Self) -> S {
         this.members.set().clone()
     }
@@ -98,14 +99,14 @@ impl<S: Set> Held<S> {
 }
 
 impl<S: Several> Held<S> {
-    /// The values, in the order in which the set was written.
+    /// Returns the values, in the order in which the set was written.
     #[inline]
     pub fn values(&self) -> S::Refs<'_> {
         // SAFETY: the set is held, and the hold is borrowed.
         unsafe { self.members.set().refs() }
     }
 
-    /// The values, in the order in which the set was written.
+    /// Returns the values, in the order in which the set was written, for changes.
     #[inline]
     pub fn values_mut(&mut self) -> S::Muts<'_> {
         // SAFETY: the set is held, and the hold is borrowed exclusively.
@@ -166,11 +167,11 @@ impl<S: Set> fmt::Debug for Held<S> {
 }
 
 thread_local! {
-    /// Whether this thread drops a call that has not come to its end.
+    /// Whether this thread is dropping a call that has not ended.
     static CANCELLING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls `f`, which drops a call: holds that go with it break off.
+/// Calls `f`, which drops a call. The holds that are dropped with the call break off.
 pub(super) fn cancelling(f: impl FnOnce()) {
     struct Back(bool);
     impl Drop for Back {
@@ -182,7 +183,7 @@ pub(super) fn cancelling(f: impl FnOnce()) {
     f();
 }
 
-/// Whether an accepted call that is left now has not come to its end.
+/// Whether an accepted call that leaves at this moment has not ended.
 #[inline]
 pub(super) fn breaks_off() -> bool {
     CANCELLING.get() || std::thread::panicking()

@@ -11,9 +11,9 @@ use std::marker::PhantomData;
 /// Two sets as one: that of a hold that has been [extended](Held::extend) or [joined](Held::join)
 /// with another.
 ///
-/// Its values are a pair of theirs, and so are its [parts](Held::split). It is the same set as a
-/// tuple of the same monitors: conditions and accepted calls of one are those of the other. One
-/// made by hand is entered as any other set is.
+/// Its values are the pair of their values, and its [parts](Held::split) are the two sets. It is
+/// the same set as a tuple of the same monitors: conditions and accepted calls of one are those of
+/// the other. A `Joined` that you make yourself is entered as any other set is.
 ///
 /// # Examples
 /// ```
@@ -27,7 +27,7 @@ use std::marker::PhantomData;
 #[derive(Clone, Copy, Debug)]
 pub struct Joined<S, E>(pub S, pub E);
 
-/// The order of two sets, and that of all their cores.
+/// The orders of two sets, and the order of all their cores.
 #[derive(Debug)]
 pub struct Order<S, E> {
     one: S,
@@ -36,7 +36,7 @@ pub struct Order<S, E> {
 }
 
 impl<S: Set, E: Set> Joined<S, E> {
-    /// The order of both.
+    /// Computes the order of all cores of both.
     fn merge(&self, one: S::Order, other: E::Order) -> Order<S::Order, E::Order> {
         let (first, last) = (self.0.written(&one), self.1.written(&other));
         let mut all: Box<[_]> = first.as_ref().iter().chain(last.as_ref()).copied().collect();
@@ -46,7 +46,7 @@ impl<S: Set, E: Set> Joined<S, E> {
     }
 }
 
-/// The set of both, none of whose monitors is in both.
+/// Joins two sets without a common monitor.
 pub(super) fn join<S: Set, E: Set>(one: Members<S>, other: Members<E>) -> Members<Joined<S, E>> {
     let ((one, order), (other, its_order)) = (one.into_parts(), other.into_parts());
     let set = Joined(one, other);

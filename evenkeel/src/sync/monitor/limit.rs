@@ -1,8 +1,9 @@
-//! What a `timeout` of [`accept!`](crate::accept) may be: a duration, a point in time, or a future.
+//! The limits that a `timeout` of [`accept!`](crate::accept) takes: a duration, a point in time, or
+//! a future.
 //!
-//! Which one it is the compiler finds by the order in which it looks for methods: `(&limit).kind()`
-//! is that of [`Time`] if the type has it, and else, by one more reference, that of [`Other`]. A
-//! trait for all three cannot be: nobody knows that durations will never be futures.
+//! The compiler picks the kind by the order in which it resolves methods: `(&limit).kind()` is that
+//! of [`Time`] if the type implements it, and else, by one more reference, that of [`Other`]. One
+//! trait for all three is impossible: to the compiler, `Duration` could become a future one day.
 
 use crate::time::{Duration, Instant, Sleep, sleep, sleep_until};
 use std::future::Future;

@@ -1,22 +1,23 @@
 //! `accept!`.
 
-/// An accept statement: [`Held::accept`](crate::sync::monitor::Held::accept) with what is to be
-/// done after each call.
+/// Accepts one call, and runs the block of its clause:
+/// [`Held::accept`](crate::sync::monitor::Held::accept) as a statement.
 ///
-/// `held`, a mutable variable, is the hold, before and after. A semicolon parts the clauses, which
-/// go by their order: `OP => {..}` accepts calls of that operation, `[OP, OTHER] => {..}` of
-/// either, whichever has been waiting longer, and each with `, if CONDITION` before the arrow only
-/// if the condition is true when the statement begins. The block of the clause runs after the call,
-/// with the monitors held.
+/// `held` is a mutable variable that has the hold, before and after. Semicolons separate the
+/// clauses, and earlier clauses have priority. `OP => {..}` accepts calls of that operation; `[OP,
+/// OTHER] => {..}` accepts the longest-waiting call of either. With `, if CONDITION` before the
+/// arrow, a clause is open only if the condition is true when the statement begins. The block of
+/// the clause runs after the call, with the monitors held.
 ///
-/// Behind all of these there may be, in this order, `broken => {..}`, for a call that has panicked
-/// or has been cancelled; `timeout LIMIT => {..}`, for when nobody has called within that duration,
-/// by that [`Instant`](crate::time::Instant), or by the time that this future is ready (a limit may
-/// be made of what is held, but not borrow it: the hold is given away); and `else => {..}`, for
-/// when nobody has called yet, or `else, if CONDITION => {..}`, which is as if it were not there
-/// unless the condition is true. An `else` that is there does not wait for the time. The value is
-/// that of the block, as an `Option`: none if all clauses are closed, or if the call has broken off
-/// and there is no block for that.
+/// After these clauses the following may come, in this order. `broken => {..}` is for a call that
+/// has panicked or was cancelled. `timeout LIMIT => {..}` runs if no call has come within that
+/// duration, before that [`Instant`](crate::time::Instant), or before that future is ready. (A
+/// limit may be computed from the held values, but must not borrow them: the hold is given away.)
+/// `else => {..}` runs if no caller is queued yet; `else, if CONDITION => {..}` counts only if the
+/// condition is true. An `else` that counts does not wait for the timeout.
+///
+/// The value is that of the block, as an `Option`. It is `None` if all clauses are closed, or if
+/// the call has broken off and there is no `broken` block.
 ///
 /// # Examples
 /// ```
@@ -84,8 +85,8 @@
 /// });
 /// ```
 ///
-/// What is not a statement of this form says so. There is an operation at least, and `else` comes
-/// last:
+/// A statement of another form is a compile error that says so. There is at least one operation,
+/// and `else` comes last:
 /// ```compile_fail
 /// # use evenkeel::{accept, sync::monitor::{End, Monitor}};
 /// # async fn example(monitor: &Monitor<u32>) {
@@ -102,7 +103,7 @@
 /// ```
 #[macro_export]
 macro_rules! accept {
-    // What would give errors about the macro's own parts.
+    // Forms that would otherwise give errors about the macro's own parts.
     (@gather $held:ident [] [$($broken:tt)*]) => {
         compile_error!("accept! has no operation: name at least one, as in `Op::Call => { .. }`")
     };
@@ -154,8 +155,8 @@ macro_rules! accept {
         use $crate::sync::monitor::{Accepted, Held};
         let clauses = [$($clause),+];
         let (held, outcome) = $(if $else_is_open { Held::accept_or_else($held, clauses).await } else)? {
-            // It may ask what is held, as the conditions may: so it comes before the hold is given
-            // away.
+            // The limit may read the held values, as the conditions may: so it is computed before
+            // the hold is given away.
             $(let $limit = {
                 #[allow(unused_imports)]
                 use $crate::sync::monitor::limit::{Other as _, Time as _};

@@ -1,4 +1,4 @@
-//! A set on its way.
+//! A set that moves from hold to future and back.
 
 #![allow(unsafe_code, reason = "a slot is empty once its set is taken")]
 
@@ -6,7 +6,7 @@ use super::cores::{CoreRef, Cores};
 use super::set::Set;
 use std::mem::MaybeUninit;
 
-/// A set with the order of its cores, on its way from hold to hold.
+/// A set with the order of its cores, which moves from hold to hold.
 pub(super) struct Members<S: Set> {
     set: S::Kept,
     order: S::Order,
@@ -20,7 +20,7 @@ impl<S: Set> Members<S> {
         Self { set: set.keep(), order }
     }
 
-    /// With an order that is known.
+    /// The set with an order that is known already.
     pub(super) fn ordered(set: S, order: S::Order) -> Self {
         Self { set: set.keep(), order }
     }
@@ -54,12 +54,12 @@ impl<S: Set> Members<S> {
     }
 }
 
-/// A set that a future has until it gives the hold.
+/// The set of a future, until the future returns the hold.
 ///
-/// As an `Option`, but its mark is a byte of its own. An `Option` marks itself in the first word of
-/// the set, which is then written and looked at by itself; and whoever loads several words at once
-/// that have been stored one by one has to wait until they are in the cache: 5 ns for each hold
-/// that is passed on (`evenkeel-bench run --bench schedint`).
+/// It is an `Option` with its tag in a byte of its own. An `Option` has its tag in the first word
+/// of the set, which is then stored and loaded by itself. A load of several words that were stored
+/// one by one has to wait until they are in the cache: 5 ns for each hold that is passed on
+/// (`evenkeel-bench run --bench schedint`).
 pub(super) struct Slot<S: Set> {
     members: MaybeUninit<Members<S>>,
     full: bool,
@@ -94,12 +94,12 @@ impl<S: Set> Slot<S> {
     #[inline(always)]
     pub(super) fn take(&mut self) -> Members<S> {
         assert!(std::mem::take(&mut self.full), "{OVER}");
-        // SAFETY: it was there, and is there no more.
+        // SAFETY: it was full, and is empty from here on.
         unsafe { self.members.assume_init_read() }
     }
 }
 
-const OVER: &str = "a future of a monitor is polled again after it has given its hold";
+const OVER: &str = "a future of a monitor is polled again after it has returned its hold";
 
 impl<S: Set> Drop for Slot<S> {
     #[inline(always)]

@@ -1,88 +1,89 @@
-//! Monitors: data that one task at a time is inside of, with conditions to wait for and entries to
-//! accept.
+//! Monitors: values that one task at a time is inside of, with conditions to wait for and entries
+//! to accept.
 //!
-//! [`Monitor::enter`] goes inside, [`lock_all`] inside of several at once; [`Held`] is being
-//! inside. Whoever cannot go on [waits](Condition::wait) for a [`Condition`], which another one
-//! [signals](Condition::signal); or whoever is inside [accepts](Held::accept) a call by its name. A
-//! hold [grows](Held::extend), is [divided](Held::split) into parts that are left one by one, or
-//! [joined](Held::join) with another, and no other task comes in meanwhile.
+//! [`Monitor::enter`] enters one monitor, [`lock_all`] several at once. A [`Held`] is a *hold*: the
+//! task that has it is inside. A holder that cannot go on [waits](Condition::wait) for a
+//! [`Condition`], which a later holder [signals](Condition::signal). Or it [accepts](Held::accept)
+//! a call by name. A hold can be [extended](Held::extend), [split](Held::split) into parts that are
+//! left one by one, or [joined](Held::join) with another, and no other task enters meanwhile.
 //!
 //! # Roles
-//! The *holder* of a set of monitors is inside. *Entrants* want to be, *waiters* wait for a
-//! condition, *signallers* and *acceptors* have given their hold to somebody and come back after
-//! that one.
+//! The *holder* of a set of monitors is inside. *Entrants* want to enter; one that names an
+//! operation is a *caller*. *Waiters* wait for a condition. *Signallers* and *acceptors* have given
+//! their hold to a waiter or a caller, and come back after it.
 //!
 //! # States
-//! Each monitor has a *core*: whether it is held, a queue of entrants, and a list of the *urgent*.
-//! Cores of a set go by their addresses; the first one is its *leader*, whose lock guards all that
-//! concerns the set: its urgent list, the queues of its conditions, its acceptor. A task that waits
-//! has a node in its future, which has not joined a queue, or is *waiting* in one place, or has
-//! been *granted* what it has waited for; a future that has given its hold has no set any more. A
-//! core also knows the *call* that the present hold is, if an acceptor waits for its end: whoever
-//! gives the set away and comes back has its own call in its node meanwhile.
+//! Each monitor has a *core*: whether it is held, a queue of entrants, and a list of *urgent*
+//! nodes. The cores of a set are ordered by address, and the first is the *leader*. The leader's
+//! lock guards all that concerns the set: its urgent list, the queues of its conditions, its
+//! acceptor. A waiting task has a node in its future. The node has joined no queue, or is *waiting*
+//! in one place, or was *granted* what it waited for. A future that has returned its hold has no
+//! set any more. A core also knows the *call* that the present hold is, if an acceptor waits for
+//! the end of that call. A signaller or acceptor that gives the set away keeps its own call in its
+//! node until it is back.
 //!
 //! # Steps
-//! *Enter*: core by core, by address: take it if nobody holds it; if its holder is an acceptor who
+//! *Enter*: core by core, by address: take it if it is free; if its holder is an acceptor that
 //! waits for just this call on just this set, take the whole set; otherwise wait in its entry
-//! queue. *Leave*: give the whole set to the first urgent one; if there is none, each core, the
-//! leader last, to the first entrant there, or to nobody. *Wait*: join the condition's queue, and
+//! queue. *Leave*: give the whole set to the first urgent node. If there is none, give each core,
+//! the leader last, to its first entrant, or leave it free. *Wait*: join the condition's queue, and
 //! leave. *Signal*: the first waiter becomes urgent, behind those that the same holder has
 //! signalled. *Signal and block*: become urgent, first of all, and give the set to the first
-//! waiter. *Accept*: if there is an entrant whose call is accepted, become urgent, first of all,
-//! and give the set to it; otherwise wait with the set held. Whoever *is given* something finds its
-//! node granted when it is polled. *Split*, *join*: move those that are urgent into a *reservation*
-//! of their set, which gets it back core by core as the parts are left, before entrants do
-//! (`reservation` has that protocol). *Extend*: enter more, waiting for what comes later by address
-//! alone, and join (see `extend`).
+//! waiter. *Accept*: if a caller of an accepted operation is queued, become urgent, first of all,
+//! and give the set to it; otherwise wait with the set held. A task that *is given* a core or a set
+//! finds its node granted when it is polled. *Split*, *join*: move the urgent nodes into a
+//! *reservation* of their set. It gets the set back core by core as the parts are left, before
+//! entrants do (`reservation` has that protocol). *Extend*: enter more monitors, waiting only for
+//! those that come later by address, and join (see `extend`).
 //!
-//! # Why nobody barges in, and nobody wakes for nothing
-//! A held core goes from hold to hold without being free in between, so whoever enters meanwhile
-//! queues. A node is granted by those steps alone. *All on a core's urgent list want the set that
-//! is held now*: they are put there by holders of their set, and while there is one, the set goes
-//! on as a whole, or they go into a reservation. So a leader's lock is enough to pass on a set of
-//! any size, and the cores behind it are not looked at.
+//! # Why no entrant barges in, and no waiter wakes in vain
+//! A held core goes from hold to hold without being free in between, so an entrant that comes
+//! meanwhile queues. Only these steps grant a node. *All nodes on a core's urgent list want the set
+//! that is held now*: holders of that set put them there, and while the list is not empty, the set
+//! passes on as a whole, or the nodes go into a reservation. So the leader's lock is enough to pass
+//! on a set of any size; the other cores are not touched.
 //!
-//! What was true when the signal came is true after the wait: an `if` before it is enough. But the
-//! signal of a waiter that is dropped goes on to the next one of its condition. Where
-//! [data](Condition::front) or arguments tell those apart, whoever comes back looks again, as in
-//! `readers_writers_internal.rs` below.
+//! What was true when the signal came is true after the wait: an `if` before the wait is enough.
+//! But the signal of a dropped waiter goes on to the next waiter of the condition. If
+//! [data](Condition::front) or arguments tell waiters apart, a waiter that comes back checks again,
+//! as in `readers_writers_internal.rs` below.
 //!
 //! # Why nothing is lost when a future is dropped
-//! Under the lock of the core where its node waits, a future either finds it granted, or takes it
-//! out. Granted, the hold is its own, and it leaves. An entrant gives up the cores that it has been
-//! given. A waiter that has been signalled passes the signal on to the next waiter of the
-//! condition, in its place. An acceptor that waits for a call holds its set, and leaves. An
-//! accepted call that is dropped leaves, and tells the acceptor.
+//! A dropped future takes the lock of the core where its node waits. It either finds the node
+//! granted, or takes it out of its queue. If it was granted, the hold is its own, and it leaves. An
+//! entrant gives up the cores that it has been given. A signalled waiter passes the signal on to
+//! the next waiter of the condition, which takes its place. An acceptor that waits for a call holds
+//! its set, and leaves. A dropped accepted call leaves, and tells the acceptor.
 //!
 //! # What is dropped when
-//! Any future here may be dropped at any time; each says what follows.
+//! Any future here may be dropped at any time; its documentation says what follows.
 //!
 //! | dropped | what follows |
 //! | --- | --- |
 //! | while queued | [`Enter`], [`Call`]: it leaves the queue |
-//! | while granted, but not polled since | it leaves; a [`Wait`] signals the next one first; an accepted [`Call`] breaks off |
+//! | while granted, but not polled since | it leaves; a [`Wait`] signals the next waiter first; an accepted [`Call`] breaks off |
 //! | half way through a bulk entry | [`Enter`], [`Call`]: it gives up what it has, and leaves the queue where it waits |
-//! | while a hold grows | [`Extend`]: the same, and it leaves the hold; [`ExtendUntil`] gives the hold back in time |
+//! | while a hold grows | [`Extend`]: the same, and it leaves the hold; [`ExtendUntil`] gives the hold back at its limit |
 //! | while it waits for a condition | [`Wait`], [`WaitUntil`]: it leaves the condition's queue |
-//! | while signalled | [`Wait`], [`WaitUntil`]: the next one that waits for the condition takes its place |
-//! | while its signal is inside | [`SignalBlock`], [`SignalBlockWith`]: it does not come back |
-//! | while its masks are installed | [`Accept`]: it leaves, and accepts nobody |
-//! | while its call is inside | [`Accept`]: it does not come back |
+//! | while signalled | [`Wait`], [`WaitUntil`]: the next waiter of the condition takes its place |
+//! | while the waiter that it signalled is inside | [`SignalBlock`], [`SignalBlockWith`]: it does not come back |
+//! | while it waits for a call | [`Accept`]: it leaves, and accepts no call |
+//! | while the call that it accepted is inside | [`Accept`]: it does not come back |
 //! | as the accepted callee | [`Call`]: it leaves, and its acceptor gets [`Accepted::Broken`] |
 //!
 //! # Order
-//! Running, urgent, entrants. What one holder signals between two changes of hands is a batch, and
-//! comes in the order of the signals. Batches come the latest one first: whoever has been given the
-//! monitors and signals has its batch go before all that was urgent already. Whoever gives its hold
-//! away, by [`signal_block`](Condition::signal_block) or for an [accepted](Held::accept) call, goes
-//! behind the batches of the one to whom it gives it, and before all that it has signalled itself
-//! by then; so of nested accepts the inner one is over first. When it is back, what it signals is
-//! another batch. An accept for which nobody has called yet keeps the monitors: nobody who has been
-//! signalled comes in while it waits, and if it ends without a call, the batch goes on. A split or
-//! a join ends a batch too: what is signalled for the parts, or for the joined set, goes first.
-//! Last of all that are urgent comes whoever has waited for the [`End`], once that is accepted. (C∀
-//! and µC++ have one stack: there each signal is a batch, so that of two signals the later comes
-//! first.)
+//! The running holder comes first, then urgent nodes, then entrants. The waiters that one holder
+//! signals between two hand-overs are a batch; they go on in the order of the signals. The latest
+//! batch goes first: a new holder's batch goes before all that was urgent already. A task that
+//! gives its hold away, by [`signal_block`](Condition::signal_block) or for an
+//! [accepted](Held::accept) call, goes behind the batches of the task that receives the hold. It
+//! goes before all waiters that it had signalled itself by then. So of two nested accepts the inner
+//! one ends first. What it signals after it is back is another batch. An accept that waits for a
+//! call keeps the monitors: no signalled waiter comes in meanwhile, and if the accept ends without
+//! a call, the batch continues. A split or a join ends a batch too: what is signalled for the
+//! parts, or for the joined set, goes first. A task that waits for the [`End`] is last among the
+//! urgent, once the end is accepted. (C∀ and µC++ have one stack: there each signal is a batch, so
+//! of two signals the later goes first.)
 //!
 //! ```
 //! use evenkeel::accept;
@@ -95,7 +96,7 @@
 //! }
 //!
 //! # evenkeel::block_on(async {
-//! // Who has been inside, and a condition for each of two that wait.
+//! // The names of the tasks that have been inside, and a condition for each of two waiters.
 //! let monitor = Monitor::<Vec<&str>, [Condition; 2]>::default();
 //! let [first, second] = monitor.conditions();
 //! let wait = async |condition: &Condition, name| {
@@ -118,11 +119,11 @@
 //! ```
 //!
 //! # From threads, and from several runtimes
-//! Monitors know no runtime. Tasks of several runtimes share them, tasks of others' runtimes too,
-//! and a plain thread [blocks on](crate::block_on) what a task awaits; its turn comes as a task's
-//! does. (A task must not block: it awaits.) A hold belongs to no thread, so a thread may keep it
-//! between two such calls. Where a runtime ends, its tasks are dropped, wherever they wait, and by
-//! the rules above the others go on.
+//! Monitors depend on no runtime. Tasks of several runtimes share them, also of runtimes other than
+//! evenkeel's. A plain thread [blocks on](crate::block_on) the futures that a task awaits, and
+//! takes its turn as a task does. (A task must not block: it awaits.) A hold belongs to no thread,
+//! so a thread may keep it between two such calls. When a runtime ends, its tasks are dropped,
+//! wherever they wait, and by the rules above the others go on.
 //!
 //! ```
 //! use evenkeel::sync::monitor::{Condition, Monitor};
@@ -148,14 +149,14 @@
 //! ```
 //!
 //! # Limits on waiting
-//! An entry that takes too long is dropped, and is then not inside: put it into a
-//! [`timeout`](crate::time::timeout), or beside anything else that may come first. A wait would not
-//! be inside either, so it has a limit of its own, any future ([`Condition::wait_until`]): when
-//! that is ready first, the task enters anew, and so is inside in either case. An accept has one
-//! too (the clause `timeout` of [`accept!`](crate::accept)): it keeps its hold, and if a call has
-//! come in time, it waits for the end of that, however long it takes. Timers need a
-//! [runtime](crate::time#where-a-timer-belongs): a plain thread makes itself one's by
-//! [`Handle::block_on`](crate::Handle::block_on).
+//! To limit an entry, put it into a [`timeout`](crate::time::timeout), or select between it and
+//! another future. If the limit comes first, the entry is dropped, and the task is not inside. A
+//! dropped wait would not be inside either, so it takes a limit of its own, any future
+//! ([`Condition::wait_until`]). If the limit is ready first, the task enters anew, so it is inside
+//! in either case. An accept has a limit too (the clause `timeout` of [`accept!`](crate::accept)).
+//! It keeps its hold, and if a call has come in time, it waits for the end of that call, however
+//! long that takes. Timers need a [runtime](crate::time#where-a-timer-belongs): a plain thread uses
+//! [`Handle::block_on`](crate::Handle::block_on) to have one.
 //!
 //! ```
 //! use evenkeel::accept;
@@ -193,23 +194,23 @@
 //! | `buffer_internal.rs` | bounded buffer | conditions, an `if` before each wait |
 //! | `buffer_external.rs` | bounded buffer | accepting the opposite operation |
 //! | `readers_writers.rs` | readers and writers | turns by the entry queue, ends accepted past it |
-//! | `readers_writers_internal.rs` | readers and writers | one condition, whose data say who waits |
+//! | `readers_writers_internal.rs` | readers and writers | one condition, with data that tell readers from writers |
 //! | `dating_service.rs` | an exchange between partners | `signal_block`, conditions by an argument |
 //! | `barrier.rs` | a barrier | an action of the last arrival, `signal_all` |
-//! | `server.rs` | a server task | clauses that are open now and then, `else`, the `End` |
+//! | `server.rs` | a server task | clauses that are open only at times, `else`, the `End` |
 //! | `philosophers.rs` | dining philosophers | `lock_all` |
 //!
 //! # Words
-//! A hold is its set and nothing else: of one monitor a word, which passes in registers from future
-//! to future. The order of the cores is found again wherever it is needed, which takes less than to
-//! move it about: words that are stored one by one and then loaded two at a time, as the copy of a
-//! structure is, have to reach the cache in between.
+//! A hold is its set and nothing else. For one monitor that is a word, which passes in registers
+//! from future to future. The order of the cores is computed again wherever it is needed. That
+//! costs less than to move it: the copy of a structure loads two words at a time that were stored
+//! one by one, and these have to reach the cache in between.
 //!
 //! # Rejected
-//! A lock for each monitor that a signal concerns, as in C∀, where each waiter collects its
-//! monitors one by one: four times the locked instructions for four monitors. Re-entrant locks: a
-//! second `&mut` to the value would alias the first; pass the hold down. A `wait` that borrows the
-//! hold: dropped, it would leave a hold that holds nothing.
+//! Locking each monitor that a signal concerns, as in C∀, where each waiter collects its monitors
+//! one by one: four times the locked instructions for four monitors. Re-entrant locks: a second
+//! `&mut` to the value would alias the first; pass the hold down. A `wait` that borrows the hold:
+//! if it were dropped, it would leave a hold that holds nothing.
 
 mod accept;
 mod call;
@@ -269,16 +270,16 @@ use std::sync::Arc;
 mod safety {
     use super::Monitor;
 
-    // SAFETY: the value is reached by whoever holds the monitor, one at a time; conditions are
-    // shared.
+    // SAFETY: only the holder of the monitor reaches the value, and there is one at a time;
+    // conditions are shared.
     unsafe impl<T: ?Sized + Send, C: Sync> Sync for Monitor<T, C> {}
 }
 
-/// A value that one task at a time is inside of, and what its tasks share without being inside:
-/// conditions, as a struct of [`Condition`]s or just one.
+/// A value that one task at a time is inside of, with conditions that tasks reach without being
+/// inside: a struct of [`Condition`]s, or just one.
 ///
-/// Entry and exit of one that nobody else is inside of cost one locked instruction each. A panic
-/// inside leaves the monitor as it leaves the value: there is no poisoning.
+/// Entry and exit of an uncontended monitor cost one locked instruction each. A panic inside leaves
+/// the monitor, with the value as it is then: there is no poisoning.
 ///
 /// # Examples
 /// ```
@@ -336,7 +337,7 @@ pub struct Monitor<T: ?Sized, C = ()> {
 }
 
 impl<T> Monitor<T> {
-    /// A monitor without conditions of its own.
+    /// Creates a monitor without conditions of its own.
     #[track_caller]
     pub fn new(value: T) -> Self {
         Self::with_conditions(value, ())
@@ -344,37 +345,38 @@ impl<T> Monitor<T> {
 }
 
 impl<T, C> Monitor<T, C> {
-    /// A monitor with these conditions.
+    /// Creates a monitor with these conditions.
     #[track_caller]
     pub fn with_conditions(value: T, conditions: C) -> Self {
         Self { core: Core::new(Object::monitor(&value)), conditions, value: UnsafeCell::new(value) }
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
 }
 
 impl<T: ?Sized, C> Monitor<T, C> {
-    /// Goes inside, after all that have been waiting longer.
+    /// Enters the monitor, behind all tasks that have waited longer.
     ///
     /// # Cancel safety
-    /// A future that is dropped leaves the queue; if it is inside already, it leaves.
+    /// A dropped future leaves the queue, or the monitor if it was already given it.
     #[inline]
     #[track_caller]
     pub fn enter(&self) -> Enter<&Self> {
         Enter::new(self, Op::NONE)
     }
 
-    /// Goes inside if nobody is.
+    /// Enters the monitor if it is free, without waiting.
     pub fn try_enter(&self) -> Option<Held<&Self>> {
         try_lock_all(self)
     }
 
-    /// As [`enter`](Self::enter), with a hold that keeps the monitor and borrows nothing: it can go
-    /// into a task, as that of a server which is inside before its first client calls.
-    /// [`call`](call()), [`lock_all`] and [`try_lock_all`] take an `Arc` too.
+    /// Enters as [`enter`](Self::enter) does, with a hold that owns an `Arc` of the monitor and
+    /// borrows nothing. Such a hold can move into a task, for example a server that is inside
+    /// before its first client calls. [`call`](call()), [`lock_all`] and [`try_lock_all`] take an
+    /// `Arc` too.
     ///
     /// # Cancel safety
     /// As [`enter`](Self::enter).
@@ -410,13 +412,15 @@ impl<T: ?Sized, C> Monitor<T, C> {
         Enter::new(self, Op::NONE)
     }
 
-    /// As [`try_enter`](Self::try_enter), with a hold that keeps the monitor.
+    /// Enters as [`try_enter`](Self::try_enter) does, with a hold that owns an `Arc` of the
+    /// monitor.
     pub fn try_enter_owned(self: Arc<Self>) -> Option<Held<Arc<Self>>> {
         try_lock_all(self)
     }
 
-    /// Goes inside as `op`, which an acceptor can choose. Dropped, the hold ends the call; that a
-    /// task has been cancelled inside it cannot tell: for that there is [`call`](Self::call).
+    /// Enters as a caller of `op`, which an acceptor can choose. The call ends when the hold is
+    /// dropped. The acceptor does not learn if the task was cancelled inside; with
+    /// [`call`](Self::call) it does.
     ///
     /// # Panics
     /// If the number of the entry is out of range.
@@ -426,7 +430,7 @@ impl<T: ?Sized, C> Monitor<T, C> {
         Enter::new(self, accept::op(op))
     }
 
-    /// Goes inside as `op`, which an acceptor can choose, and runs `body` there.
+    /// Enters as a caller of `op`, which an acceptor can choose, and runs `body` inside.
     ///
     /// # Cancel safety
     /// See [`Call`].
@@ -444,30 +448,30 @@ impl<T: ?Sized, C> Monitor<T, C> {
         call(self, op, body)
     }
 
-    /// Waits for the end of the object: goes inside once its acceptor has accepted the [`End`] and
-    /// has left, or as any other entrant does if nobody accepts.
+    /// Waits for the end of the object: enters once its acceptor has accepted the [`End`] and has
+    /// left. Without an acceptor it enters as any other entrant does.
     #[track_caller]
     pub fn end(&self) -> Enter<&Self> {
         self.enter_as(End)
     }
 
-    /// The conditions.
+    /// Returns the conditions.
     #[inline(always)]
     pub fn conditions(&self) -> &C {
         &self.conditions
     }
 
-    /// The value, of a monitor that nobody else can reach.
+    /// Returns the value. The exclusive borrow shows that no task is inside.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
 }
 
-/// Goes inside of all monitors of a set, by their addresses one after the other, whatever their
-/// order here: tasks that do so cannot wait for each other in a circle.
+/// Enters all monitors of a set, one after the other by address, whatever their order in the set.
+/// So tasks that use it cannot wait for each other in a circle.
 ///
 /// # Panics
-/// If a monitor is there twice, or none is.
+/// If the set is empty, or names a monitor twice.
 ///
 /// # Examples
 /// ```
@@ -480,7 +484,7 @@ impl<T: ?Sized, C> Monitor<T, C> {
 /// assert_eq!(*lock_all(&all[..]).await.values()[0], 2);
 /// # });
 /// ```
-/// Locks of other kinds are not in a set, nor are sets:
+/// A set contains neither locks of other kinds nor other sets:
 /// ```compile_fail,E0277
 /// # use evenkeel::sync::monitor::{Monitor, lock_all};
 /// let (one, mutex) = (Monitor::new(0), std::sync::Mutex::new(0));
@@ -497,7 +501,7 @@ pub fn lock_all<S: Set>(set: S) -> Enter<S> {
     Enter::new(set, Op::NONE)
 }
 
-/// Goes inside of all monitors of a set if nobody is inside of any.
+/// Enters all monitors of a set if all of them are free, without waiting.
 ///
 /// # Panics
 /// As [`lock_all`].

@@ -15,45 +15,46 @@ use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::task::Waker;
 
-/// What somebody waits with. It lies in the future, which stays where it is and takes it out of its
-/// queue when it is dropped.
+/// The node of a task that waits. It lies in the task's future, which stays where it is, and takes
+/// the node out of its queue when it is dropped.
 ///
-/// A new one is one word and room: what follows is written when it joins a queue, because most that
-/// enter a monitor never wait. Its future knows whether it has joined one, and does not look here
-/// before.
+/// A new node has one written word; the ticket is written when the node joins a queue, because most
+/// entrants never wait. The future knows whether its node has joined a queue, and does not read the
+/// node before.
 #[repr(C)]
 pub(super) struct Node {
-    /// Its waker while it waits, then [`GRANTED`] or [`GRANTED_BY_PART`].
+    /// The task's waker while it waits, then [`GRANTED`] or [`GRANTED_BY_PART`].
     word: AtomicPtr<()>,
-    /// There from the first queue on. While the node waits it is the lock's of the core where it
-    /// waits; before and after that its future's.
+    /// Initialized from the first queue on. While the node waits, the lock of the core where it
+    /// waits guards the ticket; before and after that it belongs to the future.
     ticket: UnsafeCell<MaybeUninit<Ticket>>,
-    /// Where its future was made.
+    /// Where the future was made.
     pub(super) site: Site,
 }
 
-/// What others may know of a node that waits, and what they tell it.
+/// What other tasks can read of a waiting node, and what they write for its future.
 pub(super) struct Ticket {
     next: *const Node,
     prev: *const Node,
-    /// What it wants to hold: the leader of the set, where its future keeps the other cores, and
-    /// how many these are.
+    /// The set that it wants to hold: the leader, a pointer to the other cores in its future, and
+    /// their number.
     leader: CoreRef,
     rest: NonNull<CoreRef>,
     count: u32,
-    /// What it calls; of an acceptor whose wait is over, what was called.
+    /// The operation that it calls. For an acceptor that has been granted, the operation that was
+    /// called.
     pub(super) op: Op,
     pub(super) place: Place,
     pub(super) kind: Kind,
-    /// Whether it has been given its whole set at once.
+    /// Whether it was given its whole set at once.
     pub(super) whole: bool,
-    /// Of an acceptor: whether the call that it has accepted has broken off.
+    /// For an acceptor: whether the call that it has accepted has broken off.
     pub(super) broken: bool,
-    /// The call that its hold is, if an acceptor waits for its end.
+    /// The call that its hold is, if an acceptor waits for the end of that call.
     pub(super) call: Option<Acceptance>,
-    /// Of an acceptor: the call that it has accepted.
+    /// For an acceptor: the call that it has accepted.
     pub(super) accepted: Option<Acceptance>,
-    /// The reservation whose urgent list it is on, or null.
+    /// The reservation with the urgent list that it is on, or null.
     pub(super) reservation: *const Reservation,
 }
 
@@ -71,13 +72,13 @@ pub(super) enum Place {
     Reserved,
     /// In a condition's queue.
     Condition,
-    /// The same, at its head: the holder prepares something for it, so its time is no more.
+    /// The same, at the front: the holder prepares something for it, so its limit has no effect.
     Chosen,
-    /// It is an acceptor that no call has come for yet.
+    /// In no queue: an acceptor that waits for a call.
     Mask,
 }
 
-/// Whose node it is.
+/// The role of the node's task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Kind {
@@ -87,7 +88,7 @@ pub(super) enum Kind {
     Acceptor,
 }
 
-/// What an entrant calls: an operation by its number, or nothing.
+/// The operation that an entrant calls, by its number, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Op(u8);
 
@@ -101,7 +102,7 @@ impl Op {
         Self(number as u8)
     }
 
-    /// Whether it is one of these.
+    /// Whether it is one of `ops`.
     #[inline(always)]
     pub(super) fn is_in(self, ops: u64) -> bool {
         ops.checked_shr(self.0.into()).is_some_and(|ops| ops & 1 != 0)
@@ -109,15 +110,16 @@ impl Op {
 }
 
 impl Ticket {
-    /// Whether it wants this set. Its node waits, and the caller has the lock of the core where.
+    /// Whether it wants this set. Its node waits, and the caller has the lock of the core where it
+    /// waits.
     #[inline]
     pub(super) fn wants(&self, cores: Cores<'_>) -> bool {
         self.leader == cores.leader && self.count as usize == cores.rest.len() && {
             let mut own = self.rest;
             cores.rest.iter().all(|core| {
-                // SAFETY: while the node waits, its future keeps so many cores there.
+                // SAFETY: while the node waits, its future keeps `count` cores there.
                 let same = unsafe { own.read() } == *core;
-                // SAFETY: it is one of them, so what comes next is one or their end.
+                // SAFETY: this was one of them, so the next address is another one or their end.
                 own = unsafe { own.add(1) };
                 same
             })
@@ -125,14 +127,14 @@ impl Ticket {
     }
 }
 
-/// The word of a node that has been given what it has waited for.
+/// The word of a node that was granted what it has waited for.
 const GRANTED: usize = 2;
 
-/// The same, by one that does not borrow the core with whose lock it did so.
+/// The same, if the granting thread had the lock of the core without borrowing the core.
 const GRANTED_BY_PART: usize = 6;
 
-// SAFETY: the ticket is reached by one thread at a time, as `Node::ticket` says, and its pointers
-// are followed under a lock alone.
+// SAFETY: one thread at a time reaches the ticket, as `Node::ticket` says, and its pointers are
+// followed only under a lock.
 unsafe impl Send for Node {}
 // SAFETY: as above.
 unsafe impl Sync for Node {}
@@ -148,7 +150,7 @@ impl Node {
         }
     }
 
-    /// Whether it has been given what it has waited for; then what was done before is seen. It has
+    /// Whether it was granted what it has waited for; a *yes* synchronizes with the grant. It has
     /// joined a queue. A *no* is not certain: its future looks again with the lock, by
     /// [`is_over`](Self::is_over).
     #[inline(always)]
@@ -156,15 +158,15 @@ impl Node {
         self.word.load(edge(Edge::MonitorGranted, Ordering::Acquire)).addr() == GRANTED
     }
 
-    /// The same, for its future with the lock of the core where it waits or has waited. Then the
-    /// answer is certain, and the thread that has granted it has released the lock.
+    /// The same, for its future, which has the lock of the core where it waits or has waited. The
+    /// answer is certain, and the thread that granted it has released the lock.
     #[inline(always)]
     pub(super) fn is_over(&self) -> bool {
         let word = self.word.load(edge(Edge::MonitorGranted, Ordering::Acquire)).addr();
         word == GRANTED || word == GRANTED_BY_PART
     }
 
-    /// Writes a ticket. The node is in no queue, and the caller's.
+    /// Writes a ticket. The node is in no queue, and belongs to the caller.
     #[inline(always)]
     pub(super) fn fill(&self, kind: Kind, cores: Cores<'_>, op: Op) {
         let ticket = Ticket {
@@ -183,7 +185,7 @@ impl Node {
             reservation: ptr::null(),
         };
         self.ticket.with_mut(|place| {
-            // SAFETY: a node that is in no queue is its future's.
+            // SAFETY: a node that is in no queue belongs to its future.
             unsafe { place.write(MaybeUninit::new(ticket)) };
         });
     }
@@ -191,8 +193,9 @@ impl Node {
     /// Reads or changes the ticket.
     ///
     /// # Safety
-    /// It has been filled; the node waits and the caller has the lock of the core where, or it does
-    /// not wait and the caller is its future. `f` reaches no ticket of the same node otherwise.
+    /// The ticket has been filled. Either the node waits and the caller has the lock of the core
+    /// where it waits, or it does not wait and the caller is its future. `f` does not reach the
+    /// same node's ticket in another way.
     #[inline(always)]
     pub(super) unsafe fn with<R>(&self, f: impl FnOnce(&mut Ticket) -> R) -> R {
         self.ticket.with_mut(|ticket| {
@@ -203,31 +206,32 @@ impl Node {
         })
     }
 
-    /// Leaves a waker: the node waits from now on. The caller has the lock of the core where.
+    /// Stores a waker: the node waits from now on. The caller has the lock of the core where it
+    /// waits.
     #[inline(always)]
     pub(super) fn set_waiting(&self, waker: WordWaker) {
         self.word.store(waker.into_raw(), Ordering::Relaxed);
     }
 
-    /// Whether the waker that was left wakes the same as `waker`.
+    /// Whether the stored waker wakes the same task as `waker`.
     ///
     /// # Safety
     /// The node waits, and the caller has the lock of the core where.
     pub(super) unsafe fn has_left(&self, waker: &Waker) -> bool {
-        // SAFETY: while the node waits, its word is a waker's.
+        // SAFETY: while the node waits, its word is a waker.
         unsafe { WordWaker::wakes_as(self.word.load(Ordering::Relaxed), waker) }
     }
 
-    /// Who waits.
+    /// The task that waits.
     ///
     /// # Safety
     /// The node waits, and the caller has the lock of the core where.
     pub(super) unsafe fn waiting(&self) -> Option<Waiting> {
-        // SAFETY: while the node waits, its word is a waker's.
+        // SAFETY: while the node waits, its word is a waker.
         unsafe { WordWaker::waiting(self.word.load(Ordering::Relaxed)) }
     }
 
-    /// Leaves another waker and takes the one before.
+    /// Stores another waker and returns the previous one.
     ///
     /// # Safety
     /// The node waits, and the caller has the lock of the core where.
@@ -236,11 +240,12 @@ impl Node {
         self.word.store(waker.into_raw(), Ordering::Relaxed);
         // SAFETY: the node waits, and the caller has the lock.
         detect::renewed(ptr::from_ref(self).cast(), || unsafe { self.waiting() });
-        // SAFETY: while the node waits, its word is a waker's, which has been replaced.
+        // SAFETY: while the node waits, its word is a waker; this one has been replaced.
         unsafe { WordWaker::from_raw(before) }
     }
 
-    /// Ends its wait with success, and gives its waker. After this the node may be gone.
+    /// Ends its wait with success, and returns its waker. After this the future may have freed the
+    /// node.
     ///
     /// # Safety
     /// The node waits, is in no queue any more, and the caller has the lock of the core where it
@@ -251,8 +256,9 @@ impl Node {
         unsafe { self.end(GRANTED) }
     }
 
-    /// The same, by a caller that does not borrow the core whose lock it has: the node's future
-    /// takes that lock once before it goes on, and so does not end the core while it is in use.
+    /// The same, for a caller that has the core's lock but does not borrow the core. The node's
+    /// future takes that lock once before it goes on, and so does not free the core while it is in
+    /// use.
     ///
     /// # Safety
     /// As [`grant`](Self::grant).
@@ -276,11 +282,11 @@ impl Node {
         let waker = self.word.load(Ordering::Relaxed);
         let order = edge(Edge::MonitorGrant, Ordering::Release);
         self.word.store(ptr::without_provenance_mut(word), order);
-        // SAFETY: while the node waited its word was a waker's, which nobody else has taken.
+        // SAFETY: while the node waited its word was a waker, which only this thread takes.
         unsafe { WordWaker::from_raw(waker) }
     }
 
-    /// Ends its wait without success, and gives its waker. The node is not used any more.
+    /// Ends its wait without success, and returns its waker. The node is not used any more.
     ///
     /// # Safety
     /// As [`grant`](Self::grant).
@@ -292,8 +298,8 @@ impl Node {
     }
 }
 
-/// Nodes in order, linked through their tickets. All its functions are for whoever has the lock
-/// that guards it; so are the tickets of its nodes.
+/// Nodes in order, linked through their tickets. The caller of each function has the lock that
+/// guards the list, and that lock guards the tickets of its nodes too.
 #[derive(Debug)]
 pub(super) struct List {
     front: *const Node,
@@ -314,8 +320,9 @@ impl List {
         self.front.is_null()
     }
 
-    /// The first node, by the address with which it has been put here, or null. If that is of
-    /// something larger, it is good for all of that.
+    /// The first node, by the address with which it was put here, or null. If that address was
+    /// derived from a larger structure that begins with the node, it is valid for all of the
+    /// structure.
     #[inline(always)]
     pub(super) fn front(&self) -> *const Node {
         self.front
@@ -327,7 +334,7 @@ impl List {
     /// It is in no queue, has a ticket, and stays where it is until it has been taken out.
     #[inline(always)]
     pub(super) unsafe fn push_back(&mut self, node: *const Node, place: Place) {
-        // SAFETY: the caller's promise; the last one is in the list.
+        // SAFETY: the caller's promise; the last node is in the list.
         unsafe { self.insert(self.back, node, place) };
     }
 
@@ -352,7 +359,7 @@ impl List {
             // SAFETY: it is in the list.
             Some(prev) => unsafe { prev.with(|ticket| std::mem::replace(&mut ticket.next, node)) },
         };
-        // SAFETY: what comes next is in the list, so it is there.
+        // SAFETY: the next node is in the list, so it is there.
         match unsafe { next.as_ref() } {
             None => self.back = node,
             // SAFETY: it is in the list.
@@ -367,7 +374,7 @@ impl List {
         unsafe { node.with(fill) };
     }
 
-    /// Takes a node out. Gives the one before it.
+    /// Takes a node out, and returns the one before it.
     ///
     /// # Safety
     /// It is in this list.
@@ -394,8 +401,8 @@ impl List {
         prev
     }
 
-    /// Takes the first node out. It stays there for as long as the lock is held, unless it is
-    /// granted.
+    /// Takes the first node out. Unless it is granted, it stays valid for as long as the lock is
+    /// held.
     #[inline(always)]
     pub(super) fn pop<'a>(&mut self) -> Option<&'a Node> {
         // SAFETY: it is in the list, so it is there until the lock is released.
@@ -405,7 +412,7 @@ impl List {
         Some(node)
     }
 
-    /// Changes the tickets of all.
+    /// Changes the tickets of all nodes.
     pub(super) fn for_each(&mut self, change: impl Fn(&mut Ticket)) {
         let mut node = self.front;
         // SAFETY: it is in the list, so it is there until the lock is released.
@@ -419,7 +426,7 @@ impl List {
         }
     }
 
-    /// The first node whose ticket is as `wanted` says.
+    /// Returns the first node with a ticket that `wanted` accepts.
     pub(super) fn find<'a>(&self, wanted: impl Fn(&Ticket) -> bool) -> Option<&'a Node> {
         let mut node = self.front;
         // SAFETY: it is in the list, so it is there until the lock is released.

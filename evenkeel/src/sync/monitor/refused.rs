@@ -1,4 +1,4 @@
-//! Holds that could not be extended.
+//! What an extension returns if it refuses.
 
 use super::enter::Enter;
 use super::held::Held;
@@ -13,15 +13,15 @@ use std::panic::Location;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {
-    /// A monitor is taken that comes before one of the hold, by address. To wait for it could close
-    /// a circle with a holder that waits in the usual order.
+    /// A taken monitor comes before one of the hold, by address. To wait for it could close a
+    /// circle with a holder that waits in the usual order.
     Order,
-    /// A monitor is taken, and the hold is a part of one that has been [split](Held::split): those
-    /// that are to have the whole wait for it.
+    /// A monitor is taken, and the hold is a part of one that has been [split](Held::split):
+    /// signalled tasks wait for the whole, and so for this part.
     Reserved,
-    /// A monitor is taken, and the caller does not wait.
+    /// A monitor is taken, and [`Held::try_extend`] does not wait.
     Taken,
-    /// The limit came first.
+    /// A monitor was taken until the limit was ready.
     Late,
     /// The hold has one of the monitors already.
     Twice,
@@ -43,10 +43,10 @@ impl fmt::Display for Why {
     }
 }
 
-/// A hold that has not been extended, as it was.
+/// A hold that has not been extended, unchanged.
 ///
 /// # Examples
-/// What does not depend on what has been read inside may begin anew with all of the monitors:
+/// A task that does not depend on what it has read inside can start again with all of the monitors:
 /// ```
 /// use evenkeel::sync::monitor::{Held, Joined, Monitor};
 ///
@@ -77,29 +77,29 @@ impl<S: Set, E: Set> Refused<S, E> {
         Self { held, set, why, at }
     }
 
-    /// Why.
+    /// Returns why the hold was not extended.
     pub fn why(&self) -> Why {
         self.why
     }
 
-    /// The hold.
+    /// Returns the hold.
     pub fn into_held(self) -> Held<S> {
         self.held
     }
 
-    /// The hold, and the set by which it was to be extended.
+    /// Returns the hold, and the set by which it was to be extended.
     pub fn into_parts(self) -> (Held<S>, E) {
         (self.held, self.set)
     }
 
-    /// Leaves the hold, and enters all of both sets in the usual order. Others may be inside in
-    /// between: what was found inside before has to be looked at again.
+    /// Leaves the hold, and enters all monitors of both sets in the usual order. Other tasks may be
+    /// inside in between: read again what you have read inside before.
     ///
     /// # Cancel safety
-    /// As [`Enter`]. The hold has been left when this returns.
+    /// As [`Enter`]. The monitors have been left when this returns.
     ///
     /// # Panics
-    /// If a monitor is in both: it has been refused as [`Why::Twice`].
+    /// If a monitor is in both sets: the extension was refused with [`Why::Twice`].
     #[track_caller]
     pub fn leave_and_enter_all(self) -> Enter<Joined<S, E>> {
         let set = Joined(Held::set(&self.held), self.set);

@@ -1,63 +1,64 @@
-//! Reservations: what becomes of those that have been signalled for a set which is then divided, or
-//! made part of a larger one.
+//! Reservations: how tasks that were signalled for a set get it after it was split, or joined into
+//! a larger one.
 //!
 //! # Roles
-//! A *holder* of a set has signalled waiters, or is the call of an acceptor: they are urgent, and
-//! want the set as it is. The holder *splits* it, or *joins* it with another one. *Part holders*
-//! hold what comes of that, and leave it one after the other, in any order and on any thread. A
-//! *leaver* is a waiter that gives up.
+//! A *holder* of a set has signalled waiters, or is the call of an acceptor. These waiters and this
+//! acceptor are urgent, and want the set as it is. The holder *splits* it, or *joins* it with
+//! another one. *Part holders* hold the results, and leave them one after the other, in any order
+//! and on any thread. A *leaver* is an urgent task that gives up.
 //!
 //! # States
 //! A reservation has the urgent list of such a set, and knows which of the cores have come back to
-//! it. It is *open* while the list is not empty. Each of the cores that has not come back has the
-//! reservation on its stack, and the part holders hold these cores. Above a reservation on a stack
-//! are those that have been made later.
+//! it. It is *open* while the list is not empty, and then *closed*. Each core that has not come
+//! back has the reservation on its stack, and the part holders hold these cores. Above a
+//! reservation on a stack are those that were made later.
 //!
 //! # Steps
 //! *Reserve*: the holder takes the urgent list off the leader of its set, and puts the reservation
 //! on the stack of each core. It holds all of these, so the stacks of all have it in the same
-//! order. *Come back*: a part that is left goes, if no task is urgent for the part itself, core by
-//! core to the reservation on top of its stack; if that is not open, to the next one below; if
-//! there is none, to an entrant. *Fulfil*: the part holder whose core is the last one to come back
-//! gives the list to the leader again, and the set to the first on it. *Give up*: a leaver takes
-//! itself off the list; the last one closes the reservation, and the cores that have come back go
-//! on from there.
+//! order. *Come back*: when a part is left and no task is urgent for the part itself, each of its
+//! cores goes to the reservation on top of the core's stack. If that is not open, the core goes to
+//! the next one below; if there is none, to an entrant. *Fulfil*: the part holder that brings the
+//! last core back gives the list to the leader again, and the set to the first node on it. *Give
+//! up*: a leaver takes itself off the list. The last one closes the reservation, and releases the
+//! cores that have come back.
 //!
-//! The lock of a reservation comes before that of its leader, and no thread has two of the former.
-//! The list and its nodes are changed with both. The monitors of the set outlive the list, since
-//! those on it borrow them; so a part holder reaches the leader only while it has the
-//! reservation's lock and the list is not empty.
+//! The lock of a reservation comes before that of its leader, and no thread has two reservations'
+//! locks. The list and its nodes change under both locks. The monitors of the set outlive the nodes
+//! on the list, since their futures borrow them. So a part holder reaches the leader only while it
+//! has the reservation's lock and the list is not empty.
 //!
-//! The part holder that fulfils the reservation has the leader's lock still while its grant may be
-//! seen already, and need not borrow the leader. So that grant has a
-//! [word of its own](super::node::Node::grant_by_part): the future that finds it takes the leader's
-//! lock once before it goes on. It gets the lock when the part holder is done with the leader. All
-//! other grants are by threads that borrow the core.
+//! The part holder that fulfils the reservation still has the leader's lock when its grant becomes
+//! visible, and it need not borrow the leader. So that grant has a [word of its
+//! own](super::node::Node::grant_by_part): the future that finds it takes the leader's lock once
+//! before it goes on. It gets the lock when the part holder is done with the leader. All other
+//! grants are by threads that borrow the core.
 //!
 //! # Why no entrant barges in
-//! A core that has come back stays held, though no hold has it, so entrants queue. It goes to those
-//! that the signaller has chosen, before all others.
+//! A core that has come back stays held, though no hold has it, so entrants queue. It goes to the
+//! tasks that the holder has signalled, before all others.
 //!
 //! # Why nothing is lost
-//! A core comes back once, under the reservation's lock. The last one finds the others there, or
-//! finds the list empty; then the leaver that has emptied it, under the same lock, had taken the
-//! others with it. A leaver finds itself granted, or takes itself out, under the leader's lock.
+//! A core comes back once, under the reservation's lock. The last core finds the others there, or
+//! finds the list empty. In that case the leaver that emptied the list, under the same lock, has
+//! taken the others with it. A leaver finds itself granted, or takes itself out, under the leader's
+//! lock.
 //!
 //! # Why no circle of waits comes about
-//! An open reservation keeps the cores that have come back while it waits for the others. Those it
-//! waits for are with part holders, and a part holder [extends](super::Held::extend) its hold
-//! without waiting, or not at all. A reservation that is wholly within one hold keeps nothing.
+//! An open reservation keeps the cores that have come back while it waits for the others. Part
+//! holders hold those others, and a part holder [extends](super::Held::extend) its hold without
+//! waiting, or not at all. A reservation with all of its cores in one hold keeps nothing.
 //!
 //! # Order
-//! Later reservations first, as batches: on a stack they are above, and the same on every stack.
-//! That is C∀'s order too, whose urgent lists are stacks of single monitors.
+//! Later reservations go first, as batches do: they are above on a stack, in the same order on
+//! every stack. That is C∀'s order too: its urgent lists are stacks of single monitors.
 //!
 //! # Rejected
 //! C∀'s way, by which each waiter collects its monitors one by one: each signal would lock each of
-//! them. Here one that divides no set it has signalled for pays nothing. Urgent ones as entrants
-//! that are first in each queue: they enter core by core, and between two of these the signaller's
-//! work is open to all. Part holders that take a core back out of a reservation: what its first one
-//! waits for may be no longer true.
+//! them. Here a holder that does not split a set it has signalled for pays nothing. Urgent tasks as
+//! the first entrants in each queue: they enter core by core, and between two cores the signaller's
+//! work is open to all. Part holders that take a core back out of a reservation: what was true when
+//! the first task was signalled may not be true any more.
 
 #![allow(unsafe_code, reason = "waiting tasks are linked through their futures")]
 
@@ -73,13 +74,13 @@ use crate::primitives::atomic::{AtomicBool, Ordering};
 use crate::primitives::spin_lock::{SpinGuard, SpinLock};
 use std::sync::Arc;
 
-/// A set, and those who are to have it once all of it has come back.
+/// A set, and the tasks that get it once all of it has come back.
 #[derive(Debug)]
 pub(super) struct Reservation {
     leader: CoreRef,
     size: usize,
     desk: SpinLock<Desk>,
-    /// Whether it is closed: then it stays so. Changed with the lock.
+    /// Whether it is closed, which is final. Changes only under the lock.
     closed: AtomicBool,
 }
 
@@ -89,7 +90,7 @@ pub(super) struct Desk {
     urgent: Urgent,
     /// The call that the hold of the whole set was.
     call: Option<Acceptance>,
-    /// The cores, those first that have come back.
+    /// The cores; the first `back` of them have come back.
     cores: Box<[CoreRef]>,
     back: usize,
 }
@@ -100,8 +101,8 @@ pub(super) struct Vacant {
     back: usize,
 }
 
-/// Reserves a set for those who are urgent, if some are: to be called before its hold becomes
-/// another one.
+/// Reserves a set for the tasks that are urgent, if there are any. The caller calls it before it
+/// changes the hold into another one.
 ///
 /// # Safety
 /// The caller holds the set, and waits for no call.
@@ -113,7 +114,7 @@ pub(super) unsafe fn reserve<S: Set>(members: &Members<S>) {
     }
     let cores = members.written();
     let reservation = Arc::new(Reservation::new(CoreRef::of(leader), cores.as_ref()));
-    // Under the locks nothing is allocated.
+    // Allocated before the locks are taken.
     let mut entries = Stack::new();
     for _ in cores.as_ref() {
         entries.put(Box::new(Entry { reservation: reservation.clone(), below: None }));
@@ -136,8 +137,7 @@ pub(super) unsafe fn reserve<S: Set>(members: &Members<S>) {
     }
 }
 
-/// Whether a part of what the caller holds is reserved together with something that it does not
-/// hold.
+/// Whether a reservation has cores that the caller holds together with cores that it does not hold.
 ///
 /// # Safety
 /// The caller holds the set.
@@ -157,8 +157,8 @@ pub(super) unsafe fn is_part<S: Set>(members: &Members<S>) -> bool {
     found.iter().any(|&(_, count, size)| count < size)
 }
 
-/// Gives a reserved core that is left, and for which itself no task is urgent, to what it is
-/// reserved for; if that is closed, to what is below; in the end, to an entrant.
+/// Gives up a reserved core that has no urgent task of its own: to the top reservation; if that is
+/// closed, to the one below; in the end, to an entrant.
 #[inline(never)]
 pub(super) fn release(core: &Core) {
     loop {
@@ -189,7 +189,7 @@ impl Reservation {
         self.desk.lock()
     }
 
-    /// Whether it was open a moment ago. Once it is closed it stays so.
+    /// Whether it was open a moment ago. A closed reservation stays closed.
     fn is_open(&self) -> bool {
         !self.closed.load(Ordering::Relaxed)
     }
@@ -197,18 +197,18 @@ impl Reservation {
     /// Another reference to it.
     ///
     /// # Safety
-    /// A node is on its list, and the caller has its leader's lock. The list is not empty, so not
-    /// all cores have come back, or the one that has brought the last one is there still: either
-    /// has a reference, for as long as the leader's lock is not released.
+    /// A node is on its list, and the caller has its leader's lock. The list is not empty, so
+    /// either some cores have not come back, or the part holder that brought the last one is still
+    /// at work. Either has a reference, for as long as the leader's lock is not released.
     pub(super) unsafe fn share(this: *const Self) -> Arc<Self> {
-        // SAFETY: the caller's promise: it is there. It was made by an `Arc`.
+        // SAFETY: the caller's promise: the reservation is there. An `Arc` made the pointer.
         unsafe { Arc::increment_strong_count(this) };
         // SAFETY: the reference that has just been counted.
         unsafe { Arc::from_raw(this) }
     }
 
-    /// Closes it if a leaver was the last one there, and gives the cores that have come back: the
-    /// leaver releases them once it has released the locks.
+    /// Closes it if the leaver was the last node on the list, and returns the cores that have come
+    /// back. The leaver releases them once it has released the locks.
     ///
     /// # Safety
     /// The caller has the leader's lock, and borrows the set.
@@ -222,14 +222,14 @@ impl Reservation {
         None
     }
 
-    /// Takes a core that is left. False if it is closed.
+    /// Takes a core that is left. Returns false if the reservation is closed.
     fn come_back(&self, core: &Core) -> bool {
         let mut desk = self.lock();
         if desk.urgent.is_empty() {
             return false;
         }
-        // SAFETY: the list is not empty and stays so while this thread has the lock; who is on it
-        // borrows the set.
+        // SAFETY: the list is not empty and stays so while this thread has the lock, and the
+        // futures of its nodes borrow the set.
         let leader = unsafe { self.leader.get() };
         let mut state = leader.lock();
         if let Some(call) = desk.call
@@ -267,8 +267,8 @@ impl Desk {
         self.back += 1;
     }
 
-    /// Tells [`detect`](crate::detect) that the next one waits for what is missing, and keeps the
-    /// others from what has come back.
+    /// Tells [`detect`](crate::detect) that the next node waits for the missing cores, and keeps
+    /// those that have come back.
     ///
     /// # Safety
     /// The list is not empty, its set is borrowed, and the caller has the leader's lock.
@@ -294,7 +294,7 @@ impl Vacant {
     }
 }
 
-/// What a core is reserved for, the next one on top. It takes one word, since most are empty.
+/// The reservations of a core, the next one on top. It takes one word, since most stacks are empty.
 #[derive(Debug)]
 pub(super) struct Stack(Option<Box<Entry>>);
 
@@ -314,7 +314,7 @@ impl Stack {
         self.0.is_none()
     }
 
-    /// The one on top, or null.
+    /// The top entry, or null.
     #[inline(always)]
     pub(super) fn top(&self) -> *const Entry {
         self.0.as_deref().map_or(std::ptr::null(), std::ptr::from_ref)
@@ -325,15 +325,15 @@ impl Stack {
         self.0 = Some(entry);
     }
 
-    /// Takes the one on top.
+    /// Takes the top entry.
     pub(super) fn take(&mut self) -> Option<Box<Entry>> {
         let mut entry = self.0.take()?;
         self.0 = entry.below.take();
         Some(entry)
     }
 
-    /// Puts one on top, and gives those that were there and are closed: a holder that splits and
-    /// joins for ever keeps no more than those that are open.
+    /// Puts an entry on top, and returns the closed ones that were there. So a holder that splits
+    /// and joins for ever keeps only open reservations.
     pub(super) fn push(&mut self, entry: Box<Entry>) -> Self {
         let mut closed = Self::new();
         while self.0.as_ref().is_some_and(|top| !top.reservation.is_open()) {
@@ -350,7 +350,7 @@ impl Stack {
 }
 
 impl Drop for Stack {
-    /// One by one: a box in a box in a box would be dropped by recursion.
+    /// Drops the entries one by one: nested boxes would be dropped recursively.
     fn drop(&mut self) {
         while self.take().is_some() {}
     }
@@ -393,7 +393,7 @@ mod tests {
         assert!(try_lock_all((&one, &other)).is_some());
     }
 
-    /// That of a monitor whose hold has been forgotten, say.
+    /// For example the stack of a monitor after `forget` of its hold.
     #[test]
     fn a_high_stack_is_dropped_without_recursion() {
         let core = Monitor::new(());

@@ -8,25 +8,25 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 /// One monitor, or several that are held at once: a reference, an [`Arc`], a tuple of up to eight
-/// references, an array of references, or a reference to an array or slice of them.
+/// references, an array of references, or a reference to an array or slice of references.
 ///
-/// Sealed: it is implemented here alone.
+/// This trait is sealed: only this crate implements it.
 pub trait Set: sealed::Sealed + Clone {
     /// Whether it is one monitor by itself.
     #[doc(hidden)]
     const SINGLE: bool;
-    /// The set as a hold keeps it. Of several monitors it is wrapped so that `Option`s and `Poll`s
-    /// don't mark themselves in its first word: see [`Slot`].
+    /// The set as a hold keeps it. A set of several monitors is wrapped, so that an `Option` or
+    /// `Poll` does not put its tag into the first word: see [`Slot`].
     #[doc(hidden)]
     type Kept;
-    /// What a hold keeps of the order of the cores: nothing, where it is found again faster than it
-    /// is moved about.
+    /// What a hold keeps of the order of the cores: nothing, if computing it again is faster than
+    /// moving it.
     #[doc(hidden)]
     type Order: Send + Sync + Unpin;
     /// Room for the cores, by address.
     #[doc(hidden)]
     type Place: Send + Sync + Unpin;
-    /// The cores, in an order that is the same for the same set as it is written.
+    /// The cores, in an order that depends only on how the set is written.
     #[doc(hidden)]
     type Written<'order>: AsRef<[CoreRef]>
     where
@@ -39,7 +39,7 @@ pub trait Set: sealed::Sealed + Clone {
     type Muts<'held>
     where
         Self: 'held;
-    /// What a hold is to the compiler: exclusive access to all values.
+    /// The access that a hold has, for the compiler: exclusive access to all values.
     #[doc(hidden)]
     type Access: ?Sized;
 
@@ -54,7 +54,7 @@ pub trait Set: sealed::Sealed + Clone {
     /// The order of the cores.
     ///
     /// # Panics
-    /// If there is none, or one is there twice.
+    /// If the set is empty, or names a monitor twice.
     #[doc(hidden)]
     fn order(&self) -> Self::Order;
 
@@ -66,7 +66,7 @@ pub trait Set: sealed::Sealed + Clone {
     #[doc(hidden)]
     fn written<'a>(&'a self, order: &'a Self::Order) -> Self::Written<'a>;
 
-    /// The one with the lowest address.
+    /// The core with the lowest address.
     #[doc(hidden)]
     fn leader(&self, order: &Self::Order) -> CoreRef;
 
@@ -96,16 +96,15 @@ pub trait Set: sealed::Sealed + Clone {
 /// A set that is written as one of several: a tuple, a slice, an array, or two sets that are
 /// [joined](super::Joined).
 pub trait Several: Set {
-    /// Holds of the parts, in the order in which the set was written: of a tuple a tuple of holds
-    /// of its monitors, of an array an array, of a slice a box; of two sets that are joined, a
-    /// pair.
+    /// Holds of the parts, in the order in which the set was written: for a tuple a tuple of holds
+    /// of its monitors, for an array an array, for a slice a box, for two joined sets a pair.
     type Parts;
 
     /// Holds of the parts.
     ///
     /// # Safety
-    /// The caller holds the set, in this order, and its urgent list is empty. The hold goes over to
-    /// the parts.
+    /// The caller holds the set, in this order, and its urgent list is empty. The parts take over
+    /// the hold.
     #[doc(hidden)]
     unsafe fn parts(self, order: Self::Order) -> Self::Parts;
 }
@@ -118,7 +117,7 @@ impl<T: ?Sized, C> sealed::Sealed for &Monitor<T, C> {}
 
 impl<T: ?Sized, C> sealed::Sealed for Arc<Monitor<T, C>> {}
 
-/// What is the same for all that points to one monitor.
+/// The part of the implementation that all pointers to one monitor share.
 macro_rules! single {
     () => {
         const SINGLE: bool = true;
@@ -199,7 +198,7 @@ impl<T: ?Sized, C> Set for Arc<Monitor<T, C>> {
     single!();
 }
 
-/// A value in which nobody's mark has room.
+/// A value in which the compiler finds no niche for the tag of an enclosing enum.
 #[derive(Clone, Copy)]
 pub struct Kept<T: Copy>(MaybeUninit<T>);
 
@@ -211,7 +210,7 @@ impl<T: Copy> Kept<T> {
 
     #[inline(always)]
     pub(super) fn get(&self) -> &T {
-        // SAFETY: it is always there.
+        // SAFETY: it is always initialized.
         unsafe { self.0.assume_init_ref() }
     }
 }

@@ -8,8 +8,8 @@ use super::held::Held;
 use super::set::{Kept, Set, Several, sealed};
 use std::mem::MaybeUninit;
 
-/// What is the same for all sets whose size the compiler knows: the order of their cores is found
-/// again where it is needed.
+/// The part of the implementation that all sets of constant size share: the order of their cores is
+/// computed again where it is needed.
 macro_rules! of_known_size {
     ($count:expr) => {
         const SINGLE: bool = false;

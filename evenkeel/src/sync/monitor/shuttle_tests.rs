@@ -1,7 +1,7 @@
-//! Sets of monitors under shuttle: bulk entries, waits and accepts of tasks whose sets overlap,
+//! Sets of monitors under shuttle: bulk entries, waits and accepts of tasks with overlapping sets,
 //! with futures that are dropped on the way.
 //!
-//! A lost grant, signal or wake-up shows as a deadlock, two tasks inside of one monitor as a failed
+//! A lost grant, signal or wake-up shows as a deadlock; two tasks inside one monitor as a failed
 //! assertion.
 
 use super::{Accepted, Clause, Condition, Entry, Held, Monitor, Set, call, lock_all, try_lock_all};
@@ -24,7 +24,7 @@ impl Entry for Call {
     }
 }
 
-/// Four monitors, by their addresses, and who is inside.
+/// Four monitors, by address, and which of them are held.
 #[derive(Default)]
 struct World {
     monitors: [Monitor<()>; 4],
@@ -34,7 +34,7 @@ struct World {
     other: Condition,
 }
 
-/// Somebody is inside of some of them.
+/// A task is inside some of the monitors.
 struct Inside<'a>(&'a World, &'a [usize]);
 
 impl<'a> Inside<'a> {
@@ -60,7 +60,7 @@ impl World {
         set.map(|one| &self.monitors[one])
     }
 
-    /// Is inside for a while. The hold is dropped after that.
+    /// Stays inside for a while, and returns the hold.
     async fn stay<S: Set>(&self, held: Held<S>, set: &[usize]) -> Held<S> {
         let inside = Inside::new(self, set);
         yield_now().await;
@@ -72,7 +72,7 @@ impl World {
         drop(self.stay(lock_all(self.set(set)).await, &set).await);
     }
 
-    /// A call of a pair that stays for a while.
+    /// Calls with a pair of monitors, and stays for a while.
     async fn call(&self, set: [usize; 2]) {
         let body = |held| self.stay_and_leave(held, &[0, 1]);
         call(self.set(set), Call, body).await;
@@ -87,7 +87,7 @@ impl World {
     }
 }
 
-/// Polls a future so many times at most, without being woken, and drops it.
+/// Polls a future at most `polls` times, without waiting for a wake-up, and drops it.
 async fn give_up<F: Future>(polls: usize, future: F) -> Option<F::Output> {
     let (mut future, mut left) = (Box::pin(future), polls);
     let poll = |context: &mut std::task::Context<'_>| {
@@ -106,13 +106,14 @@ async fn give_up<F: Future>(polls: usize, future: F) -> Option<F::Output> {
     poll_fn(poll).await
 }
 
-/// Lets others go on, also in a schedule by priorities, which would run this worker alone for ever.
+/// Lets other tasks go on, also in a schedule by priorities, which would otherwise run only this
+/// worker.
 async fn pause() {
     thread::yield_now();
     yield_now().await;
 }
 
-/// Ready after so many polls, without being woken.
+/// Ready after `polls` polls, without waiting for a wake-up.
 async fn count_down(polls: usize) {
     for _ in 0..polls {
         yield_now().await;
@@ -134,13 +135,13 @@ macro_rules! task {
     }};
 }
 
-// Behind the macro, which it uses.
+// After the macro, which it uses.
 mod parts;
 
 fn with_world(shared: &Arc<Shared>, run: impl FnOnce(&Arc<Shared>, &Arc<World>)) {
     let world = Arc::new(World::default());
     run(shared, &world);
-    assert!(world.are_free(), "everybody has left");
+    assert!(world.are_free(), "all tasks have left");
 }
 
 #[test]
@@ -164,7 +165,7 @@ fn sets_that_overlap_are_entered_in_any_order() {
     });
 }
 
-/// Each one that is dropped half way may hold the first part of its set.
+/// An entry that is dropped half way may hold the first part of its set.
 #[test]
 fn entries_that_are_dropped_half_way_leave_what_they_have() {
     check(2, |shared| {
@@ -188,7 +189,7 @@ fn entries_that_are_dropped_half_way_leave_what_they_have() {
     });
 }
 
-/// One condition of {0, 1}, one of {1, 2}, and somebody who wants 1 alone.
+/// One condition of {0, 1}, one of {1, 2}, and an entrant of 1 alone.
 #[test]
 fn waits_and_signals_of_sets_that_overlap() {
     check(2, |shared| {
@@ -230,7 +231,7 @@ fn waits_and_signals_of_sets_that_overlap() {
     });
 }
 
-/// One signal, once the patient one waits: it is that one's, unless the other has had it.
+/// One signal, once the patient task waits: that task gets it, unless the impatient one has had it.
 #[test]
 fn waits_in_sets_are_dropped_beside_their_signal() {
     check(2, |shared| {
@@ -256,7 +257,7 @@ fn waits_in_sets_are_dropped_beside_their_signal() {
                 task!(shared, |world| loop {
                     let mut held = lock_all(world.set([0, 1])).await;
                     if world.entries.load(Ordering::Relaxed) > 0 {
-                        assert!(world.condition.signal(&mut held), "the patient one waits");
+                        assert!(world.condition.signal(&mut held), "the patient task waits");
                         break;
                     }
                     drop(held);
@@ -273,7 +274,7 @@ fn waits_in_sets_are_dropped_beside_their_signal() {
     });
 }
 
-/// A call that is dropped, queued or inside, beside one that stays: the acceptor has one of both.
+/// A call is dropped, queued or inside, beside calls that stay: the acceptor gets one of them.
 #[test]
 fn calls_of_a_set_are_dropped_beside_their_acceptor() {
     check(2, |shared| {
@@ -289,7 +290,7 @@ fn calls_of_a_set_are_dropped_beside_their_acceptor() {
             });
             let barger = task!(shared, |world| world.visit([1, 2]).await);
             join(dropped);
-            // For as long as the acceptor has had no call.
+            // Calls until the acceptor has had one.
             while !acceptor.is_finished() {
                 join(task!(shared, |world| {
                     world.call([0, 1]).await;
@@ -302,8 +303,8 @@ fn calls_of_a_set_are_dropped_beside_their_acceptor() {
     });
 }
 
-/// An acceptor of a set that gives up, with its mask there or its call inside, stands in nobody's
-/// way.
+/// An acceptor of a set that gives up, while it waits for a call or while the call is inside,
+/// blocks no other task.
 #[test]
 fn acceptors_of_a_set_are_dropped_beside_their_call() {
     check(2, |shared| {
@@ -324,7 +325,8 @@ fn acceptors_of_a_set_are_dropped_beside_their_call() {
     });
 }
 
-/// Out of time, it enters all of its set anew, beside others that want parts of it.
+/// A waiter that reaches its limit enters all of its set anew, beside other tasks that want parts
+/// of it.
 #[test]
 fn waits_in_sets_run_out_of_time_beside_their_signal() {
     check(2, |shared| {
@@ -349,8 +351,8 @@ fn waits_in_sets_run_out_of_time_beside_their_signal() {
     });
 }
 
-/// A call of the set comes in time, and then nobody is inside before the acceptor; or it comes
-/// after that one.
+/// If a call of the set comes in time, no other task is inside between it and the acceptor.
+/// Otherwise it comes after the acceptor.
 #[test]
 fn accepts_of_sets_run_out_of_time_beside_their_call() {
     check(2, |shared| {

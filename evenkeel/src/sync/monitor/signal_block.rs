@@ -1,4 +1,4 @@
-//! Giving a monitor to somebody who waits inside, and going on after that.
+//! Giving a monitor to a waiter of a condition, and going on after it.
 
 #![allow(unsafe_code, reason = "queues point to a node in this future")]
 
@@ -21,24 +21,24 @@ use std::task::{Context, Poll};
 /// The future of [`Condition::signal_block`].
 ///
 /// # Cancel safety
-/// It has the hold, which goes with it. Dropped
-/// - before its first poll: it leaves the monitors, and has signalled nobody;
-/// - while the other one is inside, or is about to be: it does not come back; that one is not
-///   concerned, and the next one after it has the monitors;
+/// It owns the hold, which is lost with it. If it is dropped
+/// - before its first poll: it leaves the monitors, and has signalled no waiter;
+/// - while the signalled waiter is inside, or is about to be: it does not come back; the waiter
+///   does not notice, and the monitors go to the next task after it;
 /// - when it has been given the monitors back, but has not been polled since: it leaves them.
 ///
-/// If an acceptor has chosen the call that signals here, and that is dropped, the acceptor learns
-/// that the call has [broken off](super::Accepted::Broken). If the signalled one is dropped
-/// instead, the next one that waits for the condition has its turn, or else this one goes on.
+/// If an acceptor has chosen the call that signals here, and the call is dropped, the acceptor
+/// learns that it has [broken off](super::Accepted::Broken). If the signalled waiter is dropped
+/// instead, the next waiter of the condition has its turn; if there is none, the signaller goes on.
 ///
 /// # Panics
-/// If it is polled again after it has given the hold.
+/// If it is polled again after it has returned the hold.
 #[must_use = "futures do nothing unless awaited, and this one has the hold"]
 pub struct SignalBlock<'c, S: Set, D: Copy + Send = ()> {
     node: Node,
-    /// There until the hold has been given.
+    /// Full until the hold has been returned.
     members: Slot<S>,
-    /// None if nobody can wait for it.
+    /// None if no task can wait for it, since it is bound to no set.
     condition: Option<&'c Condition<D>>,
     /// Whether the node has joined the urgent list.
     queued: bool,
@@ -46,10 +46,10 @@ pub struct SignalBlock<'c, S: Set, D: Copy + Send = ()> {
 }
 
 impl<D: Copy + Send> Condition<D> {
-    /// Gives the monitors to the task that waits longest for the condition, and goes on when that
-    /// one leaves or waits, before anybody else. It says whether somebody has waited; if not, it
-    /// goes on at once. [`signal_block_with`](Self::signal_block_with) prepares something for that
-    /// task.
+    /// Gives the monitors to the task that has waited longest for the condition, and goes on when
+    /// that task leaves or waits, before all others. Returns the hold, and whether a task has
+    /// waited; if not, goes on at once. [`signal_block_with`](Self::signal_block_with) prepares
+    /// something for that task.
     ///
     /// # Panics
     /// If the condition belongs to another set of monitors. The hold is dropped then.
@@ -68,12 +68,12 @@ impl<D: Copy + Send> Condition<D> {
     }
 }
 
-/// Gives the monitors to the first waiter, and waits for them behind it, which it says in `queued`;
-/// unless nobody waits.
+/// Gives the monitors to the first waiter, waits for them behind it, and sets `queued`. Does
+/// nothing if there is no waiter.
 ///
 /// # Safety
-/// The caller holds the set, which it leads and to which the condition belongs, for this node,
-/// which is in no queue and stays where it is until it has been taken out.
+/// The caller holds the set for this node; `leader` leads the set, and the condition belongs to it.
+/// The node is in no queue, and stays where it is until it has been taken out.
 #[inline(never)]
 unsafe fn begin_signal(
     queue: &Queue,
@@ -95,7 +95,7 @@ unsafe fn begin_signal(
     node.set_waiting(waker);
     *queued = true;
     let call = state.call();
-    // SAFETY: the node is its future's until it is in a queue.
+    // SAFETY: the node belongs to its future until it is in a queue.
     unsafe { node.with(|ticket| ticket.call = call) };
     // SAFETY: the caller's promise.
     unsafe { state.push_urgent(node) };
@@ -120,7 +120,7 @@ impl<'c, S: Set, D: Copy + Send> SignalBlock<'c, S, D> {
         unsafe { &mut self.get_unchecked_mut().members }
     }
 
-    /// The first poll. A clone of the waker of its task is made before the signal.
+    /// The first poll. `waker` clones the task's waker, before the signal.
     #[inline(always)]
     pub(super) fn begin(
         self: Pin<&mut Self>,

@@ -1,30 +1,30 @@
-//! The same as [`SignalBlock`], with something that is prepared for the one who is signalled.
+//! [`SignalBlock`], after the signaller has prepared something for the signalled waiter.
 //!
 //! # Roles and steps
 //! As in [the module](super); the *holder* that signals is the signaller. *Choose*: under the
-//! leader's lock, the first waiter is marked as chosen and stays where it is; a wait that has been
-//! chosen does not end by its limit, and other signals pass it by. *Prepare*: the holder's closure
-//! runs, with the datum. *Signal and block*: as without a closure; the first waiter of the queue is
-//! the chosen one. *Unchoose*: instead, under the leader's lock, the mark is taken away and the
-//! waiter woken.
+//! leader's lock, the holder marks the first waiter as chosen and leaves it where it is. The limit
+//! of a chosen waiter does not end its wait, and other signals pass it by. *Prepare*: the holder
+//! runs its closure, with the datum. *Signal and block*: as without a closure; the chosen waiter is
+//! the first of the queue. *Unchoose*, instead of the signal: under the leader's lock, the holder
+//! takes the mark away, and wakes the waiter.
 //!
-//! # Why the chosen one has its turn
-//! Who waits can leave a queue by its limit or by being dropped. The limit it looks at under the
-//! lock, and finds the mark. Dropped, it leaves the queue as ever, and the next one is the first:
-//! it has the turn, as after a signal. A signal that the closure makes for the same condition takes
-//! the first waiter without a mark.
+//! # Why the chosen waiter has its turn
+//! A waiter leaves a queue by its limit or by being dropped. When its limit comes, it takes the
+//! lock, finds the mark, and stays. If it is dropped, it leaves the queue as usual, and the next
+//! waiter is the first: that one has the turn, as after a signal. A signal that the closure makes
+//! for the same condition takes the first waiter without a mark.
 //!
 //! # Why no mark stays behind
-//! The holder signals, whatever the closure does with the monitors: if it panics, as it leaves. But
-//! the closure may put a hold of other monitors in the place of its own. Then the holder is not
-//! inside any more and cannot signal, so it unchooses. It does so by the leader that it had when
-//! it chose, and keeps that set for as long. A wait with a limit that finds itself chosen remembers
-//! that its limit has come, and looks again when it is woken. The holder clones the waker of its
-//! task before it chooses: that of a foreign task is a caller's code, and may panic.
+//! The holder signals, whatever the closure does with the monitors; if the closure panics, the
+//! holder signals as it leaves. But the closure may replace the hold by one of other monitors. Then
+//! the holder is not inside any more and cannot signal, so it unchooses. It uses the leader that it
+//! had when it chose, and keeps that set until then. A limited wait that finds itself chosen
+//! remembers that its limit has come, and looks again when it is woken. The holder clones the waker
+//! of its task before it chooses: cloning a foreign waker runs a caller's code, which may panic.
 //!
 //! # Rejected
-//! To look, prepare, and then signal: the limit of the waiter may come in between. A closure that
-//! is called under the lock: it is the caller's code.
+//! Looking, preparing, and then signalling: the waiter's limit may come in between. Calling the
+//! closure under the lock: it is the caller's code.
 
 #![allow(unsafe_code, reason = "a pinned future has another one in it")]
 
@@ -43,42 +43,42 @@ use std::task::{Context, Poll};
 /// The future of [`Condition::signal_block_with`].
 ///
 /// # Cancel safety
-/// As [`SignalBlock`]: dropped before its first poll it has prepared nothing and signalled no
-/// waiter. What has been prepared is dropped with it.
+/// As [`SignalBlock`]. If it is dropped before its first poll, it has prepared nothing and
+/// signalled no waiter. What has been prepared is dropped with it.
 ///
 /// # Panics
-/// With the closure, once the waiter has been signalled and the monitors left. If it is polled
-/// again after it has given the hold.
+/// If the closure panics: it has then signalled the waiter and left the monitors. If it is polled
+/// again after it has returned the hold.
 #[must_use = "futures do nothing unless awaited, and this one has the hold"]
 pub struct SignalBlockWith<'c, S: Set, D: Copy + Send, P, R> {
     block: SignalBlock<'c, S, D>,
-    /// There until the first poll.
+    /// `Some` until the first poll.
     prepare: Option<P>,
-    /// There from then on, until the hold has been given.
+    /// What `prepare` has returned, from then on until the hold has been returned.
     prepared: Option<R>,
 }
 
 impl<D: Copy + Send> Condition<D> {
-    /// As [`signal_block`](Self::signal_block), and calls `prepare` before, with the hold and the
-    /// datum of the task that waits longest, if one waits. It gives the hold and what
-    /// `prepare` has given; none if no task has waited.
+    /// Signals as [`signal_block`](Self::signal_block) does, and before that calls `prepare` with
+    /// the hold and the datum of the task that has waited longest. Returns the hold and the result
+    /// of `prepare`, or `None` in its place if no task has waited.
     ///
-    /// Between the look and the signal no limit ends the wait of that task. If its future is
-    /// dropped meanwhile, the next one that waits has the turn, or else this task goes on at once,
-    /// as after any signal. While `prepare` runs, the monitors stay held; it may signal others,
-    /// which come after that task. A signal for the same condition is for the next task behind it.
+    /// Between the look and the signal, no limit ends the wait of that task. If its future is
+    /// dropped meanwhile, the next waiter has the turn; if there is none, the signaller goes on at
+    /// once. While `prepare` runs, the monitors stay held. It may signal other tasks, which come
+    /// after that task. A signal for the same condition is for the next task behind it.
     ///
     /// # Panics
     /// As [`signal_block`](Self::signal_block). If `prepare` panics, the task is signalled all the
-    /// same, and the hold is dropped. If `prepare` puts a hold of other monitors in the place of
-    /// its own, the task waits on, and its limit counts again.
+    /// same, and the hold is dropped. If `prepare` replaces the hold by one of other monitors, the
+    /// task waits on, and its limit counts again.
     ///
     /// # Examples
     /// ```
     /// use evenkeel::sync::monitor::{Condition, Monitor};
     /// use evenkeel::time::{Duration, sleep};
     ///
-    /// // Who waits brings what it offers at least; who comes names its price.
+    /// // A seller waits with the least that it takes; a buyer comes and names its price.
     /// let market = Monitor::<Option<u32>, Condition<u32>>::default();
     /// # let runtime = evenkeel::Runtime::new().unwrap();
     /// # runtime.block_on(async {
@@ -117,9 +117,9 @@ impl<D: Copy + Send> Condition<D> {
     }
 }
 
-/// A hold whose condition has a chosen waiter.
+/// A hold, and a condition with a chosen waiter.
 struct Chosen<'c, S: Set, D: Copy + Send> {
-    /// There until it is dropped or given back.
+    /// `Some` until it is dropped or given back.
     held: Option<Held<S>>,
     condition: &'c Condition<D>,
     /// The leader of the set that was held when the waiter was chosen.
@@ -129,7 +129,7 @@ struct Chosen<'c, S: Set, D: Copy + Send> {
 }
 
 impl<S: Set, D: Copy + Send> Drop for Chosen<'_, S, D> {
-    /// The preparation has panicked, or has put another hold in the place of its own.
+    /// Runs with a hold only if the closure has panicked, or has replaced the hold by another.
     fn drop(&mut self) {
         let Some(held) = self.held.take() else { return };
         let queue = &self.condition.queue;
@@ -161,7 +161,7 @@ fn prepare<S: Set, D: Copy + Send, R>(
     let mut chosen = Chosen { held, condition, leader, _set: set };
     let prepared = chosen.held.as_mut().map(|held| prepare(held, datum));
     if let Some(held) = &chosen.held {
-        // The preparation may have put another hold in its place. Then this panics.
+        // Panics if the closure has replaced the hold by one of another set.
         condition.is_empty(held);
     }
     if let Some(held) = chosen.held.take() {

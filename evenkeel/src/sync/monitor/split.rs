@@ -1,4 +1,4 @@
-//! Holds that are divided, and holds that are put together.
+//! Splitting a hold, and joining two.
 
 #![allow(unsafe_code, reason = "a hold becomes another one")]
 
@@ -8,22 +8,22 @@ use super::reservation;
 use super::set::{Set, Several};
 
 impl<S: Several> Held<S> {
-    /// Divides the hold into holds of its parts, which may be left one by one and on different
-    /// tasks. Of a tuple, an array or a slice these are the single monitors, of two
-    /// [joined](Joined) sets those two. No other task comes in meanwhile.
+    /// Splits the hold into holds of its parts, which can be left one by one and by different
+    /// tasks. The parts of a tuple, an array or a slice are the single monitors; the parts of two
+    /// [joined](Joined) sets are those two. No other task enters meanwhile.
     ///
-    /// Those that the holder has signalled go on once *all* parts have been left or wait, however
-    /// far apart that is. Parts that have been left before stay reserved for them: others wait in
-    /// their queues. It is so for an acceptor too whose call the holder is, and if a part is
-    /// dropped by a cancelled or panicking call, that has [broken off](super::Accepted::Broken).
-    /// What a part holder signals for its own part goes first.
+    /// Tasks that the holder has signalled go on once *all* parts have been left or wait, however
+    /// far apart that is. Until then, parts that are left stay reserved for these tasks, and
+    /// entrants wait in their queues. The same holds for the acceptor if the holder is an accepted
+    /// call. If a cancelled or panicking call drops a part, that call has [broken
+    /// off](super::Accepted::Broken). Tasks that a part holder signals for its own part go first.
     ///
-    /// Conditions of the whole set are not the parts': [join](Self::join) these to wait or to
-    /// signal.
+    /// A condition of the whole set does not belong to the parts: [join](Self::join) them to wait
+    /// or to signal.
     ///
     /// # Cost
-    /// None if no waiter has been signalled. If some have: for each monitor an allocation and its
-    /// lock, and a step for each that has been signalled.
+    /// None if no waiter has been signalled. Otherwise an allocation and a lock for each monitor,
+    /// and a step for each signalled waiter.
     ///
     /// # Examples
     /// ```
@@ -48,7 +48,7 @@ impl<S: Several> Held<S> {
     /// futures::join!(waiter, signaller);
     /// # });
     /// ```
-    /// The hold is gone then:
+    /// The hold cannot be used any more:
     /// ```compile_fail,E0382
     /// # use evenkeel::sync::monitor::{Held, Monitor, try_lock_all};
     /// let (one, two) = (Monitor::new(1), Monitor::new(2));
@@ -66,13 +66,13 @@ impl<S: Several> Held<S> {
 }
 
 impl<S: Set> Held<S> {
-    /// Makes one hold of two. No monitor is in both, and no other task comes in meanwhile.
+    /// Makes one hold of two. No monitor is in both, and no other task enters meanwhile.
     ///
-    /// Those that have been signalled for either set go on as after a [split](Self::split): once
-    /// all of theirs has been left, after those that are signalled for the joined set.
+    /// Tasks that were signalled for either set go on as after a [split](Self::split): once all of
+    /// their set has been left, after the tasks that are signalled for the joined set.
     ///
     /// # Cost
-    /// An allocation, and for each of both as [`split`](Self::split).
+    /// An allocation, and that of [`split`](Self::split) for each of the two holds.
     ///
     /// # Examples
     /// ```

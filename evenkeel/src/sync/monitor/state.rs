@@ -1,4 +1,5 @@
-//! What a monitor's lock guards: who holds it, who waits for it, and what becomes of them.
+//! What a monitor's lock guards: whether it is held, the tasks that wait for it, and how it passes
+//! on.
 
 #![allow(unsafe_code, reason = "waiting tasks are linked through their futures")]
 
@@ -14,34 +15,36 @@ use std::ptr;
 /// What the lock guards.
 #[derive(Debug)]
 pub(super) struct State {
-    /// Whether a hold has it, or a reservation to which it has come back.
+    /// Whether a hold has the core, or a reservation to which it has come back.
     pub(super) owned: bool,
-    /// Those who want to enter, first come first served.
+    /// The entrants, first come first served.
     pub(super) entry: List,
-    /// Those who go before them, the next one first. All of them want the set that is held now.
+    /// The nodes that go before entrants, the next one first. All of them want the set that is held
+    /// now.
     pub(super) urgent: Urgent,
-    /// What the core is reserved for once no task is urgent, the next one on top.
+    /// The reservations that get the core once no task is urgent, the next one on top.
     reservations: Stack,
-    /// The acceptor that waits for a call, or null, and for which. It holds its set.
+    /// The acceptor that waits for a call, or null; `mask` has the operations that it accepts. It
+    /// holds its set.
     acceptor: *const Node,
     pub(super) mask: u64,
-    /// The call that the present hold of the set is which this core leads, if an acceptor waits for
-    /// its end.
+    /// The call that presently holds the set that this core leads, if an acceptor waits for its
+    /// end.
     pub(super) call: Option<Acceptance>,
     /// The number of the last accepted call.
     acceptance: Acceptance,
 }
 
-/// An accepted call, by its number: what its acceptor is known by, which may be gone while others
-/// wait behind it.
+/// The number of an accepted call. It identifies the call's acceptor, which may be gone while
+/// others wait behind it.
 pub(super) type Acceptance = NonZeroU32;
 
-// SAFETY: nodes stay where they are for as long as they are in a list or here, which changes under
-// the lock alone.
+// SAFETY: nodes stay where they are for as long as a list or this state points to them, and both
+// change only under the lock.
 unsafe impl Send for State {}
 
 impl State {
-    /// That of a monitor that nobody holds.
+    /// The state of a free monitor.
     pub(super) fn new() -> Self {
         Self {
             owned: false,
@@ -55,7 +58,7 @@ impl State {
         }
     }
 
-    /// Gives the set to the next one on the urgent list, and gives whom to wake.
+    /// Gives the set to the next node on the urgent list, and returns the waker of its task.
     #[inline(always)]
     pub(super) fn pass_on(&mut self) -> Option<WordWaker> {
         let next = self.urgent.pop()?;
@@ -63,7 +66,7 @@ impl State {
         Some(unsafe { self.give(next) })
     }
 
-    /// The same, by a part holder that does not borrow the leader: a task is on the list.
+    /// The same, for a part holder that does not borrow the leader. The list is not empty.
     pub(super) fn pass_on_from_part(&mut self) -> WordWaker {
         let next = self.urgent.pop().expect("a task is urgent");
         // SAFETY: it has just been taken out of this core's list.
@@ -72,7 +75,7 @@ impl State {
         unsafe { next.grant_by_part() }
     }
 
-    /// Gives the set that is held to a node, as the hold that it wants, and gives whom to wake.
+    /// Gives the held set to a node, as the hold that it wants, and returns the waker of its task.
     ///
     /// # Safety
     /// The node waits with this core's lock, and is in no queue.
@@ -84,7 +87,8 @@ impl State {
         unsafe { next.grant() }
     }
 
-    /// Makes the hold that a node wants the present one of the set: the node is to be granted.
+    /// Makes the hold that a node wants the present hold of the set. The caller then grants the
+    /// node.
     ///
     /// # Safety
     /// As [`give`](Self::give).
@@ -99,8 +103,8 @@ impl State {
         self.call = unsafe { next.with(give) };
     }
 
-    /// Gives the core to the first of the entry queue, or leaves it free. No task is urgent, and it
-    /// is not reserved. Gives whom to wake.
+    /// Gives the core to the first entrant, and returns the waker of its task, or leaves the core
+    /// free. No task is urgent, and the core is not reserved.
     #[inline(always)]
     pub(super) fn release(&mut self) -> Option<WordWaker> {
         self.call = None;
@@ -114,13 +118,14 @@ impl State {
         }
     }
 
-    /// The call that the present hold is, for who gives it away and comes back.
+    /// Returns the call that the present hold is, for a holder that gives the hold away and comes
+    /// back.
     #[inline(always)]
     pub(super) fn call(&self) -> Option<Acceptance> {
         self.call
     }
 
-    /// The same, once.
+    /// Takes that call.
     pub(super) fn take_call(&mut self) -> Option<Acceptance> {
         self.call.take()
     }
@@ -130,7 +135,7 @@ impl State {
         self.call = None;
     }
 
-    /// Puts a node that the holder has signalled behind those that it has signalled before.
+    /// Puts a node that the holder signals behind those that it has signalled before.
     ///
     /// # Safety
     /// It waits with this core's lock, and is in no queue.
@@ -140,14 +145,14 @@ impl State {
         unsafe { self.urgent.push_signalled(node) };
     }
 
-    /// Puts a node first on the urgent list: who gives its set to somebody else and goes on after
-    /// that one.
+    /// Puts the node of a signaller or an acceptor first on the urgent list: it gives its set away,
+    /// and goes on after the task that receives it.
     ///
     /// # Safety
     /// It waits with this core's lock, and is in no queue.
     #[inline(always)]
     pub(super) unsafe fn push_urgent(&mut self, node: &Node) {
-        // Whoever holds the set next begins anew.
+        // The next holder begins a new batch.
         // SAFETY: the caller's promise.
         unsafe { self.urgent.push_first(node) };
     }
@@ -155,32 +160,33 @@ impl State {
     /// Takes a node out of the entry queue.
     ///
     /// # Safety
-    /// It is in this core's.
+    /// It is in this core's entry queue.
     #[inline(always)]
     pub(super) unsafe fn remove_entry(&mut self, node: &Node) {
         // SAFETY: the caller's promise.
         unsafe { self.entry.remove(node) };
     }
 
-    /// The first one in the entry queue that calls one of `ops` on the set that this core leads.
+    /// Returns the first entrant that calls one of `ops` on the set that this core leads.
     #[inline]
     pub(super) fn caller<'a>(&self, ops: u64, cores: Cores<'_>) -> Option<&'a Node> {
         self.entry.find(|ticket| ticket.op.is_in(ops) && ticket.wants(cores))
     }
 
-    /// Waits for calls. The node, which holds the set, is in no queue and stays where it is.
+    /// Installs an acceptor that waits for calls. Its future holds the set; the node is in no queue
+    /// and stays where it is.
     pub(super) fn put_acceptor(&mut self, node: &Node, mask: u64) {
         (self.acceptor, self.mask) = (node, mask);
-        // SAFETY: it is in no queue and the caller's, who has the lock.
+        // SAFETY: it is in no queue and belongs to the caller, which has the lock.
         unsafe { node.with(|ticket| ticket.place = Place::Mask) };
     }
 
-    /// Waits for calls no more.
+    /// Removes the acceptor.
     pub(super) fn remove_acceptor(&mut self) {
         (self.acceptor, self.mask) = (ptr::null(), 0);
     }
 
-    /// Whether the acceptor that waits holds this set.
+    /// Whether the waiting acceptor holds this set.
     pub(super) fn is_accepted(&self, cores: Cores<'_>) -> bool {
         let acceptor = self.acceptor();
         // SAFETY: it waits with this core's lock.
@@ -188,19 +194,18 @@ impl State {
     }
 
     fn acceptor<'a>(&self) -> &'a Node {
-        // SAFETY: whoever waits for a call is there until it has been removed from here, under the
-        // lock.
+        // SAFETY: the acceptor's node is there until it is removed from here, under the lock.
         unsafe { self.acceptor.as_ref() }.expect("there is a mask, and so an acceptor")
     }
 
-    /// A number for a call that is accepted now.
+    /// Returns a number for a call that is about to be accepted.
     #[inline(always)]
     pub(super) fn next_acceptance(&mut self) -> Acceptance {
         self.acceptance = self.acceptance.checked_add(1).unwrap_or(Acceptance::MIN);
         self.acceptance
     }
 
-    /// Lets a call have the set that the acceptor has been waiting for.
+    /// Gives the acceptor's set to the call that the acceptor has waited for.
     pub(super) fn follow_acceptor(&mut self, op: Op) {
         let acceptor = self.acceptor();
         self.remove_acceptor();
@@ -212,7 +217,7 @@ impl State {
         unsafe { self.push_urgent(acceptor) };
     }
 
-    /// Has the acceptor go on by itself, since `op` has come. Gives its waker.
+    /// Lets the acceptor go on at once, since a caller of `op` has come. Returns its waker.
     pub(super) fn take_acceptor(&mut self, op: Op) -> WordWaker {
         let acceptor = self.acceptor();
         self.remove_acceptor();
@@ -225,8 +230,8 @@ impl State {
         unsafe { acceptor.grant() }
     }
 
-    /// Tells the acceptor of the holder's call, if there is one and the call does not come to its
-    /// end, that it has broken off.
+    /// If the holder's call has an acceptor and has not ended, tells the acceptor that the call has
+    /// broken off.
     #[inline(always)]
     pub(super) fn break_off(&mut self) {
         if let Some(call) = self.call
@@ -236,7 +241,7 @@ impl State {
         }
     }
 
-    /// Puts one that waits for the end of the object behind all others.
+    /// Puts a node that waits for the end of the object behind all other urgent nodes.
     ///
     /// # Safety
     /// It waits with this core's lock, and is in no queue.
@@ -245,14 +250,14 @@ impl State {
         unsafe { self.urgent.push_last(node) };
     }
 
-    /// Reserves the core, which is held: it goes there once it is left and no task is urgent. Gives
-    /// what is no longer of account.
+    /// Reserves the held core: the reservation gets it once it is left and no task is urgent.
+    /// Returns the entries of closed reservations.
     pub(super) fn reserve(&mut self, entry: Box<Entry>) -> Stack {
         self.reservations.push(entry)
     }
 
-    /// Ends the hold of the core, no task being urgent, and gives what it is reserved for. None if
-    /// that is nothing: then it is held as before.
+    /// Ends the hold of the core, and returns the top reservation. No task is urgent. Returns None
+    /// if the core is not reserved: then it stays held.
     pub(super) fn release_reserved(&mut self) -> Option<Box<Entry>> {
         let entry = self.reservations.take()?;
         self.call = None;
@@ -264,15 +269,15 @@ impl State {
         !self.reservations.is_empty()
     }
 
-    /// Whether nothing and no task is to have the core next. One comparison for all three: a
-    /// release that no task waits for does little else.
+    /// Whether no urgent task, no entrant and no reservation gets the core next. One comparison for
+    /// all three: a release that no task waits for does little else.
     #[inline(always)]
     pub(super) fn is_unclaimed(&self) -> bool {
         let next = self.urgent.front().addr() | self.entry.front().addr();
         next | self.reservations.top().addr() == 0
     }
 
-    /// What the core is reserved for, the next one first.
+    /// The reservations of the core, the next one first.
     pub(super) fn reservations(&self) -> impl Iterator<Item = &Reservation> {
         self.reservations.iter()
     }

@@ -1,4 +1,4 @@
-//! Those who go before all entrants.
+//! The list of tasks that go before all entrants.
 
 #![allow(unsafe_code, reason = "waiting tasks are linked through their futures")]
 
@@ -9,17 +9,17 @@ use super::state::Acceptance;
 use super::watch;
 use std::ptr;
 
-/// Signalled waiters, signallers and acceptors that come back, the next one first. All of them want
-/// one set.
+/// Signalled waiters, and signallers and acceptors that come back, the next one first. All of them
+/// want the same set.
 ///
-/// It is a core's, guarded by that core's lock; or a [reservation](super::reservation)'s, guarded
-/// by the reservation's lock and by that of its leader. The leader's lock guards the tickets in
-/// both.
+/// The list belongs to a core, and the core's lock guards it, or to a
+/// [reservation](super::reservation). Then the reservation's lock and its leader's lock guard it.
+/// The leader's lock guards the tickets in both.
 #[derive(Debug)]
 pub(super) struct Urgent {
     list: List,
-    /// The last one that the present holder has signalled, or null: the next goes behind it. Null
-    /// if the list is empty, and in a reservation.
+    /// The last node that the present holder has signalled, or null: the next one goes behind it.
+    /// Null if the list is empty, and in a reservation.
     signalled: *const Node,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Urgent {
 unsafe impl Send for Urgent {}
 
 impl Urgent {
-    /// An empty one of a core.
+    /// Creates an empty list for a core.
     pub(super) const fn new() -> Self {
         Self { list: List::new(), signalled: ptr::null() }
     }
@@ -38,13 +38,13 @@ impl Urgent {
         self.list.is_empty()
     }
 
-    /// The next one, or null.
+    /// The next node, or null.
     #[inline(always)]
     pub(super) fn front(&self) -> *const Node {
         self.list.front()
     }
 
-    /// Takes the next one out.
+    /// Takes the next node out.
     #[inline(always)]
     pub(super) fn pop<'a>(&mut self) -> Option<&'a Node> {
         self.list.pop()
@@ -56,13 +56,13 @@ impl Urgent {
         self.signalled = ptr::null();
     }
 
-    /// Puts a node that the holder has signalled behind those that it has signalled before.
+    /// Puts a node that the holder signals behind those that it has signalled before.
     ///
     /// # Safety
     /// It waits with the leader's lock, which the caller has, and is in no queue.
     #[inline(always)]
     pub(super) unsafe fn push_signalled(&mut self, node: &Node) {
-        // SAFETY: the caller's promise; the last signalled one is on the list.
+        // SAFETY: the caller's promise; the last signalled node is on the list.
         unsafe { self.list.insert(self.signalled, node, Place::Urgent) };
         self.signalled = node;
         watch::signalled(node);
@@ -88,10 +88,10 @@ impl Urgent {
         unsafe { self.list.push_back(node, Place::Urgent) };
     }
 
-    /// Takes a node out whose wait has been given up. `instead` takes its place.
+    /// Takes out a node that gives up its wait. `instead` takes its place.
     ///
     /// # Safety
-    /// The former is here; the latter is as for [`push_signalled`](Self::push_signalled).
+    /// `node` is on this list; `instead` is as for [`push_signalled`](Self::push_signalled).
     pub(super) unsafe fn replace(&mut self, node: &Node, instead: Option<&Node>) {
         if let Some(instead) = instead {
             // SAFETY: the caller's promise.
@@ -109,11 +109,11 @@ impl Urgent {
         }
     }
 
-    /// Takes a node out that has given its hold away. If that hold is a call that breaks off, its
-    /// acceptor learns that.
+    /// Takes out a node that has given its hold away. If that hold is a call that breaks off, the
+    /// call's acceptor learns it.
     ///
     /// # Safety
-    /// It is here, and the caller has the leader's lock.
+    /// It is on this list, and the caller has the leader's lock.
     pub(super) unsafe fn remove(&mut self, node: &Node) {
         // SAFETY: it waits with the leader's lock.
         if let Some(call) = unsafe { node.with(|ticket| ticket.call) }
@@ -125,8 +125,8 @@ impl Urgent {
         unsafe { self.replace(node, None) };
     }
 
-    /// Tells the acceptor of this call, if it is here, that the call has broken off. The caller has
-    /// the leader's lock.
+    /// If the acceptor of this call is on the list, tells it that the call has broken off. The
+    /// caller has the leader's lock.
     #[cold]
     pub(super) fn break_call(&mut self, call: Acceptance) {
         let is_its =
@@ -137,8 +137,8 @@ impl Urgent {
         }
     }
 
-    /// Takes all that are here, for this reservation, or for a core if that is null. The caller has
-    /// the leader's lock.
+    /// Moves all nodes to the list of reservation `there`, or of a core if that is null. The caller
+    /// has the leader's lock.
     pub(super) fn take_for(&mut self, there: *const Reservation) -> Self {
         self.end_batch();
         self.list.for_each(|ticket| mark(ticket, there));
@@ -146,7 +146,8 @@ impl Urgent {
     }
 }
 
-/// Has a ticket say on whose list its node is: that of a reservation, or of a core if that is null.
+/// Marks a ticket with the list that its node is on: that of reservation `there`, or of a core if
+/// that is null.
 fn mark(ticket: &mut Ticket, there: *const Reservation) {
     ticket.place = if there.is_null() { Place::Urgent } else { Place::Reserved };
     ticket.reservation = there;

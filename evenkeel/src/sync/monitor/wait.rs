@@ -1,4 +1,4 @@
-//! Waiting inside a monitor, and giving it to somebody who does.
+//! Waiting inside a monitor, with and without a limit.
 
 #![allow(unsafe_code, reason = "queues point to a node in these futures")]
 
@@ -23,24 +23,24 @@ use std::task::{Context, Poll, Waker};
 /// The future of [`Condition::wait`].
 ///
 /// # Cancel safety
-/// It has the hold, which goes with it. Dropped
+/// It owns the hold, which is lost with it. If it is dropped
 /// - before its first poll: it leaves the monitors;
-/// - while it waits: it leaves the condition's queue, and a later signal goes to another one;
-/// - after it has been signalled, before its turn: the next one that waits for the condition has
-///   its signal and its turn; if nobody does, the signal is over;
-/// - when it has been given the monitors, but has not been polled since: it signals the next one
-///   that waits for the condition, if somebody does, and leaves.
+/// - while it waits: it leaves the condition's queue, and a later signal goes to another waiter;
+/// - after it has been signalled, before its turn: the next waiter of the condition gets its signal
+///   and its turn; if there is none, the signal is lost;
+/// - when it has been given the monitors, but has not been polled since: it signals the next waiter
+///   of the condition, if there is one, and leaves.
 ///
-/// So no signal is lost while somebody is there to have it. If an acceptor has chosen the call that
-/// waits here, that one has gone on as the wait began; only dropped before its first poll does it
-/// break that call off.
+/// So no signal is lost while another task waits for the condition. If an acceptor has chosen the
+/// call that waits here, the acceptor has gone on when the wait began. So the call breaks off only
+/// if this future is dropped before its first poll.
 ///
 /// # Panics
-/// If it is polled again after it has given the hold.
+/// If it is polled again after it has returned the hold.
 #[must_use = "futures do nothing unless awaited, and this one has the hold"]
 pub struct Wait<'c, S: Set, D: Copy + Send = ()> {
     waiter: Waiter<D>,
-    /// There until the hold has been given.
+    /// Full until the hold has been returned.
     members: Slot<S>,
     condition: &'c Condition<D>,
     /// Whether the node has joined the condition's queue.
@@ -49,9 +49,9 @@ pub struct Wait<'c, S: Set, D: Copy + Send = ()> {
 }
 
 impl Condition {
-    /// Leaves the monitors and waits until somebody who is inside [signals](Condition::signal) the
-    /// condition; then this task is inside again, and nobody has been since that one has left or
-    /// waited. Nothing else ends the wait: what was true when the signal came is true now.
+    /// Leaves the monitors and waits until a holder [signals](Condition::signal) the condition.
+    /// Then this task is inside again, and no other task has been inside since the signaller left
+    /// or waited. Nothing else ends the wait: what was true when the signal came is still true.
     ///
     /// Other monitors that the task holds stay held.
     ///
@@ -78,7 +78,7 @@ impl Condition {
     /// assert_eq!(taker.await.unwrap(), 7);
     /// # });
     /// ```
-    /// Whoever waits is not inside meanwhile, and has no hold:
+    /// A waiter is not inside, and has no hold:
     /// ```compile_fail,E0382
     /// # use evenkeel::sync::monitor::{Condition, Held, Monitor};
     /// # async fn example(monitor: &Monitor<u32, Condition>) {
@@ -96,7 +96,7 @@ impl Condition {
 }
 
 impl<D: Copy + Send> Condition<D> {
-    /// As [`wait`](Condition::wait), with a datum for [`front`](Condition::front).
+    /// Waits as [`wait`](Condition::wait) does, with a datum for [`front`](Condition::front).
     ///
     /// # Panics
     /// As [`wait`](Condition::wait).
@@ -114,14 +114,14 @@ impl<D: Copy + Send> Condition<D> {
         }
     }
 
-    /// As [`wait_with`](Condition::wait_with), until `until` is ready: then it enters anew, behind
-    /// those that want to. It says whether it has been signalled: once it has, `until` is of no
-    /// account. If it has not, others may have been inside meanwhile: what was waited for may have
-    /// come true all the same, so look again.
+    /// Waits as [`wait_with`](Condition::wait_with) does, until `until` is ready: then it enters
+    /// anew, behind the other entrants. Returns the hold, and whether the wait was signalled; after
+    /// a signal, `until` has no effect. Without a signal, other tasks may have been inside
+    /// meanwhile. What was waited for may have come true all the same, so look again.
     ///
     /// # Cancel safety
-    /// As [`Wait`] until it is over, and from then on, while it enters anew, as [`Enter`]. `until`
-    /// is dropped with it.
+    /// As [`Wait`] until `until` is ready; from then on, while it enters anew, as [`Enter`].
+    /// `until` is dropped with it.
     ///
     /// # Panics
     /// As [`wait`](Condition::wait).
@@ -136,14 +136,14 @@ impl<D: Copy + Send> Condition<D> {
     }
 }
 
-/// Joins a condition's queue, says so in `queued`, and gives the monitors up: to the next urgent
-/// one as a whole; if there is none, a single one by itself. False if the caller has to release
-/// several, or one that is reserved.
+/// Joins a condition's queue, sets `queued`, and gives the set up: as a whole to the next urgent
+/// node, or, if there is none, a single monitor by itself. Returns false if the caller has to
+/// release several monitors, or one that is reserved.
 ///
 /// # Safety
-/// The caller holds the set, which it leads and to which the condition belongs, for this node,
-/// which is in no queue and stays where it is until it has been taken out. Its address is that of
-/// its [`Waiter`], for those who look at the datum.
+/// The caller holds the set for this node; `leader` leads the set, and the condition belongs to it.
+/// The node is in no queue, and stays where it is until it has been taken out. Its address is that
+/// of its [`Waiter`], so that holders can read the datum.
 #[inline(never)]
 unsafe fn begin(
     queue: &Queue,
@@ -153,7 +153,7 @@ unsafe fn begin(
     waker: &Waker,
     queued: &mut bool,
 ) -> bool {
-    // SAFETY: the caller's promise: it is there.
+    // SAFETY: the caller's promise: the node is there.
     let node = unsafe { &*waiter };
     let waker = WordWaker::of(waker);
     node.fill(Kind::Waiter, Cores::led_by(leader), Op::NONE);
@@ -190,7 +190,7 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
         self.members.get()
     }
 
-    /// Comes back with the hold, if it has been given.
+    /// Returns the hold, if the node was granted.
     #[inline(always)]
     fn resume(&mut self, waker: &Waker) -> Poll<Held<S>> {
         let node = &self.waiter.node;
@@ -203,8 +203,8 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
         Poll::Pending
     }
 
-    /// Takes the node out of where it is. If it has been signalled, the next one is in its stead,
-    /// unless there is none.
+    /// Takes the node out of the list it is in. If it was signalled, the next waiter, if there is
+    /// one, takes its place. Returns false if the node has been granted.
     fn leave(&self) -> bool {
         let node = &self.waiter.node;
         let remove = |at: At<'_>| {
@@ -217,20 +217,21 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
             };
             // SAFETY: as above.
             let next = unsafe { self.condition.queue.with(take_next) };
-            // SAFETY: that is where it is; the next one has just been taken out of its queue.
+            // SAFETY: that is where it is; the next waiter has just been taken out of its queue.
             unsafe { urgent.replace(node, next) };
         };
         // SAFETY: the set borrows its monitors, and the node is this future's.
         unsafe { waiting::leave(node, self.members().leader(), remove) }
     }
 
-    /// Takes the node out of the condition's queue. False if it has been signalled, or is about to
-    /// be.
+    /// Takes the node out of the condition's queue. Returns false if it has been signalled, or is
+    /// about to be.
     fn leave_unsignalled(&self) -> bool {
         let node = &self.waiter.node;
         // SAFETY: the set borrows its monitors.
         let state = unsafe { self.members().leader().get() }.lock();
-        // SAFETY: while it waits, the lock guards it; granted, it is this future's.
+        // SAFETY: while it waits, the lock guards its ticket; once granted, it belongs to this
+        // future.
         if unsafe { node.with(|ticket| ticket.place) } != Place::Condition {
             return false;
         }
@@ -252,7 +253,7 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
             if !self.waiter.node.is_granted() && self.leave() {
                 return;
             }
-            // The signal goes on.
+            // Pass the signal on.
             // SAFETY: the set borrows its monitors.
             let leader = unsafe { members.leader().get() };
             let mut state = leader.lock();
@@ -285,7 +286,7 @@ impl<S: Set, D: Copy + Send> Future for Wait<'_, S, D> {
         // set; what is pinned stays where it is, and the future takes the node out when it is
         // dropped.
         if !unsafe { begin(queue, waiter, leader, S::SINGLE, waker, queued) } {
-            // SAFETY: this future has held the set, and gives it up here; nobody is urgent.
+            // SAFETY: this future has held the set, and gives it up here; no node is urgent.
             unsafe { core::release_all(members) };
         }
         Poll::Pending
@@ -304,19 +305,19 @@ impl<S: Set, D: Copy + Send> Drop for Wait<'_, S, D> {
 /// The future of [`Condition::wait_until`].
 ///
 /// # Cancel safety
-/// It has the hold, which goes with it. Dropped while it waits, or after a signal, it is as
-/// [`Wait`]: the signal goes to the next one. Dropped after its time, while it is queued to enter
-/// anew or has been let in without having been polled since, it is as [`Enter`]: it waits for no
-/// signal any more, and has had none.
+/// It owns the hold, which is lost with it. If it is dropped while it waits, or after a signal, it
+/// acts as [`Wait`]: the signal goes to the next waiter. If it is dropped after its limit, it acts
+/// as [`Enter`]: it is queued to enter anew, or was given the monitors and has not been polled
+/// since. It waits for no signal any more, and has had none.
 ///
 /// # Panics
-/// If it is polled again after it has given the hold.
+/// If it is polled again after it has returned the hold.
 #[must_use = "futures do nothing unless awaited, and this one has the hold"]
 pub struct WaitUntil<'c, S: Set, D: Copy + Send, U> {
     wait: Wait<'c, S, D>,
-    /// There until it is ready.
+    /// `None` once it was ready.
     until: Option<U>,
-    /// There once the wait is over without a signal.
+    /// `Some` once the wait has ended without a signal.
     again: Option<Enter<S>>,
 }
 
@@ -339,8 +340,9 @@ impl<S: Set, D: Copy + Send, U: Future<Output = ()>> Future for WaitUntil<'_, S,
             }
             until.set(None);
             if !wait.leave_unsignalled() {
-                // The signal was faster, and the hold may have come too. Or a signaller has chosen
-                // this wait: if that does not signal it after all, it is polled again and ends.
+                // The signal came first, and the hold may have come too. Or a signaller has chosen
+                // this wait: if that does not signal it after all, this future is woken, polled
+                // again, and ends.
                 return wait.poll(context).map(|held| (held, true));
             }
             this.again = Some(Enter::of(this.wait.members.take(), Op::NONE));
@@ -370,8 +372,9 @@ mod tests {
     use super::super::{Monitor, try_lock_all};
     use super::*;
 
-    /// The holder of the last part has the lock of a leader that it does not borrow, while its
-    /// grant may be seen. The waiter must not go on, and end the leader, before it is done.
+    /// The holder of the last part has the lock of a leader that it does not borrow, while the
+    /// waiter may see its grant already. The waiter must not go on, and free the leader, before the
+    /// part holder has released the lock.
     #[test]
     fn a_grant_by_the_last_part_holder_is_seen_with_the_leaders_lock_alone() {
         let monitors = [(); 2].map(Monitor::new);
@@ -390,7 +393,11 @@ mod tests {
             } else {
                 drop(held);
             }
-            assert_eq!(waiter.waiter.node.is_granted(), !is_split, "a look without the lock");
+            assert_eq!(
+                waiter.waiter.node.is_granted(),
+                !is_split,
+                "the waiter sees a part holder's grant with the lock alone"
+            );
             assert!(waiter.waiter.node.is_over());
             let Poll::Ready(held) = waiter.as_mut().poll(&mut context) else {
                 panic!("it has the set")

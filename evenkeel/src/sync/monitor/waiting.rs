@@ -1,4 +1,4 @@
-//! What all futures here do with a node that waits.
+//! What all futures of monitors do with a waiting node.
 
 #![allow(unsafe_code, reason = "a waiting node is reached under its core's lock")]
 
@@ -12,8 +12,8 @@ use std::ptr;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// Renews the waker of a node that waits with the lock of `core`. True if it has been granted
-/// meanwhile.
+/// Renews the waker of a node that waits with the lock of `core`. Returns true if the node has been
+/// granted meanwhile.
 ///
 /// # Safety
 /// The monitor of the core is borrowed, and the caller is the node's future.
@@ -39,12 +39,12 @@ pub(super) unsafe fn renew(node: &Node, core: CoreRef, waker: &Waker) -> bool {
             return false;
         }
         drop(state);
-        // What a waker's clone does is a caller's code, which has no place under the lock.
+        // Cloning a waker runs a caller's code, which must not run under the lock.
         fresh = Some(WordWaker::of_task(waker).unwrap_or_else(|| WordWaker::boxed(waker)));
     }
 }
 
-/// Where a node that gives up is taken out.
+/// The list from which a node that gives up is taken.
 pub(super) enum At<'a> {
     /// The entry queue of the core.
     Entry(&'a mut State),
@@ -54,8 +54,8 @@ pub(super) enum At<'a> {
     Urgent(&'a mut Urgent),
 }
 
-/// Gives up the wait of a node, which waits with the lock of `core`, if it still does: `remove`
-/// takes it out of where it is. False if it has been granted.
+/// Gives up the wait of a node that waits with the lock of `core`: `remove` takes it out of its
+/// list. Returns false if the node has been granted already.
 ///
 /// # Safety
 /// As [`renew`], the node has no mask, and `remove` leaves it in no queue.
@@ -65,14 +65,15 @@ pub(super) unsafe fn leave(node: &Node, core: CoreRef, remove: impl Fn(At<'_>)) 
         // SAFETY: the caller's promise.
         match unsafe { try_leave(node, core, reservation.as_deref(), &remove) } {
             Ok(left) => return left,
-            // Its lock comes before the core's: the leaver takes both in that order, and looks
-            // again where the node is.
+            // The reservation's lock comes before the core's: the leaver takes both in that order,
+            // and looks again where the node is.
             Err(there) => reservation = Some(there),
         }
     }
 }
 
-/// The same, if the node is not in another reservation than this one. If it is, gives that one.
+/// The same, unless the node is in another reservation than this one: then returns that
+/// reservation.
 ///
 /// # Safety
 /// As [`leave`].
@@ -120,9 +121,9 @@ unsafe fn try_leave(
     Ok(true)
 }
 
-/// Gives up the wait of a node that has given its hold away and is to come back, if it still waits.
-/// If its hold is a call that breaks off, the acceptor of that learns it. False if it has been
-/// granted.
+/// Gives up the wait of a node that has given its hold away and would come back. If its hold is a
+/// call that breaks off, the call's acceptor learns it. Returns false if the node has been granted
+/// already.
 ///
 /// # Safety
 /// As [`renew`], and the node is on an urgent list unless it has been granted.

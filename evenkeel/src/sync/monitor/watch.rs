@@ -1,4 +1,4 @@
-//! What monitors tell [`detect`].
+//! What monitors report to [`detect`].
 
 #![allow(unsafe_code, reason = "a set's monitors are reached by their addresses")]
 
@@ -10,7 +10,7 @@ use super::set::Set;
 use crate::detect::{self, Object};
 use std::ptr;
 
-/// Calls `f` with what each of these is known by.
+/// Calls `f` with the identity of each of these cores.
 ///
 /// # Safety
 /// Their monitors are borrowed.
@@ -22,7 +22,7 @@ unsafe fn each(cores: &[CoreRef], f: impl Fn(&Object)) {
     }
 }
 
-/// Whether nobody watches: then not even the cores are looked for.
+/// Whether `detect` is compiled out: then these functions do not even look for the cores.
 const IDLE: bool = size_of::<Object>() == 0;
 
 /// The caller holds this set.
@@ -49,7 +49,7 @@ pub(super) unsafe fn left<S: Set>(members: &Members<S>) {
     }
 }
 
-/// The caller is about to give so many of these up, by address.
+/// The caller is about to give up the first `count` of these, by address.
 ///
 /// # Safety
 /// The monitors are borrowed.
@@ -69,8 +69,8 @@ pub(super) unsafe fn left_one(core: CoreRef) {
     unsafe { each(&[core], Object::left) }
 }
 
-/// The node is the first one of a reservation: it waits for the cores that are missing, of which
-/// one is told, and keeps those that have come back.
+/// The node is the first of a reservation: it waits for the missing cores, of which one is
+/// reported, and keeps those that have come back.
 ///
 /// # Safety
 /// The node waits, the caller has the lock of its leader, and the monitors are borrowed.
@@ -90,7 +90,7 @@ pub(super) unsafe fn reserved(node: *const Node, back: &[CoreRef], missing: &[Co
     unsafe { each(back, |object| object.held_meanwhile(node.cast())) };
 }
 
-/// The node is in the entry queue of `core`, and its future holds those of its cores that come
+/// The node is in the entry queue of `core`, and its future holds the cores of its set that come
 /// before.
 ///
 /// # Safety

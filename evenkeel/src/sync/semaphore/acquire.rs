@@ -16,16 +16,16 @@ use std::task::{Context, Poll, Waker};
 /// The future of [`Semaphore::acquire`](super::Semaphore::acquire).
 ///
 /// # Cancel safety
-/// It joins the queue at its first poll. Dropped before it has given its permit, it leaves the
-/// queue, and a permit that it had been granted already goes to the next task that waits: none is
-/// lost, and the place in the queue is.
+/// It joins the queue at its first poll. If it is dropped before it has returned its permit, it
+/// leaves the queue and loses its place there. A permit that it was already granted goes to the
+/// next waiting task, so no permit is lost.
 ///
 /// # Panics
-/// If it is polled again after it has given its permit.
+/// If it is polled again after it has returned its permit.
 #[must_use = "futures do nothing unless awaited"]
 #[repr(C)]
 pub struct Acquire<'a, D: Send = ()> {
-    /// First, so that it is near the header of a task whose future begins with this one.
+    /// First, so that it is near the task's header if the task's future begins with this one.
     node: Node<D>,
     semaphore: &'a Semaphore<D>,
     site: Site,
@@ -33,8 +33,8 @@ pub struct Acquire<'a, D: Send = ()> {
     _pinned: PhantomPinned,
 }
 
-// SAFETY: the node's datum and links are reached by one thread at a time, as its progress says; its
-// pointers are followed under the lock alone; `D` and wakers are `Send`.
+// SAFETY: one thread at a time reaches the node's datum and links, as its progress says. Its
+// pointers are followed only under the lock. `D` and wakers are `Send`.
 unsafe impl<D: Send> Send for Acquire<'_, D> {}
 // SAFETY: a shared `Acquire` gives no access to anything.
 unsafe impl<D: Send> Sync for Acquire<'_, D> {}
@@ -54,7 +54,7 @@ impl<'a, D: Send> Acquire<'a, D> {
         self.semaphore.object.awaited(node, self.site, false, || unsafe { self.node.waiting() });
     }
 
-    /// Gives a datum that has just been taken.
+    /// Returns a datum that has just been taken.
     #[inline(always)]
     fn taken(&self, datum: D) -> Poll<D> {
         self.semaphore.object.taken();
@@ -81,8 +81,8 @@ impl<'a, D: Send> Acquire<'a, D> {
         Poll::Pending
     }
 
-    /// The same with a waker that is not evenkeel's: its clone is a caller's code, which has no
-    /// place under the lock.
+    /// The same with a waker of another kind: cloning it runs the caller's code, which must not run
+    /// under the lock.
     #[cold]
     fn begin_foreign(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
         let waker = WordWaker::boxed(waker);
@@ -125,7 +125,7 @@ impl<'a, D: Send> Acquire<'a, D> {
         }
     }
 
-    /// Takes a node that waits out of the queue. False if it has been granted meanwhile.
+    /// Takes a waiting node out of the queue. Returns false if it has been granted meanwhile.
     #[cold]
     fn leave(&self) -> bool {
         let mut inner = self.semaphore.inner.lock();
@@ -139,14 +139,15 @@ impl<'a, D: Send> Acquire<'a, D> {
         true
     }
 
-    /// What is left to do for a future that is dropped before it has given its permit.
+    /// Cleans up for a future that is dropped before it has returned its permit.
     #[cold]
     fn give_up(&self, progress: Progress) {
         if progress == Progress::Waiting && self.leave() {
             return;
         }
-        // The permit came too late for this task: the next one gets it.
-        // SAFETY: the node was granted, and this is its future.
+        // The permit came too late for this task: the next waiter gets it.
+        // SAFETY: the node was
+        // granted, and this is its future.
         let datum = unsafe { self.node.take() };
         queue::release(&self.semaphore.inner, datum);
     }
@@ -162,7 +163,7 @@ impl<D: Send> Future for Acquire<'_, D> {
             Progress::Waiting => self.renew(context.waker()),
             // SAFETY: the node was granted, and this is its future.
             Progress::Granted => self.taken(unsafe { self.node.take() }),
-            Progress::Done => panic!("Acquire is polled again after it has given its permit"),
+            Progress::Done => panic!("Acquire is polled again after it has returned its permit"),
         }
     }
 }

@@ -4,36 +4,37 @@
 //! *Waiters* (`P`) and *releasers* (`V`).
 //!
 //! # States
-//! Under the lock: the permits that nobody waits for, or the queue of waiters; never both. A
-//! waiter's [node](queue::Node) lies in its future. It is *new*, then *waiting* (in the queue),
-//! then *granted* (its datum is in the node) and at last *done*.
+//! Under the lock: the store of available permits, or the queue of waiters; never both. A waiter's
+//! [node](queue::Node) lies in its future. It is *new*, then *waiting* (in the queue), then
+//! *granted* (its datum is in the node) and at last *done*.
 //!
 //! # Protocol
 //! `P`: under the lock, take a permit if there is one; otherwise join the back of the queue. `V`:
-//! under the lock, leave the permit if nobody waits; otherwise take the front node out, put the
-//! datum and *granted* into it, and wake its task after the lock is released. *Granted* is stored
-//! with release ordering and read with acquire ordering, so the waiter takes its datum without the
-//! lock. After that store the releaser does not touch the node, which may be gone.
+//! under the lock, put the permit into the store if the queue is empty. Otherwise take the front
+//! node out, put the datum and *granted* into it, release the lock, and wake the node's task.
+//! *Granted* is stored with release ordering and read with acquire ordering, so the waiter takes
+//! its datum without the lock. After that store the releaser does not touch the node: the waiter
+//! may have freed it.
 //!
-//! A waiter that is dropped while it waits leaves the queue under the lock. One that is dropped
-//! after it was granted passes its permit on by a `V` of its own.
+//! A waiter that is dropped while it waits leaves the queue under the lock. A waiter that is
+//! dropped after it was granted passes its permit on by a `V` of its own.
 //!
-//! # Why nothing is lost, and nobody overtakes
-//! A permit is in the store, in one node, or in the hands of one task. It goes to the front of the
-//! queue directly, so a task that arrives later cannot take it in between.
+//! # Why nothing is lost, and no waiter is overtaken
+//! A permit is in the store, in one node, or with one task. A release hands it to the front waiter
+//! directly, so a task that arrives later cannot take it in between.
 //!
-//! # Lines
-//! A hand-over between cores waits for cache lines one after the other, and costs little else. So a
-//! waiter is three words, its waker being one of them
-//! ([`WordWaker`](crate::task::word_waker::WordWaker)), at the beginning of its future: in a task
-//! whose future begins with it, they share the line of the task's header. And whoever serves the
-//! front node leaves the one behind it alone.
+//! # Cache lines
+//! The cost of a hand-over between cores is the cache lines it waits for, one after the other. So a
+//! waiter is three words at the beginning of its future, and its waker is one of them
+//! ([`WordWaker`](crate::task::word_waker::WordWaker)). In a task that begins with such a future,
+//! these words share the line of the task's header. And the releaser that serves the front node
+//! does not touch the node behind it.
 //!
 //! # Rejected
 //! A slab of waiters under the lock: the waiter would take the lock once more for its datum. A
 //! count that is released before the waiter runs (a *barging* semaphore): a waiter may lose every
-//! race. Fetching the lines of the front waiter ahead: no gain in `evenkeel-bench run --bench
-//! locality --procs 2`.
+//! race. Prefetching the lines of the front waiter: no gain in `evenkeel-bench run --bench locality
+//! --procs 2`.
 
 mod acquire;
 mod queue;
@@ -46,16 +47,16 @@ use queue::Inner;
 use std::collections::VecDeque;
 use std::fmt;
 
-/// A counting semaphore with first-in-first-out hand-over. Every permit carries a datum `D`, which
-/// [`release_with`](Self::release_with) (`V`) hands to the task whose [`acquire`](Self::acquire)
-/// (`P`) it completes; for a plain semaphore `D` is `()`.
+/// A counting semaphore that hands permits over first in, first out. Every permit carries a datum
+/// `D`. [`release_with`](Self::release_with) (`V`) hands it to the task that has waited longest in
+/// [`acquire`](Self::acquire) (`P`). For a plain semaphore `D` is `()`.
 ///
 /// `P` and `V` cost one locked instruction each, and one more to wake a task. A future that waits
-/// under a waker that is not evenkeel's, as inside `FuturesUnordered` or on another runtime,
-/// allocates room for it.
+/// with a waker of another kind, as inside `FuturesUnordered` or on another runtime, allocates
+/// memory for that waker.
 ///
-/// No constructor is a `const fn`: the code is the same with the atomics of a model checker, which
-/// are made at run time. A semaphore in a `static` lies in a [`LazyLock`](std::sync::LazyLock):
+/// No constructor is a `const fn`: the same code runs with a model checker's atomics, which are
+/// made at run time. Put a semaphore in a `static` into a [`LazyLock`](std::sync::LazyLock):
 ///
 /// ```
 /// use evenkeel::sync::Semaphore;
@@ -66,10 +67,10 @@ use std::fmt;
 /// ```
 ///
 /// # Panics
-/// [`release`](Semaphore::release) and [`release_with`](Self::release_with) panic if the permits
-/// that nobody waits for exceed the capacity of a [`VecDeque`]: `usize::MAX` of them where a datum
-/// has no size, otherwise `isize::MAX` bytes. They are kept until they are acquired, without a
-/// bound of their own.
+/// [`release`](Semaphore::release) and [`release_with`](Self::release_with) panic if the available
+/// permits exceed the capacity of a [`VecDeque`]: `usize::MAX` of them if a datum has no size,
+/// otherwise `isize::MAX` bytes. The semaphore sets no other bound, and keeps each permit until it
+/// is acquired.
 ///
 /// # Examples
 /// ```
@@ -89,19 +90,20 @@ use std::fmt;
 /// ```
 pub struct Semaphore<D = ()> {
     inner: SpinLock<Inner<D>>,
-    /// What [`detect`](crate::detect) knows it by.
+    /// Its identity for [`detect`](crate::detect).
     object: Object,
 }
 
 impl Semaphore<()> {
-    /// A semaphore with so many permits.
+    /// Creates a semaphore with `permits` permits.
     #[must_use]
     #[track_caller]
     pub fn new(permits: usize) -> Self {
         Self::with_permits(VecDeque::from(vec![(); permits]))
     }
 
-    /// Gives a permit back (`V`): to the task that waits longest, or to the store.
+    /// Releases a permit (`V`): to the task that has waited longest, or to the store if no task
+    /// waits.
     ///
     /// # Panics
     /// If the store is full: it has `usize::MAX` permits.
@@ -119,14 +121,14 @@ impl Semaphore<()> {
 }
 
 impl<D> Semaphore<D> {
-    /// A semaphore without permits.
+    /// Creates a semaphore without permits.
     #[must_use]
     #[track_caller]
     pub fn empty() -> Self {
         Self::with_permits(VecDeque::new())
     }
 
-    /// A semaphore with a permit for each datum, which are acquired in this order.
+    /// Creates a semaphore with a permit for each datum. They are acquired in this order.
     #[track_caller]
     pub fn with_data(data: impl IntoIterator<Item = D>) -> Self {
         Self::with_permits(data.into_iter().collect())
@@ -138,9 +140,10 @@ impl<D> Semaphore<D> {
         Self { inner: SpinLock::new(Inner::new(permits)), object }
     }
 
-    /// Promises that whoever takes a permit gives it back, as with a lock: then those who have
-    /// taken all permits, and wait for each other, are told of as a [deadlock](crate::detect).
-    /// Without the promise a wait for a permit is part of no deadlock. Has no effect otherwise.
+    /// Promises that the task that takes a permit also releases it, as with a lock. Then tasks that
+    /// have taken all permits and wait for each other are reported as a [deadlock](crate::detect).
+    /// Without this promise a wait for a permit is never part of a deadlock. It has no other
+    /// effect.
     ///
     /// # Examples
     /// ```
@@ -153,19 +156,20 @@ impl<D> Semaphore<D> {
         self
     }
 
-    /// Permits that nobody waits for.
+    /// Returns the number of available permits.
     #[must_use]
     pub fn available(&self) -> usize {
         self.inner.lock().permits.len()
     }
 
-    /// Tasks that wait for a permit.
+    /// Returns the number of tasks that wait for a permit.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.inner.lock().waiting()
     }
 
-    /// Takes a permit if there is one, without waiting.
+    /// Takes a permit without waiting, and returns its datum. Returns `None` if no permit is
+    /// available.
     ///
     /// # Examples
     /// ```
@@ -182,22 +186,24 @@ impl<D> Semaphore<D> {
 }
 
 impl<D: Send> Semaphore<D> {
-    /// Takes a permit (`P`), after all tasks that have been waiting longer, and gives its datum.
+    /// Waits for a permit (`P`), behind all tasks that have waited longer, takes it, and returns
+    /// its datum.
     ///
     /// # Cancel safety
-    /// A future that is dropped leaves the queue; if it had been granted a permit already, the
-    /// permit goes to the next task that waits. A task that gives up and comes back waits at the
+    /// A dropped future leaves the queue. If it was already granted a permit, the permit goes to
+    /// the next waiting task. A task that drops its future and calls `acquire` again waits at the
     /// back.
     ///
     /// # Panics
-    /// The future panics if it is polled again after it has given its permit.
+    /// The future panics if it is polled again after it has returned its permit.
     #[inline]
     #[track_caller]
     pub fn acquire(&self) -> Acquire<'_, D> {
         Acquire::new(self)
     }
 
-    /// Gives a permit (`V`): its datum goes to the task that waits longest, or into the store.
+    /// Releases a permit with a datum (`V`): to the task that has waited longest, or to the store
+    /// if no task waits.
     ///
     /// # Panics
     /// If the store is full; see [`Semaphore`].

@@ -1,4 +1,4 @@
-//! What is behind the semaphore's lock: its permits, or the queue of its waiters.
+//! What the semaphore's lock guards: its permits, or the queue of its waiters.
 
 #![allow(unsafe_code, reason = "waiters are linked through their futures")]
 
@@ -13,7 +13,7 @@ use std::ptr::{self, NonNull};
 
 /// What the lock guards.
 pub(super) struct Inner<D> {
-    /// Permits that nobody waits for, oldest first. Of `()` it is a count.
+    /// The store of available permits, oldest first. For `D = ()` it is a count.
     pub(super) permits: VecDeque<D>,
     /// The queue of waiters, linked through their nodes.
     front: *mut Node<D>,
@@ -21,32 +21,32 @@ pub(super) struct Inner<D> {
     waiting: usize,
 }
 
-// SAFETY: the pointers are to nodes of waiters, whose futures stay where they are until they have
-// left the queue under the lock; `D` moves between threads, which `D: Send` permits.
+// SAFETY: the pointers are to nodes of waiters. Their futures stay where they are until they have
+// left the queue under the lock. `D` moves between threads, which `D: Send` permits.
 unsafe impl<D: Send> Send for Inner<D> {}
 
-/// A waiter's place. A new one is one word and room: what follows is written when it joins the
-/// queue or is granted, because a future is moved into place before its first poll, and most never
-/// wait.
+/// A waiter's place in the queue. A new node has one written word; the other fields are written
+/// when it joins the queue or is granted. A future is moved into place before its first poll, and
+/// most futures never wait.
 #[repr(C)]
 pub(super) struct Node<D> {
-    /// How far it has come: [`NEW`], [`GRANTED`] or [`DONE`]; or, while it waits, its waker.
+    /// Its progress: [`NEW`], [`GRANTED`] or [`DONE`]; or, while it waits, its waker.
     word: AtomicPtr<()>,
-    /// There while the node waits.
+    /// Initialized while the node waits.
     links: UnsafeCell<MaybeUninit<Links<D>>>,
-    /// There once the node is granted, until its future takes it.
+    /// Initialized once the node is granted, until its future takes it.
     datum: UnsafeCell<MaybeUninit<D>>,
 }
 
-/// Where a node is in the queue.
+/// A node's neighbours in the queue.
 struct Links<D> {
     next: *mut Node<D>,
-    /// Of the front node, the address of one that is gone, or null: whoever takes a node out at the
-    /// front leaves the next one alone, whose line another core has.
+    /// In the front node this is stale or null: a releaser that takes out the front node does not
+    /// touch the next node, since another core has its cache line.
     prev: *mut Node<D>,
 }
 
-/// How far a waiter has come.
+/// A waiter's progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     New,
@@ -69,7 +69,7 @@ impl<D> Node<D> {
         }
     }
 
-    /// How far it has come; with *granted* comes what the releaser did before.
+    /// Returns its progress. *Granted* synchronizes with what the releaser did before.
     #[inline(always)]
     pub(super) fn progress(&self) -> Progress {
         match self.word.load(edge(Edge::SemaphoreGranted, Ordering::Acquire)).addr() {
@@ -94,7 +94,7 @@ impl<D> Node<D> {
     pub(super) unsafe fn take(&self) -> D {
         self.set_done();
         self.datum.with_mut(|datum| {
-            // SAFETY: the datum of a granted node is its future's.
+            // SAFETY: the datum of a granted node belongs to its future.
             let datum = unsafe { &*datum };
             // SAFETY: it is there, and is taken once: the node is done.
             unsafe { datum.assume_init_read() }
@@ -108,32 +108,32 @@ impl<D> Node<D> {
     #[inline(always)]
     unsafe fn with_links<R>(&self, f: impl FnOnce(&mut Links<D>) -> R) -> R {
         self.links.with_mut(|links| {
-            // SAFETY: the links are the lock's while the node waits.
+            // SAFETY: the lock guards the links while the node waits.
             let links = unsafe { &mut *links };
             // SAFETY: they are there while the node waits.
             f(unsafe { links.assume_init_mut() })
         })
     }
 
-    /// Whether the waker that was left wakes the same as `waker`.
+    /// Returns whether the stored waker wakes the same task as `waker`.
     ///
     /// # Safety
     /// The node waits, and the caller has the lock.
     pub(super) unsafe fn has_left(&self, waker: &std::task::Waker) -> bool {
-        // SAFETY: while the node waits, its word is a waker's.
+        // SAFETY: while the node waits, its word is a waker.
         unsafe { WordWaker::wakes_as(self.word.load(Ordering::Relaxed), waker) }
     }
 
-    /// Who waits.
+    /// The task that waits.
     ///
     /// # Safety
     /// The node waits, and the caller has the lock.
     pub(super) unsafe fn waiting(&self) -> Option<Waiting> {
-        // SAFETY: while the node waits, its word is a waker's.
+        // SAFETY: while the node waits, its word is a waker.
         unsafe { WordWaker::waiting(self.word.load(Ordering::Relaxed)) }
     }
 
-    /// Leaves another waker and takes the one before.
+    /// Stores another waker and returns the previous one.
     ///
     /// # Safety
     /// The node waits, and the caller has the lock.
@@ -142,12 +142,12 @@ impl<D> Node<D> {
         self.word.store(waker.into_raw(), Ordering::Relaxed);
         // SAFETY: the node waits, and this thread has the lock.
         detect::renewed(ptr::from_ref(self).cast(), || unsafe { self.waiting() });
-        // SAFETY: while the node waits, its word is a waker's, which has been replaced.
+        // SAFETY: while the node waits, its word is a waker; this one has been replaced.
         unsafe { WordWaker::from_raw(before) }
     }
 }
 
-/// A word that is no address.
+/// A word that is not an address.
 const fn word_of(progress: usize) -> *mut () {
     ptr::without_provenance_mut(progress)
 }
@@ -178,7 +178,7 @@ impl<D> Inner<D> {
         self.waiting
     }
 
-    /// Gives `datum` to the front node, takes it out of the queue, and gives its waker.
+    /// Gives `datum` to the front node, takes that node out of the queue, and returns its waker.
     ///
     /// # Safety
     /// `node` is the front node.
@@ -195,15 +195,15 @@ impl<D> Inner<D> {
         }
         self.waiting -= 1;
         node.datum.with_mut(|place| {
-            // SAFETY: until the node is granted, the place is the lock's.
+            // SAFETY: until the node is granted, the lock guards the place.
             unsafe { place.write(MaybeUninit::new(datum)) };
         });
         node.word.store(word_of(GRANTED), edge(Edge::SemaphoreGrant, Ordering::Release));
-        // SAFETY: while the node waited its word was a waker's, which nobody else has taken.
+        // SAFETY: while the node waited its word was a waker, which only this thread takes.
         unsafe { WordWaker::from_raw(waker) }
     }
 
-    /// Puts a new node at the back.
+    /// Puts a new node at the back of the queue.
     ///
     /// # Safety
     /// The node is in no queue, and it stays where it is until it has been taken out.
@@ -213,7 +213,7 @@ impl<D> Inner<D> {
         // SAFETY: the caller's promise.
         let new = unsafe { node.as_ref() };
         new.links.with_mut(|place| {
-            // SAFETY: the links of a node that is in no queue are its future's.
+            // SAFETY: the links of a node that is in no queue belong to its future.
             unsafe { place.write(MaybeUninit::new(Links { next: ptr::null_mut(), prev })) };
         });
         new.word.store(waker.into_raw(), Ordering::Relaxed);
@@ -229,7 +229,7 @@ impl<D> Inner<D> {
         self.waiting += 1;
     }
 
-    /// Takes a node out, whose wait is over without a permit, and gives its waker.
+    /// Takes out a node that gives up its wait, and returns its waker.
     ///
     /// # Safety
     /// The node is in this queue.
@@ -261,7 +261,7 @@ impl<D> Inner<D> {
         detect::gone(ptr::from_ref(node).cast());
         let waker = node.word.load(Ordering::Relaxed);
         node.set_done();
-        // SAFETY: while the node waited its word was a waker's, which nobody else has taken.
+        // SAFETY: while the node waited its word was a waker, which only this thread takes.
         unsafe { WordWaker::from_raw(waker) }
     }
 }

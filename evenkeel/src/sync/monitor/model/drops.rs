@@ -1,5 +1,5 @@
-//! Models of futures that are dropped, or run out of time, at the moment when something comes for
-//! them: what of it they have goes on to the next one.
+//! Models of futures that are dropped, or reach their limit, at the moment when a grant or a signal
+//! comes: what they were given goes on to the next task.
 
 use super::super::{Accepted, Clause, Condition, Held, Monitor, call, lock_all, try_lock_all};
 use super::{Call, Watched, look_or_wait, poll_once};
@@ -10,16 +10,17 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// What those fail without in which a future is only dropped: it is about steps under a lock.
+/// The edges that models need in which a future is only dropped: these are about steps under a
+/// lock.
 const LOCK: [Edge; 2] = [Edge::SpinLock, Edge::SpinUnlock];
 
-/// What those fail without in which it goes on. With a weaker lock it would look at a waker that is
-/// gone, which ends more than the model.
+/// The edges that models need in which the future goes on. With a weaker lock it would read a freed
+/// waker, which ends more than the model.
 const GRANT: [Edge; 2] = [Edge::MonitorGrant, Edge::MonitorGranted];
 
 type Pair = [Monitor<Watched>; 2];
 
-/// The first one has the lower address.
+/// The first monitor has the lower address.
 fn pair() -> Arc<Pair> {
     Arc::new([Monitor::new(Watched::new()), Monitor::new(Watched::new())])
 }
@@ -56,7 +57,7 @@ fn a_bulk_entry_that_gives_up_half_way_leaves_what_it_has() {
         let dropper = loom::thread::spawn(move || drop(bulk));
         held.add(1);
         drop(held);
-        // What the other one has had of the set.
+        // The monitor of the set that the dropped entry has had.
         assert_eq!(block_on(behind).add(1), 1);
         dropper.join().unwrap();
         assert!(are_free(&monitors));
@@ -65,8 +66,8 @@ fn a_bulk_entry_that_gives_up_half_way_leaves_what_it_has() {
 
 #[test]
 fn a_bulk_entry_goes_on_while_another_gives_up() {
-    // Nothing weaker: loom objects while a hold of half a set is given up, which it then lets
-    // nobody do.
+    // Weakens no edge: loom would object while a hold of half a set is given up, and would then let
+    // no thread give it up.
     check(&[], || {
         let monitors = pair();
         let held = monitors[0].try_enter().unwrap();
@@ -77,7 +78,7 @@ fn a_bulk_entry_goes_on_while_another_gives_up() {
         let (mut impatient, mut patient) = (bulk(), bulk());
         assert!(!poll_once(impatient.as_mut()) && !poll_once(patient.as_mut()));
         let dropper = loom::thread::spawn(move || {
-            // It may come half way, or through.
+            // The entry may come half way, or all the way.
             let through = poll_once(impatient.as_mut());
             drop(impatient);
             u32::from(through)
@@ -110,7 +111,7 @@ fn the_signal_of_a_waiter_in_a_set_goes_to_the_next() {
         assert!(condition.signal(&mut held));
         add_to_both(&held, 1);
         drop(held);
-        // Without the signal it would wait for ever.
+        // Without the signal the patient waiter would wait for ever.
         assert_eq!(block_on(patient), [2, 2]);
         dropper.join().unwrap();
         assert!(are_free(&monitors));
@@ -166,7 +167,8 @@ fn a_waiter_is_signalled_or_runs_out_of_time() {
     });
 }
 
-/// Chosen under the lock, it does not go while the signaller prepares without the lock.
+/// A waiter that was chosen under the lock does not leave while the signaller prepares without the
+/// lock.
 #[test]
 fn a_waiter_is_prepared_for_or_runs_out_of_time() {
     check(&GRANT, || {
@@ -186,7 +188,7 @@ fn a_waiter_is_prepared_for_or_runs_out_of_time() {
         let prepare = |held: &mut Held<&Monitor<Watched, Condition>>, ()| held.add(1);
         let block = monitor.conditions().signal_block_with(held, prepare);
         let (held, prepared) = block_on(block);
-        // It has been inside in between.
+        // The waiter has been inside in between.
         assert!(prepared.is_none_or(|before| held.add(0) == before + 1));
         drop(held);
         let (signalled, seen) = waiter.join().unwrap();
@@ -194,7 +196,7 @@ fn a_waiter_is_prepared_for_or_runs_out_of_time() {
     });
 }
 
-/// Its mask is there, and a call comes; or the call is inside, or over.
+/// The acceptor gives up before the call comes, while the call is inside, or after it has left.
 #[test]
 fn an_acceptor_that_gives_up_accepts_nobody_or_does_not_come_back() {
     check(&LOCK, || {
@@ -215,7 +217,7 @@ fn an_acceptor_that_gives_up_accepts_nobody_or_does_not_come_back() {
     });
 }
 
-/// The same with a set, whose masks go as one.
+/// The same with a set: the acceptor leaves all of its monitors.
 #[test]
 fn an_acceptor_of_a_set_that_gives_up_leaves_all_of_it() {
     check(&LOCK, || {
@@ -264,8 +266,8 @@ fn an_acceptor_has_a_call_or_runs_out_of_time() {
     });
 }
 
-/// In the mask's stead, so that it has the set by its own poll; its acceptor learns how it ended,
-/// whichever of both is faster.
+/// The call takes the set by its own poll, since the acceptor waits for it. The acceptor learns how
+/// the call ended, whichever of both is faster.
 #[test]
 fn a_call_that_is_dropped_inside_breaks_off_beside_its_acceptor() {
     check(&GRANT, || {

@@ -1,5 +1,5 @@
-//! Models of monitors: hand-over, signal and accept, each beside a future that is dropped. Those of
-//! sets, of acceptors and of time are in `drops`, those of sets that are divided in `parts`.
+//! Models of monitors: hand-over, signal and accept, each beside a future that is dropped. `drops`
+//! has the models of sets, of acceptors and of limits, `parts` those of split sets.
 
 #![allow(unsafe_code, reason = "a value that loom watches")]
 
@@ -37,8 +37,8 @@ impl Watched {
     }
 }
 
-/// Adds inside a monitor. If loom objects the monitor stays held: to leave it takes steps, of which
-/// loom allows none any more.
+/// Adds inside a monitor. If loom objects, the monitor stays held: leaving it takes steps, and loom
+/// allows no more.
 fn add(held: Held<&Monitor<Watched>>, count: u32) -> u32 {
     match catch_unwind(AssertUnwindSafe(|| held.add(count))) {
         Ok(value) => value,
@@ -62,8 +62,8 @@ fn poll_once(future: std::pin::Pin<&mut impl Future>) -> bool {
     future.poll(&mut Context::from_waker(Waker::noop())).is_ready()
 }
 
-/// Waits for a future. At first it looks by itself, so that nothing but what it has been granted
-/// orders it after who has granted.
+/// Waits for a future. It first polls twice without a waker, so that only the grant orders it after
+/// the granting thread.
 fn look_or_wait<F: Future>(mut future: std::pin::Pin<&mut F>) -> F::Output {
     for _ in 0..2 {
         let poll = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
@@ -76,7 +76,7 @@ fn look_or_wait<F: Future>(mut future: std::pin::Pin<&mut F>) -> F::Output {
 
 #[test]
 fn an_entrant_sees_what_the_holder_before_it_has_done() {
-    // That it does so by the grant alone, the acceptor's model shows.
+    // The acceptor's model shows that the grant alone suffices for it.
     check(&[], || {
         let monitor = Arc::new(Monitor::new(Watched::new()));
         let held = monitor.try_enter().unwrap();
@@ -129,7 +129,7 @@ fn the_signal_of_a_waiter_that_gives_up_goes_to_the_next() {
         assert!(monitor.conditions().signal(&mut held));
         held.add(1);
         drop(held);
-        // Without the signal it would wait for ever.
+        // Without the signal the patient waiter would wait for ever.
         assert_eq!(block_on(patient), 2);
         dropper.join().unwrap();
         assert!(monitor.try_enter().is_some());

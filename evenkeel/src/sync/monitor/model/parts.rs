@@ -1,5 +1,5 @@
-//! Models of sets that are divided and extended: parts that are left at once, beside a waiter that
-//! stays or gives up.
+//! Models of sets that are split and extended: parts that are left at the same time, beside a
+//! waiter that stays or gives up.
 
 use super::super::{Condition, Held, Joined, Monitor, lock_all, try_lock_all};
 use super::{Watched, look_or_wait, poll_once};
@@ -10,19 +10,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// What those fail without in which a future is only dropped: it is about steps under a lock.
+/// The edges that models need in which a future is only dropped: these are about steps under a
+/// lock.
 const LOCK: [Edge; 2] = [Edge::SpinLock, Edge::SpinUnlock];
 
 type One = Arc<Monitor<Watched>>;
 type Both = Joined<One, One>;
 
-/// The first one has the lower address, so that every run of a model goes the same way.
+/// The first monitor has the lower address, so that every run of a model goes the same way.
 fn both() -> Both {
     let [one, other] = [(); 2].map(|()| Arc::new(Monitor::new(Watched::new())));
     if Arc::as_ptr(&one) < Arc::as_ptr(&other) { Joined(one, other) } else { Joined(other, one) }
 }
 
-/// Adds inside of both. If loom objects they stay held, as in `add`.
+/// Adds inside both monitors. If loom objects, they stay held, as in `super::add`.
 fn add_to_both(held: Held<Both>, count: u32) -> [u32; 2] {
     let add = AssertUnwindSafe(|| {
         let (one, other) = held.values();
@@ -41,7 +42,7 @@ fn add(held: Held<One>, count: u32) {
     });
 }
 
-/// One that waits for the condition, and then adds.
+/// A task that waits for the condition, and then adds.
 fn waiter(
     set: &Both,
     condition: &Arc<Condition>,
@@ -64,7 +65,7 @@ fn signalled_parts(set: &Both, condition: &Condition) -> (Held<One>, Held<One>) 
 
 #[test]
 fn parts_that_are_left_at_once_come_back_together() {
-    // That the waiter sees by the grant alone what was done before, the acceptor's model shows.
+    // The acceptor's model shows that the grant alone suffices for the waiter to see this.
     check(&[], || {
         let (set, condition) = (both(), Arc::new(Condition::new()));
         let mut waiter = waiter(&set, &condition);
@@ -77,8 +78,8 @@ fn parts_that_are_left_at_once_come_back_together() {
     });
 }
 
-/// The waiter forgets its hold and ends the leader, say. To leave the set would take the leader's
-/// lock, and so wait for the part holder.
+/// A waiter could forget its hold and free the leader. (Leaving the set instead would take the
+/// leader's lock, and so wait for the part holder.)
 #[test]
 fn a_waiter_that_has_its_set_finds_the_last_part_holder_done_with_the_leader() {
     check(&[Edge::MonitorGrantedByPart], || {
@@ -94,7 +95,7 @@ fn a_waiter_that_has_its_set_finds_the_last_part_holder_done_with_the_leader() {
         let waiter = loom::thread::spawn(move || {
             let held = look_or_wait(waiter.as_mut());
             if of_waiter.0.core.is_locked() {
-                // A failed run leaves the part holder halfway, and the leader with it.
+                // In a failed run the part holder still uses the leader: free nothing.
                 std::mem::forget((held, of_waiter));
                 panic!("the part holder has the lock of a leader that it does not borrow");
             }

@@ -1,4 +1,4 @@
-//! Sets that are divided, joined and extended, by tasks whose sets overlap.
+//! Sets that are split, joined and extended, by tasks with overlapping sets.
 
 use super::*;
 use crate::sync::monitor::{Joined, Why};
@@ -6,7 +6,7 @@ use crate::sync::monitor::{Joined, Why};
 type Part<'a> = Held<&'a Monitor<()>>;
 
 impl World {
-    /// Enters one and extends it by another; if that is refused, enters both anew.
+    /// Enters one monitor and extends the hold by another; if that is refused, enters both anew.
     async fn grow(&self, one: usize, other: usize) -> Held<Joined<&Monitor<()>, &Monitor<()>>> {
         let held = self.stay(self.monitors[one].enter().await, &[one]).await;
         match Held::extend(held, &self.monitors[other]).await {
@@ -23,7 +23,7 @@ impl World {
     }
 }
 
-/// Upwards and downwards, with some that are dropped: no circle of waits comes about.
+/// Tasks extend upwards and downwards, and drop some extensions: no circle of waits arises.
 #[test]
 fn holds_grow_in_any_order() {
     check(2, |shared| {
@@ -47,7 +47,7 @@ fn holds_grow_in_any_order() {
     });
 }
 
-/// The parts are left in any order, and others want each of them meanwhile.
+/// The parts are left in any order, while other tasks want each of them.
 #[test]
 fn a_waiter_of_a_pair_goes_on_when_both_parts_are_left() {
     check(2, |shared| {
@@ -56,7 +56,7 @@ fn a_waiter_of_a_pair_goes_on_when_both_parts_are_left() {
                 let held = lock_all(world.set([0, 1])).await;
                 let entries = world.entries.load(Ordering::Relaxed);
                 let held = world.condition.wait(held).await;
-                // The signaller and its two parts: the bargers are before or after that.
+                // The signaller and its two parts: the bargers come before or after these.
                 assert!(world.entries.load(Ordering::Relaxed) >= entries + 3);
                 drop(world.stay(held, &[0, 1]).await);
             });
@@ -88,7 +88,7 @@ fn a_waiter_of_a_pair_goes_on_when_both_parts_are_left() {
     });
 }
 
-/// Of two waiters one may give up at any time beside the parts that are left: the other one has its
+/// One of two waiters may give up at any time while the parts are left. The other gets that one's
 /// signal, or its own.
 #[test]
 fn waiters_of_a_divided_set_are_dropped_beside_its_parts() {
@@ -117,9 +117,9 @@ fn waiters_of_a_divided_set_are_dropped_beside_its_parts() {
                     let (one, other) = Held::split(held);
                     drop(other);
                     pause().await;
-                    // Its own waiters go first, and then those of the pair.
+                    // Its own waiters would go first, and then those of the pair.
                     drop(one);
-                    // Once more, for the one that the first signal was not for.
+                    // Once more, for the waiter that has not had the first signal.
                     let mut held = lock_all(world.set([0, 1])).await;
                     world.condition.signal_all(&mut held);
                     drop(held);
