@@ -2,11 +2,11 @@
 //! for a reply, and which for room in a mailbox.
 //!
 //! # Holders of a reply
-//! The holder is the actor to whose mailbox the request goes, from before it is put there. The
-//! graph does not see a value move. So a holder may have put the request into any message that it
-//! has sent since, or into any task that it has spawned since. The actors and tasks that have got
-//! one count as holders too, and so do those that they have passed something to. All of these have
-//! to be stuck before the asker is: to count one too many hides a deadlock, and invents none.
+//! The holder is the actor that gets the request, from before the request is put into its mailbox.
+//! The graph does not see a value move. So a holder may have put the request into any message that
+//! it has sent since, or into any task that it has spawned since. The actors and tasks that have
+//! got one count as holders too, and so do those that they have passed something to. All of these
+//! have to be stuck before the asker is: to count one too many hides a deadlock, and invents none.
 //!
 //! # Holder of the room
 //! The holder is the actor. While a sender has been called and has not come, its place may become

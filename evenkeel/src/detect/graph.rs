@@ -97,7 +97,7 @@ pub(super) struct Edge {
     reported: bool,
 }
 
-/// What is known of a semaphore whose takers give permits back.
+/// What is known of a semaphore with takers that give permits back.
 #[derive(Default)]
 pub(super) struct Permits {
     /// The taker of each taken permit.

@@ -70,7 +70,7 @@ pub(crate) struct Object {
     made_at: &'static Location<'static>,
     /// The initial permits of a semaphore.
     permits: Option<usize>,
-    /// Whether its holders are unknown: it is a semaphore whose takers do not promise to give
+    /// Whether its holders are unknown: it is a semaphore without the promise that takers give
     /// permits back, or it was released by a task that had not taken it. Changed only with the
     /// graph locked.
     is_loose: AtomicBool,
@@ -345,7 +345,7 @@ impl Waiting {
         Self::Task(Reference::of(task))
     }
 
-    /// The thread whose `block_on` has a waker with this datum, if it is this one.
+    /// This thread, if one of its `block_on`s has a waker with this datum.
     pub(crate) fn thread(datum: *const ()) -> Option<Self> {
         SLEEPERS
             .try_with(|sleepers| {
@@ -372,7 +372,7 @@ impl Polling {
         Self { id, before }
     }
 
-    /// Searches for deadlocks that the task, whose poll is over, waits in, and reports them.
+    /// Searches for deadlocks that the task waits in after its poll, and reports them.
     #[inline]
     pub(crate) fn check(self, hook: Option<&DeadlockHook>) {
         let id = self.id;

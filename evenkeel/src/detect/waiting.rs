@@ -15,7 +15,7 @@ pub(crate) enum Waiting {
     Thread(Arc<Sleeper>),
 }
 
-/// What wakes a thread in `block_on`: an `Arc` whose clones are the wakers.
+/// What wakes a thread in `block_on`: an `Arc`, the clones of which are the wakers.
 pub(crate) trait Alarm: Send + Sync {
     /// Whether the thread has been woken.
     fn is_woken(&self) -> bool;

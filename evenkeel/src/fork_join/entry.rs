@@ -185,7 +185,7 @@ where
     }
 
     /// # Safety
-    /// `call` is the address of a `Call` of this type, whose caller has not left it.
+    /// `call` is the address of a `Call` of this type, and its caller has not left it.
     unsafe fn run(call: *const (), context: &Context) {
         // SAFETY: the caller's promise: the frame exists.
         let call = unsafe { &*call.cast::<Self>() };

@@ -161,7 +161,7 @@ where
     }
 }
 
-/// [`join`] on the worker of this deque, whose head is `place`; `entered` says whether it is
+/// [`join`] on the worker of this deque, with its head at `place`; `entered` says whether it is
 /// another worker than the caller's. Each half gets a [`Here`] that says where it runs.
 #[inline(always)]
 pub(super) fn join_on<A, B, RA, RB>(
@@ -266,8 +266,8 @@ where
     join_pushed(deque, half, entered, oper_a, |a, b| (a, b))
 }
 
-/// The rest of a fork whose second half has been pushed. Both ways call `then`, so that on the fast
-/// one only `then` follows the second half.
+/// The rest of a fork after its second half has been pushed. Both ways call `then`, so that on the
+/// fast one only `then` follows the second half.
 #[inline(always)]
 fn join_pushed<A, B, RA, RB, R>(
     deque: &Deque,

@@ -2,7 +2,7 @@
 //! covers the worker, and the jobs are not counted themselves.
 //!
 //! # Roles
-//! The *host* is the worker whose deque the job lies in: the owner of the scope, or a worker that
+//! The *host* is the worker that has the job in its deque: the owner of the scope, or a worker that
 //! runs a stolen job of it. *Thieves* take the job.
 //!
 //! # Protocol
@@ -12,7 +12,7 @@
 //! in its deque: it runs the job and all of that, and counts itself out.
 //!
 //! A worker that does not work for the scope counts the job in when it spawns it. So does a host
-//! whose deque is full, since the [overflow](crate::deque) does not say that a job was stolen from
+//! with a full deque, since the [overflow](crate::deque) does not say that a job was stolen from
 //! it. The worker that runs such a job counts it out; if the job was stolen, it does so after all
 //! that the job leaves in the thief's deque.
 //!

@@ -12,8 +12,8 @@ use std::sync::OnceLock;
 /// States how much memory a piece of work touches. A recursive type says so once, and
 /// [`join_parts`] forks by it.
 ///
-/// References and slices implement it: a slice touches its elements. A type whose parts share data
-/// counts the shared data in each.
+/// References and slices implement it: a slice touches its elements. If the parts of a type share
+/// data, each counts the shared data.
 ///
 /// # Examples
 /// ```
@@ -251,7 +251,7 @@ where
                 // Back with its owner, which takes the note too.
                 here.deque.leave_note(here.head, 0);
             }
-            // Also on the relief, whose anchors have no effect.
+            // Also on the relief, where anchors have no effect.
             context::with_any(|context| {
                 anchor.run_second(context.expect("jobs run on workers"), oper_b)
             })
@@ -341,7 +341,7 @@ mod tests {
             [0, 1].map(|worker| anchor.note.offer(worker).last)
         };
         runtime.install(|| {
-            assert_eq!(offers(1 << 21), [Last::Owner; 2], "nobody has run it yet");
+            assert_eq!(offers(1 << 21), [Last::Owner; 2], "no worker has run it yet");
             let taken = AtomicBool::new(false);
             let first = || {
                 // The first half lasts until the other worker has the second.

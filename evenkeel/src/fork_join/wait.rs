@@ -5,10 +5,11 @@
 //! Calder, "Leapfrogging: a portable technique for implementing efficient futures", 1993), and what
 //! those spawn. So a job on top of a waiting frame is always part of what that frame waits for, and
 //! adds no wait. Each wait here, for a lock or for a half, would also exist with a thread for each
-//! fork. A program whose jobs wait for nothing but locks and forks, and which cannot deadlock with
-//! a thread for each fork, cannot deadlock here, whatever locks it holds across a fork. (Plain
-//! calls in place of forks are one of the orders that such threads can take. Two halves that take
-//! two locks in opposite orders can deadlock here as threads can, though as calls they do not.)
+//! fork. If a program's jobs wait for nothing but locks and forks, and it cannot deadlock with a
+//! thread for each fork, then it cannot deadlock here, whatever locks it holds across a fork.
+//! (Plain calls in place of forks are one of the orders that such threads can take. Two halves that
+//! take two locks in opposite orders can deadlock here as threads can, though as calls they do
+//! not.)
 //!
 //! Three things are excepted from that rule, because without them some thread would wait for ever
 //! (see [`guest`](crate::scheduler::guest)): parts of broadcasts, errands beside a wait for another

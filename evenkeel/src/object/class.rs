@@ -22,8 +22,8 @@ use std::sync::{Arc, Weak};
 #[non_exhaustive]
 pub enum Placement {
     /// Whatever is measured to be best: where each task is, at homes at all workers, or, for
-    /// operations that are shorter than journeys, all at one worker. Objects whose homes the caller
-    /// has [chosen](super::Object::at) are not gathered there.
+    /// operations that are shorter than journeys, all at one worker. Objects with
+    /// [chosen](super::Object::at) homes are not gathered there.
     #[default]
     Automatic,
     /// Every object is entered where the task is.
@@ -40,7 +40,7 @@ pub(super) enum Route {
     InPlace,
     /// At each object's home.
     AtHome,
-    /// At this worker, except objects whose homes the caller has chosen.
+    /// At this worker, except objects with chosen homes.
     AtWorker(usize),
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Class {
     pub(super) lines: Lines,
     /// Steers the class, if it is automatic.
     pub(super) steering: CachePadded<Steering>,
-    /// The runtime whose workers may be hosts; dangling for objects that were made outside of any.
+    /// The runtime of the possible hosts; dangling for objects that were made outside of any.
     runtime: Weak<Shared>,
     /// The processors of the runtime. They stay where they are for as long as an object may have
     /// one of them as its home: those of another runtime never have the same addresses.

@@ -31,8 +31,8 @@ impl Classes {
         lock(&self.classes).values().cloned().collect()
     }
 
-    /// Returns the class of this name in `runtime`, whose classes these are; makes it with
-    /// `placement` if there is none.
+    /// Returns the class of this name among these classes, which are those of `runtime`; makes it
+    /// with `placement` if there is none.
     pub(super) fn get(
         &self,
         name: &str,

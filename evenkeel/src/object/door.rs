@@ -29,10 +29,10 @@
 //! object, changes the word: its [way](super::way) says so, and it loads the word.
 //!
 //! # Where operations are made
-//! A task that comes to an object whose [class](super::class) is entered at homes, and whose home
-//! is another worker, travels there. That is a matter of speed alone. If the host stands still, a
-//! task that was on its way to it enters where it is, and *suspends* the home. From then on all
-//! enter where they are, until the host enters, or until another operation
+//! If an object's [class](super::class) is entered at homes, and its home is another worker, a task
+//! that comes to the object travels there. That is a matter of speed alone. If the host stands
+//! still, a task that was on its way to it enters where it is, and *suspends* the home. From then
+//! on all enter where they are, until the host enters, or until another operation
 //! [looks](crate::travel::operations) whether the host is back, which one does now and then.
 //!
 //! # Why no operation waits for ever
@@ -42,12 +42,12 @@
 //! this object, and no other.
 //!
 //! # Rejected
-//! A note of the host's in place of the lock, with a light fence, whose visitors pay for a heavy
-//! one: an entry at home takes 3 to 5 ns less, and everything else more. A class could not go from
-//! one way to the other before all hosts were seen outside. It took 2 to 10 µs to take an object
-//! from its home, as for each second object of `enter2` across homes. And an entry in place had to
-//! look twice at how its class is entered. Waiters in a queue: a queue of tasks behind a lock of
-//! some nanoseconds costs each of them two switches.
+//! A note of the host's in place of the lock, with a light fence; visitors pay for a heavy one. An
+//! entry at home takes 3 to 5 ns less, and everything else more. A class could not go from one way
+//! to the other before all hosts were seen outside. It took 2 to 10 µs to take an object from its
+//! home, as for each second object of `enter2` across homes. And an entry in place had to look
+//! twice at how its class is entered. Waiters in a queue: a queue of tasks behind a lock of some
+//! nanoseconds costs each of them two switches.
 
 use super::class::{Class, Route};
 use super::way::Way;

@@ -1,4 +1,4 @@
-//! The objects that a worker gives away of those whose home it is.
+//! The objects that a worker, their home, gives away.
 //!
 //! # Roles
 //! The *host* looks once per [period](rebalance::PERIOD), at the end of a sampled operation,
@@ -108,7 +108,7 @@ impl Giving {
         self.heat.age();
     }
 
-    /// Chooses what to give away of a worker whose heat, of all that it has run, is `heat`.
+    /// Chooses what to give away of a worker with this `heat` in all that it has run.
     fn choose(&mut self, shares: &[u32], me: usize, heat: u64) {
         self.given.clear();
         let Some(to) = rebalance::partner(shares, me) else { return };

@@ -61,7 +61,7 @@ pub struct WorkerReport {
     /// Its part of the time that operations at their homes have taken lately, in per mille.
     pub share: u32,
     /// The parts of its hottest objects in that, in per mille of all workers' time, the hottest
-    /// first. Objects whose homes the caller has chosen are left out. The figures come from
+    /// first. Objects with homes that the caller has chosen are left out. The figures come from
     /// samples.
     pub hottest: Vec<u32>,
     /// Tasks that have travelled from it.

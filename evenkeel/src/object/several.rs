@@ -22,8 +22,8 @@ use std::future::poll_fn;
 /// A future that is dropped is inside neither.
 ///
 /// # Cost
-/// That of two entries; an object whose home is elsewhere has to be fetched. If another operation
-/// is inside the second one, the task leaves the first one and begins anew at its next turn, or, if
+/// That of two entries; an object at home elsewhere has to be fetched. If another operation is
+/// inside the second one, the task leaves the first one and begins anew at its next turn, or, if
 /// the second one is [held](Object::enter_held), at its turn in line.
 ///
 /// # Examples
@@ -162,8 +162,8 @@ impl<T: Send> Object<T> {
 /// A future that is dropped is inside none.
 ///
 /// # Cost
-/// That of as many entries, each but the first by the lock, and what [`enter2`] says of objects
-/// whose homes are elsewhere; an allocation for the guards, and one for the order.
+/// That of as many entries, each but the first by the lock, and what [`enter2`] says of objects at
+/// home elsewhere; an allocation for the guards, and one for the order.
 ///
 /// # Examples
 /// ```

@@ -5,9 +5,9 @@ use crate::primitives::atomic::{AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
 
 /// Of `LOOK` operations that are [looked at](ONE_IN), one reads the clock, which takes longer than
-/// a short operation. Measured: an operation on one counter, all of whose operations are at one
-/// home, was a fortieth dearer with a look at each turn (`evenkeel-bench run --bench counters
-/// --objects 1 --runtime home,automatic`).
+/// a short operation. Measured: an operation on one counter, with all operations at one home, was a
+/// fortieth dearer with a look at each turn (`evenkeel-bench run --bench counters --objects 1
+/// --runtime home,automatic`).
 const LOOK: u32 = 4;
 
 /// The share of each worker, and of the relief: operations, in steps of [`ONE_IN`].

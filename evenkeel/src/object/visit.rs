@@ -215,7 +215,7 @@ impl Visit {
             if self.progress.is_new()
                 && let Some(target) = context.whereabouts_of(object.door.address())
             {
-                // The task does not even look at the object, whose lines are at its home.
+                // The task does not even look at the object: the object's lines are at its home.
                 let context = Some(context);
                 return EntryPoll::<_, READS> { visit: self, object, context, cx }.set_out(target);
             }
@@ -415,7 +415,7 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
 /// Leaves again, if the object is poisoned.
 #[inline(always)]
 pub(super) fn refuse_poisoned<T>(object: &Inner<T>, way: Way) -> Result<Way, EnterError> {
-    // A way whose word is known has come in past no flag.
+    // A way with a known word has come in past no flag.
     if way.leaving().is_some() || !object.door.is_poisoned() {
         return Ok(way);
     }

@@ -113,7 +113,7 @@ impl Way {
         self.0 & PANICKING != 0
     }
 
-    /// The same way, of an operation whose end its worker's [ledger](super::ledger) records.
+    /// The same way, of an operation that its worker's [ledger](super::ledger) records at its end.
     #[inline(always)]
     pub(super) fn sampled(self) -> Self {
         Self(self.0 | SAMPLED)

@@ -58,7 +58,7 @@ pub(crate) fn check_with(run: impl Fn() + Copy + Send + Sync + 'static) {
 }
 
 /// Runs `scenario` once beside processors with these neighbours, until the runtime has reached
-/// `end`. With `relief`, there is a relief, whose thread the system grants or refuses.
+/// `end`. With `relief`, there is a relief, and the system grants or refuses its thread.
 pub(crate) fn execute(
     neighbours: Box<[Neighbours]>,
     relief: Option<bool>,

@@ -45,7 +45,7 @@ impl Handle {
     }
 
     /// Returns the runtime that the caller belongs to, if there is one: that of the running task or
-    /// blocking closure, or that whose `block_on` runs on this thread.
+    /// blocking closure, or of the `block_on` that runs on this thread.
     #[must_use]
     pub fn try_current() -> Option<Self> {
         current::shared().map(Self::new)

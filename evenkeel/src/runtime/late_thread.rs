@@ -18,7 +18,7 @@ pub(super) struct LateThread {
 }
 
 impl LateThread {
-    /// Makes one with this role, whose thread may run wherever the caller may.
+    /// Makes one with this role. Its thread may run wherever the caller may.
     pub(super) fn new(role: &'static str, threads: &Threads) -> Self {
         Self { role, affinity: Affinity::of_caller(), threads: threads.clone() }
     }

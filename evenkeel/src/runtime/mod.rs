@@ -60,7 +60,7 @@ impl Runtime {
         Builder::new().build()
     }
 
-    /// Makes a running runtime, whose workers are about to get their threads.
+    /// Makes a running runtime. Its workers are about to get their threads.
     fn new_running(handle: Handle) -> Self {
         Self { handle, threads: Threads::default(), is_ended: false }
     }

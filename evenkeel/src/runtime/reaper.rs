@@ -59,7 +59,7 @@ struct State {
 
 /// What the reapers have not done.
 pub(super) struct Left {
-    /// Tasks whose destructors have not returned for long.
+    /// Tasks with destructors that have not returned for long.
     pub(super) stuck: Vec<TaskInfo>,
     /// All tasks that are not complete, the stuck ones among them.
     pub(super) all: HashSet<Id>,
@@ -70,7 +70,7 @@ impl Reaper {
         Arc::new(Self { shared, state: Mutex::default() })
     }
 
-    /// Submits tasks, whose futures reapers drop; the tasks count as aborted from now on.
+    /// Submits tasks: reapers drop their futures, and the tasks count as aborted from now on.
     pub(super) fn submit(self: &Arc<Self>, tasks: Vec<Runnable>) {
         if tasks.is_empty() {
             return;

@@ -97,7 +97,7 @@ const TURN: Duration = Duration::from_millis(50);
 /// no benchmark sets them.
 const SWEEPS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(64));
 
-/// How long, at most, the ender retries a queue whose owner the system has preempted inside an
+/// How long, at most, the ender retries a queue after the system has preempted its owner inside an
 /// operation. An estimate; no benchmark sets it.
 const LOCKED: Duration = Duration::from_millis(100);
 
@@ -117,9 +117,9 @@ pub struct ShutdownReport {
     /// Tasks that were aborted and blocking closures that were cancelled: their futures are
     /// dropped, or are about to be.
     pub aborted: Vec<TaskInfo>,
-    /// Tasks and blocking closures whose poll, call or destructor did not return in time. Their
-    /// threads are left behind. A task that merely waits behind such a poll is not among them: it
-    /// is aborted.
+    /// Tasks and blocking closures with a poll, call or destructor that did not return in time.
+    /// Their threads are left behind. A task that merely waits behind such a poll is not among
+    /// them: it is aborted.
     pub stuck: Vec<TaskInfo>,
     /// Workers that did not leave in time: those of the stuck tasks, and those that wait for the
     /// last task.

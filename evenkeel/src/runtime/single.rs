@@ -12,8 +12,8 @@ use crate::timers::Rules;
 use crate::topology::Topology;
 
 impl Runtime {
-    /// Makes a runtime with a single processor, whose clock stands at `time`. The caller runs its
-    /// seat before the runtime is dropped.
+    /// Makes a runtime with a single processor and a clock that stands at `time`. The caller runs
+    /// its seat before the runtime is dropped.
     ///
     /// The machine is not examined, so that it makes no difference.
     pub(crate) fn with_seat(hooks: Hooks, time: u64) -> (Self, Seat) {

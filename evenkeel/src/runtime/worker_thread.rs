@@ -17,8 +17,8 @@ use std::sync::{Arc, mpsc};
 /// A worker that has no thread yet: see [`Builder::build_with`](crate::Builder::build_with).
 ///
 /// If it is dropped, it never runs, and its runtime does without it: the next worker runs its parts
-/// of broadcasts. A runtime whose workers have all been dropped runs nothing, and a caller that
-/// waits for its tasks waits for ever.
+/// of broadcasts. If all workers of a runtime have been dropped, the runtime runs nothing, and a
+/// caller that waits for its tasks waits for ever.
 #[must_use = "a worker that is dropped never runs"]
 pub struct WorkerThread {
     handle: Handle,
@@ -138,7 +138,7 @@ thread_local! {
     static SETTLED: OnceCell<Settled> = const { OnceCell::new() };
 }
 
-/// A worker whose thread runs no loop. It is dropped when the thread ends.
+/// A worker on a thread without a worker's loop. It is dropped when the thread ends.
 struct Settled {
     shared: Arc<Shared>,
     index: usize,

@@ -306,8 +306,8 @@ unsafe fn replace<S: Part, F: Future + 'static, N: Name, T: Tail>(
     });
 }
 
-/// The output of a task whose future, complete or cancelled, has panicked as it was dropped: the
-/// panic. The original output is lost.
+/// The output of a task after its future, complete or cancelled, has panicked as it was dropped:
+/// the panic. The original output is lost.
 #[cold]
 #[inline(never)]
 fn output_of_panic<R>(

@@ -249,8 +249,7 @@ where
     (task, handle, freed)
 }
 
-/// A task whose output is [`Watched`] runs on one thread while `join` does something with its
-/// handle.
+/// A task with a [`Watched`] output runs on one thread while `join` does something with its handle.
 fn join_meanwhile(join: fn(JoinHandle<Watched>)) {
     let seat = seat();
     let (output, dropped) = Watched::new();

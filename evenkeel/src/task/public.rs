@@ -278,8 +278,8 @@ impl<S: Part> Public<S> {
             Found::Parked => wake::queue(unsafe { Runnable::new(self.task) }),
             Found::Closed => {
                 if self.live().state.drop_public() == Release::Last {
-                    // SAFETY: this was the last reference, and no task with a public part has a
-                    // handle whose output could be there.
+                    // SAFETY: this was the last reference, and a task with a public part has no
+                    // handle, so no output is left in it.
                     unsafe { self.task.free() }
                 }
             }
@@ -329,8 +329,8 @@ impl<S: Part> Drop for Public<S> {
         }
         match task.state.drop_public_beside(FIRST) {
             Some(Release::Shared) => {}
-            // SAFETY: this was the last reference, and no task with a public part has a handle
-            // whose output could be there.
+            // SAFETY: this was the last reference, and a task with a public part has no handle, so
+            // no output is left in it.
             Some(Release::Last) => unsafe { self.task.free() },
             None => self.drop_last(),
         }

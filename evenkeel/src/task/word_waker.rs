@@ -1,7 +1,7 @@
 //! A waker in one word, for primitives that have to be small, or in few cache lines.
 //!
 //! A standard waker is two words, of which a task of evenkeel needs one: its address. A waker of
-//! another kind goes into a box, whose address is marked by its lowest bit.
+//! another kind goes into a box, and the lowest bit of the box's address marks it.
 
 #![allow(unsafe_code, reason = "one word stands for either kind of waker")]
 

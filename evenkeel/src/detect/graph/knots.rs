@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
-/// The knots of a graph whose ways lead from node to node: sets within which each node leads to
-/// each, and to no node outside. They are the strongly connected components (Tarjan, 1972) that
-/// nothing leads out of.
+/// The knots of a graph of `ways` from node to node: sets within which each node leads to each, and
+/// to no node outside. They are the strongly connected components (Tarjan, 1972) that nothing leads
+/// out of.
 pub(super) fn knots<T: Copy + Ord + Hash>(ways: &HashMap<T, Vec<T>>) -> Vec<BTreeSet<T>> {
     let mut knots: Vec<BTreeSet<T>> = Vec::new();
     // The visit number of each node, and the earliest one on the path that it leads back to.

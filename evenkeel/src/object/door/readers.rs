@@ -22,8 +22,8 @@
 //!
 //! # Why they exclude each other
 //! A reader comes in by a compare-and-swap from a word without [`LOCKED`]. Another operation comes
-//! in by one from a word whose count is zero, or by seeing it zero under [`LOCKED`], which lets no
-//! reader in. Between [`LOCKED`] and the number only readers change the word, all by
+//! in by one from a word with a zero count, or by seeing the count zero under [`LOCKED`], which
+//! lets no reader in. Between [`LOCKED`] and the number only readers change the word, all by
 //! read-modify-writes; after that only the holder. All reads are over when the count is zero, since
 //! the last reader to leave continues the releases of those before.
 //!
@@ -57,8 +57,8 @@ use crate::processor::context::Context;
 const READER: u64 = 1 << INSIDE;
 
 impl Door {
-    /// Counts this worker in as a reader, if the object, whose word was `word`, is entered in place
-    /// and only readers are in the way.
+    /// Counts this worker in as a reader of the object with this `word`, if the object is entered
+    /// in place and only readers are in the way.
     #[inline(always)]
     pub(super) fn enter_counted(
         &self,
