@@ -1,5 +1,5 @@
-//! What evenkeel's own crates use of the library and others should not: no promise is made about
-//! it.
+//! What evenkeel's own crates use of the library, and other crates should not: it comes without any
+//! promise of stability.
 
 pub use crate::primitives::slots::Slots;
 pub use crate::primitives::spin_lock::{SpinGuard, SpinLock};
@@ -8,7 +8,7 @@ pub use crate::task::public::{Own, Public};
 
 #[cfg(not(any(loom, shuttle)))]
 pub use crate::scheduler::interleave::is_deterministic;
-/// Nothing that a checker runs is deterministic by a seed of ours.
+/// Returns false: no run of a checker is deterministic by a seed of ours.
 #[cfg(any(loom, shuttle))]
 #[must_use]
 pub const fn is_deterministic() -> bool {
@@ -24,31 +24,31 @@ pub mod detect {
 use crate::primitives::clock;
 use crate::processor::context;
 
-/// Nanoseconds of the machine's clock, read cheaply where the caller is a worker: up to 5 µs ahead,
-/// never behind.
+/// Returns the machine's clock in nanoseconds, read cheaply where the caller is a worker: up to 5
+/// µs ahead, never behind.
 #[must_use]
 #[inline]
 pub fn now() -> u64 {
     context::with(|context| context.map(|context| context.ahead.now())).unwrap_or_else(clock::now)
 }
 
-/// The address of the task that this thread polls now, if it is a worker: a number that no other
-/// task has while this one is there.
+/// Returns the address of the task that this thread polls, if it is a worker: a number that no
+/// other task has while this one exists.
 #[must_use]
 #[inline]
 pub fn running() -> Option<usize> {
     context::with(|context| context.map(|context| context.task_address()).filter(|&at| at != 0))
 }
 
-/// Whether the task that this thread polls now keeps no other waiting: the thread is a worker that
-/// has nothing else that is ready, and has been handed nothing.
+/// Returns whether the task that this thread polls keeps no other waiting: the thread is a worker
+/// without another ready task, and no other thread has handed it one.
 #[must_use]
 #[inline]
 pub fn is_alone() -> bool {
     context::with(|context| context.is_some_and(|context| context.is_alone()))
 }
 
-/// A number that no task of this process has, nor will have.
+/// Returns a number that no task of this process has, nor will have.
 #[must_use]
 pub fn fresh_id() -> crate::task::Id {
     crate::raw_task::id::take_one()

@@ -1,15 +1,15 @@
 //! Evenkeel: an async runtime that lets no ready task starve, as long as one worker comes back from
 //! its poll.
 //!
-//! With every worker inside a poll that does not end, or in a loop of awaits that are always ready,
-//! the other tasks wait.
+//! While every worker is inside a poll that does not end, or in a loop of awaits that are always
+//! ready, the other tasks wait.
 //!
 //! Tasks are spawned futures. Processors, one per core, run them in the order in which they became
-//! ready; a processor that falls behind is helped by the others, and one that is stuck inside a
-//! long poll has its queue taken over. See [`Runtime`] to begin, [`task`] for what a task can do,
-//! [`sync`] and [`time`] for what it can wait for, [`fork_join`] for computations on the same
-//! workers, [`coroutine`] for bodies that are resumed with values, [`metrics`] and [`detect`] for
-//! what goes on inside and what has come to a halt.
+//! ready. The other processors help one that falls behind, and take over the queue of one that is
+//! stuck inside a long poll. See [`Runtime`] to begin, [`task`] for what a task can do, [`sync`]
+//! and [`time`] for what it can wait for, and [`fork_join`] for computations on the same workers.
+//! [`coroutine`] has bodies that are resumed with values. [`metrics`] shows what goes on inside,
+//! and [`detect`] what has come to a halt.
 //!
 //! ```
 //! # fn main() -> Result<(), evenkeel::BuildError> {

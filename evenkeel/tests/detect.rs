@@ -198,7 +198,11 @@ fn who_enters_again_what_it_is_inside_of() {
     });
     let deadlock = reports.recv().unwrap();
     assert_eq!(names(&deadlock), ["again"]);
-    assert!(deadlock.to_string().starts_with("deadlock: who waits for itself can never go on"));
+    assert!(
+        deadlock
+            .to_string()
+            .starts_with("deadlock: a waiter that waits for itself can never go on")
+    );
     task.abort();
     end(runtime, &reports, vec![task]);
     assert!(!is_there("again"));

@@ -1,4 +1,4 @@
-//! What actors tell the graph, where there is none: nothing.
+//! The hooks by which actors report to the graph, for builds without one: they do nothing.
 
 use super::hooks::Waiting;
 use crate::raw_task::id::Id;
@@ -17,7 +17,7 @@ pub fn name(_task: impl FnOnce() -> Id, _name: &str) {}
 #[inline(always)]
 pub fn sends(_actor: impl FnOnce() -> Id) {}
 
-/// Somebody's wait for a reply.
+/// An asker's wait for a reply.
 #[derive(Debug)]
 pub struct Reply;
 
@@ -35,12 +35,12 @@ impl Reply {
     pub(crate) fn wait_for_limit(&self, _waiter: impl FnOnce() -> Option<Waiting>) {}
 }
 
-/// Somebody's wait for room in a mailbox.
+/// A sender's wait for room in a mailbox.
 #[derive(Debug)]
 pub struct Room;
 
 impl Room {
-    /// One that has not begun.
+    /// Makes a wait that has not begun.
     #[allow(clippy::new_without_default, reason = "as where there is a graph")]
     #[must_use]
     #[inline(always)]
@@ -58,11 +58,11 @@ impl Room {
     }
 }
 
-/// Notes that so many who wait for room are about to be told.
+/// Notes that `amount` senders that wait for room are about to be woken.
 #[inline(always)]
 pub fn called(_mailbox: *const (), _amount: usize) {}
 
-/// Notes that one of them has come, or will not.
+/// Notes that one of these senders has come, or will not.
 #[inline(always)]
 pub fn came(_mailbox: *const ()) {}
 

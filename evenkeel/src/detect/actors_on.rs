@@ -1,22 +1,22 @@
-//! What actors tell the graph, where deadlocks are looked for: who waits for a reply, and who for
-//! room in a mailbox.
+//! The hooks by which actors report to the graph, in builds that detect deadlocks: which tasks wait
+//! for a reply, and which for room in a mailbox.
 //!
-//! # Who has a reply
-//! The actor to whose mailbox the request goes, from before it is put there. Nobody sees a value
-//! move; so whoever has it may have put it into any message that it has sent since, or into any
-//! task that it has spawned since, and the actors and tasks that have got one count as having it
-//! too, and theirs. All of these have to be stuck before the asker is: to count one too many hides
-//! a deadlock, and invents none.
+//! # Holders of a reply
+//! The holder is the actor that gets the request, from before the request is put into its mailbox.
+//! The graph does not see a value move. So a holder may have put the request into any message that
+//! it has sent since, or into any task that it has spawned since. The actors and tasks that have
+//! got one count as holders too, and so do those that they have passed something to. All of these
+//! have to be stuck before the asker is: to count one too many hides a deadlock, and invents none.
 //!
-//! # Who has the room
-//! The actor. While a sender has been called and has not come, its place may become another's: then
-//! nobody is known to have it.
+//! # Holder of the room
+//! The holder is the actor. While a sender has been called and has not come, its place may become
+//! another sender's: then there is no known holder.
 //!
 //! # References
-//! A task with a public part has references that wake nobody: they are counted here, after they
-//! have been counted in the task, and until before they are not. So with the graph locked there are
-//! at least as many as are counted, and what remains of the task's count is an upper bound of its
-//! wakers.
+//! A task with a public part has references that are no wakers. They are counted here after they
+//! have been counted in the task, and until before the task's count loses them. So with the graph
+//! locked there are at least as many as are counted, and what remains of the task's count is an
+//! upper bound of its wakers.
 
 use super::graph::{self, Key, Target};
 use super::hooks::{Waiting, current};
@@ -31,7 +31,7 @@ pub(crate) fn public_made(task: Id, amount: usize) {
     *graph::lock().publics.entry(task).or_default() += amount;
 }
 
-/// Notes that there is about to be one less.
+/// Notes that there is about to be one reference less.
 pub(crate) fn public_gone(task: Id) {
     let mut graph = graph::lock();
     if let Some(count) = graph.publics.get_mut(&task) {
@@ -48,8 +48,8 @@ pub fn name(task: impl FnOnce() -> Id, name: &str) {
     graph::lock().names.insert(task(), name.to_owned());
 }
 
-/// Notes that the caller is about to put a message into the mailbox of `actor`: whatever it has may
-/// go with it.
+/// Notes that the caller is about to put a message into the mailbox of `actor`: each request that
+/// the caller holds may go with it.
 pub fn sends(actor: impl FnOnce() -> Id) {
     if graph::has_replies()
         && let Some(from) = current()
@@ -58,14 +58,14 @@ pub fn sends(actor: impl FnOnce() -> Id) {
     }
 }
 
-/// Somebody's wait for a reply, from before the request is sent.
+/// An asker's wait for a reply, from before the request is sent.
 #[derive(Debug)]
 pub struct Reply(u64);
 
 impl Reply {
     /// The wait for a reply of this actor.
     pub fn of(actor: impl FnOnce() -> Id) -> Self {
-        // The next one is that of its limit.
+        // The next number is that of the wait's limit.
         let number = NEXT.fetch_add(2, Ordering::Relaxed);
         graph::lock().ask(number, actor());
         Self(number)
@@ -76,8 +76,8 @@ impl Reply {
         wait(self.0, waiter(), Target::Reply(self.0));
     }
 
-    /// Notes that `waiter` is woken at the limit that all waits have: a deadlock that the limit will
-    /// end is reported all the same.
+    /// Notes that `waiter` is woken at the limit that all waits have. A deadlock that this limit
+    /// will end is reported all the same.
     pub(crate) fn wait_for_limit(&self, waiter: impl FnOnce() -> Option<Waiting>) {
         wait(self.0 + 1, waiter(), Target::Limit(self.0));
     }
@@ -93,12 +93,12 @@ impl Drop for Reply {
     }
 }
 
-/// Somebody's wait for room in a mailbox.
+/// A sender's wait for room in a mailbox.
 #[derive(Debug)]
 pub struct Room(u64);
 
 impl Room {
-    /// One that has not begun.
+    /// Makes a wait that has not begun.
     #[allow(clippy::new_without_default, reason = "a wait is begun on purpose")]
     #[must_use]
     pub fn new() -> Self {
@@ -141,13 +141,13 @@ fn wait(number: u64, waiter: Option<Waiting>, target: Target) {
     drop(before);
 }
 
-/// Notes that so many who wait for room in the mailbox at this address are about to be told that
-/// there is some.
+/// Notes that `amount` senders that wait for room in the mailbox at this address are about to be
+/// woken.
 pub fn called(mailbox: *const (), amount: usize) {
     *graph::lock().called.entry(mailbox.addr()).or_default() += amount;
 }
 
-/// Notes that one of them has come, or will not.
+/// Notes that one of these senders has come, or will not.
 pub fn came(mailbox: *const ()) {
     let mut graph = graph::lock();
     if let Some(count) = graph.called.get_mut(&mailbox.addr()) {

@@ -1,5 +1,5 @@
-//! The wait-for graph: who waits for what, and who has it. [`stuck`] looks for those that cannot go
-//! on, [`knots`] for the deadlocks among them.
+//! The wait-for graph: waiters, what they wait for, and its holders. [`stuck`] finds the waiters
+//! that cannot go on, [`knots`] the deadlocks among them.
 
 mod knots;
 mod stuck;
@@ -11,21 +11,21 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard};
 
-/// Who waits for what and who has what, in the whole process: a monitor may be shared by runtimes,
-/// and a thread is of none.
+/// The graph of the whole process: a monitor may be shared by runtimes, and a thread belongs to
+/// none.
 static GRAPH: LazyLock<Mutex<Graph>> = LazyLock::new(Mutex::default);
 
-/// How many waits there are, so that whoever waits for nothing takes no lock.
+/// The number of waits, so that a task that waits for nothing takes no lock.
 static WAITS: AtomicUsize = AtomicUsize::new(0);
 
-/// How many are to be looked at again.
+/// The number of waiters to search again from.
 static SUSPECTS: AtomicUsize = AtomicUsize::new(0);
 
-/// How many monitors somebody is inside of, and how many tasks may have come by a hold.
+/// The number of held monitors, and the number of tasks that may have been given a hold.
 static HOLDS: AtomicUsize = AtomicUsize::new(0);
 static CARRIERS: AtomicUsize = AtomicUsize::new(0);
 
-/// How many replies are waited for.
+/// The number of replies that are waited for.
 static REPLIES: AtomicUsize = AtomicUsize::new(0);
 
 pub(super) fn lock() -> MutexGuard<'static, Graph> {
@@ -52,10 +52,10 @@ pub(super) fn has_suspects() -> bool {
     SUSPECTS.load(Ordering::Relaxed) > 0
 }
 
-/// What a wait is known by.
+/// What identifies a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
-    /// The address of its node, which stays where it is while it waits.
+    /// The address of the wait's node, which does not move while it waits.
     Node(usize),
     /// The task that is joined: it has one joiner.
     Join(Id),
@@ -63,7 +63,7 @@ pub(super) enum Key {
     Wait(u64),
 }
 
-/// What somebody can wait for.
+/// What a waiter can wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     Monitor {
@@ -76,9 +76,9 @@ pub(super) enum Target {
         made_at: &'static Location<'static>,
     },
     Task(Id),
-    /// By the number of the wait for it.
+    /// The number of the wait for the reply.
     Reply(u64),
-    /// The limit that the wait for this reply has as all have one: no way out of a deadlock.
+    /// The limit that the wait for this reply has because all have one: no way out of a deadlock.
     Limit(u64),
     Room {
         actor: Id,
@@ -91,16 +91,16 @@ pub(super) struct Edge {
     pub(super) waiter: Waiting,
     pub(super) target: Target,
     pub(super) site: Option<&'static Location<'static>>,
-    /// Whether anybody may end it: it is a wait for a signal, which has not come.
+    /// Whether any task may end the wait: it waits for a signal that has not come.
     pub(super) open: bool,
-    /// Whether it has been told of.
+    /// Whether the wait has been reported.
     reported: bool,
 }
 
-/// What is known of a semaphore whose takers give permits back.
+/// What is known of a semaphore with takers that give permits back.
 #[derive(Default)]
 pub(super) struct Permits {
-    /// Who has taken one, once for each.
+    /// The taker of each taken permit.
     pub(super) owners: Vec<Id>,
     pub(super) total: usize,
 }
@@ -109,17 +109,17 @@ pub(super) struct Permits {
 pub(super) struct Graph {
     edges: HashMap<Key, Edge>,
     waits: HashMap<Id, Vec<Key>>,
-    /// Monitors, and who is inside: who has come in, and the tasks that it has spawned since, which
-    /// may have been given the hold.
+    /// Monitors and their holders: the task that entered, and the tasks that it has spawned since,
+    /// which may have been given the hold.
     holds: HashMap<u64, Vec<Id>>,
-    /// Those tasks, and the monitors.
+    /// Those spawned tasks, and the monitors.
     carriers: HashMap<Id, Vec<u64>>,
     pub(super) permits: HashMap<u64, Permits>,
-    /// Those that are parked, and in how many futures: a handle of theirs is enough to unpark them.
+    /// Tasks that are parked, and in how many futures: a handle of the task is enough to unpark it.
     parked: HashMap<Id, usize>,
-    /// Replies that are waited for, and who may have them: the actor that was asked first.
+    /// Replies that are waited for, and their possible holders: the actor that was asked first.
     replies: HashMap<u64, Vec<Id>>,
-    /// The replies that somebody may have.
+    /// The replies that a task or an actor may hold.
     had: HashMap<Id, Vec<u64>>,
     /// Mailboxes, by their addresses, with senders that have been called and have not come.
     pub(super) called: HashMap<usize, usize>,
@@ -127,12 +127,12 @@ pub(super) struct Graph {
     pub(super) publics: HashMap<Id, usize>,
     /// Names for reports.
     pub(super) names: HashMap<Id, String>,
-    /// Those that would be stuck but for a waker that nobody knows. It may be about to be dropped.
+    /// Waiters that would be stuck but for an unknown waker, which may be about to be dropped.
     suspects: VecDeque<Id>,
 }
 
 impl Graph {
-    /// Adds a wait, in place of the one of the same key.
+    /// Adds a wait, in place of the one with the same key.
     pub(super) fn insert(
         &mut self,
         key: Key,
@@ -142,7 +142,7 @@ impl Graph {
         open: bool,
     ) -> Option<Edge> {
         let before = self.remove(key);
-        // Whoever has been polled for nothing, and waits as before, is not told of again.
+        // A waiter that was polled for nothing, and waits as before, is not reported again.
         let reported = before.as_ref().is_some_and(|before| {
             before.reported && before.waiter.id() == waiter.id() && before.target == target
         });
@@ -152,8 +152,8 @@ impl Graph {
         before
     }
 
-    /// Takes a wait out. What it gives is dropped without the lock: it may be the last hold on a
-    /// task.
+    /// Removes a wait. The caller drops the result without the lock: it may be the last reference
+    /// to a task.
     pub(super) fn remove(&mut self, key: Key) -> Option<Edge> {
         let edge = self.edges.remove(&key)?;
         WAITS.store(self.edges.len(), Ordering::Relaxed);
@@ -167,7 +167,8 @@ impl Graph {
         Some(edge)
     }
 
-    /// Has somebody else wait, or nobody that is known. What it gives is dropped without the lock.
+    /// Replaces the waiter of a wait, or removes the wait if the new waiter is unknown. The caller
+    /// drops the result without the lock.
     pub(super) fn renew(&mut self, key: Key, waiter: Option<Waiting>) -> Option<Edge> {
         let mut before = self.remove(key)?;
         let Some(waiter) = waiter else { return Some(before) };
@@ -182,20 +183,20 @@ impl Graph {
         self.edges.get_mut(&key)
     }
 
-    /// Notes that `id` is inside of a monitor.
+    /// Notes that `id` is inside a monitor.
     pub(super) fn hold(&mut self, monitor: u64, id: Id) {
         self.holds.insert(monitor, vec![id]);
         HOLDS.store(self.holds.len(), Ordering::Relaxed);
     }
 
-    /// Notes that nobody is, and gives who may have been.
+    /// Notes that the monitor is free, and returns its possible holders.
     pub(super) fn unhold(&mut self, monitor: u64) -> Option<Vec<Id>> {
         let holders = self.holds.remove(&monitor);
         HOLDS.store(self.holds.len(), Ordering::Relaxed);
         holders
     }
 
-    /// Notes that `parent` has spawned a task, which may have got what it holds.
+    /// Notes that `parent` has spawned a task, which may have been given what `parent` holds.
     pub(super) fn spawn(&mut self, parent: Id, child: Id) {
         let mut got = Vec::new();
         for (monitor, holders) in &mut self.holds {
@@ -210,7 +211,7 @@ impl Graph {
         }
     }
 
-    /// Notes that such a task is over.
+    /// Notes that such a task is complete.
     pub(super) fn complete(&mut self, child: Id) {
         for monitor in self.carriers.remove(&child).unwrap_or_default() {
             if let Some(holders) = self.holds.get_mut(&monitor) {
@@ -220,14 +221,14 @@ impl Graph {
         CARRIERS.store(self.carriers.len(), Ordering::Relaxed);
     }
 
-    /// Notes that somebody asks an actor.
+    /// Notes that an actor has been asked.
     pub(super) fn ask(&mut self, reply: u64, actor: Id) {
         self.replies.insert(reply, vec![actor]);
         self.had.entry(actor).or_default().push(reply);
         REPLIES.store(self.replies.len(), Ordering::Relaxed);
     }
 
-    /// Notes that nobody waits for the reply any more.
+    /// Notes that a reply is not waited for any more.
     pub(super) fn answer(&mut self, reply: u64) {
         for id in self.replies.remove(&reply).unwrap_or_default() {
             if let Some(had) = self.had.get_mut(&id) {
@@ -240,7 +241,7 @@ impl Graph {
         REPLIES.store(self.replies.len(), Ordering::Relaxed);
     }
 
-    /// Notes that `from` may have passed on to `to` what it has.
+    /// Notes that `from` may have passed on to `to` what it holds.
     pub(super) fn pass(&mut self, from: Id, to: Id) {
         for reply in self.had.get(&from).cloned().unwrap_or_default() {
             if let Some(holders) = self.replies.get_mut(&reply)
@@ -257,7 +258,7 @@ impl Graph {
         *self.parked.entry(id).or_default() += 1;
     }
 
-    /// Notes that it is so no more.
+    /// Notes that `id` is not parked any more.
     pub(super) fn unpark(&mut self, id: Id) {
         if let Some(count) = self.parked.get_mut(&id) {
             *count -= 1;
@@ -267,7 +268,7 @@ impl Graph {
         }
     }
 
-    /// Whether somebody waits here.
+    /// Whether `id` waits in the graph.
     pub(super) fn waits(&self, id: Id) -> bool {
         self.waits.contains_key(&id)
     }

@@ -1,14 +1,15 @@
-//! What the rest of the library tells the graph, where there is none: nothing.
+//! The hooks by which the rest of the library reports to the graph, for builds without one: they do
+//! nothing.
 
 use super::report::{Deadlock, DeadlockHook};
 use crate::raw_task::header::Live;
 use crate::raw_task::id::Id;
 use std::sync::Arc;
 
-/// Whether deadlocks are looked for.
+/// Whether this build detects deadlocks.
 pub(crate) const IS_ON: bool = false;
 
-/// A place in the program.
+/// A place in the source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site;
 
@@ -19,7 +20,7 @@ impl Site {
     }
 }
 
-/// What the graph would know a monitor or a semaphore by.
+/// The number by which a graph would know a monitor or a semaphore.
 #[derive(Debug)]
 pub(crate) struct Object;
 
@@ -87,7 +88,7 @@ pub(crate) fn spawned(_task: Id) {}
 #[inline(always)]
 pub(crate) fn completed(_task: Live<'_>) {}
 
-/// A place to wait for an unpark.
+/// A wait for an unpark.
 #[derive(Debug)]
 pub(crate) struct Parking;
 
@@ -101,7 +102,7 @@ impl Parking {
     pub(crate) fn begin(&mut self) {}
 }
 
-/// Nobody.
+/// No waiter.
 pub(crate) struct Waiting;
 
 impl Waiting {
@@ -118,7 +119,7 @@ impl Waiting {
 
 /// What wakes a thread in `block_on`.
 pub(crate) trait Alarm: Send + Sync {
-    #[allow(dead_code, reason = "who looks for deadlocks asks")]
+    #[allow(dead_code, reason = "a graph would call it")]
     fn is_woken(&self) -> bool;
 }
 
@@ -145,7 +146,7 @@ pub(crate) fn look_again(_hook: Option<&DeadlockHook>) -> bool {
     false
 }
 
-/// None that is known.
+/// None is known.
 pub(crate) fn deadlocks() -> Vec<Deadlock> {
     Vec::new()
 }

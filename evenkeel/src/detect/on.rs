@@ -1,4 +1,5 @@
-//! What the rest of the library tells the graph, where deadlocks are looked for.
+//! The hooks by which the rest of the library reports to the graph, in builds that detect
+//! deadlocks.
 
 use super::graph::{self, Key, Permits, Target};
 use super::report::{Deadlock, DeadlockHook, Waiter};
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread;
 
-/// Whether deadlocks are looked for.
+/// Whether this build detects deadlocks.
 pub(crate) const IS_ON: bool = true;
 
 thread_local! {
@@ -25,13 +26,14 @@ thread_local! {
     static TASK: Cell<Option<Id>> = const { Cell::new(None) };
     /// The thread's own number.
     static THREAD: Cell<Option<Id>> = const { Cell::new(None) };
-    /// What the task is, if it is a closure that may block.
+    /// What is known of the task, if it is a closure that may block.
     static CLOSURE: RefCell<Option<TaskInfo>> = const { RefCell::new(None) };
     /// The `block_on`s of this thread, the innermost one last, and their wakers' data.
     static SLEEPERS: RefCell<Vec<(usize, Arc<Sleeper>)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Who does what this thread does. None while the thread's own things are being destroyed.
+/// The task or thread that this thread acts for. None while the thread's own variables are being
+/// destroyed.
 pub(super) fn current() -> Option<Id> {
     let task = TASK.try_with(Cell::get).ok()?;
     let own = || {
@@ -47,12 +49,12 @@ pub(super) fn current() -> Option<Id> {
     task.or_else(|| own().ok())
 }
 
-/// A place in the program.
+/// A place in the source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site(&'static Location<'static>);
 
 impl Site {
-    /// The caller's.
+    /// The caller's place.
     #[track_caller]
     #[inline(always)]
     pub(crate) fn here() -> Self {
@@ -60,16 +62,17 @@ impl Site {
     }
 }
 
-/// What the graph knows a monitor or a semaphore by.
+/// The number by which the graph knows a monitor or a semaphore.
 #[derive(Debug)]
 pub(crate) struct Object {
     number: u64,
     type_name: &'static str,
     made_at: &'static Location<'static>,
-    /// Of a semaphore: those that it began with.
+    /// The initial permits of a semaphore.
     permits: Option<usize>,
-    /// Whether it is not known who has it: a semaphore whose takers do not promise to give permits
-    /// back, or what one has given up that had not taken it. Changed with the graph locked alone.
+    /// Whether its holders are unknown: it is a semaphore without the promise that takers give
+    /// permits back, or it was released by a task that had not taken it. Changed only with the
+    /// graph locked.
     is_loose: AtomicBool,
 }
 
@@ -88,19 +91,19 @@ impl Object {
         }
     }
 
-    /// A monitor of a value of this type.
+    /// Makes the object of a monitor around a value of this type.
     #[track_caller]
     pub(crate) fn monitor<T>(_value: &T) -> Self {
         Self::new(type_name::<T>(), None)
     }
 
-    /// A semaphore with so many permits.
+    /// Makes the object of a semaphore with `permits` permits.
     #[track_caller]
     pub(crate) fn semaphore(permits: usize) -> Self {
         Self::new("", Some(permits))
     }
 
-    /// Promises that whoever takes a permit gives it back.
+    /// Promises that each taker of a permit gives it back.
     pub(crate) fn promise_lock(&mut self) {
         *self.is_loose.get_mut() = false;
     }
@@ -109,7 +112,7 @@ impl Object {
         self.is_loose.load(Ordering::Relaxed)
     }
 
-    /// Forgets who has it, for ever.
+    /// Forgets the holders, for ever.
     fn loosen(&self, graph: &mut graph::Graph) {
         self.is_loose.store(true, Ordering::Relaxed);
         graph.unhold(self.number);
@@ -185,8 +188,8 @@ impl Object {
         }
     }
 
-    /// Notes that `waiter` waits for it, at the node with this address; with `open`, for a signal
-    /// first.
+    /// Notes that `waiter` waits for the object at the node with this address; with `open`, it
+    /// waits for a signal first.
     pub(crate) fn awaited(
         &self,
         node: *const (),
@@ -202,7 +205,7 @@ impl Object {
         drop(before);
     }
 
-    /// Notes that whoever waits at a node has been inside of this one too since before.
+    /// Notes that the waiter at a node has been inside this monitor too since before.
     pub(crate) fn held_meanwhile(&self, node: *const ()) {
         let mut graph = graph::lock();
         let id = graph.edge(Key::Node(node.addr())).map(|edge| edge.waiter.id());
@@ -222,7 +225,7 @@ impl Drop for Object {
     }
 }
 
-/// Notes that whoever waits at a node has been signalled, and comes in when the holder leaves.
+/// Notes that the waiter at a node has been signalled, and enters when the holder leaves.
 pub(crate) fn signalled(node: *const ()) {
     if graph::has_waits()
         && let Some(edge) = graph::lock().edge(Key::Node(node.addr()))
@@ -231,7 +234,7 @@ pub(crate) fn signalled(node: *const ()) {
     }
 }
 
-/// Notes that whoever waits at a node is about to be given what it waits for.
+/// Notes that the waiter at a node is about to be granted what it waits for.
 pub(crate) fn granted(node: *const ()) {
     if !graph::has_waits() {
         return;
@@ -241,14 +244,14 @@ pub(crate) fn granted(node: *const ()) {
     if let Some(edge) = &edge
         && let Target::Monitor { object, .. } = edge.target
     {
-        // From now on it keeps the others out, even if it does not look.
+        // From here on the waiter keeps others out, even before it is polled.
         graph.hold(object, edge.waiter.id());
     }
     drop(graph);
     drop(edge);
 }
 
-/// Notes that nobody waits at a node any more.
+/// Notes that there is no waiter at a node any more.
 pub(crate) fn gone(node: *const ()) {
     forget(Key::Node(node.addr()));
 }
@@ -260,7 +263,7 @@ fn forget(key: Key) {
     }
 }
 
-/// Notes that somebody else waits at a node from now on.
+/// Notes that the waiter at a node has been replaced by another.
 pub(crate) fn renewed(node: *const (), waiter: impl FnOnce() -> Option<Waiting>) {
     if !graph::has_waits() {
         return;
@@ -273,7 +276,7 @@ pub(crate) fn renewed(node: *const (), waiter: impl FnOnce() -> Option<Waiting>)
     drop(before);
 }
 
-/// Notes that somebody waits for the end of a task.
+/// Notes that a joiner waits for the end of a task.
 pub(crate) fn joins(task: Id, waiter: impl FnOnce() -> Option<Waiting>) {
     let before = match waiter() {
         Some(waiter) => {
@@ -284,7 +287,7 @@ pub(crate) fn joins(task: Id, waiter: impl FnOnce() -> Option<Waiting>) {
     drop(before);
 }
 
-/// Notes that nobody waits for the end of a task any more.
+/// Notes that a task has no joiner that waits any more.
 pub(crate) fn joined(task: Id) {
     forget(Key::Join(task));
 }
@@ -307,7 +310,7 @@ pub(crate) fn completed(task: Live<'_>) {
     }
 }
 
-/// A place to wait for an unpark.
+/// A wait for an unpark.
 #[derive(Debug)]
 pub(crate) struct Parking(Option<Id>);
 
@@ -317,7 +320,7 @@ impl Parking {
         Self(None)
     }
 
-    /// Notes that the task waits there.
+    /// Notes that the task waits for an unpark.
     pub(crate) fn begin(&mut self) {
         if self.0.is_none()
             && let Some(id) = current()
@@ -342,7 +345,7 @@ impl Waiting {
         Self::Task(Reference::of(task))
     }
 
-    /// The thread whose `block_on` has a waker with this datum, if it is this one.
+    /// This thread, if one of its `block_on`s has a waker with this datum.
     pub(crate) fn thread(datum: *const ()) -> Option<Self> {
         SLEEPERS
             .try_with(|sleepers| {
@@ -355,7 +358,7 @@ impl Waiting {
     }
 }
 
-/// What is done here is a task's, for as long as this lives.
+/// While this lives, the thread acts for a task.
 pub(crate) struct Polling {
     id: Id,
     before: Option<Id>,
@@ -369,7 +372,7 @@ impl Polling {
         Self { id, before }
     }
 
-    /// Looks whether the task, whose poll is over, waits in a deadlock, and tells of it.
+    /// Searches for deadlocks that the task waits in after its poll, and reports them.
     #[inline]
     pub(crate) fn check(self, hook: Option<&DeadlockHook>) {
         let id = self.id;
@@ -382,12 +385,12 @@ impl Polling {
 
 impl Drop for Polling {
     fn drop(&mut self) {
-        // At the end of the thread there is nothing to put back.
+        // While the thread's variables are destroyed there is nothing to restore.
         let _ = TASK.try_with(|own| own.set(self.before));
     }
 }
 
-/// Calls `f`, which runs a closure that may block, as what `task` does.
+/// Calls `f`, which runs a closure that may block, with the thread acting for `task`.
 pub(crate) fn in_closure<R>(task: Live<'_>, f: impl FnOnce() -> R) -> R {
     let info = TaskInfo::of(task);
     let before = CLOSURE.try_with(|closure| closure.replace(Some(info))).ok().flatten();
@@ -408,8 +411,8 @@ fn check(id: Id, hook: Option<&DeadlockHook>) {
     tell(&news, hook);
 }
 
-/// Looks again at those that could not go on but for a waker that nobody knew, and tells of
-/// deadlocks. True if there are any.
+/// Searches again from waiters that were stuck but for an unknown waker, and reports deadlocks.
+/// True if there are any.
 #[inline]
 pub(crate) fn look_again(hook: Option<&DeadlockHook>) -> bool {
     if !graph::has_suspects() {
@@ -420,7 +423,7 @@ pub(crate) fn look_again(hook: Option<&DeadlockHook>) -> bool {
     !news.is_empty()
 }
 
-/// The deadlocks that there are.
+/// All deadlocks that exist.
 pub(crate) fn deadlocks() -> Vec<Deadlock> {
     graph::lock().all()
 }
@@ -438,7 +441,7 @@ fn tell(news: &[Deadlock], hook: Option<&DeadlockHook>) {
 pub(crate) struct Blocking(Arc<Sleeper>);
 
 impl Blocking {
-    /// Begins one that is woken by `alarm`.
+    /// Begins a `block_on` that is woken by `alarm`.
     pub(crate) fn begin<A: Alarm + 'static>(alarm: &Arc<A>) -> Self {
         let id = current().unwrap_or(Id::NONE);
         let closure = CLOSURE.try_with(|closure| closure.borrow().clone()).ok().flatten();
@@ -454,7 +457,7 @@ impl Blocking {
         Self(sleeper)
     }
 
-    /// Notes that the thread is about to sleep, and looks whether it waits in a deadlock.
+    /// Notes that the thread is about to sleep, and searches for a deadlock that it waits in.
     pub(crate) fn sleep(&self, hook: impl FnOnce() -> Option<DeadlockHook>) {
         let mut graph = graph::lock();
         self.0.asleep.store(true, Ordering::Relaxed);
@@ -469,7 +472,7 @@ impl Blocking {
         }
     }
 
-    /// Notes that it has been woken.
+    /// Notes that the thread has been woken.
     pub(crate) fn wake(&self) {
         let _graph = graph::lock();
         self.0.asleep.store(false, Ordering::Relaxed);
@@ -478,7 +481,7 @@ impl Blocking {
 
 impl Drop for Blocking {
     fn drop(&mut self) {
-        // It is the innermost one.
+        // This one is the innermost.
         let _ = SLEEPERS.try_with(|sleepers| sleepers.borrow_mut().pop());
     }
 }

@@ -1,4 +1,4 @@
-//! What is told of a deadlock.
+//! What is reported of a deadlock.
 
 use crate::raw_task::id::Id;
 use crate::raw_task::report::TaskInfo;
@@ -13,19 +13,19 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Deadlock {
-    /// Those that wait. Each waits for the next one, and the last for the first, unless somebody
-    /// waits for several.
+    /// The waiters. Each waits for the next one, and the last for the first, unless one waits for
+    /// several.
     pub links: Vec<Link>,
 }
 
-/// One of those that wait for each other.
+/// One of the waiters of a deadlock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Link {
-    /// Who waits.
+    /// The task or thread that waits.
     pub waiter: Waiter,
-    /// What for. Of several waits, as in a `select!`, one would be enough to go on: all of them
-    /// lead into the deadlock.
+    /// What it waits for. Of several waits, as in a `select!`, one would be enough to go on: all of
+    /// them lead into the deadlock.
     pub waits: Vec<Wait>,
 }
 
@@ -38,7 +38,7 @@ pub enum Waiter {
     Task(TaskInfo),
     /// A thread that no runtime has started.
     Thread {
-        /// Its number, from the same row as those of tasks.
+        /// Its number, from the same sequence as the numbers of tasks.
         id: Id,
         /// Its name, if it has one.
         name: Option<String>,
@@ -46,7 +46,7 @@ pub enum Waiter {
 }
 
 impl Waiter {
-    /// Its number.
+    /// Returns its number.
     #[must_use]
     pub fn id(&self) -> Id {
         match self {
@@ -55,7 +55,7 @@ impl Waiter {
         }
     }
 
-    /// Its name, if it has one.
+    /// Returns its name, if it has one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         match self {
@@ -69,31 +69,31 @@ impl Waiter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wait {
-    /// For what.
+    /// What it is for.
     pub what: What,
     /// Where the wait began, if that is known: where the future was made.
     pub site: Option<&'static Location<'static>>,
-    /// Who has it, by their places in [`Deadlock::links`]: of a semaphore's permits, all of these;
-    /// of a reply, the actor that was asked or one of those that it may have passed the request on
-    /// to since; of a monitor, the one that has entered, or one of the tasks that it has spawned
-    /// since and may have given the hold to.
+    /// The holders of what is waited for, as indices into [`Deadlock::links`]. For a semaphore's
+    /// permits, all of these hold some. For a reply, it is the actor that was asked, or one of
+    /// those that it may have passed the request on to since. For a monitor, it is the task that
+    /// has entered, or one of the tasks that it has spawned since and may have given the hold to.
     pub holders: Vec<usize>,
 }
 
-/// What is waited for.
+/// What a waiter waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum What {
-    /// To be inside of a monitor.
+    /// Entry to a monitor.
     Monitor {
-        /// The type of its value.
+        /// The type of the monitor's value.
         type_name: &'static str,
-        /// Where it was made.
+        /// Where the monitor was made.
         made_at: &'static Location<'static>,
     },
     /// A permit of a semaphore.
     Semaphore {
-        /// Where it was made.
+        /// Where the semaphore was made.
         made_at: &'static Location<'static>,
     },
     /// The end of a task.
@@ -117,7 +117,7 @@ impl fmt::Display for Waiter {
     }
 }
 
-/// A waiter in few words.
+/// Displays a waiter in few words.
 struct Short<'a>(&'a Waiter);
 
 impl fmt::Display for Short<'_> {
@@ -135,7 +135,7 @@ impl fmt::Display for Short<'_> {
 impl fmt::Display for Deadlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.links.len() {
-            1 => f.write_str("deadlock: who waits for itself can never go on")?,
+            1 => f.write_str("deadlock: a waiter that waits for itself can never go on")?,
             count => write!(
                 f,
                 "deadlock: {count} tasks or threads wait for each other, and none can ever go on"
@@ -165,8 +165,8 @@ impl fmt::Display for Deadlock {
                     let comma = match &wait.what {
                         _ if index == 0 => "",
                         What::Semaphore { .. } => " and ",
-                        What::Reply => ", or of whom it may have passed the request on to, ",
-                        // Nothing but a spawn tells the graph where a hold may have gone.
+                        What::Reply => ", or of one that it may have passed the request on to, ",
+                        // Only a spawn tells the graph where a hold may have gone.
                         _ => ", or given since to ",
                     };
                     write!(f, "{comma}{}", Short(&self.links[*holder].waiter))?;

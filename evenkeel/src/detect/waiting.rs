@@ -1,4 +1,4 @@
-//! Who waits, and whether anybody unknown may wake it.
+//! Waiters, and whether an unknown waker may wake them.
 
 use super::report::Waiter;
 use crate::raw_task::id::Id;
@@ -15,9 +15,9 @@ pub(crate) enum Waiting {
     Thread(Arc<Sleeper>),
 }
 
-/// What wakes a thread in `block_on`: an `Arc` whose clones are the wakers.
+/// What wakes a thread in `block_on`: an `Arc`, the clones of which are the wakers.
 pub(crate) trait Alarm: Send + Sync {
-    /// Whether it has been woken.
+    /// Whether the thread has been woken.
     fn is_woken(&self) -> bool;
 }
 
@@ -25,21 +25,21 @@ pub(crate) trait Alarm: Send + Sync {
 pub(crate) struct Sleeper {
     pub(super) waiter: Waiter,
     pub(super) alarm: Weak<dyn Alarm>,
-    /// Whether it sleeps, or is about to. Changed with the graph locked alone.
+    /// Whether the thread sleeps, or is about to. Changed only with the graph locked.
     pub(super) asleep: AtomicBool,
 }
 
 /// References to an alarm that are no wakers: the thread's own, its waker, and the reader's.
 const OWN: usize = 3;
 
-/// How somebody who waits is.
+/// The state of a waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pulse {
     /// It runs, or is about to.
     Awake,
-    /// It sleeps, and somebody unknown may wake it.
+    /// It sleeps, and an unknown waker may wake it.
     Open,
-    /// It sleeps, and all that can wake it is known.
+    /// It sleeps, and all of its wakers are known.
     Asleep,
 }
 
@@ -51,7 +51,7 @@ impl Waiting {
         }
     }
 
-    /// False of a `block_on` inside of which its thread has begun another.
+    /// False of a `block_on` inside which its thread has begun another.
     pub(super) fn is_asleep(&self) -> bool {
         match self {
             Self::Task(_) => true,
@@ -59,23 +59,24 @@ impl Waiting {
         }
     }
 
-    /// How it is, if it has so many waits, and so many references at least that are no wakers.
+    /// The waiter's state, if it has `waits` waits, and at least `publics` references that are no
+    /// wakers.
     pub(super) fn pulse(&self, waits: usize, publics: usize) -> Pulse {
         match self {
             Self::Task(task) => {
-                // One look at one word: what it says is true of one moment.
+                // One load of one word: what it says is true of one moment.
                 let word = task.state.load();
                 if !word.is_idle() || word.is_complete() || word.is_aborted() {
                     return Pulse::Awake;
                 }
-                // Each wait has one where it waits, and one in the graph.
+                // Each wait has one reference where it waits, and one in the graph.
                 let known = word.references() == (2 * waits + publics) as u64;
                 if known { Pulse::Asleep } else { Pulse::Open }
             }
             Self::Thread(thread) => {
                 let Some(alarm) = thread.alarm.upgrade() else { return Pulse::Awake };
                 let wakers = Arc::strong_count(&alarm) - OWN;
-                // What a waker has done before it was dropped is visible below.
+                // What a waker did before it was dropped is visible below.
                 fence(Ordering::Acquire);
                 if alarm.is_woken() {
                     Pulse::Awake

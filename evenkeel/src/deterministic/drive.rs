@@ -1,4 +1,4 @@
-//! The loop of a run: who is next, until the future is complete.
+//! The loop of a run: it chooses what to poll next, until the future is complete.
 
 use super::failure::{Cause, Failure, Step};
 use super::options::{Finished, Options};
@@ -23,25 +23,27 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-/// Where the clock begins, in nanoseconds: an hour, so that a program may look back.
+/// The initial time of the clock, in nanoseconds: an hour, so that a program may compute earlier
+/// times.
 const START: u64 = 3_600_000_000_000;
 
 /// Steps that are kept for a failure's text. An estimate; no benchmark sets it.
 const KEPT: usize = 20;
 
 thread_local! {
-    /// The seed of the run of this thread, and how many random numbers it has drawn.
+    /// The seed of this thread's run, and how many random numbers the run has drawn.
     static RUN: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
 }
 
-/// Draws a number of the run of this thread: the seed, and how many have been drawn before.
+/// Draws a random number of this thread's run: returns the seed, and how many numbers were drawn
+/// before.
 pub(super) fn draw() -> Option<(u64, u64)> {
     let (seed, count) = RUN.get()?;
     RUN.set(Some((seed, count + 1)));
     Some((seed, count))
 }
 
-/// What hooks tell of a failure: the first.
+/// The first failure that a hook has reported.
 #[derive(Default)]
 struct Noted {
     is_there: AtomicBool,
@@ -94,7 +96,7 @@ impl Options {
     /// Runs a program twice and compares all steps.
     ///
     /// # Errors
-    /// [`Cause::Differs`] with the first step that was not the same; or whatever fails the first
+    /// [`Cause::Differs`] with the first step that was not the same; or the failure of the first
     /// run.
     ///
     /// # Panics
@@ -216,7 +218,7 @@ fn turns<F: Future>(
             if interleaver.move_clock() {
                 continue;
             }
-            // It may be a deadlock that can be told better.
+            // It may be a deadlock, which says more.
             detect::look_again(interleaver.shared().hooks.deadlock.as_ref());
             break Err(noted
                 .take()
@@ -239,7 +241,7 @@ fn turns<F: Future>(
                 let future = future.as_mut().expect("the future is not complete");
                 future.as_mut().poll(&mut Context::from_waker(&waker))
             };
-            // As a task's, one that panics is dropped while the panic unwinds.
+            // As with a task's future, one that panics is dropped while the panic unwinds.
             let polled = || unwinding(&mut future, poll, |future| **future = None);
             match catch_unwind(AssertUnwindSafe(polled)) {
                 Ok(Poll::Pending) => {
@@ -264,7 +266,7 @@ fn turns<F: Future>(
 /// What has been chosen so far.
 struct Log {
     seed: u64,
-    /// Choices, of which the last ones may have been made for the end.
+    /// Choices, of which the last ones may have been made for the cancellation at the end.
     choices: u64,
     steps: u64,
     elapsed: Duration,

@@ -13,13 +13,13 @@ const MANY: &str = "EVENKEEL_SEEDS";
 
 /// Runs a program with each of these seeds, and panics with the first one that fails.
 ///
-/// The environment comes first: with `EVENKEEL_SEED=17` that seed alone is run, and with
-/// `EVENKEEL_SEEDS=5000` as many from the first of `seeds` on, or those of
-/// `EVENKEEL_SEEDS=1000..2000`.
+/// The environment takes precedence. With `EVENKEEL_SEED=17`, only that seed is run. With
+/// `EVENKEEL_SEEDS=5000`, 5,000 seeds are run, from the first of `seeds` on; with
+/// `EVENKEEL_SEEDS=1000..2000`, those of the range.
 ///
 /// # Panics
-/// If a run fails, with a text that says its seed, and how to run it again. If a variable cannot be
-/// read. If the caller is a task.
+/// If a run fails, with its seed and how to run it again. If a variable cannot be read. If the
+/// caller is a task.
 ///
 /// # Examples
 /// ```
@@ -43,7 +43,7 @@ pub fn explore<F: Future<Output = ()>>(seeds: Range<u64>, program: impl FnMut(u6
     Options::new(0).explore(seeds, program);
 }
 
-/// Runs a program with each of these seeds, until one fails. The environment has no say.
+/// Runs a program with each of these seeds, until one fails. The environment is not read.
 ///
 /// # Errors
 /// The first failure.
@@ -94,7 +94,7 @@ impl Options {
         mut program: impl FnMut(u64) -> F,
     ) -> Result<(), Failure> {
         seeds.try_for_each(|seed| {
-            // Made inside of the run, so that what it spawns and draws belongs to it.
+            // Made inside the run, so that what it spawns and draws belongs to it.
             self.clone().seed(seed).run(async { program(seed).await }).map(|_| ())
         })
     }

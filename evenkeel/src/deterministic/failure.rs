@@ -1,4 +1,4 @@
-//! How a run fails.
+//! Failures of runs.
 
 use crate::detect::Deadlock;
 use crate::task::TaskInfo;
@@ -8,19 +8,19 @@ use std::fmt;
 use std::panic::Location;
 use std::time::Duration;
 
-/// Tasks of which a failure's text tells.
+/// How many tasks a failure's text lists.
 const TOLD: usize = 20;
 
 /// A run that has failed. Its `Debug` is its text, for tests that unwrap.
 #[non_exhaustive]
 pub struct Failure {
-    /// Its seed.
+    /// The seed of the run.
     pub seed: u64,
-    /// Why.
+    /// Why the run failed.
     pub cause: Cause,
     /// The last steps, or [all](super::Options::record).
     pub trace: Vec<Step>,
-    /// A number that two runs with the same steps have in common.
+    /// A number that is the same for two runs with the same steps.
     pub fingerprint: u64,
 }
 
@@ -30,7 +30,7 @@ pub struct Failure {
 pub struct Step {
     /// How far the clock had moved.
     pub elapsed: Duration,
-    /// Among how many that were ready.
+    /// The number of ready tasks, from which this one was chosen.
     pub candidates: usize,
     /// Where the task was spawned; none for the future of the run itself.
     pub spawn_site: Option<&'static Location<'static>>,
@@ -40,40 +40,39 @@ pub struct Step {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Cause {
-    /// Its future panicked, with this.
+    /// The future of the run panicked.
     Panicked {
-        /// What it panicked with.
+        /// The panic's payload.
         payload: Box<dyn Any + Send>,
     },
-    /// A task panicked that nobody joins, or a job of [`fork_join`](crate::fork_join) that nobody
-    /// waits for.
+    /// A task without a joiner panicked, or a job of [`fork_join`](crate::fork_join) without one.
     TaskPanicked {
         /// The task; none for a job.
         task: Option<TaskInfo>,
-        /// What it said.
+        /// The panic's message.
         words: String,
     },
-    /// Tasks wait for each other: told where deadlocks are [looked for](crate::detect).
+    /// Tasks wait for each other; only in builds that [detect](crate::detect) deadlocks.
     Deadlock(Deadlock),
-    /// The future waits, and nothing is ready and no timer is set. A wake by another thread is not
-    /// waited for.
+    /// The future waits, and nothing is ready and no timer is set. The run does not wait for wakes
+    /// by other threads.
     Stalled {
         /// The tasks that are not complete. The future itself is no task.
         waiting: Vec<TaskInfo>,
     },
-    /// It has taken more steps than it [may](super::Options::max_steps).
+    /// The run has taken more steps than it [may](super::Options::max_steps).
     TooLong {
-        /// As many.
+        /// The number of steps.
         steps: u64,
-        /// So far has the clock moved.
+        /// How far the clock has moved.
         elapsed: Duration,
     },
     /// Two runs with the same seed were not the same: see
     /// [`Options::verify`](super::Options::verify).
     Differs {
-        /// The steps that were the same.
+        /// The number of steps that were the same.
         step: u64,
-        /// The first one that was not, in either run; none in a run that was over.
+        /// The first step that differs, in either run; none in a run that was over.
         steps: [Option<Step>; 2],
     },
 }
@@ -118,15 +117,15 @@ impl fmt::Display for Cause {
                 write!(f, "it panicked: {}", crate::raw_task::report::message(&**payload))
             }
             Self::TaskPanicked { task: Some(task), words } => {
-                write!(f, "{task} panicked, and nobody joined it: {words}")
+                write!(f, "{task} panicked, and had no joiner: {words}")
             }
             Self::TaskPanicked { task: None, words } => {
-                write!(f, "a job that nobody waits for panicked: {words}")
+                write!(f, "a job without a joiner panicked: {words}")
             }
             Self::Deadlock(deadlock) => deadlock.fmt(f),
             Self::Stalled { waiting } => {
-                // Its future is no task, so the list would name those alone that may well wait:
-                // actors for messages.
+                // The future is no task, so the list would name only the tasks that may well wait,
+                // such as actors for messages.
                 f.write_str(
                     "the future of the run waits for ever: nothing is ready and no timer is set",
                 )?;
@@ -142,12 +141,12 @@ impl fmt::Display for Cause {
             }
             Self::TooLong { steps, elapsed } => write!(
                 f,
-                "it is not over after {steps} steps, in which the clock has moved by {elapsed:?}: either it goes round in a circle, or it needs more max_steps"
+                "it is not over after {steps} steps, in which the clock has moved by {elapsed:?}: either it loops for ever, or it needs more max_steps"
             ),
             Self::Differs { step, steps } => {
                 write!(
                     f,
-                    "a second run was another one after {step} equal steps: something there does not follow from the seed"
+                    "a second run differs from the first after {step} equal steps: something there does not follow from the seed"
                 )?;
                 for (run, step) in ["first", "second"].iter().zip(steps) {
                     match step {

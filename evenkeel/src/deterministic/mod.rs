@@ -1,14 +1,14 @@
 //! Runs that a seed determines: for tests of what depends on the order in which tasks run.
 //!
-//! [`run`] runs a future and all that it spawns on the thread of the caller. Whenever several tasks
-//! are ready, the seed says which is polled: any of them, not the oldest. The clock is
+//! [`run`] runs a future and all that it spawns on the caller's thread. Whenever several tasks are
+//! ready, the seed says which is polled: any of them, not the oldest. The clock is
 //! [paused](crate::time::pause) and moves to the next deadline when nothing is ready. So the same
 //! program with the same seed does the same steps in the same order, and other seeds give other
 //! orders. [`explore()`] runs a program with many seeds, and says which one has failed.
 //!
-//! What fails a run: a panic of its future; a panic of a task that nobody joins; a deadlock that
-//! [`detect`](crate::detect) tells of; that nothing is ready and no timer is set, while the future
-//! waits; and more [steps](Options::max_steps) than it may have. Each says the seed.
+//! A run fails by a panic of its future; by a panic of a task without a joiner; by a deadlock that
+//! [`detect`](crate::detect) reports; if the future waits while nothing is ready and no timer is
+//! set; and by more [steps](Options::max_steps) than it may have. Each failure says the seed.
 //!
 //! # Examples
 //! A lost update: two tasks read, wait and write. In the order in which tasks become ready it would
@@ -40,30 +40,32 @@
 //! ```
 //!
 //! # Fairness
-//! Is a matter of chance here: a task that is ready has its turn soon with a good chance, and
-//! sometimes late ([`policy::interleaving`](crate::policy::interleaving)). That is what such a run
-//! is for. The [promise](crate) of an ordinary runtime does not hold.
+//! Fairness is a matter of chance here: a ready task probably has its turn soon, and sometimes late
+//! ([`policy::interleaving`](crate::policy::interleaving)). That is what such a run is for. The
+//! [promise](crate) of an ordinary runtime does not hold.
 //!
 //! # What a step is
-//! One poll. A poll is not interrupted: two tasks come in between each other where they await
+//! A step is one poll. A poll is not interrupted: two tasks interleave only where they await
 //! something that is not there, or [`yield_now`](crate::yield_now()). Actors make every message a
 //! step.
 //!
-//! # What a run goes by
+//! # What a run does otherwise
 //! * [`spawn_blocking`](crate::spawn_blocking) makes a task that is polled once, on this thread. A
 //!   closure that waits there for another one waits for ever.
-//! * Jobs of [`fork_join`](crate::fork_join) run as soon as the step that has left them there is
-//!   over, all of them, on this thread.
-//! * When the future is complete, what it has spawned is cancelled, in an order of the seed's.
+//! * Jobs of [`fork_join`](crate::fork_join) run as soon as the step that has left them is over,
+//!   all of them, on this thread.
+//! * When the future is complete, the tasks that it has spawned are cancelled, in an order that the
+//!   seed determines.
 //!
 //! # What breaks it
 //! Whatever a seed does not determine: the order of a `HashMap` or a `HashSet` with the standard
 //! library's random state (take a `BTreeMap`, or another state); the machine's time ([`std::time`];
 //! take [`evenkeel::time`](crate::time)); random numbers of other sources (take [`random`]); other
-//! threads, and what they wake, which is not waited for; addresses, and with them the order in
+//! threads and their wakes, for which the run does not wait; addresses, and with them the order in
 //! which a [set of monitors](crate::sync::monitor) or [of objects](crate::object::enter_all) is
-//! entered; statics that one run leaves to the next; the numbers of tasks, which begin where the
-//! process has come to, though their order is the same. [`Options::verify`] finds out.
+//! entered; statics that one run leaves to the next; the numbers of tasks, which go on from one run
+//! to the next in the process, though their order is the same. [`Options::verify`] finds such
+//! differences.
 //!
 //! # Source
 //! Simulation in place of a test's own luck: FoundationDB's (Zhou and others, "FoundationDB: a
@@ -81,11 +83,11 @@ pub use options::{Finished, Options};
 use crate::policy::interleaving;
 use std::future::Future;
 
-/// Runs a future to its end on this thread, in an order that `seed` determines, and gives its
+/// Runs a future to its end on this thread, in an order that `seed` determines, and returns its
 /// output; see [the module](self).
 ///
 /// # Panics
-/// With a text that has the seed in it, if the run [fails](Failure). If the caller is a task.
+/// If the run [fails](Failure), with a text that contains the seed. If the caller is a task.
 ///
 /// # Examples
 /// ```
@@ -105,8 +107,8 @@ pub fn run<F: Future>(seed: u64, future: F) -> F::Output {
     }
 }
 
-/// A random number below `bound`, that the seed of the run determines. Each call gives the next
-/// one; they do not change the order of tasks.
+/// Returns a random number below `bound`, which the seed of the run determines. Each call returns
+/// the next number; these calls do not change the order of tasks.
 ///
 /// # Panics
 /// If the caller is not inside a run, or `bound` is zero.

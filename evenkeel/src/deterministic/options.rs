@@ -1,13 +1,13 @@
-//! How a run goes, and what comes of it.
+//! The options of a run, and its result.
 
 use super::failure::Step;
 use std::time::Duration;
 
-/// Steps that a run may have unless said otherwise: some seconds of a program that goes round in a
-/// circle. An estimate; no benchmark sets it.
+/// The default limit of steps: some seconds of a program that loops for ever. An estimate; no
+/// benchmark sets it.
 const MAX_STEPS: u64 = 10_000_000;
 
-/// How a run goes.
+/// The options of a run.
 ///
 /// # Examples
 /// ```
@@ -26,48 +26,48 @@ pub struct Options {
 }
 
 impl Options {
-    /// The defaults, with this seed.
+    /// Makes the default options, with this seed.
     pub fn new(seed: u64) -> Self {
         Self { seed, max_steps: MAX_STEPS, tolerates_panics: false, records: false }
     }
 
-    /// Another seed.
+    /// Sets another seed.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// How many steps the run may have; ten million by default. A program that never ends fails by
-    /// it.
+    /// Sets how many steps the run may have; ten million by default. A program that never ends
+    /// fails by it.
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.max_steps = steps;
         self
     }
 
-    /// Whether tasks may panic, though nobody joins them. By default the run fails.
+    /// Sets whether tasks without a joiner may panic. By default the run fails.
     pub fn tolerate_panics(mut self, tolerate: bool) -> Self {
         self.tolerates_panics = tolerate;
         self
     }
 
-    /// Whether [all steps](Finished::trace) are kept, and not the last few alone.
+    /// Sets whether [all steps](Finished::trace) are kept, instead of only the last few.
     pub fn record(mut self, record: bool) -> Self {
         self.records = record;
         self
     }
 }
 
-/// What a run has come to.
+/// The result of a run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Finished<T> {
     /// The future's output.
     pub output: T,
-    /// How many polls there were, of the future and of tasks.
+    /// The number of polls, of the future and of tasks.
     pub steps: u64,
     /// How far the clock has moved.
     pub elapsed: Duration,
-    /// A number that two runs with the same steps have in common.
+    /// A number that is the same for two runs with the same steps.
     pub fingerprint: u64,
     /// The last steps, or [all](Options::record).
     pub trace: Vec<Step>,

@@ -7,11 +7,11 @@ use crate::runtime::Handle;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Which worker runs its part of a broadcast.
+/// Tells a part of a broadcast which worker runs it.
 pub struct BroadcastContext<'a> {
     index: usize,
     workers: usize,
-    /// It stays with its worker, and with its part.
+    /// The context stays with its worker, and with its part.
     marker: PhantomData<&'a mut dyn Fn()>,
 }
 
@@ -20,14 +20,14 @@ impl BroadcastContext<'_> {
         Self { index, workers, marker: PhantomData }
     }
 
-    /// The worker's number, from zero. That of the worker that the part is for, where
-    /// [another](broadcast()) runs it.
+    /// Returns the worker's number, from zero. Where [another worker](broadcast()) runs the part,
+    /// it is the number of the worker that the part is for.
     #[must_use]
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// How many workers, each of which is a thread, run a part.
+    /// Returns the number of workers, each of which is a thread that runs a part.
     #[must_use]
     pub fn num_threads(&self) -> usize {
         self.workers
@@ -44,19 +44,20 @@ impl fmt::Debug for BroadcastContext<'_> {
 }
 
 /// Runs `op` once on each worker of the runtime that the caller belongs to, or else of a default
-/// one, and gives the results by the workers' numbers.
+/// one, and returns the results by the workers' numbers.
 ///
 /// A worker runs its part when it has nothing in its deque, before it steals; or while it waits for
 /// a forked half, a scope or another runtime. Every worker gets the parts of two broadcasts in the
 /// same order. What a part locks must not be held across a fork, since the part may run on top of
-/// whoever holds it; and a worker inside a closure that neither ends nor waits keeps the caller
-/// waiting. Each part costs an allocation, and a system call if its worker sleeps.
+/// the holder. A worker inside a closure that neither ends nor waits keeps the caller waiting. Each
+/// part costs an allocation, and a system call if its worker sleeps.
 ///
-/// The part of a [worker](crate::WorkerThread) that was dropped, or whose thread had settled and
-/// has ended, is run by the next worker beside its own, so that there is a result for each number.
+/// If a [worker](crate::WorkerThread) was dropped, or if its thread had settled and has ended, the
+/// next worker runs its part beside its own, so that there is a result for each number.
 ///
 /// # Panics
-/// With the panic of one of the parts, once all are over; or if the runtime has begun to end.
+/// With the panic of one of the parts, once all are over. Also if the runtime has begun to shut
+/// down.
 ///
 /// # Source
 /// rayon, for interface and order.
@@ -106,11 +107,11 @@ impl Handle {
 }
 
 impl<'scope> Scope<'scope> {
-    /// Spawns a job for each worker of the runtime, which no other worker runs, unless that one is
-    /// [gone](broadcast()). A worker comes to it when it has nothing in its deque, or when
-    /// it waits; one that is inside a closure that neither ends nor waits keeps the scope from
-    /// ending. What such a job locks must not be held across a fork. A runtime that is over has no
-    /// workers, and runs none.
+    /// Spawns a job for each worker of the runtime, which no other worker runs, unless that worker
+    /// is [gone](broadcast()). A worker comes to it when it has nothing in its deque, or when it
+    /// waits. A worker inside a closure that neither ends nor waits keeps the scope from ending.
+    /// What such a job locks must not be held across a fork. A runtime that is over has no workers,
+    /// and runs none.
     ///
     /// # Examples
     /// ```

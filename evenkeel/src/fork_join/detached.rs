@@ -1,7 +1,7 @@
-//! Jobs that nobody waits for.
+//! Jobs without a joiner.
 //!
-//! Each is counted, so that a runtime that drains ends after it. A job that a worker of the runtime
-//! spawns lies in that worker's deque; one that comes from elsewhere is an errand.
+//! Each job is counted, so that a runtime that drains ends after it. A job that a worker of the
+//! runtime spawns lies in that worker's deque; a job from another thread is an errand.
 
 #![allow(unsafe_code, reason = "a job in a deque may borrow, which these do not")]
 
@@ -15,19 +15,20 @@ use crate::scheduler;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Has some worker run `job`, at some time: of the runtime that the caller belongs to, or else of a
-/// default one. Nobody waits for it; a runtime that [drains](crate::Shutdown::Drain) ends after it.
+/// Spawns `job` on some worker of the runtime that the caller belongs to, or else of a default one,
+/// without waiting for it. A runtime that [drains](crate::Shutdown::Drain) ends after it.
 ///
-/// Spawned by a worker it lies in that worker's deque, where a thief takes the oldest and the
-/// worker itself the youngest, as soon as it is out of the closure that it runs or waits. It may
-/// not borrow: see [`scope`](super::scope()) for jobs that do, and
+/// If a worker spawns it, the job lies in that worker's deque. A thief takes the oldest job there.
+/// The worker itself takes the youngest, as soon as it has returned from the closure that it runs,
+/// or waits. The job must not borrow: see [`scope`](super::scope()) for jobs that do, and
 /// [`evenkeel::spawn`](crate::spawn()) for tasks, which can wait without keeping a worker.
 ///
-/// A panic in it is told to [`Builder::on_job_panic`](crate::Builder::on_job_panic).
+/// A panic in it goes to [`Builder::on_job_panic`](crate::Builder::on_job_panic).
 ///
 /// # Locks
-/// It may run on this stack where the fork or the scope ends within which it was spawned. It must
-/// not take a lock that is held across one of those, or whose guard their closure returns.
+/// The job may run on this stack at the end of the fork or the scope within which it was spawned.
+/// It must not take a lock that is held across such a fork or scope, or that the closure of one
+/// returns a guard of.
 ///
 /// # Examples
 /// ```
@@ -45,7 +46,8 @@ where
     });
 }
 
-/// As [`spawn`], but of the jobs that one worker spawns in this way it runs the first one first.
+/// As [`spawn`], but the jobs that one worker spawns in this way run in the order in which they
+/// were spawned.
 ///
 /// # Examples
 /// ```
@@ -69,10 +71,9 @@ where
     });
 }
 
-/// Has each worker run `op` once, at some time, as [`broadcast`](super::broadcast()) does, and does
-/// not wait.
+/// Has each worker run `op` once, as [`broadcast`](super::broadcast()) does, without waiting.
 ///
-/// A panic in it is told to [`Builder::on_job_panic`](crate::Builder::on_job_panic).
+/// A panic in it goes to [`Builder::on_job_panic`](crate::Builder::on_job_panic).
 ///
 /// # Examples
 /// ```
@@ -91,8 +92,8 @@ where
 }
 
 impl Handle {
-    /// As [`fork_join::spawn`](spawn), on this runtime. One that has begun to end drops a job that
-    /// comes from elsewhere.
+    /// As [`fork_join::spawn`](spawn), on this runtime. A runtime that has begun to shut down drops
+    /// a job from outside.
     pub fn spawn_job<F>(&self, job: F)
     where
         F: FnOnce() + Send + 'static,
@@ -103,8 +104,8 @@ impl Handle {
         });
     }
 
-    /// As [`fork_join::spawn_fifo`](spawn_fifo), on this runtime. One that has begun to end drops a
-    /// job that comes from elsewhere.
+    /// As [`fork_join::spawn_fifo`](spawn_fifo), on this runtime. A runtime that has begun to shut
+    /// down drops a job from outside.
     pub fn spawn_job_fifo<F>(&self, job: F)
     where
         F: FnOnce() + Send + 'static,
@@ -119,8 +120,8 @@ impl Handle {
         errand::send(self, Box::new(move || here(|context| run(context.shared(), job))));
     }
 
-    /// As [`fork_join::spawn_broadcast`](spawn_broadcast), on this runtime. One that is over has no
-    /// workers.
+    /// As [`fork_join::spawn_broadcast`](spawn_broadcast), on this runtime. A runtime that is over
+    /// has no workers.
     pub fn spawn_broadcast<OP>(&self, op: OP)
     where
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
@@ -153,8 +154,7 @@ fn count<F>(context: &Context, job: F) -> impl FnOnce() + Send + use<F>
 where
     F: FnOnce() + Send + 'static,
 {
-    // Where the runtime is over, the worker is one that has no loop, and nobody relies on the
-    // count.
+    // If the runtime is over, the worker has no loop, and the count does not matter.
     context.shared().enter_jobs(1);
     move || {
         here(|context| {
@@ -168,12 +168,12 @@ fn here<R>(f: impl FnOnce(&Context) -> R) -> R {
     context::with_worker(|context| f(context.expect("jobs are run by workers")))
 }
 
-/// Runs a job, and tells of its panic.
+/// Runs a job, and reports its panic.
 fn run(shared: &Shared, job: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
         unwind::contain(|| match &shared.hooks.job_panic {
             Some(hook) => hook(panic),
-            // The process's panic hook has told of it.
+            // The process's panic hook has reported it.
             None => drop(panic),
         });
     }

@@ -1,4 +1,4 @@
-//! How a thread that is no worker has something done by one.
+//! How a thread that is no worker calls a closure on one.
 
 #![allow(
     unsafe_code,
@@ -15,9 +15,9 @@ use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
 
-/// Runs `f` on a worker of the runtime that the caller belongs to, or else of what `outside` gives,
-/// and waits for it. The [relief](crate::scheduler::relief) runs it itself, and what it forks with
-/// it: the workers are away, and might wait for a lock that the relief's task holds.
+/// Runs `f` on a worker of the runtime that the caller belongs to, or else of the runtime that
+/// `outside` returns, and waits for it. The [relief](crate::scheduler::relief) runs `f` itself, and
+/// what `f` forks: the workers are away, and might wait for a lock that the relief's task holds.
 #[cold]
 pub(super) fn in_worker<F, R>(outside: fn() -> Handle, f: F) -> R
 where
@@ -31,28 +31,27 @@ where
         call.offer(&handle);
     }
     if !call.has_run() {
-        // Nobody's, or one that has begun to end.
+        // The caller belongs to no runtime, or to one that has begun to shut down.
         call.offer(&outside());
     }
     call.finish()
 }
 
 impl Handle {
-    /// Runs `f` on a worker of this runtime and waits for it, so that what it forks is forked
-    /// there. On one of the runtime's own workers it runs at once; any other thread is blocked
-    /// meanwhile.
+    /// Runs `f` on a worker of this runtime and waits for it, so that `f` forks there. On one of
+    /// the runtime's own workers it runs at once; any other thread is blocked meanwhile.
     ///
     /// Where all workers are inside closures and one of them waits, a
     /// [spare](crate::fork_join#threads) runs `f`, which then has no
     /// [`worker_index`](crate::fork_join::worker_index).
     ///
-    /// A worker of another runtime does what comes to its own runtime from outside in the meantime,
-    /// so that two runtimes may install on each other; do not hold a lock that such a closure
-    /// takes. Each of these lies on top of the wait, and may wait in turn: thousands of jobs that
-    /// are sent to one runtime and all install on another can overflow a worker's stack.
+    /// A worker of another runtime runs calls and jobs from outside for its own runtime meanwhile,
+    /// so that two runtimes may install on each other. Do not hold a lock that such a closure
+    /// takes. Each of these closures lies on top of the wait, and may wait in turn: thousands of
+    /// jobs that are sent to one runtime and all install on another can overflow a worker's stack.
     ///
     /// # Panics
-    /// With the panic of `f`; or if the runtime has begun to end.
+    /// With the panic of `f`. Also if the runtime has begun to shut down.
     ///
     /// # Examples
     /// ```
@@ -90,7 +89,7 @@ impl Runtime {
     }
 }
 
-/// The runtime that the caller belongs to, or else the default one.
+/// Returns the runtime that the caller belongs to, or else the default one.
 pub(super) fn handle() -> Handle {
     Handle::try_current().unwrap_or_else(default_handle)
 }
@@ -101,12 +100,13 @@ pub(super) fn with_own<R>(handle: &Handle, f: impl FnOnce(Option<&Context>) -> R
     with_any_own(handle, |own| f(own.filter(|own| !own.is_relief())))
 }
 
-/// The same if it is a worker, a spare or the relief.
+/// As [`with_own`], but also on the relief.
 pub(super) fn with_any_own<R>(handle: &Handle, f: impl FnOnce(Option<&Context>) -> R) -> R {
     context::with_any(|context| f(context.filter(|own| Arc::ptr_eq(own.shared(), handle.shared()))))
 }
 
-/// The runtime of whoever has none: it is built at the first need and lasts as long as the process.
+/// Returns the runtime for callers that belong to none: it is built at the first need and lasts as
+/// long as the process.
 pub(super) fn default_handle() -> Handle {
     static DEFAULT: OnceLock<Runtime> = OnceLock::new();
     DEFAULT
@@ -117,23 +117,23 @@ pub(super) fn default_handle() -> Handle {
         .handle()
 }
 
-/// A closure that waits in its caller's frame for a worker, and what comes of it.
+/// A closure that waits in its caller's frame for a worker, and the closure's result.
 struct Call<F, R> {
     closure: UnsafeCell<Option<F>>,
     result: UnsafeCell<Option<std::thread::Result<R>>>,
-    /// The worker has let go of the frame.
+    /// Set when the worker has left the frame.
     over: AtomicBool,
     caller: Thread,
 }
 
-/// The way from a worker to a [`Call`].
+/// A worker's access to a [`Call`].
 struct Visit {
     call: *const (),
     run: unsafe fn(*const (), &Context),
     leave: unsafe fn(*const ()),
 }
 
-// SAFETY: the call's closure and result are `Send`, and its frame is there until the visit leaves.
+// SAFETY: the call's closure and result are `Send`, and its frame exists until the visit leaves.
 unsafe impl Send for Visit {}
 
 impl<F, R> Call<F, R>
@@ -150,7 +150,7 @@ where
         }
     }
 
-    /// Has a worker of the runtime come by, and waits until it has left.
+    /// Has a worker of the runtime run the call, and waits until the worker has left.
     fn offer(&self, handle: &Handle) {
         self.over.store(false, Ordering::Relaxed);
         let call = std::ptr::from_ref(self).cast();
@@ -159,19 +159,19 @@ where
         wait_for_others(handle, || self.over.load(Ordering::Acquire));
     }
 
-    /// Runs it here, if here is a relief. By the same code as a worker, so that the closure, which
-    /// may be a whole recursion, is compiled once.
+    /// Runs the call here, if the caller is a relief. It takes the same code as a worker, so that
+    /// the closure, which may be a whole recursion, is compiled once.
     fn run_on_relief(&self) -> bool {
         context::with(|context| {
             context.is_some_and(|relief| {
-                // SAFETY: the call is this caller's, and nobody else has it.
+                // SAFETY: the call is this caller's, and no other thread has its address.
                 unsafe { Self::run(std::ptr::from_ref(self).cast(), relief) };
                 true
             })
         })
     }
 
-    /// Whether the runtime has taken the call. The worker has left.
+    /// Whether a worker has run the call. No worker is inside it.
     fn has_run(&self) -> bool {
         // SAFETY: the worker has left, so this thread is alone with the call.
         unsafe { &*self.result.get() }.is_some()
@@ -185,9 +185,9 @@ where
     }
 
     /// # Safety
-    /// `call` is one of these, and the caller has not left it.
+    /// `call` is the address of a `Call` of this type, and its caller has not left it.
     unsafe fn run(call: *const (), context: &Context) {
-        // SAFETY: the caller's promise: the frame is there.
+        // SAFETY: the caller's promise: the frame exists.
         let call = unsafe { &*call.cast::<Self>() };
         // SAFETY: the thread of the frame waits, so the closure is the visitor's.
         let closure = unsafe { &mut *call.closure.get() }.take().expect("a call is run once");
@@ -197,9 +197,9 @@ where
     }
 
     /// # Safety
-    /// As `run`; nothing of the call is used after it.
+    /// As `run`; the caller makes no use of the call afterwards.
     unsafe fn leave(call: *const ()) {
-        // SAFETY: the caller's promise: the frame is there.
+        // SAFETY: the caller's promise: the frame exists.
         let call = unsafe { &*call.cast::<Self>() };
         let caller = call.caller.clone();
         call.over.store(true, Ordering::Release);
@@ -218,7 +218,7 @@ impl Visit {
 }
 
 impl Drop for Visit {
-    /// Whether it has been paid or the runtime has refused it: the caller goes on.
+    /// The caller goes on, whether the visit was paid or the runtime has refused it.
     fn drop(&mut self) {
         // SAFETY: it leaves once, here.
         unsafe { (self.leave)(self.call) };

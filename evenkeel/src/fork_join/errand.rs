@@ -1,4 +1,4 @@
-//! What threads that are no workers of a runtime have done there.
+//! Work that threads outside have a runtime's workers do.
 
 use crate::deque::closures::{Closure, Closures};
 use crate::primitives::thread::Thread;
@@ -7,7 +7,7 @@ use crate::runtime::Handle;
 use crate::scheduler::errands;
 use std::sync::Arc;
 
-/// Has a worker of the runtime run `errand`; drops it if the runtime has begun to end.
+/// Has a worker of the runtime run `errand`; drops it if the runtime has begun to shut down.
 pub(super) fn send(handle: &Handle, errand: Errand) {
     if handle.shared().refuses_spawns() {
         return drop(errand);
@@ -15,12 +15,12 @@ pub(super) fn send(handle: &Handle, errand: Errand) {
     errands::send(handle.shared(), errand);
 }
 
-/// Jobs of a scope that have been spawned by threads that are no workers of its runtime. For each
-/// an errand is on its way.
+/// Jobs of a scope that threads outside its runtime have spawned. For each of them an errand is on
+/// its way.
 #[derive(Debug)]
 pub(super) struct Outside {
     jobs: Closures,
-    /// Who waits for the scope.
+    /// The thread that waits for the scope.
     owner: Thread,
 }
 
@@ -39,7 +39,7 @@ impl Outside {
         self.take().map(|job| job()).is_some()
     }
 
-    /// Leaves a job to a worker of the runtime, or to the owner of the scope, whoever comes first.
+    /// Leaves a job to a worker of the runtime or to the owner of the scope, whichever comes first.
     pub(super) fn send(self: &Arc<Self>, handle: &Handle, job: Closure) {
         self.jobs.push(job);
         let mut call = Come { outside: self.clone(), has_come: false };
@@ -61,7 +61,7 @@ impl Come {
 }
 
 impl Drop for Come {
-    /// Where nobody comes, the owner of the scope has to look after the job itself.
+    /// If no worker comes, the owner of the scope has to run the job itself.
     fn drop(&mut self) {
         if !self.has_come {
             self.outside.owner.unpark();

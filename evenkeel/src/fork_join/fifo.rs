@@ -15,15 +15,16 @@ use std::fmt;
 /// A scope for jobs that run in the order in which they were spawned: see [`scope_fifo`].
 pub struct ScopeFifo<'scope> {
     base: Scope<'scope>,
-    /// By worker, and that of the spares.
+    /// A queue for each worker, and one for the spares.
     queues: Box<[CachePadded<Fifo>]>,
 }
 
-/// As [`scope`](super::scope()), but of the jobs that one worker spawns the first runs first. Which
-/// one is run by a worker that steals is then the oldest too.
+/// As [`scope`](super::scope()), but the jobs that one worker spawns run in the order in which they
+/// were spawned. A thief, too, runs the oldest.
 ///
-/// A job may run on top of a closure that began after it was spawned, where a scope inside waits:
-/// unlike those of [`Scope::spawn`], such jobs must not lock what is held across a fork or a scope.
+/// Where a scope inside waits, a job may run on top of a closure that began after the job was
+/// spawned. Unlike the jobs of [`Scope::spawn`], such jobs must not lock what is held across a fork
+/// or a scope.
 ///
 /// # Panics
 /// With the panic of `op`, or else of one of its jobs, once all are over.
@@ -51,7 +52,7 @@ where
     on_worker(ScopeFifo::new, op)
 }
 
-/// As [`scope_fifo`], but `op` runs on the calling thread, wherever that is, and so need not be
+/// As [`scope_fifo`], but `op` runs on the calling thread, whichever that is, and so need not be
 /// `Send`.
 ///
 /// # Panics
@@ -78,20 +79,20 @@ impl Handle {
 
 impl<'scope> ScopeFifo<'scope> {
     fn new(base: Scope<'scope>) -> Self {
-        // One more, which the spares share: what each spawns begins in order there too.
+        // One more, which the spares share: what each spare spawns begins in order there too.
         let queues = 0..=base.handle().workers();
         let queues = queues.map(|_| CachePadded::new(Fifo::new(base.id())));
         Self { queues: queues.collect(), base }
     }
 
-    /// Spawns a job into the scope. It runs at some time before the scope ends, on any worker;
-    /// those that one worker spawns begin in that order. A job takes an allocation.
+    /// Spawns a job into the scope. It runs at some time before the scope ends, on any worker. Jobs
+    /// that one worker spawns begin in that order. A job takes an allocation.
     pub fn spawn_fifo<BODY>(&self, body: BODY)
     where
         BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
     {
         let scope = Address::of(self);
-        // SAFETY: the scope is there until the job is complete.
+        // SAFETY: the scope exists until the job is complete.
         let job = self.base.job(move || body(unsafe { scope.follow() }));
         entry::with_own(self.base.handle(), |context| {
             let Some(context) = context else { return self.base.send(job) };
@@ -108,7 +109,7 @@ impl<'scope> ScopeFifo<'scope> {
         BODY: Fn(&ScopeFifo<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
     {
         let scope = Address::of(self);
-        // SAFETY: the scope is there until the part is complete.
+        // SAFETY: the scope exists until the part is complete.
         let scope = move || unsafe { scope.follow() };
         self.base.leave_parts(move |_, index, workers| {
             body(scope(), BroadcastContext::new(index, workers));

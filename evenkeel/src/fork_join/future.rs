@@ -1,24 +1,24 @@
 //! Forks that are awaited: a task that waits for one does not keep its worker.
 //!
 //! [`join()`](super::join()) inside a task is right for short work: it returns when both halves are
-//! over, and its worker waits for what another has taken. [`join`] here lets the worker go on with
-//! other tasks in that case, and [`fork`] does not even run a half on the spot. What is forked has
-//! to own what it uses (`'static`), since a task can be dropped while its fork is under way.
+//! over, and its worker waits for a stolen half. [`join`] here lets the worker go on with other
+//! tasks in that case, and [`fork`] does not even run a half on the spot. A fork has to own what it
+//! uses (`'static`), since a task can be dropped while its fork is under way.
 //!
 //! # Roles
-//! The *task* has forked, and polls. The *runner* is whichever worker runs the job: a thief, or the
-//! one where it was forked.
+//! The *task* has forked, and polls. The *runner* is the worker that runs the job: a thief, or the
+//! worker that forked it.
 //!
 //! # States
-//! Of the slot between them: *pending*, with the waker of the last poll or none; *complete*, with a
-//! result; *taken*.
+//! The slot between them is *pending*, with the waker of the last poll or none; *complete*, with a
+//! result; or *taken*.
 //!
 //! # Why nothing is lost
 //! Both change the slot under its lock. The runner stores the result and then wakes; a poll that
-//! finds none leaves its waker under the same lock. A job in a deque is run at the end of one of
-//! its worker's batches, and before that searches, sleeps or leaves; a thread that has
-//! [settled](crate::WorkerThread::settle) as a worker has none, so there somebody else has to come
-//! for it.
+//! finds no result leaves its waker under the same lock. A worker runs the jobs in its deque at the
+//! end of each batch, and before it searches, sleeps or leaves. A thread that has
+//! [settled](crate::WorkerThread::settle) as a worker has no batches, so another worker has to
+//! steal its jobs.
 //!
 //! # Rejected
 //! To borrow, and to wait in `drop`: a future that is forgotten is not dropped, and its frame goes
@@ -40,7 +40,7 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::thread;
 
-/// Where the result of a job waits for its task.
+/// The place where the result of a job waits for its task.
 enum Slot<R> {
     Pending(Option<Waker>),
     Complete(thread::Result<R>),
@@ -49,7 +49,7 @@ enum Slot<R> {
 
 type Shared<R> = Arc<Mutex<Slot<R>>>;
 
-/// The job that runs `oper` and leaves its result. It does not panic.
+/// Makes the job that runs `oper` and leaves its result. The job does not panic.
 fn job_of<F, R>(oper: F) -> (Shared<R>, impl FnOnce() + Send)
 where
     F: FnOnce() -> R + Send,
@@ -74,19 +74,19 @@ impl<R> Runner<R> {
         if let Slot::Pending(Some(waker)) = before {
             unwind::contain(|| waker.wake());
         }
-        // The last one to know of a result that nobody has taken drops it.
+        // The last holder of a result that has not been taken drops it.
         unwind::contain(|| drop(shared));
     }
 }
 
 impl<R> Drop for Runner<R> {
-    /// A runtime that ends drops what others have left to it: whoever waits is told.
+    /// A runtime that ends drops the forks that it has not run: their tasks get a panic.
     fn drop(&mut self) {
         self.leave(Err(Box::new("the runtime ended before it ran a fork")));
     }
 }
 
-/// The result, if there is one; or the waker is left for it.
+/// Returns the result, if it is there; otherwise leaves the waker in the slot.
 fn poll_slot<R>(slot: &Mutex<Slot<R>>, waker: &Waker) -> Poll<thread::Result<R>> {
     let mut slot = lock(slot);
     match mem::replace(&mut *slot, Slot::Taken) {
@@ -100,11 +100,11 @@ fn poll_slot<R>(slot: &Mutex<Slot<R>>, waker: &Waker) -> Poll<thread::Result<R>>
     }
 }
 
-/// Puts a job where workers take it: into the deque of this one, or before a runtime's workers.
+/// Pushes a job into the deque of this worker, or sends it to a runtime's workers.
 fn push<F: FnOnce() + Send + 'static>(job: F) {
     context::with_worker(|context| match context {
         Some(context) => {
-            // A runtime that drains waits for it, whether or not somebody awaits it.
+            // A runtime that drains waits for the job, whether or not a task awaits it.
             let shared = context.shared().clone();
             shared.enter_jobs(1);
             let counted = move || {
@@ -122,20 +122,21 @@ fn push<F: FnOnce() + Send + 'static>(job: F) {
 #[cold]
 fn push_outside<F: FnOnce() + Send + 'static>(job: F) {
     let handle = Handle::try_current().unwrap_or_else(entry::default_handle);
-    // Nobody joins the task: the slot has the result.
+    // The task's handle is dropped: the slot has the result.
     drop(handle.spawn(async move { job() }));
 }
 
-/// Begins to run `oper` beside the task, on whichever worker takes it first, and gives a future of
+/// Begins to run `oper` beside the task, on the worker that takes it first, and returns a future of
 /// its result.
 ///
-/// It is run whether or not the future is polled: at the latest when the polls of the present batch
-/// are over, some microseconds, the worker does it itself. Outside of a worker it goes to the
-/// runtime that the thread belongs to, or to the default one.
+/// It is run whether or not the future is polled. At the latest the worker runs it itself when the
+/// polls of the present batch are over, after some microseconds. Outside of a worker the fork goes
+/// to the runtime that the thread belongs to, or to the default one.
 ///
 /// # Panics
-/// Awaiting it does, with the panic of `oper`, or if the runtime has ended before it ran `oper`,
-/// which happens to forks from outside of it alone. So does a poll after it was ready.
+/// The returned future panics with the panic of `oper`, and when it is polled again after it was
+/// ready. It also panics if the runtime has ended before it ran `oper`, which happens only to forks
+/// from outside of it.
 ///
 /// # Cancel safety
 /// If the future is dropped, `oper` runs all the same, and its result, or its panic, is dropped; a
@@ -172,7 +173,7 @@ where
     Fork { slot }
 }
 
-/// What [`fork`] gives: a future of the result.
+/// The future of [`fork`].
 #[must_use = "the result is in the future"]
 pub struct Fork<R> {
     slot: Shared<R>,
@@ -189,13 +190,13 @@ impl<R> Future for Fork<R> {
     }
 }
 
-/// A future that runs both closures, the first where it is polled first, the second on whichever
-/// worker takes it first. It is ready at once unless another worker has taken the second; then the
-/// task waits, and its worker goes on with others.
+/// Returns a future that runs both closures: the first on the worker that polls it first, the
+/// second on the worker that takes it first. The future is ready at once unless another worker has
+/// taken the second. Then the task waits, and its worker goes on with others.
 ///
 /// # Panics
-/// Awaiting it does, with the panic of `oper_a` or else of `oper_b`, once both are over. So does a
-/// poll after it was ready.
+/// The returned future panics with the panic of `oper_a` or else of `oper_b`, once both are over.
+/// It also panics when it is polled again after it was ready.
 ///
 /// # Cancel safety
 /// A future that has not been polled runs nothing. If it is dropped later, `oper_b` runs all the
@@ -228,13 +229,13 @@ where
     Join(Stage::New(oper_a, oper_b))
 }
 
-/// What [`join`] gives: a future of both results.
+/// The future of [`join`].
 #[must_use = "futures do nothing unless they are polled"]
 pub struct Join<A, B, RA, RB>(Stage<A, B, RA, RB>);
 
 enum Stage<A, B, RA, RB> {
     New(A, B),
-    /// The first half is over; the second is with somebody.
+    /// The first half is over; the second is in a deque or with its runner.
     Forked(thread::Result<RA>, Fork<RB>),
     Over,
 }
@@ -268,7 +269,7 @@ where
     }
 }
 
-/// Forks the second half and runs the first; then the second too, if nobody has taken it.
+/// Forks the second half and runs the first; then the second too, if no thief has taken it.
 fn run<RA, RB>(
     context: Option<&Context>,
     oper_a: impl FnOnce() -> RA,

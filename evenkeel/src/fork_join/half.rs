@@ -16,21 +16,21 @@ use std::thread;
 /// Where a half runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Here<'a> {
-    /// The deque of the worker, and its head.
+    /// The deque of the worker that runs the half, and its head.
     pub(super) deque: &'a Deque,
     pub(super) head: Place,
-    /// Whether that is another worker than the one that has forked.
+    /// Whether that is not the worker that has forked the half.
     pub(super) migrated: bool,
 }
 
-/// What a half consists of: first its closure, in the end its result.
+/// What a half consists of: its closure, and after it has run its result.
 union Body<F, R> {
     closure: ManuallyDrop<F>,
     result: ManuallyDrop<thread::Result<R>>,
 }
 
-/// Room in the frame of the owner for a body that is too large for a slot. The owner does not leave
-/// the frame before the half is back or complete.
+/// Space in the owner's frame for a body that is too large for a slot. The owner does not leave the
+/// frame before the half is back or complete.
 pub(super) struct Room<F, R>(MaybeUninit<UnsafeCell<Body<F, R>>>);
 
 impl<F, R> Room<F, R> {
@@ -40,12 +40,12 @@ impl<F, R> Room<F, R> {
     }
 }
 
-/// A second half, by where it is: the slot at `place`, or `room`, and then the slot has the room's
-/// address.
+/// A second half, by its location: its body is in the slot at `place`, or in `room`, and then the
+/// slot has the room's address.
 pub(super) struct Half<F, R> {
     pub(super) place: Place,
-    /// Null if the slot is large enough: what lies on the stack and is reached from elsewhere takes
-    /// its tail calls from the compiler.
+    /// Null if the slot is large enough: a stack variable that can be reached from elsewhere would
+    /// keep the compiler from making tail calls.
     room: *const UnsafeCell<Body<F, R>>,
 }
 
@@ -103,7 +103,7 @@ where
         unsafe { self.place.slot() }
     }
 
-    /// What tells the owner of the end of a stolen half.
+    /// The latch by which the owner learns that a stolen half is complete.
     ///
     /// # Safety
     /// The half is not at its end.
@@ -122,7 +122,7 @@ where
             // SAFETY: the caller's promise.
             unsafe { self.slot() }.with_body(f)
         } else {
-            // SAFETY: the room is there until the half is at its end.
+            // SAFETY: the room exists until the half is at its end.
             unsafe { &*self.room }.with_mut(f)
         }
     }
@@ -134,7 +134,7 @@ where
     #[inline(always)]
     unsafe fn take_closure(self) -> F {
         let take = |body: *mut Body<F, R>| {
-            // SAFETY: whoever has the half is alone with it.
+            // SAFETY: the caller has taken the half, and no other thread uses it.
             let closure = unsafe { &raw const (*body).closure };
             // SAFETY: the closure is there until it is taken, which happens once.
             ManuallyDrop::into_inner(unsafe { closure.read() })
@@ -143,8 +143,8 @@ where
         unsafe { self.with_body(take) }
     }
 
-    /// Runs the half on its owner; `migrated` says whether the caller is another worker's, or
-    /// none's.
+    /// Runs the half on its owner; `migrated` says whether the fork was called on another worker, or
+    /// on none.
     ///
     /// # Safety
     /// The caller is the owner and has popped the half.
@@ -155,7 +155,7 @@ where
         closure(Here { deque, head: self.place, migrated })
     }
 
-    /// The result of a thief.
+    /// Takes the result that a thief has left.
     ///
     /// # Safety
     /// The half is complete, and the caller, its owner, takes the result once, before it retires
@@ -181,7 +181,8 @@ where
         let room = if Self::FITS {
             ptr::null()
         } else {
-            // SAFETY: the slot has the room's address, and whoever has the half is alone with it.
+            // SAFETY: the slot has the room's address, and the thief, which has the half, is its
+            // only user.
             slot.with_body(|room: *mut *const UnsafeCell<Body<F, R>>| unsafe { room.read() })
         };
         let this = Self { place: slot.place(), room };

@@ -17,50 +17,50 @@ use crate::scheduler::job;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// What a half of a [`join_context`] knows of where it runs.
+/// Tells a half of a [`join_context`] where it runs.
 #[derive(Debug)]
 pub struct FnContext {
     migrated: bool,
 }
 
 impl FnContext {
-    /// Whether another worker runs this half than the one that has called.
+    /// Returns whether this half runs on another worker than the caller's.
     #[must_use]
     pub fn migrated(&self) -> bool {
         self.migrated
     }
 }
 
-/// Runs both closures, and gives both results: the first on this worker, the second on whichever
-/// worker takes it first, which is mostly this one.
+/// Runs both closures, and returns both results: the first on this worker, the second on the worker
+/// that takes it first, which is mostly this one.
 ///
-/// A fork costs 1 to 2 ns while the other workers are busy; one that sleeps is woken for it, which
-/// costs about 10 µs. It costs least where `oper_b` moves small values in, instead of borrowing
-/// them from the frame that forks. The second half lies in a slot of the worker's own, or on this
-/// stack if it is larger than 48 bytes. Called outside of a worker it blocks the calling thread
-/// while a worker does the work: one of the runtime that the caller belongs to, or of a default
-/// one.
+/// A fork costs 1 to 2 ns while the other workers are busy. If one sleeps, it is woken for the
+/// fork, which costs about 10 µs. A fork costs least where `oper_b` moves small values in, instead
+/// of borrowing them from the frame that forks. The second half lies in a slot of the worker's own,
+/// or on this stack if it is larger than 48 bytes. Called outside of a worker, `join` blocks the
+/// calling thread while a worker does the work: a worker of the runtime that the caller belongs to,
+/// or of a default one.
 ///
 /// # Waiting
-/// A worker whose second half has been taken runs descendants of that half meanwhile, and nothing
-/// else: halves that wait for nothing but locks and joins, and cannot deadlock with a thread for
-/// each fork, cannot deadlock here, even if a mutex is held across a join. Tasks that are ready on
-/// this worker are taken over by the others meanwhile. If all workers are inside forks, the
-/// [relief](crate::Builder::relief) polls them, some 0.1 to 2 ms later. It comes once a worker
-/// waits, or has taken a half of a task's fork. Where no half has been taken, as with a single
-/// worker, or where each worker computes for a task of its own, tasks wait for the end of a poll.
-/// In a task [`future::join`](super::future::join) is better for halves that take long.
+/// A worker waits for a second half that was stolen. Meanwhile it runs descendants of that half,
+/// and nothing else. So if the halves wait for nothing but locks and joins, and cannot deadlock
+/// with a thread for each fork, they cannot deadlock here, even if a mutex is held across a join.
+/// The other workers take over tasks that are ready on this worker meanwhile. If all workers are
+/// inside forks, the [relief](crate::Builder::relief) polls the tasks, some 0.1 to 2 ms later. It
+/// comes once a worker waits, or has taken a half of a task's fork. Where no half has been taken,
+/// tasks wait for the end of a poll: with a single worker, or where each worker computes for a task
+/// of its own. In a task [`future::join`](super::future::join) is better for halves that take long.
 ///
 /// # Panics
-/// With the panic of `oper_a` or else of `oper_b`, once both are over. Both are run in any case;
-/// `oper_b` after a panic of `oper_a` runs while that unwinds: [`std::thread::panicking`] is true
-/// in it, and a mutex that it holds when it panics too is not poisoned.
+/// With the panic of `oper_a` or else of `oper_b`, once both are over. Both are run in any case.
+/// After a panic of `oper_a`, `oper_b` runs while that panic unwinds: [`std::thread::panicking`] is
+/// true in it, and a mutex that it holds when it panics too is not poisoned.
 ///
 /// # Limits
-/// Forks nest as deep as the stack is: 2 MiB by default for a worker
-/// ([`Builder::stack_size`](crate::Builder::stack_size)), and a recursion that overflows it ends
-/// the process. On a worker with 65,530 jobs in its deque, nested forks or spawned ones, a fork
-/// runs its halves one after the other; what these spawn can be stolen.
+/// Forks nest as deep as the stack allows: 2 MiB by default for a worker
+/// ([`Builder::stack_size`](crate::Builder::stack_size)). A recursion that overflows it ends the
+/// process. On a worker with 65,530 jobs in its deque, nested forks or spawned ones, a fork runs
+/// its halves one after the other; what these spawn can be stolen.
 ///
 /// # Source
 /// Lace (van Dijk and van de Pol, 2014) for the deque, rayon for the interface.
@@ -89,7 +89,7 @@ where
     join_or(entry::default_handle, oper_a, oper_b)
 }
 
-/// As [`join`], with a word to each half on whether it has changed workers.
+/// As [`join`], and tells each half whether it has changed workers.
 ///
 /// # Panics
 /// As [`join`].
@@ -110,7 +110,7 @@ where
     join_context_or(entry::default_handle, oper_a, oper_b)
 }
 
-/// [`join`], with the runtime of whoever belongs to none.
+/// [`join`], with `outside` for the runtime of callers that belong to none.
 #[inline(always)]
 pub fn join_or<A, B, RA, RB>(outside: fn() -> Handle, oper_a: A, oper_b: B) -> (RA, RB)
 where
@@ -122,7 +122,7 @@ where
     join_here(outside, |_| oper_a(), |_| oper_b())
 }
 
-/// [`join_context`], with the runtime of whoever belongs to none.
+/// [`join_context`], with `outside` for the runtime of callers that belong to none.
 #[inline(always)]
 pub fn join_context_or<A, B, RA, RB>(outside: fn() -> Handle, oper_a: A, oper_b: B) -> (RA, RB)
 where
@@ -138,8 +138,8 @@ where
     )
 }
 
-/// [`join`] wherever the caller is; `outside` gives the runtime of whoever belongs to none. Both
-/// ways come to the same [`join_on`], which so is compiled once for each pair of closures; and no
+/// [`join`] on any thread; `outside` returns the runtime for callers that belong to none. Workers
+/// and other threads both call [`join_on`], which so is compiled once for each pair of closures. No
 /// closure wraps another here, because each layer would double the length of the types' names, of
 /// which a debug build of parallel iterators keeps gigabytes.
 #[inline(always)]
@@ -150,19 +150,19 @@ where
     RA: Send,
     RB: Send,
 {
-    // SAFETY: the deque is used by this call alone, which runs on top of the worker's loop.
+    // SAFETY: only this call uses the deque, and it runs on top of the worker's loop.
     match unsafe { context::deque() } {
         Some(deque) => join_on(deque, deque.head(), false, oper_a, oper_b),
         None => entry::in_worker(outside, |context| {
             let deque = &context.seat.processor().deque;
-            // The relief has run it itself.
+            // The relief runs its calls itself.
             join_on(deque, deque.head(), !context.is_relief(), oper_a, oper_b)
         }),
     }
 }
 
-/// [`join`] on the worker of this deque, whose head is `place`; `entered` says whether it is
-/// another than the caller's. The halves are told where they run.
+/// [`join`] on the worker of this deque, with its head at `place`; `entered` says whether it is
+/// another worker than the caller's. Each half gets a [`Here`] that says where it runs.
 #[inline(always)]
 pub(super) fn join_on<A, B, RA, RB>(
     deque: &Deque,
@@ -180,8 +180,8 @@ where
 
 /// [`join_on`], and then `then` with both results.
 ///
-/// What a fork costs is mostly its stores, those of registers that are kept across the first half
-/// among them: so the way back after a panic keeps none.
+/// The cost of a fork is mostly its stores, which include those of registers that are kept across
+/// the first half: so the way back after a panic keeps none.
 #[inline(always)]
 pub(super) fn join_on_then<A, B, RA, RB, R>(
     deque: &Deque,
@@ -206,11 +206,11 @@ where
     join_pushed(deque, half, entered, oper_a, then)
 }
 
-/// [`join_on`] where somebody has asked for jobs, where boxed ones may lie above the place in hand,
-/// or where slots have to be prepared.
+/// [`join_on`] for the cases in which a thief has asked for jobs, boxed jobs may lie above the
+/// place in hand, or slots have to be prepared.
 ///
-/// Halves that do not fit into registers come to the slow way by their addresses. Those are of a
-/// place of their own: were they of the halves themselves, these would lie in memory on the fast
+/// Halves that do not fit into registers come to the slow way by address. The address is that of a
+/// separate place: if it were that of the halves themselves, these would lie in memory on the fast
 /// way too.
 #[inline(always)]
 pub(super) fn join_slowly<A, B, RA, RB>(
@@ -266,8 +266,8 @@ where
     join_pushed(deque, half, entered, oper_a, |a, b| (a, b))
 }
 
-/// The rest of a fork whose second half has been pushed. `then` is on both ways, so that on the
-/// fast one nothing but it follows the second half.
+/// The rest of a fork after its second half has been pushed. Both ways call `then`, so that on the
+/// fast one only `then` follows the second half.
 #[inline(always)]
 fn join_pushed<A, B, RA, RB, R>(
     deque: &Deque,
@@ -284,9 +284,10 @@ where
     let first = oper_a(Here { deque, head: half.place.next(), migrated: entered });
     mem::forget(unwinding);
     let first = unwind::Contained::new(first);
-    // SAFETY: the worker is still in the fork, and its deque is there.
+    // SAFETY: the worker is still in the fork, and its deque exists.
     let deque = unsafe { half.place.deque() };
-    // Boxed jobs may lie above. To look at the head for them, which has just been stored, is dear.
+    // Boxed jobs may lie above. It would be dear to look for them at the head, which has just been
+    // stored.
     if !deque.has_boxed() && deque.pop(half.place) {
         // SAFETY: it has just been popped.
         let second = unsafe { half.run(deque, entered) };
@@ -315,8 +316,7 @@ where
     unwind::both(first, second)
 }
 
-/// Has the second half come to its end, wherever it is. The caller is the worker that has forked
-/// it.
+/// Brings the second half to its end, wherever it is. The caller is the worker that has forked it.
 fn settle<F, R>(half: Half<F, R>, entered: bool) -> std::thread::Result<R>
 where
     F: FnOnce(Here<'_>) -> R,
@@ -338,15 +338,15 @@ where
     })
 }
 
-/// The same, with its panic as one of the caller's: a result that may be either would come through
-/// the caller's frame.
+/// As [`settle`], but a panic of the half becomes one of the caller: a result with either would be
+/// returned through the caller's frame.
 #[cold]
 #[inline(never)]
 fn settle_in_place<F, R>(half: Half<F, R>, entered: bool) -> R
 where
     F: FnOnce(Here<'_>) -> R,
 {
-    // SAFETY: the worker is still in the fork, and its deque is there.
+    // SAFETY: the worker is still in the fork, and its deque exists.
     let deque = unsafe { half.place.deque() };
     if deque.is_last(half.place) && deque.pop(half.place) {
         // SAFETY: it has just been popped.
@@ -355,7 +355,7 @@ where
     settle(half, entered).unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Waits for the second half when the first one panics: what it borrows lies in the frame that is
+/// Waits for the second half when the first one panics: the second borrows from the frame that is
 /// being unwound.
 struct Unwinding<F, R>(Half<F, R>)
 where
@@ -378,7 +378,7 @@ fn settle_unwinding<F, R>(half: Half<F, R>)
 where
     F: FnOnce(Here<'_>) -> R,
 {
-    // The panic that is on its way is the first half's, and goes before the second's.
+    // The panic that unwinds is the first half's, and takes precedence over the second's.
     let outcome = settle(half, false);
     unwind::contain(|| drop(outcome));
 }

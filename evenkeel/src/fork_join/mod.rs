@@ -1,9 +1,8 @@
 //! Fork-join on the workers that run tasks: [`join()`] for two halves, [`scope()`] for any number
-//! of jobs that borrow, [`broadcast()`] for each worker, [`spawn()`] for jobs that nobody waits
-//! for.
+//! of jobs that borrow, [`broadcast()`] for each worker, [`spawn()`] for jobs without a joiner.
 //!
-//! Jobs lie in slots of their worker's deque, or, where they are too large, on the stack of whoever
-//! forks them. A worker takes its own jobs back without a fence or a locked instruction unless
+//! Jobs lie in slots of their worker's deque, or, if they are too large, on the stack of the thread
+//! that forks them. A worker takes its own jobs back without a fence or a locked instruction unless
 //! another has asked for work; idle workers take the oldest, which are the largest.
 //!
 //! ```
@@ -17,24 +16,25 @@
 //! assert_eq!(fib(20), 6_765);
 //! ```
 //!
-//! Inside a task a `join` keeps the worker from other tasks until it returns; the other workers
-//! take over those that are ready, or a [thread beside them](#threads) does where these run parts
-//! of the `join`. The forks of [`future`] are awaited instead.
+//! Inside a task a `join` keeps the worker from other tasks until it returns. The other workers
+//! take over the ready ones; where these workers run parts of the `join`, a [thread beside
+//! them](#threads) does. The forks of [`future`] are awaited instead.
 //!
 //! # Threads
 //! While workers compute for [`install`](crate::Runtime::install), [`spawn()`] and each other, or
-//! for one task that forks, a thread of its own, the [relief](crate::Builder::relief), polls tasks
-//! that are ready. What a task forks there runs on that thread, one half after the other; what it
-//! spawns goes to the workers.
+//! for one task that forks, a thread of its own, the [relief](crate::Builder::relief), polls ready
+//! tasks. What a task forks there runs on that thread, one half after the other; what it spawns
+//! goes to the workers.
 //!
 //! A worker that waits for a stolen half runs nothing but parts of that half, because its frames
 //! may hold locks. Calls and jobs from outside do not wait for it: while it waits, and the other
-//! workers are inside closures, *spares* run them, threads beside the workers. There are at most as
-//! many at work as workers wait; a worker that is back runs beside its spare until that call is
-//! over. Idle workers steal what a spare forks. The first call takes as long as the start of a
-//! thread, some 60 µs; the thread then stays for ten seconds. Where as many calls as the runtime
-//! has workers, and 64 at least, wait on spares for a later one, that one waits too.
-//! [`RuntimeMetrics::run_by_spares`](crate::metrics::RuntimeMetrics) counts them.
+//! workers are inside closures, *spares*, threads beside the workers, run them. At most as many
+//! spares are at work as workers wait; a worker that is back runs beside its spare until that call
+//! is over. Idle workers steal what a spare forks. The first call takes as long as the start of a
+//! thread, some 60 µs; the thread then stays for ten seconds. The number of calls that may wait on
+//! spares for a later call is that of the runtime's workers, and 64 at least. Beyond it the later
+//! call waits too. [`RuntimeMetrics::run_by_spares`](crate::metrics::RuntimeMetrics) counts the
+//! calls that spares run.
 //!
 //! Neither thread is one of the numbered workers: [`worker_index`] is `None` there, and the hooks
 //! of the workers do not run.

@@ -1,4 +1,4 @@
-//! How a thread that is no worker waits for some.
+//! How a thread that is no worker waits for workers.
 
 use crate::policy::{forking, searching};
 use crate::primitives::{clock, thread};
@@ -7,11 +7,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Whether a thread of the process waits awake. One at a time: a crowd would be in the way of the
-/// workers that it waits for. Hints, like the rest: they order nothing.
+/// workers that it waits for. A hint, like the rest: it orders nothing.
 static AWAKE: AtomicBool = AtomicBool::new(false);
 
-/// Until when nobody does, because one has lost its core; and for how long that is, or zero if the
-/// last wait has gone well.
+/// Until when no thread waits awake, because one has lost its core; and how long that rest is, or
+/// zero if the last wait has gone well.
 static RESTS_UNTIL: AtomicU64 = AtomicU64::new(0);
 static REST: AtomicU64 = AtomicU64::new(0);
 
@@ -31,12 +31,12 @@ impl Drop for Awake {
     }
 }
 
-/// Waits until workers of `shared` have made sure that it is `over`. Who does so unparks this
-/// thread after it.
+/// Waits until workers of `shared` have made sure that it is `over`. The worker that does so
+/// unparks this thread afterwards.
 ///
-/// At first it stays awake, if there is room for it: what a worker does for others is often short,
-/// and a sleep and a wake-up cost some 25 µs, with an interrupt of the other core. The core itself
-/// goes to whoever else can run there at each turn.
+/// At first the thread stays awake, if there is room for it: what a worker does for others is often
+/// short, and a sleep and a wake-up cost some 25 µs, with an interrupt of the other core. The core
+/// itself goes at each turn to any other thread that can run there.
 pub(super) fn wait(shared: &Shared, over: impl Fn() -> bool) {
     if over() {
         return;
@@ -53,7 +53,7 @@ pub(super) fn wait(shared: &Shared, over: impl Fn() -> bool) {
     }
 }
 
-/// Waits awake since `start`. False if it is not over when that has to end.
+/// Waits awake since `start`. False if the call is not over when the thread has to stop.
 fn wait_awake(shared: &Shared, start: u64, over: impl Fn() -> bool) -> bool {
     let mut now = start;
     while may_stay(shared, false) {
@@ -82,13 +82,13 @@ fn may_stay(shared: &Shared, with_others: bool) -> bool {
     searching::may_wait_awake(searching::Busy { awake, sleeping, with_others }, cores())
 }
 
-/// Whether there is more to do than what one thread waits for.
+/// Whether there is work beside what one thread waits for.
 fn has_others(shared: &Shared) -> bool {
     shared.errands.waiting() > 1
         || shared.processors.iter().any(|processor| processor.published.ready.len() > 0)
 }
 
-/// How many threads the process can run at once, when it was first asked for.
+/// The number of threads that the process can run at once, as of the first call.
 fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))

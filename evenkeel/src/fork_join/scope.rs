@@ -5,24 +5,24 @@
 //! spawn more.
 //!
 //! # States
-//! `count` counts the scope's own body and the jobs that are not complete, but for those that lie
-//! or run on top of somebody who is counted: what the owner's worker, or one that runs a stolen job
-//! of the scope, spawns into its deque is a [member] of that. Other jobs that are spawned on
-//! workers lie in deques too; those that other threads spawn, in `outside`, and for each of these
-//! an errand is on its way that runs one. Those of a broadcast are with their workers.
+//! `count` counts the scope's own body and the incomplete jobs, except those that lie or run on top
+//! of a job or body that is counted. If the owner's worker, or one that runs a stolen job of the
+//! scope, spawns into its deque, the new job is a [member] of what the worker runs. Other jobs that
+//! workers spawn lie in deques too. Those that other threads spawn lie in `outside`, and for each
+//! of these an errand is on its way that runs one. Those of a broadcast are with their workers.
 //!
 //! # Why nothing is lost
 //! The owner leaves when its deque is empty down to where the scope began, and after that the count
-//! is zero; which it cannot become while a job is left. The last one to count itself out unparks
-//! the owner; it knows whom before that, and does not touch the scope after it. An errand for a job
-//! of `outside` that comes after the scope is over finds none; one that never comes, because the
-//! runtime ends, leaves its job to the owner.
+//! is zero; it cannot become zero while a job is left. The last job to count itself out unparks the
+//! owner. It reads which thread that is before it counts itself out, and does not touch the scope
+//! afterwards. An errand for a job of `outside` that comes after the scope is over finds none. An
+//! errand that never comes, because the runtime ends, leaves its job to the owner.
 //!
 //! # What runs while the owner waits
-//! Jobs of its own deque, above where the scope began; jobs of `outside`; and, if its deque is
-//! empty, what it takes from a worker that runs a job of this scope, which is a descendant of that
-//! job (see [`wait`](super::wait)): that worker shows the scope's number as its root. With an empty
-//! deque, because whoever waits for that job in turn takes from this deque.
+//! Jobs of its own deque, above where the scope began, and jobs of `outside`. If its deque is
+//! empty, also what it takes from a worker that runs a job of this scope, which is a descendant of
+//! that job (see [`wait`](super::wait)): that worker shows the scope's number as its root. The
+//! deque has to be empty because the worker that waits for that job takes from this deque in turn.
 
 #![allow(unsafe_code, reason = "jobs borrow from the frame that waits for them")]
 
@@ -46,16 +46,16 @@ use std::sync::{Arc, OnceLock};
 
 /// A scope for jobs that borrow: see [`scope()`].
 pub struct Scope<'scope> {
-    /// Where jobs go that are spawned on other threads than workers of it.
+    /// Takes the jobs that are spawned on threads other than its workers.
     handle: Handle,
-    /// What names it as a root; zero if its owner is no worker.
+    /// The scope's number as a root; zero if its owner is no worker.
     id: u64,
     owner: Thread,
     count: AtomicUsize,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
-    /// Jobs that have been spawned by threads that are no workers of the runtime.
+    /// Jobs that threads outside the runtime have spawned.
     outside: OnceLock<Arc<Outside>>,
-    /// Invariant in `'scope`, as a cell of closures that live so long.
+    /// Invariant in `'scope`, as a cell of closures with that lifetime.
     marker: PhantomData<Body<'scope>>,
 }
 
@@ -88,7 +88,7 @@ where
     on_worker(|scope| scope, op)
 }
 
-/// The same, of whichever form `make` gives it.
+/// As [`scope`], in the form that `make` gives the scope.
 pub(super) fn on_worker<'scope, S, OP, R>(make: impl FnOnce(Scope<'scope>) -> S + Send, op: OP) -> R
 where
     S: AsRef<Scope<'scope>>,
@@ -100,14 +100,14 @@ where
         Some(context) if Arc::ptr_eq(context.shared(), handle().shared()) => {
             scope_on(context, handle(), make, op)
         }
-        // No worker, or one that is inside of another runtime than its own.
+        // No worker, or one that is inside another runtime than its own.
         _ => {
             entry::in_worker(entry::default_handle, |context| scope_on(context, handle(), make, op))
         }
     })
 }
 
-/// As [`scope()`], but `op` runs on the calling thread, wherever that is, and so need not be
+/// As [`scope()`], but `op` runs on the calling thread, whichever that is, and so need not be
 /// `Send`.
 ///
 /// # Examples
@@ -154,7 +154,7 @@ impl Handle {
     }
 }
 
-/// A scope on this thread, wherever that is, of whichever form `make` gives it.
+/// A scope on the calling thread, whichever that is, in the form that `make` gives it.
 pub(super) fn in_place<'scope, S, OP, R>(
     handle: Handle,
     make: impl FnOnce(Scope<'scope>) -> S,
@@ -171,7 +171,7 @@ where
             let scope = make(Scope::new(handle, 0));
             let (result, base) = scope.as_ref().run(|| op(&scope));
             wait_for_others(&base.handle, || {
-                // A runtime that ends sends nobody any more.
+                // A runtime that shuts down sends no more workers.
                 while base.handle.is_shutting_down() && base.run_outside() {}
                 base.is_over()
             });
@@ -204,7 +204,7 @@ impl<'scope> Scope<'scope> {
             handle,
             id,
             owner: thread::current(),
-            // The body counts.
+            // The body counts as one.
             count: AtomicUsize::new(1),
             panic: Mutex::new(None),
             outside: OnceLock::new(),
@@ -212,21 +212,22 @@ impl<'scope> Scope<'scope> {
         }
     }
 
-    /// Spawns a job into the scope. It runs at some time before the scope ends, on any worker;
-    /// those that one worker spawns, and that nobody takes, run in reverse order.
+    /// Spawns a job into the scope. It runs at some time before the scope ends, on any worker. Jobs
+    /// that one worker spawns, and that are not stolen, run in reverse order.
     ///
     /// A job takes an allocation. Beyond 65,530 jobs in a worker's deque it costs two locked
     /// instructions and an uncontended lock more.
     ///
     /// # Locks
-    /// It may run on this stack where a fork or a scope ends within which it was spawned. It must
-    /// not take a lock that is held across one of those, or whose guard their closure returns.
+    /// The job may run on this stack at the end of a fork or a scope within which it was spawned.
+    /// It must not take a lock that is held across such a fork or scope, or that the closure of one
+    /// returns a guard of.
     pub fn spawn<BODY>(&self, body: BODY)
     where
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
         let scope = Address::of(self);
-        // SAFETY: the scope is there until the job is complete.
+        // SAFETY: the scope exists until the job is complete.
         let body = move || body(unsafe { scope.follow() });
         entry::with_own(&self.handle, |context| match context {
             // SAFETY: the scope waits for the job, and what its body borrows outlives the scope; a
@@ -248,14 +249,14 @@ impl<'scope> Scope<'scope> {
         let (body, workers) = (Arc::new(body), shared.workers);
         scheduler::broadcast::send(shared, |index| {
             let (body, scope) = (body.clone(), Address::of(self));
-            // SAFETY: the scope is there until the part is complete.
+            // SAFETY: the scope exists until the part is complete.
             let part = self.job(move || body(unsafe { scope.follow() }, index, workers));
             // SAFETY: the scope waits for the part, and what its body borrows outlives the scope.
             unsafe { erase(part) }
         });
     }
 
-    /// Leaves a job to the runtime that the scope belongs to. The caller is no worker of it.
+    /// Leaves a job to the runtime that the scope belongs to. The caller is not one of its workers.
     pub(super) fn send(&self, job: impl FnOnce() + Send + 'scope) {
         let outside = self.outside.get_or_init(|| Outside::new(self.owner.clone()));
         // SAFETY: the scope waits for the job, and what its body borrows outlives the scope.
@@ -271,23 +272,23 @@ impl<'scope> Scope<'scope> {
         let scope: Address<Scope<'scope>> = Address::of(self);
         move || {
             let scope = scope;
-            // SAFETY: the scope is there until this job has counted itself out.
+            // SAFETY: the scope exists until this job has counted itself out.
             unsafe { scope.follow() }.run_job(body);
             // SAFETY: as above, and nothing of the scope is used after it.
             unsafe { Self::count_out(scope.0) };
         }
     }
 
-    /// Whether the caller, a worker of the scope's runtime, is counted until all that it puts into
-    /// its deque has been run: it is the owner's, or runs a stolen job of the scope, which counts
-    /// until then.
+    /// Whether the scope's count covers the caller, a worker of its runtime, until all that it puts
+    /// into its deque has been run. It does if the caller is the owner's worker, or runs a stolen
+    /// job of the scope, which counts until then.
     fn is_served_by(&self, context: &Context) -> bool {
         self.id != 0
             && (context.owns_scope(self.id)
                 || context.seat.processor().root.load(Ordering::Relaxed) == self.id)
     }
 
-    /// Counts a job in, or a thief, who has stolen a member and has not said yet that it has it.
+    /// Counts in a job, or a thief that has stolen a member and has not yet said so.
     pub(super) fn count_in(&self) {
         self.count.fetch_add(1, Ordering::Relaxed);
     }
@@ -334,8 +335,8 @@ impl<'scope> Scope<'scope> {
     /// Counts the body or a job out.
     ///
     /// # Safety
-    /// The scope is there, and the body or the job has not been counted out. The scope may be gone
-    /// after it, so it comes by its address.
+    /// The scope exists, and the body or the job has not been counted out. The scope may be gone
+    /// afterwards, so the argument is its address.
     pub(super) unsafe fn count_out(scope: *const Self) {
         // SAFETY: the caller's promise; the last one to count itself out makes no use of it after
         // that.
@@ -345,7 +346,7 @@ impl<'scope> Scope<'scope> {
         let mut owner = None;
         loop {
             if seen < 2 && owner.is_none() {
-                // The last: whom to unpark has to be known before the scope may be gone.
+                // The last: which thread to unpark has to be known before the scope may be gone.
                 // SAFETY: as above.
                 owner = Some(unsafe { (*scope).owner.clone() });
             }
@@ -392,9 +393,9 @@ impl<'scope> Scope<'scope> {
             }
             runner
         };
-        // A wait leaves the deque as it has found it, and to that end may run members that come
-        // back to it after the count has been zero: if one of them has been stolen meanwhile, the
-        // count says so now.
+        // A wait leaves the deque as it has found it. To that end it may run members that come back
+        // to the deque after the count has been zero. If one of them has been stolen meanwhile, the
+        // count is above zero again.
         while !self.is_over() {
             wait(context, || self.is_over(), fall_asleep, leap);
         }
@@ -427,14 +428,14 @@ impl<T> Address<T> {
     }
 
     /// # Safety
-    /// It is there for as long as the result is used.
+    /// The value exists for as long as the result is used.
     pub(super) unsafe fn follow<'a>(&self) -> &'a T {
         // SAFETY: the caller's promise.
         unsafe { &*self.0 }
     }
 }
 
-// SAFETY: whoever follows it shares what is there.
+// SAFETY: a thread that follows the address shares the value.
 unsafe impl<T: Sync> Send for Address<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Address<T> {}

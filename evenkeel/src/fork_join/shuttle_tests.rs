@@ -75,8 +75,8 @@ fn give_turns(over: &AtomicBool) {
     }
 }
 
-/// Of a half that is stolen the waiting owner takes a half, which leaves a job in the owner's
-/// deque. The thief may be done before the owner looks there again.
+/// The waiting owner of a stolen half takes a half, which leaves a job in the owner's deque. The
+/// thief may be done before the owner looks there again.
 #[test]
 fn a_half_that_a_waiting_worker_takes_spawns_into_a_scope_around_both() {
     static LEAPS: AtomicUsize = AtomicUsize::new(0);
@@ -106,12 +106,12 @@ fn a_half_that_a_waiting_worker_takes_spawns_into_a_scope_around_both() {
 }
 
 /// Spawns beside and within forks, so that jobs lie below halves and above them when a thief takes
-/// the last of what is public.
+/// the last public job.
 #[test]
 fn jobs_of_a_scope_above_and_below_halves_run_once_beside_thieves() {
     static LAST_JOBS: AtomicUsize = AtomicUsize::new(0);
     static LAST_HALVES: AtomicUsize = AtomicUsize::new(0);
-    /// Counts what another worker has left in its deque as the last that was public.
+    /// Counts what another worker has left in its deque as the last public job.
     fn note(left_by: usize, last: &AtomicUsize) {
         context::with_worker(|context| {
             let context = context.unwrap();
@@ -173,7 +173,7 @@ fn broadcast_and_wait(shared: &Arc<Shared>) {
     });
 }
 
-/// Waits until so many workers have announced that they sleep.
+/// Waits until this many workers have announced that they sleep.
 fn wait_for_sleepers(shared: &Shared, sleepers: usize) {
     while shared.idle.counts().sleeping < sleepers {
         shuttle::thread::yield_now();

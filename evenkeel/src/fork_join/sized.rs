@@ -1,4 +1,4 @@
-//! Forks that state what they touch, so that they stay near it.
+//! Forks that state their footprint, so that they stay near their data.
 
 use super::entry;
 use super::join::join_on;
@@ -9,10 +9,11 @@ use crate::topology::Distance;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// What a piece of work touches. A recursive type says so once, and [`join_parts`] forks by it.
+/// States how much memory a piece of work touches. A recursive type says so once, and
+/// [`join_parts`] forks by it.
 ///
-/// References and slices have it: a slice touches its elements. A type whose parts share data
-/// counts what is shared in each.
+/// References and slices implement it: a slice touches its elements. If the parts of a type share
+/// data, each counts the shared data.
 ///
 /// # Examples
 /// ```
@@ -40,7 +41,7 @@ use std::sync::OnceLock;
 /// assert!(image.as_flattened().iter().all(|&pixel| pixel == 255));
 /// ```
 pub trait Footprint {
-    /// Bytes that are read or written.
+    /// Returns the number of bytes that are read or written.
     fn footprint(&self) -> usize;
 }
 
@@ -100,20 +101,20 @@ impl fmt::Display for FootprintError {
 
 impl std::error::Error for FootprintError {}
 
-/// As [`join`](super::join()), with a word on how many bytes both halves touch together.
+/// As [`join`](super::join()), and states how many bytes both halves touch together.
 ///
 /// The fork is anchored to the smallest cache that is twice as large. Workers that share this cache
-/// with the caller may take the second half at once, the others only when they have been without
-/// work for some microseconds, or never, as the runtime's [`Locality`] says. Where phase follows
-/// phase over the same data, by recursions of the same shape, a half is offered first to the worker
-/// that ran it in the phase before. Without knowledge of the machine's caches it is `join`.
+/// with the caller may take the second half at once. The others may take it only after some
+/// microseconds without work, or never, as the runtime's [`Locality`] says. In consecutive phases
+/// over the same data, by recursions of the same shape, a half is offered first to the worker that
+/// ran it in the phase before. Without knowledge of the machine's caches it is `join`.
 ///
 /// It costs some 20 ns more than `join`: state footprints where the recursion is coarse, and use
 /// `join` below.
 ///
 /// # Panics
 /// As [`join`](super::join()); and before anything is run if `bytes` is 0 or more than the
-/// machine's memory: [`try_join_sized`] gives an error instead.
+/// machine's memory. [`try_join_sized`] returns an error instead.
 ///
 /// # Source
 /// See [`policy::locality`](crate::policy::locality).
@@ -146,7 +147,7 @@ where
     }
 }
 
-/// [`join_sized`] for a footprint that comes from elsewhere.
+/// As [`join_sized`], for a footprint that comes from elsewhere.
 ///
 /// # Errors
 /// If `bytes` is 0 or more than the machine's memory. Nothing is run then.
@@ -219,7 +220,7 @@ where
     }
 }
 
-/// The bytes of memory that the machine has, or all that can be stated if that is not known.
+/// The bytes of memory that the machine has, or `u64::MAX` if that is unknown.
 fn memory() -> u64 {
     static MEMORY: OnceLock<u64> = OnceLock::new();
     *MEMORY.get_or_init(crate::topology::memory)
@@ -247,10 +248,10 @@ where
         |_| anchor.run_first(context, oper_a),
         |here| {
             if !here.migrated {
-                // Back in its owner's hands, who takes the note with it.
+                // Back with its owner, which takes the note too.
                 here.deque.leave_note(here.head, 0);
             }
-            // Of the relief too, whose anchors are for nobody.
+            // Also on the relief, where anchors have no effect.
             context::with_any(|context| {
                 anchor.run_second(context.expect("jobs run on workers"), oper_b)
             })
@@ -258,11 +259,11 @@ where
     )
 }
 
-/// Where a fork is held.
+/// The cache and the worker that a fork is anchored to.
 #[derive(Clone, Copy)]
 struct Anchor {
     note: Note,
-    /// Which part of the recursion the second half is; zero if that is not worth knowing.
+    /// The part of the recursion that the second half is; zero if it is not worth remembering.
     part: u64,
 }
 
@@ -274,8 +275,8 @@ impl Anchor {
         }
         let me = context.seat.me();
         let reach = shared.neighbours[me].reach(bytes);
-        // What fits into a core's own cache is not worth a memory, nor is a rule that offers
-        // nothing to anybody.
+        // What fits into a core's own cache is not worth remembering, nor is it under a rule that
+        // makes no offers.
         if reach <= Distance::SmtSibling || shared.locality == Locality::Strict {
             return Self { note: Note::new(reach, None), part: 0 };
         }
@@ -305,7 +306,7 @@ impl Anchor {
     }
 }
 
-/// While a worker is within a part of a recursion.
+/// While this lives, a worker is within a part of a recursion.
 struct Within<'a> {
     context: &'a Context,
     before: u64,
@@ -334,13 +335,13 @@ mod tests {
         let machine = "2 cores, l2 1M, l3 8M".parse().unwrap();
         let runtime = crate::Builder::new().workers(2).topology(machine).build().unwrap();
         let me = || context::with_worker(|context| context.unwrap().seat.me());
-        // What a fork of so many bytes would say to either worker.
+        // What a fork of `bytes` bytes would offer to either worker.
         let offers = |bytes| {
             let anchor = context::with_worker(|context| Anchor::of(context.unwrap(), bytes));
             [0, 1].map(|worker| anchor.note.offer(worker).last)
         };
         runtime.install(|| {
-            assert_eq!(offers(1 << 21), [Last::Owner; 2], "nobody has run it yet");
+            assert_eq!(offers(1 << 21), [Last::Owner; 2], "no worker has run it yet");
             let taken = AtomicBool::new(false);
             let first = || {
                 // The first half lasts until the other worker has the second.

@@ -1,5 +1,5 @@
-//! Jobs that lie in boxes or in queues: no frame waits for one of them, but a scope waits for all
-//! of its own.
+//! Jobs that lie in boxes or in queues: no frame waits for a single one of them, but a scope waits
+//! for all of its own.
 
 #![allow(unsafe_code, reason = "a slot has the address of a box or of a queue")]
 
@@ -30,17 +30,18 @@ impl<F: FnOnce()> Boxed<F> {
 /// Puts a closure, which does not panic and belongs to no scope, into the worker's deque.
 ///
 /// # Safety
-/// What the closure borrows is there until it has been run.
+/// What the closure borrows exists until the closure has been run.
 pub(super) unsafe fn push<F: FnOnce() + Send>(context: &Context, closure: F) {
     let boxed = Box::into_raw(Box::new(Boxed(closure)));
     push_address(context, false, boxed, Boxed::<F>::run);
 }
 
-/// Puts a job, which may be one of a scope, into a queue, and what runs the oldest of that into the
-/// worker's deque.
+/// Puts a job, which may belong to a scope, into a queue, and a job that runs the oldest of that
+/// queue into the worker's deque.
 ///
 /// # Safety
-/// What the job borrows is there until it has been run, and the queue until all its jobs have been.
+/// What the job borrows exists until the job has been run, and the queue until all its jobs have
+/// been.
 pub(super) unsafe fn push_fifo(
     context: &Context,
     is_scoped: bool,
@@ -53,8 +54,8 @@ pub(super) unsafe fn push_fifo(
     push_address(context, is_scoped, address, job::run_oldest);
 }
 
-/// Pushes a job that is no more than an address, and what runs it, into the worker's deque, or, if
-/// that is full, into its overflow. It `is_scoped` if the owner of a scope waits for it, and
+/// Pushes a job that is just an address, and the function that runs it, into the worker's deque,
+/// or, if that is full, into its overflow. It `is_scoped` if the owner of a scope waits for it, and
 /// nothing on this worker is counted until it has been run.
 pub(super) fn push_address<T>(context: &Context, is_scoped: bool, address: *mut T, run: Run) {
     let deque = &context.seat.processor().deque;

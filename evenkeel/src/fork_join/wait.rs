@@ -1,29 +1,29 @@
-//! What a worker does while a job of its own is with a thief, or while it waits for others than its
-//! runtime's workers.
+//! What a worker does while a thief has one of its jobs, or while it waits for workers of another
+//! runtime.
 //!
 //! It runs descendants of that job, taken from the thief's deque (*leapfrogging*: Wagner and
 //! Calder, "Leapfrogging: a portable technique for implementing efficient futures", 1993), and what
-//! those spawn. So whatever runs on top of a frame that waits is a part of what that frame waits
-//! for in any case, and adds no wait: each wait here, for a lock or for a half, is one that there
-//! would be too with a thread for each fork. A program whose jobs wait for nothing but locks and
-//! forks, and which cannot deadlock with a thread for each fork, cannot deadlock here, whatever
-//! locks it holds across a fork. (Plain calls in place of forks are one of the orders that such
-//! threads can take. Two halves that take two locks in opposite orders can deadlock here as threads
-//! can, though as calls they do not.)
+//! those spawn. So a job on top of a waiting frame is always part of what that frame waits for, and
+//! adds no wait. Each wait here, for a lock or for a half, would also exist with a thread for each
+//! fork. If a program's jobs wait for nothing but locks and forks, and it cannot deadlock with a
+//! thread for each fork, then it cannot deadlock here, whatever locks it holds across a fork.
+//! (Plain calls in place of forks are one of the orders that such threads can take. Two halves that
+//! take two locks in opposite orders can deadlock here as threads can, though as calls they do
+//! not.)
 //!
-//! Three things are excepted from that rule, because somebody would wait for ever without them (see
-//! [`guest`](crate::scheduler::guest)): parts of broadcasts, errands beside a wait for another
-//! runtime, and what a program runs by yielding. And two because jobs lie in one deque: a job that
-//! is spawned in FIFO order may run on top of a frame that began after it was spawned, and one that
-//! nobody waits for, or that belongs to a scope further out, where a fork or a scope ends within
-//! which it was spawned: under the locks that are held across that, and while the result of that
-//! closure, which may be a guard, is already there.
+//! Three things are excepted from that rule, because without them some thread would wait for ever
+//! (see [`guest`](crate::scheduler::guest)): parts of broadcasts, errands beside a wait for another
+//! runtime, and what a program runs by yielding. Two more are excepted because jobs lie in one
+//! deque. A job that is spawned in FIFO order may run on top of a frame that began after it was
+//! spawned. A job without a joiner, or of a scope further out, may run at the end of a fork or a
+//! scope within which it was spawned: under the locks that are held across that, and while the
+//! result of that closure, which may be a guard, already exists.
 //!
-//! Errands that come while all workers are inside fork-join are run by a [`spare`], which a worker
-//! that waits calls.
+//! A [`spare`] runs errands that come while all workers are inside fork-join; a worker that waits
+//! calls it.
 //!
-//! Of a task or an errand, which does wait for locks, a worker knows nothing. So it begins none
-//! while jobs of scopes lie in its deque, for which their owners wait (see [`Context`]).
+//! A worker knows nothing of a task or an errand, which may wait for locks. So it begins none while
+//! jobs of scopes lie in its deque, for which their owners wait (see [`Context`]).
 
 use super::outside;
 use crate::deque::latch::Latch;
@@ -42,13 +42,13 @@ use crate::scheduler::{broadcast, errands, stuck};
 use crate::topology::Distance;
 use std::time::Duration;
 
-/// What there is for a worker to do while it waits.
+/// What a worker can do while it waits.
 pub(super) enum Meanwhile {
-    /// A job that it may run.
+    /// It may run this job.
     Job(Stolen),
-    /// It has done something.
+    /// It has done something already.
     Done,
-    /// This worker has to do with what it waits for, and may have jobs that it may run.
+    /// This worker works for what the caller waits for, and may have jobs for it.
     Ask(usize),
     /// Nothing.
     Nothing,
@@ -72,8 +72,8 @@ pub(super) fn wait_for(context: &Context, latch: &Latch) {
     wait(context, || latch.is_complete(), || latch.fall_asleep(), meanwhile);
 }
 
-/// Waits for workers of another runtime than the caller's, the one of `handle`, who unpark this
-/// thread when it is `over`. A worker runs errands of its own runtime meanwhile.
+/// Waits for workers of the runtime of `handle`, which is not the caller's. They unpark this thread
+/// when it is `over`. A worker runs errands of its own runtime meanwhile.
 pub(super) fn wait_for_others(handle: &Handle, over: impl Fn() -> bool) {
     context::with_worker(|context| match context {
         None => outside::wait(handle.shared(), over),
@@ -90,8 +90,9 @@ pub(super) fn wait_for_others(handle: &Handle, over: impl Fn() -> bool) {
     });
 }
 
-/// Waits until `over`. `meanwhile` does something that has to do with it, or gives it, after so
-/// long without; `fall_asleep` says that this worker is about to park, unless it need not.
+/// Waits until `over`. `meanwhile` does or returns work that belongs to what is waited for; its
+/// argument is the time without such work. `fall_asleep` says that this worker is about to park; it
+/// returns false if the worker need not.
 pub(super) fn wait(
     context: &Context,
     over: impl Fn() -> bool,
@@ -107,11 +108,12 @@ pub(super) fn wait(
     context.switch(before, clock::now());
 }
 
-/// Sleeps for so long at most. Whoever completes what the caller waits for wakes it, and so does
-/// `host`, who may have something for it to do, when it publishes jobs.
+/// Sleeps for `length` ns at most. The thread that completes what the caller waits for wakes it. So
+/// does `host`, which may have jobs for it, when it publishes some.
 ///
 /// The caller leaves its number and asks, then makes a fence and looks; the host publishes, makes a
-/// fence and looks for a number. A push that has not seen the request is one that the next push
+/// fence and looks for a number. If a push has not seen the request, the next push makes up for it,
+/// or the end of the nap.
 /// makes up for, or the end of the nap.
 fn nap(context: &Context, host: Option<usize>, length: u64) {
     let shared = context.shared();
@@ -130,25 +132,25 @@ fn nap(context: &Context, host: Option<usize>, length: u64) {
     }
 }
 
-/// What a waiter sees of the errands that it must not run: see [`spare`].
+/// What a waiting worker sees of the errands that it must not run: see [`spare`].
 #[derive(Default)]
 struct Errands<'a> {
-    /// Since when some have been lying there.
+    /// Since when errands have been lying there.
     since: Option<u64>,
     waiting: Option<Waiting<'a>>,
 }
 
 impl<'a> Errands<'a> {
-    /// Says that the worker has found nothing to run, and is about to nap. True if that has not
-    /// been said before.
+    /// Says that the worker has found nothing to run, and is about to nap. True if that is the
+    /// first time.
     fn wait(&mut self, shared: &'a Shared) -> bool {
         let is_first = self.waiting.is_none();
         self.waiting.get_or_insert_with(|| Waiting::begin(&shared.spares));
         is_first
     }
 
-    /// Calls a spare if errands lie there and no worker comes for them. The worker has waited for
-    /// so long.
+    /// Calls a spare if errands lie there and no worker comes for them. `waited` is how long the
+    /// worker has waited.
     fn look(&mut self, shared: &'a Shared, now: u64, waited: u64) {
         if shared.errands.is_empty() {
             self.since = None;
@@ -162,7 +164,7 @@ impl<'a> Errands<'a> {
     }
 }
 
-/// The same for a worker that has something to wait for: what it does is that it searches.
+/// As [`wait`], for a worker that has to wait: its time counts as searching.
 fn wait_idly(
     context: &Context,
     over: impl Fn() -> bool,
@@ -178,7 +180,7 @@ fn wait_idly(
     let mut errands = Errands::default();
     while !over() {
         if context.seat.processor().deque.level() > floor {
-            // Jobs that were run here have spawned others, which somebody else waits for.
+            // Jobs that were run here have spawned others, for which other frames wait.
             errands = Errands::default();
             context.while_running(Distance::Same, || job::run_above(context, floor));
         }
@@ -189,7 +191,7 @@ fn wait_idly(
         let mut host = None;
         match meanwhile {
             Meanwhile::Job(stolen) => {
-                // It runs, and needs no spare.
+                // The worker runs, and needs no spare.
                 errands = Errands::default();
                 let distance = context.distance(stolen.victim());
                 context.counters().count_steal(distance);
@@ -231,7 +233,7 @@ fn wait_idly(
         if fall_asleep() {
             slept = forking::next_nap(slept);
             if errands.wait(shared) {
-                // Those that have come before it was counted in, whose senders have not seen it.
+                // Errands may have come before this worker was counted in, unseen by their senders.
                 errands.look(shared, now, waited);
             }
             nap(context, host, slept);
@@ -240,7 +242,7 @@ fn wait_idly(
         }
     }
     if context.seat.processor().deque.level() > floor {
-        // The last of them too: the caller finds its deque as it has left it.
+        // The last of the jobs too: the caller finds its deque as it has left it.
         context.while_running(Distance::Same, || job::run_above(context, floor));
     }
 }

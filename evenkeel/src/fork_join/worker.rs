@@ -1,4 +1,4 @@
-//! The form that passes the worker by argument: for the last nanosecond.
+//! A form of fork-join that passes the worker by argument, to save the last nanosecond.
 
 #![allow(unsafe_code, reason = "a worker's deque is reached through its thread")]
 
@@ -15,12 +15,12 @@ use std::marker::PhantomData;
 pub struct Worker<'a> {
     deque: &'a Deque,
     head: Place,
-    /// It belongs to one thread.
+    /// A worker belongs to one thread.
     not_send: PhantomData<*mut ()>,
 }
 
-/// Runs `f` with the worker that the calling thread is, or else, as [`join`](super::join()) does,
-/// on one. A fork by its [`join`](Worker::join) looks up nothing.
+/// Calls `f` with the calling thread's worker, or else, as [`join`](super::join()) does, on some
+/// worker. A fork by the worker's [`join`](Worker::join) looks nothing up.
 ///
 /// # Panics
 /// With the panic of `f`.
@@ -44,7 +44,7 @@ where
     F: FnOnce(Worker<'_>) -> R + Send,
     R: Send,
 {
-    // SAFETY: the deque is used by this call alone, which runs on top of the worker's loop.
+    // SAFETY: only this call uses the deque, and it runs on top of the worker's loop.
     match unsafe { context::deque() } {
         Some(deque) => f(Worker::new(deque, deque.head())),
         None => entry::in_worker(entry::default_handle, |context| {
@@ -65,7 +65,7 @@ impl<'a> Worker<'a> {
         Self::new(here.deque, here.head)
     }
 
-    /// The same worker, for a function that takes one and after which this one is used again.
+    /// Returns the same worker, to pass it to a function and use this one again afterwards.
     ///
     /// # Examples
     /// ```
@@ -111,8 +111,8 @@ impl<'a> Worker<'a> {
 
     /// [`join`](Worker::join), and then `then` with both results, on this worker.
     ///
-    /// Where `then` is all that follows in a recursive function, and the halves take along what
-    /// they need, the compiler can make a loop of the second half, as it does of a call: that takes
+    /// If `then` is all that follows in a recursive function, and the halves take along what they
+    /// need, the compiler can turn the second half into a loop, as it does with a call. That takes
     /// a third from the cost of a fork.
     ///
     /// # Panics
@@ -149,7 +149,7 @@ impl<'a> Worker<'a> {
         let oper_a = |here: Here<'_>| oper_a(Worker::at(here));
         let oper_b = |here: Here<'_>| oper_b(Worker::at(here));
         if self.deque.has_boxed() {
-            // They may lie above: the place in hand is too low as long as they do.
+            // Boxed jobs may lie above: the place in hand is too low as long as they do.
             let (first, second) = join_slowly(self.deque, false, oper_a, oper_b);
             return then(first, second);
         }

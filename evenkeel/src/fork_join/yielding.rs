@@ -1,4 +1,4 @@
-//! What a closure can do about the worker that it runs on.
+//! How a closure can yield the worker that it runs on, and what it can ask of it.
 
 use super::entry;
 use crate::processor::context::{self, Context};
@@ -6,27 +6,27 @@ use crate::runtime::Handle;
 use crate::scheduler::job::{self, Stolen};
 use crate::scheduler::{broadcast, errands, guest};
 
-/// What a yield has come to.
+/// The result of a yield.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Yield {
     /// The worker has run a job.
     Executed,
-    /// There was none that it could have run.
+    /// There was no job that it could have run.
     Idle,
 }
 
-/// Has the worker that the caller runs on run one other job, if there is any; None if the caller is
-/// on no worker.
+/// Has the caller's worker run one other job, if there is any; returns `None` if the caller is not
+/// on a worker.
 ///
-/// For closures that wait for something by looking again and again: `while !done() { yield_now();
-/// }`. The worker takes the oldest job of its own deque, the second half of a `join` further down
-/// its stack among them; its part of a broadcast; if its deque is empty, a job of another worker;
-/// or what has come to its runtime from outside. Unlike a worker that waits for a fork it may so
-/// run anything: do not hold a lock across this that other jobs take.
+/// For closures that wait by polling: `while !done() { yield_now(); }`. The worker takes the oldest
+/// job of its own deque, which may be the second half of a `join` further down its stack; its part
+/// of a broadcast; if its deque is empty, a job of another worker; or a call or job that has come
+/// to its runtime from outside. Unlike a worker that waits for a fork it may so run anything: do
+/// not hold a lock across this call that other jobs take.
 ///
-/// A half that waits in this way for the other one needs a worker. A task may be polled on a thread
-/// beside the workers ([`Builder::relief`](crate::Builder::relief)), where halves run one after the
-/// other and such a wait never ends.
+/// A half that waits in this way for the other half needs a worker. A task may be polled on a
+/// thread beside the workers ([`Builder::relief`](crate::Builder::relief)), where halves run one
+/// after the other and such a wait never ends.
 ///
 /// # Examples
 /// ```
@@ -59,7 +59,7 @@ fn on_worker(run: impl FnOnce(&Context) -> bool) -> Option<Yield> {
     context::with_worker(|context| Some(if run(context?) { Yield::Executed } else { Yield::Idle }))
 }
 
-/// The worker robs itself: whoever owns the job further down the stack finds it stolen and
+/// The worker robs itself: the owner of the job further down the stack finds it stolen and
 /// complete.
 fn run_local(context: &Context) -> bool {
     let deque = &context.seat.processor().deque;
@@ -76,7 +76,7 @@ fn run_local(context: &Context) -> bool {
     broadcast::run_one(context)
 }
 
-/// Takes a job from another worker, if there is nothing in the own deque: a thief's deque is empty
+/// Takes a job from another worker, if the caller's own deque is empty: a thief's deque is empty
 /// when it begins.
 fn steal(context: &Context) -> bool {
     let shared = context.shared();
@@ -101,7 +101,7 @@ fn steal(context: &Context) -> bool {
     false
 }
 
-/// Whether the caller runs on a worker of a runtime.
+/// Returns whether the caller runs on a worker of a runtime.
 ///
 /// # Examples
 /// ```
@@ -115,8 +115,8 @@ pub fn is_worker() -> bool {
     context::is_worker()
 }
 
-/// The number of the worker that the caller runs on, from zero, if it is on one. On the relief and
-/// on a spare it is `None`: see [threads](super#threads).
+/// Returns the number of the worker that the caller runs on, from zero, if it is on one. On the
+/// relief and on a spare it is `None`: see [threads](super#threads).
 ///
 /// # Examples
 /// ```
@@ -129,7 +129,8 @@ pub fn worker_index() -> Option<usize> {
     context::with_worker(|context| context.filter(|own| !own.is_spare()).map(|own| own.seat.me()))
 }
 
-/// How many workers the runtime has that the caller belongs to, or else the default one.
+/// Returns the number of workers of the runtime that the caller belongs to, or else of the default
+/// one.
 ///
 /// # Examples
 /// ```
@@ -144,8 +145,8 @@ pub fn worker_count() -> usize {
     })
 }
 
-/// Whether jobs lie in the deque of the worker that the caller runs on, if it is on one: a hint
-/// whether forking gives the others anything that they do not have.
+/// Returns whether jobs lie in the deque of the worker that the caller runs on, if it is on one: a
+/// hint whether forking gives the other workers anything that they do not have.
 ///
 /// # Examples
 /// ```
@@ -161,7 +162,7 @@ pub fn has_pending_jobs() -> Option<bool> {
 }
 
 impl Handle {
-    /// How many workers the runtime has.
+    /// Returns the number of workers of the runtime.
     #[must_use]
     pub fn workers(&self) -> usize {
         self.shared().workers

@@ -1,4 +1,4 @@
-//! What a runtime has counted: always on, at the price of plain additions.
+//! The counters of a runtime: always on, at the price of plain additions.
 
 mod times;
 
@@ -28,19 +28,19 @@ pub struct ProcessorMetrics {
     pub wakes_outside: u64,
     /// Requests for work that this processor has made.
     pub handovers_asked: u64,
-    /// Requests that it has answered with at least one task.
+    /// Requests for work that it has answered with at least one task.
     pub handovers_given: u64,
-    /// Heavy fences that it has paid for, to take work from one that did not answer.
+    /// Heavy fences that it has paid for, to take work from a processor that did not answer.
     pub heavy_fences: u64,
     /// Times that it took older work while it had its own.
     pub helps: u64,
     /// Times that it took work while it had none.
     pub steals: u64,
-    /// Fork-join jobs taken from others.
+    /// Fork-join jobs taken from other workers.
     pub jobs_stolen: u64,
     /// Steals of quick tasks that made both processors slower, and were taken back.
     pub splits_undone: u64,
-    /// Tasks that it got by either.
+    /// Tasks that it received by helping or stealing.
     pub migrations: u64,
     /// Journeys of tasks from here to the homes of [objects](crate::object).
     pub hops: u64,
@@ -50,32 +50,33 @@ pub struct ProcessorMetrics {
     pub sleeps: u64,
     /// Times that it woke as the watch and found nothing to do.
     pub watches: u64,
-    /// Times that its thread woke from a sleep, for whatever reason; that of an idle runtime
-    /// without timers does not.
+    /// Times that its thread woke from a sleep, for any reason; the thread of an idle runtime
+    /// without timers does not wake.
     pub wake_ups: u64,
-    /// Timers that were armed here: those of [`sleep`](crate::time::sleep()) and all that rests on
-    /// it, when they were polled first. Those that wait at the moment are these less the fired and
-    /// the cancelled.
+    /// Timers that were armed here, at their first poll: those of [`sleep`](crate::time::sleep())
+    /// and of all that is built on it. The number of waiting timers is this less the fired and the
+    /// cancelled ones.
     pub timers_armed: u64,
-    /// Those of them that have fired, whoever fired them.
+    /// Timers armed here that have fired, on whatever processor.
     pub timers_fired: u64,
-    /// Those of them that were dropped or reset before.
+    /// Timers armed here that were dropped or reset before they fired.
     pub timers_cancelled: u64,
-    /// Times that one of them went to a lower level of the wheel.
+    /// Times that a timer armed here went to a lower level of the wheel.
     pub timers_moved: u64,
     /// Timers of other processors that this one fired, because their workers did not come to it.
     pub timers_fired_for_others: u64,
-    /// Times that its worker went to another hardware thread, because another worker was on its
-    /// own.
+    /// Times that its worker moved to another hardware thread, because another worker was on the
+    /// same one.
     pub moves: u64,
     /// Tasks in its ready queue at the moment.
     pub ready: usize,
-    /// How long the oldest of them, or of those in the inbox, has been waiting, to within a batch.
+    /// How long the oldest task in the ready queue or the inbox has been waiting, to within a
+    /// batch.
     pub head_age: Duration,
-    /// The longest wait from ready to polled that it has seen, at the end of a batch and to within
-    /// one.
+    /// The longest wait from ready to polled that the processor has seen, at the end of a batch and
+    /// to within one.
     pub longest_wait: Duration,
-    /// What its worker has spent its time on.
+    /// How its worker has spent its time.
     pub times: Times,
 }
 
@@ -136,8 +137,8 @@ pub struct RuntimeMetrics {
     pub sleeping: usize,
     /// Processors that search for work.
     pub searching: usize,
-    /// Tasks and blocking closures spawned from outside, calls, parts of broadcasts, and jobs that
-    /// nobody waits for, wherever they were spawned.
+    /// Tasks and blocking closures spawned from outside, calls, parts of broadcasts, and jobs
+    /// without a joiner, wherever they were spawned.
     pub spawned_outside: u64,
     /// Calls and jobs from outside that [spares](crate::fork_join#threads) have run, because
     /// workers waited.
@@ -163,13 +164,13 @@ impl RuntimeMetrics {
         }
     }
 
-    /// What all workers together have spent their time on. The relief is not among them: it sleeps
-    /// whenever they do the work.
+    /// Returns how all workers together have spent their time. The relief is not among them: it
+    /// sleeps whenever they do the work.
     pub fn times(&self) -> Times {
         self.processors.iter().map(|processor| processor.times).sum()
     }
 
-    /// The sum of a count over the processors, the relief's among them.
+    /// Returns the sum of a count over the processors, the relief's among them.
     ///
     /// # Examples
     /// ```
@@ -189,8 +190,8 @@ impl RuntimeMetrics {
 /// A row of the table: its label, and what it shows of a processor.
 type Row = (&'static str, fn(&ProcessorMetrics) -> String);
 
-/// The rows, in the order in which a person asks: how much work, who waits, who moved it, who
-/// slept.
+/// The rows, in the order of a reader's questions: how much work was done, what waits, what moved
+/// work, which processors slept.
 const ROWS: [Row; 33] = [
     ("polls", |p| p.polls.to_string()),
     ("spawned", |p| p.spawned.to_string()),

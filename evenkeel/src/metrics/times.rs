@@ -1,4 +1,4 @@
-//! What the workers have spent their time on, by the distances of the machine.
+//! How workers have spent their time, by the distances of the machine.
 
 use crate::processor::Processor;
 use crate::processor::meter::Doing;
@@ -7,7 +7,7 @@ use std::iter::Sum;
 use std::ops::{Add, Index};
 use std::time::Duration;
 
-/// Something for each [`Distance`].
+/// A value for each [`Distance`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ByDistance<T>([T; Distance::ALL.len()]);
 
@@ -16,12 +16,12 @@ impl<T: Copy> ByDistance<T> {
         Self(Distance::ALL.map(value))
     }
 
-    /// The values, nearest first.
+    /// Returns the values, nearest first.
     pub fn iter(&self) -> impl Iterator<Item = (Distance, T)> {
         Distance::ALL.into_iter().zip(self.0)
     }
 
-    /// The sum of all.
+    /// Returns the sum of all values.
     pub fn total(&self) -> T
     where
         T: Sum,
@@ -38,26 +38,26 @@ impl<T> Index<Distance> for ByDistance<T> {
     }
 }
 
-/// What a worker, or several, have spent their time on, and how often they have taken work from
-/// others: the four metrics of the evaluation of the Cilk Locality runtime (Shuck, 2017), with
+/// How a worker, or several, have spent their time, and how often they have taken work from others:
+/// the four metrics of the evaluation of the Cilk Locality runtime (Shuck, 2017), with
 /// [`work_inflation`](Self::work_inflation).
 ///
 /// The times of one worker add up to the time since its runtime began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Times {
-    /// Running tasks and jobs: fork-join jobs that were stolen by how far they came, all else,
-    /// tasks from elsewhere too, under [`Distance::Same`]. Time that the system gives to other
-    /// threads, and time inside a task that blocks, is in it.
+    /// Running tasks and jobs. Stolen fork-join jobs are listed by how far they came; all else is
+    /// under [`Distance::Same`], tasks from elsewhere too. Includes time that the system gives to
+    /// other threads, and time inside a task that blocks.
     pub execution: ByDistance<Duration>,
-    /// *Scheduling overhead*: taking work from others with success. The look round that found it is
-    /// in it.
+    /// *Scheduling overhead*: taking work from others with success, including the search that found
+    /// the work.
     pub scheduling: ByDistance<Duration>,
-    /// Looking for work without success, or waiting for a job that another has stolen.
+    /// Searching for work without success, or waiting for a job that another worker has stolen.
     pub searching: Duration,
     /// Parked.
     pub asleep: Duration,
-    /// Times that work was taken: a job, or some tasks.
+    /// How often work was taken: a job, or some tasks.
     pub steals: ByDistance<u64>,
 }
 
@@ -74,15 +74,15 @@ impl Times {
         }
     }
 
-    /// *Idle time*: searching in vain and asleep.
+    /// Returns the *idle time*: searching in vain and asleep.
     #[must_use]
     pub fn idle(&self) -> Duration {
         self.searching + self.asleep
     }
 
-    /// *Work inflation*, in seconds: how much longer all workers together have run the work than
-    /// one worker alone runs it. Caches that the workers share, or do not share, make it so; below
-    /// zero they help.
+    /// Returns the *work inflation*, in seconds: how much longer all workers together have run the
+    /// work than one worker alone runs it. The cause is the caches that the workers share, or do
+    /// not share; below zero they help.
     ///
     /// # Examples
     /// ```
@@ -98,7 +98,7 @@ impl Times {
         self.execution.total().as_secs_f64() - one_worker.as_secs_f64()
     }
 
-    /// What has been added since an earlier snapshot of the same workers.
+    /// Returns what has been added since an earlier snapshot of the same workers.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         self.with(earlier, Duration::saturating_sub, u64::saturating_sub)

@@ -15,12 +15,12 @@ impl<T: Send> Object<T> {
     /// As [`enter`](Self::enter).
     ///
     /// # Panics
-    /// On a worker: it would stop it. And if `operation` does, which poisons the object.
+    /// On a worker: it would stop it. Also with the panic of `operation`, which poisons the object.
     ///
     /// # Cost
-    /// That of a lock, and of fetching the value if the object is at home elsewhere. While the
-    /// thread waits it keeps its core busy, or gives it away to others; behind one that [awaits
-    /// inside](Self::enter_held) it stands in line and sleeps.
+    /// That of a lock, and of fetching the value if the object's home is elsewhere. While the
+    /// thread waits it keeps its core busy, or yields it to other threads; behind an operation that
+    /// [awaits inside](Self::enter_held) it stands in line and sleeps.
     ///
     /// # Examples
     /// ```

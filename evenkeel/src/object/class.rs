@@ -2,7 +2,7 @@
 //!
 //! # The route
 //! One word says where operations of the class run: where each task is, at each object's home, or
-//! at one worker for all objects, whatever their homes are. It is a hint that excludes none: a
+//! at one worker for all objects, whatever their homes are. It is a hint that excludes no task. A
 //! task that does not know of a change yet comes in the other way, and [`door`](super::door) says
 //! why that is safe. So a change takes one store, and no object moves for it.
 
@@ -17,13 +17,13 @@ use crate::processor::shared::Shared;
 use crossbeam_utils::CachePadded;
 use std::sync::{Arc, Weak};
 
-/// What a class has been told to do.
+/// Where the objects of a class are to be entered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Placement {
-    /// Whatever is measured to be the best: where each task is, at homes at all workers, or, for
-    /// operations that are shorter than journeys, all at one worker, but for those whose homes the
-    /// caller has [chosen](super::Object::at).
+    /// Whatever is measured to be best: where each task is, at homes at all workers, or, for
+    /// operations that are shorter than journeys, all at one worker. Objects with
+    /// [chosen](super::Object::at) homes are not gathered there.
     #[default]
     Automatic,
     /// Every object is entered where the task is.
@@ -40,11 +40,11 @@ pub(super) enum Route {
     InPlace,
     /// At each object's home.
     AtHome,
-    /// At this worker, but for those whose homes the caller has chosen.
+    /// At this worker, except objects with chosen homes.
     AtWorker(usize),
 }
 
-/// The same in a word: worker 0 and those after it follow.
+/// [`Route`] in a word: worker 0 and those after it follow.
 const IN_PLACE: usize = 0;
 const AT_HOME: usize = 1;
 const AT_WORKER: usize = 2;
@@ -57,18 +57,18 @@ pub(super) struct Class {
     placement: Placement,
     /// What the workers know of objects in use.
     pub(super) ledgers: Ledgers,
-    /// The lines before its objects.
+    /// The lines of operations that wait before its objects.
     pub(super) lines: Lines,
-    /// What steers it, if that is automatic.
+    /// Steers the class, if it is automatic.
     pub(super) steering: CachePadded<Steering>,
-    /// The runtime whose workers may be hosts; of none for objects that were made outside of any.
+    /// The runtime of the possible hosts; dangling for objects that were made outside of any.
     runtime: Weak<Shared>,
-    /// Its processors. They stay where they are for as long as an object may have one of them as
-    /// its home: those of another runtime never have the same addresses.
+    /// The processors of the runtime. They stay where they are for as long as an object may have
+    /// one of them as its home: those of another runtime never have the same addresses.
     processors: Arc<[Processor]>,
     /// How many of its objects have their home at each worker.
     homes: Box<[AtomicUsize]>,
-    /// How many classes the runtime had before it.
+    /// The number of classes that the runtime had before it.
     number: usize,
 }
 
@@ -110,18 +110,18 @@ impl Class {
         }
     }
 
-    /// Has its objects entered in this mode from now on; true if they were not. The caller steers
-    /// the class.
+    /// Has its objects entered in this mode from now on; true if that is a change. The caller
+    /// steers the class.
     pub(super) fn set_mode(&self, mode: Mode) -> bool {
         let route = match mode {
             Mode::InPlace => IN_PLACE,
             Mode::AtHome => AT_HOME,
-            // One class after the other has the next worker.
+            // Each class takes the worker after that of the class before.
             Mode::AtOneHome => AT_WORKER + self.number % self.homes.len().max(1),
         };
         let before = self.route.load(Ordering::Relaxed);
         if before != route {
-            // Only then: every entry reads that line.
+            // Only after a change: every entry reads that line.
             self.route.store(route, Ordering::Relaxed);
             let is_to_note = (before == IN_PLACE) != (route == IN_PLACE);
             if let Some(runtime) = self.runtime.upgrade().filter(|_| is_to_note) {
@@ -139,13 +139,13 @@ impl Class {
         self.placement
     }
 
-    /// Whether these are the workers that may be hosts.
+    /// Whether the workers of `shared` are those that may be hosts.
     #[inline(always)]
     pub(super) fn is_of(&self, shared: &Arc<Shared>) -> bool {
         std::ptr::eq(self.runtime.as_ptr(), Arc::as_ptr(shared))
     }
 
-    /// Whether its runtime is there.
+    /// Whether its runtime exists.
     pub(super) fn has_workers(&self) -> bool {
         self.runtime.strong_count() > 0
     }
@@ -155,15 +155,15 @@ impl Class {
         self.runtime.ptr_eq(&other.runtime)
     }
 
-    /// The processors of the runtime, the relief's among them; none of objects that were made
-    /// outside of any.
+    /// Returns the processors of the runtime, the relief's among them; none for objects that were
+    /// made outside of any.
     pub(super) fn processors(&self) -> &[Processor] {
         &self.processors
     }
 
-    /// The home of a new object: the worker with the fewest objects of the class; none in a class
-    /// that is never entered at homes. Each class begins with another worker, so that classes of
-    /// one object do not meet at the first.
+    /// Returns the home of a new object: the worker with the fewest objects of the class; none in a
+    /// class that is never entered at homes. Each class begins with another worker, so that classes
+    /// of one object do not meet at the first.
     pub(super) fn home_of_new(&self) -> Option<usize> {
         let workers = self.homes.len();
         let in_turn = (0..workers).map(|turn| (self.number + turn) % workers);
@@ -180,12 +180,12 @@ impl Class {
         }
     }
 
-    /// Whether its objects have more homes than one.
+    /// Whether its objects have more than one home.
     pub(super) fn may_gather(&self) -> bool {
         self.homes.iter().filter(|homes| homes.load(Ordering::Relaxed) > 0).count() > 1
     }
 
-    /// Whether there is such a worker.
+    /// Whether the runtime has a worker of this number.
     pub(super) fn has_worker(&self, number: usize) -> bool {
         number < self.homes.len()
     }
@@ -194,7 +194,7 @@ impl Class {
     #[cold]
     pub(super) fn count(&self, context: &Context) {
         let shared = context.shared();
-        // What workers of other runtimes do counts for nothing.
+        // Operations at workers of other runtimes are not counted.
         if self.is_of(shared) {
             let is_to_look = self.steering.shares.count(context.seat.me());
             if is_to_look && self.placement == Placement::Automatic {
@@ -217,7 +217,7 @@ impl Class {
         self.steering.end(|| self.go(shared, mode));
     }
 
-    /// How many of its objects have their home at each worker.
+    /// Returns how many of its objects have their home at each worker.
     pub(super) fn homes(&self) -> Vec<usize> {
         self.homes.iter().map(|homes| homes.load(Ordering::Relaxed)).collect()
     }
@@ -237,7 +237,7 @@ mod tests {
         });
     }
 
-    /// Where it is entered, by its class in this mode.
+    /// Where the object is entered, if its class is in this mode.
     fn host(object: &Object<u64>, mode: Mode) -> Option<usize> {
         object.inner.class.set_mode(mode);
         object.inner.door.host(&object.inner.class)

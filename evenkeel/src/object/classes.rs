@@ -20,19 +20,19 @@ impl Classes {
         Self { classes: Mutex::default(), ledgers: Ledgers::new(workers) }
     }
 
-    /// Those of a runtime, which keeps them without knowing what they are.
+    /// Returns the classes of a runtime, which keeps them without knowing what they are.
     fn of(shared: &Shared) -> &Self {
         let kept = shared.kept.get_or_init(|| Box::new(Self::new(shared.workers)));
         kept.downcast_ref().expect("only objects keep anything there")
     }
 
-    /// All of them, by name.
+    /// Returns all classes, by name.
     fn all(&self) -> Vec<Arc<Class>> {
         lock(&self.classes).values().cloned().collect()
     }
 
-    /// That of this name in `runtime`, whose classes these are; made with `placement` if there is
-    /// none.
+    /// Returns the class of this name among these classes, which are those of `runtime`; makes it
+    /// with `placement` if there is none.
     pub(super) fn get(
         &self,
         name: &str,
@@ -54,7 +54,7 @@ impl Classes {
 /// The classes of objects that are made outside of any runtime.
 static NOWHERE: LazyLock<Classes> = LazyLock::new(|| Classes::new(0));
 
-/// The class of this name in the runtime of the calling thread.
+/// Returns the class of this name in the runtime of the calling thread.
 pub(super) fn here(name: &str, placement: Option<Placement>) -> Arc<Class> {
     current::with(|shared| match shared {
         Some(shared) => Classes::of(shared).get(name, placement, Some(shared)),
@@ -62,7 +62,7 @@ pub(super) fn here(name: &str, placement: Option<Placement>) -> Arc<Class> {
     })
 }
 
-/// All classes of the runtime of the calling thread.
+/// Returns all classes of the runtime of the calling thread.
 pub(super) fn all_here() -> Vec<Arc<Class>> {
     current::with(|shared| match shared {
         Some(shared) => Classes::of(shared).all(),

@@ -1,53 +1,51 @@
-//! Which operations may be inside an object: one at a time, by a lock. Or many that read: those
-//! that count themselves, of which [`readers`] tells, and those that leave a note, of which
-//! [`shared`] does. What follows is of operations that are alone.
+//! The lock that decides which operations may be inside an object. One operation may be inside
+//! alone; or many readers may: those that count themselves, described in [`readers`], and those
+//! that leave a note, described in [`shared`]. What follows is about operations that are alone.
 //!
 //! # Roles
-//! The *home* of an object is a worker of its runtime, its *host*; that of many has none. The home
-//! says where operations are made, and nothing else: the lock lets one at a time in, on whatever
-//! thread. The *holder* is the thread that is inside, or the held operation that it has given the
-//! lock to.
-//!
+//! The *home* of an object is a worker of its runtime, its *host*; many objects have none. The home
+//! says where operations are made, and nothing else: the lock lets one at a time in, on any thread.
+//! The *holder* is the thread that is inside, or the held operation that it has given the lock to.
 //! # States
 //! One word has all. [`LOCKED`]: an operation is inside. [`POISONED`]: one has panicked.
 //! [`SUSPENDED`]: the host was found to be stuck. [`SHARED`] and [`CLOSED`] are those of readers.
-//! [`PINNED`]: the caller has chosen the home.
-//! Beside them lie the number of the home, plus one, and above that the number of the thread that
-//! is the holder; none is that of a held operation. Without [`LOCKED`] the readers lie there that
-//! count themselves: a word is *free* that has neither.
+//! [`PINNED`]: the caller has chosen the home. Beside them lie the number of the home, plus one,
+//! and above that the number of the thread that is the holder; zero stands for a held operation.
+//! Without [`LOCKED`] the count of the readers that count themselves lies there instead. A word is
+//! *free* without [`LOCKED`] and such readers.
 //!
 //! # Steps
 //! *Enter*: read the word; if it is free, set [`LOCKED`] and the own number by a compare-and-swap
-//! (acquire). *Leave*: clear both by a plain store (release). What else there is to be changed the
-//! holder changes by plain stores meanwhile: poison, suspension, sharing, and the number, which a
-//! thread clears that gives the lock to a held operation. *Without the lock* a home is changed and
+//! (acquire). *Leave*: clear both by a plain store (release). In between the holder changes
+//! everything else by plain stores: poison, suspension, sharing, and the number, which a thread
+//! clears when it gives the lock to a held operation. *Without the lock* a home is changed and
 //! poison is cleared by a compare-and-swap of a free word.
 //!
 //! # Why the store that leaves loses nothing
 //! While [`LOCKED`] and a number are set only the holder changes the word: every other change is a
 //! compare-and-swap from a word without [`LOCKED`], or that of a reader which leaves, and no reader
 //! is counted then. So a holder that has changed nothing may store the word that it has found, and
-//! does not load it again. One that enters past any flag, shares or poisons the object changes the
-//! word: its [way](super::way) says so, and it loads the word.
+//! does not load it again. A holder that enters past any flag, or that shares or poisons the
+//! object, changes the word: its [way](super::way) says so, and it loads the word.
 //!
 //! # Where operations are made
-//! A task that comes to an object whose [class](super::class) is entered at homes, and whose home
-//! is another worker, travels there. That is a matter of speed alone. A task that was on its way to
-//! a host that stands still enters where it is, and *suspends* the home: from then on all enter
-//! where they are, until the host enters, or another operation
-//! [looks](crate::travel::operations) whether it is back, which one does now and then.
+//! If an object's [class](super::class) is entered at homes, and its home is another worker, a task
+//! that comes to the object travels there. That is a matter of speed alone. If the host stands
+//! still, a task that was on its way to it enters where it is, and *suspends* the home. From then
+//! on all enter where they are, until the host enters, or until another operation
+//! [looks](crate::travel::operations) whether the host is back, which one does now and then.
 //!
 //! # Why no operation waits for ever
 //! An operation is a piece of a poll, or a future that others wait for [in line](super::line). One
 //! that does not get in looks again, after a turn of other tasks. A guard that is forgotten leaves
-//! its object locked, and no other one: the number of its thread says that it is inside there, and
-//! only there.
+//! its object locked, and no other one: the number of its thread says that the thread is inside
+//! this object, and no other.
 //!
 //! # Rejected
-//! A note of the host's in place of the lock, with a light fence, whose visitors pay for a heavy
-//! one: an entry at home takes 3 to 5 ns less, and everything else more. A class could not go from
-//! one way to the other before all hosts were seen outside; an object was taken from its home by
-//! 2 to 10 µs, as for each second one of `enter2` across homes; and an entry in place had to look
+//! A note of the host's in place of the lock, with a light fence; visitors pay for a heavy one. An
+//! entry at home takes 3 to 5 ns less, and everything else more. A class could not go from one way
+//! to the other before all hosts were seen outside. It took 2 to 10 µs to take an object from its
+//! home, as for each second object of `enter2` across homes. And an entry in place had to look
 //! twice at how its class is entered. Waiters in a queue: a queue of tasks behind a lock of some
 //! nanoseconds costs each of them two switches.
 
@@ -66,7 +64,7 @@ const LOCKED: u64 = 1;
 /// An operation has panicked.
 const POISONED: u64 = 2;
 
-/// The host was found to be stuck: the object is entered in place until it is back.
+/// The host was found to be stuck: the object is entered in place until the host is back.
 const SUSPENDED: u64 = 4;
 
 /// All workers of the runtime may read the object at once, by their notes.
@@ -75,50 +73,52 @@ const SHARED: u64 = 8;
 /// Readers may still be inside, but no others come in, until an operation has been inside alone.
 const CLOSED: u64 = 16;
 
-/// Its home is the caller's choice, and stays: no class is gathered elsewhere with it.
+/// The caller has chosen the home, and it stays: the object is not gathered elsewhere with its
+/// class.
 const PINNED: u64 = 32;
 
-/// What makes an entry more than a lock.
+/// The flags that make an entry more than a lock.
 const FLAGS: u64 = LOCKED | POISONED | SUSPENDED | SHARED | CLOSED;
 
-/// Where the number of the home begins, plus one, and how many bits it has.
+/// The position of the number of the home, plus one, and the bits that it has.
 const HOME: u32 = 8;
 const HOME_BITS: u32 = 16;
 const HOME_MASK: u64 = ((1 << HOME_BITS) - 1) << HOME;
 
-/// Where the number of the thread begins that is inside, or that of readers which count themselves.
+/// The position of the number of the thread that is inside, or of the count of readers.
 const INSIDE: u32 = HOME + HOME_BITS;
 
-/// The bits below that.
+/// The bits below that position.
 const BELOW: u64 = (1 << INSIDE) - 1;
 
-/// What a free word does not have.
+/// The bits that a free word does not have.
 const TAKEN: u64 = LOCKED | !BELOW;
 
 const _: () = assert!((FLAGS | PINNED) >> HOME == 0);
 
-/// Where an object is, and whether an operation is inside.
+/// The word that says where an object is entered, and whether an operation is inside.
 #[derive(Debug)]
 pub(super) struct Door {
     word: AtomicU64,
 }
 
-/// Why it is not inside.
+/// Why an operation is not inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// The object is at home at this other worker of the same runtime.
+    /// The object's home is this other worker of the same runtime.
     Away(u16),
     /// An operation is inside.
     Taken,
 }
 
-/// The worker that a word says is the home.
+/// Returns the worker that a word names as the home.
 #[inline(always)]
 fn home_in(word: u64) -> Option<usize> {
     (((word & HOME_MASK) >> HOME) as usize).checked_sub(1)
 }
 
-/// The worker at which an object with this word is entered; none if that is where the task is.
+/// Returns the worker at which an object with this word is entered; none if that is where the task
+/// is.
 #[inline(always)]
 fn host_in(word: u64, class: &Class) -> Option<usize> {
     match class.route() {
@@ -139,7 +139,7 @@ impl Door {
         Self { word: AtomicU64::new(0) }
     }
 
-    /// What notes know the object by.
+    /// Returns the address by which notes know the object.
     #[inline(always)]
     pub(super) fn address(&self) -> usize {
         std::ptr::from_ref(self).addr()
@@ -156,17 +156,17 @@ impl Door {
         self.lock(self.open_word()?, context.thread).map(Way::by_lock)
     }
 
-    /// The word, if nothing but the home is in the way.
+    /// Returns the word, if nothing but the home is in the way.
     #[inline(always)]
     fn open_word(&self) -> Option<u64> {
-        // An entry writes here or beside it: what another core has written should come with the
-        // right to do so.
+        // An entry writes to the object's word or beside it: a line that another core has written
+        // should come with the right to write it.
         prefetch::lines(std::ptr::from_ref(self).cast(), 1);
         Some(self.word()).filter(|word| word & (FLAGS | TAKEN) == 0)
     }
 
     /// Enters from the worker of `context`, if nothing is in the way: the object is not taken, and
-    /// to be entered here. What is in the way [`enter`](Self::enter) says.
+    /// is to be entered here. Otherwise [`enter`](Self::enter) says what is in the way.
     #[inline(always)]
     pub(super) fn enter_at_once(&self, class: &Arc<Class>, context: &Context) -> Option<Way> {
         let word = self.open_word()?;
@@ -198,13 +198,13 @@ impl Door {
         if word & LOCKED != 0 {
             return Err(Refusal::Taken);
         }
-        // An error about a poisoned object is told where the task is, and one that has readers is
-        // entered there too.
+        // The error about a poisoned object is returned where the task is, and an object with
+        // readers is entered there too.
         if word & (FLAGS | TAKEN) == 0
             && let Some(host) = host_in(word, class)
             && let Some(context) = context.filter(|context| class.is_of(context.shared()))
         {
-            // Another operation has been faster where it is the host itself.
+            // If this worker is the host itself, another operation has been faster.
             let is_here = context.seat.me() == host;
             return Err(if is_here { Refusal::Taken } else { Refusal::Away(host as u16) });
         }
@@ -220,7 +220,7 @@ impl Door {
     ) -> Result<Way, Refusal> {
         let word = self.word();
         if word & (SHARED | !BELOW) != 0 && self.is_read_by(context) {
-            // It would wait for itself.
+            // The caller would wait for itself.
             return Err(Refusal::Taken);
         }
         let thread = context.map_or_else(id::among_threads, |context| context.thread);
@@ -236,8 +236,8 @@ impl Door {
         Ok(way)
     }
 
-    /// Sets the lock for this thread, and gives the word to leave by; none if it is not free, or is
-    /// another one by now.
+    /// Sets the lock for this thread, and returns the word to leave by; none if the word is not
+    /// free, or has changed.
     #[inline(always)]
     fn lock(&self, word: u64, thread: u64) -> Option<u64> {
         if word & TAKEN != 0 {
@@ -256,17 +256,18 @@ impl Door {
         self.word.store(self.word() | SUSPENDED, Ordering::Relaxed);
     }
 
-    /// Whether it is entered in place because its host was found to be stuck.
+    /// Whether the object is entered in place because its host was found to be stuck.
     #[cfg(all(test, not(any(loom, shuttle))))]
     pub(super) fn is_suspended(&self) -> bool {
         self.word() & SUSPENDED != 0
     }
 
-    /// Whether the caller's thread is inside, in whatever way and whatever it works for by now.
+    /// Whether the caller's thread is inside, in any way, and whichever runtime it works for by
+    /// now.
     #[cold]
     pub(super) fn is_inside(&self, context: Option<&Context>) -> bool {
         let word = self.word();
-        // One that waits for readers to leave has [`CLOSED`] too, and no number yet.
+        // A thread that waits for readers to leave has [`CLOSED`] set too, and no number yet.
         let holds = word & (LOCKED | CLOSED) == LOCKED && word >> INSIDE == id::among_threads();
         holds || self.is_read_by(context)
     }
@@ -286,14 +287,14 @@ impl Door {
         self.word() & (TAKEN | CLOSED) == LOCKED
     }
 
-    /// Goes out again. The caller has the lock.
+    /// Leaves. The caller has the lock.
     #[inline(always)]
     pub(super) fn leave(&self) {
         self.word.store(self.word() & !TAKEN, edge(Edge::ObjectUnlock, Ordering::Release));
     }
 
-    /// Goes out again by this way, on which the caller has come in. What it has changed of the word
-    /// since then it has said of the way.
+    /// Leaves by this way, on which the caller has come in. The way says whether the caller has
+    /// changed the word since.
     #[inline(always)]
     pub(super) fn leave_by(&self, way: Way) {
         match way.leaving() {
@@ -335,17 +336,18 @@ impl Door {
         home_in(self.word())
     }
 
-    /// The worker at which it is entered now, if it is not where the task is.
+    /// Returns the worker at which the object is entered at the moment, if it is not where the task
+    /// is.
     pub(super) fn host(&self, class: &Class) -> Option<usize> {
         host_in(self.word(), class)
     }
 
-    /// Whether the home is the caller's choice.
+    /// Whether the caller has chosen the home.
     pub(super) fn is_pinned(&self) -> bool {
         self.word() & PINNED != 0
     }
 
-    /// Says whether it is. No operation uses the object yet.
+    /// Sets whether the caller has chosen the home. No operation uses the object yet.
     pub(super) fn pin(&self, is_so: bool) {
         let word = self.word() & !PINNED;
         self.word.store(if is_so { word | PINNED } else { word }, Ordering::Relaxed);
@@ -356,8 +358,8 @@ impl Door {
         self.word.store(with_home(self.word(), home), Ordering::Relaxed);
     }
 
-    /// Changes the home from `from` to `to` of an object that no operation is inside of. False if
-    /// it is not to be changed now, or is another one.
+    /// Changes the home from `from` to `to` of an object that no operation is inside. False if the
+    /// object is in use, or has another home.
     pub(super) fn move_home(&self, from: Option<usize>, to: Option<usize>) -> bool {
         let word = self.word();
         word & TAKEN == 0
@@ -369,7 +371,8 @@ impl Door {
     }
 }
 
-/// Whether a stuck host is to be taken for back: it is the one that enters, or another one looks.
+/// Whether a stuck host counts as back: it is the one that enters, or it is time for another
+/// operation to look.
 #[cold]
 fn is_back(context: Option<&Context>, home: Option<usize>) -> bool {
     context.is_some_and(|context| {

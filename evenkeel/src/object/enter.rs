@@ -1,4 +1,4 @@
-//! The ways in.
+//! The ways to enter an object.
 
 #![allow(unsafe_code, reason = "an operation that has come in makes its guard")]
 
@@ -11,8 +11,8 @@ use super::{EnterError, Guard, HeldGuard, Object};
 use crate::processor::context::{self, Context};
 use std::future::poll_fn;
 
-/// Comes in at once, if it can, and calls `inside`; otherwise gives `operation` back. It takes that
-/// by value, as it does `object`: whatever lies in the future is loaded anew behind the instruction
+/// Comes in at once, if it can, and calls `inside`; otherwise returns `operation`. It takes
+/// `operation` and `object` by value: what lies in the future is loaded anew behind the instruction
 /// that locks, and each load takes its time there. So an entry takes 6.2 instead of 6.8 ns
 /// (`evenkeel-bench run --bench histogram --workers 1 --runtime in-place`).
 #[inline(always)]
@@ -28,28 +28,28 @@ fn at_once<'a, T, F, R, const READS: bool>(
 }
 
 impl<T: Send> Object<T> {
-    /// Enters the object (the published `ct_start`): the task goes to its home, or waits until
-    /// no other operation is inside, and is inside until the guard is dropped (`ct_end`).
+    /// Enters the object (the published `ct_start`). The task goes to its home, or waits until no
+    /// other operation is inside. It is inside until the guard is dropped (`ct_end`).
     ///
     /// The guard is not `Send`: an operation is a piece of one poll.
     /// [`enter_held`](Self::enter_held) is for operations that await.
     ///
     /// # Errors
-    /// If an operation on it has panicked, or if the caller is inside of it.
+    /// If an operation on it has panicked, or if the caller is inside already.
     ///
     /// # Cancel safety
     /// A future that is dropped is not inside, wherever the task was on its way. Now and then an
-    /// entry gives other tasks a turn first: of a class at homes one in 64, in place after some
-    /// microseconds. So one may be pending although no operation is inside:
+    /// entry gives other tasks a turn first: one in 64 in a class at homes, and in place after some
+    /// microseconds. So an entry may be pending although no operation is inside:
     /// [`try_enter`](Self::try_enter) is for callers that do not wait.
     ///
     /// # Cost
     /// That of an uncontended lock: one locked instruction to enter, and a store to leave. On the
     /// way to another home the task is ready work of that worker, in the order of its arrival.
     ///
-    /// Only a task travels, and only in its own runtime. By anything else (`block_on`, and so the
-    /// body of `#[evenkeel::main]`, or a task of another runtime) an object is entered where the
-    /// caller is, whose core has to fetch it from the home: so spawn whatever makes many
+    /// Only a task travels, and only in its own runtime. Any other caller enters an object where it
+    /// is, and its core has to fetch the object from the home. Such callers are `block_on`, and so
+    /// the body of `#[evenkeel::main]`, and tasks of another runtime. So spawn code that makes many
     /// operations.
     ///
     /// # Examples
@@ -73,7 +73,8 @@ impl<T: Send> Object<T> {
         Ok(inside(&self.inner, way, ()))
     }
 
-    /// Enters the object, calls `operation` and leaves. The closure may borrow what is around it.
+    /// Enters the object, calls `operation` and leaves. The closure may borrow from its
+    /// surroundings.
     ///
     /// # Errors
     /// As [`enter`](Self::enter).
@@ -82,7 +83,7 @@ impl<T: Send> Object<T> {
     /// A future that is dropped before it is complete has not called the closure.
     ///
     /// # Panics
-    /// If `operation` does, which poisons the object.
+    /// With the panic of `operation`, which poisons the object.
     #[inline(always)]
     pub async fn with<R>(&self, operation: impl FnOnce(&mut T) -> R) -> Result<R, EnterError> {
         // SAFETY: this thread has just come in, and what follows is the same poll.
@@ -96,34 +97,35 @@ impl<T: Send> Object<T> {
         Ok(inside(&self.inner, way, operation))
     }
 
-    /// Enters the object for reading, calls `operation` and leaves. The closure may borrow what is
-    /// around it.
+    /// Enters the object for reading, calls `operation` and leaves. The closure may borrow from its
+    /// surroundings.
     ///
     /// Where its class is entered in place, workers read it beside each other, each by two locked
     /// instructions, as by a lock for readers and writers. After 32,768 reads, in the mean, all
-    /// workers of the object's runtime read it without any, each where its task is, from the copy
-    /// in its own cache, and one with a home too. That ends with the next operation of another
-    /// kind, which waits for the readers, and begins again after as many reads.
+    /// workers of the object's runtime read it without any locked instruction, even an object with
+    /// a home. Each reads where its task is, from the copy in its own cache. That ends with the
+    /// next operation of another kind, which waits for the readers, and begins again after as many
+    /// reads.
     ///
     /// All other reads are alone inside: those that come to a home, those from threads that are no
     /// workers, those from workers of other runtimes while it is read by all, those of a worker
-    /// that is inside of reads of four other objects, and the one in 32,768 by which the reading by
-    /// all begins; like writes they end that.
+    /// that is inside reads of four other objects, and the one in 32,768 by which the reading by
+    /// all begins. Like writes they end the reading by all.
     ///
     /// # Errors
-    /// If an operation on it has panicked, or if the caller is inside of it, even if that reads
-    /// too.
+    /// If an operation on it has panicked, or if the caller is inside already, even for reading.
     ///
     /// # Panics
-    /// If `operation` does. That does not poison the object, since it cannot have changed it.
+    /// With the panic of `operation`. That does not poison the object, since it cannot have changed
+    /// it.
     ///
     /// # Cancel safety
     /// A future that is dropped before it is complete has not called the closure.
     ///
     /// # Cost
-    /// That of an uncontended lock for readers. A few plain loads and stores, no locked instruction
-    /// and no journey, once it is read by all: the first write after that takes two to 50
-    /// microseconds, and as long as the reads that have begun.
+    /// That of an uncontended lock for readers. Once the object is read by all: a few plain loads
+    /// and stores, no locked instruction and no journey. The first write after that takes 2 to 50
+    /// µs, and as long as the reads that have begun.
     ///
     /// # Source
     /// Biased locks for readers: Dice and Kogan, "BRAVO - Biased Locking for Reader-Writer Locks",
@@ -170,9 +172,10 @@ impl<T: Send> Object<T> {
     }
 
     /// Enters the object if that can be done here and now: no operation is inside, and the task
-    /// need not go to another worker for it. Outside of tasks, as [`enter`](Self::enter) says, no
-    /// caller goes anywhere. Readers that are inside it waits for, some tens of microseconds at
-    /// most; those that come meanwhile are let in after an operation that is alone.
+    /// need not go to another worker for it. Outside of tasks no caller goes anywhere, as
+    /// [`enter`](Self::enter) says. If readers are inside, this call waits for them, some tens of
+    /// microseconds at most; readers that come meanwhile are let in after an operation that is
+    /// alone.
     ///
     /// # Errors
     /// As [`enter`](Self::enter).
@@ -185,8 +188,8 @@ impl<T: Send> Object<T> {
         })
     }
 
-    /// What is left to do of an entry that has come in without a wait, by `way`: it is counted, but
-    /// neither sampled nor a turn of the others.
+    /// The rest of an entry that has come in without a wait, by `way`: it is counted, but neither
+    /// sampled nor a turn of other tasks.
     #[inline(always)]
     pub(super) fn have_entered(
         &self,
@@ -203,15 +206,15 @@ impl<T: Send> Object<T> {
         Ok(unsafe { Guard::new(&self.inner, way) })
     }
 
-    /// Enters the object for an operation that awaits inside: first come, first served among those
-    /// that do; all others wait until it is over.
+    /// Enters the object for an operation that awaits inside. Such operations are first come, first
+    /// served; all others wait until it is over.
     ///
     /// Until then the object is held by the task that has entered it, outside of tasks by the
     /// thread, wherever the guard goes.
     ///
     /// # Errors
-    /// As [`enter`](Self::enter). An entry by the holder, in whatever part of it, is one while it
-    /// is inside.
+    /// As [`enter`](Self::enter). While the holder is inside, an entry by any part of the holder is
+    /// an error.
     ///
     /// # Cancel safety
     /// A future that is dropped leaves the line, and is not inside.

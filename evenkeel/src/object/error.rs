@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// What an error says of an object: in a box, so that what gives an entry or an error is as small
-/// as an entry.
+/// What an error says of an object. It is in a box, so that the result of an entry is as small as
+/// an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Names {
@@ -11,7 +11,7 @@ pub struct Names {
     pub class: Box<str>,
     /// The type of its value.
     pub type_name: &'static str,
-    /// The name of the task that is inside, if that is what is wrong, and if it has one.
+    /// The name of the task that is inside, if the error is about that task and it has a name.
     pub task: Option<Box<str>>,
 }
 
@@ -22,7 +22,7 @@ pub enum EnterError {
     /// An operation on it has panicked, and may have left the value half changed.
     /// [`Object::clear_poison`](super::Object::clear_poison) makes it enterable again.
     Poisoned(Box<Names>),
-    /// The caller is inside of it already, and would wait for itself.
+    /// The caller is inside already, and would wait for itself.
     Inside(Box<Names>),
 }
 

@@ -1,21 +1,21 @@
-//! What a worker gives away of the objects whose home it is.
+//! The objects that a worker, their home, gives away.
 //!
 //! # Roles
 //! The *host* looks once per [period](rebalance::PERIOD), at the end of a sampled operation,
 //! whether it has too much to do, as [`rebalance`] says. Then it gives its hottest objects to its
-//! partner, which has less: by itself, one after the other, each when its next operation is over.
-//! No other worker changes the home of an object in use; what the others have to do it reads from
-//! their [meters](crate::processor::meter).
+//! *partner*, which has less: by itself, one after the other, each when its next operation is over.
+//! No other worker changes the home of an object in use; the host reads from the other workers'
+//! [meters](crate::processor::meter) what they have to do.
 //!
 //! # Steps
 //! *Look*: compare the busy shares since the last look; choose objects by the [heat](Heat) that was
-//! sampled, by their addresses, and the worker that gets them. *Give*: when a sampled operation is
-//! over, whose object is one of them, its host [moves its home](super::door::Door::move_home). What
-//! is hot is sampled often, so that is soon.
+//! sampled, by their addresses, and the worker that gets them. *Give*: when a sampled operation on
+//! a chosen object is over, its host [moves its home](super::door::Door::move_home). A hot object
+//! is sampled often, so that is soon.
 //!
 //! # Why that is safe
-//! An address is compared and never followed: the task that ends its operation holds the object.
-//! One that was dropped is not given, and one that has its address since moves for nothing, once.
+//! An address is compared and never followed: the task that ends its operation holds the object. An
+//! object that was dropped is not given, and a new one at its address moves for nothing, once.
 //!
 //! # Rejected
 //! A list of its objects at each home: a million objects would be entered and removed for the sake
@@ -36,8 +36,8 @@ pub(super) struct Giving {
     heat: Heat,
     /// What each worker had done at the last look.
     before: Vec<Reading>,
-    /// The objects that are to be given away until the next look: the address of each, and to which
-    /// worker, in ascending order.
+    /// The objects that are to be given away until the next look: the address and the receiving
+    /// worker of each, in ascending order.
     given: Vec<(usize, usize)>,
     /// Objects that were given away since the last look.
     moved: u64,
@@ -45,8 +45,8 @@ pub(super) struct Giving {
 }
 
 impl Giving {
-    /// Adds the time of an operation to the heat of its object, which is given away if there is too
-    /// much to do, unless it `stays`.
+    /// Adds the time of an operation to the heat of its object. The object is given away if there
+    /// is too much to do, unless it `stays`.
     pub(super) fn add(&mut self, address: usize, nanos: u64, stays: bool) {
         if stays {
             self.heat.rest(nanos);
@@ -55,12 +55,12 @@ impl Giving {
         }
     }
 
-    /// What was sampled of the objects lately.
+    /// Returns the recent heat of the objects.
     pub(super) fn heat(&self) -> &Heat {
         &self.heat
     }
 
-    /// The worker to which the object at this address is to be given, if it is to be given away;
+    /// Returns the worker to which the object at this address is to be given, if it was chosen;
     /// once.
     pub(super) fn take(&mut self, address: usize) -> Option<usize> {
         let place = self.given.binary_search_by_key(&address, |&(address, _)| address).ok()?;
@@ -74,7 +74,7 @@ impl Giving {
         self.moves += 1;
     }
 
-    /// How many have been given to workers.
+    /// Returns how many objects have been given to other workers.
     pub(super) fn moves(&self) -> u64 {
         self.moves
     }
@@ -108,7 +108,7 @@ impl Giving {
         self.heat.age();
     }
 
-    /// Chooses what to give away of a worker that has spent so long on all that it has run.
+    /// Chooses what to give away of a worker with this `heat` in all that it has run.
     fn choose(&mut self, shares: &[u32], me: usize, heat: u64) {
         self.given.clear();
         let Some(to) = rebalance::partner(shares, me) else { return };

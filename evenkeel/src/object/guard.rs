@@ -1,11 +1,11 @@
-//! Being inside an object: for as long as a guard lives, which poisons it if a panic begins
+//! Being inside an object: for as long as a guard lives, which poisons the object if a panic begins
 //! meanwhile, or for one closure, which does so if it unwinds.
 //!
 //! A closure is a part of the call that has come in. A guard lives as long as its owner likes, on
-//! its thread: it may leave a deterministic run as the output of that, or wait in a thread-local
+//! its thread: it may leave a deterministic run as the run's output, or wait in a thread-local
 //! until the runtime has ended and the thread works for another one. So a guard leaves by what the
-//! object says, and only a closure by what the thread is now. What an operation has had sampled
-//! concerns the worker that sampled it, and no other.
+//! object says, and only a closure by what the thread is at that time. The sample of an operation
+//! concerns only the worker that took it.
 
 #![allow(unsafe_code, reason = "an operation that is inside an object has its value")]
 
@@ -20,11 +20,11 @@ use std::ops::{Deref, DerefMut};
 /// Being inside an [`Object`](super::Object): access to its value, until it is dropped.
 ///
 /// On its thread it may outlive the [run](crate::deterministic) or the runtime that it was made in:
-/// it is inside until it is dropped, and others wait. One that is [forgotten](std::mem::forget)
+/// it is inside until it is dropped, and others wait. A guard that is [forgotten](std::mem::forget)
 /// leaves its own object locked for ever, and no other one.
 ///
 /// It is not `Send`: a task that holds it across an `.await` could be polled by another worker
-/// after that, so it does not compile in one that is spawned.
+/// after that. So code that does so does not compile in a spawned task.
 ///
 /// ```compile_fail
 /// let object = evenkeel::object::Object::new(0);
@@ -56,7 +56,7 @@ impl<'a, T> Guard<'a, T> {
     }
 }
 
-/// Leaves an object that the caller is inside of alone.
+/// Leaves an object. The caller is inside it alone.
 #[inline(always)]
 fn leave<T>(object: &Inner<T>, way: Way) {
     object.door.leave_by(way);
@@ -152,7 +152,7 @@ pub(super) unsafe fn read<T: Sync, R>(
 ) -> R {
     let reading = Reading { object, way };
     // SAFETY: this thread is inside until `reading` is dropped, and the borrow ends before; others
-    // that are inside read too, which those that are `Sync` allow.
+    // that are inside read too, which is allowed because the value is `Sync`.
     reading.object.value.with(|value| operation(unsafe { &*value }))
 }
 

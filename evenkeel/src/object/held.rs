@@ -9,8 +9,8 @@ use std::ops::{Deref, DerefMut};
 
 /// Holding an [`Object`](super::Object) across awaits: access to its value, until it is dropped.
 ///
-/// Everybody else waits in line meanwhile, first come first served. The object stays where it is; a
-/// task that is polled by another worker goes on from there.
+/// All other operations wait in line meanwhile, first come first served. The object stays where it
+/// is; a task that is polled by another worker goes on from there.
 ///
 /// # Panics
 /// A panic that drops it poisons the object.
@@ -25,8 +25,8 @@ pub struct HeldGuard<'a, T> {
     panicking: bool,
 }
 
-// SAFETY: the value may go to another thread, and the lock that the guard has may be given back by
-// any.
+// SAFETY: the value may go to another thread, and any thread may give back the lock that the guard
+// has.
 unsafe impl<T: Send> Send for HeldGuard<'_, T> {}
 // SAFETY: a shared guard gives shared access to the value and nothing else.
 unsafe impl<T: Sync> Sync for HeldGuard<'_, T> {}

@@ -16,10 +16,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// An object: its value, and what is known of it. An entry at home reads the class and writes the
+/// An object: its value, its class and its door. An entry at home reads the class and writes the
 /// door: both lie on one line, behind the two counts of an `Arc`, at whatever multiple of 16 the
 /// allocation begins. The value comes next, so that an entry to a small one mostly waits for one
-/// line. What few entries need their class has.
+/// line. What few entries need is in their class.
 #[repr(C)]
 pub(super) struct Inner<T> {
     pub(super) class: Arc<Class>,
@@ -28,7 +28,7 @@ pub(super) struct Inner<T> {
 }
 
 // SAFETY: the door lets one thread at a time to the value, so sharing an object moves the value
-// between threads. It lets several readers to it, but those come only where the value is `Sync`.
+// between threads. It lets several readers to it, but readers come only where the value is `Sync`.
 unsafe impl<T: Send> Send for Inner<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Inner<T> {}
@@ -40,8 +40,8 @@ impl<T> Drop for Inner<T> {
     }
 }
 
-/// The holder of an object that is held here: the number of the task, or that of the thread,
-/// which no task has.
+/// Returns the holder of an object that is held here: the number of the task, or that of the
+/// thread, which no task has.
 pub(super) fn holder(context: Option<&Context>) -> u64 {
     match context.and_then(Context::task) {
         Some(task) => task.footer().id.get(),
@@ -54,8 +54,8 @@ impl<T> Inner<T> {
         Self { class, door: Door::new(), value: UnsafeCell::new(value) }
     }
 
-    /// Makes it one of another class, where its home is this worker, or none, and whether the
-    /// caller has chosen that. No operation uses it now.
+    /// Puts the object into another class, where its home is this worker, or none; `is_chosen` says
+    /// whether the caller has chosen the home. No operation uses the object meanwhile.
     pub(super) fn join(&mut self, class: Arc<Class>, home: Option<usize>, is_chosen: bool) {
         self.settle(None);
         self.class.lines.forget(self.door.address());
@@ -64,33 +64,34 @@ impl<T> Inner<T> {
         self.settle(home);
     }
 
-    /// Makes this worker, or none, the home of an object that no operation uses now.
+    /// Makes this worker, or none, the home of an object that no operation uses meanwhile.
     pub(super) fn settle(&mut self, home: Option<usize>) {
         self.class.note_moved(self.door.home(), home);
         self.door.set_home(home);
     }
 
-    /// Enters beside other readers: where it is not shared, if the caller `counts` itself.
+    /// Enters beside other readers: where the object is not shared, only if the caller `counts`
+    /// itself.
     #[inline(always)]
     pub(super) fn enter_as_reader(&self, context: &Context, counts: bool) -> Option<Way> {
         self.door.enter_as_reader(&self.class, context, counts)
     }
 
-    /// Whether this read, which is looked at, is to let all read it at once: if it is time, and
-    /// there are workers that would.
+    /// Whether this read, which is looked at, is to let all read the object at once: if it is time,
+    /// and there are workers that would.
     #[cold]
     pub(super) fn is_to_be_shared(&self, context: &Context) -> bool {
         !self.class.processors().is_empty() && context.operations.is_to_share()
     }
 
-    /// What an error says of it.
+    /// Returns what an error says of the object.
     #[cold]
     pub(super) fn names(&self) -> Names {
         Names { class: self.class.name().into(), type_name: type_name::<T>(), task: None }
     }
 
-    /// Waits for one's turn in the line before it; an error if a part of the same task, or the same
-    /// thread, holds it, or does so when it looks again.
+    /// Waits for the caller's turn in the line before the object. An error if a part of the same
+    /// task, or the same thread, holds the object, or does so at a later poll.
     pub(super) async fn turn(&self) -> Result<Turn, EnterError> {
         let mut turn = pin!(self.line().turn());
         poll_fn(|cx| match context::with(|context| self.refuse_own(context)) {
@@ -100,13 +101,13 @@ impl<T> Inner<T> {
         .await
     }
 
-    /// The line before it.
+    /// Returns the line before the object.
     #[cold]
     pub(super) fn line(&self) -> Arc<Line> {
         self.class.lines.of(self.door.address())
     }
 
-    /// Enters, if no other operation is inside and it is not to be entered elsewhere.
+    /// Enters, if no other operation is inside and the object is not to be entered elsewhere.
     pub(super) fn enter(&self, context: Option<&Context>) -> Result<Way, Refusal> {
         self.door.enter(&self.class, context)
     }

@@ -1,9 +1,9 @@
 //! Where operations wait that cannot get in for long: behind an operation that awaits.
 //!
 //! Most operations are a piece of one poll, and a task that finds one inside looks again after a
-//! turn. One that is [held](super::held) across awaits may last; so held operations come in one
-//! after the other, first come first served, by a permit, and an operation that finds one of them
-//! inside waits for the permit too, which it gives on as soon as it is inside itself.
+//! turn. An operation that is [held](super::held) across awaits may last. So held operations come
+//! in one after the other, first come first served, by a permit. An operation that finds a held one
+//! inside waits for the permit too, and passes it on as soon as it is inside itself.
 
 use crate::primitives::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::primitives::{Mutex, lock};
@@ -35,7 +35,7 @@ const PARTS: usize = if cfg!(any(loom, shuttle)) { 1 } else { 64 };
 #[derive(Debug)]
 pub(super) struct Lines(Box<[CachePadded<Part>]>);
 
-/// Some of them.
+/// Some of the lines.
 #[derive(Debug, Default)]
 struct Part {
     lines: Mutex<BTreeMap<usize, Arc<Line>>>,
@@ -55,7 +55,7 @@ impl Lines {
         &self.0[mixed as usize % PARTS]
     }
 
-    /// That before the object at `address`, made if there is none.
+    /// Returns the line before the object at `address`; makes it if there is none.
     pub(super) fn of(&self, address: usize) -> Arc<Line> {
         let part = self.part(address);
         let mut lines = lock(&part.lines);
@@ -64,7 +64,7 @@ impl Lines {
         line
     }
 
-    /// Forgets that before the object at `address`, which is gone or changes its class.
+    /// Forgets the line before the object at `address`, which is gone or changes its class.
     pub(super) fn forget(&self, address: usize) {
         let part = self.part(address);
         if part.count.load(Ordering::Relaxed) > 0 {
@@ -75,7 +75,7 @@ impl Lines {
     }
 }
 
-/// The turn of the first in line; dropping it gives it on.
+/// The turn of the first in line; its drop passes it on.
 #[derive(Debug)]
 pub(super) struct Turn(Arc<Line>);
 
@@ -85,7 +85,7 @@ impl Line {
         Self { semaphore, holder: AtomicU64::new(0) }
     }
 
-    /// Waits for one's turn.
+    /// Waits for the caller's turn.
     pub(super) async fn turn(self: Arc<Self>) -> Turn {
         self.semaphore.acquire().await;
         Turn(self)
@@ -103,7 +103,7 @@ impl Turn {
         self.0.holder.store(holder, Ordering::Relaxed);
     }
 
-    /// Says that it is held no more.
+    /// Says that the object is not held any more.
     pub(super) fn end(&self) {
         self.0.holder.store(0, Ordering::Relaxed);
     }

@@ -1,15 +1,15 @@
 //! Objects with homes: operations travel to the core that holds them.
 //!
-//! An [`Object`] is a value that one operation at a time is inside of, like one in a mutex. Unlike
-//! a mutex it may have a *home*, a worker of the runtime. An operation on it is then made there:
-//! the task that wants it goes over, which takes one pointer and is done in batches. So the value's
-//! lines, and those of its lock, stay in one cache instead of going to and fro, and what no cache
-//! of one core could hold lies in those of all. It pays when many tasks are ready at a time, and
-//! when fetching the value costs more than the journey; [`Placement`] says what decides that.
+//! An [`Object`] is a value that one operation at a time is inside, like one in a mutex. Unlike a
+//! mutex it may have a *home*, a worker of the runtime. An operation on it is then made there: its
+//! task goes over, which takes one pointer and is done in batches. So the value's lines, and those
+//! of its lock, stay in one cache instead of going to and fro. What is too large for the cache of
+//! one core lies in those of all. It pays when many tasks are ready at a time, and when fetching
+//! the value costs more than the journey; [`Placement`] says what decides that.
 //!
 //! The idea, *schedule objects to caches and move operations to objects*, is O2 scheduling:
-//! Boyd-Wickizer, Morris, Kaashoek, "Reinventing Scheduling for Multicore Systems", HotOS 2009,
-//! whose `ct_start` is [`Object::enter`] and whose `ct_end` is the drop of the [`Guard`].
+//! Boyd-Wickizer, Morris, Kaashoek, "Reinventing Scheduling for Multicore Systems", HotOS 2009. Its
+//! `ct_start` is [`Object::enter`], and its `ct_end` is the drop of the [`Guard`].
 //!
 //! ```
 //! use evenkeel::object::Object;
@@ -41,37 +41,37 @@
 //! | inside of another operation, or without waiting | [`try_enter`](Object::try_enter) |
 //! | a thread that is no worker | [`call_blocking`](Object::call_blocking) |
 //!
-//! *A panic* inside poisons the object, but for one in a read: no operation gets in any more until
-//! the poison is [cleared](Object::clear_poison). *Cancelled*, a task is inside nowhere,
-//! wherever it was on its way; one that [holds](HeldGuard) an object leaves the value as it is, and
-//! poisons nothing. `evenkeel/examples/objects.rs` has a program to begin from.
+//! *A panic* inside, except in a read, poisons the object: no operation gets in until the poison is
+//! [cleared](Object::clear_poison). *A cancelled task* is inside no object, wherever it was on its
+//! way; if it [holds](HeldGuard) an object, it leaves the value as it is, and poisons nothing.
+//! `evenkeel/examples/objects.rs` has a program to begin from.
 //!
 //! # Classes and placement
-//! Give each kind of objects a [class](Object::class) of its own, because a class is judged as one;
-//! those without any are one class too, whatever their types. [`Placement::Automatic`], the usual
-//! one, is for nearly all. [`Placement::InPlace`] is for what is hardly shared, [`Placement::Home`]
-//! for what many tasks write and what one core's cache would not hold, with [`at`](Object::at)
-//! where the worker matters. Make objects inside of the runtime whose tasks use them, in `block_on`
-//! or in a task: others never have a home.
+//! Give each kind of objects a [class](Object::class) of its own, because a class is judged as one.
+//! Objects without a class are one class too, whatever their types. [`Placement::Automatic`], the
+//! default, is for nearly all. [`Placement::InPlace`] is for objects that are hardly shared.
+//! [`Placement::Home`] is for those that many tasks write and that one core's cache would not hold,
+//! with [`at`](Object::at) where the worker matters. Make objects inside the runtime whose tasks
+//! use them, in `block_on` or in a task: others never have a home.
 //!
 //! # Where an operation runs, and where the task goes on
 //! At the home if the object has one and its class is entered there, otherwise where the task is,
-//! under a lock of the object's own. The task goes on where its operation was: it has no place of
-//! its own that it would have to go back to.
+//! under a lock of the object's own. The task goes on where its operation was: a task has no home
+//! to go back to.
 //!
 //! # Reads
 //! An object that is [read](Object::read) again and again is read by all workers at once, each
-//! where its task is, until an operation writes it: whatever is read much and written rarely need
-//! be at no home.
+//! where its task is, until an operation writes it: an object that is read much and written rarely
+//! needs no home.
 //!
 //! # Operations inside of operations
 //! A [`Guard`] cannot be held across an `.await` in a task that is spawned, so a task that is
 //! inside one object does not travel to another. (In `block_on` that compiles, and keeps others
-//! from the object by turns: [`Object::enter_held`] is for it.) [`Object::try_enter`] enters an
-//! object if no operation is inside and the task need not travel for it; [`enter2`] enters two. To
-//! enter an object that one is inside of is an [error](EnterError::Inside). So is an entry by any
-//! part of a task that holds one: it cannot be told whether the parts wait for each other. Outside
-//! of tasks it is the thread that holds it.
+//! from the object for whole turns: use [`Object::enter_held`] for it.) [`Object::try_enter`]
+//! enters an object if no operation is inside and the task need not travel for it; [`enter2`]
+//! enters two. To enter an object again from inside is an [error](EnterError::Inside). So is an
+//! entry by any part of a task that holds the object: the library cannot tell whether the parts
+//! wait for each other. Outside of tasks the thread is the holder.
 
 mod blocking;
 mod class;
@@ -108,14 +108,14 @@ use inner::Inner;
 use std::fmt;
 use std::sync::Arc;
 
-/// The class of objects that have been given none.
+/// The class of objects that were given none.
 const UNNAMED: &str = "unnamed";
 
 /// A value with a home, or without one. Cheap to clone: all clones are the same object.
 ///
-/// An object takes at most 32 bytes beside its value, the two counts of an `Arc` among them, in one
-/// allocation; more if the value is aligned to more than 8. What is known of which objects are used
-/// is not in them, but in a table of each worker.
+/// An object takes at most 32 bytes beside its value, in one allocation, the two counts of an `Arc`
+/// among them; more if the value is aligned to more than 8. The use of objects is recorded in a
+/// table of each worker, and not in the objects.
 ///
 /// # Examples
 /// ```
@@ -139,8 +139,8 @@ impl<T> Clone for Object<T> {
 }
 
 impl<T> Object<T> {
-    /// An object of the runtime that the caller belongs to. One that is made outside of any runtime
-    /// never has a home.
+    /// Makes an object of the runtime that the caller belongs to. An object that is made outside of
+    /// any runtime never has a home.
     #[must_use]
     pub fn new(value: T) -> Self {
         let class = classes::here(UNNAMED, None);
@@ -150,19 +150,19 @@ impl<T> Object<T> {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Makes it one of a class: objects of one kind, which are judged together. Classes belong to a
-    /// runtime, that of the caller, and their names are theirs alone. A home that was
-    /// [chosen](Self::at) in another runtime is none here.
+    /// Puts the object into a class: objects of one kind, which are judged together. Classes belong
+    /// to the caller's runtime, and their names are that runtime's own. A home that was
+    /// [chosen](Self::at) in another runtime does not count here.
     ///
     /// # Panics
-    /// If the object has clones: it is said of a new one.
+    /// If the object has clones: only a new object can get a class.
     #[must_use]
     pub fn class(self, name: &str) -> Self {
         self.enroll(name, None)
     }
 
-    /// The same, and says what the class does, if this object is its first: a class that exists
-    /// already stays as it is.
+    /// As [`class`](Self::class), and sets the placement of the class, if this object is its first:
+    /// an existing class stays as it is.
     ///
     /// # Panics
     /// As [`class`](Self::class).
@@ -173,7 +173,8 @@ impl<T> Object<T> {
 
     fn enroll(mut self, name: &str, placement: Option<Placement>) -> Self {
         let class = classes::here(name, placement);
-        // One that the caller has chosen stays, but in another runtime, where it is none.
+        // A home that the caller has chosen stays, except in another runtime, where it does not
+        // exist.
         let chosen = self.inner.door.is_pinned().then(|| self.inner.door.home());
         let chosen = chosen.flatten().filter(|_| class.is_same_runtime(&self.inner.class));
         let home = chosen.or_else(|| class.home_of_new());
@@ -183,8 +184,9 @@ impl<T> Object<T> {
         self
     }
 
-    /// Gives the object worker `number` as its home. It is entered there if its
-    /// [class](Self::class) is: `.placed(name, Placement::Home)` makes sure of that.
+    /// Makes worker `number` the object's home. The object is entered there if its
+    /// [class](Self::class) is entered at homes: `.placed(name, Placement::Home)` makes sure of
+    /// that.
     ///
     /// # Panics
     /// If there is no such worker, or if the object has clones.
@@ -199,20 +201,21 @@ impl<T> Object<T> {
         self
     }
 
-    /// The worker that is its home, if it has one, whether or not it is entered there now:
-    /// [`ClassReport`] says that of its class.
+    /// Returns the worker that is its home, if it has one, whether or not it is entered there at
+    /// the moment: [`ClassReport`] tells that of its class.
     #[must_use]
     pub fn home(&self) -> Option<usize> {
         self.inner.door.home().filter(|_| self.inner.class.has_workers())
     }
 
-    /// Whether an operation on it has panicked, which has not been [cleared](Self::clear_poison).
+    /// Returns whether an operation on it has panicked, and the poison has not been
+    /// [cleared](Self::clear_poison).
     #[must_use]
     pub fn is_poisoned(&self) -> bool {
         self.inner.door.is_poisoned()
     }
 
-    /// Makes an object enterable again on which an operation has panicked.
+    /// Lets operations enter a poisoned object again.
     ///
     /// # Examples
     /// ```
@@ -234,7 +237,7 @@ impl<T> Object<T> {
         self.inner.door.clear_poison();
     }
 
-    /// Whether both are the same object.
+    /// Returns whether both are the same object.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)

@@ -1,4 +1,4 @@
-//! What is known of the classes of a runtime.
+//! Reports of the classes of a runtime.
 
 use super::Placement;
 use super::class::{Class, Route};
@@ -9,17 +9,17 @@ use crate::primitives::misses::Misses;
 use crate::processor::shared::Shared;
 use std::fmt;
 
-/// One class of objects, as it is now.
+/// A snapshot of one class of objects.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ClassReport {
     /// Its name.
     pub name: Box<str>,
-    /// What it has been told to do.
+    /// Its placement.
     pub placement: Placement,
-    /// Whether its objects are entered at their homes, or at one worker, now.
+    /// Whether its objects are entered at their homes, or at one worker, at the moment.
     pub at_home: bool,
-    /// What the trials of an automatic class have come to.
+    /// The result of the trials of an automatic class.
     pub verdict: Verdict,
     /// About how many operations there have been.
     pub operations: u64,
@@ -52,7 +52,7 @@ impl fmt::Display for ClassReport {
     }
 }
 
-/// What one worker has of the objects in use.
+/// One worker's part in the objects in use.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WorkerReport {
@@ -61,19 +61,20 @@ pub struct WorkerReport {
     /// Its part of the time that operations at their homes have taken lately, in per mille.
     pub share: u32,
     /// The parts of its hottest objects in that, in per mille of all workers' time, the hottest
-    /// first: of those whose homes are not chosen by the caller, as far as samples tell.
+    /// first. Objects with homes that the caller has chosen are left out. The figures come from
+    /// samples.
     pub hottest: Vec<u32>,
     /// Tasks that have travelled from it.
     pub hops: u64,
-    /// Objects that it has given to other workers, because it had more to do than they; those of a
-    /// class that is entered at one worker keep their homes.
+    /// Objects that it has given to other workers, because it had more to do than they. Objects of
+    /// a class that is entered at one worker keep their homes.
     pub given_away: u64,
 }
 
-/// The hottest objects that a report tells of.
+/// The number of hottest objects that a report lists.
 const HOTTEST: usize = 32;
 
-/// Where the objects of a runtime are, and what is made of them.
+/// Where the objects of a runtime are, and how they are used.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
@@ -81,16 +82,17 @@ pub struct Report {
     pub classes: Vec<ClassReport>,
     /// The workers; none outside of any runtime.
     pub workers: Vec<WorkerReport>,
-    /// Why cache misses are no evidence here; none where they are counted, and say beside the
-    /// operations per second what need not be tried. What decided on a class its verdict says.
+    /// Why cache misses are no evidence here. None where they are counted: together with the
+    /// operations per second they say what need not be tried. A class's verdict says what decided
+    /// on it.
     pub why_no_misses: Option<Box<str>>,
 }
 
-/// What is known of the objects of the runtime that the caller belongs to: their classes with the
-/// verdicts, and their homes with the heat.
+/// Returns a report on the objects of the runtime that the caller belongs to: their classes with
+/// the verdicts, and their homes with the heat.
 ///
 /// # Cost
-/// It takes each worker's ledger for a few microseconds; meant for people.
+/// It locks each worker's ledger for a few microseconds; meant for people.
 ///
 /// # Examples
 /// ```

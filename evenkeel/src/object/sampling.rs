@@ -1,8 +1,8 @@
 //! Operations that are sampled, and what follows from them.
 //!
 //! *An operation that is sampled*: its worker notes the time when it begins, [beside its other
-//! operations](crate::travel::operations). *It is over*: the worker locks its [ledger](super::ledger)
-//! and adds what the operation took to the object's heat. What the worker
+//! operations](crate::travel::operations). *It is over*: the worker locks its
+//! [ledger](super::ledger) and adds what the operation took to the object's heat. What the worker
 //! [gives away](super::giving) of its objects follows from that.
 
 use super::class::Route;
@@ -18,7 +18,8 @@ impl<T> Inner<T> {
     #[cold]
     pub(super) fn end_sample(&self) {
         context::with(|context| {
-            // Its guard may have outlived the worker, and be dropped by one of another runtime.
+            // The guard may have outlived the worker, and be dropped by a worker of another
+            // runtime.
             let is_of = |context: &&Context| self.class.is_of(context.shared());
             let Some(context) = context.filter(is_of) else { return };
             let Some(ledger) = self.class.ledgers.of(context.seat.me()) else { return };
@@ -31,9 +32,9 @@ impl<T> Inner<T> {
 
     fn settle_heat(&self, ledger: &Mutex<Giving>, began: u64, context: &Context) {
         let (me, address, now) = (context.seat.me(), self.door.address(), context.ahead.now());
-        // What there is around it goes with it.
+        // The poll around the operation travels with it.
         let nanos = now.saturating_sub(began).max(context.seat.mean_poll());
-        // Where all are entered at one worker, nothing is to be gained by other homes.
+        // Where all are entered at one worker, other homes would gain nothing.
         let stays = self.door.is_pinned() || self.class.route() != Route::AtHome;
         let mut giving = lock(ledger);
         giving.add(address, nanos * u64::from(sample::ONE_IN), stays);

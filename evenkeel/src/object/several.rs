@@ -12,19 +12,19 @@ use crate::yield_now;
 use std::future::poll_fn;
 
 /// Enters two objects, for an operation on both. The task goes to the home of the one that it
-/// enters first, by their addresses, so that tasks which enter the same two meet; the other is
-/// entered from there, wherever its home is.
+/// enters first, by their addresses, so that tasks which enter the same two meet. It enters the
+/// other one from there, wherever its home is.
 ///
 /// # Errors
 /// As [`Object::enter`]; also if both are the same object.
 ///
 /// # Cancel safety
-/// A future that is dropped is inside of neither.
+/// A future that is dropped is inside neither.
 ///
 /// # Cost
-/// That of two entries; one of an object at home elsewhere has to fetch it. If another operation is
-/// inside of the second one, the first one is left, and all begins anew at the task's next turn,
-/// or, if the second one is [held](Object::enter_held), at its turn in line.
+/// That of two entries; an object at home elsewhere has to be fetched. If another operation is
+/// inside the second one, the task leaves the first one and begins anew at its next turn, or, if
+/// the second one is [held](Object::enter_held), at its turn in line.
 ///
 /// # Examples
 /// ```
@@ -54,7 +54,7 @@ pub async fn enter2<'a, A: Send, B: Send>(
     Ok((a, b))
 }
 
-/// Enters two objects, of which `second` is entered without a wait inside of `first`.
+/// Enters two objects: `second` is entered without a wait inside `first`.
 async fn enter_in_order<'a, A: Send, B: Send>(
     first: &'a Object<A>,
     second: &'a Object<B>,
@@ -73,14 +73,14 @@ async fn enter_in_order<'a, A: Send, B: Send>(
 }
 
 /// Enters two objects where the task is, if both are free and of classes in place. No task waits in
-/// between, so no order is needed, by which a processor would branch at random.
+/// between, so no order is needed; a processor would mispredict the branch on the order.
 #[inline(always)]
 fn enter_both_at_once<'a, A: Send, B: Send>(
     a: &'a Object<A>,
     b: &'a Object<B>,
 ) -> Option<(Guard<'a, A>, Guard<'a, B>)> {
     let (a, b) = (&*a.inner, &*b.inner);
-    // SAFETY: it is used by this call alone.
+    // SAFETY: only this call uses it.
     let context = unsafe { context::current() }?;
     let in_place = |class: &Class| class.route() == Route::InPlace;
     if context.shared().is_anything_elsewhere() && !(in_place(&a.class) && in_place(&b.class)) {
@@ -104,11 +104,12 @@ fn enter_both_at_once<'a, A: Send, B: Send>(
 }
 
 impl<T: Send> Object<T> {
-    /// Waits, inside of nothing, for the task that is inside: for its turn in line, which is kept,
-    /// if that one holds the object, or else for a turn.
+    /// Waits, outside both objects, for the task that is inside this one. If that task holds the
+    /// object, the caller waits for its turn in line, and keeps it; otherwise for a turn of other
+    /// tasks.
     async fn give_way(&self, turn: &mut Option<Turn>) -> Result<(), EnterError> {
         if self.inner.door.is_held() {
-            // The one before is given back first: a task that has it waits for no other.
+            // The previous turn is given back first: a task that has a turn waits for no other.
             *turn = None;
             *turn = Some(self.inner.turn().await?);
         } else {
@@ -119,8 +120,8 @@ impl<T: Send> Object<T> {
         Ok(())
     }
 
-    /// Enters the object with the turn in line of another one in hand; gives that back if it waits
-    /// in line here too: those before it may wait for the other one.
+    /// Enters the object with the turn in line of another object in hand. If the task waits in line
+    /// here too, it gives that turn back: those before it here may wait for the other object.
     async fn enter_with(
         &self,
         turn: &mut Option<Turn>,
@@ -148,9 +149,9 @@ impl<T: Send> Object<T> {
     }
 }
 
-/// Enters any number of objects at once, for an operation on all. As [`enter2`], the task goes to
-/// the home of the one that it enters first, by their addresses; if an operation is inside of
-/// another one, all are left until the task's next turn, or its turn in line.
+/// Enters any number of objects at once, for an operation on all. As with [`enter2`], the task goes
+/// to the home of the object that it enters first, by their addresses. If an operation is inside
+/// another one, the task leaves all until its next turn, or its turn in line.
 ///
 /// The guards are in the order of `objects`.
 ///
@@ -158,11 +159,11 @@ impl<T: Send> Object<T> {
 /// As [`Object::enter`]; also if two of them are the same object.
 ///
 /// # Cancel safety
-/// A future that is dropped is inside of none.
+/// A future that is dropped is inside none.
 ///
 /// # Cost
-/// That of as many entries, each beside the first by the lock, and what [`enter2`] says of objects
-/// at home elsewhere; an allocation for the guards, and one for the order.
+/// That of as many entries, each but the first by the lock, and what [`enter2`] says of objects at
+/// home elsewhere; an allocation for the guards, and one for the order.
 ///
 /// # Examples
 /// ```
@@ -210,8 +211,8 @@ mod tests {
     use std::task::{Context, Poll, Waker};
     use std::thread;
 
-    /// A task that has had its turn in the line of the second one is not overtaken by the next one
-    /// there while it comes to the first one.
+    /// A task that has had its turn in the line of the second object is not overtaken by the next
+    /// one there while it comes to the first one.
     #[test]
     fn a_turn_in_line_is_kept_until_both_are_entered() {
         let mut cx = Context::from_waker(Waker::noop());
@@ -223,9 +224,9 @@ mod tests {
         let (told, waits) = (mpsc::channel(), mpsc::channel::<()>());
         thread::scope(|scope| {
             let (tell, wait) = (told.0, waits.1);
-            // Should this one fail, the other one does not wait for it.
+            // If this thread fails, the other one does not wait for it.
             let (go, heard) = (waits.0, told.1);
-            // Tasks, as it were, of their own.
+            // Each thread stands for a task of its own.
             let both = scope.spawn(move || {
                 let mut cx = Context::from_waker(Waker::noop());
                 let mut both = pin!(enter2(first, second));

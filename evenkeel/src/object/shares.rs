@@ -1,31 +1,31 @@
-//! What each worker has done with a class: on lines of its own, which it alone writes.
+//! The operations of each worker on a class, counted on lines that only that worker writes.
 
 use crate::policy::object::sample::ONE_IN;
 use crate::primitives::atomic::{AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
 
-/// Of so many operations that are [looked at](ONE_IN) one looks at the clock, which takes longer
-/// than a short operation. Measured: an operation on one counter, all of whose operations are at
-/// one home, was a fortieth dearer with a look at each turn (`evenkeel-bench run --bench counters
-/// --objects 1 --runtime home,automatic`).
+/// Of `LOOK` operations that are [looked at](ONE_IN), one reads the clock, which takes longer than
+/// a short operation. Measured: an operation on one counter, with all operations at one home, was a
+/// fortieth dearer with a look at each turn (`evenkeel-bench run --bench counters --objects 1
+/// --runtime home,automatic`).
 const LOOK: u32 = 4;
 
-/// That of each worker, and of the relief: operations, in steps of [`ONE_IN`].
+/// The share of each worker, and of the relief: operations, in steps of [`ONE_IN`].
 #[derive(Debug)]
 pub(super) struct Shares(Box<[CachePadded<AtomicU64>]>);
 
 impl Shares {
-    /// Those of so many processors.
+    /// Makes the shares of `processors` processors.
     pub(super) fn new(processors: usize) -> Self {
         Self((0..processors).map(|_| CachePadded::default()).collect())
     }
 
-    /// Operations so far, about.
+    /// Returns the operations so far, about.
     pub(super) fn operations(&self) -> u64 {
         self.0.iter().map(|share| share.load(Ordering::Relaxed)).sum()
     }
 
-    /// Counts [`ONE_IN`] operations of processor `me`. True if it is to look at the clock.
+    /// Counts [`ONE_IN`] operations of processor `me`. True if the processor is to read the clock.
     pub(super) fn count(&self, me: usize) -> bool {
         let Some(share) = self.0.get(me) else { return false };
         let count = share.load(Ordering::Relaxed) + u64::from(ONE_IN);

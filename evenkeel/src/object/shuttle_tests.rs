@@ -1,8 +1,8 @@
 //! Objects under shuttle: tasks that travel between two homes, read what others read, are cancelled
 //! on the way, inside and in line, and go on while homes and modes change.
 //!
-//! A lost task shows as a deadlock, two operations at a time or one that nobody sees as a failed
-//! assertion.
+//! A lost task shows as a deadlock. Two operations at a time, or an operation that later ones do
+//! not see, show as a failed assertion.
 
 use super::{EnterError, Object, Placement, enter2};
 use crate::policy::object::Mode as Wanted;
@@ -28,7 +28,7 @@ struct Tally {
 
 impl Tally {
     fn begin(&mut self) {
-        assert!(!std::mem::replace(&mut self.is_inside, true), "somebody else is inside");
+        assert!(!std::mem::replace(&mut self.is_inside, true), "another operation is inside");
     }
 
     fn end(&mut self) {
@@ -43,7 +43,7 @@ impl Tally {
     }
 }
 
-/// An operation that is cut short by the end of its future, which has begun it.
+/// An operation that has begun, and may be cut short by the end of its future.
 struct Begun<'a>(&'a mut Tally);
 
 impl<'a> Begun<'a> {
@@ -85,7 +85,7 @@ impl World {
             tally.add();
             self.count(which);
         };
-        self.objects[which].with(operation).await.expect("nobody panics inside");
+        self.objects[which].with(operation).await.expect("no operation panics");
     }
 
     /// Reads, after which all may read.
@@ -94,15 +94,15 @@ impl World {
             let operation = |tally: &Tally| {
                 let before = tally.operations;
                 thread::yield_now();
-                assert!(!tally.is_inside && tally.operations == before, "somebody writes");
+                assert!(!tally.is_inside && tally.operations == before, "a writer is inside");
             };
-            self.objects[which].read(operation).await.expect("nobody panics inside");
+            self.objects[which].read(operation).await.expect("no operation panics");
         }
     }
 
     /// An operation that awaits inside.
     async fn hold(&self, which: usize) {
-        let mut held = self.objects[which].enter_held().await.expect("nobody panics inside");
+        let mut held = self.objects[which].enter_held().await.expect("no operation panics");
         let _begun = Begun::new(&mut held);
         self.count(which);
         yield_now().await;
@@ -110,7 +110,7 @@ impl World {
 
     async fn operate_on_both(&self, first: usize) {
         let [one, other] = [first, 1 - first].map(|which| &self.objects[which]);
-        let (mut one, mut other) = enter2(one, other).await.expect("nobody panics inside");
+        let (mut one, mut other) = enter2(one, other).await.expect("no operation panics");
         one.begin();
         other.add();
         one.end();
@@ -118,7 +118,7 @@ impl World {
         self.count(1);
     }
 
-    /// What the objects have seen is what has been done.
+    /// Checks that the objects have seen the operations that have been made.
     fn settle(&self, shared: &Arc<Shared>, me: &Arc<Self>) {
         for which in 0..2 {
             let world = me.clone();
@@ -152,20 +152,20 @@ fn operations_of_all_kinds_meet_at_two_homes() {
     check(3, |shared| {
         let world = World::new(shared);
         let travellers: Vec<_> = (0..3).map(|_| traveller(shared, &world, 2)).collect();
-        world.objects[0].call_blocking(Tally::add).expect("nobody panics inside");
+        world.objects[0].call_blocking(Tally::add).expect("no operation panics");
         world.count(0);
         travellers.into_iter().for_each(join);
         world.settle(shared, &world);
     });
 }
 
-/// Tasks that hold both objects do so in one order; the two that are entered at once have one of
+/// Tasks that hold both objects do so in one order; tasks that enter two at once use an order of
 /// their own, and wait in line before either.
 #[test]
 fn tasks_that_hold_both_meet_tasks_that_enter_both() {
     check(2, |shared| {
         let world = World::new(shared);
-        // As `enter2` has it.
+        // The order of `enter2`.
         let address = |which: usize| world.objects[which].inner.door.address();
         let first = usize::from(address(1) < address(0));
         let task = |kind: usize| {
@@ -204,8 +204,8 @@ async fn both(one: impl Future<Output = ()>, other: impl Future<Output = ()>) {
     .await;
 }
 
-/// Before they wait, on their way, and where they have come to: one part of a task travels while
-/// another waits.
+/// Parks before the tasks wait, on their way, and where they have come to: one part of a task
+/// travels while another waits.
 #[test]
 fn tasks_are_woken_on_their_way() {
     check(2, |shared| {
@@ -215,7 +215,7 @@ fn tasks_are_woken_on_their_way() {
             let sleeper = spawn(shared, {
                 let (world, rounds) = (world.clone(), rounds.clone());
                 async move {
-                    // One of them is elsewhere.
+                    // One of the objects is elsewhere.
                     for which in [first, 1 - first] {
                         both(park(), world.operate(which)).await;
                         rounds.fetch_add(1, Ordering::Relaxed);
@@ -226,7 +226,7 @@ fn tasks_are_woken_on_their_way() {
         });
         for round in 0..2 {
             for (rounds, sleeper) in &sleepers {
-                // The unpark before has been taken.
+                // The previous unpark has been taken.
                 while rounds.load(Ordering::Relaxed) < round {
                     thread::yield_now();
                 }
@@ -240,7 +240,7 @@ fn tasks_are_woken_on_their_way() {
     });
 }
 
-/// Wherever they are: on the way, inside across an await, or in line behind one that is.
+/// The places are: on the way, inside across an await, or in line behind a held operation.
 #[test]
 fn tasks_are_cancelled_wherever_they_are() {
     check(2, |shared| {

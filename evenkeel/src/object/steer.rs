@@ -1,14 +1,14 @@
 //! How a class finds out where its operations run best: it tries each way.
 //!
 //! # Roles
-//! Each worker *counts* operations, and with one in
-//! [some](crate::policy::object::sample::ONE_IN) looks after the class of that one. Of those that
-//! do so at the same time one *steers*: it asks the class's [trial](Trial) in which mode operations
-//! run from now on, and says so in the class's [route](super::class).
+//! Each worker *counts* operations, and for one in [some](crate::policy::object::sample::ONE_IN)
+//! examines the class of that one. Of the workers that do so at the same time one *steers*: it asks
+//! the class's [trial](Trial) in which mode operations run from now on, and says so in the class's
+//! [route](super::class).
 //!
 //! # When the route changes
-//! It says which way tasks take, and excludes none. Whatever workers know of the objects'
-//! whereabouts is forgotten.
+//! The route says which way tasks take, and excludes none. The workers forget what they know of the
+//! objects' whereabouts.
 
 use super::shares::Shares;
 use crate::policy::object::{Mode, Trial, Verdict, trial};
@@ -20,10 +20,10 @@ use crate::processor::shared::Shared;
 /// fifth later than it should.
 const STEP: u64 = trial::WATCH / 5;
 
-/// What steers one class.
+/// The state that steers one class.
 #[derive(Debug)]
 pub(super) struct Steering {
-    /// That of each worker, and of the relief.
+    /// The operations of each worker, and of the relief.
     pub(super) shares: Shares,
     /// When to step next.
     next: AtomicU64,
@@ -31,7 +31,7 @@ pub(super) struct Steering {
 }
 
 impl Steering {
-    /// For a class of a runtime with so many processors.
+    /// Makes the steering for a class of a runtime with `processors` processors.
     pub(super) fn new(processors: usize) -> Self {
         Self {
             shares: Shares::new(processors),
@@ -40,7 +40,7 @@ impl Steering {
         }
     }
 
-    /// What the trials have come to.
+    /// Returns the result of the trials.
     pub(super) fn verdict(&self) -> Verdict {
         lock(&self.trial).verdict()
     }

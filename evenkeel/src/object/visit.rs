@@ -17,30 +17,30 @@ use std::pin::Pin;
 use std::task::{self, Poll, ready};
 
 /// Pauses before each look at an object that is taken, until the task gives others a turn. The
-/// first look comes when a short operation is over. One that finds the object taken again is one of
-/// many, and each of them takes the line from the operation inside; so the second look lets that
-/// one go on for a while. Six looks after 1, 2, 4 pauses and so on made half as many operations on
-/// a counter; longer pauses cost tasks that work for 100 ns between their operations more than they
-/// gain (`evenkeel-bench run --bench counters,heap --objects 1 --runtime
+/// first look comes when a short operation is over. A task that finds the object taken again is one
+/// of many, and each of them takes the line from the operation inside; so the second look lets that
+/// operation go on for a while. Six looks after 1, 2, 4 pauses and so on made half as many
+/// operations on a counter; longer pauses cost tasks that work for 100 ns between their operations
+/// more than they gain (`evenkeel-bench run --bench counters,heap --objects 1 --runtime
 /// tasks+parking_lot,in-place`, `--bench own --steps 50,100,200`). One look in the models.
 const PAUSES: &[u32] = if cfg!(any(loom, shuttle)) { &[1] } else { &[8, 64] };
 
 /// Journeys of one entry before it takes the object from its home: the task was taken away on its
-/// way each time, or is polled by something that does not let it go. The fewest by which a host
-/// that stands still is told. 1, 4 and 16 are alike (`evenkeel-bench run --bench
-/// map,heap,histogram,graph,bank,directory --tasks-per-core 16 --runtime home`).
+/// way each time, or its poller does not let it go. The fewest that show that a host stands still.
+/// 1, 4 and 16 are alike (`evenkeel-bench run --bench map,heap,histogram,graph,bank,directory
+/// --tasks-per-core 16 --runtime home`).
 const JOURNEYS: u64 = 2;
 
-/// What a step has come to: it is inside, or will never be; or, with no way, a held operation is
-/// inside, and it waits in line.
+/// The result of a step: a way if the entry is inside; an error if it never will be; no way if a
+/// held operation is inside, and the entry waits in line.
 type Step = Result<Option<Way>, EnterError>;
 
-/// One entry: what it is like to be on the way. It lies in the task that travels, so what few
-/// entries need is in a box.
+/// The state of one entry on its way. It lies in the task that travels, so what few entries need is
+/// in a box.
 #[derive(Debug, Default)]
 pub(super) struct Visit {
     progress: Progress,
-    /// None unless there is the mark for it, by which it is dropped.
+    /// Initialised only if [`Progress::RARE`] is set, by which it is dropped.
     rare: ManuallyDrop<Option<Box<Rare>>>,
 }
 
@@ -52,17 +52,17 @@ struct EntryPoll<'a, 'c, T, const READS: bool> {
     cx: &'a mut task::Context<'c>,
 }
 
-/// How far an entry has come: its journeys, above some marks. In one word, which is zero for a new
-/// one: nearly all get in at once, and the compiler sees that there is nothing more to ask.
+/// How far an entry has come: its journeys, above some marks. It is one word, which is zero for a
+/// new entry: nearly all get in at once, and the compiler sees that there is nothing more to ask.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Progress(u64);
 
 impl Progress {
     /// Its worker, if there is one, has counted it, and it did not get in at once.
     const COUNTED: u64 = 1;
-    /// It is one of the few that are looked at.
+    /// It is one of the few entries that are looked at.
     const LOOKED_AT: u64 = 2;
-    /// It needs what few entries need.
+    /// It needs the box for what few entries need.
     const RARE: u64 = 4;
     /// It keeps its turn in line once it is inside.
     const KEEPS: u64 = 8;
@@ -70,9 +70,9 @@ impl Progress {
     const SHARES: u64 = 16;
     const JOURNEY: u64 = 32;
 
-    /// That of a new entry.
+    /// The progress of a new entry.
     pub(super) const NEW: Self = Self(0);
-    /// That of one that was counted the time before.
+    /// The progress of an entry that is tried again, and was counted the first time.
     pub(super) const AGAIN: Self = Self(Self::COUNTED);
 
     #[inline(always)]
@@ -91,11 +91,11 @@ impl Progress {
     }
 }
 
-/// What an entry has to remember that is held up.
+/// What an entry that is held up has to remember.
 #[derive(Debug, Default)]
 struct Rare {
-    /// Where it was going when it was last taken away on its way, and how many tasks had left the
-    /// queue there.
+    /// Its target when it was last taken away on its way, and how many tasks had left the queue
+    /// there.
     departures: Option<(usize, usize)>,
     /// The place in line, where there is one, and then the turn.
     waiting: Option<Waiting>,
@@ -121,10 +121,11 @@ impl Drop for Visit {
 }
 
 /// Comes in, if all classes of the caller's runtime are entered in place, and nothing is in the
-/// way. Otherwise says how far the entry has come. Most come in, and leave nothing in their task.
+/// way. Otherwise returns how far the entry has come. Most come in, and leave nothing in their
+/// task.
 #[inline(always)]
 pub(super) fn at_once<T, const READS: bool>(object: &Inner<T>) -> Result<Way, Progress> {
-    // SAFETY: it is used by this call alone.
+    // SAFETY: only this call uses it.
     let Some(context) = (unsafe { context::current() }) else { return Err(Progress::NEW) };
     if context.shared().is_anything_elsewhere() {
         return Err(Progress::NEW);
@@ -140,7 +141,7 @@ pub(super) fn at_once<T, const READS: bool>(object: &Inner<T>) -> Result<Way, Pr
     way.ok_or(Progress::AGAIN)
 }
 
-/// The rest of an entry that has come so far. Its last poll goes on inside.
+/// The rest of an entry that has come as far as `progress`. Its last poll goes on inside.
 pub(super) struct Coming<'a, T, const READS: bool> {
     object: &'a Inner<T>,
     visit: Visit,
@@ -169,7 +170,7 @@ impl From<Progress> for Visit {
 }
 
 impl Visit {
-    /// An entry of one whose turn in line it is, and stays.
+    /// An entry of a task that has its turn in line, and keeps it.
     pub(super) fn in_turn(turn: Turn) -> Self {
         let mut visit = Self::from(Progress(Progress::KEEPS));
         visit.rare_mut().turn = Some(turn);
@@ -181,7 +182,7 @@ impl Visit {
         self.rare.as_ref().is_some_and(|rare| rare.waiting.is_some())
     }
 
-    /// The turn, once inside.
+    /// Returns the turn, once inside.
     pub(super) fn into_turn(mut self) -> Option<Turn> {
         self.rare.take()?.turn
     }
@@ -198,15 +199,15 @@ impl Visit {
         drop(self.rare.take());
     }
 
-    /// Comes to the object and in, and gives the turn or the place in line on: the next one waits
-    /// for it, and this visit may be kept.
+    /// Comes to the object and in, and passes the turn or the place in line on: the next in line
+    /// waits for it, and this visit may be kept.
     #[inline(always)]
     pub(super) fn poll<T, const READS: bool>(
         &mut self,
         object: &Inner<T>,
         cx: &mut task::Context<'_>,
     ) -> Poll<Result<Way, EnterError>> {
-        // SAFETY: it is used by this call alone.
+        // SAFETY: only this call uses it.
         let context = unsafe { context::current() };
         if let Some(context) = context
             && !self.progress.has(Progress::COUNTED | Progress::LOOKED_AT)
@@ -214,7 +215,7 @@ impl Visit {
             if self.progress.is_new()
                 && let Some(target) = context.whereabouts_of(object.door.address())
             {
-                // It does not even look at the object, whose lines are there.
+                // The task does not even look at the object: the object's lines are at its home.
                 let context = Some(context);
                 return EntryPoll::<_, READS> { visit: self, object, context, cx }.set_out(target);
             }
@@ -231,7 +232,7 @@ impl Visit {
 }
 
 impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
-    /// The same of one that did not get in at once.
+    /// As [`Visit::poll`], for an entry that did not get in at once.
     #[inline(never)]
     fn later(&mut self) -> Poll<Result<Way, EnterError>> {
         let way = ready!(self.in_line());
@@ -241,7 +242,7 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
         Poll::Ready(way)
     }
 
-    /// The same, but keeps the turn in line.
+    /// As [`later`](Self::later), but keeps the turn in line.
     fn in_line(&mut self) -> Poll<Result<Way, EnterError>> {
         let (object, is_new) = (self.object, !self.visit.progress.has(Progress::COUNTED));
         self.visit.progress.0 |= Progress::COUNTED;
@@ -253,18 +254,18 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
             if READS && object.is_to_be_shared(context) {
                 self.visit.progress.0 |= Progress::SHARES;
             }
-            // A task that has come from another worker has given the others there their turn.
+            // A task that has come from another worker has given the tasks there their turn.
             if self.visit.progress.journeys() == 0 && is_turn_over(object, context) {
                 return self.again();
             }
         }
-        // Waiting is a part of what it costs that others use the object too.
+        // The wait is a part of what it costs that others use the object too.
         let began = self.begin();
         loop {
             if let Some(rare) = self.visit.rare.as_mut()
                 && let Some(Waiting(waiting)) = &mut rare.waiting
             {
-                // Another part of the task may hold it by now, and wait for this one.
+                // Another part of the task may hold the object by now, and wait for this one.
                 object.refuse_own(self.context)?;
                 let turn = ready!(waiting.as_mut().poll(self.cx));
                 rare.waiting = None;
@@ -286,12 +287,12 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
         }
     }
 
-    /// What is left to do inside, for one that may be sampled.
+    /// What is left to do inside, for an entry that may be sampled.
     fn admit(&self, way: Way, began: Option<u64>) -> Result<Way, EnterError> {
         let mut way = refuse_poisoned(self.object, way)?;
         let Some(context) = self.context else { return Ok(way) };
         if self.visit.progress.has(Progress::SHARES) {
-            // Readers that know where it is at home go on travelling there until they doubt that.
+            // Readers that know the object's home go on travelling there until they doubt it.
             self.object.door.share();
             way = way.changed();
         }
@@ -300,11 +301,11 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
         Ok(way.sampled())
     }
 
-    /// When it begins to enter, if that is of interest: whatever it takes to fetch the object
-    /// belongs to the operation.
+    /// Returns when the entry begins, if it is sampled: the time to fetch the object belongs to the
+    /// operation.
     fn begin(&self) -> Option<u64> {
         let is_sample = |context: &&Context| {
-            // One that is held for as long as its task likes says nothing.
+            // The time of a held object says nothing: its task holds it as long as it likes.
             self.visit.progress.has(Progress::LOOKED_AT)
                 && !self.visit.progress.has(Progress::RARE)
                 && self.object.door.host(&self.object.class) == Some(context.seat.me())
@@ -312,7 +313,7 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
         self.context.filter(is_sample).map(|context| context.ahead.now())
     }
 
-    /// Has the task travel to worker `target`, if it is one.
+    /// Has the task travel to worker `target`, if the caller is a task.
     #[inline]
     fn set_out<R>(&mut self, target: usize) -> Poll<R> {
         self.visit.progress.0 += Progress::JOURNEY;
@@ -328,15 +329,17 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
             return self.take(false);
         };
         let mut is_stuck = false;
-        // Where several parts of a task are on their way, it goes where the last one has sent it.
+        // Where several parts of a task are on their way, the task goes where the last one has sent
+        // it.
         if self.visit.progress.journeys() > 0 && !context.was_sent_here() {
-            // It was taken away on its way.
+            // The task was taken away on its way.
             let shared = context.shared();
             let departures = shared.processors[target].published.departures();
             let seen = Some((target, departures));
             let before = &mut self.visit.rare_mut().departures;
             let stands_still = std::mem::replace(before, seen) == seen;
-            // From where another part has sent it, maybe: a worker that sleeps is not stuck.
+            // The task may come from where another part has sent it: a worker that sleeps is not
+            // stuck.
             is_stuck = stands_still && !shared.idle.is_asleep(target);
         }
         if is_stuck || self.visit.progress.journeys() == JOURNEYS {
@@ -346,8 +349,8 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
         self.set_out(target)
     }
 
-    /// Takes the object from its home; with `suspend` it is entered in place until the host is
-    /// back.
+    /// Takes the object from its home; with `suspend` the object is entered in place until the host
+    /// is back.
     #[cold]
     fn take(&mut self, suspend: bool) -> Poll<Step> {
         let (door, context) = (&self.object.door, self.context);
@@ -361,7 +364,7 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
         Poll::Ready(Ok(Some(way)))
     }
 
-    /// Looks again, now or after a turn of the others, or waits in line.
+    /// Looks again, at once or after a turn of other tasks, or waits in line.
     #[cold]
     fn wait(&mut self, in_turn: bool) -> Poll<Step> {
         let (object, context) = (self.object, self.context);
@@ -379,13 +382,13 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
         self.again()
     }
 
-    /// Enters beside other readers, if it reads.
+    /// Enters beside other readers, if the entry `READS`.
     fn enter_as_reader(&self) -> Option<Way> {
         let context = self.context.filter(|_| READS)?;
         self.object.enter_as_reader(context, !self.visit.progress.has(Progress::SHARES))
     }
 
-    /// Gives the others a turn.
+    /// Gives other tasks a turn.
     #[cold]
     fn again<R>(&mut self) -> Poll<R> {
         match self.context {
@@ -412,7 +415,7 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
 /// Leaves again, if the object is poisoned.
 #[inline(always)]
 pub(super) fn refuse_poisoned<T>(object: &Inner<T>, way: Way) -> Result<Way, EnterError> {
-    // One whose word is known has come in past no mark.
+    // A way with a known word has come in past no flag.
     if way.leaving().is_some() || !object.door.is_poisoned() {
         return Ok(way);
     }
@@ -420,8 +423,8 @@ pub(super) fn refuse_poisoned<T>(object: &Inner<T>, way: Way) -> Result<Way, Ent
     Err(EnterError::poisoned(object.names()))
 }
 
-/// Whether the task is to give the others a turn: those that come to the object are among them, or
-/// it has had one for long. In a deterministic run time stands, and operations count.
+/// Whether the task is to give others a turn: if the tasks that come to the object are among them,
+/// or if it has had its turn for long. In a deterministic run time stands, and operations count.
 fn is_turn_over<T>(object: &Inner<T>, context: &Context) -> bool {
     object.door.host(&object.class).is_some()
         || context.shared().hooks.deterministic

@@ -1,12 +1,12 @@
-//! How an operation has come in, which is how it goes out.
+//! How an operation has come in, which determines how it goes out.
 //!
-//! In one word: what is written in parts and read whole waits until the parts have left the store
-//! buffer, behind stores to lines that another core has. Measured, a journey took 20 ns longer with
-//! an enumeration and a flag beside it.
+//! It is one word. A value that is written in parts and read whole waits until the parts have left
+//! the store buffer, behind stores to lines that another core has. Measured, a journey took 20 ns
+//! longer with an enumeration and a flag beside it.
 
-/// The word with which the operation leaves its object is known, and is the rest of this one. To
-/// load that again, just written by a locked instruction, took a quarter of an uncontended entry
-/// (`perf annotate`, AMD EPYC).
+/// The word with which the operation leaves its object is known, and is the rest of this one.
+/// Loading it again, just after a locked instruction has written it, took a quarter of an
+/// uncontended entry (`perf annotate`, AMD EPYC).
 const KNOWN: u64 = 1;
 
 /// At the object's home.
@@ -15,17 +15,17 @@ const HOST: u64 = 1 << 1;
 /// The thread was panicking when the guard of the operation was made.
 const PANICKING: u64 = 1 << 2;
 
-/// What it takes is of interest.
+/// The time that it takes is sampled.
 const SAMPLED: u64 = 1 << 3;
 
 /// One of many readers that count themselves in the word.
 const COUNTED: u64 = 1 << 4;
 
-/// What the word of an object does not have when it is left.
+/// Bits that the word of an object does not have when it is left.
 const MARKS: u64 = KNOWN | HOST | PANICKING | SAMPLED | COUNTED;
 
-/// Which note of the worker's stands for a reader, plus one, from here on; none for one that has
-/// the lock.
+/// From this bit on: the number of the worker's note for a reader, plus one; zero for an operation
+/// that has the lock.
 const NOTE: u32 = 8;
 
 /// How an operation has come in.
@@ -33,7 +33,8 @@ const NOTE: u32 = 8;
 pub(super) struct Way(u64);
 
 impl Way {
-    /// Alone, by the lock. The operation leaves by this word, as long as nothing of it changes.
+    /// Alone, by the lock. The operation leaves by storing `leaving`, as long as it does not change
+    /// the word.
     #[inline(always)]
     pub(super) fn by_lock(leaving: u64) -> Self {
         debug_assert!(leaving & MARKS == 0);
@@ -64,13 +65,13 @@ impl Way {
         Self((u64::from(note) + 1) << NOTE)
     }
 
-    /// The same way, of one that has counted itself in the word.
+    /// The same way, of a reader that has counted itself in the word.
     #[inline(always)]
     pub(super) fn counted(self) -> Self {
         Self(self.0 | COUNTED)
     }
 
-    /// Whether it has.
+    /// Whether the reader has counted itself in the word.
     #[inline(always)]
     pub(super) fn is_counted(self) -> bool {
         self.0 & COUNTED != 0
@@ -94,7 +95,7 @@ impl Way {
         Self(self.0 | HOST)
     }
 
-    /// Whether it is at the object's home.
+    /// Whether the operation is at the object's home.
     #[inline(always)]
     pub(super) fn is_host(self) -> bool {
         self.0 & HOST != 0
@@ -112,14 +113,13 @@ impl Way {
         self.0 & PANICKING != 0
     }
 
-    /// The same way, of an operation that its worker's [ledger](super::ledger) wants to hear of
-    /// when it is over.
+    /// The same way, of an operation that its worker's [ledger](super::ledger) records at its end.
     #[inline(always)]
     pub(super) fn sampled(self) -> Self {
         Self(self.0 | SAMPLED)
     }
 
-    /// Whether that is one.
+    /// Whether the operation is sampled.
     #[inline(always)]
     pub(super) fn is_sampled(self) -> bool {
         self.0 & SAMPLED != 0

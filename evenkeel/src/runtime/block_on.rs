@@ -1,4 +1,4 @@
-//! Running a future on the thread at hand.
+//! Runs a future on the calling thread.
 
 use crate::detect::{Alarm, Blocking};
 use crate::primitives::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Wake, Waker};
 struct Signal {
     woken: AtomicBool,
     thread: Thread,
-    /// The runtime that the thread is inside of, which counts it while it is awake or woken.
+    /// The runtime that the thread is inside, which counts the thread while it is awake or woken.
     inside: Option<Arc<Shared>>,
 }
 
@@ -24,14 +24,14 @@ impl Wake for Signal {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // Counted first: between the two the clock is not to move.
+        // Counted first: between the count and the swap the clock must not move.
         if let Some(shared) = &self.inside {
             shared.clock.come();
         }
         if !self.woken.swap(true, Ordering::Release) {
             self.thread.unpark();
         } else if let Some(shared) = &self.inside {
-            // The wake before is counted, and has not been seen.
+            // The previous wake is counted, and the thread has not seen it.
             shared.clock.go();
         }
     }
@@ -43,13 +43,13 @@ impl Alarm for Signal {
     }
 }
 
-/// A thread that sees the wakes of a signal, until this is dropped: by the end of its future, or by
-/// its panic.
+/// While this lives, the thread sees the wakes of a signal. It is dropped at the end of the
+/// thread's future, or by its panic.
 struct Listening<'a>(&'a Signal);
 
 impl Drop for Listening<'_> {
     fn drop(&mut self) {
-        // A wake that nobody has seen is not to be counted for ever, nor are those that come later.
+        // A wake that the thread has not seen must not stay counted for ever, nor must later wakes.
         if self.0.woken.swap(true, Ordering::Acquire)
             && let Some(shared) = &self.0.inside
         {
@@ -58,7 +58,7 @@ impl Drop for Listening<'_> {
     }
 }
 
-/// A thread that is counted as awake inside a runtime, for as long as this lives.
+/// While this lives, the thread is counted as awake inside a runtime.
 struct Awake<'a>(&'a Shared);
 
 impl<'a> Awake<'a> {
@@ -74,11 +74,11 @@ impl Drop for Awake<'_> {
     }
 }
 
-/// Runs a future to its end on this thread, which sleeps while the future waits. It needs no
+/// Runs a future to its end on this thread, which sleeps while the future waits. This needs no
 /// runtime, and enters none.
 ///
 /// # Panics
-/// If the caller is a task: it would stop a worker. The panic of the future.
+/// If the caller is a task: it would stop a worker. Also with the panic of the future.
 ///
 /// # Examples
 /// ```
@@ -90,8 +90,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     run(future, current::shared())
 }
 
-/// [`block_on`] for a thread that is about to be inside the runtime, and is inside of `before`
-/// until then.
+/// [`block_on`] for a thread that is about to enter the runtime, and is inside `before` until then.
 pub(super) fn run_inside<F: Future>(
     future: F,
     shared: &Arc<Shared>,
@@ -102,7 +101,7 @@ pub(super) fn run_inside<F: Future>(
     run(future, Some(shared.clone()))
 }
 
-/// The loop of [`block_on`]. The thread is counted as awake by the runtime that it is inside of.
+/// The loop of [`block_on`]. The runtime that the thread is inside counts the thread as awake.
 fn run<F: Future>(future: F, inside: Option<Arc<Shared>>) -> F::Output {
     let mut future = pin!(future);
     let signal =
@@ -115,7 +114,7 @@ fn run<F: Future>(future: F, inside: Option<Arc<Shared>>) -> F::Output {
         if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
             return output;
         }
-        // The thread's own count goes; with the wake comes the waker's.
+        // The thread leaves the count; the waker enters it with the wake.
         if let Some(shared) = &signal.inside {
             shared.go_outside();
         }
@@ -124,7 +123,7 @@ fn run<F: Future>(future: F, inside: Option<Arc<Shared>>) -> F::Output {
             thread::park(None);
         }
         blocking.wake();
-        // What was before the wake is visible after the swap; a wake after it unparks.
+        // What happened before the wake is visible after the swap; a wake after the swap unparks.
         signal.woken.swap(false, Ordering::Acquire);
     }
 }

@@ -1,8 +1,9 @@
 //! Runs closures that block, on threads of their own.
 //!
 //! A closure is a task like others, with a future that is complete after one poll, so that it has
-//! the same handle. No processor registers it: it goes into the queue of
-//! [`Blocking`](crate::processor::blocking), which has the protocol, and a blocking thread polls it.
+//! the same handle. No processor registers it. It goes into the queue of
+//! [`Blocking`](crate::processor::blocking), which has the protocol, and a blocking thread polls
+//! it.
 
 use crate::processor::blocking::Pushed;
 use crate::processor::current;
@@ -16,7 +17,7 @@ use crate::task::{self, JoinHandle, TaskInfo};
 use std::panic::Location;
 use std::sync::Arc;
 
-/// Queues a closure of `shared`'s runtime, and sees to it that a thread runs it.
+/// Queues a closure of `shared`'s runtime, and makes sure that a thread runs it.
 pub(super) fn spawn<F, R>(
     shared: &Arc<Shared>,
     closure: F,
@@ -38,8 +39,8 @@ where
     join
 }
 
-/// Starts a thread. If the system refuses it, the threads that are there do the work; if there are
-/// none, this one does.
+/// Starts a thread. If the system refuses it, the existing threads do the work; if there are none,
+/// the caller does.
 fn start(shared: &Arc<Shared>) {
     let own = shared.clone();
     let started = shared.thread("blocking").spawn(move || {
@@ -54,7 +55,7 @@ fn start(shared: &Arc<Shared>) {
     }
 }
 
-/// Runs closures until there have been none for a while.
+/// Runs closures until none has come for a while.
 fn work(shared: &Shared) {
     let mut done: Option<Id> = None;
     while let Some((task, id)) = shared.blocking.take(done) {
@@ -69,7 +70,7 @@ fn run(shared: &Shared, task: Runnable) {
     shared.go_outside();
 }
 
-/// Refuses closures that are spawned from then on, and gives those that have not begun, aborted.
+/// Refuses closures that are spawned from then on, and returns those that have not begun, aborted.
 #[must_use]
 pub(super) fn close(shared: &Shared) -> Vec<Runnable> {
     let queue = shared.blocking.close();
@@ -77,7 +78,7 @@ pub(super) fn close(shared: &Shared) -> Vec<Runnable> {
     queue
 }
 
-/// The same, and drops the closures on this thread. Gives what it has cancelled.
+/// As [`close`], and drops the closures on this thread. Returns what it has cancelled.
 pub(super) fn abort(shared: &Shared) -> Vec<TaskInfo> {
     close(shared).into_iter().map(|task| cancel(shared, task)).collect()
 }

@@ -1,4 +1,4 @@
-//! How a runtime is built.
+//! Configures and builds runtimes.
 
 use super::Runtime;
 use super::error::{BuildError, COARSEST, FINEST, MOST_WORKERS};
@@ -61,7 +61,7 @@ impl Builder {
     /// The most workers that a runtime has.
     pub const MOST_WORKERS: usize = MOST_WORKERS;
 
-    /// A builder with the defaults: a worker per core in use, not pinned.
+    /// Returns a builder with the defaults: a worker per core in use, not pinned.
     pub fn new() -> Self {
         Self {
             workers: None,
@@ -76,81 +76,83 @@ impl Builder {
         }
     }
 
-    /// How many processors there are, each with a worker: 1 to 1,024. The default is the number of
+    /// Sets the number of processors, each with a worker: 1 to 1,024. The default is the number of
     /// cores that the process may use, by its affinity mask and its cgroup's quota. More workers
-    /// than cores work, and gain nothing.
+    /// than cores are allowed, and gain nothing.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self
     }
 
-    /// What the threads are called: the name and the worker's number. The default is `evenkeel`.
+    /// Sets the name of the threads, `evenkeel` by default. Worker 3 is then called `evenkeel-3`.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.hooks.threads.name = name.into();
         self
     }
 
-    /// Whether each worker is pinned to one core. Not by default: pinned workers of two programs
-    /// may share a core while others are idle. Pin on a machine that is yours alone, or to measure.
+    /// Sets whether each worker is pinned to one core. The default is not to pin: pinned workers of
+    /// two programs may share a core while other cores are idle. Pin on a machine that is yours
+    /// alone, or to measure.
     pub fn pin(mut self, pin: bool) -> Self {
         self.pin = pin;
         self
     }
 
-    /// Whether a worker that looks for work, and finds that another worker is on its core, goes to
-    /// a free one: for as long as the operating system leaves two workers together, some
-    /// milliseconds, the two are no faster than one. By default the threads that the runtime starts
-    /// do so, and those that are lent to [`build_with`](Self::build_with) do not. It takes two
-    /// changes of the thread's affinity, at most once in a millisecond: it is what it was
-    /// afterwards, but a change from outside within these microseconds is lost, and Linux takes it
-    /// for the thread's wish from then on, so a cpuset that grows later does not widen it. Has no
-    /// effect on [pinned](Self::pin) workers.
+    /// Sets whether a worker that searches for work leaves a core that another worker runs on for a
+    /// free one. While the operating system leaves two workers on one core, for some milliseconds,
+    /// the two are no faster than one. By default the threads that the runtime starts move; those
+    /// lent to [`build_with`](Self::build_with) do not. A move takes two changes of the thread's
+    /// affinity mask, at most once in a millisecond. The worker restores the mask afterwards, but a
+    /// change from outside within those microseconds is lost. From then on Linux takes the mask for
+    /// the thread's own choice, so a cpuset that grows later does not widen it. Has no effect on
+    /// [pinned](Self::pin) workers.
     pub fn keep_apart(mut self, keep_apart: bool) -> Self {
         self.keep_apart = Some(keep_apart);
         self
     }
 
-    /// The size of the workers' stacks, in bytes; the default is that of [`std::thread`]. Polls run
-    /// on them, so deep recursion inside a task needs more.
+    /// Sets the size of the workers' stacks, in bytes; the default is that of [`std::thread`].
+    /// Polls run on these stacks, so deep recursion inside a task needs more.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.hooks.threads.stack_size = Some(bytes);
         self
     }
 
-    /// The machine to build for, instead of the one that is detected: who is near whom, and with
-    /// [`pin`](Self::pin) who sits where.
+    /// Sets the machine to build for, instead of the one that is detected: which workers are near
+    /// each other, and with [`pin`](Self::pin) which core each one runs on.
     pub fn topology(mut self, topology: Topology) -> Self {
         self.topology = Some(topology);
         self
     }
 
-    /// How the jobs of forks that [state their footprint](crate::fork_join::join_sized) are kept
-    /// near their data; the default is [`Locality::Biased`]. The topology says which workers share
-    /// a cache and how large it is; who sits where is certain with [`pin`](Self::pin) alone.
+    /// Sets how the jobs of forks that [state their footprint](crate::fork_join::join_sized) are
+    /// kept near their data; the default is [`Locality::Biased`]. The topology says which workers
+    /// share a cache and how large it is. Which core a worker runs on is certain with
+    /// [`pin`](Self::pin) alone.
     pub fn locality(mut self, locality: Locality) -> Self {
         self.locality = locality;
         self
     }
 
-    /// Whether there is a relief: one more thread, which polls tasks that are ready while workers
-    /// run what comes from [`install`](Runtime::install) and
-    /// [`fork_join::spawn`](crate::fork_join::spawn), or jobs of each other, those of a task that
-    /// forks among them, and which sleeps otherwise. By default there is, except in a runtime of
-    /// [`build_with`](Self::build_with). It is started when it is needed first, or when a job of a
-    /// task is first stolen, or a task first waits inside fork-join. It looks after a tenth of a
-    /// millisecond whether that task still forks, and again for as long as tasks do, each
-    /// millisecond in the end. If the system refuses it, or without it, such tasks wait until a
-    /// worker is back.
+    /// Sets whether the runtime has a relief: one more thread, which polls ready tasks while
+    /// workers run fork-join work, and sleeps otherwise. That work comes from
+    /// [`install`](Runtime::install) and [`fork_join::spawn`](crate::fork_join::spawn), or is
+    /// another worker's job, such as a fork of a task. By default there is a relief, except in a
+    /// runtime of [`build_with`](Self::build_with). The runtime starts it at the first need, when a
+    /// job of a task is first stolen, or when a task first waits inside fork-join. After a tenth of
+    /// a millisecond the relief looks whether that task still forks. It looks again for as long as
+    /// tasks fork, in the end once a millisecond. Without a relief, or if the system refuses its
+    /// thread, ready tasks wait until a worker is back.
     ///
-    /// It is called the [`name`](Self::name) and `relief`, has the [`stack_size`](Self::stack_size)
-    /// of a worker, runs wherever the thread that builds the runtime may, whether or not the
-    /// workers are [pinned](Self::pin), and calls no hooks of workers: for tasks that rely on what
-    /// those set up, have none.
+    /// The thread is called the [`name`](Self::name) and `relief`, and has the
+    /// [`stack_size`](Self::stack_size) of a worker. It runs wherever the thread that builds the
+    /// runtime may, whether or not the workers are [pinned](Self::pin). It does not call the
+    /// workers' hooks: build without a relief if tasks rely on what these hooks set up.
     ///
-    /// A task that forks there runs both halves itself, one after the other, also while workers are
-    /// back and idle: it takes as long as on one core. It spawns into its scopes for workers, or
-    /// for itself where the scope ends. It waits for workers if it broadcasts, and must not hold a
-    /// lock meanwhile that these may take.
+    /// A task that forks on the relief runs both halves itself, one after the other, even while
+    /// workers are back and idle: it takes as long as on one core. What it spawns into a scope is
+    /// run by workers, or by the task itself at the end of the scope. If it broadcasts, it waits
+    /// for workers, and must not hold a lock meanwhile that these may take.
     ///
     /// # Examples
     /// ```
@@ -169,16 +171,17 @@ impl Builder {
         self
     }
 
-    /// How finely [timers](crate::time) tell times apart; the default is a millisecond. A timer
-    /// fires at the first tick that is not before its deadline; a tick is the longest power of two
-    /// of nanoseconds that is not longer than this: 524,288 by default. A runtime with finer ticks
-    /// wakes more often for the same timers.
+    /// Sets how finely [timers](crate::time) tell times apart; the default is a millisecond. A
+    /// timer fires at the first tick that is not before its deadline. A tick is the longest power
+    /// of two of nanoseconds that is not longer than `resolution`: 524,288 by default. A runtime
+    /// with finer ticks wakes more often for the same timers.
     pub fn timer_resolution(mut self, resolution: Duration) -> Self {
         self.resolution = resolution;
         self
     }
 
-    /// Whether the runtime's clock [stands still](crate::time::pause) from the start, for tests.
+    /// Sets whether the runtime's clock [stands still](crate::time::pause) from the start, for
+    /// tests.
     ///
     /// # Examples
     /// ```
@@ -196,34 +199,34 @@ impl Builder {
         self
     }
 
-    /// Called by each worker's thread with the worker's number before it begins. A panic in it is
-    /// caught, and the worker goes on. The hook may spawn tasks, but must not wait for them: its
-    /// own processor does not run yet.
+    /// Sets a hook that each worker's thread calls with the worker's number before the worker
+    /// begins. A panic in the hook is caught, and the worker goes on. The hook may spawn tasks, but
+    /// must not wait for them: its own processor does not run yet.
     pub fn on_worker_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.hooks.worker_start = Some(Arc::new(hook));
         self
     }
 
-    /// Called by each worker's thread with the worker's number before it leaves. A panic in it is
-    /// caught.
+    /// Sets a hook that each worker's thread calls with the worker's number before the thread
+    /// exits. A panic in the hook is caught.
     pub fn on_worker_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.hooks.worker_stop = Some(Arc::new(hook));
         self
     }
 
-    /// Called once for each task that panics and that nobody joins, wherever its handle or its
-    /// output is dropped, on the thread that drops it. The default prints a line to the standard
-    /// error. What is cancelled after its runtime has ended, and a closure that the spawning thread
-    /// runs or cancels itself, is told to the runtime that the thread belongs to, or to the
-    /// standard error if it belongs to none.
+    /// Sets a hook that is called once for each task that panics and has no joiner, on the thread
+    /// that drops the task's handle or output. The default prints a line to the standard error. Two
+    /// kinds of panic go to the runtime of the calling thread instead, or to the standard error if
+    /// the thread belongs to none: that of a task cancelled after its runtime has ended, and that
+    /// of a closure which the spawning thread runs or cancels itself.
     pub fn on_task_panic(mut self, hook: impl Fn(&TaskPanic<'_>) + Send + Sync + 'static) -> Self {
         self.hooks.task_panic = Some(Arc::new(hook));
         self
     }
 
-    /// Called for each job of [`fork_join::spawn`](crate::fork_join::spawn) and its like that
-    /// panics, on the worker that has run it, with what it has panicked with. The default drops
-    /// that: the process's panic hook has told of it. A panic in the hook is caught.
+    /// Sets a hook that is called for each job of [`fork_join::spawn`](crate::fork_join::spawn) and
+    /// its like that panics, on the worker that ran the job, with the panic's payload. The default
+    /// drops the payload: the process's panic hook has reported it. A panic in the hook is caught.
     pub fn on_job_panic(
         mut self,
         hook: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
@@ -232,10 +235,10 @@ impl Builder {
         self
     }
 
-    /// Called for each deadlock that closes on a thread of the runtime, a worker or one inside its
-    /// `block_on`, where deadlocks [are looked for](crate::detect). The default prints it to the
-    /// standard error. A panic in the hook is caught. The thread that calls it is one of those that
-    /// should go on: the hook is not to block.
+    /// Sets a hook that is called for each deadlock that closes on a thread of the runtime, a
+    /// worker or a thread inside its `block_on`, in builds that [detect deadlocks](crate::detect).
+    /// The default prints the deadlock to the standard error. A panic in the hook is caught. The
+    /// thread that calls the hook is needed for other work: the hook must not block.
     pub fn on_deadlock(mut self, hook: impl Fn(&Deadlock) + Send + Sync + 'static) -> Self {
         self.hooks.deadlock = Some(Arc::new(hook));
         self
@@ -244,9 +247,9 @@ impl Builder {
     /// Builds the runtime and starts its workers.
     ///
     /// # Errors
-    /// [`BuildError`] if the number of workers or the resolution of timers is out of range, if no
-    /// thread can have the name, if the machine cannot be read, or if the system refuses a thread
-    /// or a pin. Nothing is left running then.
+    /// [`BuildError`] if the number of workers or the resolution of timers is out of range, if the
+    /// name has a zero byte, if the machine cannot be read, or if the system refuses a thread or a
+    /// pin. No thread is left running then.
     pub fn build(self) -> Result<Runtime, BuildError> {
         let (started, starts) = mpsc::channel();
         let mut threads = Vec::new();
@@ -262,7 +265,7 @@ impl Builder {
         // The channel ends when every worker has said how it started.
         let refused = starts.iter().find_map(Result::err);
         let built = runtime.and_then(|runtime| match refused {
-            // With the runtime end the workers that did start.
+            // Dropping the runtime ends the workers that did start.
             Some(error) => Err(error),
             None => Ok(runtime),
         });
@@ -281,20 +284,21 @@ impl Builder {
     }
 
     /// Builds the runtime with threads that the caller provides: `spawn` is called with each worker
-    /// in turn, and sees to it that some thread [runs](WorkerThread::run) it, now or later. What
-    /// has been told to [`pin`](Self::pin) is pinned; that the system refuses it is not told, and
-    /// the worker does not run. [`WorkerThread::settle`] makes the calling thread a worker.
+    /// in turn, and arranges that some thread [runs](WorkerThread::run) it, at once or later. A
+    /// worker pins its thread if [`pin`](Self::pin) was set. If the system refuses the pin, the
+    /// worker does not run, and no error says so. [`WorkerThread::settle`] makes the calling thread
+    /// a worker.
     ///
     /// Such a runtime has no [relief](Self::relief): its threads are the caller's.
     ///
-    /// Who ends the runtime waits until all workers that have not been dropped have run and
-    /// returned. If `spawn` fails, the workers that run leave, and nobody waits for them or for
-    /// those that `spawn` has kept. Settle last: a thread that has settled stays the worker of a
-    /// runtime that a later failure has ended.
+    /// The thread that shuts the runtime down waits until all workers that have not been dropped
+    /// have run and returned. If `spawn` fails, the running workers leave, and `build_with` waits
+    /// neither for them nor for workers that `spawn` has kept. Settle last: a settled thread stays
+    /// the worker of its runtime, even of one that a later failure has ended.
     ///
     /// # Errors
-    /// As [`build`](Self::build), with what `spawn` gives as [`BuildError::Thread`]. The workers
-    /// that run are ended then.
+    /// As [`build`](Self::build), with the error of `spawn` as [`BuildError::Thread`]. The running
+    /// workers are shut down then.
     ///
     /// # Examples
     /// ```
@@ -380,8 +384,8 @@ impl Builder {
             };
             shared.relief_starter.set(Starter(Box::new(start))).expect("it is set here alone");
         }
-        // All of them before the first one runs: those that never do are counted out by their drop,
-        // which the end of the runtime relies on.
+        // All workers are made before the first one runs. The drop of a worker that never runs
+        // counts it out, which the shutdown of the runtime relies on.
         let workers: Vec<_> = seats
             .map(|seat| {
                 let name = format!("{}-{}", shared.hooks.threads.name, seat.me());
@@ -396,7 +400,7 @@ impl Builder {
             let index = worker.index();
             let Err(source) = spawn(worker) else { continue };
             if is_custom {
-                // The caller may have kept workers for later, for which nobody can wait.
+                // The caller may have kept workers for later, which cannot be waited for.
                 runtime.abandon();
             }
             return Err(BuildError::Thread { worker: index, source });

@@ -1,5 +1,5 @@
-//! Scenarios on whole schedulers under shuttle, by random and by priority-based (PCT) schedules:
-//! for the library's tests and those of the crates that stand on it.
+//! Runs scenarios on whole schedulers under shuttle, by random and by priority-based (PCT)
+//! schedules: for the library's tests and those of the crates that depend on it.
 //!
 //! `EVENKEEL_SHUTTLE_ITERATIONS` sets the number of schedules of each kind for each test. A failure
 //! prints its seed and its schedule, which `shuttle::replay` runs again.
@@ -27,16 +27,16 @@ const ITERATIONS: usize = 3_000;
 /// a known rate.
 const DEPTH: usize = 3;
 
-/// Far more steps than any schedule needs: beyond this somebody runs in circles.
+/// Far more steps than any schedule needs: beyond this some thread loops for ever.
 const STEPS: usize = 2_000_000;
 
-/// The schedules of every run, which are the same each time.
+/// The seed of all schedules, so that each run has the same ones.
 const SEED: u64 = 0x5EED;
 
-/// A tick of the timers, in nanoseconds: a few looks at the clock.
+/// A tick of the timers, in nanoseconds: a few reads of the clock.
 pub(crate) const TICK: u64 = 1 << 15;
 
-/// Runs `scenario` beside a runtime with this many workers, under many schedules. In the end the
+/// Runs `scenario` beside a runtime with `workers` workers, under many schedules. At the end the
 /// runtime drains: a task that waits for ever is a deadlock.
 pub fn check(workers: usize, scenario: fn(&Handle)) {
     check_with(move || {
@@ -45,7 +45,7 @@ pub fn check(workers: usize, scenario: fn(&Handle)) {
     });
 }
 
-/// Runs this under many schedules.
+/// Runs `run` under many schedules.
 pub(crate) fn check_with(run: impl Fn() + Copy + Send + Sync + 'static) {
     let iterations = std::env::var("EVENKEEL_SHUTTLE_ITERATIONS")
         .map_or(ITERATIONS, |count| count.parse().expect("a number of iterations"));
@@ -57,8 +57,8 @@ pub(crate) fn check_with(run: impl Fn() + Copy + Send + Sync + 'static) {
     Runner::new(pct, config).run(run);
 }
 
-/// One run of `scenario`: beside these processors, with a relief whose thread the system grants or
-/// refuses, if there is to be one, to this end.
+/// Runs `scenario` once beside processors with these neighbours, until the runtime has reached
+/// `end`. With `relief`, there is a relief, and the system grants or refuses its thread.
 pub(crate) fn execute(
     neighbours: Box<[Neighbours]>,
     relief: Option<bool>,

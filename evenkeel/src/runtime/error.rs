@@ -5,11 +5,11 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-/// The finest resolution of timers, in nanoseconds: below, a tick is shorter than the system's own
-/// wake-ups are late.
+/// The finest resolution of timers, in nanoseconds. A shorter tick is shorter than the delay of the
+/// system's own wake-ups.
 pub(crate) const FINEST: u64 = 1_000;
 
-/// The coarsest: whoever wants less wants no timers.
+/// The coarsest resolution: 1 s. A program that needs no finer timers needs none of ours.
 pub(crate) const COARSEST: u64 = 1_000_000_000;
 
 /// The most workers of a runtime.

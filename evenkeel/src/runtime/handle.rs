@@ -1,4 +1,4 @@
-//! A handle of a runtime.
+//! Handles of runtimes.
 
 use super::{block_on, blocking};
 use crate::metrics::RuntimeMetrics;
@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 /// A handle of a runtime: it spawns from any thread. Cheap to clone.
 ///
-/// A handle does not keep its runtime from ending. Once the runtime has begun to end, a task that
-/// is spawned through a handle from outside is cancelled at once: its future is dropped on the
+/// A handle does not keep its runtime from shutting down. Once shutdown has begun, a task that is
+/// spawned through a handle from outside is cancelled at once: its future is dropped on the
 /// caller's thread, before the method returns.
 ///
 /// # Examples
@@ -32,7 +32,7 @@ impl Handle {
         Self { shared }
     }
 
-    /// The runtime that the caller belongs to.
+    /// Returns the runtime that the caller belongs to.
     ///
     /// # Panics
     /// If it belongs to none; see [`try_current`](Self::try_current).
@@ -44,8 +44,8 @@ impl Handle {
         )
     }
 
-    /// The runtime that the caller belongs to, if it does to one: that of the running task or
-    /// blocking closure, or that whose `block_on` is running on this thread.
+    /// Returns the runtime that the caller belongs to, if there is one: that of the running task or
+    /// blocking closure, or of the `block_on` that runs on this thread.
     #[must_use]
     pub fn try_current() -> Option<Self> {
         current::shared().map(Self::new)
@@ -55,11 +55,12 @@ impl Handle {
     ///
     /// One allocation holds task, output and handle. Called by a task of this runtime it costs what
     /// [`evenkeel::spawn`](crate::spawn) costs, and the task stays at the caller's processor until
-    /// another one takes it. From anywhere else the task goes to the inbox of a processor, the next
-    /// in turn: a few locked instructions more, and a system call if a worker has to be woken.
+    /// another processor takes it. From anywhere else the task goes to the inbox of a processor,
+    /// the next in turn: a few locked instructions more, and a system call if a worker has to be
+    /// woken.
     ///
-    /// A runtime that has begun to end refuses what comes from outside: the future is dropped here,
-    /// on the caller's thread, and the handle gives [`JoinError`](crate::JoinError) *cancelled*.
+    /// Once shutdown has begun, the runtime refuses tasks from outside: the future is dropped here,
+    /// on the caller's thread, and the handle returns [`JoinError`](crate::JoinError) *cancelled*.
     ///
     /// # Examples
     /// ```
@@ -80,14 +81,14 @@ impl Handle {
     /// Runs a closure that may block, or that computes for long, on a thread apart from the
     /// workers.
     ///
-    /// Threads are started as needed, 512 at most, and leave after ten idle seconds. The handle's
-    /// `abort` ends a closure that has not begun, and does nothing to one that has. A runtime that
-    /// is aborted cancels the closures that have not begun, and drops later ones on the caller's
-    /// thread.
+    /// Threads are started as needed, 512 at most, and exit after ten idle seconds. The handle's
+    /// `abort` cancels a closure that has not begun, and does nothing to one that has. A runtime
+    /// that is aborted cancels the closures that have not begun, and drops later ones on the
+    /// caller's thread.
     ///
-    /// When the system refuses to start a thread, the threads that are there do the work in turn.
-    /// If there is none, the closure runs on the calling thread before this method returns, and the
-    /// caller is blocked for as long.
+    /// When the system refuses to start a thread, the existing threads do the work in turn. If
+    /// there is none, the closure runs on the calling thread before this method returns, and blocks
+    /// the caller for as long.
     ///
     /// In a [deterministic](crate::deterministic) run the closure is a task that is polled once.
     ///
@@ -104,7 +105,7 @@ impl Handle {
         R: Send + 'static,
     {
         if self.shared.hooks.deterministic {
-            // Another thread would come in between as it likes.
+            // Another thread would run at a time that the seed does not determine.
             return task::spawn_on(&self.shared, async move { closure() }, (), Location::caller());
         }
         blocking::spawn(&self.shared, closure, Location::caller())
@@ -113,7 +114,7 @@ impl Handle {
     /// As [`Runtime::block_on`](super::Runtime::block_on).
     ///
     /// # Panics
-    /// If the caller is a task. The panic of the future.
+    /// If the caller is a task. Also with the panic of the future.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         current::refuse_on_worker("block_on", "the future");
@@ -122,19 +123,19 @@ impl Handle {
         block_on::run_inside(future, &self.shared, before.as_deref())
     }
 
-    /// What the runtime has counted so far.
+    /// Returns what the runtime has counted so far.
     #[must_use]
     pub fn metrics(&self) -> RuntimeMetrics {
         RuntimeMetrics::of(&self.shared)
     }
 
-    /// Whether the runtime has begun to end.
+    /// Returns whether the runtime has begun to shut down.
     #[must_use]
     pub fn is_shutting_down(&self) -> bool {
         self.shared.phase() != Phase::Running
     }
 
-    /// Whether both are handles of the same runtime.
+    /// Returns whether both are handles of the same runtime.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)

@@ -1,4 +1,4 @@
-//! How the relief and the spares of a runtime get their threads, once they are called.
+//! Threads that start late: those of the relief and the spares, once they are called.
 
 use crate::primitives::{Mutex, lock};
 use crate::processor::current;
@@ -9,8 +9,8 @@ use std::thread::JoinHandle;
 /// The threads that a runtime has started for its processors.
 pub(super) type Threads = Arc<Mutex<Vec<JoinHandle<()>>>>;
 
-/// What a thread is made from that is started by another thread's call: which one that is does not
-/// matter to what the new thread inherits.
+/// What is needed to start a thread from another thread's call. What the new thread inherits does
+/// not depend on which thread calls.
 pub(super) struct LateThread {
     role: &'static str,
     affinity: Affinity,
@@ -18,12 +18,12 @@ pub(super) struct LateThread {
 }
 
 impl LateThread {
-    /// One with this role that may run wherever the caller may.
+    /// Makes one with this role. Its thread may run wherever the caller may.
     pub(super) fn new(role: &'static str, threads: &Threads) -> Self {
         Self { role, affinity: Affinity::of_caller(), threads: threads.clone() }
     }
 
-    /// Starts it for the scheduler that has called it. False if the system refuses it.
+    /// Starts the thread for the scheduler that has called it. False if the system refuses it.
     pub(super) fn start(&self, shared: &Arc<Shared>, work: impl FnOnce() + Send + 'static) -> bool {
         let own = shared.clone();
         let affinity = self.affinity.clone();
@@ -52,7 +52,7 @@ impl Affinity {
         Self(rustix::thread::sched_getaffinity(None).ok())
     }
 
-    /// Has this thread run there. If the system refuses it, the thread stays where its parent was.
+    /// Moves this thread there. If the system refuses, the thread stays where its parent was.
     fn apply(&self) {
         if let Some(set) = &self.0 {
             let _ = rustix::thread::sched_setaffinity(None, set);

@@ -1,4 +1,4 @@
-//! Runtimes: how they are built, entered and ended.
+//! Runtimes: built, entered and shut down.
 
 mod block_on;
 mod blocking;
@@ -31,8 +31,8 @@ use std::future::Future;
 ///
 /// Dropping it is [`shutdown`](Self::shutdown) with [`Shutdown::Abort`]: it blocks the calling
 /// thread, without a bound, until the polls and blocking closures that are under way have returned.
-/// Dropped by one of its own tasks or closures it begins to end at once, and does not wait: its
-/// workers leave when the polls that are under way return.
+/// If one of its own tasks or closures drops it, shutdown begins at once, and the drop does not
+/// wait: the workers leave when the polls that are under way return.
 ///
 /// # Examples
 /// ```
@@ -45,14 +45,14 @@ use std::future::Future;
 #[derive(Debug)]
 pub struct Runtime {
     handle: Handle,
-    /// Its workers' threads, where they are its own, and the relief's.
+    /// The threads of its workers, unless the caller has provided them, and that of the relief.
     threads: Threads,
-    /// Whether somebody has ended it.
+    /// Whether `shutdown` or `detach` has been called.
     is_ended: bool,
 }
 
 impl Runtime {
-    /// A runtime with the defaults of [`Builder`].
+    /// Makes a runtime with the defaults of [`Builder`].
     ///
     /// # Errors
     /// As [`Builder::build`].
@@ -60,7 +60,7 @@ impl Runtime {
         Builder::new().build()
     }
 
-    /// One that runs, and whose workers are about to get their threads.
+    /// Makes a running runtime. Its workers are about to get their threads.
     fn new_running(handle: Handle) -> Self {
         Self { handle, threads: Threads::default(), is_ended: false }
     }
@@ -69,8 +69,8 @@ impl Runtime {
     /// workers.
     ///
     /// # Panics
-    /// If the caller is a task, of this or another runtime: it would stop a worker. The panic of
-    /// the future.
+    /// If the caller is a task, of this or another runtime: it would stop a worker. Also with the
+    /// panic of the future.
     ///
     /// # Examples
     /// ```
@@ -117,29 +117,29 @@ impl Runtime {
         self.handle.spawn_blocking(closure)
     }
 
-    /// A handle, which spawns but does not keep the runtime from ending.
+    /// Returns a handle, which spawns but does not keep the runtime from shutting down.
     #[must_use]
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
-    /// What the runtime has counted so far.
+    /// Returns what the runtime has counted so far.
     #[must_use]
     pub fn metrics(&self) -> RuntimeMetrics {
         self.handle.metrics()
     }
 
-    /// Ends the runtime as `mode` says, and reports what was left.
+    /// Shuts the runtime down as `mode` says, and reports what was left.
     ///
     /// It blocks the calling thread until the workers have left and the blocking closures have
-    /// returned. Called in a task of another runtime it stops that runtime's worker meanwhile: call
+    /// returned. In a task of another runtime it would stop that runtime's worker meanwhile: call
     /// it in a closure of [`spawn_blocking`](crate::spawn_blocking) there. [`Shutdown::Drain`]
     /// waits without a bound for every task and closure, and [`Shutdown::Abort`] for the polls and
-    /// closures that are under way: a poll that never returns keeps it waiting for ever.
-    /// [`Shutdown::Deadline`] alone leaves such a poll behind.
+    /// closures that are under way: a poll that never returns keeps it waiting for ever. Only
+    /// [`Shutdown::Deadline`] leaves such a poll behind.
     ///
     /// Called by a task or a blocking closure of this runtime it does not wait, and the report is
-    /// [`detached`](ShutdownReport::detached), whatever the mode: the rest is aborted.
+    /// [`detached`](ShutdownReport::detached): whatever the mode, the other tasks are aborted.
     ///
     /// # Examples
     /// ```
@@ -155,8 +155,9 @@ impl Runtime {
         shutdown::shutdown(&self.handle, &self.threads, mode)
     }
 
-    /// Begins to end the runtime as [`Shutdown::Drain`] does, and does not wait: it takes no more
-    /// tasks from outside, and its workers leave when all tasks, closures and jobs are complete.
+    /// Begins to shut the runtime down as [`Shutdown::Drain`] does, and does not wait: the runtime
+    /// takes no more tasks from outside, and its workers leave when all tasks, closures and jobs
+    /// are complete.
     ///
     /// # Examples
     /// ```
@@ -172,8 +173,8 @@ impl Runtime {
 }
 
 impl Runtime {
-    /// Begins to end a runtime that could not be built as a whole, and does not wait for workers
-    /// that may never run.
+    /// Begins to shut down a runtime that could not be built as a whole, and does not wait for
+    /// workers that may never run.
     fn abandon(mut self) {
         self.is_ended = true;
         self.handle.shared().advance(Phase::Aborting);

@@ -1,9 +1,9 @@
-//! Who drops the futures of tasks that stuck workers cannot come to.
+//! Drops the futures of tasks that stuck workers cannot come to.
 //!
 //! # Roles
 //! The *ender*, the thread that ends a runtime after a deadline, submits tasks. *Reapers* are
 //! threads that drop their futures, one after the other. The *watch* is one more thread, while
-//! there is anything to drop.
+//! there are futures to drop.
 //!
 //! # Protocol
 //! All is under one lock, which no caller's code runs under. *Submit*: the tasks go into the queue;
@@ -13,10 +13,10 @@
 //! queue is empty, it leaves. *Reap*: take a task, drop its future, until the queue is empty.
 //!
 //! # Why no task waits for another's destructor
-//! While the queue has a task there is a watch: a submitter sees to that, and a watch looks at the
+//! While the queue has a task there is a watch: a submitter starts one, and a watch looks at the
 //! queue under the lock before it leaves. So a destructor that blocks keeps its own thread, and
-//! after [`PATIENCE`] another thread goes on. They go on when the ender has returned, too: what
-//! they do keeps no caller. If the system refuses a thread, or [`MOST_THREADS`] are inside
+//! after [`PATIENCE`] another thread goes on. Reapers also go on when the ender has returned: their
+//! work keeps no caller waiting. If the system refuses a thread, or [`MOST_THREADS`] are inside
 //! destructors, the queue waits for one of these; if there is no other thread at all, the submitter
 //! drops the futures itself.
 //!
@@ -40,7 +40,7 @@ use std::time::{Duration, Instant};
 /// far longer than starting a thread takes, and short beside a grace; no benchmark sets it.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// The threads that drop, and what they have to.
+/// The reapers, and their work.
 pub(super) struct Reaper {
     shared: Arc<Shared>,
     state: Mutex<State>,
@@ -49,19 +49,19 @@ pub(super) struct Reaper {
 #[derive(Default)]
 struct State {
     queue: VecDeque<Runnable>,
-    /// What is being dropped, and since when.
+    /// The futures that are being dropped, and since when.
     dropping: Vec<(TaskInfo, Instant)>,
-    /// Tasks that have been taken out of the queue.
+    /// The number of tasks that have been taken out of the queue.
     taken: u64,
     threads: usize,
     is_watched: bool,
 }
 
-/// What the threads have not done.
+/// What the reapers have not done.
 pub(super) struct Left {
-    /// Tasks whose destructors have not returned for long.
+    /// Tasks with destructors that have not returned for long.
     pub(super) stuck: Vec<TaskInfo>,
-    /// All tasks that are not complete, those among them.
+    /// All tasks that are not complete, the stuck ones among them.
     pub(super) all: HashSet<Id>,
 }
 
@@ -70,7 +70,7 @@ impl Reaper {
         Arc::new(Self { shared, state: Mutex::default() })
     }
 
-    /// Has the futures of these tasks dropped; they count as aborted from now on.
+    /// Submits tasks: reapers drop their futures, and the tasks count as aborted from now on.
     pub(super) fn submit(self: &Arc<Self>, tasks: Vec<Runnable>) {
         if tasks.is_empty() {
             return;
@@ -84,7 +84,7 @@ impl Reaper {
         }
     }
 
-    /// What is left now.
+    /// Returns what is left at the moment.
     pub(super) fn left(&self) -> Left {
         let state = lock(&self.state);
         let for_long = state.dropping.iter().filter(|(_, since)| since.elapsed() >= PATIENCE);
@@ -94,7 +94,7 @@ impl Reaper {
         Left { stuck, all }
     }
 
-    /// Starts a watch. False if it is not to be had.
+    /// Starts a watch. False if the system refuses it, or there are [`MOST_THREADS`].
     fn start_watch(self: &Arc<Self>, state: &mut State) -> bool {
         let reaper = self.clone();
         let watch = move || {

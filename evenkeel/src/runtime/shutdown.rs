@@ -1,16 +1,16 @@
-//! How a runtime ends.
+//! How a runtime shuts down.
 //!
 //! # Protocol
 //! Phases go up only: *running*, *draining* (only tasks may spawn), *aborting* (every worker aborts
 //! the tasks of its registry, and every new task is born aborted), *over*. A worker that runs out
 //! of work while the runtime drains or aborts asks whether all tasks are complete
-//! ([`Shared::close_if_complete`]); the one that finds it so declares the runtime over, and all
-//! leave. Whoever ends the runtime sets the phase, wakes everybody, and waits for the workers to
-//! say that they have left. A worker inside a poll that does not return cannot leave. With a
-//! deadline, the ender first gives aborted tasks a [turn](TURN) at their workers. Then it
-//! [sweeps](crate::scheduler::sweep): it takes the tasks that stuck workers cannot come to, and
-//! [reapers](super::reaper) drop their futures. What is left when the grace is over is inside of a
-//! poll or of a destructor: it is named as stuck, and its thread is left behind.
+//! ([`Shared::close_if_complete`]). The worker that finds it so declares the runtime over, and all
+//! workers leave. The *ender*, the thread that shuts the runtime down, sets the phase, wakes all
+//! workers, and waits for them to say that they have left. A worker inside a poll that does not
+//! return cannot leave. With a deadline, the ender first gives aborted tasks a [turn](TURN) at
+//! their workers. Then it [sweeps](crate::scheduler::sweep): it takes the tasks that stuck workers
+//! cannot come to, and [reapers](super::reaper) drop their futures. What is left when the grace is
+//! over is inside a poll or a destructor: it is named as stuck, and its thread is left behind.
 
 use super::blocking;
 use super::handle::Handle;
@@ -28,26 +28,27 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How to end a runtime.
+/// How to shut a runtime down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shutdown {
     /// Wait until all tasks and blocking closures are complete, however long it takes.
     Drain,
-    /// The same for this long; then abort what is left, with a grace of [`Shutdown::GRACE`].
+    /// As [`Shutdown::Drain`] for this long; then abort what is left, with a grace of
+    /// [`Shutdown::GRACE`].
     Deadline(Duration),
-    /// The same with another grace: how long, after the deadline, polls and closures that are under
-    /// way have to return, and aborted tasks to be dropped. The call takes no longer than both
-    /// together, and some milliseconds; what has not returned by then is left behind and reported
-    /// as stuck.
+    /// As [`Shutdown::Deadline`], with another grace: the time after the deadline in which
+    /// polls and closures that are under way have to return, and aborted tasks to be dropped. The
+    /// call takes no longer than both together, and some milliseconds. What has not returned by
+    /// then is left behind and reported as stuck.
     ///
-    /// A worker drops the futures of its own aborted tasks. Those of workers that are stuck, which
-    /// have not come to it within 50 ms or half of the grace, are dropped by threads of their own,
-    /// called the [`name`](crate::Builder::name) and `reaper`; so their handles finish, and all
-    /// that they have is gone, while the polls are stuck. These threads are inside the runtime, and
-    /// no workers. A closure that has not begun is dropped by them too. A destructor that blocks
-    /// keeps one of them, and no other task: another thread goes on after 5 ms, up to 512 in all.
-    /// Its task is reported as stuck, and complete when the destructor returns. What is not dropped
-    /// when the call returns, the threads go on to drop.
+    /// A worker drops the futures of its own aborted tasks. If a stuck worker has not come to them
+    /// within 50 ms or half of the grace, separate threads drop them, called the
+    /// [`name`](crate::Builder::name) and `reaper`. So the tasks' handles finish, and all that the
+    /// tasks own is freed, while the polls are stuck. These threads are inside the runtime, and no
+    /// workers. They also drop closures that have not begun. A destructor that blocks keeps one of
+    /// them, and no other task: another thread goes on after 5 ms, up to 512 in all. The
+    /// destructor's task is reported as stuck, and complete when the destructor returns. The
+    /// threads go on to drop what is left when the call returns.
     ///
     /// A grace of zero waits for nothing: what is inside a poll counts as stuck at once.
     ///
@@ -92,15 +93,15 @@ impl Shutdown {
 /// it.
 const TURN: Duration = Duration::from_millis(50);
 
-/// How long the ender waits between its first two sweeps, and between two at most: it doubles.
-/// Estimates; no benchmark sets them.
+/// The ender's pause between its first two sweeps, and the longest one: pauses double. Estimates;
+/// no benchmark sets them.
 const SWEEPS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(64));
 
-/// How long, at most, the ender tries to look at a queue whose owner the system has preempted
-/// inside of it. An estimate; no benchmark sets it.
+/// How long, at most, the ender retries a queue after the system has preempted its owner inside an
+/// operation. An estimate; no benchmark sets it.
 const LOCKED: Duration = Duration::from_millis(100);
 
-/// What was left when a runtime ended.
+/// What was left when a runtime shut down.
 ///
 /// # Examples
 /// ```
@@ -116,20 +117,19 @@ pub struct ShutdownReport {
     /// Tasks that were aborted and blocking closures that were cancelled: their futures are
     /// dropped, or are about to be.
     pub aborted: Vec<TaskInfo>,
-    /// Tasks and blocking closures whose poll, call or destructor did not return in time. Their
-    /// threads are left behind. A task that merely waits behind such a poll is not among them: it
-    /// is aborted.
+    /// Tasks and blocking closures with a poll, call or destructor that did not return in time.
+    /// Their threads are left behind. A task that merely waits behind such a poll is not among
+    /// them: it is aborted.
     pub stuck: Vec<TaskInfo>,
     /// Workers that did not leave in time: those of the stuck tasks, and those that wait for the
     /// last task.
     pub workers_left_behind: usize,
-    /// Whether the runtime was ended by one of its own tasks, so that nobody could wait for the
-    /// rest.
+    /// Whether one of the runtime's own tasks shut it down, and so could not wait for the rest.
     pub detached: bool,
 }
 
 impl ShutdownReport {
-    /// Whether everything came to its own end.
+    /// Returns whether every task and closure came to its own end.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.aborted.is_empty()
@@ -159,7 +159,7 @@ impl fmt::Display for ShutdownReport {
     }
 }
 
-/// Ends the runtime of `handle`, to which `threads` belong.
+/// Shuts down the runtime of `handle`, to which `threads` belong.
 pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> ShutdownReport {
     let shared = handle.shared();
     let mut report = ShutdownReport::default();
@@ -172,7 +172,7 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
         return report;
     }
     let limits = mode.limits();
-    // A time that cannot be told is never.
+    // A deadline that overflows the clock never comes.
     let deadline = limits.and_then(|(deadline, _)| Instant::now().checked_add(deadline));
     let mut left = false;
     if mode != Shutdown::Abort {
@@ -217,7 +217,7 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
 }
 
 /// Takes tasks from workers that do not come to them themselves, and has the `reaper` drop their
-/// futures, until all workers have left or `end`. True if they have.
+/// futures, until all workers have left or until `end`. True if they have left.
 fn sweep_until(shared: &Shared, reaper: &Arc<Reaper>, end: Option<Instant>) -> bool {
     let (mut pause, longest) = SWEEPS;
     loop {
@@ -233,8 +233,8 @@ fn sweep_until(shared: &Shared, reaper: &Arc<Reaper>, end: Option<Instant>) -> b
     }
 }
 
-/// What is inside a poll or a destructor: what is not complete, and still is not after a sweep that
-/// has not found it in a queue.
+/// The tasks inside a poll or a destructor: those that were not complete, and still are not after a
+/// sweep that has not found them in a queue.
 fn stuck(shared: &Shared, reaper: &Arc<Reaper>) -> Vec<TaskInfo> {
     let until = Instant::now() + LOCKED;
     let processors = shared.processors.iter();
@@ -249,7 +249,7 @@ fn stuck(shared: &Shared, reaper: &Arc<Reaper>) -> Vec<TaskInfo> {
     tasks.iter().map(|task| TaskInfo::of(task.live())).chain(left.stuck).collect()
 }
 
-/// Waits until all workers have left, and the relief, or until `deadline`. True if they have.
+/// Waits until all workers and the relief have left, or until `deadline`. True if they have left.
 fn wait_for_workers(shared: &Shared, deadline: Option<Instant>) -> bool {
     let mut ending = shared.ending();
     while ending.left < ending.threads {
@@ -268,8 +268,8 @@ fn wait_for_workers(shared: &Shared, deadline: Option<Instant>) -> bool {
     true
 }
 
-/// The tasks of a processor that are not complete. An owner that has been preempted inside an
-/// operation keeps its queue locked: it is tried again `until` then.
+/// The tasks of a processor that are not complete. An owner that was preempted inside an operation
+/// keeps its queue locked: the caller retries until `until`.
 fn incomplete(processor: &Processor, until: Instant) -> Vec<Reference> {
     loop {
         if let Some(incomplete) = sweep::incomplete(processor) {

@@ -1,4 +1,4 @@
-//! A runtime whose only processor is run by the thread that makes it.
+//! A runtime with one processor, which is run by the thread that makes it.
 
 use super::Runtime;
 use super::handle::Handle;
@@ -12,10 +12,10 @@ use crate::timers::Rules;
 use crate::topology::Topology;
 
 impl Runtime {
-    /// One of a single processor, whose seat is for the caller to run before the runtime is
-    /// dropped, and whose clock stands at `time`.
+    /// Makes a runtime with a single processor and a clock that stands at `time`. The caller runs
+    /// its seat before the runtime is dropped.
     ///
-    /// The machine is not looked at, so that it makes no difference.
+    /// The machine is not examined, so that it makes no difference.
     pub(crate) fn with_seat(hooks: Hooks, time: u64) -> (Self, Seat) {
         let neighbours = Neighbours::all(&Topology::flat(1), &[0]);
         let rules = Rules::new::<WordWaker>(RESOLUTION);

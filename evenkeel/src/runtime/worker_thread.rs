@@ -16,18 +16,18 @@ use std::sync::{Arc, mpsc};
 
 /// A worker that has no thread yet: see [`Builder::build_with`](crate::Builder::build_with).
 ///
-/// Dropped it never runs, and its runtime does without it: the next worker runs its parts of
-/// broadcasts. A runtime all of whose workers have been dropped runs nothing, and whoever waits for
-/// what it should run waits for ever.
+/// If it is dropped, it never runs, and its runtime does without it: the next worker runs its parts
+/// of broadcasts. If all workers of a runtime have been dropped, the runtime runs nothing, and a
+/// caller that waits for its tasks waits for ever.
 #[must_use = "a worker that is dropped never runs"]
 pub struct WorkerThread {
     handle: Handle,
-    /// Gone once the worker runs.
+    /// None once the worker runs.
     seat: Option<Seat>,
     index: usize,
     name: String,
     cpu: Option<usize>,
-    /// Where the builder hears how the worker has started, if it listens.
+    /// Tells the builder how the worker has started, if the builder listens.
     started: Option<mpsc::Sender<Result<(), BuildError>>>,
 }
 
@@ -43,19 +43,20 @@ impl WorkerThread {
         Self { handle, seat: Some(seat), index, name, cpu, started }
     }
 
-    /// The worker's number, from zero.
+    /// Returns the worker's number, from zero.
     #[must_use]
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// What its thread is to be called: the [`name`](crate::Builder::name) and the number.
+    /// Returns the name that its thread should have: the [`name`](crate::Builder::name) and the
+    /// number.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The size of the stack that its thread is to have, in bytes, if
+    /// Returns the size of the stack that its thread should have, in bytes, if
     /// [one](crate::Builder::stack_size) was asked for.
     #[must_use]
     pub fn stack_size(&self) -> Option<usize> {
@@ -67,7 +68,7 @@ impl WorkerThread {
     /// # Panics
     /// If the thread is a worker already.
     pub fn run(mut self) {
-        assert!(!context::is_inside(), "a thread that is a worker already is to run another");
+        assert!(!context::is_inside(), "`WorkerThread::run`: this thread is a worker already");
         let cpu = self.cpu;
         let pinned = cpu.map_or(Ok(()), |cpu| {
             pin(cpu).map_err(|source| BuildError::Pin { worker: self.index, cpu, source })
@@ -86,14 +87,15 @@ impl WorkerThread {
         work::work(seat);
     }
 
-    /// Makes this thread the worker, for as long as the thread lives, and returns at once: what the
+    /// Makes this thread the worker, for as long as the thread lives, and returns at once. What the
     /// thread forks and spawns is then at once in reach of the others, without a change of threads.
+    ///
     /// As the thread runs no worker's loop, it takes part in the work of others and in broadcasts
     /// only while it waits for a fork, a scope or a broadcast, or
-    /// [yields](crate::fork_join::yield_now); tasks that come to it are taken over by the other
-    /// workers, if there are any. When the thread ends, the next worker runs what is left of its
-    /// parts of broadcasts, and later ones. The hooks of the builder do not run, and the runtime
-    /// ends without this worker; ended by this thread it is
+    /// [yields](crate::fork_join::yield_now). The other workers, if there are any, take over tasks
+    /// that come to it. When the thread ends, the next worker runs what is left of its parts of
+    /// broadcasts, and later ones. The hooks of the builder do not run, and the runtime shuts down
+    /// without this worker. If this thread shuts it down, the report is
     /// [detached](crate::ShutdownReport::detached). The runtime's memory is never freed.
     ///
     /// # Errors
@@ -111,8 +113,8 @@ impl WorkerThread {
         context.switch(Doing::Running(Distance::Same), context.now.get());
         context.settle();
         let settled = Settled { shared: shared.clone(), index: self.index };
-        // The thread was no worker, so it has settled nowhere before. Where it is ending already,
-        // that is dropped here.
+        // The thread was no worker, so it has not settled before. If the thread is exiting already,
+        // `settled` is dropped here.
         let _ = SETTLED.try_with(|place| place.set(settled));
         shared.note_left();
         Ok(())
@@ -120,8 +122,8 @@ impl WorkerThread {
 }
 
 impl Drop for WorkerThread {
-    /// Whoever ends the runtime waits for every worker: not for one that never runs. Nor does a
-    /// broadcast.
+    /// The ender waits for every worker, and a broadcast for each part: neither must wait for a
+    /// worker that never runs.
     fn drop(&mut self) {
         if self.seat.is_some() {
             let shared = self.handle.shared();
@@ -132,11 +134,11 @@ impl Drop for WorkerThread {
 }
 
 thread_local! {
-    /// What the thread has settled as.
+    /// The worker that the thread has settled as.
     static SETTLED: OnceCell<Settled> = const { OnceCell::new() };
 }
 
-/// A worker whose thread runs no loop. It is dropped when the thread ends.
+/// A worker on a thread without a worker's loop. It is dropped when the thread ends.
 struct Settled {
     shared: Arc<Shared>,
     index: usize,

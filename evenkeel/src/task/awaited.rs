@@ -1,4 +1,4 @@
-//! Waits for actors, of which [`detect`](crate::detect) is told by the waiter's waker.
+//! Waits for actors, which are reported to [`detect`](crate::detect) by the waiter's waker.
 
 use super::waker::waiting;
 use crate::detect::actors::{Reply, Room};

@@ -24,8 +24,8 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
-/// What the task is doing: which of the two is there, its state says. Both begin where the union
-/// begins, so a pointer to it is cast to either.
+/// A task's future or its output: the task's state says which of the two is there. Both begin where
+/// the union begins, so a pointer to it is cast to either.
 #[repr(C)]
 union Stage<F: Future> {
     future: ManuallyDrop<F>,
@@ -38,7 +38,7 @@ trait Tail: From<Footer> + 'static {}
 impl Tail for Footer {}
 impl Tail for Joined {}
 
-/// What a task may be called. Unnamed tasks pay nothing for it.
+/// A task's name. Unnamed tasks pay nothing for it.
 pub(crate) trait Name: Send + 'static {
     fn get(&self) -> Option<&str>;
 }
@@ -55,7 +55,7 @@ impl Name for Box<str> {
     }
 }
 
-/// How a task begins: its header and, where it has one, its [public part](super::public).
+/// The beginning of a task: its header and, where it has one, its [public part](super::public).
 #[repr(C)]
 pub(crate) struct Front<S> {
     header: Header,
@@ -114,9 +114,9 @@ where
     (unsafe { Runnable::new(task) }, handle)
 }
 
-/// Makes a task with a public part, which is queued and has no handle; so many references to the
-/// part are counted. The future is made when the task's address is known, and must not follow it
-/// before it is polled.
+/// Makes a task with a public part, which is queued and has no handle; `references` references to
+/// the part are counted. The future is made when the task's address is known, and must not follow
+/// the address before it is polled.
 #[inline]
 pub(crate) fn make_public<S, F, N>(
     references: u64,
@@ -138,10 +138,10 @@ where
     (unsafe { Runnable::new(task) }, task)
 }
 
-/// Puts a new task into a block, field by field, each made where it lies: a cell that is made whole
-/// is made on the stack and copied, and what has been stored in pieces waits to be read in others,
-/// 10 of 106 ns per actor of `evenkeel-bench run --bench actor_spawn`. If making one of them
-/// panics, the block is leaked.
+/// Puts a new task into a block, field by field, each made where it lies. A cell that is made as a
+/// whole is made on the stack and copied, and loads that do not match the pieces in which it was
+/// stored have to wait: 10 of 106 ns per actor of `evenkeel-bench run --bench actor_spawn`. If
+/// making one of the fields panics, the block is leaked.
 #[inline(always)]
 fn place<S: Part, F: Future + 'static, N: Name, T: Tail>(
     state: State,
@@ -161,7 +161,7 @@ fn place<S: Part, F: Future + 'static, N: Name, T: Tail>(
         Room::Compact => (allocate(layout, Room::Compact), &Table::<S, F, N, T>::COMPACT),
     };
     let task = TaskPtr::new(block.cast::<Header>());
-    // SAFETY: the block has been allocated for this type, and nobody else uses it.
+    // SAFETY: the block has been allocated for this type, and no other thread has its address.
     unsafe {
         put(
             block,
@@ -186,12 +186,12 @@ fn place<S: Part, F: Future + 'static, N: Name, T: Tail>(
 /// Puts a field of a new cell into its place.
 ///
 /// # Safety
-/// The block is that of a cell which has such a field there, and nobody else uses it.
+/// The block is that of a cell which has such a field there, and only the caller uses it.
 #[inline(always)]
 unsafe fn put<V>(block: NonNull<u8>, offset: usize, value: V) {
     // SAFETY: the field lies in the block.
     let place = unsafe { block.byte_add(offset) };
-    // SAFETY: it is a field of this type, and nobody else uses it.
+    // SAFETY: it is a field of this type, and only the caller uses it.
     unsafe { place.cast::<V>().write(value) };
 }
 
@@ -235,7 +235,7 @@ unsafe fn poll<S: Part, F: Future + 'static, N: Name, T: Tail>(task: TaskPtr) ->
             let right = Right::new(unsafe { Live::new(task) });
             match cell.front.public.after_poll(right) {
                 After::Wait => {}
-                // From here on the task may be another's.
+                // From here on another thread may poll or free the task.
                 after => context::with(|context| {
                     let context = context.expect("a task with a public part is polled by a worker");
                     context.set_after(after);
@@ -273,13 +273,14 @@ unsafe fn cancel<S: Part, F: Future + 'static, N: Name, T: Tail>(task: TaskPtr) 
     unsafe { replace::<S, F, N, T>(task, Err(Failure::Cancelled)) };
 }
 
-/// What is in place of the output of a task that is being polled or cancelled and has panicked.
+/// Makes the failure of a task that has panicked while it was polled or cancelled; it takes the
+/// place of the output.
 fn panicked(task: TaskPtr, payload: Box<dyn std::any::Any + Send>) -> Failure {
     // SAFETY: the caller has the task's `Runnable`.
     Failure::panic(unsafe { Live::new(task) }, payload)
 }
 
-/// Drops the future and puts the output in its place; if the drop panics, the panic.
+/// Drops the future and puts the output in its place, or, if the drop panics, the panic.
 ///
 /// # Safety
 /// The caller has the task's `Runnable`, and the future is there.
@@ -293,7 +294,7 @@ unsafe fn replace<S: Part, F: Future + 'static, N: Name, T: Tail>(
     cell.stage.with_mut(|stage| {
         let dropped = catch_unwind(AssertUnwindSafe(|| {
             // SAFETY: the `Runnable` is the right to the future, which is there and is dropped
-            // once: whatever comes of it, the output takes its place.
+            // once: whether or not the drop panics, the output takes its place.
             unsafe { stage.cast::<F>().drop_in_place() };
         }));
         let output = match (dropped, output) {
@@ -305,8 +306,8 @@ unsafe fn replace<S: Part, F: Future + 'static, N: Name, T: Tail>(
     });
 }
 
-/// What a task gives whose future, over or cancelled, has panicked as it was dropped: the panic.
-/// The output is lost.
+/// The output of a task after its future, complete or cancelled, has panicked as it was dropped:
+/// the panic. The original output is lost.
 #[cold]
 #[inline(never)]
 fn output_of_panic<R>(
@@ -315,7 +316,7 @@ fn output_of_panic<R>(
     payload: Box<dyn std::any::Any + Send>,
 ) -> Result<R, Failure> {
     let output = Err(panicked(task, payload));
-    // What the joiner does not get may panic in its destructor too: that stays here.
+    // The lost output may panic in its destructor too: that panic stays here.
     contain(|| drop(lost));
     output
 }
@@ -326,8 +327,8 @@ unsafe fn drop_output<S: Part, F: Future + 'static, N: Name, T: Tail>(task: Task
     // SAFETY: the caller's promise.
     let cell = unsafe { cell::<S, F, N, T>(task) };
     cell.stage.with_mut(|stage| {
-        // A panic in the output's destructor has nobody left to go to; the process's panic hook has
-        // told of it.
+        // A panic in the output's destructor has no joiner left to go to; the process's panic hook
+        // has reported it.
         contain(|| {
             // SAFETY: the output is there and the caller's alone, and it is dropped once.
             unsafe { stage.cast::<Result<F::Output, Failure>>().drop_in_place() };
@@ -348,7 +349,7 @@ unsafe fn take_output<S: Part, F: Future + 'static, N: Name, T: Tail>(
         unsafe { stage.cast::<Result<F::Output, Failure>>().read() }
     });
     let to: NonNull<Result<F::Output, Failure>> = to.cast();
-    // SAFETY: the caller gives room for this type.
+    // SAFETY: the caller provides room for this type.
     unsafe { to.write(output) };
 }
 
@@ -377,14 +378,14 @@ unsafe fn free_compact<S: Part, F: Future + 'static, N: Name, T: Tail>(task: Tas
     unsafe { blocks::free(block, Layout::new::<Cell<S, F, N, T>>(), Room::Compact) }
 }
 
-/// Drops what is left in a task, and gives its block.
+/// Drops what is left in a task, and returns its block.
 ///
 /// # Safety
 /// As [`Vtable::free`].
 unsafe fn empty<S: Part, F: Future + 'static, N: Name, T: Tail>(task: TaskPtr) -> NonNull<u8> {
     let cell: NonNull<Cell<S, F, N, T>> = task.as_non_null().cast();
-    // SAFETY: the task has been made by `make::<S, F, N, T>`, and nobody else can reach it. Of the
-    // stage, a union, nothing is dropped.
+    // SAFETY: the task has been made by `make::<S, F, N, T>`, and no other thread can reach it. Of
+    // the stage, a union, nothing is dropped.
     unsafe { cell.drop_in_place() };
     cell.cast()
 }

@@ -9,16 +9,16 @@ use crate::raw_task::report::{self, PanicHook, TaskInfo, TaskPanic};
 use std::any::Any;
 use std::fmt;
 
-/// What is in place of an output: one word, so that small outputs stay small.
+/// What takes the place of an output: one word, so that small outputs stay small.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The task was aborted, or its runtime ended.
+    /// The task was aborted, or its runtime shut down.
     Cancelled,
     /// The task panicked.
     Panicked(Box<Panicked>),
 }
 
-/// A panic that nobody has been told of: dropping it is telling the runtime's hook.
+/// A panic that has not been reported: its drop reports it to the runtime's hook.
 pub(crate) struct Panicked {
     task: TaskInfo,
     hook: Option<PanicHook>,
@@ -34,7 +34,7 @@ impl Failure {
         }))
     }
 
-    /// The error that the joiner gets.
+    /// Returns the error that the joiner gets.
     pub(crate) fn into_error(self, id: Id) -> JoinError {
         let payload = match self {
             Self::Cancelled => None,
@@ -45,9 +45,9 @@ impl Failure {
 }
 
 /// The hook of the runtime that the panic happens on: a worker's own, or that of the thread that
-/// runs a closure. What a runtime that is over cancels, or one that starts no thread runs, is on a
-/// thread of somebody else, and then the hook may be another runtime's: a task has no way to its
-/// own.
+/// runs a closure. If a runtime that is over cancels a task, or if a runtime could start no thread
+/// for a closure, this is a foreign thread, and the hook may be another runtime's: a task has no
+/// way to its own runtime.
 fn panic_hook() -> Option<PanicHook> {
     context::panic_hook().or_else(|| current::shared()?.hooks.task_panic.clone())
 }
@@ -62,8 +62,8 @@ impl Drop for Panicked {
     fn drop(&mut self) {
         let Some(payload) = self.payload.take() else { return };
         let panic = TaskPanic { task: &self.task, payload: &*payload };
-        // The payload is dropped after this, which must not happen while the hook's panic unwinds:
-        // its destructor may panic too.
+        // The payload is dropped after this, and not while the hook's panic unwinds: its destructor
+        // may panic too.
         contain(|| match &self.hook {
             Some(hook) => hook(&panic),
             None => eprintln!("evenkeel: {panic}"),
@@ -89,19 +89,19 @@ pub struct JoinError {
 }
 
 impl JoinError {
-    /// Whether the task was aborted, or its runtime ended before it was complete.
+    /// Returns whether the task was aborted, or its runtime shut down before it was complete.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.payload.is_none()
     }
 
-    /// Whether the task panicked.
+    /// Returns whether the task panicked.
     #[must_use]
     pub fn is_panic(&self) -> bool {
         self.payload.is_some()
     }
 
-    /// The panic's payload, for [`std::panic::resume_unwind`].
+    /// Returns the panic's payload, for [`std::panic::resume_unwind`].
     ///
     /// # Panics
     /// If the task was cancelled; ask [`is_panic`](Self::is_panic) first.
@@ -113,7 +113,7 @@ impl JoinError {
         }
     }
 
-    /// The number of the task.
+    /// Returns the number of the task.
     #[must_use]
     pub fn id(&self) -> Id {
         self.id

@@ -1,11 +1,12 @@
-//! The handle of a task: its output, and the way to end it.
+//! The handle of a task, which returns its output and can abort it.
 //!
 //! # Protocol
 //! The slot for the joiner's waker belongs to the handle until the handle sets `JOINER`, and from
 //! then on to the completer; the handle may take it back for as long as the task is not complete.
 //! So each of the two knows from its own change of the word whether the slot is its own. A handle
-//! that is dropped takes its waker back, then gives up `HANDLE`: whoever finds the task complete
-//! drops the output, the handle if it finds it so, the completer if there is no handle.
+//! that is dropped takes its waker back, then gives up `HANDLE`. If it finds the task complete, it
+//! drops the output. If the completer finds that there is no handle, the completer drops the
+//! output.
 
 #![allow(unsafe_code, reason = "the joiner's slot and the output belong to one party at a time")]
 
@@ -37,7 +38,7 @@ use std::task::{Context, Poll, Waker};
 /// may be given up and taken up again.
 ///
 /// # Panics
-/// When polled again after it has given the output.
+/// When polled again after it has returned the output.
 ///
 /// # Examples
 /// ```
@@ -50,7 +51,7 @@ use std::task::{Context, Poll, Waker};
 /// ```
 #[must_use = "a dropped handle detaches the task"]
 pub struct JoinHandle<T> {
-    /// None once the output has been given away, and with it the handle's hold on the task.
+    /// None once the output has been taken, and with it the handle's hold on the task.
     task: Option<TaskPtr>,
     id: Id,
     output: PhantomData<T>,
@@ -80,31 +81,31 @@ impl<T> JoinHandle<T> {
         self.task.map(|task| unsafe { Live::new(task) })
     }
 
-    /// Has the task's future dropped at its next turn; the handle then gives a
-    /// [cancelled](JoinError::is_cancelled) error. Nothing happens to a task that is complete, and
-    /// one that completes in the poll that is under way keeps its output.
+    /// Has the task's future dropped at its next turn; the handle then returns a
+    /// [cancelled](JoinError::is_cancelled) error. A complete task is not affected, and one that
+    /// completes in the poll that is under way keeps its output.
     pub fn abort(&self) {
         if let Some(header) = self.live() {
             wake::signal(header, Signal::Abort);
         }
     }
 
-    /// Whether the task is complete, by its own end, a panic or an abort.
+    /// Returns whether the task is complete, by its own end, a panic or an abort.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.live().is_none_or(|header| header.state.load_joined().is_complete())
     }
 
-    /// The task's number.
+    /// Returns the task's number.
     #[must_use]
     pub fn id(&self) -> Id {
         self.id
     }
 
-    /// A reference to the task, with which it can be unparked.
+    /// Returns a reference to the task, by which it can be unparked.
     ///
     /// # Panics
-    /// If the handle has given its output.
+    /// If the handle has returned its output.
     #[must_use]
     pub fn task(&self) -> Task {
         let header = self.live().expect("the handle has given its output");
@@ -123,7 +124,7 @@ impl<T> JoinHandle<T> {
         // the address.
         unsafe { (header.vtable.take_output)(task, NonNull::from(&mut output).cast()) };
         if header.state.release_handle() == Release::Last {
-            // SAFETY: nobody else can reach the task, and its output is gone.
+            // SAFETY: no other thread can reach the task, and its output is gone.
             unsafe { task.free() }
         }
         // SAFETY: `take_output` has filled it.
@@ -131,8 +132,8 @@ impl<T> JoinHandle<T> {
         output.map_err(|failure| failure.into_error(self.id))
     }
 
-    /// Leaves a waker for the completer, or the one that it left before if both wake the same.
-    /// `Complete` if there is no need.
+    /// Leaves a waker for the completer, or the previous one if both wake the same. `Complete` if
+    /// the task is complete.
     fn leave(header: Live<'_>, waker: &Waker) -> Join {
         if header.state.load().has_joiner() && header.state.unset_joiner() == Join::Complete {
             return Join::Complete;
@@ -165,7 +166,7 @@ impl<T> Future for JoinHandle<T> {
             let task = live.ptr();
             return Poll::Ready(self.take(task));
         }
-        // Of a coroutine's waker the clone is its task's.
+        // The clone of a coroutine's waker is its task's.
         detect::joins(self.id, || waker::waiting(&context.waker().clone()));
         Poll::Pending
     }
@@ -188,7 +189,7 @@ impl<T> Drop for JoinHandle<T> {
         // which has not taken it.
         unsafe { (task.vtable.drop_output)(task.ptr()) };
         if task.state.release_handle() == Release::Last {
-            // SAFETY: nobody else can reach the task, and its output is gone.
+            // SAFETY: no other thread can reach the task, and its output is gone.
             unsafe { task.ptr().free() }
         }
     }

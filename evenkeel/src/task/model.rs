@@ -1,7 +1,7 @@
 //! Models of a task's state word and of what hangs on it: its output, its handle, its references.
 //!
-//! They share by `std`'s `Arc`: loom's panics when it is dropped in a model that has failed, which
-//! would end the process instead of the weakened run.
+//! They share by `std`'s `Arc`: loom's `Arc` panics when it is dropped in a model that has failed,
+//! which would end the process instead of the weakened run.
 //!
 //! The thread that only looks at the word is the spawned one: loom remembers one access to an
 //! atomic, not one per thread, and misses a look that comes first and is followed by the other
@@ -41,7 +41,7 @@ use std::task::{Poll, Waker};
 /// A state word with a future beside it, which looks for messages.
 struct Subject {
     state: State,
-    /// The future and the tokens it has consumed: the poller's.
+    /// The future and the tokens it has consumed. They belong to the poller.
     future: UnsafeCell<u8>,
     messages: [AtomicUsize; 2],
 }
@@ -59,18 +59,17 @@ impl Subject {
         self.messages[index].load(Ordering::Relaxed)
     }
 
-    /// Polls until the task is idle, and gives what `poll` has seen. `poll` gets the count of
+    /// Polls until the task is idle, and returns what `poll` has seen. `poll` gets the count of
     /// consumed tokens.
     fn run(&self, mut poll: impl FnMut(&mut u8) -> usize) -> usize {
         let mut seen = 0;
         loop {
-            let Begin::Poll(polled) = self.state.begin() else { unreachable!("nobody aborts") };
+            let Begin::Poll(polled) = self.state.begin() else { unreachable!("there is no abort") };
             let tokens = self.future.with_mut(|tokens| {
                 // SAFETY: this thread has the task.
                 let tokens = unsafe { &mut *tokens };
                 seen |= poll(tokens);
-                // What is in hand is folded in when the poll ends idle, and stays in hand
-                // otherwise.
+                // Tokens in hand are folded in when the poll ends idle, and stay in hand otherwise.
                 std::mem::take(tokens)
             });
             match self.state.end(polled, Pending { tokens, ..Pending::default() }) {
@@ -190,7 +189,7 @@ fn whoever_finds_the_task_complete_sees_its_output() {
     });
 }
 
-/// Part of a task: loom watches who reads it, and it counts its end.
+/// A part of a task: loom watches which thread reads it, and it counts its end.
 struct Watched {
     cell: UnsafeCell<()>,
     dropped: Arc<Count>,
@@ -224,7 +223,7 @@ impl Name for Watched {
     }
 }
 
-/// The only processor of a runtime without workers.
+/// The seat of the only processor of a runtime without workers.
 fn seat() -> Seat {
     let alone = Neighbours::flat(0, 1);
     let (_, mut seats) = Seat::all(
@@ -250,8 +249,7 @@ where
     (task, handle, freed)
 }
 
-/// A task whose output is [`Watched`] runs on one thread while `join` does something with its
-/// handle.
+/// A task with a [`Watched`] output runs on one thread while `join` does something with its handle.
 fn join_meanwhile(join: fn(JoinHandle<Watched>)) {
     let seat = seat();
     let (output, dropped) = Watched::new();
@@ -335,8 +333,8 @@ fn the_last_reference_frees_the_task_after_all_others_have_looked() {
     });
 }
 
-/// The first poll hands out a waker that is counted in its closing exchange alone; another thread
-/// uses it up before or after that.
+/// The first poll hands out a waker that is counted only in its closing exchange. Another thread
+/// uses the waker up before or after that.
 #[test]
 fn a_waker_may_be_used_up_before_its_poller_has_counted_it() {
     explore(|| {
@@ -365,7 +363,7 @@ fn a_waker_may_be_used_up_before_its_poller_has_counted_it() {
         context.enter(|| {
             run(&context, task);
             if !waker.join().unwrap() {
-                take(&slot).expect("nobody else has taken the waker").wake();
+                take(&slot).expect("no other thread has taken the waker").wake();
             }
             let inbox = context.seat.processor().inbox.take();
             let local = std::iter::from_fn(|| context.seat.pop(true)).map(|entry| entry.task);

@@ -9,9 +9,9 @@ use std::task::{Context, Poll};
 
 /// Waits until the task's token is there, and takes it.
 ///
-/// Any [`unpark`](super::Task::unpark) since the last `park` returned has left it, so an unpark
-/// that comes first is not lost. There are no spurious returns: a wake of another kind polls the
-/// task and leaves it parked.
+/// A token is left by any [`unpark`](super::Task::unpark) since the last `park` returned, so an
+/// unpark that comes first is not lost. There are no spurious returns: a wake of another kind polls
+/// the task and leaves it parked.
 ///
 /// Inside a combinator that gives its children wakers of their own, such as `FuturesUnordered`, an
 /// unpark wakes the task and not the child: there the future asks its waker for another turn each

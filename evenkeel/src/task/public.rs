@@ -1,17 +1,17 @@
-//! Tasks with a public part: a value that lies in the task's allocation, beside the future, and
-//! that others reach.
+//! Tasks with a public part: a value in the task's allocation, beside the future, that other code
+//! reaches.
 //!
 //! An actor's mailbox is such a part. In an allocation of its own it would cost a second call of
 //! the allocator per actor, forty bytes for another count, another waker and the pointers between
 //! the two, and a cache line per message. A [`Public`] is a counted reference to the task, as a
 //! waker is: it keeps the allocation, and with it the public part, but not the future.
 //!
-//! # When the others have gone
-//! The future has a reference too. Whoever gives up the last one beside it wakes the task in the
-//! same step, so that it can find itself [alone](Own::is_alone) and end. Wakers and `Task`s are
-//! [counted apart](crate::raw_task::state) and have no say in this: they reach the allocation and not the
-//! part, so one that is kept for longer than the wait it is for, by others or by the future itself,
-//! keeps the memory and delays no end.
+//! # When the other references have gone
+//! The future has a reference too. The thread that drops the last reference beside it wakes the
+//! task in the same step, so that the task can find itself [alone](Own::is_alone) and end. Wakers
+//! and `Task`s are [counted apart](crate::raw_task::state) and do not matter here: they reach the
+//! allocation and not the part. One that is kept for longer than the wait it is for, by other code
+//! or by the future itself, keeps the memory and delays no end.
 
 #![allow(unsafe_code, reason = "a reference is an address that is followed to the public part")]
 
@@ -45,7 +45,8 @@ pub struct Public<S: Part> {
 unsafe impl<S: Part + Send + Sync> Send for Own<S> {}
 // SAFETY: as for `Public`.
 unsafe impl<S: Part + Send + Sync> Sync for Own<S> {}
-// SAFETY: it gives `&S` to whoever has it, and the last of them drops the part where it is.
+// SAFETY: it gives `&S` to each thread that has one, and the last of them drops the part where it
+// is.
 unsafe impl<S: Part + Send + Sync> Send for Public<S> {}
 // SAFETY: as above.
 unsafe impl<S: Part + Send + Sync> Sync for Public<S> {}
@@ -59,7 +60,7 @@ pub struct Own<S: Part> {
 }
 
 impl<S: Part> Own<S> {
-    /// The address behind a reference.
+    /// Returns the address behind a reference.
     ///
     /// # Safety
     /// It is not used any more when that reference is gone.
@@ -68,7 +69,7 @@ impl<S: Part> Own<S> {
         Self { task: reference.task, part: PhantomData }
     }
 
-    /// The same address once more, to be used for as long as this one.
+    /// Returns the same address once more, to be used for as long as this one.
     ///
     /// # Safety
     /// As for [`of`](Self::of).
@@ -77,7 +78,7 @@ impl<S: Part> Own<S> {
         Self { task: self.task, part: PhantomData }
     }
 
-    /// The task's number.
+    /// Returns the task's number.
     #[must_use]
     #[inline]
     pub fn task_id(&self) -> Id {
@@ -85,7 +86,7 @@ impl<S: Part> Own<S> {
         unsafe { Live::new(self.task) }.footer().id
     }
 
-    /// A counted reference.
+    /// Makes a counted reference.
     #[must_use]
     pub fn public(&self) -> Public<S> {
         // SAFETY: the future's reference is there.
@@ -95,11 +96,11 @@ impl<S: Part> Own<S> {
         Public { task: self.task, part: PhantomData }
     }
 
-    /// Whether nobody but the future has a reference to the part. For the future, from its own
+    /// Returns whether the future has the only reference to the part. For the future, from its own
     /// poll.
     ///
-    /// A future that ends because of it asks first, and looks afterwards, under the part's lock,
-    /// for what others have left there: what comes in between comes with the last reference.
+    /// A future that ends for this reason asks first, and afterwards looks, under the part's lock,
+    /// for what other threads have left there: what comes in between comes with the last reference.
     #[must_use]
     #[inline]
     pub fn is_alone(&self) -> bool {
@@ -151,8 +152,8 @@ fn defer(task: Live<'_>, made: bool) -> bool {
 }
 
 impl<S: Part> Public<S> {
-    /// Spawns a task on the runtime that the caller belongs to, as [`spawn`](super::spawn) does;
-    /// part and future are made where they lie, the future with a reference to the task it becomes,
+    /// Spawns a task on the runtime that the caller belongs to, as [`spawn`](super::spawn) does.
+    /// Part and future are made where they lie. The future is made with a reference to its task,
     /// which it must not follow before it is polled.
     ///
     /// # Panics
@@ -178,7 +179,8 @@ impl<S: Part> Public<S> {
         )
     }
 
-    /// The same on the runtime of `shared`; a runtime that ends cancels the task at once.
+    /// As [`spawn`](Self::spawn), on the runtime of `shared`; a runtime that shuts down cancels the
+    /// task at once.
     fn spawn_on<F, M, N>(
         shared: &Arc<Shared>,
         part: impl FnOnce() -> S,
@@ -198,15 +200,15 @@ impl<S: Part> Public<S> {
         if shared.refuses_spawns() { spawn::refused(make) } else { spawn::on(shared, make) }
     }
 
-    /// Queues the task, whose right has lain in its berth.
+    /// Queues the task, which has been parked in its berth.
     ///
     /// # Safety
     /// The right is that of this task.
     #[inline(always)]
     pub unsafe fn resume(&self, right: Parked) {
         let _ = right;
-        // SAFETY: the right was the poller's, which has left it in the berth, and its one taker
-        // gives it to here.
+        // SAFETY: the right was the poller's, which has left it in the berth, and the one that took
+        // it from there gives it back here.
         let task = unsafe { Runnable::new(self.task) };
         wake::queue(task);
     }
@@ -216,21 +218,21 @@ impl<S: Part> Public<S> {
         wake::signal(self.live(), Signal::Abort);
     }
 
-    /// The task's number.
+    /// Returns the task's number.
     #[must_use]
     #[inline]
     pub fn task_id(&self) -> Id {
         self.live().footer().id
     }
 
-    /// The task.
+    /// Returns the task.
     #[must_use]
     pub fn task(&self) -> Task {
         Task::new(Reference::of(self.live()))
     }
 }
 
-/// What a spawn gives: the right to poll the task, and the caller's reference.
+/// The results of a spawn: the right to poll the task, and the caller's reference.
 fn made<S: Part>((task, address): (Runnable, TaskPtr)) -> (Runnable, Public<S>) {
     let public = Public::<S>::of_new(address);
     actors::public_made(public.live().footer().id, FIRST as usize);
@@ -251,9 +253,10 @@ impl<S: Part> Public<S> {
 
     /// Drops the last reference beside the future's, and queues the task if it is parked.
     ///
-    /// The reference falls under the lock, so that a poller which parks has seen it or is found
-    /// parked. Whoever completes the task takes the lock before, to close the berth, and so comes
-    /// after this; if it has done that already, there is nobody to tell.
+    /// The reference is dropped under the lock, so that a poller which parks has seen the drop or
+    /// is found parked. The thread that completes the task takes the lock before, to close the
+    /// berth, and so comes after this. If it has closed the berth already, there is no task to
+    /// wake.
     #[cold]
     fn drop_last(&self) {
         enum Found {
@@ -275,21 +278,21 @@ impl<S: Part> Public<S> {
             Found::Parked => wake::queue(unsafe { Runnable::new(self.task) }),
             Found::Closed => {
                 if self.live().state.drop_public() == Release::Last {
-                    // SAFETY: this was the last reference, and no task with a public part has a
-                    // handle whose output could be there.
+                    // SAFETY: this was the last reference, and a task with a public part has no
+                    // handle, so no output is left in it.
                     unsafe { self.task.free() }
                 }
             }
         }
     }
 
-    /// Whether both are references to the same task.
+    /// Returns whether both are references to the same task.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.task == other.task
     }
 
-    /// A number that no other task has while a reference to this one is there.
+    /// Returns a number that no other task has while a reference to this one exists.
     #[must_use]
     pub fn address(&self) -> usize {
         self.task.as_ptr().addr()
@@ -326,8 +329,8 @@ impl<S: Part> Drop for Public<S> {
         }
         match task.state.drop_public_beside(FIRST) {
             Some(Release::Shared) => {}
-            // SAFETY: this was the last reference, and no task with a public part has a handle
-            // whose output could be there.
+            // SAFETY: this was the last reference, and a task with a public part has no handle, so
+            // no output is left in it.
             Some(Release::Last) => unsafe { self.task.free() },
             None => self.drop_last(),
         }

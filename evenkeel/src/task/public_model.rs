@@ -1,4 +1,5 @@
-//! Models of tasks that park in their public part: who polls them next, and who frees them.
+//! Models of tasks that park in their public part: which thread polls them next, and which frees
+//! them.
 
 #![allow(unsafe_code, reason = "a right is given to its task")]
 
@@ -30,7 +31,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Poll, Waker};
 
-/// A mailbox that counts: how many messages are in it.
+/// A mailbox that counts its messages.
 struct Counter(SpinLock<(Berth, usize)>);
 
 impl Part for Counter {
@@ -65,7 +66,7 @@ struct Kept {
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        // In a weakened run that has failed nothing is in order.
+        // A weakened run that has failed leaves everything in disorder.
         if !std::thread::panicking() {
             let mut shared = self.own.0.lock();
             shared.0.close();
@@ -75,7 +76,7 @@ impl Drop for Kept {
     }
 }
 
-/// A place for what the first poll makes: it is counted in that poll's closing exchange alone.
+/// A place for what the first poll makes: it is counted only in that poll's closing exchange.
 #[derive(Default)]
 struct Slot {
     waker: Mutex<Option<Waker>>,
@@ -98,16 +99,16 @@ enum Leaves {
     Nothing,
     /// A waker in its own future.
     Inside,
-    /// A waker where others can take it.
+    /// A waker where other threads can take it.
     Waker,
-    /// A reference where others can take it.
+    /// A reference where other threads can take it.
     Public,
     /// Nothing, but it gives way between its two looks: loom remembers one access to an atomic, and
     /// misses a look that the same thread's change follows.
     Way,
 }
 
-/// What loom watches of a task: who polls it, and its end.
+/// What loom watches of a task: which thread polls it, and its end.
 struct Watched(UnsafeCell<()>, Arc<AtomicUsize>);
 
 // SAFETY: loom fails a model in which two threads are there at once.
@@ -135,8 +136,8 @@ fn meanwhile(ends: usize, others: fn(Public<Counter>) -> Option<Public<Counter>>
     leaving(Leaves::Nothing, ends, move |task, _| others(task));
 }
 
-/// The same of a task that leaves something somewhere. A waker that `others` does not take is
-/// dropped when the task has ended.
+/// As [`meanwhile`], with a task that leaves something somewhere. A waker that `others` does not
+/// take is dropped when the task has ended.
 fn leaving(
     leaves: Leaves,
     ends: usize,
@@ -181,8 +182,8 @@ fn leaving(
                 if std::mem::take(&mut first) && leaves == Leaves::Public {
                     *primitives::lock(&outside.public) = Some(own.public());
                 }
-                // Before it looks for messages: then whoever has had the last reference has put its
-                // own in.
+                // Asked before the future looks for messages: by then the thread that had the last
+                // reference has put its own message in.
                 let alone = own.is_alone();
                 if leaves == Leaves::Way {
                     loom::thread::yield_now();
@@ -228,7 +229,7 @@ fn leaving(
         assert!(deserted || !found.load(Ordering::Relaxed), "there is a reference");
         drop(kept);
     });
-    assert_eq!(ended.load(Ordering::Relaxed), 1, "the task ends, whoever has a waker");
+    assert_eq!(ended.load(Ordering::Relaxed), 1, "the task ends, whichever thread has a waker");
     assert_eq!(lost.load(Ordering::Relaxed), 0, "a message is left behind");
     drop(slot.take_waker());
     assert_eq!(freed.load(Ordering::Relaxed), 1, "the task ends, and is freed once");
@@ -380,8 +381,8 @@ fn a_reference_that_the_task_itself_makes_keeps_it() {
     });
 }
 
-/// What is used up before its poller has counted it has been borrowed from the references to the
-/// part.
+/// A reference that is used up before its poller has counted it has been borrowed from the
+/// references to the part.
 #[test]
 fn a_waker_that_is_used_up_before_it_is_counted_makes_nobody_alone() {
     explore(|| {

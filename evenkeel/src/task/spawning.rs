@@ -9,14 +9,15 @@ use std::future::Future;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// Spawns a task on the runtime that the caller belongs to: that of the running task, or that whose
-/// [`block_on`](crate::Runtime::block_on) is running on this thread.
+/// Spawns a task on the runtime that the caller belongs to: that of the running task, or of the
+/// [`block_on`](crate::Runtime::block_on) that runs on this thread.
 ///
-/// The task begins with its next turn; it goes on whether or not its handle is kept. One allocation
-/// holds task, output and handle.
+/// The task begins with its next turn, and goes on whether or not its handle is kept. One
+/// allocation holds task, output and handle.
 ///
 /// # Panics
-/// If the caller belongs to no runtime; [`Handle::try_current`](crate::Handle::try_current) tells.
+/// If the caller belongs to no runtime, as [`Handle::try_current`](crate::Handle::try_current)
+/// tells.
 ///
 /// # Examples
 /// ```
@@ -60,7 +61,7 @@ where
     crate::Handle::current().spawn_blocking(closure)
 }
 
-/// What a task gets beside its future.
+/// Configures a task before it is spawned.
 ///
 /// # Examples
 /// ```
@@ -79,7 +80,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A builder of an unnamed task.
+    /// Makes a builder of an unnamed task.
     pub fn new() -> Self {
         Self::default()
     }
@@ -127,7 +128,7 @@ where
     )
 }
 
-/// Spawns a task on the runtime of `shared`, or cancels it at once if that takes no more.
+/// Spawns a task on the runtime of `shared`, or cancels it at once if the runtime refuses it.
 pub(crate) fn spawn_on<F, N>(
     shared: &Arc<Shared>,
     future: F,

@@ -9,8 +9,8 @@ use crate::scheduler::wake;
 use std::fmt;
 use std::panic::Location;
 
-/// A reference to a task, with which it can be unparked or aborted and which reports can name.
-/// Cheap to clone; it keeps the task's allocation, but not its future, alive.
+/// A reference to a task, by which it can be unparked or aborted, and named in reports. Cheap to
+/// clone; it keeps the task's allocation, but not its future, alive.
 ///
 /// # Examples
 /// ```
@@ -44,19 +44,19 @@ impl Task {
         wake::signal(self.0.live(), Signal::Abort);
     }
 
-    /// The task's number.
+    /// Returns the task's number.
     #[must_use]
     pub fn id(&self) -> Id {
         self.0.live().footer().id
     }
 
-    /// The name it was given, if it was.
+    /// Returns the task's name, if it was given one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.0.live().name()
     }
 
-    /// Where it was spawned.
+    /// Returns where the task was spawned.
     #[must_use]
     pub fn spawn_site(&self) -> &'static Location<'static> {
         self.0.live().footer().site
@@ -69,7 +69,7 @@ impl fmt::Debug for Task {
     }
 }
 
-/// The task that is running.
+/// Returns the task that is running.
 ///
 /// # Panics
 /// Outside of a task, and so in the future of a [`block_on`](crate::Runtime::block_on) and in a
@@ -80,7 +80,7 @@ pub fn current() -> Task {
     try_current().expect("evenkeel::task::current() is called outside of a task")
 }
 
-/// The task that is running, if the caller is one.
+/// Returns the task that is running, if the caller is inside one.
 #[must_use]
 pub fn try_current() -> Option<Task> {
     context::with(|context| Some(Task::new(Reference::of(context?.task()?))))

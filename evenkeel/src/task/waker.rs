@@ -20,7 +20,7 @@ use std::task::{RawWaker, RawWakerVTable, Waker};
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop);
 
-/// A waker that the poll lends to the future: it counts nothing.
+/// Makes a waker that the poll lends to the future: it counts nothing.
 ///
 /// # Safety
 /// The task is not freed for as long as the result is used.
@@ -32,15 +32,15 @@ pub(crate) unsafe fn borrowed(task: TaskPtr) -> ManuallyDrop<Waker> {
     ManuallyDrop::new(unsafe { Waker::from_raw(raw) })
 }
 
-/// The task that a waker wakes, if it is one of evenkeel's. Behind a [lent](Lent) waker that is who
-/// polls the lender.
+/// Returns the task that a waker wakes, if it is one of evenkeel's. Behind a [lent](Lent) waker
+/// that is the task that polls the lender.
 #[inline(always)]
 pub(crate) fn task_of(waker: &Waker) -> Option<Live<'_>> {
     if !std::ptr::eq(waker.vtable(), &VTABLE) {
         return task_behind(waker);
     }
     let header: NonNull<Header> = NonNull::new(waker.data().cast_mut())?.cast();
-    // SAFETY: the waker is borrowed, and while it is there its task is not freed.
+    // SAFETY: the waker is borrowed, and while it exists its task is not freed.
     Some(unsafe { Live::new(TaskPtr::new(header)) })
 }
 
@@ -49,7 +49,8 @@ fn task_behind(waker: &Waker) -> Option<Live<'_>> {
     task_of(Lent::of(waker)?.outer)
 }
 
-/// Who waits with a waker, if that is a task or a thread that [`detect`](crate::detect) knows.
+/// Returns the waiter behind a waker, if that is a task or a thread that [`detect`](crate::detect)
+/// knows.
 pub(crate) fn waiting(waker: &Waker) -> Option<Waiting> {
     task_of(waker).map(Waiting::task).or_else(|| Waiting::thread(waker.data()))
 }
@@ -81,7 +82,7 @@ pub(crate) fn count_one(task: Live<'_>) {
     }
 }
 
-/// Counts a waker of a task out.
+/// Takes a waker of a task out of the count.
 #[inline(always)]
 pub(crate) fn discount(reference: Reference) {
     if defer(reference.live(), -1) {
@@ -94,7 +95,7 @@ pub(crate) fn discount(reference: Reference) {
 unsafe fn clone(data: *const ()) -> RawWaker {
     // SAFETY: the data is that of one of our wakers.
     let task = unsafe { task(data) };
-    // SAFETY: the waker that is cloned is there, so the task is.
+    // SAFETY: the waker that is cloned exists, so the task does.
     count_one(unsafe { Live::new(task) });
     RawWaker::new(data, &VTABLE)
 }
@@ -114,7 +115,7 @@ unsafe fn wake(data: *const ()) {
 unsafe fn wake_by_ref(data: *const ()) {
     // SAFETY: the data is that of one of our wakers.
     let task = unsafe { task(data) };
-    // SAFETY: the waker is there, so the task is.
+    // SAFETY: the waker exists, so the task does.
     wake::signal(unsafe { Live::new(task) }, Signal::Wake);
 }
 

@@ -1,7 +1,7 @@
-//! A waker in one word, for primitives whose size and lines count.
+//! A waker in one word, for primitives that have to be small, or in few cache lines.
 //!
 //! A standard waker is two words, of which a task of evenkeel needs one: its address. A waker of
-//! another kind goes into a box, whose address is marked by its lowest bit.
+//! another kind goes into a box, and the lowest bit of the box's address marks it.
 
 #![allow(unsafe_code, reason = "one word stands for either kind of waker")]
 
@@ -27,8 +27,8 @@ pub(crate) struct WordWaker(NonNull<()>);
 unsafe impl Send for WordWaker {}
 
 impl WordWaker {
-    /// A clone of the waker, if it is that of a task of evenkeel. Runs no caller's code and
-    /// allocates nothing.
+    /// Clones the waker, if it is that of a task of evenkeel. Runs no caller's code and allocates
+    /// nothing.
     #[inline(always)]
     pub(crate) fn of_task(waker: &Waker) -> Option<Self> {
         let task = waker::task_of(waker)?;
@@ -36,26 +36,26 @@ impl WordWaker {
         Some(Self(task.ptr().as_non_null().cast()))
     }
 
-    /// Whether `word`, which may be of anything, is that of a waker of the same task of evenkeel as
-    /// `waker`.
+    /// Returns whether `word`, which may belong to any waker, is that of a waker of the same task
+    /// of evenkeel as `waker`.
     #[inline(always)]
     pub(crate) fn is_of_task(word: *mut (), waker: &Waker) -> bool {
         waker::task_of(waker).is_some_and(|task| std::ptr::addr_eq(task.ptr().as_ptr(), word))
     }
 
-    /// A clone of a waker, of whatever kind.
+    /// Clones a waker of any kind.
     #[inline(always)]
     pub(crate) fn of(waker: &Waker) -> Self {
         Self::of_task(waker).unwrap_or_else(|| Self::boxed(waker))
     }
 
-    /// A clone of a waker of any kind, in a box.
+    /// Clones a waker of any kind into a box.
     pub(crate) fn boxed(waker: &Waker) -> Self {
         let address = NonNull::from(Box::leak(Box::new(waker.clone())));
         Self(address.cast::<()>().map_addr(|address| address | BOXED))
     }
 
-    /// Gives the word away.
+    /// Turns the waker into its word.
     #[inline(always)]
     pub(crate) fn into_raw(self) -> *mut () {
         let word = self.0.as_ptr();
@@ -63,20 +63,20 @@ impl WordWaker {
         word
     }
 
-    /// Takes the word up again.
+    /// Makes a waker of its word again.
     ///
     /// # Safety
-    /// It comes from `into_raw`, and is taken up once.
+    /// The word comes from `into_raw`, and is used here once.
     #[inline(always)]
     pub(crate) unsafe fn from_raw(word: *mut ()) -> Self {
         // SAFETY: the caller's promise: the word is an address.
         Self(unsafe { NonNull::new_unchecked(word) })
     }
 
-    /// Whether the waker behind the word wakes the same as `waker`.
+    /// Returns whether the waker behind the word wakes the same as `waker`.
     ///
     /// # Safety
-    /// The word comes from `into_raw`, and is not taken up meanwhile.
+    /// The word comes from `into_raw`, and `from_raw` does not take it meanwhile.
     pub(crate) unsafe fn wakes_as(word: *mut (), waker: &Waker) -> bool {
         // SAFETY: the caller's promise.
         Self::is_of_task(word, waker) || unsafe { Self::peek(word, |own| own.will_wake(waker)) }
@@ -85,21 +85,21 @@ impl WordWaker {
     /// Calls `f` with the waker behind the word.
     ///
     /// # Safety
-    /// The word comes from `into_raw`, and is not taken up meanwhile.
+    /// The word comes from `into_raw`, and `from_raw` does not take it meanwhile.
     unsafe fn peek<R>(word: *mut (), f: impl FnOnce(&Waker) -> R) -> R {
         // SAFETY: the caller's promise; the word is given away again below.
         let own = unsafe { Self::from_raw(word) };
         let result = match own.kind() {
             // SAFETY: the word is counted, so the task is not freed meanwhile.
             Kind::Task(task) => f(&*unsafe { waker::borrowed(task) }),
-            // SAFETY: the box is this word's, which nobody else takes up meanwhile.
+            // SAFETY: the box belongs to this word, which no other thread takes meanwhile.
             Kind::Boxed(boxed) => f(unsafe { boxed.as_ref() }),
         };
         own.into_raw();
         result
     }
 
-    /// Who waits with the waker behind the word.
+    /// Returns the waiter behind the waker behind the word.
     ///
     /// # Safety
     /// As [`peek`](Self::peek).
@@ -119,7 +119,7 @@ impl WordWaker {
         }
     }
 
-    /// Takes what the word stands for out of it.
+    /// Takes the waker out of its word.
     #[inline(always)]
     fn open(self) -> Opened {
         let kind = self.kind();
@@ -132,8 +132,8 @@ impl WordWaker {
         }
     }
 
-    /// Wakes, and uses the waker up. What a foreign waker panics with is caught: whoever wakes it
-    /// has others to see to.
+    /// Wakes, and uses the waker up. A panic of a foreign waker is caught: the thread that wakes it
+    /// has others to wake.
     #[inline(always)]
     pub(crate) fn wake(self) {
         match self.open() {
@@ -178,7 +178,7 @@ enum Kind {
     Boxed(NonNull<Waker>),
 }
 
-/// The same, as the owner's.
+/// As [`Kind`], but owned.
 enum Opened {
     Task(Reference),
     Boxed(Box<Waker>),
@@ -190,13 +190,13 @@ impl Drop for WordWaker {
         let own = unsafe { Self::from_raw(self.0.as_ptr()) };
         match own.open() {
             Opened::Task(task) => waker::discount(task),
-            // Nor may its destructor end a step halfway that has given a node up.
+            // Nor may its destructor stop halfway a step that has given a node up.
             Opened::Boxed(waker) => use_up(waker, drop),
         }
     }
 }
 
-/// Does the last thing with a waker that is a caller's code.
+/// Uses a foreign waker for the last time, which runs a caller's code.
 #[cold]
 fn use_up(waker: Box<Waker>, end: impl FnOnce(Waker)) {
     contain(|| end(*waker));

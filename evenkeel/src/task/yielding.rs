@@ -1,4 +1,4 @@
-//! Giving the others a turn.
+//! Yielding to other tasks.
 
 use super::waker;
 use crate::processor::context;
@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 /// Goes to the back of the ready queue once.
 ///
-/// A task of evenkeel goes there without a wake, for the price of a push and a pop; under a foreign
+/// A task of evenkeel goes there without a wake, for the price of a push and a pop. Under a foreign
 /// waker, as inside `FuturesUnordered` or on another runtime, it is a wake of that waker.
 ///
 /// # Cancel safety

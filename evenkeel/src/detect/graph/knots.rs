@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
-/// The knots of a graph whose ways lead from node to node: sets within which everybody leads to
-/// everybody, and to nobody else. They are the strongly connected components (Tarjan, 1972) that
-/// nothing leads out of.
+/// The knots of a graph of `ways` from node to node: sets within which each node leads to each, and
+/// to no node outside. They are the strongly connected components (Tarjan, 1972) that nothing leads
+/// out of.
 pub(super) fn knots<T: Copy + Ord + Hash>(ways: &HashMap<T, Vec<T>>) -> Vec<BTreeSet<T>> {
     let mut knots: Vec<BTreeSet<T>> = Vec::new();
-    // When each was come by, and the earliest one on the path that it leads back to.
+    // The visit number of each node, and the earliest one on the path that it leads back to.
     let mut order: HashMap<T, (usize, usize)> = HashMap::new();
     let mut path = Vec::new();
     let mut on_path = HashSet::new();
@@ -58,7 +58,7 @@ pub(super) fn knots<T: Copy + Ord + Hash>(ways: &HashMap<T, Vec<T>>) -> Vec<BTre
     knots
 }
 
-/// Notes that `id` leads back to whoever was come by at `seen`.
+/// Notes that `id` leads back to the node that was visited at `seen`.
 fn lower<T: Eq + Hash>(order: &mut HashMap<T, (usize, usize)>, id: T, seen: usize) {
     let (_, low) = order.get_mut(&id).expect("it has been come by");
     *low = seen.min(*low);
@@ -68,7 +68,7 @@ fn lower<T: Eq + Hash>(order: &mut HashMap<T, (usize, usize)>, id: T, seen: usiz
 mod tests {
     use super::*;
 
-    /// The knots of a graph of small numbers, each with those that it leads to, in order.
+    /// The knots of a graph of small numbers, each with the numbers that it leads to, in order.
     fn of<const N: usize>(ways: [(u32, &[u32]); N]) -> Vec<Vec<u32>> {
         let ways = ways.into_iter().map(|(from, to)| (from, to.to_vec())).collect();
         let mut knots: Vec<Vec<u32>> =

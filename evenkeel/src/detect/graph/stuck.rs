@@ -1,4 +1,4 @@
-//! Those that cannot go on, and the deadlocks that keep them from it.
+//! Finds stuck waiters, and the deadlocks that they are stuck in.
 
 use super::knots::knots;
 use super::{Graph, Key, SUSPECTS, Target};
@@ -8,19 +8,19 @@ use crate::raw_task::id::Id;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
 
-/// Suspects that one look is at. An estimate; no benchmark sets it.
+/// The suspects that one search examines. An estimate; no benchmark sets it.
 const SUSPECTS_AT_ONCE: usize = 32;
 
-/// Those that cannot go on, and their waits.
+/// Stuck waiters, and their waits.
 type Stuck = HashMap<Id, Vec<Key>>;
 
-/// Whether somebody can go on by itself.
+/// Whether a waiter can go on by itself.
 enum State {
     /// It runs, or is about to, or waits for nothing that is known.
     Awake,
-    /// Somebody unknown may wake it.
+    /// An unknown waker may wake it.
     Open,
-    /// Nothing wakes it but the ends of these waits.
+    /// Only the ends of these waits can wake it.
     Blocked(Vec<Key>),
 }
 
@@ -44,7 +44,7 @@ impl Graph {
         }
     }
 
-    /// Who can end a wait: none if that is not known.
+    /// The holders that can end a wait; none if they are not known.
     fn holders(&self, key: Key) -> &[Id] {
         match &self.edges[&key].target {
             Target::Monitor { object, .. } => self.holds.get(object).map_or(&[], Vec::as_slice),
@@ -61,7 +61,7 @@ impl Graph {
         }
     }
 
-    /// All that `start` waits for, and those wait for, and so on, if none of them can go on.
+    /// All that `start` waits for, and what those wait for, and so on, if none of them can go on.
     fn stuck(&mut self, start: Id) -> Option<Stuck> {
         let mut found = HashMap::new();
         let mut left = vec![start];
@@ -81,7 +81,8 @@ impl Graph {
                 let holders = self.holders(*key);
                 if holders.is_empty() {
                     if let Target::Room { .. } = self.edges[key].target {
-                        // Those who have been called come, or do not, without a word.
+                        // Senders that have been called come, or do not, without notice to the
+                        // graph.
                         self.suspect(start);
                     }
                     return None;
@@ -100,7 +101,7 @@ impl Graph {
         }
     }
 
-    /// Whom each waits for.
+    /// Which waiters each one waits for.
     fn ways(&self, stuck: &Stuck) -> HashMap<Id, Vec<Id>> {
         let ways = |(id, keys): (&Id, &Vec<Key>)| {
             (*id, keys.iter().flat_map(|key| self.holders(*key)).copied().collect())
@@ -149,7 +150,7 @@ impl Graph {
         Deadlock { links: order.iter().map(link).collect() }
     }
 
-    /// The deadlocks that keep `start` from going on and have not been told of.
+    /// The deadlocks that keep `start` from going on and have not been reported.
     pub(in crate::detect) fn check(&mut self, start: Id) -> Vec<Deadlock> {
         let Some(stuck) = self.stuck(start) else { return Vec::new() };
         let mut news = Vec::new();
@@ -166,11 +167,11 @@ impl Graph {
         news
     }
 
-    /// The same for some of those that have been stuck but for an unknown waker.
+    /// As [`check`](Self::check), for some of the waiters that were stuck but for an unknown waker.
     pub(in crate::detect) fn check_suspects(&mut self) -> Vec<Deadlock> {
         let mut news = Vec::new();
         for _ in 0..self.suspects.len().min(SUSPECTS_AT_ONCE) {
-            // Whoever still is one comes back.
+            // A waiter that is still a suspect goes back into the queue.
             if let Some(id) = self.suspects.pop_front() {
                 news.append(&mut self.check(id));
             }

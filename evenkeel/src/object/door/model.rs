@@ -20,7 +20,7 @@ pub(super) const LOCK: [Edge; 2] = [Edge::ObjectLock, Edge::ObjectUnlock];
 
 pub(super) type Number = Arc<Inner<u32>>;
 
-/// Two processors, and what lives as long as they do.
+/// Two processors, and a class of objects in their runtime.
 pub(super) struct World {
     shared: Arc<Shared>,
     pub(super) class: Arc<Class>,
@@ -63,7 +63,7 @@ impl World {
     }
 }
 
-/// An operation of one that has come in, or not. Says how many operations that is.
+/// The operation of an entry that may have been refused. Returns the number of operations: 1 or 0.
 pub(super) fn operate(number: &Inner<u32>, way: Result<Way, Refusal>) -> u32 {
     let Ok(way) = way else { return 0 };
     add(number);
@@ -72,7 +72,7 @@ pub(super) fn operate(number: &Inner<u32>, way: Result<Way, Refusal>) -> u32 {
 }
 
 pub(super) fn add(number: &Inner<u32>) {
-    // SAFETY: it is inside, or loom says that it is not.
+    // SAFETY: the caller is inside, or loom reports that it is not.
     number.value.with_mut(|value| unsafe { *value += 1 });
 }
 
@@ -81,8 +81,8 @@ pub(super) fn visit(number: &Inner<u32>, context: Option<&Context>) -> u32 {
     operate(number, number.enter(context))
 }
 
-/// A read beside others, if it gets in: by its note or, where the object is not shared, as one that
-/// `counts`. Gives what it has read, which is the same before and after `inside`.
+/// A read beside others, if it gets in: by its note or, where the object is not shared, as a reader
+/// that `counts` itself. Returns what it has read, which is the same before and after `inside`.
 pub(super) fn read_and(
     number: &Inner<u32>,
     context: &Context,
@@ -90,7 +90,7 @@ pub(super) fn read_and(
     inside: impl FnOnce(),
 ) -> Option<u32> {
     let way = number.enter_as_reader(context, counts)?;
-    // SAFETY: it is inside, or loom says that it is not.
+    // SAFETY: the caller is inside, or loom reports that it is not.
     let look = || number.value.with(|value| unsafe { *value });
     let before = look();
     inside();
@@ -99,7 +99,7 @@ pub(super) fn read_and(
     Some(before)
 }
 
-/// A worker reads a number that is free or shared, and knows of it meanwhile.
+/// A worker reads a number that is free or shared, and knows of its read meanwhile.
 pub(super) fn a_reader_knows_that_it_is_inside(mut world: World, number: Number, counts: bool) {
     let reader = world.start(1, move |context| {
         let inside = || {
@@ -114,7 +114,7 @@ pub(super) fn a_reader_knows_that_it_is_inside(mut world: World, number: Number,
     reader.join().unwrap();
 }
 
-/// After all is over there have been so many operations.
+/// In the end the number is `operations`.
 pub(super) fn settle(number: &Inner<u32>, operations: u32) {
     let value = number.value.with(|value| {
         // SAFETY: all others are over.
@@ -156,7 +156,7 @@ fn operations_in_place_and_at_home_exclude_each_other_while_the_class_turns() {
     });
 }
 
-/// Its word changes between the look of the next operation and its lock, or it does not.
+/// The object's word changes between the look of the next operation and its lock, or it does not.
 #[test]
 fn an_object_changes_its_home_while_it_is_entered() {
     check(&LOCK, || {
@@ -216,7 +216,7 @@ fn a_suspended_object_is_entered_anywhere_until_its_host_is_found_back() {
                     number.door.suspend();
                 }
                 let taken = operate(&number, way);
-                // The first one looks for the host.
+                // The first operation looks for the host.
                 taken + visit(&number, Some(context))
             }
         });
@@ -224,7 +224,7 @@ fn a_suspended_object_is_entered_anywhere_until_its_host_is_found_back() {
     });
 }
 
-/// Its lock goes from thread to thread.
+/// The lock goes from thread to thread.
 #[test]
 fn a_held_operation_ends_on_another_thread() {
     check(&LOCK, || {

@@ -11,7 +11,7 @@ use crate::object::inner::Inner;
 use crate::primitives::mutation::{check, explore};
 use loom::thread;
 
-/// A read that counts itself, if it gets in. Gives what it has read.
+/// A read that counts itself, if it gets in. Returns what it has read.
 fn read(number: &Inner<u32>, context: &Context) -> Option<u32> {
     read_and(number, context, true, || ())
 }
@@ -51,8 +51,8 @@ fn two_counted_readers_and_a_writer_exclude_each_other() {
     });
 }
 
-/// One that reads for as long as an operation waits for it is in no way disturbed, and keeps no
-/// other operation out for ever.
+/// A reader is not disturbed while an operation waits for it, and keeps no other operation out for
+/// ever.
 #[test]
 fn an_operation_gives_up_and_the_next_one_enters() {
     check(&LOCK, || {

@@ -11,7 +11,7 @@ use crate::object::door::model::{
 use crate::object::inner::Inner;
 use crate::primitives::mutation::{check, explore};
 
-/// An object that all may read.
+/// Makes an object that all may read.
 fn shared(number: Number) -> Number {
     number.enter(None).expect("no other operation is inside");
     number.door.share();
@@ -19,7 +19,7 @@ fn shared(number: Number) -> Number {
     number
 }
 
-/// A read by a note, if the object is shared. Gives what it has read.
+/// A read by a note, if the object is shared. Returns what it has read.
 fn read(number: &Inner<u32>, context: &Context) -> Option<u32> {
     read_and(number, context, false, || ())
 }
@@ -54,7 +54,7 @@ fn a_reader_and_a_writer_exclude_each_other() {
     });
 }
 
-/// The place of its note has another object's by the time that the writer looks.
+/// The place of the reader's note has another object's note by the time that the writer looks.
 #[test]
 fn a_reader_that_is_inside_another_object_has_left_this_one() {
     check(&[Edge::ObjectNote], || {
@@ -135,8 +135,8 @@ fn a_closed_object_is_entered_by_whoever_finds_the_readers_gone() {
     });
 }
 
-/// It is shared and written in turns while another worker reads, which may have seen it shared
-/// before. (Where it has not, the models' light fence stands in for its second look.)
+/// The object is shared and written in turns while another worker reads, which may have seen it
+/// shared before. (Where it has not, the models' light fence stands in for its second look.)
 #[test]
 fn an_object_is_shared_and_shared_no_more_while_readers_come() {
     use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted, ObjectShared, ObjectUnlock};
@@ -179,7 +179,7 @@ fn a_shared_object_is_given_to_another_host() {
     });
 }
 
-/// Its host reads it, and is found to be back once it is not shared any more.
+/// The host reads the object, and is found to be back once the object is not shared any more.
 #[test]
 fn a_suspended_object_is_shared() {
     use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectNoted};
