@@ -17,8 +17,8 @@ use crate::queue::ring::{Ends, Ring};
 /// per cent longer, and 12 takes five per cent longer with 16 tasks.
 const AHEAD: usize = 6;
 
-/// The queue. Its methods are for whoever has the lock of the processor's queues, and want its own
-/// ends.
+/// The queue of visitors. The caller of its methods holds the lock of the processor's queues, and
+/// passes the visitors' own ends.
 #[derive(Debug, Default)]
 pub(crate) struct Visitors {
     ring: Ring,
