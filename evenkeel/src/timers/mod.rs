@@ -60,8 +60,8 @@
 //! The owner fires a timer at the end of the first batch that ends after its tick: some 4 µs after
 //! it, or after as long as a poll lasts. If the poll lasts longer, another worker fires the timer
 //! when it looks at this processor [`OVERDUE`](timing::OVERDUE) or more after the tick. Working
-//! workers look at one other processor per batch, searching ones at all. If all others sleep, the
-//! watch fires it, at most [`WATCH`](crate::policy::waking::WATCH) later, or
+//! workers look at one other processor per batch, searching workers look at all. If all others
+//! sleep, the watch fires it, at most [`WATCH`](crate::policy::waking::WATCH) later, or
 //! [`LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH) if the timer was armed while the watch
 //! slept.
 //!
@@ -104,7 +104,7 @@ pub(crate) const NEVER: u64 = u64::MAX;
 /// The timers of one processor.
 #[derive(Debug)]
 pub(crate) struct Timers {
-    /// When something may be due, by the machine's clock.
+    /// The time at which a timer may be due, by the machine's clock.
     next: CachePadded<AtomicU64>,
     inner: SpinLock<Inner>,
 }
@@ -193,7 +193,7 @@ impl Timers {
         }
     }
 
-    /// When something may be due, by the machine's clock.
+    /// The time at which a timer may be due, by the machine's clock.
     #[inline(always)]
     pub(crate) fn next(&self) -> u64 {
         self.next.load(Ordering::Relaxed)
