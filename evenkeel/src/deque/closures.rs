@@ -1,4 +1,4 @@
-//! Closures that wait for whoever runs them, in the order in which they came.
+//! Queues of closures that wait for a worker, in the order in which they came.
 
 #![allow(unsafe_code, reason = "a closure may borrow from a frame that waits for it")]
 
@@ -7,14 +7,14 @@ use crate::primitives::{Mutex, lock};
 use std::collections::VecDeque;
 use std::fmt;
 
-/// What is left for somebody to run. It does not panic.
+/// A closure that a worker will run. It does not panic.
 pub(crate) type Closure = Box<dyn FnOnce() + Send>;
 
 /// A queue of closures: first in, first out.
 #[derive(Default)]
 pub(crate) struct Closures {
     queue: Mutex<VecDeque<Closure>>,
-    /// How many there are, for a look without the lock. Changed under it.
+    /// The number of closures, for a look without the lock. Changed under the lock.
     count: AtomicUsize,
 }
 
@@ -25,7 +25,7 @@ impl Closures {
         self.count.store(queue.len(), Ordering::Relaxed);
     }
 
-    /// Takes the oldest. Its caller runs it outside of the lock.
+    /// Takes the oldest closure. The caller runs it outside of the lock.
     pub(crate) fn pop(&self) -> Option<Closure> {
         if self.is_empty() {
             return None;
@@ -36,14 +36,14 @@ impl Closures {
         closure
     }
 
-    /// Whether there are none: one load. Whoever has pushed makes a fence before it relies on
-    /// another's look.
+    /// Returns whether the queue is empty: one load. A thread that has pushed makes a fence before
+    /// it relies on another thread's look.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting() == 0
     }
 
-    /// How many there are, as [`is_empty`](Self::is_empty) sees it.
+    /// Returns the number of closures, as [`is_empty`](Self::is_empty) sees it.
     #[inline(always)]
     pub(crate) fn waiting(&self) -> usize {
         self.count.load(Ordering::Relaxed)
@@ -56,10 +56,10 @@ impl fmt::Debug for Closures {
     }
 }
 
-/// Forgets what a closure borrows.
+/// Erases the lifetime of a closure's borrows.
 ///
 /// # Safety
-/// What it borrows is there until the closure has been run or dropped.
+/// The borrowed values outlive the run or the drop of the closure.
 pub(crate) unsafe fn erase<'a>(closure: impl FnOnce() + Send + 'a) -> Closure {
     let closure: Box<dyn FnOnce() + Send + 'a> = Box::new(closure);
     // SAFETY: the caller's promise; the two types differ in that lifetime alone.

@@ -1,8 +1,8 @@
-//! Jobs of one worker that are to begin in the order in which they were spawned.
+//! Jobs of one worker that begin in the order in which they were spawned.
 //!
-//! A deque gives its owner the youngest job. So the jobs go into a queue beside it, and into the
-//! deque goes, as often as there are jobs in the queue, one and the same job that runs the oldest
-//! of them, on whichever worker that is. (rayon, RFC 1, "scope scheduling".)
+//! A deque gives its owner the youngest job. So the jobs go into a queue beside it. For each of
+//! them a stand-in goes into the deque, which runs the oldest job of the queue on the worker that
+//! takes the stand-in. (rayon, RFC 1, "scope scheduling".)
 
 use super::closures::{Closure, Closures};
 use std::marker::PhantomPinned;
@@ -10,10 +10,10 @@ use std::marker::PhantomPinned;
 /// A queue of jobs.
 #[derive(Debug)]
 pub(crate) struct Fifo {
-    /// What they belong to.
+    /// The root that the jobs belong to.
     root: u64,
     jobs: Closures,
-    /// Slots have its address.
+    /// Slots have the address of this queue.
     _pinned: PhantomPinned,
 }
 
@@ -22,18 +22,18 @@ impl Fifo {
         Self { root, jobs: Closures::default(), _pinned: PhantomPinned }
     }
 
-    /// Puts a job into the queue. A slot with the queue's address, and what runs its oldest job,
-    /// has to go into a deque for it.
+    /// Puts a job into the queue. The caller then pushes a stand-in into a deque: a slot with the
+    /// queue's address and the function that runs its oldest job.
     pub(crate) fn push(&self, job: Closure) {
         self.jobs.push(job);
     }
 
-    /// Takes the oldest job, on behalf of one that was pushed.
+    /// Takes the oldest job, on behalf of a stand-in.
     pub(crate) fn pop(&self) -> Closure {
         self.jobs.pop().expect("there are as many jobs as there are of what runs them")
     }
 
-    /// What the jobs belong to.
+    /// Returns the root that the jobs belong to.
     pub(crate) fn root(&self) -> u64 {
         self.root
     }

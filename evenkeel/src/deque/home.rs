@@ -1,4 +1,4 @@
-//! The memory that a deque lies in, and how it becomes slots.
+//! The memory that a deque lies in, and the preparation of its slots.
 
 #![allow(
     unsafe_code,
@@ -14,8 +14,8 @@ use std::mem::offset_of;
 use std::ops::Deref;
 use std::ptr::{self, NonNull};
 
-/// A deque at an address that its places lead to: a box, but for what a box promises of who reaches
-/// its inside, and for its memory, which comes from the [`store`].
+/// A deque at an address to which its places lead. It is like a box, except that other pointers may
+/// reach its inside, and that its memory comes from the [`store`].
 pub(crate) struct Home(NonNull<Deque>);
 
 // SAFETY: it owns a deque, as a box does.
@@ -24,12 +24,12 @@ unsafe impl Send for Home where Deque: Send {}
 unsafe impl Sync for Home where Deque: Sync {}
 
 impl Home {
-    /// An empty deque. Where memory is short the process ends, as it does for a box.
+    /// Makes an empty deque. If memory is short, the process aborts, as it does for a box.
     pub(crate) fn new() -> Self {
         Self::publishing_all(!fence::is_asymmetric())
     }
 
-    /// A deque that is always full, for a processor which runs no worker: a fork there runs both
+    /// Makes a deque that is always full, for a processor without a worker: a fork there runs both
     /// halves on the spot.
     pub(crate) fn full() -> Self {
         Self::with_places(!fence::is_asymmetric(), 0)
@@ -52,7 +52,7 @@ impl Home {
             publishes_all,
             lock: SpinLock::new(()),
         };
-        // SAFETY: the room is this one's.
+        // SAFETY: only this function has the room.
         let place = unsafe { &raw mut (*deque).own };
         // SAFETY: as above.
         unsafe { place.write(CachePadded::new(own)) };
@@ -64,7 +64,7 @@ impl Home {
         let place = unsafe { &raw mut (*deque).overflow };
         // SAFETY: as above.
         unsafe { place.write(CachePadded::new(Overflow::default())) };
-        // What else is in it, slots, need not be initialised.
+        // The rest of the room, the slots, need not be initialised.
         let home = Self(room);
         let floor = home.floor();
         home.own.head.store(floor.0, Ordering::Relaxed);
@@ -76,39 +76,39 @@ impl Home {
 }
 
 impl Deque {
-    /// The place below all others.
+    /// Returns the place below all others.
     pub(crate) fn floor(&self) -> Place {
         self.place(0)
     }
 
-    /// The place with this number, or the end.
+    /// Returns the place with this number, or the end.
     pub(super) fn place(&self, index: u32) -> Place {
-        // By the address of the whole: a place leads to its deque.
+        // Derived from the address of the deque, so that a place leads to its deque.
         let first = ptr::from_ref(self).wrapping_byte_add(offset_of!(Self, slots));
         Place(first.cast::<Slot>().cast_mut().wrapping_add(index as usize))
     }
 
-    /// The number of a place.
+    /// Returns the number of a place.
     pub(super) fn index(&self, place: Place) -> u32 {
         ((place.0.addr() - self.slots.as_ptr().addr()) / size_of::<Slot>()) as u32
     }
 
-    /// The slot with this number. It has been prepared; if that was not by this thread, the caller
-    /// has seen that it was.
+    /// Returns the slot with this number, which has been prepared. If another thread prepared it,
+    /// the caller has synchronised with that.
     pub(crate) fn slot(&self, index: u32) -> &Slot {
         assert!(index < self.own.prepared.load(Ordering::Relaxed), "places in use are slots");
-        // SAFETY: so many have been initialised.
+        // SAFETY: `index` is below the number of initialised slots.
         unsafe { self.slots[index as usize].assume_init_ref() }
     }
 
-    /// How many slots have been prepared: memory beyond them is untouched.
+    /// Returns the number of prepared slots: memory beyond them is untouched.
     #[cfg(not(any(loom, shuttle)))]
     pub(super) fn prepared(&self) -> u32 {
         self.own.prepared.load(Ordering::Relaxed)
     }
 
-    /// Prepares slots beyond the place `head` if there are none. False if the deque is full. The
-    /// caller is the owner.
+    /// Prepares slots from the place `head` on, if there are none. Returns false if the deque is
+    /// full. The caller is the owner.
     pub(crate) fn prepare(&self, head: Place) -> bool {
         let index = self.index(head);
         let prepared = self.own.prepared.load(Ordering::Relaxed);
@@ -120,12 +120,13 @@ impl Deque {
         }
         let (before, end) = (self.usual_limit(), self.own.places.min(prepared + CHUNK));
         for index in prepared..end {
-            // SAFETY: nobody looks at it before it has been prepared, and it is in the deque.
+            // SAFETY: no thread accesses the slot before it has been prepared, and it lies in the
+            // deque.
             unsafe { self.place(index).0.write(Slot::new()) };
         }
-        // Released, for those who look at notes.
+        // Release ordering, for thieves that read notes.
         self.own.prepared.store(end, Ordering::Release);
-        // Not if somebody has asked.
+        // The exchange fails if a thief has asked: then the limit stays.
         let (limit, ignored) = (self.usual_limit(), Ordering::Relaxed);
         let _ = self.own.limit.compare_exchange(before, limit, ignored, ignored);
         true
@@ -138,7 +139,7 @@ impl Home {
         self.0.addr().get()
     }
 
-    /// The deque, whose end is the caller's business.
+    /// Returns the deque, which the caller has to end.
     pub(super) fn into_deque(self) -> NonNull<Deque> {
         std::mem::ManuallyDrop::new(self).0
     }
@@ -149,15 +150,15 @@ impl Deref for Home {
 
     #[inline(always)]
     fn deref(&self) -> &Deque {
-        // SAFETY: it is there for as long as this.
+        // SAFETY: the deque lives as long as its home.
         unsafe { self.0.as_ref() }
     }
 }
 
 impl Drop for Home {
     fn drop(&mut self) {
-        // SAFETY: it lies in what the store has given; nobody uses it any more, and jobs that were
-        // in it are gone.
+        // SAFETY: the deque lies in room from the store; `&mut self` excludes other users, and no
+        // job is left in it.
         let _ = unsafe { store::put(self.0) };
     }
 }

@@ -1,23 +1,23 @@
-//! Where the owner of a job that was stolen waits for it. It lies in the job's
+//! The latch on which the owner of a stolen job waits. It lies in the job's
 //! [`Slot`](super::slot::Slot).
 //!
 //! # Roles
-//! The *owner* of the job, and the *thief* who runs it.
+//! The *owner* of the job, and the *thief* that runs it.
 //!
 //! # States
-//! *Pending*; *taken*, with the thief's number; *asleep*, the same with an owner that is parked or
-//! about to be; *complete*.
+//! *Pending*; *taken*, with the thief's number; *asleep*: taken, with an owner that is parked or
+//! about to park; *complete*.
 //!
 //! # Why nothing is lost
-//! The thief alone makes it *taken* and *complete*, and the owner alone *asleep*, from *taken*
-//! only, by a compare-and-swap. *Complete* is set by a swap that tells whether the owner sleeps;
-//! the owner sees the result that was written before it, for the swap releases and its own look
-//! acquires. After the swap the thief does not touch the job: the owner makes the latch *pending*
-//! again, for the next job of the slot.
+//! The thief alone makes the latch *taken* and *complete*. The owner alone makes it *asleep*, from
+//! *taken* only, by a compare-and-swap. The thief sets *complete* by a swap, which returns whether
+//! the owner sleeps. The swap releases and the owner's look acquires, so the owner sees the result
+//! that was written before. After the swap the thief does not touch the job: the owner makes the
+//! latch *pending* again, for the next job of the slot.
 
 use crate::primitives::atomic::{AtomicU32, Edge, Ordering, edge};
 
-/// Taken is the thief's number and one.
+/// *Taken* is the thief's number plus one.
 const PENDING: u32 = 0;
 const ASLEEP: u32 = 1 << 30;
 const COMPLETE: u32 = 1 << 31;
@@ -26,30 +26,32 @@ const COMPLETE: u32 = 1 << 31;
 pub(crate) struct Latch(AtomicU32);
 
 impl Latch {
-    /// A pending one.
+    /// Returns a pending latch.
     pub(crate) fn new() -> Self {
         Self(AtomicU32::new(PENDING))
     }
 
-    /// The owner, who has seen that the job is complete, makes it pending again.
+    /// Makes the latch pending again. The caller is the owner, which has seen that the job is
+    /// complete.
     pub(crate) fn reset(&self) {
         self.0.store(PENDING, Ordering::Relaxed);
     }
 
-    /// The thief says that it has the job.
+    /// Marks the job as taken by `thief`, the caller.
     pub(crate) fn take(&self, thief: usize) {
-        // Released, because the owner looks at the thief's deque by this number.
+        // Release ordering, because the owner looks at the thief's deque by this number.
         self.0.store(thief as u32 + 1, Ordering::Release);
     }
 
-    /// Who has the job, once that is known.
+    /// Returns the number of the thief, once it is known.
     pub(crate) fn thief(&self) -> Option<usize> {
         let word = self.0.load(Ordering::Acquire);
         let taken = word & !(ASLEEP | COMPLETE);
         taken.checked_sub(1).map(|thief| thief as usize)
     }
 
-    /// The thief says that the job is complete. True if its owner has to be unparked.
+    /// Marks the job as complete. The caller is the thief. Returns true if it has to unpark the
+    /// owner.
     pub(crate) fn complete(&self) -> bool {
         self.0.swap(COMPLETE, edge(Edge::LatchSet, Ordering::AcqRel)) & ASLEEP != 0
     }
@@ -58,8 +60,8 @@ impl Latch {
         self.0.load(edge(Edge::LatchSeen, Ordering::Acquire)) & COMPLETE != 0
     }
 
-    /// The owner says that it is about to park. False if it need not: the job is complete, or not
-    /// even taken.
+    /// Announces that the owner, the caller, is about to park. Returns false if it must not: the
+    /// job is complete, or not yet taken.
     pub(crate) fn fall_asleep(&self) -> bool {
         let word = self.0.load(Ordering::Relaxed);
         word & COMPLETE == 0
@@ -85,7 +87,7 @@ mod model {
         descendants: Home,
     }
 
-    // SAFETY: what the model checks is that one thread at a time reaches the cell.
+    // SAFETY: the model checks that one thread at a time reaches the cell.
     #[allow(unsafe_code, reason = "the model shares a cell")]
     unsafe impl Send for Frame {}
     // SAFETY: as above.
@@ -110,7 +112,7 @@ mod model {
                 let frame = frame.clone();
                 loom::thread::spawn(move || {
                     frame.latch.take(3);
-                    // SAFETY: the job is not complete, so the result is the thief's.
+                    // SAFETY: the job is not complete, so only the thief accesses the result.
                     frame.result.with_mut(|result| unsafe { *result = 7 });
                     if frame.latch.complete() {
                         owner.unpark();
@@ -124,13 +126,14 @@ mod model {
                     loom::thread::yield_now();
                 }
             }
-            // SAFETY: the job is complete, so the result is the owner's.
+            // SAFETY: the job is complete, so only the owner accesses the result.
             frame.result.with(|result| assert_eq!(unsafe { *result }, 7));
             thief.join().unwrap();
         });
     }
 
-    /// The thief completes the job and begins another, whose jobs are no descendants.
+    /// The thief completes the job and begins another one, so the jobs it then pushes are no
+    /// descendants of the former.
     #[test]
     fn a_waiter_steals_descendants_only() {
         check(&[Edge::DequeLook], || {

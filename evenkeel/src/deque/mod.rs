@@ -2,60 +2,61 @@
 //!
 //! # Roles
 //! The *owner* pushes and pops at the head. *Thieves* take at the tail, the oldest job first, which
-//! is the largest. A thief that finds nothing public may be a *seizer*, who publishes jobs of an
-//! owner that does not answer.
+//! is the largest. A thief that finds nothing public may become a *seizer*, which publishes jobs of
+//! an owner that does not answer. An owner whose job was stolen becomes a *waiter*, and a thief of
+//! the jobs below that one.
 //!
 //! # States
 //! A place is a [`Slot`], which holds a job. Places `0..head` are in use. Those in `tail..split`
 //! are *public*: thieves take them. Those in `split..head` are *private*: the owner takes them
-//! without asking anybody. Those below `tail` have been stolen, and their owner waits for them
-//! further down its stack: each is in use until the owner has seen that its thief is done with it,
-//! and has made it free again ([`Deque::retire`]). `ends` holds `tail`, `split` and a tag in one
-//! word; `fence` repeats `split` for the owner, or is [`CLOSED`] while a seizer is at work. Whoever
-//! changes `split` has the lock.
+//! without synchronisation. Those below `tail` have been stolen, and their owner waits for them
+//! further down its stack. Each is in use until the owner has seen that its thief is done with it,
+//! and has freed it ([`Deque::retire`]). `ends` holds `tail`, `split` and a tag in one word;
+//! `fence` repeats `split` for the owner, or is [`CLOSED`] while a seizer is at work. A thread
+//! changes `split` only under the lock.
 //!
 //! # Protocol
-//! *Push*: a look at `limit`, the job into its place, `head + 1`. *Pop*: `head := place`, a light
-//! fence, and a look at `fence`; if the place is not below it, the job is the owner's. Both are
-//! plain loads and stores. Otherwise the owner *reclaims*: under the lock it moves `split` down by
-//! one CAS, half way to the tail, unless the tail has passed the place: then the job was stolen,
-//! and the place stays in use. *Without `membarrier`* nothing can be seized, so the owner publishes
-//! each job as it pushes it. *Steal*: one CAS moves `tail` up by one; the thief then has the place,
-//! until it says by the latch there that it is done. *Ask*: a thief that finds nothing public sets
-//! `limit` to zero, which stops the owner at its next push: it publishes the older half of what is
-//! private, and goes on. *Seize*: where it does not push, the thief takes the lock, closes the
-//! fence, pays for a heavy fence, reads `head`, publishes half of what is private, and opens the
-//! fence again. An owner that has to reclaim or publish meanwhile waits for as long as that fence
-//! takes, some 10 µs.
+//! *Push*: look at `limit`, write the job into its place, `head + 1`. *Pop*: `head := place`, a
+//! light fence, and a look at `fence`; if the place is not below it, the owner has the job. Both
+//! are plain loads and stores. Otherwise the owner *reclaims*: under the lock it moves `split` down
+//! by one CAS, half way to the tail. If the tail has passed the place, the job was stolen, and the
+//! place stays in use. *Without `membarrier`* nothing can be seized, so the owner publishes each
+//! job as it pushes it. *Steal*: one CAS moves `tail` up by one; the thief then has the place,
+//! until it sets the latch there to *complete*. *Ask*: a thief that finds nothing public sets
+//! `limit` to zero, which stops the owner at its next push: it publishes the older half of its
+//! private jobs, and goes on. *Seize*: if the owner does not push, the thief takes the lock, closes
+//! `fence`, makes a heavy fence, reads `head`, publishes half of the private jobs, and opens
+//! `fence` again. An owner that has to reclaim or publish meanwhile waits for the heavy fence, some
+//! 10 µs.
 //!
 //! # Why nothing is lost or run twice
-//! *Between thieves and owner*: the place of a job that is public goes to whoever's CAS changes the
-//! word, for `tail` and `split` lie in it. A thief reads the place after its CAS; the owner does
-//! not use it again before the thief is done with it, so the thief reads what was published, and
-//! the owner finds the result. *Between seizer and owner*: a pop and a seizure form Dekker's
-//! pattern, `head` against `fence`. Either the owner sees the fence closed, and waits for the lock;
-//! or the seizer sees the lower head, and publishes nothing that the owner has just taken.
+//! *Between thieves and owner*: the place of a public job goes to the thread that changes the word
+//! by its CAS, because `tail` and `split` lie in it. A thief reads the place after its CAS; the
+//! owner does not use it again before the thief is done with it, so the thief reads what was
+//! published, and the owner finds the result. *Between seizer and owner*: a pop and a seizure form
+//! Dekker's pattern, `head` against `fence`. Either the owner sees the fence closed, and waits for
+//! the lock; or the seizer sees the lower head, and publishes nothing that the owner has just
+//! taken.
 //!
 //! # Descendants
 //! A worker that waits for a stolen job may run descendants of that job and nothing else. A thief's
-//! deque is empty when it begins a job: it is idle, or it waits and has been robbed of all that is
-//! older, or it waits for a scope and makes sure; so what lies in it until the job is complete are
-//! the job's descendants. The thief changes the tag whenever it begins or ends one. So a waiter
-//! that reads the word, finds its job incomplete after that, and then succeeds in its CAS has taken
-//! a descendant ([`Deque::steal_while`]).
+//! deque is empty when the thief begins a job: the thief is idle, or it waits and all older jobs
+//! have been stolen from it, or it waits for a scope and makes sure. So the jobs in its deque until
+//! the job is complete are the job's descendants. The thief changes the tag whenever it begins or
+//! ends a stolen job. So a waiter that reads the word, finds its job incomplete after that, and
+//! then succeeds in its CAS has taken a descendant ([`Deque::steal_while`]).
 //!
 //! # Overflow
 //! Boxed jobs beyond the last place go into the [overflow]. A fork that finds no place runs both
 //! halves on the spot, the first one first: plain calls are one of the orders that a thread for
-//! each half can take. What lies in the overflow stays there meanwhile, for thieves, or for the
-//! owner once the frame that has pushed it waits or ends. The deque of a processor without a worker
-//! has no place at all, and nothing is pushed there: what is spawned on the relief goes to the
-//! workers.
+//! each half can take. Jobs in the overflow stay there meanwhile, for thieves, or for the owner
+//! once the frame that pushed them waits or ends. The deque of a processor without a worker has no
+//! place at all, and nothing is pushed there: jobs spawned on the relief go to the workers.
 //!
 //! # Notes
-//! A job may come with a note in its slot, which others read before they take or ask for anything.
-//! Whoever leaves one clears it with the job, so that a push without a note stores nothing more. A
-//! note is a hint: what a reader sees may be that of another job.
+//! A job may come with a note in its slot, which thieves read before they take or ask for anything.
+//! The owner clears a note together with its job, so that a push without a note stores nothing
+//! more. A note is a hint: a thief may read the note of another job.
 //!
 //! # Source
 //! The split deque with a request is that of Lace (van Dijk and van de Pol, "Lace: non-blocking
@@ -64,12 +65,12 @@
 //!
 //! # Rejected
 //! Chase and Lev's deque: a full fence in each pop. A timer that has owners publish now and then
-//! (heartbeat scheduling): whoever is idle waits for the beat. A buffer that grows: jobs lie in it.
-//! Places that hold the addresses of jobs on the stack: a fork stores the address, the job's index
-//! and a latch besides (`fib(35)` by the form that passes the worker: 55 to 59 ms instead of 41). A
-//! head that lives in registers alone, with a mark in each slot by which a seizer finds it: one
-//! store less for that form, one more for the other, and by a model of the owner's part no
-//! difference in the former.
+//! (heartbeat scheduling): an idle worker waits for the beat. A buffer that grows: jobs lie in it,
+//! and cannot move. Places that hold the addresses of jobs on the stack: a fork stores the address,
+//! the job's index and a latch besides (`fib(35)` by the form that passes the worker: 55 to 59 ms
+//! instead of 41). A head that lives in registers alone, with a mark in each slot by which a seizer
+//! finds it: one store less for that form, one more for the other, and in a model of the owner's
+//! part no difference for the former.
 
 pub(crate) mod closures;
 pub(crate) mod fifo;
@@ -97,10 +98,10 @@ use std::ptr;
 /// The owner's fence while a seizer is at work: no place is above it.
 const CLOSED: *mut Slot = ptr::without_provenance_mut(usize::MAX);
 
-/// Where a push has to stop if somebody has asked for jobs: everywhere.
+/// The limit of pushes if a thief has asked for jobs: each push stops.
 const ASKED: *mut Slot = ptr::null_mut();
 
-/// Slots of a deque: with what stands before them they fill 4 MiB of addresses. A fork that finds
+/// Slots of a deque: with the fields before them they fill 4 MiB of addresses. A fork that finds
 /// none left runs both halves on the spot, and boxed jobs go into the [overflow]. As many nested
 /// forks as this need a stack of several megabytes; the memory is touched as it is used.
 #[cfg(not(any(loom, shuttle)))]
@@ -110,40 +111,39 @@ pub(crate) const PLACES: u32 = 4;
 
 /// The deque of one worker, which lies in a [`Home`]. Its alignment is its size, so that an owner
 /// that keeps a [`Place`] need not keep the deque: each register that is kept across the first half
-/// of a fork is a store in that fork and in all leaves below.
+/// of a fork costs a store in that fork and in all leaves below.
 #[repr(C)]
 #[cfg_attr(not(any(loom, shuttle)), repr(align(0x40_0000)))]
 #[cfg_attr(any(loom, shuttle), repr(align(0x1000)))]
 pub(crate) struct Deque {
     own: CachePadded<Own>,
     ends: CachePadded<AtomicU64>,
-    /// The jobs that no place is left for.
+    /// The jobs that found no place.
     overflow: CachePadded<Overflow>,
-    /// Free ones, or more, from the first on as far as has been [`prepared`](Own::prepared).
+    /// The slots; the first [`prepared`](Own::prepared) ones are initialised.
     slots: [MaybeUninit<Slot>; PLACES as usize],
 }
 
-/// How many slots are prepared at a time: a page of memory.
+/// The number of slots that are prepared at a time: a page of memory.
 const CHUNK: u32 = 64;
 
 const _: () = assert!(size_of::<Deque>() == align_of::<Deque>());
 
-/// What the owner uses all the time. Places are told by their addresses.
+/// The fields that the owner uses all the time. An address stands for a place.
 struct Own {
     head: AtomicPtr<Slot>,
     fence: AtomicPtr<Slot>,
-    /// Where a push has to stop: where slots have been prepared no further, or at once: [`ASKED`],
-    /// which it always is if [every job](Self::publishes_all) is to be public.
+    /// Where a push has to stop: at the end of the prepared slots, or at once: [`ASKED`]. It is
+    /// always [`ASKED`] if [every job](Self::publishes_all) is published at once.
     limit: AtomicPtr<Slot>,
-    /// How many slots have been prepared. Memory is touched as it is needed.
+    /// The number of prepared slots. Memory is touched as it is needed.
     prepared: AtomicU32,
-    /// How many it may have.
+    /// The most slots that may be prepared.
     places: u32,
-    /// How many of the jobs, those of the overflow among them, are boxed ones. Only the owner
-    /// looks.
+    /// The number of boxed jobs, including those in the overflow. Only the owner uses it.
     boxed: AtomicU32,
-    /// Whether each job is published as it is pushed: where the pair of fences is not asymmetric
-    /// nothing can be seized.
+    /// Whether the owner publishes each job as it pushes it: where the pair of fences is not
+    /// asymmetric, nothing can be seized.
     publishes_all: bool,
     /// For changes of `split`.
     lock: SpinLock<()>,
@@ -176,7 +176,7 @@ impl Ends {
     }
 }
 
-/// How many jobs lie in a deque and its overflow, as its owner counts: stolen ones count until the
+/// The number of jobs in a deque and its overflow, as its owner counts: stolen jobs count until the
 /// owner has come down to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Level(usize);
@@ -186,11 +186,11 @@ impl Level {
     pub(crate) const FLOOR: Self = Self(0);
 }
 
-/// What became of a job that its owner wants back.
+/// The result of reclaiming a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Reclaimed {
-    /// It is the owner's.
+    /// The owner has it.
     Own,
     /// A thief has it.
     Stolen,
@@ -205,7 +205,7 @@ impl Deque {
         self.ends.compare_exchange(from.0, to.0, order, Ordering::Relaxed).is_ok()
     }
 
-    /// Where a push has to stop when nobody has asked.
+    /// Returns where a push has to stop while no thief has asked.
     fn usual_limit(&self) -> *mut Slot {
         if self.own.publishes_all {
             ASKED
@@ -214,25 +214,25 @@ impl Deque {
         }
     }
 
-    /// Has the owner's fence repeat `split`. The caller has the lock.
+    /// Sets the owner's `fence` to `split`. The caller has the lock.
     fn open(&self, split: u32) {
         self.own.fence.store(self.place(split).0, Ordering::Relaxed);
     }
 
-    /// The first free place, as the owner sees it.
+    /// Returns the first free place, as the owner sees it.
     #[inline(always)]
     pub(crate) fn head(&self) -> Place {
         Place(self.own.head.load(Ordering::Relaxed))
     }
 
-    /// The number of the first free place, as others see it.
+    /// Returns the number of the first free place, as other threads see it.
     fn height(&self, order: Ordering) -> u32 {
         self.index(Place(self.own.head.load(order)))
     }
 
-    /// Whether a job can be pushed into the place `head`, which is [`head`](Self::head). If not,
-    /// slots have to be [prepared](Self::prepare), or the owner has to [publish](Self::publish)
-    /// after the push, because somebody has asked.
+    /// Returns whether a job can be pushed into the place `head`, which is [`head`](Self::head). If
+    /// not, the owner has to [prepare](Self::prepare) slots, or to [publish](Self::publish) after
+    /// the push, because a thief has asked.
     #[inline(always)]
     pub(crate) fn has_room(&self, head: Place) -> bool {
         debug_assert_eq!(head, self.head());
@@ -245,41 +245,41 @@ impl Deque {
         self.own.head.store(head.next().0, edge(Edge::DequePush, Ordering::Release));
     }
 
-    /// Counts boxed jobs, which may outlive the frame that has pushed them, in or out. The caller
-    /// is the owner.
+    /// Counts boxed jobs, which may outlive the frame that pushed them, in or out. The caller is
+    /// the owner.
     pub(crate) fn count_boxed(&self, change: i32) {
         let boxed = self.own.boxed.load(Ordering::Relaxed);
         self.own.boxed.store(boxed.wrapping_add_signed(change), Ordering::Relaxed);
     }
 
-    /// Whether the job at `place` is the newest. The caller is the owner.
+    /// Returns whether the job at `place` is the newest. The caller is the owner.
     pub(crate) fn is_last(&self, place: Place) -> bool {
         self.level() == self.level_above(place)
     }
 
-    /// How many jobs lie here. The caller is the owner.
+    /// Returns the number of jobs here. The caller is the owner.
     pub(crate) fn level(&self) -> Level {
         Level(self.index(self.head()) as usize + self.overflow.height())
     }
 
-    /// The level without the job at `place` and all that is newer.
+    /// Returns the level without the job at `place` and all newer ones.
     pub(crate) fn level_below(&self, place: Place) -> Level {
         Level(self.index(place) as usize)
     }
 
-    /// The level with the job at `place` as the newest.
+    /// Returns the level with the job at `place` as the newest.
     pub(crate) fn level_above(&self, place: Place) -> Level {
         self.level_below(place.next())
     }
 
-    /// Whether no place is left for a job. The caller is the owner.
+    /// Returns whether no place is left for a job. The caller is the owner.
     #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
         let head = self.head();
         !self.has_room(head) && !self.prepare(head)
     }
 
-    /// Whether boxed jobs are in the deque. The caller is the owner.
+    /// Returns whether boxed jobs are in the deque. The caller is the owner.
     #[inline(always)]
     pub(crate) fn has_boxed(&self) -> bool {
         self.own.boxed.load(Ordering::Relaxed) != 0
@@ -293,32 +293,31 @@ impl Deque {
         }
     }
 
-    /// The note of the oldest job, public or not; zero if it has none. None if there is no job. A
-    /// hint.
+    /// Returns the note of the oldest job, public or not; zero if it has none. Returns `None` if
+    /// there is no job. A hint.
     pub(crate) fn oldest(&self) -> Option<u32> {
         let ends = self.ends(Ordering::Relaxed);
         let index = ends.tail();
         let prepared = self.own.prepared.load(Ordering::Acquire);
-        // What is public can be taken even if the owner has lowered the head, because it wants it
-        // back.
+        // A thief can take a public job even if the owner has lowered the head to get it back.
         let end = self.height(Ordering::Relaxed).max(ends.split()).min(prepared);
         (index < end).then(|| self.slot(index).note())
     }
 
-    /// Takes back the job at `place`, the last one. False if that takes a
+    /// Takes back the job at `place`, the last one. Returns false if that takes a
     /// [`reclaim`](Self::reclaim). The caller is the owner.
     #[inline(always)]
     pub(crate) fn pop(&self, place: Place) -> bool {
         debug_assert_eq!(place.next(), self.head());
-        // Released, because a seizer relies on the places below.
+        // Release ordering, because a seizer relies on the places below.
         self.own.head.store(place.0, Ordering::Release);
         fence::light(Edge::DequeLight);
         place.0 >= self.own.fence.load(Ordering::Relaxed)
     }
 
-    /// What has become of the job at `place`, the last one, which [`pop`](Self::pop) has not given
-    /// or has not been asked for. A stolen one stays there until the owner [retires](Self::retire)
-    /// the place. The caller is the owner.
+    /// Reclaims the job at `place`, the last one, after [`pop`](Self::pop) has returned false or
+    /// instead of it. A stolen job stays there until the owner [retires](Self::retire) the place.
+    /// The caller is the owner.
     #[cold]
     pub(crate) fn reclaim(&self, place: Place) -> Reclaimed {
         let index = self.index(place);
@@ -334,8 +333,8 @@ impl Deque {
                 self.own.head.store(place.0, Ordering::Release);
                 return Reclaimed::Own;
             }
-            // Half of what is below stays public: more would be reclaimed place by place, less
-            // published again.
+            // Half of the jobs below stay public: with more, the owner would reclaim them place by
+            // place; with fewer, it would have to publish them again.
             let split = ends.tail() + (index - ends.tail()) / 2;
             if self.exchange(ends, ends.with_split(split), Ordering::Relaxed) {
                 self.own.head.store(place.0, Ordering::Release);
@@ -345,9 +344,8 @@ impl Deque {
         }
     }
 
-    /// Makes the place of a stolen job free: the deque is empty from there on. The caller is the
-    /// owner, has seen by the latch there that the thief is done, and needs nothing of the slot any
-    /// more.
+    /// Frees the place of a stolen job: the deque is empty from there on. The caller is the owner,
+    /// has seen by the latch there that the thief is done, and needs nothing more from the slot.
     pub(crate) fn retire(&self, place: Place) {
         let index = self.index(place);
         let slot = self.slot(index);
@@ -358,16 +356,16 @@ impl Deque {
         debug_assert_eq!((ends.tail(), ends.split()), (index + 1, index + 1));
         debug_assert_eq!(self.head(), place.next(), "nothing lies above");
         self.own.head.store(place.0, Ordering::Release);
-        // Nothing is public, so no thief changes the word meanwhile.
+        // No job is public, so no thief changes the word meanwhile.
         self.ends.store(ends.with_tail(index).with_split(index).0, Ordering::Relaxed);
         self.open(index);
     }
 
-    /// Publishes the older half of what is private, and gives the number of jobs. The caller is the
+    /// Publishes the older half of the private jobs, and returns their number. The caller is the
     /// owner.
     #[cold]
     pub(crate) fn publish(&self) -> u32 {
-        // Acquired: whoever has asked may be asleep, and has said so before.
+        // Acquire ordering: a thief that has asked may be asleep, and has announced that before.
         self.own.limit.swap(self.usual_limit(), Ordering::Acquire);
         let _lock = self.own.lock.lock();
         let (published, split) = self.move_split(self.height(Ordering::Relaxed));
@@ -383,7 +381,7 @@ impl Deque {
         self.open(head);
     }
 
-    /// Moves the split half way to `head`, which is no less than it; gives the number of places and
+    /// Moves the split half way to `head`, which is not below it. Returns the number of places and
     /// the new split. The caller has the lock.
     fn move_split(&self, head: u32) -> (u32, u32) {
         loop {
@@ -400,16 +398,16 @@ impl Deque {
         }
     }
 
-    /// Takes the oldest public job, and gives the number of its slot. None if there is none, or if
-    /// somebody else was faster.
+    /// Takes the oldest public job, and returns the number of its slot. Returns `None` if there is
+    /// none, or if another thread was faster.
     #[cfg(all(test, not(shuttle)))]
     pub(crate) fn steal(&self) -> Option<u32> {
         self.steal_while(|| true)
     }
 
-    /// The same, if `holds` after the look at the deque.
+    /// Does the same, if `holds` returns true after the look at the deque.
     pub(crate) fn steal_while(&self, holds: impl FnOnce() -> bool) -> Option<u32> {
-        // Acquired: `holds` looks after this.
+        // Acquire ordering: `holds` looks after this.
         let ends = self.ends(edge(Edge::DequeLook, Ordering::Acquire));
         let index = ends.tail();
         if index >= ends.split() || !holds() {
@@ -419,24 +417,24 @@ impl Deque {
             .then_some(index)
     }
 
-    /// Says that the owner begins or ends a job that it has stolen: what it pushes from now on are
-    /// not descendants of what went before. The caller is the owner.
+    /// Marks that the owner begins or ends a stolen job: the jobs it pushes from here on are not
+    /// descendants of the former one. The caller is the owner.
     pub(crate) fn change_root(&self) {
         self.ends.fetch_add(Ends::TAG, Ordering::Relaxed);
     }
 
-    /// Whether nothing is left here, public or private. The caller is the owner.
+    /// Returns whether no job is left here, public or private. The caller is the owner.
     pub(crate) fn is_empty(&self) -> bool {
         self.height(Ordering::Relaxed) == self.ends(Ordering::Relaxed).tail()
             && self.overflow.is_empty()
     }
 
-    /// Whether somebody has asked, and has had no answer yet.
+    /// Returns whether a thief has asked and has had no answer yet.
     pub(crate) fn is_asked(&self) -> bool {
         self.own.limit.load(Ordering::Relaxed) == ASKED
     }
 
-    /// Whether there is anything to steal.
+    /// Returns whether there is a job to steal.
     pub(crate) fn has_public(&self) -> bool {
         self.has_public_place() || !self.overflow.is_empty()
     }
@@ -446,18 +444,19 @@ impl Deque {
         ends.tail() < ends.split()
     }
 
-    /// Whether there is anything to ask for, more or less.
+    /// Returns whether there is a job to ask for; approximate.
     pub(crate) fn has_private(&self) -> bool {
         self.height(Ordering::Relaxed) > self.ends(Ordering::Relaxed).split()
     }
 
-    /// Whether there is anything, public or private, more or less.
+    /// Returns whether there is any job, public or private; approximate.
     pub(crate) fn has_any(&self) -> bool {
         self.has_public() || self.has_private()
     }
 
-    /// Whether its owner is inside a fork, or has jobs: any place is in use, those of stolen jobs
-    /// among them. More or less, but for whoever knows of a stolen job.
+    /// Returns whether the owner is inside a fork, or has jobs: whether any place is in use, those
+    /// of stolen jobs included. Exact for a thread that knows of a stolen job, approximate for
+    /// others.
     pub(crate) fn is_in_use(&self) -> bool {
         self.height(Ordering::Relaxed) > 0
     }
@@ -469,8 +468,8 @@ impl Deque {
         }
     }
 
-    /// Publishes the older half of what the owner has private, without the owner, and gives the
-    /// number of jobs. It costs a heavy fence; without one there is nothing to be had.
+    /// Publishes the older half of the owner's private jobs, without the owner, and returns their
+    /// number. It costs a heavy fence; if that is not available, it publishes nothing.
     #[cold]
     pub(crate) fn seize(&self) -> u32 {
         let Some(_lock) = self.own.lock.try_lock() else { return 0 };
@@ -480,7 +479,7 @@ impl Deque {
             self.own.fence.store(before, Ordering::Relaxed);
             return 0;
         }
-        // Acquired: the places below are those that the owner has filled.
+        // Acquire ordering: the owner has filled the places below.
         let head = self.height(edge(Edge::DequeHead, Ordering::Acquire));
         let (published, split) = self.move_split(head);
         self.open(split);

@@ -1,6 +1,6 @@
 //! Models of the split deque.
 
-#![allow(unsafe_code, reason = "models read and write what lies in slots")]
+#![allow(unsafe_code, reason = "models read and write the jobs in slots")]
 
 use super::*;
 use crate::primitives::mutation::{check, check_without};
@@ -8,15 +8,15 @@ use crate::primitives::spin::Backoff;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 
-/// Counts how often each of two jobs has been taken, without atomics: loom finds two takers that do
-/// not exclude each other, one that does not see what was written before the push, and an owner
+/// Counts how often each of two jobs has been taken, without atomics. So loom finds two takers that
+/// do not exclude each other, a taker that does not see the writes before the push, and an owner
 /// that uses a slot while a thief does.
 struct Bench {
     deque: Home,
     taken: [UnsafeCell<u32>; 2],
 }
 
-// SAFETY: what the model checks is that one thread at a time reaches the cells.
+// SAFETY: the model checks that one thread at a time reaches the cells.
 unsafe impl Send for Bench {}
 // SAFETY: as above.
 unsafe impl Sync for Bench {}
@@ -31,7 +31,7 @@ impl Bench {
     fn push(&self, job: u32) {
         let head = self.deque.head();
         assert_eq!(head, self.deque.place(job));
-        assert!(self.deque.has_room(head), "nobody asks");
+        assert!(self.deque.has_room(head), "no thief asks");
         // SAFETY: the slot is free.
         self.deque.slot(job).with_body(|body: *mut u32| unsafe { body.write(job) });
         self.deque.push(head);
@@ -39,10 +39,10 @@ impl Bench {
 
     /// Runs the job of a slot.
     fn run(&self, index: u32) {
-        // SAFETY: whoever has taken the job has the slot.
+        // SAFETY: the caller has taken the job, so it has the slot.
         let job = self.deque.slot(index).with_body(|body: *mut u32| unsafe { body.read() });
         assert_eq!(job, index);
-        // SAFETY: whoever has taken the job is alone with its count.
+        // SAFETY: the caller has taken the job, so only it accesses the count.
         self.taken[job as usize].with_mut(|count| unsafe { *count += 1 });
     }
 
@@ -75,7 +75,8 @@ impl Bench {
 
 #[test]
 fn owner_and_thief_share_what_is_public() {
-    // The thief's first look is spared: what it saw may have come back since, with other jobs.
+    // The ordering of the thief's first look is left out: the word may have come back to the same
+    // value, with other jobs.
     let edges = [Edge::DequePublish, Edge::DequeSteal, Edge::LatchSet, Edge::LatchSeen];
     check_without(&[Edge::DequeLook], &edges, || {
         let bench = Bench::new();
@@ -90,7 +91,7 @@ fn owner_and_thief_share_what_is_public() {
         bench.deque.publish();
         bench.join(1);
         bench.join(0);
-        // The places serve again.
+        // The owner uses the places again.
         bench.push(0);
         assert!(bench.deque.pop(bench.deque.place(0)));
         thief.join().unwrap();
@@ -120,7 +121,7 @@ fn a_seizer_takes_nothing_that_the_owner_has_popped() {
 
 #[test]
 fn a_seizer_sees_what_the_owner_has_pushed() {
-    // The fences of the pop that never comes are spared.
+    // The fences are left out: there is no pop.
     check_without(
         &[Edge::DequeLight, Edge::DequeHeavy],
         &[Edge::DequePush, Edge::DequeHead],

@@ -1,15 +1,15 @@
-//! What a deque says of a job before it is taken: an [`Offer`] in one word.
+//! The note on a job that thieves read before they take it: an [`Offer`] in one word.
 
 use crate::policy::locality::{Last, Offer};
 use crate::topology::Distance;
 
-/// How far workers may be, and who ran the job last. Zero is what a job without a note has:
-/// [`Offer::FREE`].
+/// The distance up to which workers may take the job, and the worker that ran it last. Zero stands
+/// for no note: [`Offer::FREE`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Note(u32);
 
 impl Note {
-    /// Bits for the steps by which the reach falls short of everybody.
+    /// Bits for the steps by which the reach falls short of `Distance::Remote`.
     const REACH: u32 = 3;
 
     pub(crate) fn new(reach: Distance, last: Option<usize>) -> Self {
@@ -26,7 +26,7 @@ impl Note {
         self.0
     }
 
-    /// What it says to worker `me`.
+    /// Returns what the note offers to worker `me`.
     pub(crate) fn offer(self, me: usize) -> Offer {
         let short = (self.0 & ((1 << Self::REACH) - 1)) as usize;
         let last = match (self.0 >> Self::REACH).checked_sub(1) {

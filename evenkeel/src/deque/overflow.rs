@@ -1,4 +1,4 @@
-//! What a deque has no place for: the boxed jobs that its owner pushes while all places are in use.
+//! The overflow of a deque: the boxed jobs that its owner pushes while all places are in use.
 //!
 //! # Roles
 //! The deque's *owner* pushes at the back and pops there, the newest job first. *Thieves* take at
@@ -6,17 +6,16 @@
 //! only, as in the [deque](super).
 //!
 //! # States
-//! `jobs` holds the jobs, under a lock; `count` says how many, for looks without the lock. `height`
-//! is the owner's: how many jobs it has pushed and has not come down from, so those that thieves
-//! have taken count.
+//! `jobs` holds the jobs, under a lock; `count` is their number, for looks without the lock.
+//! `height`, which only the owner uses, is the number of jobs that it has pushed and has not come
+//! down from: jobs that thieves have taken still count.
 //!
 //! # Protocol
-//! *Push*: with the first job the owner publishes all places of the deque. Then the job goes in,
-//! under the lock. A full fence follows, and a look whether a thief has asked.
-//! *Pop*: the owner takes the newest job. If thieves have taken all of them, it comes down to its
-//! floor at once.
-//! *Steal*: a thief looks whether a place of the deque is public. Only if none is, it takes the
-//! oldest job. The owner pops all jobs from here before it lowers the head of the deque.
+//! *Push*: with the first job the owner publishes all places of the deque. Then it puts the job in,
+//! under the lock, makes a full fence, and looks whether a thief has asked. *Pop*: the owner takes
+//! the newest job. If thieves have taken all of them, it comes down to its floor at once. *Steal*:
+//! a thief looks whether a place of the deque is public. Only if none is, it takes the oldest job
+//! from here. The owner pops all jobs from here before it lowers the head of the deque.
 //!
 //! # Why the order holds
 //! The head stands at the end of the deque as long as the height is not zero, so each job here is
@@ -24,20 +23,20 @@
 //! first.
 //!
 //! # Why nothing is lost
-//! A job is in `jobs` from its push to its one removal, both under the lock. A thief that sleeps
-//! has asked, made a fence, and looked at `count`; the owner has raised `count`, made a fence, and
+//! A job is in `jobs` from its push to its one removal, both under the lock. A thief that falls
+//! asleep asks, makes a fence, and looks at `count`; the owner raises `count`, makes a fence, and
 //! looks for the request. The owner waits for no thief here, so a job must not rely on the frame of
-//! its owner: a member of a scope is counted before it comes here ([`member`](crate::fork_join)),
-//! and the thief reads all of the job under the lock.
+//! its owner. A member of a scope is counted before it comes here ([`member`](crate::fork_join)),
+//! and the thief reads the whole job under the lock.
 //!
 //! # Descendants
 //! A thief's overflow is empty when it begins a job, as its places are. A waiter looks, under the
-//! lock, whether its job is incomplete and no guest is there. What it takes was pushed before that,
-//! under the same lock, and after the thief began: it is a descendant.
+//! lock, whether its job is incomplete and no guest is there. The job that it takes was pushed
+//! before that, under the same lock, and after the thief began: it is a descendant.
 //!
 //! # Rejected
-//! Running the job inside `spawn`: the spawner may hold a lock that the job takes, or be the one
-//! that the job waits for, and a chain of spawns becomes a recursion. Sending it as an errand: the
+//! Running the job inside `spawn`: the spawner may hold a lock that the job takes, or the job may
+//! wait for the spawner, and a chain of spawns becomes a recursion. Sending it as an errand: the
 //! owner would take the oldest first, a task could come before a scope's job, and no waiter could
 //! take it. A ring of places that grows: a [place](super::Place) is an address that frames on the
 //! stack keep.
@@ -50,17 +49,17 @@ use crate::primitives::atomic::{AtomicUsize, Edge, Ordering};
 use crate::primitives::{Mutex, fence, lock};
 use std::collections::VecDeque;
 
-/// Room for so many jobs is kept once they are gone: 16 KiB. An estimate; no benchmark sets it.
+/// Room for this many jobs is kept once they are gone: 16 KiB. An estimate; no benchmark sets it.
 const KEPT: usize = 1_024;
 
-/// A job that is no more than an address, and what runs it.
+/// A job in the overflow: an address, and the function that runs it.
 pub(crate) struct Spilled {
     address: *mut (),
     run: Code,
 }
 
-// SAFETY: the address is that of a box or a queue, whose maker answers for its going to another
-// thread.
+// SAFETY: the address is that of a box or a queue, and the code that made the job guarantees that
+// it may go to another thread.
 unsafe impl Send for Spilled {}
 
 impl Spilled {
@@ -68,7 +67,7 @@ impl Spilled {
         Self { address: address.cast(), run }
     }
 
-    /// One that does nothing, told by its address.
+    /// Makes a job that does nothing, identified by its address.
     #[cfg(all(test, not(shuttle)))]
     pub(crate) fn numbered(number: usize) -> Self {
         /// # Safety
@@ -77,19 +76,19 @@ impl Spilled {
         Self::new(std::ptr::without_provenance_mut::<()>(number), nothing)
     }
 
-    /// The address that tells it from others.
+    /// Returns the address that identifies the job.
     #[cfg(all(test, not(any(loom, shuttle))))]
     pub(crate) fn address(&self) -> usize {
         self.address.addr()
     }
 
-    /// The address, and what runs it.
+    /// Returns the address, and the function that runs the job.
     pub(crate) fn into_parts(self) -> (*mut (), Code) {
         (self.address, self.run)
     }
 }
 
-/// The jobs that a deque has no place for.
+/// The overflow of one deque.
 #[derive(Default)]
 pub(super) struct Overflow {
     jobs: Mutex<VecDeque<Spilled>>,
@@ -98,17 +97,18 @@ pub(super) struct Overflow {
 }
 
 impl Overflow {
-    /// How many jobs the owner has pushed and has not come down from. The caller is the owner.
+    /// Returns the number of jobs that the owner has pushed and has not come down from. The caller
+    /// is the owner.
     pub(super) fn height(&self) -> usize {
         self.height.load(Ordering::Relaxed)
     }
 
-    /// Whether there are none: one load.
+    /// Returns whether there is no job: one load.
     pub(super) fn is_empty(&self) -> bool {
         self.count.load(Ordering::Relaxed) == 0
     }
 
-    /// Puts in the newest job. The caller is the owner.
+    /// Pushes the newest job. The caller is the owner.
     pub(super) fn push(&self, job: Spilled) {
         self.height.store(self.height() + 1, Ordering::Relaxed);
         let mut jobs = lock(&self.jobs);
@@ -116,8 +116,8 @@ impl Overflow {
         self.count.store(jobs.len(), Ordering::Relaxed);
     }
 
-    /// Takes the newest job. None if thieves have taken all of them: then the height is `floor`,
-    /// which it was above. The caller is the owner.
+    /// Takes the newest job. Returns `None` if thieves have taken all of them: then the height,
+    /// which was above `floor`, becomes `floor`. The caller is the owner.
     pub(super) fn pop(&self, floor: usize) -> Option<Spilled> {
         debug_assert!(self.height() > floor);
         let job = self.take(VecDeque::pop_back);
@@ -125,7 +125,7 @@ impl Overflow {
         job
     }
 
-    /// Takes the oldest job, if there is one and `holds` under the lock.
+    /// Takes the oldest job, if there is one and `holds` returns true under the lock.
     pub(super) fn steal(&self, holds: impl FnOnce() -> bool) -> Option<Spilled> {
         if self.is_empty() {
             return None;
@@ -148,13 +148,14 @@ impl Overflow {
 }
 
 impl Deque {
-    /// Puts a boxed job into the overflow, up to and with the fence. If a thief [has
+    /// Puts a boxed job into the overflow, up to and including the fence. If a thief [has
     /// asked](Self::is_asked), the owner has to [publish](Self::publish). The caller is the owner,
     /// and the deque [is full](Self::is_full).
     #[cold]
     pub(crate) fn spill(&self, job: Spilled) {
         if self.overflow.height() == 0 {
-            // Thieves take the oldest first, so they have to find the places before what is newer.
+            // Thieves take the oldest job first, so they have to find the places before the newer
+            // jobs.
             self.publish_all();
         }
         self.count_boxed(1);
@@ -162,14 +163,15 @@ impl Deque {
         fence::full(Edge::IdlePush);
     }
 
-    /// Whether the newest job lies in the overflow, unless it was stolen. The caller is the owner.
+    /// Returns whether the newest job lies in the overflow, unless it was stolen. The caller is the
+    /// owner.
     pub(crate) fn has_spilled(&self) -> bool {
         self.overflow.height() > 0
     }
 
     /// Takes the newest job out of the overflow, which has [some above](Self::has_spilled) `floor`.
-    /// None if thieves have taken all of those: then the level is as low as `floor`, or the
-    /// overflow has none. The caller is the owner.
+    /// Returns `None` if thieves have taken all of those: then the level is `floor`, or the
+    /// overflow is empty. The caller is the owner.
     pub(crate) fn pop_spilled(&self, floor: Level) -> Option<Spilled> {
         let before = self.overflow.height();
         let floor = floor.0.saturating_sub(self.index(self.head()) as usize);
@@ -179,8 +181,8 @@ impl Deque {
         job
     }
 
-    /// Takes the oldest job out of the overflow, if none is public in a place and `holds` after
-    /// that look.
+    /// Takes the oldest job out of the overflow, if no place has a public job and `holds` returns
+    /// true after that look.
     pub(crate) fn steal_spilled(&self, holds: impl FnOnce() -> bool) -> Option<Spilled> {
         self.overflow.steal(|| !self.has_public_place() && holds())
     }

@@ -1,8 +1,8 @@
-//! Who ran which part of a recursion the last time, so that the next phase offers it to the same
-//! worker first.
+//! The workers that last ran the parts of a recursion, so that the next phase offers a part to the
+//! same worker first.
 //!
-//! Parts are known by a hash of where they lie in the recursion. What is here is a hint: two parts
-//! can share an entry.
+//! A hash of its position in the recursion identifies a part. An entry is a hint: two parts can
+//! share one.
 
 use crate::primitives::atomic::{AtomicU16, Ordering};
 use std::sync::OnceLock;
@@ -14,7 +14,8 @@ const ENTRIES: usize = 4_096;
 #[cfg(any(loom, shuttle))]
 const ENTRIES: usize = 1;
 
-/// There once a fork states its footprint: few programs do, and a pool may live for a moment.
+/// The table, allocated when a fork first states its footprint: few programs do, and a pool may
+/// live for a moment.
 #[derive(Debug)]
 pub(crate) struct Runners(OnceLock<Box<[AtomicU16]>>);
 
@@ -27,19 +28,19 @@ impl Runners {
         &entries[(part >> 32) as usize % ENTRIES]
     }
 
-    /// Who ran the part last, if that is known.
+    /// Returns the worker that ran the part last, if it is known.
     pub(crate) fn last(&self, part: u64) -> Option<usize> {
         let worker = Self::entry(self.0.get()?, part).load(Ordering::Relaxed);
         worker.checked_sub(1).map(usize::from)
     }
 
-    /// Says that `worker` runs the part now.
+    /// Records that `worker` runs the part.
     pub(crate) fn remember(&self, part: u64, worker: usize) {
         let entries = self.0.get_or_init(|| (0..ENTRIES).map(|_| AtomicU16::new(0)).collect());
         let entry = Self::entry(entries, part);
         // At most 1,024 workers.
         let value = worker as u16 + 1;
-        // Mostly it is so already: the line stays shared.
+        // Mostly the entry has the value already: without a store the line stays shared.
         if entry.load(Ordering::Relaxed) != value {
             entry.store(value, Ordering::Relaxed);
         }

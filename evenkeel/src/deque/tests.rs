@@ -5,7 +5,7 @@ use crate::policy::random::Random;
 use crate::primitives::spin::Backoff;
 use std::sync::atomic::AtomicBool;
 
-/// Pushes a number, and answers whoever has asked.
+/// Pushes a number, and answers a thief that has asked.
 fn push(deque: &Deque, number: u64) -> u32 {
     let head = deque.head();
     let has_room = deque.has_room(head);
@@ -191,7 +191,7 @@ fn every_job_is_taken_once() {
     });
 }
 
-/// Jobs that are told by their addresses.
+/// Spills jobs that are identified by their addresses.
 fn spill(deque: &Deque, numbers: std::ops::Range<usize>) {
     for number in numbers {
         deque.spill(Spilled::numbered(number));

@@ -1,44 +1,43 @@
-//! Whether a worker can come to its tasks.
+//! The absence of workers: whether a worker can come to its tasks.
 //!
 //! # Roles
-//! The *worker*, and the [relief](crate::scheduler::relief), which finds out who is
-//! [stuck](crate::scheduler::stuck).
+//! The *worker*, and the [relief](crate::scheduler::relief), which finds out which workers are
+//! [stuck](crate::scheduler::stuck). *Pushers* and *sleepers* are those of [`idle`](super).
 //!
 //! # States
-//! *Here*; *away*, inside fork-join, which the worker says itself; *stuck*, inside a long poll,
-//! which the relief says. All but those who are here are counted in the word of `idle`. Beside that
-//! it counts the waits that the worker has on its stack, by which the relief knows it as inside
+//! *Here*; *away*, inside fork-join, which the worker sets itself; *stuck*, inside a long poll,
+//! which the relief sets. The word of `idle` counts all workers that are not *here*. `waits` counts
+//! the waits that the worker has on its stack, by which the relief knows that it is inside
 //! fork-join.
 //!
 //! # Why the count is right
 //! Each step from *here* adds one to the count, and each step back takes one off. *Here* ends by a
 //! read-modify-write, the worker's or the relief's, so one of them counts. *Stuck* and *away* end
-//! by their worker alone. From *stuck* to *away* it counts nothing: the relief has done so, or is
-//! about to.
-//! The count follows a step from *here*, and comes before a step back; the next step from *here*
-//! is taken by who has seen that step back (release, acquire). So the count may be too low for a
-//! moment, and never counts a worker that is here. Who counts late is the relief or a worker that
-//! goes away, and looks at the queues after that.
+//! by their worker alone. The step from *stuck* to *away* counts nothing: the relief has counted,
+//! or is about to. The count follows a step from *here*, and comes before a step back. The thread
+//! that takes the next step from *here* has seen that step back (release, acquire). So the count
+//! may be too low for a moment, and never counts a worker that is *here*. Only the relief or a
+//! worker that goes away counts late, and each looks at the queues after that.
 //!
 //! # Why no sleeper stays stuck
-//! The relief finds a worker stuck, counts it in, and looks whether it sleeps; the worker announces
+//! The relief finds a worker stuck, counts it in, and looks whether it sleeps. The worker announces
 //! its sleep, counts itself as a sleeper, and looks whether it is stuck. Both counts are
-//! read-modify-writes of one word, and who comes second sees what the other has done before. So the
-//! worker counts itself out, or the relief wakes it, and then it does. Pushers that have seen all
-//! away meanwhile have called the relief, and not woken the worker. Once it has counted itself out
-//! it makes a full fence and looks at the queues, and finds what they have pushed. A worker that is
-//! awake looks at the end of its batch.
+//! read-modify-writes of one word, and the second sees what the other thread has done before the
+//! first. So the worker counts itself out, or the relief wakes it, and then it counts itself out.
+//! Pushers that have seen all away meanwhile have called the relief, and not woken the worker. Once
+//! the worker has counted itself out, it makes a full fence, looks at the queues, and finds what
+//! they have pushed. A worker that is awake looks at the end of its batch.
 //!
 //! # Why the fence is a heavy one
 //! A worker inside a poll looks at the word behind a [light](fence::light) fence, after it has
-//! armed a [timer](crate::timers) or has sent tasks on their
-//! [way](crate::travel). Before it goes away itself it makes a full fence; where the
-//! relief counts it in, that makes the fence for both.
+//! armed a [timer](crate::timers) or has sent tasks on their [way](crate::travel). Before it goes
+//! away itself it makes a full fence. Where the relief counts it in, the relief makes the heavy
+//! fence for both.
 //!
 //! # Rejected
-//! The relief counts the sleeper out again instead of waking it: a push that has called the relief
-//! would lie beside it. A full fence at each timer that is next: there are many for one stuck
-//! worker.
+//! The relief counts the sleeper out again instead of waking it: a task whose pusher has called the
+//! relief would lie beside a sleeper. A full fence at each timer that becomes the next one: there
+//! are many of those for one stuck worker.
 
 use super::Idle;
 use super::counts::{AWAY as ONE, Counts};
@@ -49,11 +48,11 @@ const HERE: u8 = 0;
 const AWAY: u8 = 1;
 const STUCK: u8 = 2;
 
-/// Where a worker is, as far as its tasks are concerned.
+/// The state of a worker: *here*, *away* or *stuck*.
 #[derive(Debug)]
 pub(crate) struct Absence {
     place: AtomicU8,
-    /// How many waits inside fork-join the worker has on its stack.
+    /// The number of waits inside fork-join that the worker has on its stack.
     waits: AtomicU32,
 }
 
@@ -62,7 +61,7 @@ impl Absence {
         Self { place: AtomicU8::new(HERE), waits: AtomicU32::new(0) }
     }
 
-    /// Whether the worker cannot come to its tasks, as far as is known.
+    /// Returns whether the worker is *away* or *stuck*, as far as is known.
     #[inline(always)]
     pub(crate) fn is_away(&self) -> bool {
         self.place.load(Ordering::Relaxed) != HERE
@@ -73,23 +72,23 @@ impl Absence {
         self.waits.load(Ordering::Relaxed) > 0
     }
 
-    /// Says that the worker, the caller, waits inside fork-join, up to and with the fence. If it is
-    /// not away, [`ask_to_look`](Idle::ask_to_look) has to follow.
+    /// Records that the worker, the caller, waits inside fork-join, up to and including the fence.
+    /// If it is not away, it then has to call [`ask_to_look`](Idle::ask_to_look).
     pub(crate) fn begin_wait(&self) {
         self.waits.fetch_add(1, Ordering::AcqRel);
         fence::after_read_modify_write(Edge::StuckWait);
     }
 
-    /// Says that the last of its waits is over.
+    /// Records that the worker's innermost wait is over.
     pub(crate) fn end_wait(&self) {
         self.waits.store(self.waits.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
     }
 }
 
 impl Idle {
-    /// Counts a worker in that goes into fork-join, up to and with the fence. A look at every queue
-    /// has to follow if that says that all are there, and a [call](Self::call) if there is
-    /// anything.
+    /// Counts in a worker that goes into fork-join, up to and including the fence. If the result
+    /// says that all are away, the caller has to look at every queue, and to [call](Self::call) the
+    /// relief if there is anything.
     pub(crate) fn go_away(&self, absence: &Absence) -> Counts {
         let is_counted = absence.place.swap(AWAY, Ordering::AcqRel) == STUCK;
         let more = if is_counted { 0 } else { ONE };
@@ -98,18 +97,18 @@ impl Idle {
         Counts::of(word)
     }
 
-    /// Counts it out again.
+    /// Counts the worker out again.
     pub(crate) fn come_back(&self, absence: &Absence) {
         self.word.fetch_sub(ONE, Ordering::AcqRel);
         absence.place.store(HERE, Ordering::Release);
     }
 
-    /// Counts a worker in that the relief, the caller, has found stuck, up to and with the heavy
-    /// fence. The relief's last look has to follow. Nothing changes if the worker is away, and one
-    /// that sleeps is woken.
+    /// Counts in a worker that the relief, the caller, has found stuck, up to and including the
+    /// heavy fence. The relief's last look has to follow. Nothing changes if the worker is away; a
+    /// worker that sleeps is woken.
     ///
-    /// False if the kernel has refused the heavy fence: what the worker has just armed or sent may
-    /// be seen late.
+    /// Returns false if the kernel has refused the heavy fence: the relief may then see late what
+    /// the worker has just armed or sent.
     #[must_use]
     pub(crate) fn find_stuck(&self, who: usize, absence: &Absence) -> bool {
         let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
@@ -127,8 +126,7 @@ impl Idle {
         is_fenced || !fence::is_asymmetric()
     }
 
-    /// Counts a worker out, the caller, that is not stuck any more: its own look, which costs one
-    /// load.
+    /// Counts out the worker, the caller, if it was counted as stuck. The check costs one load.
     #[inline(always)]
     pub(crate) fn come_unstuck(&self, absence: &Absence) {
         if absence.place.load(Ordering::Relaxed) == STUCK {
@@ -136,7 +134,7 @@ impl Idle {
         }
     }
 
-    /// The fence is for a worker that is about to sleep: a pusher who has seen it away has not
+    /// The fence is for a worker that is about to sleep: a pusher that has seen it away has not
     /// woken it, so it looks at the queues once more.
     #[cold]
     fn count_out(&self, absence: &Absence) {

@@ -1,33 +1,33 @@
 //! The calling of the relief.
 //!
-//! [`relief`](crate::scheduler::relief) has the protocol, and why no task waits. Here are its steps
-//! on what threads share: *calling*, and the relief's *resting*. [`absence`](super::absence) has
-//! the changes of the word that pushers look at. And here is the word by which thieves have the
-//! relief look for [stuck](crate::scheduler::stuck) workers.
+//! [`relief`](crate::scheduler::relief) has the protocol, and the proof that no task waits. This
+//! file has its steps on shared state: *calling*, and the relief's *resting*. It also has the word
+//! by which thieves ask the relief to look for [stuck](crate::scheduler::stuck) workers.
+//! [`absence`](super::absence) has the changes of the word that pushers look at.
 
 use super::Idle;
 use crate::primitives::atomic::{AtomicBool, AtomicU8, AtomicU64, Edge, Ordering};
 use crate::primitives::{fence, thread};
 use std::time::Duration;
 
-/// How the relief and those who call it find each other.
+/// The shared state of the relief and its callers.
 #[derive(Debug)]
 pub(super) struct Calling {
-    /// Whether the relief has been called and has not found out since that there is nothing to do.
+    /// Whether the relief has been called and has not announced a rest since.
     called: AtomicBool,
     /// Whether the relief runs.
     up: AtomicBool,
-    /// Until when the relief rests at most, by the machine's clock: never is without a bound.
+    /// The latest end of the relief's rest, by the machine's clock; `u64::MAX` is no bound.
     rests_until: AtomicU64,
     /// Whether the relief looks for stuck workers: [`RESTS`], [`LOOKS`] or [`ASKED`].
     looking: AtomicU8,
 }
 
-/// It does not look.
+/// The relief does not look.
 const RESTS: u8 = 0;
-/// It looks once more within a nap.
+/// The relief looks once more within a nap.
 const LOOKS: u8 = 1;
-/// The same, and it has been asked to since the last look began.
+/// The same, and a thief has asked for it since the last look began.
 const ASKED: u8 = 2;
 
 impl Calling {
@@ -41,13 +41,13 @@ impl Calling {
     }
 }
 
-/// What a call of the relief has come to.
+/// The result of a call of the relief.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Called {
-    /// It comes, or there is none.
+    /// The relief comes, or the runtime has none.
     Done,
-    /// It has no thread yet: the caller, and nobody else, is to start one.
+    /// The relief has no thread yet: this caller, and no other, has to start one.
     Start,
 }
 
@@ -64,69 +64,71 @@ impl Idle {
         Called::Done
     }
 
-    /// Whether the relief runs: what it is left it will find.
+    /// Returns whether the relief runs: then it finds tasks that are left to it.
     pub(crate) fn is_up(&self) -> bool {
         self.calling.up.load(Ordering::Acquire)
     }
 
-    /// Asks the relief to look for stuck workers. True if it has to be [called](Self::call) for
-    /// that. The caller has stolen a job and then [gone away](Self::go_away), with a fence: if it
-    /// finds that the relief has been asked already, the look is yet to come, and sees the job.
+    /// Asks the relief to look for stuck workers. Returns true if the caller has to
+    /// [call](Self::call) it for that. The caller has stolen a job and then [gone
+    /// away](Self::go_away), with a fence: if it finds that the relief has been asked already, the
+    /// look is yet to come, and sees the job.
     pub(crate) fn ask_to_look(&self) -> bool {
         let looking = &self.calling.looking;
-        // In a runtime without a relief it stays asked.
+        // In a runtime without a relief the word stays `ASKED`.
         looking.load(Ordering::Relaxed) != ASKED && looking.swap(ASKED, Ordering::AcqRel) == RESTS
     }
 
-    /// Whether the relief is to look for stuck workers.
+    /// Returns whether the relief has to look for stuck workers.
     pub(crate) fn is_to_look(&self) -> bool {
         self.calling.looking.load(Ordering::Relaxed) != RESTS
     }
 
-    /// Says that the relief looks for stuck workers now, up to and with the fence. True if it has
-    /// been asked to since the last look began.
+    /// Begins a look for stuck workers by the relief, up to and including the fence. Returns true
+    /// if a thief has asked for it since the last look began.
     pub(crate) fn begin_look(&self) -> bool {
         let is_asked = self.calling.looking.swap(LOOKS, Ordering::AcqRel) == ASKED;
         fence::after_read_modify_write(Edge::StuckLook);
         is_asked
     }
 
-    /// Says that the relief looks no more. False if it has been asked to meanwhile.
+    /// Ends the relief's looks. Returns false if a thief has asked for one meanwhile.
     pub(crate) fn end_looks(&self) -> bool {
         let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
         self.calling.looking.compare_exchange(LOOKS, RESTS, success, failure).is_ok()
     }
 
-    /// Says that the caller is the relief's thread. It goes on as if it had been called.
+    /// Registers the calling thread as the relief's. It goes on as if it had been called.
     pub(crate) fn begin_relief(&self) {
         self.sit(self.workers);
         self.calling.up.store(true, Ordering::Release);
     }
 
-    /// Says that the relief is about to rest, up to and with the fence. Its last look has to
-    /// follow, then [`rest`](Self::rest).
+    /// Announces that the relief is about to rest, up to and including the fence. Its last look has
+    /// to follow, then [`rest`](Self::rest).
     pub(crate) fn announce_rest(&self) {
         self.calling.rests_until.store(u64::MAX, Ordering::Relaxed);
         self.calling.called.swap(false, Ordering::AcqRel);
         fence::after_read_modify_write(Edge::IdleSleep);
     }
 
-    /// Says until when the relief is about to rest at most, after its last look.
+    /// Publishes the latest end of the relief's coming rest, after its last look.
     pub(crate) fn rest_until(&self, until: u64) {
         self.calling.rests_until.store(until, Ordering::Relaxed);
     }
 
-    /// Until when it rests at most. Whoever knows of an earlier timer [calls](Self::call).
+    /// Returns the latest end of the relief's rest. A thread that knows of an earlier timer
+    /// [calls](Self::call) it.
     pub(crate) fn rests_until(&self) -> u64 {
         self.calling.rests_until.load(Ordering::Relaxed)
     }
 
-    /// Whether the relief does nothing, and is not about to.
+    /// Returns whether the relief rests, or has no thread.
     pub(crate) fn is_resting(&self) -> bool {
         !self.is_up() || !self.calling.called.load(Ordering::Acquire)
     }
 
-    /// Waits for a call, for at most `limit`. True if there was one.
+    /// Waits for a call, for at most `limit`. Returns whether there was one.
     pub(crate) fn rest(&self, limit: Option<Duration>) -> bool {
         let called = &self.calling.called;
         while !called.load(Ordering::Acquire) {

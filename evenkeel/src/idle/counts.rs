@@ -1,16 +1,17 @@
-//! The word of [`Idle`](super::Idle): how many sleep, search and are away.
+//! The word of [`Idle`](super::Idle): the numbers of workers that sleep, search and are away.
 
 /// One searcher in `word`.
 pub(super) const SEARCHER: u64 = 1;
-/// One worker that is away, inside fork-join, in `word`. Their field begins so high that all
-/// workers of a runtime with a [relief](crate::scheduler::relief) carry into `ALL_AWAY`.
+/// One worker that is away, inside fork-join, in `word`. In a runtime with a
+/// [relief](crate::scheduler::relief), the field starts so high that counting all workers in
+/// carries into `ALL_AWAY`.
 pub(super) const AWAY: u64 = 1 << 16;
 /// All workers are inside fork-join.
 pub(super) const ALL_AWAY: u64 = 1 << 32;
 /// One sleeper in `word`.
 pub(super) const SLEEPER: u64 = 1 << 33;
 
-/// How many sleep and search.
+/// The numbers of sleepers and searchers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) sleeping: usize,

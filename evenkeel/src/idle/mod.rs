@@ -6,56 +6,56 @@
 //! of the stack: its sleeps are bounded while others work.
 //!
 //! # States
-//! `word` counts the sleepers and the searchers, and who is away. `stack` holds the sleepers, the
-//! last to fall asleep on top. Each processor has a flag, `asleep`.
+//! `word` counts the sleepers, the searchers and the workers that are away. `stack` holds the
+//! sleepers, the last to fall asleep on top. Each processor has a flag, `asleep`.
 //!
 //! # Falling asleep
 //! 1. If it has been searching, the processor counts itself out of the searchers.
 //! 2. It *announces* itself: onto the stack, `asleep := true`, one more sleeper in `word`.
 //! 3. A full fence.
 //! 4. It looks at every queue and inbox once more, and at the phase of the runtime. If there is
-//!    anything, it takes itself off the stack (somebody else may have done so: then it has been
-//!    woken) and goes on.
+//!    anything, it takes itself off the stack and goes on. If a pusher has taken it off already, it
+//!    has been woken.
 //! 5. It parks until `asleep` is false.
 //!
 //! # Waking
 //! 1. The pusher makes the task visible.
 //! 2. A full fence, which on x86 is the locked instruction that made the task ready (the push into
 //!    one's own queue comes before it) or that put it into an inbox. The only worker of a runtime
-//!    does without where it would need one of its own: it is awake, and there is nobody else.
-//! 3. It loads `word`. If somebody sleeps, nobody searches, and the policy finds it worth the
+//!    makes no fence of its own here: it is awake, and there is no other worker.
+//! 3. It loads `word`. If there is a sleeper and no searcher, and the policy finds a wake worth its
 //!    price, it takes the top of the stack, counts it as a searcher, clears `asleep` and unparks
 //!    it.
 //!
-//! A searcher that finds work and was the last one wakes the next sleeper, if there is more:
-//! wake-ups come in a chain, one per task found, not in a herd.
+//! The last searcher, when it finds work, wakes the next sleeper if there is more work: wake-ups
+//! come in a chain, one per task found, not in a herd.
 //!
 //! # Why no wake-up is lost
 //! The push and the announcement form Dekker's pattern with a full fence on either side. So the
 //! pusher sees the sleeper (3), or the sleeper sees the task (4). If the pusher sees a searcher
-//! instead and leaves it to that, then the searcher was counted in when the pusher looked, so its
-//! step 1 comes after the push's fence, and its step 4 sees the task. Both fences run at every push
-//! and at every announcement, not once per batch, so the delay is that of one step.
+//! instead and leaves the task to it, the searcher was counted in when the pusher looked. So the
+//! searcher's step 1 comes after the push's fence, and its step 4 sees the task. Both fences run at
+//! every push and at every announcement, not once per batch, so the delay is that of one step.
 //!
 //! A pusher that the policy keeps from waking (a lone task in its own queue) runs the task itself
-//! at its next switch. If its present poll lasts, the watch finds the task: it looks at the heads'
-//! ages at least every [`waking::LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH) for as long
-//! as anybody is awake. When all are asleep the watch sleeps without a bound, and the pusher who
-//! finds it so (`armed` is false) unparks it to begin its rounds. An idle runtime does not wake at
-//! all. `armed` says that the sleeper at the bottom has a bounded sleep or an unpark on its way: it
-//! changes under the stack's lock alone, and whoever takes an armed watch off the stack unparks the
-//! next one.
+//! at its next switch. If its present poll lasts, the watch finds the task: while any processor is
+//! awake, the watch looks at the heads' ages at least every
+//! [`waking::LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH). When all are asleep, the watch
+//! sleeps without a bound. A pusher that finds `armed` false unparks the watch to begin its rounds.
+//! An idle runtime does not wake at all. `armed` says that the sleeper at the bottom has a bounded
+//! sleep or an unpark on its way. It changes under the stack's lock alone, and the thread that
+//! takes an armed watch off the stack unparks the next one.
 //!
 //! # When all workers compute
-//! `word` also counts the workers that are [*away*](absence), inside fork-join. When all are, none
-//! sleeps or searches, and the pusher of step 3 [calls](calling) the [`relief`](crate::scheduler::relief).
-//! Both conditions of step 3 are one comparison of `word`.
+//! `word` also counts the workers that are [*away*](absence), inside fork-join. When all are away,
+//! none sleeps or searches, and the pusher of step 3 [calls](calling) the
+//! [`relief`](crate::scheduler::relief). Both conditions of step 3 are one comparison of `word`.
 //!
 //! # Rejected
 //! A plain load of `word` after a plain push, with a fence once per batch: a poll that goes on for
-//! long after the push would leave the task beside a sleeper. The heavy fence in step 3: it would
-//! interrupt every core whenever one falls asleep. Waking for each push: two tasks that take turns
-//! would pay a system call of 7 to 11 µs per turn.
+//! long after the push would leave the task beside a sleeper. The heavy fence on the sleeper's side
+//! only: it would interrupt every core whenever one falls asleep. Waking for each push: two tasks
+//! that take turns would pay a system call of 7 to 11 µs per turn.
 
 mod absence;
 mod calling;
@@ -80,8 +80,8 @@ pub(crate) struct Idle {
     armed: AtomicBool,
     stack: Mutex<Vec<usize>>,
     seats: Box<[Seat]>,
-    /// How many of the seats are workers'. The one that may follow is the relief's, which is never
-    /// on the stack.
+    /// The number of seats that are workers'. The one that may follow is the relief's, which is
+    /// never on the stack.
     workers: usize,
     calling: Calling,
 }
@@ -95,7 +95,7 @@ struct Seat {
 }
 
 impl Idle {
-    /// For so many workers, and perhaps a relief.
+    /// The state for `workers` workers, all awake, and a relief if `relief` is set.
     pub(crate) fn new(workers: usize, relief: bool) -> Self {
         let seat = || Seat { asleep: AtomicBool::new(false), thread: Mutex::new(None) };
         Self {
@@ -108,7 +108,7 @@ impl Idle {
         }
     }
 
-    /// Says which thread runs the processor `me`: the caller.
+    /// Registers the calling thread as the one that runs processor `me`.
     pub(crate) fn sit(&self, me: usize) {
         *lock(&self.seats[me].thread) = Some(thread::current());
     }
@@ -118,7 +118,8 @@ impl Idle {
         Counts::of(self.word.load(Ordering::Relaxed))
     }
 
-    /// Whether a push has to be told to somebody: one sleeps, or all are away.
+    /// Returns whether a pusher has to wake a sleeper or call the relief: a processor sleeps, or
+    /// all are away.
     #[inline(always)]
     pub(crate) fn is_pusher_to_look(&self) -> bool {
         self.word.load(Ordering::Relaxed) >= ALL_AWAY
@@ -144,13 +145,13 @@ impl Idle {
     /// Counts the caller out again. True if it was the last searcher.
     pub(crate) fn end_search(&self) -> bool {
         let before = self.word.fetch_sub(SEARCHER, Ordering::AcqRel);
-        // Whoever has left a task to this searcher relies on the look that follows.
+        // A pusher that has left a task to this searcher relies on the look that follows.
         fence::after_read_modify_write(Edge::IdleSleep);
         Counts::of(before).searching == 1
     }
 
-    /// Announces that `me` falls asleep, up to and with the fence. Its last look at the queues has
-    /// to follow, then [`sleep`](Self::sleep) or [`cancel`](Self::cancel).
+    /// Announces that `me` falls asleep, up to and including the fence. The caller then takes its
+    /// last look at the queues, and calls [`sleep`](Self::sleep) or [`cancel`](Self::cancel).
     pub(crate) fn announce(&self, me: usize) {
         let mut stack = lock(&self.stack);
         stack.push(me);
@@ -160,14 +161,15 @@ impl Idle {
         fence::full(Edge::IdleSleep);
     }
 
-    /// Takes the announcement back. False if `me` has been woken meanwhile, which makes it a
-    /// searcher.
+    /// Takes the announcement back. Returns false if `me` has been woken meanwhile, which makes it
+    /// a searcher.
     pub(crate) fn cancel(&self, me: usize) -> bool {
         self.remove(me, 0)
     }
 
-    /// Sleeps once, for at most `limit`. True if `me` has been woken, and is a searcher; false if
-    /// the announcement still stands: time is up, or the watch is to begin its rounds.
+    /// Sleeps once, for at most `limit`. Returns true if `me` has been woken, and is a searcher.
+    /// Returns false if the announcement still stands: time is up, or the watch has to begin its
+    /// rounds.
     pub(crate) fn sleep(&self, me: usize, limit: Option<Duration>) -> bool {
         let asleep = &self.seats[me].asleep;
         if asleep.load(Ordering::Acquire) {
@@ -176,9 +178,9 @@ impl Idle {
         !asleep.load(Ordering::Acquire)
     }
 
-    /// Whether `me` is the watch, and whether everybody sleeps. With that it says whether the watch
-    /// makes its rounds: who pushes is awake, so it was taken off the stack after this and sees
-    /// what it said.
+    /// Returns whether `me` is the watch, and whether all workers sleep. This also sets whether the
+    /// watch makes its rounds: a pusher is awake, so it was taken off the stack after this call and
+    /// sees `armed`.
     pub(crate) fn watch(&self, me: usize) -> Watch {
         let stack = lock(&self.stack);
         if stack.first() != Some(&me) {
@@ -189,7 +191,7 @@ impl Idle {
         if all { Watch::AllAsleep } else { Watch::Duty }
     }
 
-    /// Has the watch begin its rounds, if somebody sleeps and it has not begun.
+    /// Unparks the watch to begin its rounds, if there is one and it has not begun.
     pub(crate) fn arm(&self) {
         if self.armed.load(Ordering::Relaxed) {
             return;
@@ -208,7 +210,7 @@ impl Idle {
     }
 
     /// Wakes the sleeper of the least rank as a searcher, of equals the last to fall asleep, if
-    /// `may` allows it. Those without a rank stay asleep.
+    /// `may` allows it. Sleepers without a rank stay asleep.
     #[cold]
     pub(crate) fn wake_nearest<R: Ord>(
         &self,
@@ -228,7 +230,8 @@ impl Idle {
         true
     }
 
-    /// Wakes `who` as a searcher, if it sleeps. The relief is called, if it runs.
+    /// Wakes processor `who` as a searcher, if it sleeps; calls the relief instead, if `who` is the
+    /// relief and it runs.
     pub(crate) fn wake(&self, who: usize) -> bool {
         if who == self.workers {
             return self.is_up() && self.call() == Called::Done;
@@ -240,7 +243,7 @@ impl Idle {
         true
     }
 
-    /// Wakes everybody, as searchers.
+    /// Wakes all sleepers as searchers, and calls the relief.
     pub(crate) fn wake_all(&self) {
         for who in 0..self.seats.len() {
             self.wake(who);
@@ -258,7 +261,7 @@ impl Idle {
         }
     }
 
-    /// Takes a sleeper off the stack, and says who it is.
+    /// Takes a sleeper off the stack, and returns its number.
     fn take_off(&self, stack: &mut Vec<usize>, position: usize, searcher: u64) -> usize {
         let who = stack.remove(position);
         self.woken(who, searcher);
@@ -272,24 +275,25 @@ impl Idle {
         who
     }
 
-    /// The change of a sleeper that has been taken off the stack, under the stack's lock.
+    /// Updates the word and the flag of a sleeper that has been taken off the stack. The caller
+    /// holds the stack's lock.
     fn woken(&self, who: usize, searcher: u64) {
         self.word.fetch_add(searcher.wrapping_sub(SLEEPER), Ordering::AcqRel);
         self.seats[who].asleep.store(false, Ordering::Release);
     }
 
-    /// Calls `f` if all workers sleep, and wakes nobody meanwhile.
+    /// Calls `f` if all workers sleep, and lets no thread wake one meanwhile.
     pub(crate) fn if_all_sleep<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
         let stack = lock(&self.stack);
         (stack.len() == self.workers).then(f)
     }
 
-    /// Whether `who` has announced that it sleeps, and nobody has woken it.
+    /// Returns whether processor `who` has announced its sleep and has not been woken.
     pub(crate) fn is_asleep(&self, who: usize) -> bool {
         self.seats[who].asleep.load(Ordering::Relaxed)
     }
 
-    /// Has every sleeper look once more how long it may sleep.
+    /// Unparks every sleeper, so that each computes anew how long it may sleep.
     pub(crate) fn unpark_all(&self) {
         (0..self.workers).for_each(|who| self.unpark(who));
         if self.is_up() {
@@ -297,7 +301,7 @@ impl Idle {
         }
     }
 
-    /// Unparks the thread of `who`, whatever it is parked for.
+    /// Unparks the thread of processor `who`, for whatever reason it is parked.
     pub(crate) fn unpark(&self, who: usize) {
         if let Some(thread) = &*lock(&self.seats[who].thread) {
             thread.unpark();
@@ -305,14 +309,14 @@ impl Idle {
     }
 }
 
-/// What a sleeper has to do beside sleeping.
+/// The duty of a sleeper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watch {
-    /// Nothing: it is not the watch.
+    /// None: it is not the watch.
     None,
-    /// It is, and others work.
+    /// It is the watch, and other workers are awake.
     Duty,
-    /// It is, and nobody works.
+    /// It is the watch, and all workers sleep.
     AllAsleep,
 }
 

@@ -1,8 +1,8 @@
 //! Models of falling asleep and waking, of the calling of the relief, and of how it finds stuck
 //! workers.
 //!
-//! They share by `std`'s `Arc`: loom's panics when it is dropped in a model that has failed, which
-//! would end the process instead of the weakened run.
+//! The threads share by `std`'s `Arc`: loom's `Arc` panics when it is dropped in a model that has
+//! failed, which would end the process instead of the weakened run.
 
 use super::*;
 use crate::primitives::mutation::{check, check_without, explore};
@@ -30,7 +30,7 @@ fn a_push_finds_the_sleeper_or_the_sleeper_finds_the_push() {
         if queue.load(Ordering::Relaxed) == 1 {
             idle.cancel(0);
         } else {
-            // Loom reports a deadlock if nobody wakes the sleeper.
+            // Loom reports a deadlock if the sleeper is not woken.
             while !idle.sleep(0, None) {}
         }
         pusher.join().unwrap();
@@ -61,20 +61,20 @@ fn a_push_beside_the_last_worker_that_goes_away_reaches_the_relief() {
                 assert_eq!(idle.call(), Called::Done);
             }
         });
-        // Nobody is joined: a call may come late, and loom does not tell it from the end of a
+        // No thread is joined: a call may come late, and loom cannot tell it from the end of a
         // thread.
         loop {
             idle.announce_rest();
             if idle.counts().all_away && queue.load(Ordering::Relaxed) == 1 {
                 break;
             }
-            // Loom reports a deadlock if nobody calls.
+            // Loom reports a deadlock if the relief is not called.
             idle.rest(None);
         }
     });
 }
 
-/// What is left straight to the relief, while that is about to rest.
+/// A pusher leaves a task directly to the relief, which is about to rest.
 #[test]
 fn what_is_left_to_the_relief_is_found() {
     explore(|| {
@@ -130,7 +130,7 @@ fn a_push_left_to_a_searcher_is_found() {
 /// The relief finds the last worker stuck, and is about to rest, while a pusher pushes one task.
 #[test]
 fn a_push_beside_a_worker_that_is_found_stuck_reaches_the_relief() {
-    // The fence before the relief's rest is none for a pusher whose own is a light one.
+    // The fence before the relief's rest does not pair with a pusher's light fence.
     check_without(&[Edge::IdleSleep], &[Edge::IdlePush, Edge::StuckFind], || {
         let idle = Arc::new(Idle::new(1, true));
         let queue = Arc::new(AtomicUsize::new(0));
@@ -175,18 +175,18 @@ fn spawn_pusher(idle: &Arc<Idle>, queue: &Arc<AtomicUsize>) {
 
 /// The relief, until it finds the task beside workers that are all away.
 fn rest_until_found(idle: &Idle, queue: &AtomicUsize) {
-    // Nobody is joined: a call may come late, and loom does not tell it from the end of a thread.
+    // No thread is joined: a call may come late, and loom cannot tell it from the end of a thread.
     loop {
         idle.announce_rest();
         if idle.counts().all_away && queue.load(Ordering::Relaxed) == 1 {
             return;
         }
-        // Loom reports a deadlock if nobody calls.
+        // Loom reports a deadlock if the relief is not called.
         idle.rest(None);
     }
 }
 
-/// A worker counts itself out before it sleeps, while a pusher who sees it away leaves the task to
+/// A worker counts itself out before it sleeps, while a pusher that sees it away leaves the task to
 /// the relief, which leaves it to the worker.
 #[test]
 fn a_push_beside_a_stuck_worker_that_falls_asleep_is_found() {
@@ -211,7 +211,7 @@ fn a_push_beside_a_stuck_worker_that_falls_asleep_is_found() {
         if queue.load(Ordering::Relaxed) == 1 {
             idle.cancel(0);
         } else {
-            // Loom reports a deadlock if nobody wakes the sleeper.
+            // Loom reports a deadlock if the sleeper is not woken.
             while !idle.sleep(0, None) {}
         }
         pusher.join().unwrap();
@@ -219,8 +219,8 @@ fn a_push_beside_a_stuck_worker_that_falls_asleep_is_found() {
     });
 }
 
-/// The relief counts a worker in by what it has seen before; the worker sleeps, is away, or is
-/// back from there by then. The order of the changes of the word is enough: there is no edge.
+/// The relief counts a worker in by an older observation; by then the worker sleeps, is away, or
+/// has come back. The order of the changes of the word is enough: there is no edge.
 #[test]
 fn a_worker_that_is_found_stuck_too_late_is_counted_out() {
     let leave: [fn(&Idle, &Absence); 2] = [
@@ -276,7 +276,7 @@ fn a_worker_is_not_counted_twice() {
     });
 }
 
-/// Nothing yet, a task, and a task that has been found.
+/// States of the queue: nothing yet, a task, and a task that has been found.
 const EMPTY: usize = 0;
 const READY: usize = 1;
 const FOUND: usize = 2;
@@ -285,7 +285,7 @@ fn find(queue: &AtomicUsize) -> bool {
     queue.compare_exchange(READY, FOUND, Ordering::AcqRel, Ordering::Relaxed).is_ok()
 }
 
-/// The relief counts the last worker in by what it has seen before, and that sleeps by then. A
+/// The relief counts the last worker in by an older observation, and the worker sleeps by then. A
 /// pusher that sees all away calls the relief, and does not wake the sleeper.
 #[test]
 fn a_push_beside_a_sleeper_that_is_found_stuck_is_found() {
@@ -319,7 +319,7 @@ fn a_push_beside_a_sleeper_that_is_found_stuck_is_found() {
             match queue.load(Ordering::Relaxed) {
                 FOUND => return,
                 READY if idle.counts().all_away => {}
-                // Loom reports a deadlock if nobody calls.
+                // Loom reports a deadlock if the relief is not called.
                 _ => _ = idle.rest(None),
             }
         }
@@ -335,7 +335,7 @@ fn sleep_until_found(idle: &Idle, queue: &AtomicUsize, absence: &Absence) {
         if queue.load(Ordering::Relaxed) != EMPTY {
             break;
         }
-        // Loom reports a deadlock if nobody wakes the sleeper.
+        // Loom reports a deadlock if the sleeper is not woken.
         while !idle.sleep(0, None) {}
         idle.come_unstuck(absence);
     }
@@ -345,15 +345,15 @@ fn sleep_until_found(idle: &Idle, queue: &AtomicUsize, absence: &Absence) {
     }
 }
 
-/// A worker begins to wait inside a fork, and its thief's job is no longer in its deque, while the
-/// relief is about to look no more.
+/// A worker begins to wait inside a fork for a job that a thief has taken from its deque, while the
+/// relief is about to end its looks.
 #[test]
 fn a_worker_that_waits_is_seen_by_the_relief_that_it_asks() {
     check(&[Edge::StuckWait, Edge::StuckLook], || {
         let idle = Arc::new(Idle::new(2, true));
         let absence = Arc::new(Absence::new());
         idle.begin_relief();
-        // By the thief.
+        // The thief asks.
         assert!(idle.ask_to_look());
         let host = (idle.clone(), absence.clone());
         loom::thread::spawn(move || {
@@ -367,7 +367,7 @@ fn a_worker_that_waits_is_seen_by_the_relief_that_it_asks() {
     });
 }
 
-/// A thief asks a relief that is about to look no more.
+/// A thief asks a relief that is about to end its looks.
 #[test]
 fn a_stolen_job_is_seen_by_the_relief_that_its_thief_asks() {
     check(&[Edge::IdleSleep, Edge::StuckLook], || {
@@ -402,7 +402,7 @@ fn look_until(idle: &Idle, is_in_fork: impl Fn() -> bool) {
         }
         idle.announce_rest();
         if !idle.is_to_look() {
-            // Loom reports a deadlock if nobody calls.
+            // Loom reports a deadlock if the relief is not called.
             idle.rest(None);
         }
     }

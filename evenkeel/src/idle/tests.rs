@@ -10,7 +10,7 @@ fn sleepers_are_woken_last_in_first_out_and_become_searchers() {
     assert!(idle.wake_one());
     assert_eq!(idle.counts(), Counts { sleeping: 2, searching: 1, all_away: false });
     assert!(idle.sleep(2, None), "the last to fall asleep is woken first");
-    assert!(!idle.wake_one(), "somebody searches already");
+    assert!(!idle.wake_one(), "there is a searcher already");
     assert!(idle.end_search());
     assert!(idle.wake(0));
     assert!(!idle.wake(0), "it is awake");
@@ -81,7 +81,7 @@ fn a_worker_that_is_found_stuck_is_counted_once_until_it_is_back() {
     assert_eq!(is_counted(), (true, true));
     idle.come_unstuck(&absence);
     assert_eq!(is_counted(), (false, false));
-    // It goes away, and is found then, or has been found before.
+    // The worker goes away, and the relief finds it stuck after that, or before.
     let _ = idle.go_away(&absence);
     assert!(idle.find_stuck(0, &absence));
     idle.come_unstuck(&absence);
@@ -91,7 +91,7 @@ fn a_worker_that_is_found_stuck_is_counted_once_until_it_is_back() {
     assert!(idle.go_away(&absence).all_away);
     idle.come_back(&absence);
     assert_eq!(is_counted(), (false, false));
-    // It sleeps.
+    // The worker sleeps.
     idle.announce(0);
     assert!(idle.find_stuck(0, &absence));
     assert!(!idle.is_asleep(0), "it is to count itself out");

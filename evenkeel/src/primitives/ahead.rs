@@ -1,10 +1,10 @@
 //! A clock that is never behind, for deadlines.
 //!
 //! # What it is for
-//! Whoever waits for a duration needs the present time *from above* only: a deadline that is
-//! counted from a little later makes the wait a little longer, and never too short. A look at the
-//! machine's clock takes 20 to 40 ns, a third of what a timer costs; a look at the processor's
-//! cycle counter takes a third of that.
+//! A timer needs an upper bound of the present time only: a deadline that is counted from a little
+//! later makes the wait a little longer, and never too short. A look at the machine's clock takes
+//! 20 to 40 ns, a third of what a timer costs; a look at the processor's cycle counter takes a
+//! third of that.
 //!
 //! # Protocol
 //! *Look*, at most every [`EXACT`] nanoseconds: the counter, then the clock. *In between*: what the
@@ -12,24 +12,24 @@
 //! what the clock has said.
 //!
 //! # Why it is never behind
-//! The look reads the counter before the clock, so at that count it was not later than what the
-//! clock has said. The rate is measured once in a process, over [`MEASURE`] nanoseconds at least:
-//! the clock's reading before the first count and after the second, so that more time is charged
-//! for the counts between than has passed; and an eighth is added, because a system that sets its
-//! clock right makes it run faster by a tenth at most (`adjtimex`). An instruction that the
-//! processor has executed ahead of its turn is paid for with [`OUT_OF_ORDER`]. The counters of all
-//! cores agree and never change their rate where Linux makes its own clock of them, which it checks
-//! all the time; elsewhere, and under a checker, every reading is a look at the clock.
+//! The look reads the counter before the clock, so the time of that count was not later than the
+//! clock's reading. The rate is measured once per process, over at least [`MEASURE`] nanoseconds.
+//! The clock is read before the first count and after the second, so that the counts between are
+//! charged with more time than has passed. An eighth is added, because a system that adjusts its
+//! clock makes it run faster by a tenth at most (`adjtimex`). [`OUT_OF_ORDER`] covers an
+//! instruction that the processor executes ahead of its turn. Where Linux derives its own clock
+//! from the counters, which it checks all the time, the counters of all cores agree and never
+//! change their rate. Elsewhere, and under a checker, every reading is a look at the clock.
 //!
 //! # How far ahead
-//! An eighth of what has passed since the look, 4 µs, and what has passed between the two readings
-//! of it: a look that has been interrupted for 1 µs in between does not count. So 5 µs at most.
+//! An eighth of the time since the look, 4 µs, and the time between the look's two readings: a look
+//! that was interrupted for 1 µs between them does not count. So 5 µs at most.
 //!
 //! # Rejected
 //! The coarse clock of the system: it lies behind by up to a tick of the kernel, or more in a
 //! virtual machine, so nothing can be counted from it. The clock of the batch: it lies behind by as
-//! long as the poll has lasted. To arm by the clock that ends the batch: whoever holds a sleep for
-//! long before its first poll would wait for too long.
+//! long as the poll has lasted. Arming by the clock that ends the batch: a task that holds a sleep
+//! for long before its first poll would wait too long.
 
 use super::clock;
 use std::cell::Cell;
@@ -43,8 +43,8 @@ const EXACT: u64 = 32_000;
 #[cfg_attr(any(loom, shuttle), allow(dead_code, reason = "checkers have no counter"))]
 const MEASURE: u64 = 1_000_000;
 
-/// This part of the counts between two looks may lie between the two readings of one, 1 µs: far
-/// more than the readings take.
+/// The share of the counts between two looks that may lie between the two readings of one look, 1
+/// µs: far more than the readings take.
 const TORN: u64 = 32;
 
 /// Nanoseconds by which an instruction may be executed ahead of its turn: more than a reorder
@@ -67,7 +67,7 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// A time that is not before the present one, and at most 5 µs after it.
+    /// Returns a time that is not before the present one, and at most 5 µs after it.
     #[inline(always)]
     pub(crate) fn now(&self) -> u64 {
         let passed = counter::read().wrapping_sub(self.cycles.get());
@@ -82,8 +82,8 @@ impl Ahead {
     fn look(&self) -> u64 {
         let cycles = counter::read();
         let nanos = clock::now();
-        // A thread that was interrupted in between would be ahead by as long: it looks again next
-        // time.
+        // A thread that was interrupted between the readings would be ahead by as long. It looks
+        // again next time.
         let torn = counter::read().wrapping_sub(cycles) > self.most.get() / TORN;
         self.cycles.set(if torn { cycles.wrapping_sub(self.most.get()) } else { cycles });
         self.nanos.set(nanos);

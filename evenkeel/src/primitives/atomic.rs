@@ -25,11 +25,11 @@ pub(crate) use std::sync::atomic::{
 pub(crate) enum Edge {
     /// The owner's fence between `busy = true` and its look at `claim`.
     BiasedLight,
-    /// The same of an owner that pays for its fences.
+    /// The same fence of an owner that pays for its fences.
     BiasedFenced,
-    /// The owner's fence after it has said that it pays no more.
+    /// The owner's fence after its store that it stops paying.
     BiasedUnfence,
-    /// The owner's word that it pays, to the thief that relies on it.
+    /// The owner's store that it pays, which the thief relies on.
     BiasedShow,
     /// The thief's own fence between `claim` and what it looks at.
     BiasedClaimed,
@@ -63,17 +63,17 @@ pub(crate) enum Edge {
     IdlePush,
     /// The fence between the announcement of a sleep and the last look at the queues.
     IdleSleep,
-    /// The fence between the relief's word that it looks for stuck workers, and the look.
+    /// The fence between the relief's store that it looks for stuck workers, and the look.
     StuckLook,
-    /// The fence between a worker's word that it waits inside fork-join, and its look whether the
+    /// The fence between a worker's store that it waits inside fork-join, and its look whether the
     /// relief looks.
     StuckWait,
-    /// The heavy fence between the relief's count of a stuck worker, and its look at what that has
-    /// armed and sent.
+    /// The heavy fence between the relief's count of a stuck worker, and its look at what that
+    /// worker has armed and sent.
     StuckFind,
     /// The fence between a timer that a poll has armed, and its look whether all are away.
     TimerArm,
-    /// The store that grants a monitor to whoever waits.
+    /// The store that grants a monitor to a waiter.
     MonitorGrant,
     /// The waiter's look at what it has been granted.
     MonitorGranted,
@@ -85,7 +85,7 @@ pub(crate) enum Edge {
     SpinLock,
     /// A processor's count of its complete tasks.
     CountComplete,
-    /// The look at such a count by whoever wonders whether all are complete.
+    /// The look at such a count by a thread that checks whether all tasks are complete.
     CountRead,
     /// The granting of a permit to a queued waiter.
     SemaphoreGrant,
@@ -114,7 +114,7 @@ pub(crate) enum Edge {
     LatchSet,
     /// The owner's look at that word.
     LatchSeen,
-    /// The look of whoever puts at what has been taken.
+    /// The producer's look at what has been taken.
     SlotsRoom,
     /// The word that a value has been put.
     SlotsPut,
@@ -130,21 +130,21 @@ pub(crate) enum Edge {
     MeterSeen,
     /// The reader's look at a sum.
     MeterRead,
-    /// The word of a line of travelling tasks.
+    /// The store of the word of a line of travelling tasks.
     TravelSend,
     /// The receiver's look at that word.
     TravelReceive,
-    /// The receiver's word that lines are taken.
+    /// The receiver's store that lines are taken.
     TravelTaken,
-    /// The sender's look at that.
+    /// The sender's look at that word.
     TravelRoom,
-    /// The word that something has been sent.
+    /// The store that rings the receiver's bell.
     TravelRing,
     /// The receiver's look at that word.
     TravelHeard,
     /// The sender's fence between a line and its look at the sleepers.
     TravelSent,
-    /// The fence of who falls asleep, between its announcement and its look at the lines.
+    /// The sleeper's fence between its announcement and its look at the lines.
     TravelSleep,
     /// The fence of an object's reader, between its note and its look at the object's word.
     ObjectLight,
@@ -152,7 +152,7 @@ pub(crate) enum Edge {
     ObjectHeavy,
     /// The end of a read.
     ObjectLeave,
-    /// The note of an object in the place of another.
+    /// The store of an object's note in the place of another one.
     ObjectNote,
     /// The look at the notes of readers.
     ObjectNoted,

@@ -12,7 +12,7 @@ mod real {
         u64::try_from(elapsed).unwrap_or(u64::MAX)
     }
 
-    /// When it began.
+    /// When the clock began.
     pub(crate) fn start() -> Instant {
         static START: OnceLock<Instant> = OnceLock::new();
         *START.get_or_init(Instant::now)
@@ -23,8 +23,8 @@ mod real {
 mod real {
     use std::cell::Cell;
 
-    /// What a look at the clock takes. The scheduler's waits last 3 to 50 µs, which makes each of
-    /// them a few looks and not thousands of steps.
+    /// The time that a look at the clock takes. The scheduler's waits last 3 to 50 µs, which makes
+    /// each of them a few looks and not thousands of steps.
     const STEP: u64 = 10_000;
 
     // A checker runs all threads of an execution on one thread of the operating system.

@@ -9,9 +9,9 @@ mod system {
         Some(sched_getcpu())
     }
 
-    /// Moves the caller to another hardware thread: the next one where it may run and that is
-    /// `free`. It may run afterwards wherever it might before. Gives where it has gone; none if
-    /// there is no such one, or the system refuses.
+    /// Moves the caller to the next hardware thread that it may run on and that is `free`, and
+    /// returns its number. The caller keeps its affinity mask. Returns `None` if there is no such
+    /// hardware thread, or if the system refuses.
     pub(crate) fn leave_for(free: impl Fn(usize) -> bool) -> Option<usize> {
         let allowed = sched_getaffinity(None).ok()?;
         let here = sched_getcpu();
@@ -20,8 +20,8 @@ mod system {
         let mut only = CpuSet::new();
         only.set(there);
         sched_setaffinity(None, &only).ok()?;
-        // Where that is refused, the system has taken something away meanwhile, and has a say where
-        // the thread runs anyway.
+        // If the system refuses, it has withdrawn a hardware thread meanwhile, and decides anyway
+        // where the thread runs.
         let _ = sched_setaffinity(None, &allowed);
         Some(there)
     }
@@ -35,7 +35,7 @@ mod system {
             let before = sched_getaffinity(None).unwrap();
             let here = current().unwrap();
             let went = leave_for(|cpu| cpu != here);
-            // On a machine of one there is nowhere to go.
+            // A machine with one hardware thread has no other.
             assert_eq!(went.is_some(), before.count() > 1);
             assert_ne!(went, Some(here));
             assert_eq!(sched_getaffinity(None).unwrap(), before);

@@ -3,10 +3,10 @@
 //!
 //! # The pair
 //! Two threads that each store and then load what the other stores (Dekker's pattern) need a full
-//! fence between the two on both sides. When one side runs a thousand times as often as the other,
-//! Linux lets the rare side pay: `membarrier(PRIVATE_EXPEDITED)` makes every running thread of the
-//! process execute a full fence before it returns. [`light`] then only keeps the compiler from
-//! reordering, and [`heavy`] is the system call.
+//! fence between store and load on both sides. When one side runs a thousand times as often as the
+//! other, Linux lets the rare side pay: `membarrier(PRIVATE_EXPEDITED)` makes every running thread
+//! of the process execute a full fence before it returns. [`light`] then only keeps the compiler
+//! from reordering, and [`heavy`] is the system call.
 //!
 //! # Where `membarrier` is missing
 //! On other systems, under a filter of system calls, or with `EVENKEEL_MEMBARRIER=off`, there is no
@@ -24,7 +24,8 @@ mod real {
     use std::sync::OnceLock;
     use std::sync::atomic::{Ordering, compiler_fence, fence};
 
-    /// Decides, once per process, which pair is in use, and says whether it is the asymmetric one.
+    /// Decides, once per process, which pair is in use, and returns whether it is the asymmetric
+    /// one.
     pub(crate) fn is_asymmetric() -> bool {
         static CHOICE: OnceLock<bool> = OnceLock::new();
         *CHOICE.get_or_init(|| !switched_off() && register())
@@ -124,7 +125,7 @@ fn unless_weak(edge: Edge, fence: impl FnOnce()) {
     fence();
 }
 
-/// The half of the pair that runs often: no instruction. To be used only where the pair is
+/// The half of the pair that runs often: no instruction. Only for use where the pair is
 /// [asymmetric](is_asymmetric).
 #[inline(always)]
 pub(crate) fn light(edge: Edge) {
@@ -132,8 +133,7 @@ pub(crate) fn light(edge: Edge) {
 }
 
 /// The half of the pair that runs rarely: 2 to 10 µs in a virtual machine while other cores run.
-/// False if the kernel refused or the pair is not asymmetric, and then nothing may be concluded
-/// from it.
+/// Returns false if the kernel refused or the pair is not asymmetric: then no fence was made.
 #[must_use]
 pub(crate) fn heavy(edge: Edge) -> bool {
     let mut done = true;
@@ -157,8 +157,8 @@ pub(crate) fn full(edge: Edge) {
     unless_weak(edge, real::full);
 }
 
-/// A full fence that directly follows a successful atomic read-modify-write, which on x86 has been
-/// one already.
+/// A full fence that directly follows a successful atomic read-modify-write, which on x86 already
+/// was one.
 #[inline(always)]
 pub(crate) fn after_read_modify_write(edge: Edge) {
     unless_weak(edge, real::after_read_modify_write);

@@ -1,7 +1,7 @@
 //! Cache misses as the processor counts them, where the kernel lets this process ask.
 //!
-//! A virtual machine has often no such counter, and a kernel may keep it to itself; then it is said
-//! why. With the feature `counters` on Linux; otherwise the kernel is not asked.
+//! A virtual machine often has no such counter, and a kernel may withhold it; `Misses::absence`
+//! then says why. The kernel is asked only on Linux and with the feature `counters`.
 
 /// The misses of the thread that opens it and of all threads that are started from there.
 #[derive(Debug)]
@@ -16,7 +16,8 @@ impl Misses {
         use perf_event::Builder;
         use perf_event::events::{Cache, CacheId, CacheOp, CacheResult};
 
-        // Those of the first level: what one core has written and another one wants is among them.
+        // Misses of the first level: they include each line that one core has written and another
+        // reads.
         let event =
             Cache { which: CacheId::L1D, operation: CacheOp::READ, result: CacheResult::MISS };
         let counter = Builder::new(event).inherit(true).build().and_then(|mut counter| {
@@ -26,7 +27,7 @@ impl Misses {
         Self { counter: counter.map_err(|error| format!("the kernel gives no counter: {error}")) }
     }
 
-    /// How many there were so far, if that is known.
+    /// Returns the number of misses so far, if it is known.
     pub(crate) fn read(&self) -> Option<u64> {
         let counter = self.counter.as_ref().ok()?;
         let mut counter = counter.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -36,7 +37,7 @@ impl Misses {
         u64::try_from((u128::from(data.count()) * wanted).checked_div(counted)?).ok()
     }
 
-    /// Why that is not known, if it is not.
+    /// Returns why the number is not known, if it is not.
     pub(crate) fn absence(&self) -> Option<&str> {
         self.counter.as_ref().err().map(String::as_str)
     }

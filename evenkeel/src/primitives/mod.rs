@@ -1,4 +1,4 @@
-//! The world underneath: one set of names for `std`, loom and shuttle.
+//! Primitives of the platform: one set of names for `std`, loom and shuttle.
 //!
 //! Every atomic, cell, lock, fence, park and spin that a protocol rests on goes through this
 //! module, so that the code which runs in production is the code that the model checkers explore.

@@ -38,7 +38,7 @@ pub(crate) fn check(edges: &[Edge], model: impl Fn() + Send + Sync + Copy + 'sta
     check_without(&[], edges, model);
 }
 
-/// The same for a model that does without `spared`: those edges are weak in every run.
+/// Does the same for a model that does not need the edges `spared`: they are weak in every run.
 #[cfg(test)]
 pub(crate) fn check_without(
     spared: &[Edge],
@@ -47,7 +47,7 @@ pub(crate) fn check_without(
 ) {
     weakened(spared, || explore(model));
     for &edge in edges {
-        // What a failed run leaves behind belongs to that run: nothing of it is looked at.
+        // No later run looks at what a failed run leaves behind.
         let weak = [spared, &[edge]].concat();
         let outcome = weakened(&weak, || catch_unwind(AssertUnwindSafe(|| explore(model))));
         let Err(failure) = outcome else {

@@ -1,26 +1,27 @@
-//! A queue of a few small values in place: many put under a lock of theirs, one takes without.
+//! A queue of a few small values in place: many producers put under a lock, one taker takes without
+//! it.
 //!
 //! # Roles
-//! *Putting* is for whoever holds a lock that the queue's user names, an actor's mailbox for
-//! example; *taking* for one *taker*, without the lock.
+//! A *producer* puts. It holds a lock that the queue's user names: an actor's mailbox, for example.
+//! The one *taker* takes, without the lock.
 //!
 //! # Protocol
 //! `tail` counts what has been put, `head` what has been taken; the place of a value is its number
-//! modulo the places. Whoever puts reads `head` with acquire ordering, writes the place, and then
-//! `tail` with release ordering. The taker reads `tail` with acquire, reads the place, and then
-//! writes `head` with release.
+//! modulo the number of places. The producer reads `head` with acquire ordering, writes the place,
+//! and then `tail` with release ordering. The taker reads `tail` with acquire, reads the place, and
+//! then writes `head` with release.
 //!
 //! # Why nothing is lost or torn
-//! A place is written only when its value of the round before has been read: the acquire of `head`
-//! sees the release that follows that read. A place is read only when it has been written: the
-//! acquire of `tail` sees the release that follows the write. Those who put exclude each other by
-//! their lock.
+//! A producer writes a place only after the taker has read its value of the round before: the
+//! acquire of `head` sees the release that follows that read. The taker reads a place only after it
+//! was written: the acquire of `tail` sees the release that follows the write. The lock excludes
+//! producers from each other.
 //!
 //! # Rejected
 //! Taking under the lock: a locked instruction more for each value. Places in an allocation of
 //! their own: a cache line more, and an allocation for each actor that ever had a message.
 
-#![allow(unsafe_code, reason = "places are written and read by two parties in turn")]
+#![allow(unsafe_code, reason = "producer and taker write and read places in turn")]
 
 use super::atomic::{AtomicU32, Edge, Ordering, edge};
 use super::cell::UnsafeCell;
@@ -32,8 +33,8 @@ use std::mem::MaybeUninit;
 const WORDS: usize = 4;
 const BYTES: usize = WORDS * size_of::<u64>();
 
-/// The room. One cell; for loom one for each place of a model's values, which are words, because
-/// those are used at once by different parties.
+/// The room: one cell. For loom, one cell per place of a model's values, which are words, because
+/// producer and taker use different places at the same time.
 #[cfg(not(loom))]
 type Room = UnsafeCell<MaybeUninit<[u64; WORDS]>>;
 #[cfg(loom)]
@@ -50,11 +51,11 @@ pub struct Slots<T> {
 
 // SAFETY: values are moved in by one thread and out by another.
 unsafe impl<T: Send> Send for Slots<T> {}
-// SAFETY: as above, by one at a time each, as the protocol says.
+// SAFETY: as above; the protocol admits one producer and one taker at a time.
 unsafe impl<T: Send> Sync for Slots<T> {}
 
 impl<T> Slots<T> {
-    /// How many places there are, a power of two; none for values that are large.
+    /// The number of places, a power of two; zero for large values.
     pub const PLACES: u32 = {
         if align_of::<T>() > align_of::<u64>() || size_of::<T>() > BYTES {
             0
@@ -75,8 +76,8 @@ impl<T> Slots<T> {
         Self { head: AtomicU32::new(0), tail: AtomicU32::new(0), room, values: PhantomData }
     }
 
-    /// How many values there are: exact for the taker while the lock is held, otherwise a number
-    /// that has been right.
+    /// Returns the number of values: exact for the taker while the lock is held, otherwise a number
+    /// that was right at some time.
     #[must_use]
     #[inline(always)]
     pub fn len(&self) -> u32 {
@@ -85,20 +86,20 @@ impl<T> Slots<T> {
         self.tail.load(Ordering::Acquire).wrapping_sub(head)
     }
 
-    /// How many values have been put in, as far as 32 bits tell.
+    /// Returns the number of values that were ever put in, modulo 2^32.
     #[must_use]
     pub fn received(&self) -> u32 {
         self.tail.load(Ordering::Acquire)
     }
 
-    /// Whether there is none.
+    /// Returns whether the queue has no value.
     #[must_use]
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Calls `f` with the place of a number.
+    /// Calls `f` with the place of value `number`.
     #[inline(always)]
     fn with_place<R>(&self, number: u32, f: impl FnOnce(*mut T) -> R) -> R {
         let index = (number % if Self::PLACES == 0 { 1 } else { Self::PLACES }) as usize;
@@ -111,7 +112,7 @@ impl<T> Slots<T> {
     /// Puts a value in, if there is room.
     ///
     /// # Errors
-    /// With the value, if there is none.
+    /// Returns the value if there is no room.
     ///
     /// # Safety
     /// The caller holds the lock.
@@ -123,15 +124,15 @@ impl<T> Slots<T> {
             return Err(value);
         }
         self.with_place(tail, |place| {
-            // SAFETY: there is room, so the place is one; what was there has been taken, and only
-            // the holder of the lock puts something there.
+            // SAFETY: there is room, so the place exists; its former value has been taken, and only
+            // the holder of the lock writes it.
             unsafe { place.write(value) }
         });
         self.tail.store(tail.wrapping_add(1), edge(Edge::SlotsPut, Ordering::Release));
         Ok(())
     }
 
-    /// Takes the oldest.
+    /// Takes the oldest value.
     ///
     /// # Safety
     /// The caller is the one taker.
@@ -142,8 +143,8 @@ impl<T> Slots<T> {
             return None;
         }
         let value = self.with_place(head, |place| {
-            // SAFETY: there is a value, so the place is one; it has been put there, and is read
-            // once.
+            // SAFETY: there is a value, so the place exists; a producer has put the value there,
+            // and it is read once.
             unsafe { place.read() }
         });
         self.head.store(head.wrapping_add(1), edge(Edge::SlotsTaken, Ordering::Release));
@@ -159,7 +160,7 @@ impl<T> Default for Slots<T> {
 
 impl<T> Drop for Slots<T> {
     fn drop(&mut self) {
-        // SAFETY: nobody else is left.
+        // SAFETY: `&mut self` excludes every other thread, so this is the one taker.
         while let Some(value) = unsafe { self.take() } {
             drop(value);
         }
@@ -182,12 +183,12 @@ mod model {
         super::super::mutation::check(&[Edge::SlotsRoom, Edge::SlotsTaken], || {
             let slots = Arc::new(Slots::<u64>::new());
             for n in 0..3 {
-                // SAFETY: nobody else puts.
+                // SAFETY: this thread is the only producer.
                 unsafe { slots.put(n) }.unwrap();
             }
             let taker = {
                 let slots = slots.clone();
-                // SAFETY: it is the one taker.
+                // SAFETY: this thread is the one taker.
                 loom::thread::spawn(move || {
                     (0..2).map(|_| unsafe { slots.take() }).collect::<Vec<_>>()
                 })
@@ -212,10 +213,10 @@ mod model {
             let slots = Arc::new(Slots::<u64>::new());
             let taker = {
                 let slots = slots.clone();
-                // SAFETY: it is the one taker.
+                // SAFETY: this thread is the one taker.
                 loom::thread::spawn(move || unsafe { slots.take() })
             };
-            // SAFETY: nobody else puts.
+            // SAFETY: this thread is the only producer.
             unsafe { slots.put(7) }.unwrap();
             let early = taker.join().unwrap();
             // SAFETY: as above.
@@ -249,7 +250,7 @@ mod tests {
         let slots = Slots::new();
         for round in 0..50 {
             for n in 0..2 {
-                // SAFETY: one thread puts and takes.
+                // SAFETY: this thread alone puts and takes.
                 assert!(unsafe { slots.put((round * 2 + n, count.clone())) }.is_ok());
             }
             // SAFETY: as above.

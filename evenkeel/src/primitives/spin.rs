@@ -2,8 +2,8 @@
 
 /// Waits a little longer at each call: first on the core, then by giving the core away.
 ///
-/// A wait that meets a thread which the operating system has preempted must not burn the core that
-/// this thread needs to go on.
+/// If the operating system has preempted the thread that is waited for, the wait must not burn the
+/// core that this thread needs.
 #[derive(Debug, Default)]
 pub(crate) struct Backoff {
     calls: u32,

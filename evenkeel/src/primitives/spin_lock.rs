@@ -1,13 +1,14 @@
 //! A lock for critical sections of a few instructions.
 //!
 //! # Why not a mutex
-//! Releasing a mutex takes a locked instruction, to learn whether somebody sleeps; releasing this
+//! Releasing a mutex takes a locked instruction, to learn whether a waiter sleeps; releasing this
 //! lock is a plain store. A semaphore's operation is 5 ns of work, so that instruction would double
 //! it. The price: a thread that finds the lock held burns a few pauses, then yields its core.
 //!
 //! # Protocol
 //! `held` goes from false to true by one `swap` with acquire ordering, and back by one store with
-//! release ordering. Whoever saw false has exclusive access to the value until it stores false.
+//! release ordering. The thread that saw false, the holder, has exclusive access to the value until
+//! it stores false.
 //!
 //! # Why nothing is lost
 //! A waiter looks again for as long as the lock is held, so a release cannot go unnoticed. No
@@ -21,12 +22,13 @@ use super::spin::{Backoff, pause};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// How many pauses of the processor [`SpinLock::lock_in_turns`] leaves the lock to others for:
-/// about two microseconds, in which they take it a hundred times. `evenkeel-bench run --bench fanin
-/// --workers 2` set it.
+/// The number of pauses for which [`SpinLock::lock_in_turns`] leaves the lock to others: about two
+/// microseconds, in which they take it a hundred times. `evenkeel-bench run --bench fanin --workers
+/// 2` set it.
 const TURN: usize = 200;
 
-/// How often it looks before it waits as everybody does, in case the holder has lost its core.
+/// The number of its looks before it waits as [`SpinLock::lock`] does, in case the holder has lost
+/// its core.
 const LOOKS: usize = 16;
 
 /// A value behind a spin lock.
@@ -43,13 +45,13 @@ unsafe impl<T: Send> Sync for SpinLock<T> {}
 
 impl<T> SpinLock<T> {
     #[cfg(not(any(loom, shuttle)))]
-    /// A lock that nobody holds.
+    /// Returns an unlocked lock.
     pub const fn new(value: T) -> Self {
         Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
     #[cfg(any(loom, shuttle))]
-    /// A lock that nobody holds.
+    /// Returns an unlocked lock.
     pub fn new(value: T) -> Self {
         Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
@@ -63,9 +65,9 @@ impl<T> SpinLock<T> {
         SpinGuard { lock: self }
     }
 
-    /// Takes the lock, and where somebody has it leaves it to them for a while: for those who take
-    /// it again and again. What the lock guards then stays in one cache for some dozens of holds,
-    /// instead of coming over for each.
+    /// Takes the lock, and first leaves it to its holder for a while if it is held: for threads
+    /// that take it again and again. The guarded value then stays in one cache for some dozens of
+    /// holds, instead of moving between caches for each.
     #[inline(always)]
     pub fn lock_in_turns(&self) -> SpinGuard<'_, T> {
         if !self.try_hold() {
@@ -88,7 +90,7 @@ impl<T> SpinLock<T> {
         self.lock_contended();
     }
 
-    /// Takes the lock if nobody has it.
+    /// Takes the lock if it is free.
     #[inline]
     pub fn try_lock(&self) -> Option<SpinGuard<'_, T>> {
         self.try_hold().then(|| SpinGuard { lock: self })
@@ -100,8 +102,9 @@ impl<T> SpinLock<T> {
         !self.held.swap(true, edge(Edge::SpinLock, Ordering::Acquire))
     }
 
-    /// The same without the write of a failed attempt: loom leaves that write and the holder's
-    /// plain store unordered, and then explores a waiter that reads its own write for ever.
+    /// The same, except that a failed attempt writes nothing: loom leaves that write and the
+    /// holder's plain store unordered, and then explores a waiter that reads its own write for
+    /// ever.
     #[cfg(loom)]
     fn try_hold(&self) -> bool {
         let order = edge(Edge::SpinLock, Ordering::Acquire);
@@ -129,7 +132,7 @@ impl<T> fmt::Debug for SpinLock<T> {
     }
 }
 
-/// Access to the value for as long as it lives.
+/// Access to the value for as long as the guard lives.
 pub struct SpinGuard<'a, T> {
     lock: &'a SpinLock<T>,
 }

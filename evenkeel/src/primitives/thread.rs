@@ -23,7 +23,7 @@ pub(crate) use shuttle::thread_local;
 pub(crate) use std::thread_local;
 
 /// Sleeps until unparked, or for at most `limit`; may return early. A model checker has no time, so
-/// there a bounded sleep is a turn given away.
+/// there a bounded sleep yields once.
 pub(crate) fn park(limit: Option<Duration>) {
     #[cfg(loom)]
     match limit {

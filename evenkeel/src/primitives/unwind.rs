@@ -1,13 +1,13 @@
-//! What becomes of panics that are caught, and containment of those that have nobody to go to.
+//! Handling of caught panics, and containment of panics that no caller or joiner receives.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::{mem, thread};
 
-/// Runs `f`, and gives nothing if it panics.
+/// Runs `f`, and returns `None` if it panics.
 ///
-/// A payload is a value of the caller's and has a destructor of its own, which may panic too. It is
-/// dropped here, under a second catch; what such a destructor panics with is leaked, since dropping
-/// that one could panic again, without end.
+/// A payload is a caller's value, whose destructor may panic too. It is dropped here, under a
+/// second catch. The payload of that second panic is leaked, since dropping it could panic again,
+/// without end.
 pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(result) => Some(result),
@@ -20,9 +20,9 @@ pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
     }
 }
 
-/// Calls `f`. If it panics, `end` has `value`, which is borrowed or a pointer, while that panic
-/// unwinds: what `end` drops can tell a failure from an end. A second panic, that of `end`, stays
-/// here; it would end the process.
+/// Calls `f`. If it panics, calls `end` with `value`, a borrow or a pointer, while that panic
+/// unwinds, so that destructors which `end` runs see `thread::panicking`. A second panic, in `end`,
+/// is contained here: it would abort the process.
 #[inline(always)]
 pub(crate) fn unwinding<V, R>(
     value: V,
@@ -49,10 +49,10 @@ pub(crate) fn unwinding<V, R>(
     result
 }
 
-/// Both results.
+/// Returns both results.
 ///
 /// # Panics
-/// With the first panic, or else with the second. What the other has come to is dropped before.
+/// Panics with the first panic, or else with the second. The other result is dropped before.
 #[inline]
 pub(crate) fn both<A, B>(first: thread::Result<A>, second: thread::Result<B>) -> (A, B) {
     match (first, second) {
@@ -68,7 +68,7 @@ pub(crate) fn both<A, B>(first: thread::Result<A>, second: thread::Result<B>) ->
     }
 }
 
-/// A value whose destructor, where a panic of something else comes by, may panic too.
+/// A value whose destructor may panic even while another panic unwinds.
 pub(crate) struct Contained<T>(Option<T>);
 
 impl<T> Contained<T> {
@@ -94,8 +94,8 @@ impl<T> Drop for Contained<T> {
     }
 }
 
-/// Runs `f`, which does not panic: if it does, frames that others rely on would be gone, so the
-/// process ends.
+/// Runs `f`, which must not panic. If it does, the process aborts: unwinding would pop frames that
+/// other threads rely on.
 #[inline(always)]
 pub(crate) fn never<R>(f: impl FnOnce() -> R) -> R {
     struct Abort;

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 /// The most blocking threads: Tokio's number, which its users have come to count on.
 pub(crate) const MOST_THREADS: usize = 512;
 
-/// How long an idle thread stays.
+/// The time for which an idle thread stays.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 /// The closures of one runtime that wait for a thread, and its blocking threads.
@@ -49,14 +49,14 @@ thread_local! {
 #[derive(Debug, Default)]
 struct State {
     queue: VecDeque<Runnable>,
-    /// What runs, by thread.
+    /// The closures that run, by thread.
     running: Vec<TaskInfo>,
     threads: usize,
     idle: usize,
     closed: bool,
 }
 
-/// What has come of a push.
+/// The result of a push.
 #[must_use]
 pub(crate) enum Pushed {
     /// A thread comes for the closure.
@@ -87,8 +87,8 @@ impl Blocking {
         Pushed::Awaited
     }
 
-    /// Counts out a thread that the system has refused. Gives the oldest closure if no thread is
-    /// left to run it: the caller has to.
+    /// Counts out a thread that the system has refused. Returns the oldest closure if no thread is
+    /// left to run it: the caller has to run it.
     pub(crate) fn refused_thread(&self) -> Option<Runnable> {
         let mut state = lock(&self.state);
         self.leave(&mut state);
@@ -101,7 +101,7 @@ impl Blocking {
     }
 
     /// Takes the oldest closure for the calling thread, which has run `done` before. Waits for one
-    /// if there is none. Without a result the thread is counted out, and has to end.
+    /// if there is none. If it returns `None`, the thread is counted out, and has to end.
     pub(crate) fn take(&self, done: Option<Id>) -> Option<(Runnable, Id)> {
         let mut state = lock(&self.state);
         state.running.retain(|running| Some(running.id) != done);
@@ -142,7 +142,7 @@ impl Blocking {
         }
     }
 
-    /// Refuses later closures, and gives those that have not begun.
+    /// Refuses later closures, and returns those that have not begun.
     #[must_use]
     pub(crate) fn close(&self) -> Vec<Runnable> {
         let mut state = lock(&self.state);
@@ -153,12 +153,13 @@ impl Blocking {
         queue.into()
     }
 
-    /// Whether the calling thread is one of the runtime's blocking threads.
+    /// Returns whether the calling thread is one of the runtime's blocking threads.
     pub(crate) fn is_own_thread(&self) -> bool {
         OWN.with(|own| std::ptr::eq(own.get(), self))
     }
 
-    /// Waits until all threads have left, or until `deadline`, and gives what still runs.
+    /// Waits until all threads have left, or until `deadline`, and returns the closures that still
+    /// run.
     pub(crate) fn wait_for_threads(&self, deadline: Option<Instant>) -> Vec<TaskInfo> {
         let mut state = lock(&self.state);
         while state.threads > 0 {

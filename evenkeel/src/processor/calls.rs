@@ -19,17 +19,17 @@ impl Shared {
         }
     }
 
-    /// Has the relief look at `host`: the caller, which is away, runs a job of that worker, or is
-    /// that worker and waits.
+    /// Asks the relief to look at worker `host`. The caller is away and runs a job of that worker,
+    /// or it is that worker and waits.
     pub(crate) fn look_after(&self, host: usize) {
-        // Spares poll nothing.
+        // Spares poll no tasks.
         if host < self.workers && !self.is_away(host) && self.idle.ask_to_look() {
             self.call_relief();
         }
     }
 
-    /// Calls a spare for an errand that was sent when no worker slept or searched, if one can run
-    /// it at once.
+    /// Calls a spare for an errand that was sent while no worker slept or searched, if a spare can
+    /// run it at once.
     pub(crate) fn offer_to_spare(&self) {
         if self.spares.has_waiter() && self.are_all_away() {
             self.call_spare();

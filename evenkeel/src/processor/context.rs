@@ -1,4 +1,4 @@
-//! What a worker's thread knows of itself: its seat, and the task that it polls.
+//! The context of a worker's thread: its seat, the task that it polls, its clocks and its memory.
 
 #![allow(unsafe_code, reason = "a thread's context lies on its stack")]
 
@@ -25,14 +25,14 @@ use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// Tasks that [`Context::moved`] has room for once a burst is over: 16 KiB. An estimate; no
+/// Tasks for which [`Context::moved`] keeps room once a burst is over: 16 KiB. An estimate; no
 /// benchmark sets it.
 const SCRATCH: usize = 1_024;
 
-/// More than there can be workers.
+/// More than the most workers.
 const WORKERS: u64 = 1 << 16;
 
-/// What a thread with a context does.
+/// The role of a thread with a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     /// It polls tasks and runs fork-join.
@@ -53,38 +53,39 @@ impl Role {
     }
 }
 
-/// A worker's own things, on its stack.
+/// The state of one worker, on its stack.
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) seat: Seat,
-    /// What the thread does.
+    /// The role of the thread.
     role: Role,
     /// Its [number](id::among_threads).
     pub(crate) thread: u64,
-    /// The task that is being polled.
+    /// The task that the thread polls.
     pub(crate) task: Cell<*mut Header>,
     /// What becomes of that task if its poll returns `Pending`.
     pub(crate) after: Cell<After>,
     /// The coarse clock: read once per batch.
     pub(crate) now: Cell<u64>,
-    /// The clock from above, for deadlines.
+    /// The clock that is never behind, for deadlines.
     pub(crate) ahead: Ahead,
-    /// Until when it pays for its own fences.
+    /// The end of the time in which it makes its own full fences.
     fenced_until: Cell<u64>,
     ids: Cell<Ids>,
-    /// What it knows of tasks that travel.
+    /// Its knowledge of tasks that travel.
     pub(crate) journeys: Journeys,
     /// The operations on objects that have begun here.
     pub(crate) operations: Operations,
-    /// Tasks that have become complete here since it was last asked.
+    /// Tasks that have become complete here since the last
+    /// [`take_completed`](Self::take_completed).
     completed: Cell<u64>,
-    /// Where in a recursion of sized forks the worker is: a hash of the way from its root, zero
+    /// The worker's position in a recursion of sized forks: a hash of the path from the root; zero
     /// outside of any.
     pub(crate) part: Cell<u64>,
     /// Scopes that have begun here.
     scopes: Cell<u64>,
-    /// Until when it does not give its core away, because it has lost it, and for how long that is;
-    /// see [`searching::RESTS`].
+    /// The end and the length of the time in which it does not yield its core, because it has lost
+    /// it by a yield; see [`searching::RESTS`].
     rests_until: Cell<u64>,
     rest: Cell<u64>,
     /// The level of the deque below its oldest job of a scope, if it has one. The owner of the
@@ -92,26 +93,27 @@ pub(crate) struct Context {
     pub(crate) scoped: Cell<Option<Level>>,
     /// Memory for tasks.
     blocks: RefCell<Blocks>,
-    /// Where tasks lie on their way from another processor's queue to this one's; empty in between.
+    /// A buffer for tasks on their way from another processor's queue to this one's; empty
+    /// otherwise.
     pub(crate) moved: RefCell<Vec<Entry>>,
 }
 
 thread_local! {
-    /// For what concerns tasks: that of a worker or of the relief.
+    /// The context of a worker or of the relief, for everything about tasks.
     static CONTEXT: Cell<*const Context> = const { Cell::new(ptr::null()) };
 }
 
 thread_local! {
-    /// For what concerns fork-join: that of a worker or of a spare.
+    /// The context of a worker or of a spare, for everything about fork-join.
     static FORKING: Cell<*const Context> = const { Cell::new(ptr::null()) };
 }
 
 thread_local! {
-    /// The deque of the worker: a fork comes to it by one load.
+    /// The deque of the worker: a fork reaches it by one load.
     static DEQUE: Cell<*const Deque> = const { Cell::new(ptr::null()) };
 }
 
-/// Ends what [`Context::begin`] begins.
+/// Ends the effect of [`Context::begin`].
 struct Leave;
 
 impl Drop for Leave {
@@ -152,18 +154,19 @@ impl Context {
         self.seat.shared()
     }
 
-    /// Whether this is the relief.
+    /// Returns whether this is the relief.
     #[inline(always)]
     pub(crate) fn is_relief(&self) -> bool {
         self.role == Role::Relief
     }
 
-    /// Whether this is a [spare](crate::scheduler::spare), which runs fork-join and polls no tasks.
+    /// Returns whether this is a [spare](crate::scheduler::spare), which runs fork-join and polls
+    /// no tasks.
     pub(crate) fn is_spare(&self) -> bool {
         self.role == Role::Spare
     }
 
-    /// Whether the thread is a worker, which has a place on the machine.
+    /// Returns whether the thread is a worker, which has a place on the machine.
     pub(crate) fn has_place(&self) -> bool {
         self.role == Role::Worker
     }
@@ -185,13 +188,13 @@ impl Context {
         Leave
     }
 
-    /// Makes this the context of the thread for as long as that lives.
+    /// Makes this the context of the thread for as long as the thread lives.
     pub(crate) fn settle(&'static self) {
         std::mem::forget(self.begin());
     }
 
-    /// Gives the core to another thread for a moment; `now` is the time. False if it is better to
-    /// sleep: others compute there.
+    /// Yields the core to another thread for a moment; `now` is the time. Returns false if it is
+    /// better to sleep, because other threads compute on the core.
     pub(crate) fn give_way(&self, now: u64) -> bool {
         if now < self.rests_until.get() {
             return false;
@@ -207,19 +210,19 @@ impl Context {
         false
     }
 
-    /// Notes which task is being polled, or that none is.
+    /// Sets the task that the thread polls; null for none.
     #[inline(always)]
     pub(crate) fn set_task(&self, task: *mut Header) {
         self.task.set(task);
     }
 
-    /// Whether `task` is being polled by this thread.
+    /// Returns whether this thread polls `task`.
     #[inline(always)]
     pub(crate) fn polls(&self, task: TaskPtr) -> bool {
         ptr::eq(self.task.get(), task.as_ptr())
     }
 
-    /// The address of the task that is being polled, zero if none is.
+    /// Returns the address of the task that the thread polls, zero if it polls none.
     #[inline(always)]
     pub(crate) fn task_address(&self) -> usize {
         self.task.get().addr()
@@ -234,27 +237,27 @@ impl Context {
         after
     }
 
-    /// Notes that a job of a scope is about to be pushed.
+    /// Notes that the worker is about to push a job of a scope.
     pub(crate) fn note_scoped(&self) {
         if self.scoped.get().is_none() {
             self.scoped.set(Some(self.seat.processor().deque.level()));
         }
     }
 
-    /// Forgets that, if the deque is down to `level` and the job was above.
+    /// Forgets the job of a scope if the deque is down to `level` and the job was above.
     pub(crate) fn forget_scoped(&self, level: Level) {
         if self.scoped.get().is_some_and(|scoped| scoped >= level) {
             self.scoped.set(None);
         }
     }
 
-    /// Says what becomes of the task that is being polled once it returns `Pending`.
+    /// Sets what becomes of the polled task if its poll returns `Pending`.
     #[inline(always)]
     pub(crate) fn set_after(&self, after: After) {
         self.after.set(after);
     }
 
-    /// The header of the task that is being polled.
+    /// Returns the task that the thread polls.
     #[inline(always)]
     pub(crate) fn task(&self) -> Option<Live<'_>> {
         let task = TaskPtr::new(NonNull::new(self.task.get())?);
@@ -271,18 +274,20 @@ impl Context {
         id
     }
 
-    /// A number for a scope that no other of the runtime has had; not zero.
+    /// Returns a number for a scope that no other scope of the runtime has had; not zero.
     pub(crate) fn next_scope(&self) -> u64 {
         self.scopes.set(self.scopes.get() + 1);
         self.scopes.get() * WORKERS + self.seat.me() as u64
     }
 
-    /// How many scopes have begun here, and in the contexts that this one goes on from.
+    /// Returns the number of scopes that have begun here, and in the contexts that this one
+    /// continues.
     pub(crate) fn scopes(&self) -> &Cell<u64> {
         &self.scopes
     }
 
-    /// Whether a scope, which has its number from [`next_scope`](Self::next_scope), has begun here.
+    /// Returns whether a scope with this number from [`next_scope`](Self::next_scope) has begun
+    /// here.
     pub(crate) fn owns_scope(&self, number: u64) -> bool {
         number % WORKERS == self.seat.me() as u64
     }
@@ -293,12 +298,12 @@ impl Context {
         self.completed.set(self.completed.get() + 1);
     }
 
-    /// How many have since the last call.
+    /// Returns the number of tasks that have become complete here since the last call.
     pub(crate) fn take_completed(&self) -> u64 {
         self.completed.take()
     }
 
-    /// A free block of this size, if the worker has one.
+    /// Takes a free block of this size, if the worker has one.
     #[inline(always)]
     pub(crate) fn take_block(&self, size: Size) -> Option<NonNull<u8>> {
         self.blocks.borrow_mut().take(size)
@@ -314,24 +319,24 @@ impl Context {
         unsafe { self.blocks.borrow_mut().put(block, size) }
     }
 
-    /// Whether another processor has asked for work since this one last looked.
+    /// Returns whether another processor has asked for work since this one last looked.
     #[inline(always)]
     pub(crate) fn is_asked(&self) -> bool {
         self.seat.is_asked()
     }
 
-    /// The counters of the processor.
+    /// Returns the counters of the processor.
     #[inline(always)]
     pub(crate) fn counters(&self) -> &super::counters::Counters {
         &self.seat.processor().counters
     }
 
-    /// Does something else from now on. Gives what it has done until now.
+    /// Switches the worker's occupation to `doing`, and returns the former one.
     pub(crate) fn switch(&self, doing: Doing, now: u64) -> Doing {
         self.seat.processor().meter.switch(doing, now)
     }
 
-    /// Calls `f`, which runs work that comes from so far.
+    /// Calls `f`, which runs work that comes from this distance.
     pub(crate) fn while_running<R>(&self, distance: Distance, f: impl FnOnce() -> R) -> R {
         let before = self.switch(Doing::Running(distance), clock::now());
         let result = f();
@@ -339,13 +344,12 @@ impl Context {
         result
     }
 
-    /// How far another processor is.
+    /// Returns the distance of another processor.
     pub(crate) fn distance(&self, other: usize) -> Distance {
         self.shared().distance(self.seat.me(), other)
     }
 
-    /// Publishes fork-join jobs, because somebody has asked, and sees to it that somebody comes for
-    /// them.
+    /// Publishes fork-join jobs, because a thief has asked, and wakes a worker that may take them.
     #[cold]
     pub(crate) fn answer_thieves(&self) {
         let deque = &self.seat.processor().deque;
@@ -362,27 +366,27 @@ impl Context {
             return;
         }
         let note = deque.oldest().map_or(Note::default(), Note::from_bits);
-        // The nearest of those that may take what there is.
+        // The nearest of the workers that may take the job.
         let rank = |who: usize| {
             let distance = self.distance(who);
             locality::may_ever_take(shared.locality, note.offer(who), distance).then_some(distance)
         };
         if shared.locality == Locality::Strict {
-            // A searcher may not be allowed to.
+            // The policy may not allow a searcher to take it.
             shared.idle.wake_nearest(rank, |_| true);
         } else if !shared.idle.wake_nearest(rank, |counts| counts.searching == 0) {
-            // The others stay where they are, under the eyes of the watch.
+            // The others stay asleep; the watch sees them.
             shared.idle.arm();
         }
     }
 
-    /// Pays for its own fences from now on, because somebody is after its work.
+    /// Begins to make its own full fences, because a worker searches for its work.
     pub(crate) fn fence(&self, now: u64) {
         self.fenced_until.set(now.saturating_add(stealing::FENCED));
         self.seat.set_fenced(true);
     }
 
-    /// Pays no more, if nobody has been after its work for long enough.
+    /// Ends its own full fences, if no worker has searched for its work for long enough.
     #[inline]
     pub(crate) fn unfence(&self, now: u64) {
         if now >= self.fenced_until.get() {
@@ -390,24 +394,24 @@ impl Context {
         }
     }
 
-    /// Gives back memory that a burst of tasks has left behind.
+    /// Frees memory that a burst of tasks has left behind.
     pub(crate) fn trim(&self) {
         self.seat.trim();
         self.moved.borrow_mut().shrink_to(SCRATCH);
     }
 
-    /// Whether there is nothing beside the task that is being polled.
+    /// Returns whether there is no task beside the polled one.
     pub(crate) fn is_alone(&self) -> bool {
         self.ready() == 0 && self.seat.processor().inbox.is_empty()
     }
 
-    /// Tasks in the ready queue.
+    /// Returns the number of ready tasks.
     pub(crate) fn ready(&self) -> usize {
         self.seat.processor().published.len()
     }
 }
 
-/// Calls `f` with the context of this thread, if it is a worker or the relief: for what concerns
+/// Calls `f` with the context of this thread, if it is a worker or the relief: for everything about
 /// tasks.
 #[inline(always)]
 pub(crate) fn with<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
@@ -415,7 +419,7 @@ pub(crate) fn with<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
     f(unsafe { current() })
 }
 
-/// Calls `f` with the context of this thread, if it is a worker or a spare: for what concerns
+/// Calls `f` with the context of this thread, if it is a worker or a spare: for everything about
 /// fork-join.
 #[inline(always)]
 pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
@@ -433,46 +437,46 @@ pub(crate) fn with_any<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
     })
 }
 
-/// The context of this thread, if it has one: [`with`] without a closure, whose captures the
-/// hottest paths would pass through memory.
+/// Returns the context of this thread, if it has one: [`with`] without a closure, because the
+/// hottest paths would pass a closure's captures through memory.
 ///
 /// # Safety
-/// The result is used by the caller's present call alone, which does not outlast the worker's loop
-/// below it.
+/// Only the caller's present call uses the result, and it does not outlast the worker's loop below
+/// it.
 #[inline(always)]
 pub(crate) unsafe fn current<'a>() -> Option<&'a Context> {
-    // A thread whose thread-locals are being destroyed is no worker any more.
+    // A thread that destroys its thread-locals is not a worker.
     let context = CONTEXT.try_with(Cell::get).unwrap_or(ptr::null());
     // SAFETY: the pointer is set while the context is borrowed by `enter`, or for ever, on this
     // thread.
     unsafe { context.as_ref() }
 }
 
-/// The deque of fork-join jobs of this thread, which is its owner, if it is a worker or a spare.
+/// Returns the deque of fork-join jobs of this thread, its owner, if it is a worker or a spare.
 ///
 /// # Safety
 /// As [`current`].
 #[inline(always)]
 pub(crate) unsafe fn deque<'a>() -> Option<&'a Deque> {
     let deque = DEQUE.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: the pointer is set while a context is borrowed by `enter` or for ever, whose seat
-    // keeps the processor alive.
+    // SAFETY: the pointer is set while `enter` borrows a context, or for ever, and the context's
+    // seat keeps the processor alive.
     unsafe { deque.as_ref() }
 }
 
-/// Whether this thread is a worker, a spare or the relief.
+/// Returns whether this thread is a worker, a spare or the relief.
 pub(crate) fn is_inside() -> bool {
     with_any(|context| context.is_some())
 }
 
-/// Whether this thread is a worker or a spare. It looks where a fork looks, so that a fork that
-/// follows need not look again.
+/// Returns whether this thread is a worker or a spare. It reads the same thread-local as a fork, so
+/// that a fork that follows need not read it again.
 #[inline(always)]
 pub(crate) fn is_worker() -> bool {
     DEQUE.try_with(|deque| !deque.get().is_null()).unwrap_or(false)
 }
 
-/// The hook of this worker's runtime for panics that nobody joined.
+/// Returns the hook of this worker's runtime for panics of tasks without a joiner.
 pub(crate) fn panic_hook() -> Option<PanicHook> {
     with(|context| context?.shared().hooks.task_panic.clone())
 }

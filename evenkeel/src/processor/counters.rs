@@ -1,4 +1,5 @@
-//! What a processor counts as it goes: plain additions by its owner, readable by anybody.
+//! The counters of a processor: its owner changes them by plain additions, and any thread may read
+//! them.
 
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 use crate::topology::Distance;
@@ -21,7 +22,7 @@ impl Counter {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
     }
 
-    /// Raises the counter to `n` if that is more. As for [`add`](Self::add).
+    /// Raises the counter to `n` if that is more. The caller is that of [`add`](Self::add).
     #[inline(always)]
     pub(crate) fn raise(&self, n: u64) {
         if n > self.get() {
@@ -29,14 +30,16 @@ impl Counter {
         }
     }
 
-    /// As [`add`](Self::add), for a reader that goes by [`get_ordered`](Self::get_ordered).
+    /// Does the same as [`add`](Self::add), for a reader that uses
+    /// [`get_ordered`](Self::get_ordered).
     #[inline(always)]
     pub(crate) fn add_ordered(&self, n: u64) {
         let order = edge(Edge::CountComplete, Ordering::Release);
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), order);
     }
 
-    /// The number, with all that its owner did before it was reached.
+    /// Returns the number with acquire ordering: the caller sees everything that the owner did
+    /// before it reached the number.
     pub(crate) fn get_ordered(&self) -> u64 {
         self.0.load(edge(Edge::CountRead, Ordering::Acquire))
     }
@@ -48,28 +51,29 @@ impl Counter {
 }
 
 impl Counters {
-    /// Counts work taken from a processor that is so far.
+    /// Counts work taken from a processor at this distance.
     pub(crate) fn count_steal(&self, distance: Distance) {
         self.stolen_from[distance as usize].add(1);
     }
 
-    /// How often work has been taken from so far.
+    /// Returns how often work has been taken from this distance.
     pub(crate) fn steals_from(&self, distance: Distance) -> u64 {
         self.stolen_from[distance as usize].get()
     }
 
-    /// The tasks that the processor has in its registry, more or less.
+    /// Returns the approximate number of tasks in the processor's registry.
     pub(crate) fn registered(&self) -> u64 {
         (self.spawned.get() + self.adopted.get()).saturating_sub(self.completed.get())
     }
 }
 
-/// The counters of one processor, changed by its owner alone but for those that say otherwise.
+/// The counters of one processor. Only its owner changes them, except where a counter says
+/// otherwise.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) polls: Counter,
     pub(crate) spawned: Counter,
-    /// Tasks spawned outside that it has become the home of.
+    /// Tasks spawned outside for which it has become the home.
     pub(crate) adopted: Counter,
     pub(crate) completed: Counter,
     pub(crate) wakes_local: Counter,
@@ -77,7 +81,7 @@ pub(crate) struct Counters {
     pub(crate) wakes_outside: Counter,
     /// Requests of this processor to others.
     pub(crate) handovers_asked: Counter,
-    /// Requests of others that this processor has answered with at least one task.
+    /// Requests of other processors that this one has answered with at least one task.
     pub(crate) handovers_given: Counter,
     /// Heavy fences that this processor has paid for.
     pub(crate) heavy_fences: Counter,
@@ -87,15 +91,16 @@ pub(crate) struct Counters {
     pub(crate) steals: Counter,
     /// Fork-join jobs taken from others.
     pub(crate) jobs_stolen: Counter,
-    /// Times that it took tasks or a job from another while it had none, by how far the other is.
+    /// Times that it took tasks or a job from another while it had none, by the distance of the
+    /// other.
     stolen_from: [Counter; Distance::ALL.len()],
     /// Complete tasks that it has sent to their homes.
     pub(crate) returned: Counter,
     /// Tasks that came to it from other processors, by help or by theft.
     pub(crate) migrations: Counter,
-    /// Tasks that have left it for the home of an object, or to go back from one.
+    /// Tasks that have left it for the home of an object, or have left a home to go back.
     pub(crate) hops: Counter,
-    /// Steals that did not pay and have been taken back.
+    /// Steals that did not pay and that it has undone.
     pub(crate) splits_undone: Counter,
     pub(crate) searches: Counter,
     pub(crate) sleeps: Counter,

@@ -1,8 +1,8 @@
-//! The hardware thread that a worker is on, as the others see it.
+//! The hardware thread that a worker is on, as other workers see it.
 
 use crate::primitives::atomic::{AtomicUsize, Ordering};
 
-/// Which hardware thread a worker was on when it last looked around, unless it sleeps.
+/// The hardware thread that a worker was on when it last looked around, unless it sleeps.
 #[derive(Debug)]
 pub(crate) struct Cpu(AtomicUsize);
 
@@ -13,12 +13,12 @@ impl Cpu {
         Self(AtomicUsize::new(NOWHERE))
     }
 
-    /// The worker is on `cpu`.
+    /// Records that the worker is on `cpu`.
     pub(crate) fn take(&self, cpu: usize) {
         self.0.store(cpu, Ordering::Relaxed);
     }
 
-    /// The worker falls asleep.
+    /// Records that the worker falls asleep.
     pub(crate) fn leave(&self) {
         self.0.store(NOWHERE, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Which runtime a thread is inside of.
+//! The current runtime of a thread.
 
 use super::context;
 use super::shared::{Phase, Shared};
@@ -10,14 +10,15 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
 }
 
-/// The runtime of the thread: a worker's own, or the one that it is blocked on.
+/// Returns the current runtime of the thread: a worker's own, or the one that the thread is blocked
+/// on.
 pub(crate) fn shared() -> Option<Arc<Shared>> {
     CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
 }
 
-/// Calls `f` with the runtime of the thread.
+/// Calls `f` with the current runtime of the thread.
 pub(crate) fn with<R>(f: impl FnOnce(Option<&Arc<Shared>>) -> R) -> R {
-    // A thread whose thread-locals are being destroyed is inside of none; and `f` runs no caller's
+    // A thread that destroys its thread-locals has no current runtime; and `f` runs no caller's
     // code.
     let mut f = Some(f);
     let result = CURRENT.try_with(|current| f.take().map(|f| f(current.borrow().as_ref())));
@@ -28,12 +29,12 @@ pub(crate) fn with<R>(f: impl FnOnce(Option<&Arc<Shared>>) -> R) -> R {
     }
 }
 
-/// Puts the thread inside a runtime until the guard is dropped.
+/// Makes a runtime the thread's current one until the guard is dropped.
 pub(crate) fn enter(shared: &Arc<Shared>) -> Entered {
     Entered { before: CURRENT.with(|current| current.replace(Some(shared.clone()))) }
 }
 
-/// Takes the thread out of the runtime again.
+/// Restores the thread's former runtime when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Entered {
     before: Option<Arc<Shared>>,
@@ -48,7 +49,8 @@ impl Drop for Entered {
 }
 
 impl Shared {
-    /// Whether the calling thread is a worker of the runtime, or runs one of its closures.
+    /// Returns whether the calling thread is a worker of the runtime, or runs one of its blocking
+    /// closures.
     pub(crate) fn is_own_thread(&self) -> bool {
         let own_worker = context::with_any(|context| {
             context.is_some_and(|context| std::ptr::eq(Arc::as_ptr(context.shared()), self))
@@ -56,19 +58,20 @@ impl Shared {
         own_worker || self.blocking.is_own_thread()
     }
 
-    /// Whether a spawn by the calling thread comes too late.
+    /// Returns whether a spawn by the calling thread comes too late.
     pub(crate) fn refuses_spawns(&self) -> bool {
         self.phase() != Phase::Running && !self.is_own_thread()
     }
 }
 
-/// Refuses to block a worker with the function of this name, instead of which to await `instead`.
+/// Refuses to block a worker with the function of this name; the message names `instead` as the
+/// thing to await.
 ///
 /// # Panics
-/// If the thread is a worker.
+/// Panics if the thread is a worker.
 #[track_caller]
 pub(crate) fn refuse_on_worker(function: &str, instead: &str) {
-    // The future of a deterministic run is a task but for its header.
+    // The future of a deterministic run counts as a task, though it has no header.
     let in_task = context::with_any(|context| {
         context.map(|here| here.task().is_some() || here.shared().hooks.deterministic)
     });

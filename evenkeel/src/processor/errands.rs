@@ -6,43 +6,43 @@ use crate::deque::closures::Closures;
 use crate::primitives::atomic::{AtomicUsize, Edge, Ordering};
 use crate::primitives::{Mutex, fence, lock};
 
-/// What somebody else wants to be done on a worker. It does not panic; dropped without having been
-/// run, it tells whom it concerns.
+/// A closure that another thread wants a worker to run. It does not panic. If it is dropped before
+/// it has run, it tells its sender.
 pub(crate) use crate::deque::closures::Closure as Errand;
 
 /// The errands of one runtime.
 #[derive(Debug, Default)]
 pub(crate) struct Errands {
     pub(crate) queue: Closures,
-    /// How many workers are enlisted, and which.
+    /// The number of enlisted workers, and their list.
     pub(crate) listed: AtomicUsize,
     pub(crate) list: Mutex<Vec<usize>>,
 }
 
 impl Errands {
-    /// Whether there are none: one load.
+    /// Returns whether there are no errands: one load.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// How many there are.
+    /// Returns the number of errands.
     pub(crate) fn waiting(&self) -> usize {
         self.queue.waiting()
     }
 
-    /// The worker comes for errands from now on, while it waits for another runtime.
+    /// Enlists a worker: it comes for errands while it waits for another runtime.
     pub(crate) fn enlist(&self, worker: usize) {
         let mut list = lock(&self.list);
         list.push(worker);
         self.listed.store(list.len(), Ordering::Relaxed);
         drop(list);
-        // The counterpart of the sender's: the worker sees the errand, or the sender sees it in the
-        // list.
+        // It pairs with the sender's fence: the worker sees the errand, or the sender sees the
+        // worker in the list.
         fence::full(Edge::IdleSleep);
     }
 
-    /// It does so no more. It may be enlisted several times, by waits on top of each other.
+    /// Removes one entry of the worker from the list. It may have several, from nested waits.
     pub(crate) fn dismiss(&self, worker: usize) {
         let mut list = lock(&self.list);
         if let Some(place) = list.iter().rposition(|&listed| listed == worker) {

@@ -1,26 +1,26 @@
-//! What a worker spends its time on.
+//! The meter: the time that a worker spends on each occupation.
 //!
 //! # Roles
-//! The *owner* switches from one occupation to another. *Readers* want to know how long it has had
+//! The *owner* switches from one occupation to another. *Readers* read the time it has spent on
 //! each, the present one included.
 //!
 //! # States
-//! `word` holds the present occupation and since when, or is [`BUSY`] while the owner is about to
-//! change it. `nanos` holds what is over.
+//! `word` holds the present occupation and its beginning, or is [`BUSY`] while the owner is about
+//! to change it. `nanos` holds the sums of past occupations.
 //!
 //! # Protocol
-//! *Switch*: `word := BUSY`; what has passed is added to the old occupation; `word :=` the new one
-//! and the time. *Read*: `word`, all sums, `word` again; if it is the same, and not busy, then the
-//! present occupation gets what has passed since.
+//! *Switch*: `word := BUSY`; add the passed time to the old occupation; `word :=` the new one and
+//! the time. *Read*: read `word`, all sums, and `word` again; if it is the same, and not busy, add
+//! the time since its beginning to the present occupation.
 //!
 //! # Why nothing is counted twice or lost
-//! A reader that sees a new sum acquires what was stored before it, so its second look finds `BUSY`
-//! or something later, and it begins again. A reader that sees the new word at its first look
-//! acquires the sum that was stored before it. So the sums are those that belong to the word.
+//! A reader that sees a new sum acquires the stores before it, so its second look finds `BUSY` or a
+//! later value, and it begins again. A reader that sees the new word at its first look acquires the
+//! sum that was stored before it. So the sums are those that belong to the word.
 //!
 //! # Cost
-//! A switch is four plain stores. The clock is read by the caller, off the hot paths: where a
-//! worker runs out of work, finds some, waits or sleeps.
+//! A switch is four plain stores. The caller reads the clock, off the hot paths: where a worker
+//! runs out of work, finds some, waits or sleeps.
 //!
 //! # Rejected
 //! Sums alone: a worker that sleeps for an hour, or runs one job for a minute, would show it only
@@ -30,13 +30,13 @@ use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 use crate::primitives::spin::Backoff;
 use crate::topology::Distance;
 
-/// What a worker does.
+/// An occupation of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
-    /// It runs tasks and jobs; what it has stolen, from how far; what is its own, from
+    /// It runs tasks and jobs: stolen ones from the victim's distance, its own from
     /// [`Distance::Same`].
     Running(Distance),
-    /// It takes work from another worker that is so far.
+    /// It takes work from another worker at this distance.
     Stealing(Distance),
     /// It looks for work and does not find any.
     Searching,
@@ -71,13 +71,13 @@ impl Doing {
 
 /// The owner is changing its occupation.
 const BUSY: u64 = u64::MAX;
-/// Bits of the word for the occupation; the rest is since when.
+/// Bits of the word for the occupation; the rest is its beginning.
 const BITS: u32 = 4;
 
 const _: () = assert!(SLOTS <= 1 << BITS);
 
-/// Readers try so often to find the owner between two changes; then they take what they have seen
-/// last.
+/// The number of attempts of a reader to find the owner between two changes; then it takes the last
+/// values that it has seen.
 const TRIES: u32 = 64;
 
 #[derive(Debug)]
@@ -95,19 +95,19 @@ impl Reading {
         self.0[doing.slot()]
     }
 
-    /// All that it has been busy for, in nanoseconds.
+    /// Returns the nanoseconds for which the worker was busy.
     pub(crate) fn busy(&self) -> u64 {
         self.0[..SEARCHING].iter().sum()
     }
 
-    /// The rest.
+    /// Returns the other nanoseconds.
     pub(crate) fn idle(&self) -> u64 {
         self.0[SEARCHING..].iter().sum()
     }
 }
 
 impl Meter {
-    /// One that has been asleep since `now`.
+    /// Makes the meter of a worker that is asleep since `now`.
     pub(crate) fn new(now: u64) -> Self {
         Self {
             word: AtomicU64::new(now << BITS | ASLEEP as u64),
@@ -115,7 +115,7 @@ impl Meter {
         }
     }
 
-    /// The owner does something else from now on. Gives what it has done until now.
+    /// Switches to the occupation `doing`, and returns the former one. The caller is the owner.
     pub(crate) fn switch(&self, doing: Doing, now: u64) -> Doing {
         let word = self.word.load(Ordering::Relaxed);
         let (slot, since) = parts(word);
@@ -129,7 +129,7 @@ impl Meter {
         Doing::of(slot)
     }
 
-    /// What the owner has done until now.
+    /// Returns the times of all occupations until `now`.
     pub(crate) fn read(&self, now: u64) -> Reading {
         let mut backoff = Backoff::new();
         let mut tries = 0;
@@ -152,7 +152,7 @@ impl Meter {
     }
 }
 
-/// Which occupation, and since when.
+/// Splits a word into the occupation and its beginning.
 fn parts(word: u64) -> (usize, u64) {
     ((word & ((1 << BITS) - 1)) as usize, word >> BITS)
 }

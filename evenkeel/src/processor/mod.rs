@@ -1,5 +1,5 @@
 //! A processor: a seat at the machine, with a ready queue, an inbox and its statistics. It is not
-//! its worker: whoever holds its [`Seat`](self::seat::Seat) runs it.
+//! its worker: the thread that holds its [`Seat`](self::seat::Seat) is its worker and runs it.
 
 pub(crate) mod blocking;
 mod calls;
@@ -40,13 +40,13 @@ use cpu::Cpu;
 use crossbeam_utils::CachePadded;
 use std::sync::Weak;
 
-/// What its owner uses all the time.
+/// The fields that the processor's owner uses all the time.
 #[derive(Debug, Default)]
 pub(crate) struct Local {
     /// The tasks that can run, oldest first; its ends are in [`Published`].
     pub(crate) ready: Ring,
-    /// Those of them that are here for an object's sake: nobody else takes them as long as the
-    /// worker switches.
+    /// The ready tasks that are here for the sake of an object: no other worker takes them while
+    /// this one switches.
     pub(crate) visitors: Visitors,
     /// The tasks that have been spawned here and are not complete.
     pub(crate) registry: Registry,
@@ -54,12 +54,13 @@ pub(crate) struct Local {
     pub(crate) departures: Departures,
 }
 
-/// What others see without a lock: plain stores of whoever has [`Local`], on a line of their own.
+/// The figures that others read without a lock, on a cache line of their own: the thread that has
+/// [`Local`] writes them by plain stores.
 #[derive(Debug)]
 pub(crate) struct Published {
-    /// How much is in the ready queue, and since when.
+    /// The number of tasks in the ready queue, and since when they wait.
     pub(crate) ready: Ends,
-    /// The same of the visitors.
+    /// The same for the visitors.
     pub(crate) visitors: Ends,
     /// The moving averages of wait, poll and work per task, once per batch.
     pub(crate) mean_wait: AtomicU64,
@@ -67,8 +68,8 @@ pub(crate) struct Published {
     pub(crate) mean_work: AtomicU64,
     /// Whether tasks are about to travel from here.
     pub(crate) departing: AtomicBool,
-    /// Whether its tasks are left together: a [`Mark`], left by the thief whose trial has failed. A
-    /// hint, whose parts may be those of two marks.
+    /// The [`Mark`] by which thieves leave the processor's tasks together, written by a thief after
+    /// a failed trial. A hint: its parts may be those of two marks.
     together_from: AtomicU64,
     together_until: AtomicU64,
     together_most: AtomicU64,
@@ -84,41 +85,41 @@ pub(crate) struct Processor {
     pub(crate) shared: Weak<Shared>,
     pub(crate) local: Biased<Local>,
     pub(crate) published: CachePadded<Published>,
-    /// Tasks that have become ready or have been spawned outside.
+    /// Tasks that other threads have made ready or spawned.
     pub(crate) inbox: CachePadded<Inbox<Runnable>>,
     /// Tasks that have travelled here.
     pub(crate) arrivals: Arrivals,
-    /// The objects that its worker is inside of.
+    /// The notes of the shared objects that its worker reads.
     pub(crate) inside: CachePadded<Inside>,
-    /// Complete tasks of this processor's registry that others have polled last.
+    /// Complete tasks of this processor's registry that other processors polled last.
     pub(crate) returned: CachePadded<Inbox<Held>>,
     pub(crate) gift: CachePadded<Gift>,
     pub(crate) counters: CachePadded<Counters>,
-    /// What its worker spends its time on.
+    /// The time that its worker spends on each occupation.
     pub(crate) meter: CachePadded<Meter>,
     /// The fork-join jobs of its worker.
     pub(crate) deque: Home,
     /// Whether its worker is away: see [`relief`](crate::scheduler::relief).
     pub(crate) absence: Absence,
-    /// What the stolen job that the worker runs belongs to: a scope's number, or zero.
+    /// The root of the stolen job that the worker runs: a scope's number, or zero.
     pub(crate) root: AtomicU64,
-    /// How many [guests](crate::scheduler::guest) its worker has on its stack.
+    /// The number of [guests](crate::scheduler::guest) on its worker's stack.
     pub(crate) guests: AtomicU32,
     /// Its worker's parts of broadcasts.
     pub(crate) parts: Closures,
-    /// Jobs that nobody waits for, to begin in the order in which they were spawned here.
+    /// Detached jobs, which begin in the order in which they were spawned here.
     pub(crate) fifo: Fifo,
-    /// The number, from one, of a worker that naps until this one publishes jobs. A hint: of
-    /// several the last.
+    /// The number, from one, of a worker that naps until this one publishes jobs; of several the
+    /// last one. A hint.
     pub(crate) napper: AtomicUsize,
-    /// Where its worker is.
+    /// The hardware thread that its worker is on.
     pub(crate) cpu: Cpu,
     /// The timers that were armed here.
     pub(crate) timers: Lease,
 }
 
 impl Processor {
-    /// One of the `processors` of `shared`, with a worker or without one.
+    /// Makes one of the `processors` of `shared`, with a worker or without one.
     pub(crate) fn new(
         shared: Weak<Shared>,
         processors: usize,
@@ -158,9 +159,9 @@ impl Processor {
         }
     }
 
-    /// Looks at the processor at the time `now`; `departures` is what [`Ends::departures`] was at
-    /// the last look, and gets the present value. How long it has stalled, only
-    /// [`View`](crate::scheduler::view::View) knows.
+    /// Looks at the processor at the time `now`. `departures` is the value of [`Ends::departures`]
+    /// at the last look, and gets the present value. Only [`View`](crate::scheduler::view::View)
+    /// knows for how long the processor has stalled.
     pub(crate) fn look(&self, now: u64, departures: &mut usize) -> Look {
         let published = &self.published;
         let before = std::mem::replace(departures, published.departures());
@@ -178,8 +179,8 @@ impl Processor {
         }
     }
 
-    /// Moves what is here for an object's sake, and what is about to leave for one, to `entries`.
-    /// The caller has the lock, and with it `local`.
+    /// Moves the visitors, the arrivals and the departures to `entries`. The caller has the lock,
+    /// and with it `local`.
     pub(crate) fn drain_travellers(&self, local: &mut Local, now: u64, entries: &mut Vec<Entry>) {
         let mut take = |task| entries.push(Entry { task, since: now });
         self.arrivals.receive(|task, _| take(task));
@@ -188,14 +189,15 @@ impl Processor {
         self.published.departing.store(false, Ordering::Relaxed);
     }
 
-    /// About how many tasks are here for an object's sake, or are about to leave for one.
+    /// Returns the approximate number of tasks that are here for the sake of an object, or are
+    /// about to leave for one.
     fn visitors(&self) -> usize {
         self.published.visitors.len()
             + usize::from(self.arrivals.has_rung())
             + usize::from(self.published.departing.load(Ordering::Relaxed))
     }
 
-    /// Whether its tasks are worth the move, as [`look`](Self::look) would say.
+    /// Returns whether its tasks are worth the move, as a [`look`](Self::look) would say.
     pub(crate) fn is_worth_moving(&self, now: u64) -> bool {
         let published = &self.published;
         let mean_work = published.mean_work.load(Ordering::Relaxed);
@@ -203,7 +205,8 @@ impl Processor {
         Look { mean_work, together, ..Look::default() }.is_worth_moving()
     }
 
-    /// How long the oldest task in the ready queue or, if that is empty, in the inbox has waited.
+    /// Returns for how long the oldest task in the ready queue or, if that is empty, in the inbox
+    /// has waited.
     pub(crate) fn head_age(&self, now: u64) -> u64 {
         match self.published.head_since() {
             NO_HEAD if self.inbox.is_empty() => 0,
@@ -214,22 +217,22 @@ impl Processor {
 }
 
 impl Published {
-    /// When the oldest task became ready; [`NO_HEAD`] if there is none.
+    /// Returns when the oldest task became ready; [`NO_HEAD`] if there is none.
     fn head_since(&self) -> u64 {
         self.ready.head_since().min(self.visitors.head_since())
     }
 
-    /// A number that changes whenever a task leaves.
+    /// Returns a number that changes whenever a task leaves.
     pub(crate) fn departures(&self) -> usize {
         self.ready.departures().wrapping_add(self.visitors.departures())
     }
 
-    /// Tasks that can run.
+    /// Returns the number of tasks that can run.
     pub(crate) fn len(&self) -> usize {
         self.ready.len() + self.visitors.len()
     }
 
-    /// Whether the tasks are left together.
+    /// Returns whether thieves leave the tasks together.
     pub(crate) fn are_together(&self, now: u64) -> bool {
         let until = self.together_until.load(Ordering::Relaxed);
         if until <= now {
@@ -243,7 +246,7 @@ impl Published {
         mark.holds(now, self.mean_poll.load(Ordering::Relaxed))
     }
 
-    /// Has the tasks left together.
+    /// Makes thieves leave the tasks together, by `mark`.
     pub(crate) fn leave_together(&self, mark: Mark) {
         self.together_from.store(mark.from, Ordering::Relaxed);
         self.together_until.store(mark.until, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What a processor knows of where it sits: who is how far, and its caches.
+//! A processor's neighbours: their distances, and the caches it shares with them.
 
 use crate::policy::victim::{self, Groups};
 use crate::policy::{Locality, locality};
@@ -7,29 +7,31 @@ use crate::topology::{Distance, Topology};
 /// The machine as one processor sees it.
 #[derive(Debug)]
 pub(crate) struct Neighbours {
-    /// All others, nearest first.
+    /// All other processors, nearest first.
     pub(crate) others: Vec<usize>,
-    /// The first so many share the last-level cache.
+    /// The number of the first `others` that share the last-level cache.
     pub(crate) near: usize,
-    /// How far each processor is, by its number.
+    /// The distance of each processor, by its number.
     distances: Vec<Distance>,
-    /// The parts of `others` that are equally far.
+    /// The groups of `others` at equal distance.
     groups: Groups,
-    /// The sizes of the caches, the smallest first, and how far those are that share them.
+    /// The sizes of the caches, the smallest first, and the distance of the farthest sharers of
+    /// each.
     caches: Vec<(Distance, u64)>,
 }
 
 impl Neighbours {
-    /// Those of each processor, where `places` says where each sits.
+    /// Returns the neighbours of each processor; `places` has the hardware thread of each.
     pub(crate) fn all(topology: &Topology, places: &[usize]) -> Box<[Self]> {
         (0..places.len()).map(|me| Self::of(me, topology, places)).collect()
     }
 
-    /// The same with a [relief](crate::scheduler::relief) as the last, which sits nowhere and is far from all.
+    /// Does the same, with a [relief](crate::scheduler::relief) as the last, which has no place on
+    /// the machine and is far from all.
     pub(crate) fn with_relief(topology: &Topology, places: &[usize]) -> Box<[Self]> {
         let mut all = Self::all(topology, places).into_vec();
         for neighbours in &mut all {
-            // It has no jobs: rounds do not come to it.
+            // The relief has no jobs: rounds do not come to it.
             neighbours.others.push(places.len());
             neighbours.distances.push(Distance::Remote);
         }
@@ -47,7 +49,8 @@ impl Neighbours {
         let distances: Vec<_> =
             places.iter().map(|&place| topology.distance(places[me], place)).collect();
         let distance = |&other: &usize| distances[other];
-        // Ties go round from the processor on, so that not all prefer the same victim.
+        // Ties are in the order of the numbers from the processor on, so that not all prefer the
+        // same victim.
         let mut others: Vec<_> = (me + 1..places.len()).chain(0..me).collect();
         others.sort_by_key(distance);
         let near =
@@ -56,37 +59,39 @@ impl Neighbours {
         Self { near, groups, caches: caches(topology, places[me]), others, distances }
     }
 
-    /// Others at one and the same distance: for schedulers without a machine.
+    /// Makes neighbours at one and the same distance: for schedulers without a machine.
     #[cfg(any(all(test, loom), shuttle))]
     pub(crate) fn flat(me: usize, count: usize) -> Self {
         Self::of(me, &Topology::flat(count), &(0..count).collect::<Vec<_>>())
     }
 
-    /// How far another processor is.
+    /// Returns the distance of another processor.
     pub(crate) fn distance(&self, other: usize) -> Distance {
         self.distances[other]
     }
 
-    /// All others, each once, in the order in which they are asked for fork-join jobs.
+    /// Returns all others, each once, in the order in which this processor asks them for fork-join
+    /// jobs.
     #[inline]
     pub(crate) fn round(&self, locality: Locality, random: u64) -> impl Iterator<Item = usize> {
         victim::order(locality, &self.others, &self.groups, random)
     }
 
-    /// How far workers may be to share the cache that so many bytes of this one are anchored to.
+    /// Returns the distance up to which workers share the cache to which `bytes` of this processor
+    /// are anchored.
     pub(crate) fn reach(&self, bytes: u64) -> Distance {
         locality::reach(bytes, &self.caches)
     }
 }
 
-/// The caches of a hardware thread whose sizes are known, the smallest first, and how far the
-/// threads are that share them.
+/// Returns the caches of known size of a hardware thread, the smallest first, and the distance of
+/// the farthest threads that share each.
 fn caches(topology: &Topology, place: usize) -> Vec<(Distance, u64)> {
     let own = topology.caches().iter().filter(|cache| cache.cpus.contains(&place));
     let mut caches: Vec<_> = own
         .filter_map(|cache| {
             let sharers = cache.cpus.iter().map(|&cpu| topology.distance(place, cpu));
-            // A private cache is its core's.
+            // A private cache belongs to a core.
             Some((sharers.max()?.max(Distance::SmtSibling), cache.size?))
         })
         .collect();

@@ -1,9 +1,9 @@
-//! The right to run a processor, and all that its holder does with the processor's queue.
+//! The seat: the right to run a processor, and its holder's operations on the processor's queue.
 //!
-//! Each method enters the owner-biased lock, moves a few words and leaves; none runs a caller's
-//! code inside, so the owner never meets itself. One thing inside may be a program's own: a queue
-//! or a registry that grows or shrinks calls the global allocator, which therefore must not wake or
-//! spawn tasks.
+//! Each method enters the owner-biased lock, moves a few words and leaves. None runs a caller's
+//! code inside, so the owner never enters twice. With one exception: a queue or a registry that
+//! grows or shrinks calls the global allocator, which may be the program's own and therefore must
+//! not wake or spawn tasks.
 
 #![allow(
     unsafe_code,
@@ -29,18 +29,19 @@ use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// A queue's buffer is given back when it has at least this many places and uses an eighth of them
-/// at most: 64 KiB, which a burst may leave behind. An estimate: below that the memory is not worth
-/// a call of the allocator; no benchmark sets it.
+/// A queue's buffer shrinks when it has at least this many places and uses at most an eighth of
+/// them: 64 KiB, which a burst may leave behind. An estimate: less memory is not worth a call of
+/// the allocator; no benchmark sets it.
 const KEPT: usize = 4_096;
 
-/// What a signal from the worker itself has come to.
+/// The result of a signal by the worker itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Signalled {
     /// The task has gone into the ready queue, which has this many tasks.
     Queued(usize),
-    /// It was queued, running or complete; whether the reference that was used up was the last one.
+    /// The task was queued, running or complete already. Holds whether the signal used up the last
+    /// reference.
     Already(Release),
 }
 
@@ -49,23 +50,24 @@ pub(crate) enum Signalled {
 pub(crate) struct Seat {
     shared: Arc<Shared>,
     me: usize,
-    /// That of `shared` with this number, without two loads and a check of bounds on the way to it.
+    /// The processor of `shared` with this number, by its address: it saves two loads and a check
+    /// of bounds.
     processor: NonNull<Processor>,
-    /// Where the processors of `shared` are, for [`owns`](Self::owns).
+    /// The addresses of the processors of `shared`, for [`owns`](Self::owns).
     processors: Range<usize>,
-    /// The visitor that was taken last; null once a task has set out after that.
+    /// The visitor that was taken last; null once a task has departed after that.
     came: Cell<*mut Header>,
-    /// A seat may go to another thread, but not be used by two.
+    /// A seat may go to another thread, but two threads may not use it.
     not_sync: PhantomData<Cell<()>>,
 }
 
-// SAFETY: all that the pointer leads to is `Sync`, and lives as long as `shared`; the right that a
-// seat is may go to another thread.
+// SAFETY: everything behind the pointer is `Sync` and lives as long as `shared`; the right itself
+// may go to another thread.
 unsafe impl Send for Seat {}
 
 impl Seat {
-    /// A scheduler with a processor for each entry of `neighbours`, and the seats of its workers;
-    /// with `relief`, the last processor is the relief's.
+    /// Makes a scheduler with a processor for each entry of `neighbours`, and the seats of its
+    /// workers; with `relief`, the last processor is the relief's.
     pub(crate) fn all(
         neighbours: Box<[Neighbours]>,
         locality: Locality,
@@ -74,7 +76,7 @@ impl Seat {
         rules: Rules,
     ) -> (Arc<Shared>, impl Iterator<Item = Self>) {
         let shared = Shared::new(neighbours, locality, hooks, relief, rules);
-        // Nobody else makes seats of workers, so there is one for each.
+        // No other code makes seats of workers, so there is one for each.
         let seats = (0..shared.workers).map({
             let shared = shared.clone();
             move |me| Self::of(&shared, me)
@@ -82,13 +84,13 @@ impl Seat {
         (shared, seats)
     }
 
-    /// The seat of the relief, for whoever has been told to [start](crate::idle::Called::Start) it:
-    /// one caller.
+    /// Makes the seat of the relief, for the one caller that was told to
+    /// [start](crate::idle::Called::Start) it.
     pub(crate) fn of_relief(shared: &Arc<Shared>) -> Self {
         Self::of(shared, shared.workers)
     }
 
-    /// The seat of a [spare](crate::scheduler::spare), which makes one.
+    /// Makes the seat of a [spare](crate::scheduler::spare), which calls this once.
     pub(crate) fn of_spare(shared: &Arc<Shared>, me: usize) -> Self {
         Self::of(shared, me)
     }
@@ -117,19 +119,19 @@ impl Seat {
 
     #[inline(always)]
     pub(crate) fn processor(&self) -> &Processor {
-        // SAFETY: it is one of the processors of `shared`, which this seat keeps alive and which
+        // SAFETY: it is one of the processors of `shared`, which this seat keeps alive; processors
         // stay where they are, those of spares too.
         unsafe { self.processor.as_ref() }
     }
 
-    /// The address that the header of a task of this processor keeps.
+    /// Returns the address of this processor, as the header of a task keeps it.
     #[inline(always)]
     pub(crate) fn home(&self) -> *const () {
         self.processor.as_ptr().cast_const().cast()
     }
 
-    /// Whether the task's home is one of this scheduler's processors. A comparison of addresses, so
-    /// that a wake does not touch the line of another processor.
+    /// Returns whether the task's home is one of this scheduler's processors. A comparison of
+    /// addresses, so that a wake does not touch the cache line of another processor.
     #[inline(always)]
     pub(crate) fn owns(&self, task: &Header) -> bool {
         let Range { start, end } = self.processors;
@@ -139,11 +141,11 @@ impl Seat {
     #[inline(always)]
     fn local(&self) -> Owned<'_, Local> {
         // SAFETY: there is one seat per processor and it is not `Sync`, so there is one owner; no
-        // method of the seat enters again, or calls a caller's code, while it has the result.
+        // method of the seat enters again, or runs a caller's code, while it has the result.
         unsafe { self.processor().local.enter() }
     }
 
-    /// Has the owner pay for its fences, so that thieves need not, or no more.
+    /// Sets whether the owner makes its own full fences, so that thieves need not make heavy ones.
     pub(crate) fn set_fenced(&self, fenced: bool) {
         let lock = &self.processor().local;
         if lock.is_fenced() != fenced {
@@ -152,20 +154,20 @@ impl Seat {
         }
     }
 
-    /// Whether another processor asks for work.
+    /// Returns whether another processor asks for work.
     #[inline(always)]
     pub(crate) fn is_asked(&self) -> bool {
         self.processor().local.is_asked()
     }
 
-    /// The ends of the ready queue.
+    /// Returns the ends of the ready queue.
     #[inline(always)]
     fn ends(&self) -> &Ends {
         &self.processor().published.ready
     }
 
-    /// Takes the oldest task. Without `visits` visitors come last: for a batch in whose beginning
-    /// there was none.
+    /// Takes the oldest task. Without `visits` visitors come last: for a batch that began without
+    /// any.
     #[inline(always)]
     pub(crate) fn pop(&self, visits: bool) -> Option<Entry> {
         let published = &self.processor().published;
@@ -188,37 +190,37 @@ impl Seat {
         Some(visitor)
     }
 
-    /// Whether the task at this address is the visitor that was taken last, and has not
+    /// Returns whether the task at this address is the visitor that was taken last, and has not
     /// [left](Self::forget_visitor) since.
     pub(crate) fn has_come(&self, task: *mut Header) -> bool {
         ptr::eq(self.came.get(), task)
     }
 
-    /// Notes that the visitor which was taken last, if it is the task that was polled, is about to
-    /// be elsewhere.
+    /// Forgets the visitor that was taken last: the task that was polled is about to leave, and it
+    /// may be that visitor.
     #[inline(always)]
     pub(crate) fn forget_visitor(&self) {
         self.came.set(ptr::null_mut());
     }
 
-    /// Whether there are visitors, or may be some.
+    /// Returns whether there are visitors, or may be some.
     #[inline]
     pub(crate) fn has_visitors(&self) -> bool {
         self.processor().arrivals.is_in_use() || self.processor().published.visitors.len() > 0
     }
 
-    /// What a poll has taken lately, in nanoseconds.
+    /// Returns the moving average of the length of a poll, in nanoseconds.
     pub(crate) fn mean_poll(&self) -> u64 {
         self.processor().published.mean_poll.load(Ordering::Relaxed)
     }
 
-    /// Whether there is something that thieves are after: visitors are left where they are.
+    /// Returns whether there are tasks that thieves take: they leave visitors alone.
     #[inline]
     pub(crate) fn may_be_robbed(&self) -> bool {
         self.ends().len() > 0
     }
 
-    /// Takes the task that stands `places` behind the oldest, which takes its place.
+    /// Takes the task that stands `places` behind the oldest; the oldest moves to its place.
     #[cfg(not(any(loom, shuttle)))]
     #[cold]
     pub(crate) fn pop_behind(&self, places: usize) -> Option<Entry> {
@@ -227,15 +229,15 @@ impl Seat {
         local.ready.pop(self.ends())
     }
 
-    /// Puts a task to the back of the queue.
+    /// Puts a task at the back of the queue.
     #[inline(always)]
     pub(crate) fn push(&self, task: Runnable, now: u64) -> usize {
         self.local().ready.push(self.ends(), Entry { task, since: now })
     }
 
-    /// Puts a task to the back of the queue that has waited for its public part. Unlike a signal it
-    /// has changed nothing since, so where others may sleep the owner leaves the lock by a
-    /// read-modify-write, as in [`push_new`](Self::push_new).
+    /// Puts a task at the back of the queue that has waited for its public part. Unlike a signal,
+    /// this changes no state word by a locked instruction. So where others may sleep, the owner
+    /// leaves the lock by a read-modify-write, as in [`push_new`](Self::push_new).
     #[inline(always)]
     pub(crate) fn push_resumed(&self, task: Runnable, now: u64) -> usize {
         let mut local = self.local();
@@ -246,15 +248,16 @@ impl Seat {
         ready
     }
 
-    /// Whether no other worker can be asleep: this is the only one, and the relief is never on the
-    /// stack of sleepers. It is called, by a worker that is away itself and so sees that it is: one
-    /// from which no other steals is never found [stuck](crate::scheduler::stuck).
+    /// Returns whether no other worker can be asleep: this is the only one, and the relief is never
+    /// on the stack of sleepers. Only a worker that is itself away has to call the relief, and it
+    /// sees that it is away: the relief never finds a worker [stuck](crate::scheduler::stuck) from
+    /// which no other steals.
     #[inline(always)]
     fn is_lone(&self) -> bool {
         self.shared.workers == 1 && self.me == 0
     }
 
-    /// Enters a new task into the registry and puts it to the back of the queue.
+    /// Enters a new task into the registry and puts it at the back of the queue.
     ///
     /// The owner leaves the lock by a read-modify-write, unless it is [alone](Self::is_lone): the
     /// fence between the push and the look for sleepers (see [`idle`](crate::idle)).
@@ -270,30 +273,30 @@ impl Seat {
         ready
     }
 
-    /// How many tasks the registry has.
+    /// Returns the number of tasks in the registry.
     #[inline(always)]
     pub(crate) fn registered_count(&self) -> usize {
         self.local().registry.len()
     }
 
-    /// Enters a task that no registry holds into that of this processor.
+    /// Enters a task that no registry holds into the registry of this processor.
     #[inline(always)]
     pub(crate) fn register(&self, task: &Runnable) {
         let place = self.local().registry.enter(task.ptr());
         task.slot.store(place, Ordering::Relaxed);
     }
 
-    /// Signals a task and, if that makes it ready, puts it to the back of the queue.
+    /// Signals a task and, if that makes it ready, puts it at the back of the queue.
     ///
-    /// An idle task is put there *before* the read-modify-write that makes it ready, and taken back
-    /// if somebody else was first. Nobody can take from the queue meanwhile: this is all inside the
-    /// lock. Its published length and age can be seen with an entry that is taken back. That is
-    /// harmless: they are hints, which are out of date as soon as they are read, and whoever goes
-    /// by them finds out under the lock what is there; at worst it has asked, fenced or stayed
+    /// It pushes an idle task *before* the read-modify-write that makes it ready, and takes it back
+    /// if another waker was first. No thief can take from the queue meanwhile: all this happens
+    /// inside the lock. Others may see a published length and age that include an entry which is
+    /// then taken back. That is harmless: these are hints, out of date as soon as they are read,
+    /// and a thief finds out under the lock what is there. At worst it has asked, fenced or stayed
     /// awake in vain. The locked instruction is the fence between the push and the look for
-    /// sleepers (see [`idle`](crate::idle)): it costs nothing.
+    /// sleepers (see [`idle`](crate::idle)): it costs nothing extra.
     ///
-    /// With `consume` a counted reference is used up.
+    /// With `consume` the signal uses up a counted reference.
     #[inline(always)]
     pub(crate) fn signal(
         &self,
@@ -313,7 +316,8 @@ impl Seat {
         let mut local = self.local();
         loop {
             // SAFETY: if the signal below succeeds, it takes the task from idle to queued, and this
-            // is its only `Runnable`; if not, the entry is removed before anybody can see it.
+            // is its only `Runnable`; if not, the entry is removed before any other thread can take
+            // it.
             let runnable = unsafe { Runnable::new(task.ptr()) };
             let ready = local.ready.push(ends, Entry { task: runnable, since: now });
             match task.state.signal(word, signal, consume) {
@@ -338,15 +342,15 @@ impl Seat {
         self.local().ready.drain(self.ends(), amount, entries);
     }
 
-    /// Puts a task to the back of the visitors' queue.
+    /// Puts a task at the back of the visitors' queue.
     #[inline(never)]
     pub(crate) fn push_visitor(&self, task: Runnable, now: u64) {
         let ends = &self.processor().published.visitors;
         self.local().visitors.push(ends, Entry { task, since: now });
     }
 
-    /// Has a task travel to processor `target`, at the end of the batch at the latest. True if that
-    /// processor has to be told.
+    /// Sends a task to processor `target`, at the end of the batch at the latest. Returns whether
+    /// the caller has to tell that processor.
     #[must_use]
     pub(crate) fn depart(&self, task: Runnable, target: usize) -> bool {
         let departing = &self.processor().published.departing;
@@ -359,8 +363,8 @@ impl Seat {
         is_time && self.send_to(local, target)
     }
 
-    /// Sends the tasks that are about to travel. Calls `tell` with each processor that has to be
-    /// told, outside of the lock.
+    /// Sends the tasks that are about to travel. Calls `tell`, outside of the lock, with each
+    /// processor that has to be told.
     #[cold]
     pub(crate) fn send_departed(&self, tell: impl Fn(usize)) {
         self.processor().published.departing.store(false, Ordering::Relaxed);
@@ -371,15 +375,16 @@ impl Seat {
         }
     }
 
-    /// Sends the tasks that are about to travel to processor `target`. True if that has to be told.
+    /// Sends the tasks that are about to travel to processor `target`. Returns whether the caller
+    /// has to tell that processor.
     fn send_to(&self, mut local: Owned<'_, Local>, target: usize) -> bool {
         let receiver = &self.shared.processors[target];
         let sent = local.departures.send(self.me, target, (&receiver.arrivals, &receiver.inbox));
         self.shared.has_to_tell(target, sent)
     }
 
-    /// Puts the tasks that have travelled here to the back of the visitors' queue, and says how
-    /// many.
+    /// Puts the tasks that have travelled here at the back of the visitors' queue, and returns
+    /// their number.
     #[cold]
     pub(crate) fn receive(&self, now: u64) -> usize {
         let ends = &self.processor().published.visitors;
@@ -390,8 +395,8 @@ impl Seat {
         })
     }
 
-    /// Takes in what has come from another queue, oldest first, each task at the place of its age:
-    /// a queue out of order would let tasks overtake older ones.
+    /// Takes in tasks from another queue, oldest first, each at the place of its age: a queue out
+    /// of order would let tasks overtake older ones.
     pub(crate) fn take_in(&self, entries: &mut Vec<Entry>) {
         // One of them may have been the last visitor here.
         self.forget_visitor();
@@ -413,12 +418,12 @@ impl Seat {
         self.local().registry.remove(place);
     }
 
-    /// The tasks in the registry.
+    /// Returns references to the tasks in the registry.
     pub(crate) fn registered(&self) -> Vec<Reference> {
         self.local().registry.iter().map(Reference::of).collect()
     }
 
-    /// Gives back the buffer of a queue that a burst has blown up.
+    /// Shrinks the buffer of a queue after a burst.
     pub(crate) fn trim(&self) {
         let mut local = self.local();
         let (capacity, len) = (local.ready.capacity(), self.ends().len());

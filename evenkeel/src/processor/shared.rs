@@ -1,4 +1,4 @@
-//! What all workers of a runtime share.
+//! The state that all threads of a runtime share.
 
 use super::Processor;
 use super::blocking::Blocking;
@@ -22,18 +22,18 @@ use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// No task comes from outside any more.
+/// The bit that closes the scheduler to tasks from outside.
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
-/// How far the life of a runtime has come. Phases only ever go up.
+/// The phase of a runtime's life. Phases only ever go up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Phase {
-    /// Everybody may spawn.
+    /// Any thread may spawn.
     Running,
     /// Only tasks may spawn; the runtime ends when all are complete.
     Draining,
-    /// Every task is aborted, and so is every new one.
+    /// All tasks are aborted, and each new one is.
     Aborting,
     /// All tasks are complete; the workers leave.
     Over,
@@ -42,11 +42,11 @@ pub(crate) enum Phase {
 /// A callback with a worker's number.
 pub(crate) type WorkerHook = Arc<dyn Fn(usize) + Send + Sync>;
 
-/// A callback for what a job that nobody waits for has panicked with.
+/// A callback for the panic payload of a detached job.
 pub(crate) type JobPanicHook = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 
-/// Starts the thread of the processor with this number, which is the relief's or a spare's. False if
-/// the system refuses it.
+/// Starts the thread of the processor with this number, which is the relief's or a spare's. Returns
+/// false if the system refuses the thread.
 pub(crate) struct Starter(pub(crate) Box<dyn Fn(Arc<Shared>, usize) -> bool + Send + Sync>);
 
 impl fmt::Debug for Starter {
@@ -55,12 +55,12 @@ impl fmt::Debug for Starter {
     }
 }
 
-/// How the threads of a runtime are started, but for the workers'.
+/// The settings of the threads of a runtime other than workers.
 #[derive(Clone)]
 pub(crate) struct Threads {
-    /// The runtime's name, the beginning of theirs.
+    /// The runtime's name, with which the threads' names begin.
     pub(crate) name: String,
-    /// Bytes of a stack, if the runtime's builder was told.
+    /// Bytes of a stack, if the runtime's builder set them.
     pub(crate) stack_size: Option<usize>,
 }
 
@@ -70,13 +70,13 @@ impl Default for Threads {
     }
 }
 
-/// What the builder of a runtime was told, as far as the runtime needs it later.
+/// The builder's settings that the runtime needs later.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks {
     pub(crate) threads: Threads,
     /// Whether workers [keep apart](crate::scheduler::crowding).
     pub(crate) keep_apart: bool,
-    /// Whether its only worker takes tasks as a [seed](crate::scheduler::interleave) says.
+    /// Whether its only worker chooses tasks by a [seed](crate::scheduler::interleave).
     pub(crate) deterministic: bool,
     pub(crate) worker_start: Option<WorkerHook>,
     pub(crate) worker_stop: Option<WorkerHook>,
@@ -94,69 +94,71 @@ impl fmt::Debug for Hooks {
 /// The scheduler of one runtime.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// Those of the workers, and that of the [relief](crate::scheduler::relief), if there is one.
+    /// The processors of the workers, and that of the [relief](crate::scheduler::relief), if there
+    /// is one.
     pub(crate) processors: Arc<[Processor]>,
-    /// How many workers there are.
+    /// The number of workers.
     pub(crate) workers: usize,
-    /// What gives the relief its thread.
+    /// Starts the relief's thread.
     pub(crate) relief_starter: OnceLock<Starter>,
     pub(crate) spare_starter: OnceLock<Starter>,
     pub(crate) neighbours: Box<[Neighbours]>,
     pub(crate) idle: Idle,
-    /// How fork-join jobs are kept near their data.
+    /// The policy that keeps fork-join jobs near their data.
     pub(crate) locality: Locality,
-    /// Who ran what.
+    /// The workers that last ran the parts of recursions.
     pub(crate) runners: Runners,
     pub(crate) hooks: Hooks,
-    /// What its timers go by.
+    /// The clock of the runtime's timers.
     pub(crate) clock: Arc<Clock>,
-    /// On a line of its own: every worker looks at it once per batch.
+    /// On a cache line of its own: every worker looks at it once per batch.
     pub(crate) errands: CachePadded<Errands>,
     /// Threads that run errands while workers wait.
     pub(crate) spares: Spares,
-    /// Closures that block.
+    /// Blocking closures.
     pub(crate) blocking: Blocking,
-    /// The cache misses of its threads; none if they are not its own.
+    /// The cache misses of the runtime's threads; none if the runtime did not start them.
     pub(crate) misses: OnceLock<Misses>,
-    /// What a room above keeps for the runtime: the classes of its objects.
+    /// A value that a room above keeps for the runtime: the classes of its objects.
     pub(crate) kept: OnceLock<Box<dyn Any + Send + Sync>>,
-    /// How many classes of objects are entered elsewhere than where tasks are. An entry reads it,
-    /// and needs nothing else of its class if there is none: that lies behind the object's own
-    /// line. A class counts that has no objects any more: others are entered 1 ns later then.
+    /// The number of classes with objects that tasks enter elsewhere than in place. An entry reads
+    /// it, and if it is zero needs nothing else of its class, which lies behind the object's own
+    /// cache line. A class without objects still counts: entries into other objects then take 1 ns
+    /// longer.
     elsewhere: CachePadded<AtomicUsize>,
-    /// Counts what makes it wrong in general to go where objects [were](crate::travel::whereabouts). On a
-    /// line of its own: an entry looks at it where its worker has notes.
+    /// Counts the events that make notes of where objects [were](crate::travel::whereabouts) wrong
+    /// in general. On a cache line of its own: an entry reads it if its worker has notes.
     pub(crate) moves: CachePadded<AtomicU64>,
-    /// Which workers run nothing any more. Held by whoever leaves each worker its part of a
-    /// [broadcast](crate::scheduler::broadcast).
+    /// The workers that have stopped running work. Held by a thread that leaves each worker its
+    /// part of a [broadcast](crate::scheduler::broadcast).
     pub(crate) gone: Mutex<Box<[bool]>>,
-    /// Counts spawns from outside, which are dealt out in turn, and closures that block; with
+    /// Counts spawns from outside, which go to the processors in turn, and blocking closures; with
     /// [`CLOSED`] once the runtime is over.
     outside_spawns: AtomicUsize,
-    /// Of those, the tasks that have a home.
+    /// The part of them that have a home.
     pub(crate) outside_adopted: AtomicUsize,
-    /// Closures that block and are complete.
+    /// Complete blocking closures.
     outside_completed: AtomicUsize,
     phase: AtomicU8,
-    /// How the end has gone so far.
+    /// The progress of the runtime's end.
     end: Mutex<Ending>,
     ended: Condvar,
 }
 
-/// How the end has gone so far.
+/// The progress of the runtime's end.
 #[derive(Debug, Default)]
 pub(crate) struct Ending {
     /// Workers, and the relief if it has been started.
     pub(crate) threads: usize,
-    /// Those of them that have left.
+    /// The threads that have left.
     pub(crate) left: usize,
     /// Tasks that were not complete when they were aborted.
     pub(crate) aborted: Vec<TaskInfo>,
 }
 
 impl Shared {
-    /// A scheduler with a processor for each entry of `neighbours`; with `relief`, the last is the
-    /// relief's.
+    /// Makes a scheduler with a processor for each entry of `neighbours`; with `relief`, the last
+    /// is the relief's.
     pub(crate) fn new(
         neighbours: Box<[Neighbours]>,
         locality: Locality,
@@ -198,12 +200,13 @@ impl Shared {
         })
     }
 
-    /// The address that the header of a task of processor `index` keeps.
+    /// Returns the address of processor `index`, as the header of a task keeps it.
     pub(crate) fn home(&self, index: usize) -> *const () {
         std::ptr::from_ref(&self.processors[index]).cast()
     }
 
-    /// A processor by its number: a worker's, the relief's, or that of a [spare](crate::scheduler::spare).
+    /// Returns a processor by its number: a worker's, the relief's, or that of a
+    /// [spare](crate::scheduler::spare).
     #[inline]
     pub(crate) fn processor(&self, index: usize) -> &Processor {
         match self.processors.get(index) {
@@ -212,10 +215,10 @@ impl Shared {
         }
     }
 
-    /// The processors beside `me` that may have fork-join jobs: the nearest first, the spares'
-    /// last.
+    /// Returns the processors beside `me` that may have fork-join jobs: the nearest first, the
+    /// spares' last.
     pub(crate) fn hosts(&self, me: usize) -> impl Iterator<Item = usize> {
-        // A spare sits nowhere.
+        // A spare has no place on the machine.
         let (others, all) = match self.neighbours.get(me) {
             Some(neighbours) => (&*neighbours.others, 0..0),
             None => (&[][..], 0..self.workers),
@@ -224,7 +227,7 @@ impl Shared {
         others.iter().copied().chain(all).chain(spares)
     }
 
-    /// How far processor `other` is from processor `me`.
+    /// Returns the distance of processor `other` from processor `me`.
     pub(crate) fn distance(&self, me: usize, other: usize) -> Distance {
         match self.neighbours.get(me) {
             Some(neighbours) if other < self.processors.len() => neighbours.distance(other),
@@ -232,7 +235,7 @@ impl Shared {
         }
     }
 
-    /// Unparks the thread of a worker, the relief or a spare, whatever it is parked for.
+    /// Unparks the thread of a worker, the relief or a spare, for whatever reason it is parked.
     pub(crate) fn unpark(&self, index: usize) {
         if index < self.processors.len() {
             self.idle.unpark(index);
@@ -241,29 +244,30 @@ impl Shared {
         }
     }
 
-    /// Whether all workers are away, in a runtime without a relief too.
+    /// Returns whether all workers are away, in a runtime without a relief too.
     pub(crate) fn are_all_away(&self) -> bool {
         (0..self.workers).all(|worker| self.is_away(worker))
     }
 
-    /// Whether the worker of processor `index` is away, as far as [`relief`](crate::scheduler::relief) knows.
+    /// Returns whether the worker of processor `index` is away, as far as the
+    /// [`relief`](crate::scheduler::relief) knows.
     pub(crate) fn is_away(&self, index: usize) -> bool {
         self.processors[index].absence.is_away()
     }
 
-    /// Whether any class of objects is entered elsewhere than where tasks are.
+    /// Returns whether tasks enter the objects of any class elsewhere than in place.
     #[inline(always)]
     pub(crate) fn is_anything_elsewhere(&self) -> bool {
         self.elsewhere.load(Ordering::Relaxed) > 0
     }
 
-    /// Notes that a class of objects is, or that one is not any more.
+    /// Counts a class in or out of those with objects that tasks enter elsewhere than in place.
     pub(crate) fn note_elsewhere(&self, is_so: bool) {
         self.elsewhere.fetch_add(if is_so { 1 } else { usize::MAX }, Ordering::Relaxed);
     }
 
-    /// Has all workers forget where objects [were](crate::travel::whereabouts): one has a new home, or is
-    /// not entered at home any more.
+    /// Makes the notes of all workers of where objects [were](crate::travel::whereabouts) stale: an
+    /// object has a new home, or tasks do not enter it at home.
     pub(crate) fn forget_whereabouts(&self) {
         self.moves.fetch_add(1, Ordering::Relaxed);
     }
@@ -278,13 +282,13 @@ impl Shared {
         }
     }
 
-    /// Goes on to `phase`, unless it is that far already, and has everybody look.
+    /// Advances to `phase`, unless the runtime has reached it, and wakes all threads to look.
     pub(crate) fn advance(&self, phase: Phase) {
         if self.phase.fetch_max(phase as u8, Ordering::AcqRel) < phase as u8 {
             fence::full(Edge::IdlePush);
             if phase == Phase::Over {
-                // All tasks are complete: what is left is waited for by nobody who belongs to the
-                // runtime.
+                // All tasks are complete: only threads outside the runtime can still wait for
+                // timers.
                 self.processors.iter().for_each(|processor| processor.timers.close());
             }
             self.idle.wake_all();
@@ -293,16 +297,16 @@ impl Shared {
     }
 
     /// Closes the scheduler to spawns from outside if every task and closure that was ever spawned
-    /// is complete. True if it is closed: then no task is left, and none ever comes again.
+    /// is complete. Returns true if it is closed: then no task is left, and none ever comes again.
     ///
-    /// Each processor counts up both sums; spawns from outside are counted apart. All `completed`
-    /// are read before any `spawned`: both only grow, and `completed` never exceeds `spawned`, so
-    /// if the two readings agree then the sums agreed at the moment between them (Mattern,
-    /// "Algorithms for distributed termination detection", 1987). From that moment on a task can
-    /// only come from outside, and whoever brings one counts it first
-    /// ([`enter_outside`](Self::enter_outside)). So the count of those is closed by a
-    /// compare-and-swap from the value that was read: it fails if anything has come in between, and
-    /// whatever comes later finds the count closed.
+    /// Each processor counts spawned and completed tasks; spawns from outside have a count of their
+    /// own. All `completed` are read before any `spawned`. Both only grow, and `completed` never
+    /// exceeds `spawned`, so if the two readings agree, the sums agreed at the moment between them
+    /// (Mattern, "Algorithms for distributed termination detection", 1987). From that moment on a
+    /// task can only come from outside, and its spawner counts it first
+    /// ([`enter_outside`](Self::enter_outside)). So a compare-and-swap from the value that was read
+    /// closes that count: it fails if a task has come in between, and a later spawner finds the
+    /// count closed.
     pub(crate) fn close_if_complete(&self) -> bool {
         let sum = |count: fn(&Processor) -> u64| self.processors.iter().map(count).sum::<u64>();
         let completed = sum(|processor| processor.counters.completed.get_ordered())
@@ -319,72 +323,71 @@ impl Shared {
                 .is_ok()
     }
 
-    /// Counts a task that is about to come from outside, and gives the number of those before it.
-    /// None if the scheduler is closed.
+    /// Counts a task that is about to come from outside, and returns the number of those before it.
+    /// Returns `None` if the scheduler is closed.
     pub(crate) fn enter_outside(&self) -> Option<usize> {
         let before = self.outside_spawns.fetch_add(1, Ordering::AcqRel);
         (before & CLOSED == 0).then_some(before)
     }
 
-    /// Counts so many jobs that nobody waits for, or that only one worker may run: the runtime is
-    /// not over before each has been [noted complete](Self::note_completed_outside). False, and
-    /// they are not counted, if the scheduler is closed.
+    /// Counts `count` jobs that are detached, or that only one worker may run: the runtime is not
+    /// over before each has been [noted complete](Self::note_completed_outside). Returns false, and
+    /// counts nothing, if the scheduler is closed.
     pub(crate) fn enter_jobs(&self, count: usize) -> bool {
         let before = self.outside_spawns.fetch_add(count, Ordering::AcqRel);
         self.outside_adopted.fetch_add(count, Ordering::Relaxed);
         before & CLOSED == 0
     }
 
-    /// Tasks and closures that have come from outside.
+    /// Returns the number of tasks and closures that have come from outside.
     pub(crate) fn spawned_outside(&self) -> u64 {
         (self.outside_spawns.load(Ordering::Relaxed) & !CLOSED) as u64
     }
 
-    /// Notes that a closure is spawned for a thread of its own; it waits for no home.
+    /// Counts a spawned blocking closure, which needs no home.
     pub(crate) fn note_spawned_outside(&self) {
         self.outside_spawns.fetch_add(1, Ordering::AcqRel);
         self.outside_adopted.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes that a closure on a thread of its own is complete.
+    /// Counts a complete blocking closure.
     pub(crate) fn note_completed_outside(&self) {
         self.outside_completed.fetch_add(1, Ordering::AcqRel);
         fence::after_read_modify_write(Edge::IdlePush);
         if self.phase() > Phase::Running {
-            // It may have been the last that the workers wait for.
+            // It may have been the last one that the workers wait for.
             self.idle.wake_all();
         }
     }
 
-    /// Notes a task that is cancelled because the runtime ends.
+    /// Records a task that is cancelled because the runtime ends.
     pub(crate) fn note_aborted(&self, task: TaskInfo) {
         lock(&self.end).aborted.push(task);
     }
 
-    /// Notes that the relief is about to be started. False if the runtime is over.
+    /// Counts the relief, which is about to be started. Returns false if the runtime is over.
     pub(crate) fn note_start(&self) -> bool {
         let mut end = lock(&self.end);
-        // Whoever ends the runtime has seen, under this lock, that all have left, who do so once it
-        // is over.
+        // The thread that shuts the runtime down sees under this lock that all threads have left,
+        // and they leave only once the runtime is over.
         let running = self.phase() < Phase::Over;
         end.threads += usize::from(running);
         running
     }
 
-    /// Notes that a worker has left.
+    /// Counts a thread that has left.
     pub(crate) fn note_left(&self) {
         lock(&self.end).left += 1;
         self.ended.notify_all();
     }
 
-    /// How the end has gone so far.
+    /// The progress of the runtime's end.
     pub(crate) fn ending(&self) -> crate::primitives::MutexGuard<'_, Ending> {
         lock(&self.end)
     }
 
-    /// What tells a change of [`ending`](Self::ending).
-    /// Whether processor `target` has to be told of tasks that have come to it, as it may be asleep
-    /// or away.
+    /// Returns whether the sender has to tell processor `target` of tasks that have come to it,
+    /// because it may be asleep or away.
     pub(crate) fn has_to_tell(&self, target: usize, sent: Sent) -> bool {
         match sent {
             Sent::Nothing => false,
@@ -393,7 +396,7 @@ impl Shared {
         }
     }
 
-    /// A builder of a thread of the runtime that has this role.
+    /// Returns a builder for a thread of the runtime with this role.
     pub(crate) fn thread(&self, role: &str) -> std::thread::Builder {
         let Threads { name, stack_size } = &self.hooks.threads;
         let builder = std::thread::Builder::new().name(format!("{name}-{role}"));
@@ -403,6 +406,7 @@ impl Shared {
         }
     }
 
+    /// Returns what notifies of each change of [`ending`](Self::ending).
     pub(crate) fn ended(&self) -> &Condvar {
         &self.ended
     }

@@ -1,4 +1,4 @@
-//! The spares of a runtime: their places, and how many are called and waited for.
+//! The spares of a runtime: their places, and the numbers of waiters and of called spares.
 //!
 //! `scheduler/spare.rs` has the protocol.
 
@@ -24,7 +24,7 @@ pub(crate) const PARKED: u8 = 2;
 
 /// The spares of one runtime.
 pub(crate) struct Spares {
-    /// The number of the first: as many processors have lower ones.
+    /// The number of the first spare: the processors have the lower numbers.
     pub(crate) first: usize,
     pub(crate) places: Box<[Place]>,
     pub(crate) rules: Rules,
@@ -33,12 +33,12 @@ pub(crate) struct Spares {
     pub(crate) served: AtomicU64,
 }
 
-/// Where a spare is.
+/// The place of a spare.
 pub(crate) struct Place {
     pub(crate) state: AtomicU8,
     pub(crate) processor: OnceLock<Box<Processor>>,
     pub(crate) thread: Mutex<Option<Thread>>,
-    /// How many scopes have begun here: their numbers go on from thread to thread.
+    /// The number of scopes that have begun here: the next thread in this place goes on from it.
     pub(crate) scopes: AtomicU64,
 }
 
@@ -75,12 +75,13 @@ impl Spares {
         }
     }
 
-    /// The processor of the spare with this number, which has been there.
+    /// Returns the processor of the spare with this number, which exists or has existed.
     pub(crate) fn processor(&self, number: usize) -> &Processor {
         self.places[number - self.first].processor.get().expect("only a spare has its number")
     }
 
-    /// The numbers of the spares whose deques may have jobs. Most of the time there is none.
+    /// Returns the numbers of the spares that may have jobs in their deques. Most of the time there
+    /// is none.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = usize> {
         let places = if self.called.load(Ordering::Relaxed) == 0 { &[] } else { &*self.places };
         let is_called = |place: &Place| {
@@ -90,22 +91,22 @@ impl Spares {
         places.filter(move |(_, place)| is_called(place)).map(|(index, _)| self.first + index)
     }
 
-    /// More than any number of a spare.
+    /// Returns a number above those of all spares.
     pub(crate) fn end(&self) -> usize {
         self.first + self.places.len()
     }
 
-    /// Unparks the thread of the spare with this number, whatever it is parked for.
+    /// Unparks the thread of the spare with this number, for whatever reason it is parked.
     pub(crate) fn unpark(&self, number: usize) {
         self.places[number - self.first].unpark();
     }
 
-    /// Has all spares look whether the runtime is over.
+    /// Unparks all spares, which then look whether the runtime is over.
     pub(crate) fn unpark_all(&self) {
         self.places.iter().for_each(Place::unpark);
     }
 
-    /// Errands that spares have run.
+    /// Returns the number of errands that spares have run.
     pub(crate) fn served(&self) -> u64 {
         self.served.load(Ordering::Relaxed)
     }
@@ -120,11 +121,12 @@ impl fmt::Debug for Spares {
     }
 }
 
-/// A waiter, for as long as this lives.
+/// Counts a waiter for as long as it lives.
 pub(crate) struct Waiting<'a>(&'a Spares);
 
 impl<'a> Waiting<'a> {
-    /// Counts a waiter in, up to and with the fence. It has to look at the errands before it parks.
+    /// Counts a waiter in, up to and including the fence. The waiter has to look at the errands
+    /// before it parks.
     pub(crate) fn begin(spares: &'a Spares) -> Self {
         spares.waiting.fetch_add(1, Ordering::AcqRel);
         fence::after_read_modify_write(Edge::IdleSleep);
@@ -143,7 +145,7 @@ impl Spares {
         self.waiting.load(Ordering::Relaxed) > self.called.load(Ordering::Relaxed)
     }
 
-    /// Whether a spare stays: its waiter has not come back.
+    /// Returns whether a spare stays: there are at least as many waiters as called spares.
     pub(crate) fn stays(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) >= self.called.load(Ordering::Relaxed)
     }
@@ -164,7 +166,7 @@ impl Spares {
     }
 
     /// Calls a spare, if there is a waiter without one. `start` starts the thread of the spare with
-    /// this number; false if the system refuses it.
+    /// this number; it returns false if the system refuses the thread.
     pub(crate) fn call(&self, start: impl FnOnce(usize) -> bool) {
         if !self.begin_call() {
             return;

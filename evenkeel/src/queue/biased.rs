@@ -1,29 +1,28 @@
 //! The owner-biased lock: its owner enters for the price of two stores and a load.
 //!
 //! # Roles
-//! One *owner* (the worker that holds a processor's seat), who enters millions of times a second,
-//! and *thieves* (anybody else), who come rarely and pay for both, unless the owner does.
+//! One *owner*, the worker that holds a processor's seat, enters millions of times a second.
+//! *Thieves*, all other threads, come rarely and pay for both sides, unless the owner pays.
 //!
 //! # States
 //! `busy`: the owner is inside an operation. `claim`: zero; or [`CLAIMED`], a thief has or wants
 //! the value; or a *request*, the number of a processor that asks the owner for work; or both.
-//! `fenced`: the owner pays for a fence at each of its operations, so that thieves need not; the
-//! owner chooses.
+//! `fenced`: the owner makes a full fence at each of its operations, so that thieves need not pay;
+//! the owner chooses.
 //!
 //! # Protocol
 //! The owner enters: 1. `busy := true`. 2. A light fence; a full one if it is fenced. 3. If `claim`
-//! has [`CLAIMED`]: `busy := false`, wait until it is gone, and begin again. Otherwise the value is
-//! the owner's. It leaves: 4. `busy := false` (release).
+//! has [`CLAIMED`]: `busy := false`, wait until [`CLAIMED`] is cleared, and begin again. Otherwise
+//! the value is the owner's. It leaves: 4. `busy := false` (release).
 //!
-//! A thief claims: 1. It takes `gate`, so that there is one thief. 2. It sets [`CLAIMED`]. 3. A
+//! A thief claims: 1. It locks `gate`, so that there is one thief. 2. It sets [`CLAIMED`]. 3. A
 //! full fence. 4. If the owner is not `fenced`: a heavy fence. 5. It waits until `busy` is false;
-//! then the value is the thief's. It leaves: 6. It clears [`CLAIMED`] (release) and gives `gate`
-//! back. An owner that the operating system has preempted inside an operation keeps `busy` set:
-//! after a bound the thief clears [`CLAIMED`] and goes away with nothing.
+//! then the value is the thief's. It leaves: 6. It clears [`CLAIMED`] (release) and unlocks `gate`.
+//! An owner that the operating system has preempted inside an operation keeps `busy` set: after a
+//! bound the thief clears [`CLAIMED`] and leaves with nothing.
 //!
-//! The owner becomes fenced between two operations by `fenced := true` (release), and free of
-//! fences by `fenced := false` and a full fence. Where there is no heavy fence, it is fenced for
-//! good.
+//! Between two operations the owner becomes fenced by `fenced := true` (release), and unfenced by
+//! `fenced := false` and a full fence. Where there is no heavy fence, the owner is always fenced.
 //!
 //! A thief asks: it sets a request where `claim` is zero; the owner sees the word anyway when it
 //! next enters, and answers. The thief can withdraw a request that the owner has not taken.
@@ -31,28 +30,29 @@
 //! # Why they exclude each other
 //! It is Dekker's pattern: the owner stores `busy`, fences, loads `claim`; the thief stores
 //! `claim`, fences, loads `busy`. The light and the heavy fence together act as a full fence on
-//! both sides, so that at least one of the two sees the other's store. If the owner sees the claim
-//! it stays out. If it does not, the thief sees `busy` and waits. What the owner did inside happens
-//! before its release store of `busy`, which the thief acquires; what the thief did happens before
-//! its release of `claim`, which the owner acquires on its way in. So the value needs no atomics,
-//! and a race detector that knows nothing of `membarrier` finds nothing to report.
+//! both sides, so that at least one of the two sees the other's store. If the owner sees the claim,
+//! it stays out. If it does not, the thief sees `busy` and waits. The owner's accesses inside
+//! happen before its release store of `busy`, which the thief acquires. The thief's accesses happen
+//! before its release of `claim`, which the owner acquires on its way in. So the value needs no
+//! atomics, and a race detector that knows nothing of `membarrier` finds nothing to report.
 //!
-//! A thief that sees `fenced` and spares the heavy fence relies on each operation that it may meet.
-//! Those before `fenced := true` are over by then (release and acquire). Those while it was true
-//! have full fences. Those after `fenced := false`: the owner stores that, fences, loads `claim`;
-//! the thief stores `claim`, fences, loads `fenced`. It is Dekker's pattern again: the thief has
-//! seen the older value, so the owner sees the claim.
+//! A thief that sees `fenced` and omits the heavy fence relies on each operation of the owner that
+//! it may meet. Operations before `fenced := true` are over by then (release and acquire).
+//! Operations while it was true have full fences. For operations after `fenced := false`: the owner
+//! stores `fenced`, fences, loads `claim`; the thief stores `claim`, fences, loads `fenced`. It is
+//! Dekker's pattern again: the thief has seen the older value, so the owner sees the claim.
 //!
-//! # Why nobody waits for ever
+//! # Why no thread waits for ever
 //! The owner waits only for a thief inside its section, which moves a few words and runs no
 //! caller's code. A thief waits for a bounded number of pauses.
 //!
 //! # Rejected
-//! A ring with a compare-and-swap per pop: the owner pays at each of its operations for thieves who
-//! are not there. A plain mutex: 15 to 20 ns for each push or pop. Hand-over on request alone: an
-//! owner inside a long poll would starve its queue. The heavy fence alone: beside somebody who
-//! searches, an owner pays 2 to 5 ns where the thief of a stuck owner would pay 10 µs and interrupt
-//! all cores; `evenkeel-bench run --bench transfer` takes half as long.
+//! A ring with a compare-and-swap per pop: the owner pays at each of its operations for thieves
+//! that are not there. A plain mutex: 15 to 20 ns for each push or pop. Hand-over on request alone:
+//! an owner inside a long poll would starve its queue. The heavy fence alone: while a worker
+//! searches, a fenced owner pays 2 to 5 ns per operation, where the thief of a stuck owner would
+//! pay 10 µs and interrupt all cores; with `fenced`, `evenkeel-bench run --bench transfer` takes
+//! half as long.
 
 #![allow(unsafe_code, reason = "a lock gives `&mut` from `&`")]
 
@@ -73,9 +73,9 @@ const CLAIMED: u64 = 1;
 /// in few schedules.
 const THIEF_PATIENCE: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 100 };
 
-/// A value that one owner uses all the time and others seldom.
+/// A value that one owner uses all the time and thieves seldom.
 pub(crate) struct Biased<T> {
-    /// Beside the value: both are the owner's.
+    /// Beside the value: the owner writes both.
     busy: AtomicBool,
     fenced: AtomicBool,
     value: UnsafeCell<T>,
@@ -124,7 +124,7 @@ impl<T> Biased<T> {
         self.claim.load(edge(Edge::BiasedClaim, Ordering::Acquire)) & CLAIMED == 0
     }
 
-    /// Has the owner pay for its fences from now on, or no more.
+    /// Sets whether the owner makes full fences at its operations.
     ///
     /// # Safety
     /// As for [`enter`](Self::enter).
@@ -137,7 +137,7 @@ impl<T> Biased<T> {
         }
     }
 
-    /// Whether a claim needs no heavy fence.
+    /// Returns whether the owner is fenced, so that a claim needs no heavy fence.
     #[inline(always)]
     pub(crate) fn is_fenced(&self) -> bool {
         self.fenced.load(edge(Edge::BiasedShow, Ordering::Acquire))
@@ -157,9 +157,9 @@ impl<T> Biased<T> {
         }
     }
 
-    /// Takes the value from the owner, by a heavy fence if there is no other way and `heavy` allows
-    /// it. None if another thief is at it, if the fence would be needed and is not to be had, or if
-    /// the owner stays inside beyond the bound.
+    /// Takes the value from the owner, by a heavy fence if the owner is not fenced and `heavy`
+    /// allows it. Returns `None` if another thief holds the gate, if a heavy fence is needed and
+    /// not allowed or refused, or if the owner stays inside beyond the bound.
     #[cold]
     pub(crate) fn claim(&self, heavy: bool) -> Option<Claimed<'_, T>> {
         let gate = self.gate.try_lock().ok()?;
@@ -179,15 +179,16 @@ impl<T> Biased<T> {
         None
     }
 
-    /// Leaves a request of processor `thief` for the owner. False if a claim or another request is
-    /// there already.
+    /// Leaves a request of processor `thief` for the owner. Returns false if there is a claim or
+    /// another request already.
     pub(crate) fn ask(&self, thief: usize) -> bool {
         self.claim
             .compare_exchange(0, request_of(thief), Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()
     }
 
-    /// Takes the request of `thief` back. False if the owner has taken it, and then answers it.
+    /// Withdraws the request of processor `thief`. Returns false if the owner has taken it, and
+    /// then answers it.
     pub(crate) fn withdraw(&self, thief: usize) -> bool {
         let mut claim = self.claim.load(Ordering::Relaxed);
         while claim & !CLAIMED == request_of(thief) {
@@ -204,13 +205,13 @@ impl<T> Biased<T> {
         false
     }
 
-    /// Whether somebody asks; for the owner, who has the line in its cache.
+    /// Returns whether there is a request; for the owner, which has the line in its cache.
     #[inline(always)]
     pub(crate) fn is_asked(&self) -> bool {
         self.claim.load(Ordering::Relaxed) > CLAIMED
     }
 
-    /// Takes the request, if there is one: from then on the owner has to answer it.
+    /// Takes the request, if there is one: the owner then has to answer it.
     #[cold]
     pub(crate) fn take_request(&self) -> Option<usize> {
         let claim = self.claim.fetch_and(CLAIMED, Ordering::AcqRel);
@@ -262,8 +263,8 @@ impl<T> DerefMut for Owned<'_, T> {
 }
 
 impl<T> Owned<'_, T> {
-    /// Leaves by a read-modify-write, which is a full fence between what was done inside and what
-    /// follows: half the price of a fence of its own.
+    /// Leaves by a read-modify-write, which is a full fence between the accesses inside and those
+    /// that follow: half the price of a separate fence.
     #[inline(always)]
     pub(crate) fn leave_fenced(self, edge_of_fence: Edge) {
         let lock = self.lock;
@@ -292,8 +293,8 @@ impl<T> Deref for Claimed<'_, T> {
 
     fn deref(&self) -> &T {
         // SAFETY: `claim` returns a `Claimed` only after it saw `busy` false behind the heavy
-        // fence, or behind its own beside a fenced owner, and the owner stays out for as long as
-        // the claim is set.
+        // fence, or, with a fenced owner, behind its own full fence. The owner stays out for as
+        // long as the claim is set.
         self.lock.value.with(|value| unsafe { &*value })
     }
 }

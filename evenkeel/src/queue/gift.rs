@@ -1,14 +1,14 @@
-//! Where an asked processor leaves the answer.
+//! The slot in which a processor, the *giver*, leaves the answer to a thief's request for work.
 //!
 //! A thief has at most one request out, so at most one giver writes here at a time. The giver fills
-//! the entries and says that they are ready under one lock; the thief, once it sees that, takes the
-//! lock, and so sees the entries. A thief whose request has been taken need not stand by: it goes
-//! on, looks here at the end of each batch, and before it sleeps; the giver wakes it if it sleeps,
-//! by the protocol of [`idle`](crate::idle).
+//! the entries and sets `ready` under one lock. The thief, once it sees `ready`, takes the lock,
+//! and so sees the entries. A thief need not wait for its answer: it goes on, and looks here at the
+//! end of each batch and before it sleeps. If it sleeps, the giver wakes it by the protocol of
+//! [`idle`](crate::idle).
 //!
-//! A thief that has begun a poll which does not end does not come for its answer. So others see a
-//! gift with tasks in it as they see an inbox, and may [take the tasks out](Gift::rob); the gift
-//! stays ready, empty, because the thief's request ends with it.
+//! A thief inside a poll that does not end never takes its answer. So other processors see a gift
+//! with tasks in it as they see an inbox, and may [take the tasks out](Gift::rob). The gift stays
+//! ready, empty, because it ends the thief's request.
 
 use super::ring::Entry;
 use crate::primitives::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ use crate::primitives::{Mutex, lock};
 pub(crate) struct Gift {
     entries: Mutex<Vec<Entry>>,
     ready: AtomicBool,
-    /// Whether it has tasks in it.
+    /// Whether the gift has tasks in it.
     filled: AtomicBool,
 }
 
@@ -29,13 +29,13 @@ impl Gift {
         Self { entries: Mutex::new(Vec::new()), ready, filled }
     }
 
-    /// Whether the answer is here: one load.
+    /// Returns whether the answer is here: one load.
     #[inline(always)]
     pub(crate) fn is_ready(&self) -> bool {
         self.ready.load(Ordering::Relaxed)
     }
 
-    /// Whether it has tasks in it: one load.
+    /// Returns whether the gift has tasks in it: one load.
     #[inline(always)]
     pub(crate) fn has_tasks(&self) -> bool {
         self.filled.load(Ordering::Relaxed)
@@ -49,7 +49,7 @@ impl Gift {
         self.ready.store(true, Ordering::Relaxed);
     }
 
-    /// Moves the answer to `entries`, if it is here.
+    /// Moves the answer to `entries`, if it is here, and returns whether it was.
     pub(crate) fn take(&self, entries: &mut Vec<Entry>) -> bool {
         if !self.is_ready() {
             return false;
@@ -61,7 +61,7 @@ impl Gift {
         true
     }
 
-    /// Moves the tasks of another's answer to `entries`.
+    /// Moves the tasks of another processor's answer to `entries`.
     pub(crate) fn rob(&self, entries: &mut Vec<Entry>) {
         if self.has_tasks() {
             let mut given = lock(&self.entries);

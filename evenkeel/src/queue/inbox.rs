@@ -1,34 +1,35 @@
-//! Where threads leave tasks for a processor: a stack that anybody pushes onto and that is taken
-//! whole.
+//! The inbox, where threads leave tasks for a processor: a stack onto which any thread pushes, and
+//! which a receiver takes whole.
 //!
 //! # Roles and protocol
 //! A *sender* owns a right to the task, a [`Parcel`]: its
-//! [`Runnable`](crate::raw_task::rights::Runnable), or the registry's [hold](crate::raw_task::rights::Held)
-//! on a complete one. It links the task to the present head and makes it the head by one
-//! compare-and-swap. A *receiver* swaps the head with null: the chain is then its own. It turns the
-//! chain round, so that the tasks come out in the order in which they went in.
+//! [`Runnable`](crate::raw_task::rights::Runnable), or the registry's
+//! [hold](crate::raw_task::rights::Held) on a complete one. It links the task to the present head
+//! and makes it the head by one compare-and-swap. A *receiver* swaps the head with null: the chain
+//! is then its own. It reverses the chain, so that the tasks come out in the order in which they
+//! went in.
 //!
 //! # Why nothing is lost
-//! Senders only ever replace the head that they have linked to, and receivers take all or nothing,
-//! so there is no moment at which a task is in neither hand, and no ABA: a head that comes back has
-//! no successor that could be stale, because whoever pushes it links it anew. Any thread may
-//! receive, so the inbox of a processor that stands still can be emptied by others.
+//! Senders only ever replace the head that they have linked to, and receivers take all or nothing.
+//! So at each moment a task is in the inbox or with a receiver. There is no ABA: a head that comes
+//! back has no stale successor, because its sender links it anew. Any thread may receive, so others
+//! can empty the inbox of a processor that stands still.
 //!
 //! # Since when
-//! Whoever has read the clock and then sees the inbox empty knows that whatever it holds from then
-//! on comes later than that reading, and raises `since` to it. So however long a sender is held up
-//! between its look and the raise, `since` never passes the coming of a task that is there; and
-//! because it never falls, whoever reads it before it takes the tasks may apply it to all of them.
-//! It is close to the truth because the sender of the oldest task raises it before its task is
-//! there.
+//! A sender that has read the clock and then sees the inbox empty knows that every task in it from
+//! then on comes later than that reading. It raises `since` to the reading. So however long a
+//! sender is held up between its look and the raise, `since` is never later than the arrival of a
+//! task that is there. Because `since` never falls, a receiver that reads it before it takes the
+//! tasks may apply it to all of them. It is close to the truth, because the sender of the oldest
+//! task raises it before its task is there.
 //!
 //! # Rejected
-//! A time that is stored by whoever finds the inbox empty: a sender that is held up after its look
-//! stores a time later than the coming of a task that has overtaken it. A time that receivers
+//! A time that the sender stores when it finds the inbox empty: a sender that is held up after its
+//! look stores a time later than the arrival of a task that has overtaken it. A time that receivers
 //! reset: a reset wipes out the time of a sender that is about to link its task.
 //!
-//! A locked queue: senders from many threads would meet, and one that the operating system preempts
-//! would stop the processor.
+//! A locked queue: senders from many threads would contend, and a sender that the operating system
+//! preempts would stop the processor.
 
 #![allow(unsafe_code, reason = "tasks are linked through their headers")]
 
@@ -43,7 +44,7 @@ use std::ptr::{self, NonNull};
 #[derive(Debug)]
 pub(crate) struct Inbox<P> {
     head: AtomicPtr<Header>,
-    /// When the oldest of them came, or an earlier time. It only rises.
+    /// The arrival of the oldest task, or an earlier time. It only rises.
     since: AtomicU64,
     parcels: PhantomData<fn(P) -> P>,
 }
@@ -54,17 +55,17 @@ impl<P: Parcel> Inbox<P> {
         Self { head, since: AtomicU64::new(0), parcels: PhantomData }
     }
 
-    /// Whether there is anything in it: one load.
+    /// Returns whether the inbox is empty: one load.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.head.load(Ordering::Relaxed).is_null()
     }
 
-    /// When the oldest task came: exact or earlier while there is one. To be asked before the tasks
-    /// are taken.
+    /// Returns the arrival of the oldest task: exact or earlier while there is one. A receiver
+    /// calls this before it takes the tasks.
     pub(crate) fn since(&self) -> u64 {
-        // With the tasks come the times that their senders have noted; without, it might be that of
-        // long ago.
+        // The acquire makes the times visible that the senders of the tasks have noted; without it,
+        // `since` might be very old.
         self.head.load(Ordering::Acquire);
         self.since.load(Ordering::Relaxed)
     }
@@ -72,8 +73,8 @@ impl<P: Parcel> Inbox<P> {
     /// Leaves a right.
     pub(crate) fn push(&self, parcel: P) {
         let task = parcel.into_ptr();
-        // SAFETY: the right keeps the task from being freed, and nobody has it before the exchange
-        // below succeeds.
+        // SAFETY: the right keeps the task from being freed, and no other thread has the right
+        // before the exchange below succeeds.
         let header = unsafe { task.header() };
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
@@ -93,12 +94,11 @@ impl<P: Parcel> Inbox<P> {
         }
     }
 
-    /// The head of an inbox that was empty a moment ago; if it still is, notes since when it may
-    /// not be.
+    /// Returns the head of an inbox that was empty a moment ago. If it still is, raises `since`.
     fn look_again(&self) -> *mut Header {
         let now = clock::now();
         let null = ptr::null_mut();
-        // An exchange that succeeds has seen the latest head, where a load might see one from
+        // An exchange that succeeds has seen the latest head, whereas a load might see one from
         // before `now`.
         match self.head.compare_exchange(null, null, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => {
@@ -117,7 +117,7 @@ impl<P: Parcel> Inbox<P> {
         let mut rest = self.head.swap(ptr::null_mut(), edge(Edge::InboxTake, Ordering::AcqRel));
         let mut turned = ptr::null_mut();
         while let Some(task) = NonNull::new(rest).map(TaskPtr::new) {
-            // SAFETY: the chain is this thread's, and with it the rights of its senders.
+            // SAFETY: only this thread has the chain, and with it the rights of its senders.
             let header = unsafe { task.header() };
             rest = header.next.load(Ordering::Relaxed);
             header.next.store(turned, Ordering::Relaxed);
@@ -127,7 +127,7 @@ impl<P: Parcel> Inbox<P> {
     }
 }
 
-/// Rights that have been taken out; they pass to whoever iterates.
+/// Rights that have been taken out; they pass to the receiver, which iterates.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Chain<P> {
@@ -143,7 +143,8 @@ impl<P: Parcel> Iterator for Chain<P> {
         // SAFETY: the task is still in the chain, so its right has not been passed on.
         let header = unsafe { task.header() };
         self.head = header.next.load(Ordering::Relaxed);
-        // SAFETY: the chain consists of addresses of this inbox's rights, and is gone through once.
+        // SAFETY: the chain consists of addresses of this inbox's rights, and the iteration visits
+        // each once.
         Some(unsafe { P::from_ptr(task) })
     }
 }
@@ -161,7 +162,7 @@ mod model {
     use std::panic::Location;
     use std::sync::Arc;
 
-    /// Leaves a task that is in no registry.
+    /// Pushes a task that is in no registry.
     fn push(inbox: &Inbox<Runnable>) {
         let birth = Birth { home: ptr::null(), id: id::take_one(), room: Room::Compact };
         let (task, handle) = task::make(async {}, (), Location::caller(), birth);

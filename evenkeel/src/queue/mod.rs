@@ -1,7 +1,7 @@
-//! What a processor's queues are made of: the owner-biased lock, the ring of ready tasks that it
-//! guards, the inbox, the slot in which a helper answers, and the registry of tasks.
+//! The parts of a processor's queues: the owner-biased lock, the ring of ready tasks that it
+//! guards, the inbox, the slot for the answer to a request for work, and the registry of tasks.
 //!
-//! Invariant: it knows the rights to a task, and no processor or worker.
+//! Invariant: this room knows the rights to a task, and no processor or worker.
 
 pub(crate) mod biased;
 pub(crate) mod gift;

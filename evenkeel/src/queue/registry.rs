@@ -1,9 +1,9 @@
-//! The tasks that a processor has given birth to and that are not complete.
+//! The registry: the tasks that were spawned at a processor and are not complete.
 //!
-//! A table with a list of free places: to enter or to remove a task touches one word of each, and a
-//! task knows its place. Eight bytes for each place, so that parked tasks stay small, and four more
-//! for each place that has been free. A table does not shrink while a task is in it: it keeps the
-//! size of the largest number of tasks there have been at once, and is given back when it is empty.
+//! A table with a list of free places. Entering or removing a task touches one word of each, and a
+//! task knows its place. A place takes eight bytes, so that parked tasks stay small, and four more
+//! once it has been free. A table does not shrink while a task is in it: it keeps the size of the
+//! largest number of tasks at once, and is freed when it is empty.
 
 #![allow(unsafe_code, reason = "it keeps tasks by their addresses")]
 
@@ -17,10 +17,10 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    /// Enters a task and gives its place.
+    /// Enters a task and returns its place.
     ///
     /// # Panics
-    /// With 2³² - 1 tasks.
+    /// Panics if the registry has 2³² - 1 tasks.
     #[inline]
     pub(crate) fn enter(&mut self, task: TaskPtr) -> u32 {
         match self.free.pop() {
@@ -45,18 +45,18 @@ impl Registry {
         self.places[place as usize] = None;
         self.free.push(place);
         if self.free.len() == self.places.len() && self.free.len() > KEPT {
-            // A burst of tasks is over: its table goes back to the allocator.
+            // A burst of tasks is over: the table goes back to the allocator.
             *self = Self::default();
         }
     }
 
-    /// How many tasks there are.
+    /// Returns the number of tasks.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.places.len() - self.free.len()
     }
 
-    /// All tasks, in no order.
+    /// Iterates over all tasks, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Live<'_>> + '_ {
         // SAFETY: a task is not freed while it is in a registry, which `&self` keeps from changing.
         self.places.iter().flatten().map(|task| unsafe { Live::new(*task) })

@@ -1,11 +1,12 @@
 //! The ready queue: a ring of entries, oldest first.
 //!
-//! The slots belong to whoever has the owner-biased lock. The two [`Ends`] lie beside the
-//! processor's other published figures, because they are what others want to see of a queue: how
-//! much is in it, and since when. So a push and a pop each store one index, which the owner needs
-//! anyway and from which everybody else computes the length.
+//! Only the holder of the owner-biased lock accesses the slots. The two [`Ends`] lie beside the
+//! processor's other published figures, because other workers read them: how many tasks are in the
+//! queue, and since when. So a push and a pop each store one index, which the owner needs anyway
+//! and from which other workers compute the length.
 //!
-//! The indices run freely and wrap; a slot is the index modulo the number of slots, a power of two.
+//! The indices run freely and wrap; the slot of an index is the index modulo the number of slots, a
+//! power of two.
 //!
 //! # Rejected
 //! `VecDeque` with its length and the head's age published apart: it has no power-of-two capacity
@@ -20,20 +21,21 @@ use crate::primitives::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::raw_task::rights::Runnable;
 use std::mem::MaybeUninit;
 
-/// A task that is ready, and since when by the coarse clock of the processor that queued it.
+/// A ready task, and the time since when it is ready, by the coarse clock of the processor that
+/// queued it.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) task: Runnable,
     pub(crate) since: u64,
 }
 
-/// The time of a head that is not there.
+/// The time of the head of an empty queue.
 pub(crate) const NO_HEAD: u64 = u64::MAX;
 
 /// Slots of a new ring: 1 KiB.
 const LEAST: usize = 64;
 
-/// Where a queue begins and ends: changed by whoever has its lock, seen by everybody.
+/// The ends of a queue: the holder of its lock changes them, all workers read them.
 #[derive(Debug)]
 pub(crate) struct Ends {
     /// The index of the oldest entry.
@@ -53,33 +55,35 @@ impl Ends {
         }
     }
 
-    /// Tasks in the queue: exact for whoever has the lock, about right for the others.
+    /// Returns the number of tasks in the queue: exact for the holder of the lock, approximate for
+    /// others.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         let (head, tail) = (self.head.load(Ordering::Relaxed), self.tail.load(Ordering::Relaxed));
-        // Read in two steps, the tail may be an older one than the head.
+        // Two loads: the tail may be older than the head.
         (tail.wrapping_sub(head) as isize).max(0) as usize
     }
 
-    /// When the oldest became ready; [`NO_HEAD`] if there is none.
+    /// Returns when the oldest entry became ready; [`NO_HEAD`] if there is none.
     #[inline(always)]
     pub(crate) fn head_since(&self) -> u64 {
         self.head_since.load(Ordering::Relaxed)
     }
 
-    /// A number that changes whenever tasks leave the queue by its head. Others tell by it whether
-    /// the processor stands still; that a thief changes it too makes them look once more.
+    /// Returns a number that changes whenever tasks leave the queue by its head. By it other
+    /// workers see whether the processor stands still. A thief changes it too, which makes them
+    /// look once more.
     #[inline(always)]
     pub(crate) fn departures(&self) -> usize {
         self.head.load(Ordering::Relaxed)
     }
 }
 
-/// The slots of a queue. Every method is for whoever has the queue's lock, and wants the queue's
+/// The slots of a queue. The caller of every method holds the queue's lock, and passes the queue's
 /// own ends.
 #[derive(Debug)]
 pub(crate) struct Ring {
-    /// A power of two of them. Those from head to tail are there.
+    /// The slots, a power of two. Those from head to tail are initialised.
     slots: Box<[MaybeUninit<Entry>]>,
 }
 
@@ -104,14 +108,14 @@ impl Ring {
     /// Takes the entry at `index`.
     ///
     /// # Safety
-    /// It is there, and the caller takes it out of the queue.
+    /// The entry is there, and the caller takes it out of the queue.
     #[inline(always)]
     unsafe fn read(&mut self, index: usize) -> Entry {
         // SAFETY: the caller's promise.
         unsafe { self.slot(index).assume_init_read() }
     }
 
-    /// Since when the entry at `index` is ready, and the task itself.
+    /// Returns the entry at `index`: the task, and since when it is ready.
     ///
     /// # Safety
     /// It is there.
@@ -121,7 +125,7 @@ impl Ring {
         unsafe { self.slot(index).assume_init_ref() }
     }
 
-    /// Puts an entry to the back, and gives the length.
+    /// Puts an entry at the back, and returns the length.
     #[inline(always)]
     pub(crate) fn push(&mut self, ends: &Ends, entry: Entry) -> usize {
         let (head, tail) = (ends.head.load(Ordering::Relaxed), ends.tail.load(Ordering::Relaxed));
@@ -153,18 +157,18 @@ impl Ring {
         let since = if len == 1 {
             NO_HEAD
         } else {
-            // SAFETY: there are two at least, so there is one behind the head.
+            // SAFETY: there are at least two entries, so there is one behind the head.
             unsafe { self.peek(next) }.since
         };
         ends.head_since.store(since, Ordering::Relaxed);
         Some(entry)
     }
 
-    /// The entry that stands `places` behind the oldest, if there is one.
+    /// Returns the entry that stands `places` behind the oldest, if there is one.
     #[inline(always)]
     pub(crate) fn behind(&mut self, ends: &Ends, places: usize) -> Option<&Entry> {
         let (head, tail) = (ends.head.load(Ordering::Relaxed), ends.tail.load(Ordering::Relaxed));
-        // SAFETY: it is there.
+        // SAFETY: the entry is there.
         (places < tail.wrapping_sub(head)).then(|| unsafe { self.peek(head.wrapping_add(places)) })
     }
 
@@ -180,11 +184,11 @@ impl Ring {
         if len == 1 {
             ends.head_since.store(NO_HEAD, Ordering::Relaxed);
         }
-        // SAFETY: there is one, and it has left the queue.
+        // SAFETY: the queue had an entry, and this one has left the queue.
         Some(unsafe { self.read(last) })
     }
 
-    /// Has the entry that stands `places` behind the oldest change places with it.
+    /// Swaps the entry that stands `places` behind the oldest with the oldest.
     #[cfg(not(any(loom, shuttle)))]
     #[cold]
     pub(crate) fn bring_forward(&mut self, ends: &Ends, places: usize) {
@@ -194,23 +198,23 @@ impl Ring {
         self.slots.swap(head & mask, head.wrapping_add(places) & mask);
     }
 
-    /// Moves the oldest `amount` entries, or all there are, to `entries`.
+    /// Moves the oldest `amount` entries, or all if there are fewer, to `entries`.
     pub(crate) fn drain(&mut self, ends: &Ends, amount: usize, entries: &mut Vec<Entry>) {
         entries.extend(std::iter::from_fn(|| self.pop(ends)).take(amount));
     }
 
-    /// When the youngest entry became ready; zero if there is none.
+    /// Returns when the youngest entry became ready; zero if there is none.
     pub(crate) fn newest(&mut self, ends: &Ends) -> u64 {
         let last = ends.tail.load(Ordering::Relaxed).wrapping_sub(1);
         if ends.len() == 0 {
             return 0;
         }
-        // SAFETY: there is one.
+        // SAFETY: the queue has an entry.
         unsafe { self.peek(last) }.since
     }
 
-    /// Moves what is there to a ring of `slots` slots, rounded up to a power of two that it fits
-    /// into.
+    /// Moves the entries to a ring of `slots` slots, or more if they need more, rounded up to a
+    /// power of two.
     #[cold]
     pub(crate) fn resize(&mut self, ends: &Ends, slots: usize) {
         let len = ends.len();
@@ -218,7 +222,8 @@ impl Ring {
         let mut fresh = Self { slots: Box::new_uninit_slice(slots) };
         let head = ends.head.load(Ordering::Relaxed);
         for index in (0..len).map(|offset| head.wrapping_add(offset)) {
-            // SAFETY: it lies between head and tail, and the old slots are given up.
+            // SAFETY: the index lies between head and tail, and the old slots are dropped without
+            // their entries.
             let entry = unsafe { self.read(index) };
             fresh.slot(index).write(entry);
         }
@@ -250,7 +255,7 @@ mod tests {
         })
     }
 
-    /// Against a `VecDeque`, through growing, wrapping and shrinking.
+    /// Compares the ring with a `VecDeque`, through growing, wrapping and shrinking.
     #[test]
     fn it_does_what_a_deque_does() {
         let (mut ring, ends, mut deque) = (Ring::default(), Ends::new(), VecDeque::new());

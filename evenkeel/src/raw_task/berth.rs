@@ -1,42 +1,43 @@
-//! Where the right to poll a task lies while the task waits for its public part.
+//! The berth: where the right to poll a task lies while the task waits for its public part.
 //!
 //! # What it is for
-//! A task that waits is woken by one change of its state, and ends its poll by another: two locked
-//! instructions per switch, which any number of wakers may call for. An actor that waits for its
-//! mailbox has one waker, whoever puts a message in, and that one holds the mailbox's lock anyway.
-//! So the actor leaves the right to poll it in the mailbox, under that lock, and the sender that
-//! finds it there takes it to a queue. Neither changes the state.
+//! One change of its state wakes a waiting task, and another ends its poll: two locked instructions
+//! per switch, which allow for any number of wakers. An actor that waits for its mailbox is woken
+//! only by a sender of a message, which holds the mailbox's lock anyway. So the actor leaves the
+//! right to poll it in the mailbox, under that lock, and the sender that finds it there takes it to
+//! a queue. Neither changes the state.
 //!
 //! # Roles
-//! The *poller* has the task's `Runnable` and has just seen its future return `Pending`; *senders*
-//! put something into the public part; whoever *aborts* the task; whoever drops the *last*
-//! reference to the part beside the future's. Wakers are no such references: whoever drops one, or
-//! uses it up, has nothing to do with the berth.
+//! The *poller* has the task's `Runnable` and has just seen its future return `Pending`. *Senders*
+//! put something into the public part. The *aborter* aborts the task. The *last holder* drops the
+//! last reference to the part beside the future's. Wakers are not such references: dropping one, or
+//! using it up, does not concern the berth.
 //!
 //! # States
-//! The berth is empty, or holds the right. It lies under a lock of the public part. While the right
-//! lies there the task's state says *queued*, as far as wakers are concerned: a wake adds to its
-//! count and does nothing else.
+//! The berth is empty, or holds the right. A lock of the public part guards it. While the right
+//! lies there the task's state says *queued* to wakers: a wake adds to the count and does nothing
+//! else.
 //!
 //! # Steps
-//! *Park* (poller, after the poll): take the lock; if there is something in the part, or the task
-//! is aborted, leave it and queue the task again; else store the right. From then on the poller
-//! touches nothing of the task. *Put* (sender): take the lock, put something in, take the right if
-//! it is there, leave the lock, queue the task. *Abort*: mark the state, then take the lock and the
-//! right as a sender does. *Drop*: see [`Public`](crate::task::public::Public).
+//! *Park* (poller, after the poll): take the lock. If there is something in the part, or the task
+//! is aborted, release the lock and queue the task again; else store the right. From then on the
+//! poller touches nothing of the task. *Put* (sender): take the lock, put something in, take the
+//! right if it is there, release the lock, queue the task. *Abort* (aborter): mark the state, then
+//! take the lock and the right as a sender does. *Drop* (last holder): see
+//! [`Public`](crate::task::public::Public).
 //!
 //! # Why nothing is lost
 //! Of a put and a park one comes first under the lock. If the put does, the poller finds something;
-//! if the park does, the sender finds the right. The same holds for an abort, whose mark is made
-//! before it takes the lock, and which the poller looks at inside. A wake of another kind that
-//! comes while the right lies there has nobody to wake: a task parks only when it waits for its
-//! part alone, so such a waker is one that its future has left behind. The right is taken by
-//! whoever holds the lock, so by one; it is never dropped, because the berth is emptied before the
-//! task completes: to complete it has to be polled.
+//! if the park does, the sender finds the right. The same holds for an abort: the aborter makes its
+//! mark before it takes the lock, and the poller looks at the mark under the lock. Any other wake
+//! that comes while the right lies there may do nothing: a task parks only when it waits for its
+//! part alone, so such a waker is one that its future has left behind. Only a holder of the lock
+//! takes the right, so it is taken once. It is never dropped: to complete, the task has to be
+//! polled, so the berth is emptied before.
 //!
 //! # Rejected
-//! To store a waker in the mailbox and wake by it: two more locked instructions per turn, 6 of 29
-//! ns per message of `latency_probe` here. To park inside the poll: a sender could have another
+//! Storing a waker in the mailbox and waking by it: two more locked instructions per turn, 6 of 29
+//! ns per message of `latency_probe` here. Parking inside the poll: a sender could have another
 //! worker poll the task before the first poll has returned.
 
 use super::header::Live;
@@ -50,20 +51,21 @@ pub enum After {
     /// It goes to the back of the queue.
     Again,
     /// It joins the visitors of the processor that its worker has noted: it travels there, or stays
-    /// where nobody takes it away.
+    /// there, and no thief takes it away.
     Visit,
-    /// The right to poll it lies in its public part, or has been there: the poller has it no more.
+    /// The right to poll it lies in its public part, or a sender has already taken it from there:
+    /// the poller does not have it.
     Parked,
 }
 
 /// The public part of a task.
 ///
-/// That it goes to other threads is asked of those that [spawn](crate::task::public::Public::spawn), not
-/// here: a mailbox whose messages have references to mailboxes of the same messages is `Send`
-/// because it is `Send`, which the compiler believes of that trait alone.
+/// The bound `Send` is on [`spawn`](crate::task::public::Public::spawn), not here: a mailbox of
+/// messages that refer to mailboxes of the same messages is `Send` because it is `Send`. The
+/// compiler accepts such a circle for that auto trait only.
 pub trait Part: 'static {
-    /// Called by the poller after each poll that has returned `Pending`: the part says what becomes
-    /// of the task, and parks it in its berth if that is what its future waits for.
+    /// Decides what becomes of the task. The poller calls it after each poll that has returned
+    /// `Pending`. The part parks the task in its berth if the future waits for the part alone.
     fn after_poll(&self, right: Right<'_>) -> After;
 
     /// Calls `f` with the part's berth, under the part's lock.
@@ -87,7 +89,7 @@ impl Part for () {
 pub struct Right<'a>(Live<'a>);
 
 impl<'a> Right<'a> {
-    /// The right of the caller, who has the task's `Runnable`.
+    /// The right of the caller, which has the task's `Runnable`.
     #[inline(always)]
     pub(crate) fn new(task: Live<'a>) -> Self {
         Self(task)
@@ -102,31 +104,31 @@ pub struct Berth {
 }
 
 impl Berth {
-    /// An empty one.
+    /// Returns an empty berth.
     #[must_use]
     pub const fn new() -> Self {
         Self { taken: false, closed: false }
     }
 
-    /// One that nothing parks in any more.
+    /// Returns a closed berth, in which nothing parks.
     #[must_use]
     pub const fn closed() -> Self {
         Self { taken: false, closed: true }
     }
 
-    /// Says that the task is about to complete.
+    /// Closes the berth: the task is about to complete.
     pub fn close(&mut self) {
         self.closed = true;
     }
 
-    /// Whether the task is about to complete or has done so.
+    /// Returns whether the task is complete or about to be.
     #[must_use]
     #[inline(always)]
     pub fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// Whether the right is here.
+    /// Returns whether the right is in the berth.
     #[must_use]
     #[inline(always)]
     pub fn is_taken(&self) -> bool {
@@ -139,7 +141,7 @@ impl Berth {
     pub fn park(&mut self, right: Right<'_>) -> After {
         let task = right.0;
         if task.pending() != Pending::default() {
-            // Whoever drops the last reference to the part goes by the state.
+            // The last holder of a reference to the part goes by the state.
             task.state.fold(task.pending());
             task.set_pending(Pending::default());
         }
@@ -151,7 +153,7 @@ impl Berth {
         After::Parked
     }
 
-    /// Takes the right, if it is here.
+    /// Takes the right, if it is in the berth.
     #[inline(always)]
     pub fn take(&mut self) -> Option<Parked> {
         std::mem::take(&mut self.taken).then_some(Parked(()))
@@ -164,7 +166,7 @@ impl Default for Berth {
     }
 }
 
-/// The right that has lain in the berth of some task. To be given to
+/// The right taken from the berth of a task. Must be passed to
 /// [`Public::resume`](crate::task::public::Public::resume) of that task.
 #[derive(Debug)]
 #[must_use = "a right that is dropped is a task that is lost"]

@@ -2,14 +2,14 @@
 //!
 //! # Padded and compact
 //! Two tasks on one cache line slow each other down when two processors run them, by a factor of
-//! two or three for tasks that do little. So a task gets lines of its own ([`Room::Padded`]) for as
-//! long as its processor has few; beyond a thousand memory counts for more, and tasks lie as close
-//! as the allocator puts them ([`Room::Compact`]).
+//! two or three for tasks that do little. So a task gets lines of its own ([`Room::Padded`]) while
+//! its processor has few tasks. Beyond a thousand memory counts for more, and tasks lie as close as
+//! the allocator puts them ([`Room::Compact`]).
 //!
 //! # The cache
 //! A worker keeps the padded blocks that it frees and makes its next tasks of them, without a call
-//! of the allocator. A block may be freed by another worker than the one that allocated it: blocks
-//! of one size are alike.
+//! of the allocator. Another worker may free a block than the one that allocated it: blocks of one
+//! size are alike.
 
 #![allow(unsafe_code, reason = "it allocates")]
 
@@ -26,10 +26,10 @@ pub(crate) enum Room {
     Compact,
 }
 
-/// What the scheduler decides of a new task: where it begins.
+/// What the scheduler decides about a new task.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Birth {
-    /// The address that its header keeps.
+    /// The address of the home processor that its header keeps.
     pub(crate) home: *const (),
     pub(crate) id: Id,
     pub(crate) room: Room,
@@ -38,11 +38,11 @@ pub(crate) struct Birth {
 /// Two cache lines: processors fetch them in pairs.
 const LINES: usize = 128;
 
-/// Blocks of one to so many times [`LINES`] are kept: tasks of half a kilobyte at most. An estimate
-/// of what most tasks need; no benchmark sets it.
+/// A worker keeps blocks of 1 to `SIZES` times [`LINES`] bytes: tasks of half a kilobyte at most.
+/// An estimate of what most tasks need; no benchmark sets it.
 const SIZES: usize = 4;
 
-/// Blocks of each size that are kept: as many as a processor has [padded
+/// Blocks of each size that a worker keeps: as many as a processor has [padded
 /// tasks](crate::policy::placement::PADDED), beyond which its tasks are compact. At most 512 KiB
 /// for the largest size, 1.25 MiB per worker over all sizes.
 const KEPT: usize = 1_024;
@@ -56,7 +56,7 @@ const fn padded(task: Layout) -> Layout {
     }
 }
 
-/// Which of the kept sizes a padded block for a task has, if one: known at compile time.
+/// The kept size that a padded block for a task has, if any: known at compile time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size(Option<usize>);
 
@@ -75,17 +75,17 @@ impl Size {
 pub(crate) struct Blocks([Vec<NonNull<u8>>; SIZES]);
 
 impl Blocks {
-    /// A block of this size, if one is kept.
+    /// Takes a block of this size, if the worker keeps one.
     #[inline(always)]
     pub(crate) fn take(&mut self, size: Size) -> Option<NonNull<u8>> {
         self.0[size.0?].pop()
     }
 
-    /// Keeps a block, if there is room. Otherwise the caller frees it.
+    /// Keeps a block and returns true, if there is room. Otherwise the caller frees it.
     ///
     /// # Safety
     /// The block comes from [`allocate`] with [`Room::Padded`] and a layout of this size, and is
-    /// not used any more.
+    /// not in use.
     #[inline(always)]
     pub(crate) unsafe fn put(&mut self, block: NonNull<u8>, size: Size) -> bool {
         let Some(index) = size.0 else { return false };
@@ -104,14 +104,14 @@ impl Drop for Blocks {
             let layout = Layout::from_size_align((index + 1) * LINES, LINES);
             let layout = layout.expect("a small multiple of a power of two");
             for block in kept.drain(..) {
-                // SAFETY: `put` has taken it as a block of this layout that nobody uses.
+                // SAFETY: `put` has taken it as a block of this layout that is not in use.
                 unsafe { free(block, layout, Room::Padded) };
             }
         }
     }
 }
 
-/// A new block from the allocator.
+/// Allocates a new block.
 pub(crate) fn allocate(task: Layout, room: Room) -> NonNull<u8> {
     let layout = layout(task, room);
     // SAFETY: a task has a header, so its size is not zero.
@@ -119,10 +119,10 @@ pub(crate) fn allocate(task: Layout, room: Room) -> NonNull<u8> {
     NonNull::new(block).unwrap_or_else(|| handle_alloc_error(layout))
 }
 
-/// Gives a block back to the allocator.
+/// Returns a block to the allocator.
 ///
 /// # Safety
-/// It comes from [`allocate`] with the same arguments, and is not used any more.
+/// It comes from [`allocate`] with the same arguments, and is not in use.
 pub(crate) unsafe fn free(block: NonNull<u8>, task: Layout, room: Room) {
     // SAFETY: the caller's promise.
     unsafe { dealloc(block.as_ptr(), layout(task, room)) }

@@ -2,7 +2,7 @@
 //!
 //! A task is one allocation: this header, then its future or its output, then a footer. Header and
 //! footer are all that the scheduler knows of a task. [`TaskPtr`] is a task's bare address, which
-//! proves nothing; whoever can reach a task holds one of the [`rights`](super::rights) to it.
+//! proves nothing; a thread that accesses a task holds one of the [`rights`](super::rights) to it.
 
 #![allow(unsafe_code, reason = "tasks are shared by their addresses")]
 
@@ -19,21 +19,21 @@ use std::task::{Poll, Waker};
 
 /// What differs between tasks of different futures.
 pub(crate) struct Vtable {
-    /// Polls the future once; on `Ready` the output, or the panic, is in its place. A future that
-    /// panics is dropped while the panic unwinds. The caller has the task's
+    /// Polls the future once; on `Ready` the output, or the panic, is in the future's place. A
+    /// future that panics is dropped while the panic unwinds. The caller has the task's
     /// [`Runnable`](super::rights::Runnable), and the future is in its place.
     pub(crate) poll: unsafe fn(TaskPtr) -> Poll<()>,
     /// Drops the future and puts *cancelled* in place of the output. As for `poll`.
     pub(crate) cancel: unsafe fn(TaskPtr),
-    /// Drops the output. The task is complete, or about to be, and its output is there and the
-    /// caller's alone.
+    /// Drops the output. The task is complete, or about to be; its output is there, and only the
+    /// caller may access it.
     pub(crate) drop_output: unsafe fn(TaskPtr),
     /// Moves the output to where the second argument points, which is room for a
     /// `Result<T, Failure>` of the task's `T`. As for `drop_output`.
     pub(crate) take_output: unsafe fn(TaskPtr, NonNull<()>),
-    /// Takes the right to poll the task out of its berth, if it is there: then it is the caller's.
+    /// Takes the right to poll the task out of its berth, if it is there: then the caller has it.
     pub(crate) unpark: unsafe fn(TaskPtr) -> bool,
-    /// Gives the memory back. Nobody else can reach the task, and neither future nor output is
+    /// Frees the memory. No other right to the task is left, and neither future nor output is
     /// there.
     pub(crate) free: unsafe fn(TaskPtr),
     /// The task's name.
@@ -54,17 +54,20 @@ pub(crate) struct Header {
     pub(crate) vtable: &'static Vtable,
     /// The next task in an inbox.
     pub(crate) next: AtomicPtr<Header>,
-    /// The processor that keeps the task in its registry. The address of something that outlives
-    /// the task's completion; null for a task of the blocking pool. Only the scheduler looks.
+    /// The processor that keeps the task in its registry, by an address that stays valid until the
+    /// task is complete; null for a task of the blocking pool. Only the scheduler follows it.
     home: AtomicPtr<()>,
-    /// Where the task is in the registry of its home, which alone uses this; or [`UNREGISTERED`].
+    /// The task's place in the registry of its home, or [`UNREGISTERED`]. Only that registry uses
+    /// it.
     pub(crate) slot: AtomicU32,
     /// The processor that last polled it.
     pub(crate) last: AtomicU16,
-    /// Wakers and `Task`s made less those dropped by the poller, not yet in `state`. The poller's.
+    /// Wakers and `Task`s that the poller has made less those it has dropped, not yet in `state`.
+    /// Only the poller uses it.
     references: AtomicU8,
-    /// Not yet in `state`, and the poller's: in the lower two bits the tokens it has consumed,
-    /// above them the references to the public part that it has made less those it has dropped.
+    /// The poller's other changes that are not yet in `state`. The lower two bits are the tokens it
+    /// has consumed. Above them are the references to the public part that it has made, less those
+    /// it has dropped.
     deferred: AtomicU8,
 }
 
@@ -96,8 +99,8 @@ impl Header {
         self.home.store(home.cast_mut(), Ordering::Relaxed);
     }
 
-    /// Counts a change of the wakers and `Task`s in for later. The caller polls the task. False if
-    /// the count is full, and then nothing has changed.
+    /// Defers a change of the number of wakers and `Task`s. The caller polls the task. Returns
+    /// false, and changes nothing, if the count is full.
     #[inline(always)]
     pub(crate) fn defer_reference(&self, change: i8) -> bool {
         let references = self.references.load(Ordering::Relaxed) as i8;
@@ -110,7 +113,7 @@ impl Header {
         }
     }
 
-    /// The same for a reference to the public part, made or dropped.
+    /// Does the same for a reference to the public part that was made or dropped.
     #[inline(always)]
     pub(crate) fn defer_public(&self, made: bool) -> bool {
         let deferred = self.deferred.load(Ordering::Relaxed) as i8;
@@ -123,8 +126,8 @@ impl Header {
         }
     }
 
-    /// The references to the public part that the poller has made less those it has dropped, not
-    /// yet in `state`. The caller polls the task.
+    /// Returns the references to the public part that the poller has made less those it has
+    /// dropped, not yet in `state`. The caller polls the task.
     #[inline(always)]
     pub(crate) fn pending_publics(&self) -> i8 {
         self.deferred.load(Ordering::Relaxed) as i8 >> PUBLIC.trailing_zeros()
@@ -144,7 +147,7 @@ impl Header {
         }
     }
 
-    /// What the poller has in hand. The caller polls the task.
+    /// Returns the changes that the poller has deferred. The caller polls the task.
     #[inline(always)]
     pub(crate) fn pending(&self) -> Pending {
         let deferred = self.deferred.load(Ordering::Relaxed);
@@ -156,7 +159,8 @@ impl Header {
     }
 
     /// Declares that the next change of `state` folds [`pending`](Self::pending) in. The caller
-    /// polls the task. It comes before that change, after which the task may be another's.
+    /// polls the task, and calls this before that change: after it another worker may have the
+    /// task.
     #[inline(always)]
     pub(crate) fn set_pending(&self, pending: Pending) {
         self.references.store(pending.references as u8, Ordering::Relaxed);
@@ -165,19 +169,19 @@ impl Header {
     }
 }
 
-/// What comes after the future: what a switch does not touch. Kept apart from the [`Header`], so
-/// that the header and the first words of the future share a cache line.
+/// What comes after the future: fields that a switch does not touch. Kept apart from the
+/// [`Header`], so that the header and the first words of the future share a cache line.
 #[derive(Debug)]
 pub(crate) struct Footer {
     pub(crate) id: Id,
     pub(crate) site: &'static Location<'static>,
 }
 
-/// The footer of a task with a handle, and the slot for whoever joins it.
+/// The footer of a task with a handle, and the slot for its joiner.
 #[repr(C)]
 pub(crate) struct Joined {
     footer: Footer,
-    /// The joiner's waker; whose it is, `state` says.
+    /// The joiner's waker. `state` says whether joiner or completer may access it.
     joiner: UnsafeCell<Option<Waker>>,
 }
 
@@ -194,11 +198,11 @@ impl Joined {
     /// Puts the joiner's waker into its slot.
     ///
     /// # Safety
-    /// The slot is the caller's: it is the joiner and `JOINER` is not set.
+    /// The caller may access the slot: it is the joiner and `JOINER` is not set.
     #[inline]
     pub(crate) unsafe fn put_joiner(&self, waker: Option<Waker>) {
         let before = self.joiner.with_mut(|slot| {
-            // SAFETY: the slot is the caller's.
+            // SAFETY: the caller's promise: no other thread accesses the slot.
             unsafe { mem::replace(&mut *slot, waker) }
         });
         drop(before);
@@ -207,11 +211,11 @@ impl Joined {
     /// Takes the joiner's waker out of its slot.
     ///
     /// # Safety
-    /// The slot is the caller's: it has made the task complete and found `JOINER` set, or it is the
-    /// joiner and `JOINER` is not set.
+    /// The caller may access the slot: it has made the task complete and found `JOINER` set, or it
+    /// is the joiner and `JOINER` is not set.
     pub(crate) unsafe fn take_joiner(&self) -> Option<Waker> {
         self.joiner.with_mut(|slot| {
-            // SAFETY: the slot is the caller's.
+            // SAFETY: the caller's promise: no other thread accesses the slot.
             unsafe { mem::take(&mut *slot) }
         })
     }
@@ -221,7 +225,7 @@ impl Joined {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TaskPtr(NonNull<Header>);
 
-// SAFETY: an address can be anywhere; following it is what needs a right.
+// SAFETY: any thread may have an address; only following it needs a right.
 unsafe impl Send for TaskPtr {}
 // SAFETY: as above.
 unsafe impl Sync for TaskPtr {}
@@ -257,13 +261,13 @@ impl TaskPtr {
     pub(crate) unsafe fn free(self) {
         // SAFETY: the caller's promise: the task is not freed yet.
         let header = unsafe { self.header() };
-        // SAFETY: the caller's promise: nobody else can reach the task.
+        // SAFETY: the caller's promise: no other right to the task is left.
         unsafe { (header.vtable.free)(self) }
     }
 }
 
-/// A task that is not freed for as long as the lifetime lasts: its header, and an address that is
-/// good for the whole allocation, which a `&Header` would not give.
+/// A task that is not freed for as long as the lifetime lasts. It gives the header, and an address
+/// that is valid for the whole allocation, which a `&Header` would not be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Live<'a>(TaskPtr, PhantomData<&'a Header>);
 
@@ -281,10 +285,10 @@ impl<'a> Live<'a> {
     }
 
     pub(crate) fn footer(self) -> &'a Footer {
-        // SAFETY: the offset lies within the task's allocation, which the address is good for.
+        // SAFETY: the offset lies within the task's allocation, for all of which the address is
+        // valid.
         let footer = unsafe { self.0.0.byte_add(self.vtable.footer) };
-        // SAFETY: there is a footer from the task's making on, and it is not freed within the
-        // lifetime.
+        // SAFETY: a task has a footer from its creation on, which is not freed within the lifetime.
         unsafe { footer.cast::<Footer>().as_ref() }
     }
 

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Id(u64);
 
 impl Id {
-    /// A number that is never given.
+    /// A number that no task has.
     pub(crate) const NONE: Self = Self(0);
 
     /// The number itself; not zero.
@@ -32,13 +32,13 @@ impl fmt::Display for Id {
     }
 }
 
-/// The next number that nobody has. A plain `std` atomic: a model need not explore it.
+/// The next free number. A plain `std` atomic: a model need not explore it.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// Numbers that a processor takes at a time, so that processors do not meet at each spawn.
 const BLOCK: u64 = 1024;
 
-/// The own numbers of a processor, or of a thread that makes coroutines.
+/// The numbers reserved by a processor, or by a thread that makes coroutines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ids {
     next: u64,
@@ -62,31 +62,31 @@ impl Ids {
     }
 }
 
-/// A number for a task that is spawned from outside.
+/// Takes a number for a task that is spawned from outside the runtime.
 pub(crate) fn take_one() -> Id {
     Id(NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// What tells the number of a thread from that of a task.
+/// The bit that tells the number of a thread from that of a task.
 const THREAD: u64 = 1 << 63;
 
 /// The next number of a thread. A plain `std` atomic, as above.
 static NEXT_THREAD: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
-    /// The number of this thread; none before it is asked for.
+    /// The number of this thread; zero before it is first asked for.
     static OWN: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The number of the calling thread, which no task has and no other thread, also after this one has
-/// ended: an address may be that of a later thread.
+/// Returns the number of the calling thread. No task has it, and no other thread ever has it, even
+/// after this one has ended; an address could be reused by a later thread.
 #[inline(always)]
 pub(crate) fn of_thread() -> Id {
     Id(THREAD | among_threads())
 }
 
-/// The same number among those of threads alone: not zero, and below 2^36, as many threads as a
-/// process does not start.
+/// Returns the same number without the bit `THREAD`: not zero, and below 2^36, more threads than
+/// a process starts.
 #[inline(always)]
 pub(crate) fn among_threads() -> u64 {
     match OWN.try_with(Cell::get) {
@@ -98,8 +98,8 @@ pub(crate) fn among_threads() -> u64 {
 #[cold]
 fn number_thread() -> u64 {
     let number = NEXT_THREAD.fetch_add(1, Ordering::Relaxed);
-    // It has no destructor; where that is an error all the same, the thread has a new number each
-    // time, and is not known again.
+    // `OWN` has no destructor. If access fails all the same, the thread gets a new number each
+    // time, and is not recognised.
     let _ = OWN.try_with(|own| own.set(number));
     number
 }

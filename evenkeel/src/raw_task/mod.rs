@@ -1,7 +1,7 @@
-//! A task as the scheduler knows it: its header, its state word, the rights to it, its memory.
+//! A task as the scheduler sees it: its header, its state word, the rights to it, its memory.
 //!
-//! Invariant: it knows nothing of futures, processors or workers. [`task`](crate::task) is the
-//! upper half.
+//! Invariant: this room knows nothing of futures, processors or workers. [`task`](crate::task) is
+//! the upper half.
 
 pub(crate) mod berth;
 pub(crate) mod blocks;

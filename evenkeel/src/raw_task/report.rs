@@ -1,4 +1,4 @@
-//! What is told of a task to people.
+//! Reports about tasks, for people.
 
 use super::header::Live;
 use super::id::Id;
@@ -7,13 +7,13 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// What a report says of a task.
+/// The description of a task in a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskInfo {
     /// The task's number.
     pub id: Id,
-    /// The name it was given, if it was.
+    /// The task's name, if it has one.
     pub name: Option<String>,
     /// Where it was spawned.
     pub spawn_site: &'static Location<'static>,
@@ -42,13 +42,13 @@ impl fmt::Display for TaskInfo {
     }
 }
 
-/// A panic of a task that nobody joined.
+/// A panic of a task without a joiner.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct TaskPanic<'a> {
     /// The task.
     pub task: &'a TaskInfo,
-    /// What it panicked with.
+    /// The payload of the panic.
     pub payload: &'a (dyn Any + Send),
 }
 
@@ -58,10 +58,10 @@ impl fmt::Display for TaskPanic<'_> {
     }
 }
 
-/// A callback for panics that nobody joined.
+/// A callback for panics of tasks without a joiner.
 pub(crate) type PanicHook = Arc<dyn Fn(&TaskPanic<'_>) + Send + Sync>;
 
-/// The text of a panic's payload, if it has one.
+/// Returns the text of a panic's payload, if it has one.
 pub(crate) fn message(payload: &(dyn Any + Send)) -> &str {
     payload
         .downcast_ref::<&str>()

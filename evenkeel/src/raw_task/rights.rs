@@ -7,9 +7,9 @@
 //! | `JoinHandle` | to take its output | at most one |
 //! | [`Held`] | to end the hold of the registry on it, once it is complete | at most one |
 //!
-//! Until a task is complete the registry of its home processor holds it, by its address; then that
-//! hold ends in the poller's last change of the state or, if the poller is not at the task's home,
-//! goes there as a [`Held`].
+//! Until a task is complete, the registry of its home processor holds it by its address. That hold
+//! then ends in the poller's last change of the state. A poller that is not at the task's home
+//! sends the hold there as a [`Held`].
 
 #![allow(unsafe_code, reason = "a right is an address that may be followed")]
 
@@ -21,7 +21,8 @@ use std::ops::Deref;
 /// The right to poll a task, which is queued or running.
 ///
 /// A task that has a `Runnable` is not complete, so its registry holds it and its header is there.
-/// Dropping one would lose the task: it ends in a queue, in an inbox, or with the task.
+/// Dropping a `Runnable` would lose the task: each one ends in a queue, in an inbox, or with the
+/// task.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Runnable(TaskPtr);
@@ -30,8 +31,8 @@ impl Runnable {
     /// The right that a signal has just made.
     ///
     /// # Safety
-    /// The task has gone from idle to queued, or is new, and this is the only `Runnable` that is
-    /// made of it.
+    /// The task has gone from idle to queued, or is new, and this is the only `Runnable` made of
+    /// it.
     #[inline(always)]
     pub(crate) unsafe fn new(task: TaskPtr) -> Self {
         Self(task)
@@ -98,7 +99,7 @@ impl Held {
     /// Ends the hold.
     pub(crate) fn release(self) {
         if self.state.unregister() == Release::Last {
-            // SAFETY: nobody else can reach the task, and without a handle its output is gone.
+            // SAFETY: no other right to the task is left, and without a handle its output is gone.
             unsafe { self.0.free() }
         }
     }
@@ -131,7 +132,7 @@ impl Reference {
     /// Takes over a reference that has been counted.
     ///
     /// # Safety
-    /// The count includes this one, and nobody else counts it out.
+    /// The count includes this reference, and no other code counts it out.
     pub(crate) unsafe fn from_counted(task: TaskPtr) -> Self {
         Self(task)
     }
@@ -174,7 +175,7 @@ impl Clone for Reference {
 impl Drop for Reference {
     fn drop(&mut self) {
         if self.state.drop_reference() == Release::Last {
-            // SAFETY: this was the last; without a handle the output is gone.
+            // SAFETY: this was the last reference; without a handle the output is gone.
             unsafe { self.0.free() }
         }
     }

@@ -1,9 +1,9 @@
-//! The word that every party to a task changes: its bits and their algebra, without `unsafe`.
+//! The state word of a task: its bits and their algebra, without `unsafe`.
 //!
 //! # Roles
-//! The *poller* is whoever has the task out of a ready queue; *wakers* may be anywhere; the
-//! *joiner* holds the `JoinHandle`; the *scheduler* keeps the task in its registry until it is
-//! complete.
+//! The *poller* is the worker that has taken the task out of a ready queue. *Wakers* may be on any
+//! thread. The *joiner* holds the `JoinHandle`. The *completer* is the thread that marks the task
+//! complete. The *scheduler* keeps the task in its registry until it is complete.
 //!
 //! # States
 //! | field | meaning |
@@ -21,8 +21,8 @@
 //!
 //! # Protocol
 //! A *wake* adds one to `wakes` in a single read-modify-write; if that took the task out of idle,
-//! the waker puts it into a queue. A *poll* begins with a plain load that remembers `wakes`, and
-//! ends with one compare-and-swap that takes `wakes` to zero if it still has the remembered value,
+//! the waker puts it into a queue. A *poll* begins with a plain load that remembers `wakes`. It
+//! ends with one compare-and-swap that sets `wakes` to zero if it still has the remembered value,
 //! and otherwise leaves the task queued. So a task costs its wakers one locked instruction and its
 //! poller one. Saturation never hides a wake: a poll that would begin with `wakes` at its maximum
 //! first takes it back to one.
@@ -32,19 +32,20 @@
 //! compare-and-swap folds that count back in.
 //!
 //! The poller may *defer* changes of `others` and `publics`: a waker cloned inside the task's own
-//! poll is counted in the closing compare-and-swap. The fields wrap below zero in between, which
-//! harms nothing: whether the task is freed they decide only once `REGISTERED` is gone, and that is
-//! taken away after the last poll has folded its changes in; and who asks earlier for `publics`, to
-//! end an actor that is alone, is the poller itself, which counts in what it has deferred, or finds
-//! the task parked, with nothing deferred. Neither field wraps above: whoever adds to it, at once
-//! or at the end of a poll, stops the process long before.
+//! poll is counted in the closing compare-and-swap. The fields may wrap below zero meanwhile, which
+//! is harmless. They decide whether the task is freed only once `REGISTERED` is cleared, and that
+//! happens after the last poll has folded its changes in. `publics` is read earlier, to end an
+//! actor that is alone, in two cases only: by the poller itself, which includes what it has
+//! deferred, or while the task is parked, with nothing deferred. Neither field wraps above: each
+//! addition, at once or at the end of a poll, checks the field and stops the process long before.
 //!
-//! `others` that are below zero have borrowed one of `publics`. They are so by less than the poller
-//! can have deferred, [`Pending::MOST`], so whoever wants to know `publics` adds that much first.
-//! Both together are zero only if each is: then nothing has been borrowed.
+//! When `others` is below zero, it has borrowed one from `publics`. It is below zero by at most
+//! what the poller can have deferred, [`Pending::MOST`], so a reader of `publics` adds that much
+//! first. Both together are zero only if each is: then nothing is borrowed.
 //!
-//! The task is freed by whoever makes the word say: no `HANDLE`, not `REGISTERED`, no `others`, no
-//! `publics`. Each of these falls by a read-modify-write, so exactly one change makes the word so.
+//! The thread whose change makes the word say *no `HANDLE`, not `REGISTERED`, no `others`, no
+//! `publics`* frees the task. Each of these falls by a read-modify-write, so exactly one change
+//! does that.
 //!
 //! # Why no wake is lost
 //! A wake comes before the poll's first load in the word's modification order (the poll then
@@ -55,8 +56,8 @@
 //! A *notified* bit cleared when the poll begins (Tokio, async-task): a third locked instruction
 //! per switch. A counter by `fetch_add`: it overflows into its neighbours when a task is woken
 //! often enough during one long poll. One count of all references to a task with a public part: a
-//! waker that outlives the last public reference, be it the task's own, then keeps the task from
-//! finding itself alone, and tells nobody when it goes.
+//! waker that outlives the last public reference, even the task's own waker, then keeps the task
+//! from finding itself alone, and its drop signals nothing.
 
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 
@@ -75,18 +76,18 @@ const REFERENCE: u64 = 1 << 10;
 /// One of `publics`.
 const PUBLIC: u64 = 1 << 36;
 
-/// Set when there are too many `others` beside a public part, or when the field is below zero.
+/// Set when a task with a public part has too many `others`, or when the field is below zero.
 const OTHERS_TOP: u64 = PUBLIC >> 1;
 
 /// More references than memory could hold: a program that leaks them in a loop is stopped before
 /// the count wraps.
 const MOST_REFERENCES: i64 = 1 << 52;
 
-/// The same of references to a public part: a gigabyte of them. So far from where the field wraps
-/// that no process has as many threads.
+/// The same limit for references to a public part: a gigabyte of them. The distance to where the
+/// field wraps is more than the threads of any process.
 const MOST_PUBLICS: i64 = (1 << 27) - (1 << 22);
 
-/// What a waker wants.
+/// What a signal asks of the task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
     /// Poll the task again.
@@ -102,7 +103,7 @@ pub(crate) enum Signal {
 pub(crate) struct Word(u64);
 
 impl Word {
-    /// Complete or not, the task is in no queue and not being polled.
+    /// Returns whether the task is in no queue and not being polled, complete or not.
     #[inline(always)]
     pub(crate) fn is_idle(self) -> bool {
         self.0 & WAKES == 0
@@ -124,7 +125,7 @@ impl Word {
         self.0 & HANDLE != 0
     }
 
-    /// How many references of all kinds there are. Exact while the task is idle or parked.
+    /// Returns the number of references of all kinds. Exact while the task is idle or parked.
     #[cfg(all(any(test, debug_assertions, feature = "detect"), not(any(loom, shuttle))))]
     pub(crate) fn references(self) -> u64 {
         if self.0 & PARTED == 0 {
@@ -133,8 +134,8 @@ impl Word {
         self.0 % PUBLIC / REFERENCE + self.0 / PUBLIC
     }
 
-    /// How many references to the public part there are, of a task that has one, less what its
-    /// poller has deferred.
+    /// Returns the number of references to the public part, for a task that has one, without the
+    /// changes that its poller has deferred.
     #[inline(always)]
     pub(crate) fn publics(self) -> i64 {
         self.0.wrapping_add(Pending::MOST * REFERENCE) as i64 >> PUBLIC.trailing_zeros()
@@ -150,7 +151,7 @@ impl Word {
         ((self.0 & TOKENS) / TOKEN) as u8
     }
 
-    /// Nobody can reach the task any more.
+    /// Returns whether no handle, registry or reference can reach the task.
     #[inline(always)]
     fn is_unreachable(self) -> bool {
         self.0 & (HANDLE | REGISTERED) == 0 && self.0 / REFERENCE == 0
@@ -179,13 +180,13 @@ impl Word {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Begin {
-    /// Poll, and give this back to [`State::end`].
+    /// Poll, and pass this to [`State::end`].
     Poll(Polled),
     /// Drop the future.
     Cancel,
 }
 
-/// The `wakes` that a poll has begun with.
+/// The value of `wakes` at the beginning of a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Polled(u64);
 
@@ -193,25 +194,25 @@ pub(crate) struct Polled(u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum End {
-    /// The task is idle: it may be polled elsewhere already.
+    /// The task is idle: another worker may be polling it already.
     Idle,
-    /// It was woken meanwhile: the poller puts it back into its queue. Nothing was folded in.
+    /// The task was woken meanwhile: the poller puts it back into its queue. Nothing was folded in.
     Again,
 }
 
-/// What the poller has in hand until the word is next changed.
+/// The changes that the poller defers until the next change of the word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pending {
-    /// Wakers and `Task`s made less those dropped inside the poll.
+    /// Wakers and `Task`s made inside the poll, less those dropped inside it.
     pub(crate) references: i8,
-    /// The same of references to the public part.
+    /// The same for references to the public part.
     pub(crate) publics: i8,
     /// Tokens consumed.
     pub(crate) tokens: u8,
 }
 
 impl Pending {
-    /// What `references` is at most, of either sign.
+    /// The largest absolute value of `references`.
     const MOST: u64 = i8::MIN.unsigned_abs() as u64;
 
     #[inline(always)]
@@ -232,8 +233,8 @@ impl Pending {
     }
 }
 
-/// Whether the references to the public part are about to wrap, which would free a task that is in
-/// use.
+/// Returns whether the count of references to the public part is about to wrap, which would free a
+/// task that is in use.
 #[inline(always)]
 fn has_too_many_publics(word: u64) -> bool {
     word as i64 > MOST_PUBLICS << PUBLIC.trailing_zeros()
@@ -245,7 +246,7 @@ fn has_too_many_publics(word: u64) -> bool {
 pub(crate) enum Release {
     /// Others can still reach the task.
     Shared,
-    /// Nobody can: the caller frees it.
+    /// The change removed the last hold: the caller frees the task.
     Last,
 }
 
@@ -255,7 +256,7 @@ impl Release {
     }
 }
 
-/// How a joiner's attempt to leave, change or take back its waker ended.
+/// The result of a joiner's attempt to leave, change or take back its waker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Join {
@@ -275,8 +276,7 @@ impl State {
         Self(AtomicU64::new(WAKE | REGISTERED | HANDLE))
     }
 
-    /// A task that is queued and registered, and has a public part to which so many references have
-    /// been made.
+    /// A task that is queued and registered, and has a public part with `publics` references.
     pub(crate) fn with_public(publics: u64) -> Self {
         Self(AtomicU64::new(WAKE | REGISTERED | PARTED | (publics * PUBLIC)))
     }
@@ -286,15 +286,16 @@ impl State {
         Word(self.0.load(Ordering::Relaxed))
     }
 
-    /// The word, with everything that the completer did before it.
+    /// Loads the word with acquire ordering: the caller sees everything that the completer did
+    /// before.
     #[inline]
     pub(crate) fn load_joined(&self) -> Word {
         Word(self.0.load(edge(Edge::StateJoined, Ordering::Acquire)))
     }
 
-    /// One attempt to signal from the value `word`; gives the actual value if the word has changed.
-    /// With `consume` the signal uses up one reference in the same step, which on a complete task
-    /// may be the last.
+    /// Attempts once to signal from the value `word`; returns the actual value if the word has
+    /// changed. With `consume` the signal uses up one reference in the same step, which on a
+    /// complete task may be the last.
     #[inline(always)]
     pub(crate) fn signal(
         &self,
@@ -349,7 +350,7 @@ impl State {
         }
     }
 
-    /// Folds in what the poller has in hand. The caller polls the task.
+    /// Folds in the changes that the poller has deferred. The caller polls the task.
     #[cold]
     pub(crate) fn fold(&self, pending: Pending) {
         let mut word = self.load();
@@ -358,8 +359,8 @@ impl State {
         }
     }
 
-    /// Takes all tokens beyond the `consumed` ones, if there are any, and gives the new count of
-    /// those consumed.
+    /// Takes all tokens beyond the `consumed` ones, if there are any, and returns the new count of
+    /// consumed tokens.
     #[inline(always)]
     pub(crate) fn take_token(&self, consumed: u8) -> Option<u8> {
         let word = Word(self.0.load(edge(Edge::StateBegin, Ordering::Acquire)));
@@ -370,17 +371,16 @@ impl State {
         (tokens > consumed).then_some(tokens)
     }
 
-    /// Tokens that come on top of a full field would not show, so it is emptied whenever it is
-    /// found full. Hence a count of consumed tokens is at most two, and a full field holds one
-    /// more.
+    /// A full field cannot show further tokens, so `take_token` empties it whenever it finds it
+    /// full. Hence a count of consumed tokens is at most two, and a full field holds one more.
     #[cold]
     fn take_saturated(&self) -> u8 {
         self.0.fetch_and(!TOKENS, Ordering::AcqRel);
         0
     }
 
-    /// Marks the task complete: one attempt from `word`. With `unregister` the scheduler's hold
-    /// ends in the same step, and the caller learns whether it was the last.
+    /// Attempts once to mark the task complete, from the value `word`. With `unregister` the
+    /// scheduler's hold ends in the same step, and the caller learns whether it was the last.
     pub(crate) fn complete(
         &self,
         word: Word,
@@ -431,13 +431,13 @@ impl State {
         }
     }
 
-    /// Stops a program in which the count is about to wrap: that would free a task that is in use.
+    /// Aborts a process in which the count is about to wrap: that would free a task that is in use.
     #[cold]
     fn check_references(word: u64) {
         let too_many = if word & PARTED == 0 {
             word as i64 >> REFERENCE.trailing_zeros() > MOST_REFERENCES
         } else {
-            // Not a few below zero.
+            // A field that is a few below zero is not too large.
             word % PUBLIC / REFERENCE + Pending::MOST < PUBLIC / REFERENCE
         };
         if too_many {
@@ -466,8 +466,8 @@ impl State {
         Release::of(Word(before.wrapping_sub(PUBLIC)))
     }
 
-    /// Counts a reference to the public part out, unless it is one of just so many: then nothing
-    /// has changed.
+    /// Counts a reference to the public part out, unless the count is exactly `others`: then
+    /// nothing changes.
     #[inline]
     pub(crate) fn drop_public_beside(&self, others: u64) -> Option<Release> {
         let mut word = self.load();

@@ -2,8 +2,8 @@
 //!
 //! # States
 //! *Running*: the machine's time, plus an offset that is zero unless the clock has stood.
-//! *Standing*: a fixed time, which [control](crate::scheduler::clock) changes. Changes
-//! are made under `change`; whoever reads without it meets one state or the other.
+//! *Standing*: a fixed time, which [control](crate::scheduler::clock) changes. Threads change the
+//! clock under `change`; a reader without it meets one state or the other.
 //!
 //! Times are nanoseconds since the process first looked at its clock.
 
@@ -14,14 +14,15 @@ use crate::primitives::{Mutex, clock};
 #[derive(Debug)]
 pub(crate) struct Clock {
     stands: AtomicBool,
-    /// Where it stands.
+    /// The time at which the clock stands.
     stood: AtomicU64,
-    /// How far it is from the machine's while it runs; it wraps.
+    /// The distance to the machine's clock while this clock runs; it wraps.
     offset: AtomicU64,
-    /// Who changes it.
+    /// Held by the thread that changes the clock.
     pub(crate) change: Mutex<()>,
-    /// Who is awake inside the runtime beside workers: threads in `block_on`, closures that block,
-    /// and whoever wakes what a standing clock has fired.
+    /// The number of threads beside workers that are awake inside the runtime: threads in
+    /// `block_on`, threads that run blocking closures, and threads that wake the tasks of timers
+    /// which a standing clock has fired.
     outside: AtomicU64,
 }
 
@@ -36,7 +37,7 @@ impl Clock {
         }
     }
 
-    /// What time it is.
+    /// Returns the time.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
         if self.stands() {
@@ -46,7 +47,7 @@ impl Clock {
         }
     }
 
-    /// The same, by somebody's look at the machine's clock.
+    /// Returns the time, given a recent time of the machine's clock.
     #[inline]
     pub(crate) fn at(&self, machine: u64) -> u64 {
         if self.stands() { self.stood.load(Ordering::Relaxed) } else { self.of_machine(machine) }
@@ -57,71 +58,71 @@ impl Clock {
         machine.wrapping_add(self.offset.load(Ordering::Relaxed))
     }
 
-    /// When it will be so late, by the machine's clock: never, while this one stands.
+    /// Converts `time` to the machine's clock: never, while this clock stands.
     #[inline]
     pub(crate) fn to_machine(&self, time: u64) -> u64 {
         if self.stands() {
             return u64::MAX;
         }
-        // Before the machine's clock began is as good as its beginning.
+        // A time before the beginning of the machine's clock is clamped to it.
         let offset = self.offset.load(Ordering::Relaxed).cast_signed();
         let time = i64::try_from(time).unwrap_or(i64::MAX);
         u64::try_from(time.saturating_sub(offset)).unwrap_or(0)
     }
 
-    /// Whether it stands.
+    /// Returns whether the clock stands.
     #[inline(always)]
     pub(crate) fn stands(&self) -> bool {
         self.stands.load(Ordering::Acquire)
     }
 
-    /// Makes it stand where it is. The caller has `change`.
+    /// Makes the clock stand at the present time. The caller has `change`.
     pub(crate) fn stop(&self) {
         let now = self.now();
         self.stand_at(now);
         self.stands.store(true, Ordering::Release);
     }
 
-    /// Changes where it stands. The caller has `change`.
+    /// Changes the time at which the clock stands. The caller has `change`.
     pub(crate) fn stand_at(&self, time: u64) {
         self.stood.store(time, Ordering::Release);
     }
 
-    /// Has it go on from where it stands. The caller has `change`.
+    /// Makes the clock run on from the time at which it stands. The caller has `change`.
     pub(crate) fn run(&self) {
         let stood = self.stood.load(Ordering::Relaxed);
         self.offset.store(stood.wrapping_sub(clock::now()), Ordering::Relaxed);
         self.stands.store(false, Ordering::Release);
     }
 
-    /// Counts somebody in who is awake inside the runtime.
+    /// Counts in a thread that is awake inside the runtime.
     pub(crate) fn come(&self) {
         self.outside.fetch_add(HERE + COMING, Ordering::AcqRel);
     }
 
-    /// Counts it out.
+    /// Counts the thread out.
     pub(crate) fn go(&self) {
         self.outside.fetch_sub(HERE, Ordering::AcqRel);
     }
 
-    /// Who is, and how many have come so far.
+    /// Returns how many such threads are inside, and how many have ever come.
     pub(crate) fn outside(&self) -> Outside {
         Outside(self.outside.load(Ordering::Acquire))
     }
 }
 
-/// Somebody who is awake inside the runtime.
+/// One thread that is awake inside the runtime.
 const HERE: u64 = 1;
 
-/// Somebody who has ever been. The count wraps.
+/// One thread that has ever come. The count wraps.
 const COMING: u64 = 1 << 32;
 
-/// What [`Clock::outside`] has read.
+/// The value that [`Clock::outside`] has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outside(u64);
 
 impl Outside {
-    /// Whether nobody is awake.
+    /// Returns whether no such thread is awake.
     pub(crate) fn is_empty(self) -> bool {
         self.0.is_multiple_of(COMING)
     }

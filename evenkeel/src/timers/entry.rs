@@ -12,19 +12,20 @@ use std::task::Waker;
 /// # Safety
 /// The word is an address: not null, and not one of the words of a timer that is not armed.
 pub(crate) unsafe trait Word: Sized {
-    /// Gives the word away.
+    /// Gives up the waker, as its word.
     fn into_raw(self) -> *mut ();
 
-    /// Takes the word up again.
+    /// Takes up the waker of a word.
     ///
     /// # Safety
     /// The word comes from [`into_raw`](Self::into_raw), and is taken up once.
     unsafe fn from_raw(word: *mut ()) -> Self;
 
-    /// Whether `word`, which may be any, is that of a waker of the same task of evenkeel as `waker`.
+    /// Returns whether `word`, which may be any word, is that of a waker of the same evenkeel task
+    /// as `waker`.
     fn is_of_task(word: *mut (), waker: &Waker) -> bool;
 
-    /// Whether the waker behind the word wakes the same as `waker`.
+    /// Returns whether the waker of the word wakes the same task as `waker`.
     ///
     /// # Safety
     /// The word comes from [`into_raw`](Self::into_raw), and is not taken up meanwhile.
@@ -37,13 +38,13 @@ pub(crate) unsafe trait Word: Sized {
 /// A timer's node.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// How far it has come: [`IDLE`], [`FIRED`] or [`ORPHANED`]; or, while it is armed, its waker.
+    /// The state: [`IDLE`], [`FIRED`] or [`ORPHANED`]; or, while the timer is armed, its waker.
     word: AtomicPtr<()>,
-    /// Where it is in the wheel. The lock's while it is armed.
+    /// The node's place in the wheel. Guarded by the wheel's lock while the timer is armed.
     links: UnsafeCell<Links>,
 }
 
-/// Where a node is in the wheel.
+/// The place of a node in the wheel.
 #[derive(Debug)]
 pub(super) struct Links {
     /// The ring of its slot.
@@ -57,7 +58,7 @@ pub(super) struct Links {
     pub(super) place: usize,
 }
 
-/// How far a timer has come.
+/// The state of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// In no wheel.
@@ -66,7 +67,7 @@ pub(crate) enum Progress {
     Armed,
     /// Its deadline has passed.
     Fired,
-    /// Its runtime has ended before.
+    /// Its runtime has ended before the deadline.
     Orphaned,
 }
 
@@ -84,7 +85,8 @@ impl Entry {
         }
     }
 
-    /// How far it has come. With *fired* comes what whoever fired it did before.
+    /// Returns the state. A caller that reads *fired* sees everything that the firing thread did
+    /// before.
     #[inline(always)]
     pub(crate) fn progress(&self) -> Progress {
         match self.word.load(edge(Edge::TimerSeen, Ordering::Acquire)).addr() {
@@ -95,32 +97,32 @@ impl Entry {
         }
     }
 
-    /// Whether the timer, if it is armed, wakes the task of evenkeel whose waker this is: a
+    /// Returns whether the timer, if it is armed, wakes the same evenkeel task as `waker`: a
     /// comparison of addresses, without the lock.
     #[inline(always)]
     pub(crate) fn wakes_task_of<W: Word>(&self, waker: &Waker) -> bool {
         W::is_of_task(self.word.load(Ordering::Relaxed), waker)
     }
 
-    /// Has the timer, which is in no wheel, begin anew.
+    /// Makes the timer, which is in no wheel, idle again.
     #[inline(always)]
     pub(crate) fn set_idle(&self) {
         self.word.store(word_of(IDLE), Ordering::Relaxed);
     }
 
-    /// Has the timer, which is in no wheel, count as fired.
+    /// Marks the timer, which is in no wheel, as fired.
     #[inline(always)]
     pub(crate) fn set_fired(&self) {
         self.word.store(word_of(FIRED), Ordering::Relaxed);
     }
 
-    /// Leaves a waker: the timer is armed.
+    /// Stores a waker: the timer is armed.
     #[inline(always)]
     pub(super) fn leave(&self, waker: impl Word) {
         self.word.store(waker.into_raw(), Ordering::Relaxed);
     }
 
-    /// Ends the wait and takes the waker's word. The node is the future's again afterwards.
+    /// Ends the wait and returns the waker's word. After that only the future uses the node.
     ///
     /// # Safety
     /// The timer is armed, and the caller has the lock.
@@ -140,28 +142,29 @@ impl Entry {
     pub(super) unsafe fn take_back<W: Word>(&self) -> W {
         let waker = self.word.load(Ordering::Relaxed);
         self.set_idle();
-        // SAFETY: while the timer is armed its word is that of its waker, and the lock's holder
-        // alone takes it.
+        // SAFETY: while the timer is armed, its word is that of its waker, and only the holder of
+        // the lock takes it.
         unsafe { W::from_raw(waker) }
     }
 
-    /// Whether the waker that was left wakes the same as `waker`.
+    /// Returns whether the stored waker wakes the same task as `waker`.
     ///
     /// # Safety
     /// The timer is armed with a `W`, and the caller has the lock.
     pub(super) unsafe fn has_left<W: Word>(&self, waker: &Waker) -> bool {
-        // SAFETY: while the timer is armed, its word is a waker's.
+        // SAFETY: while the timer is armed, its word is that of a waker.
         unsafe { W::wakes_as(self.word.load(Ordering::Relaxed), waker) }
     }
 
-    /// Leaves another waker and takes the one before.
+    /// Stores another waker and returns the former one.
     ///
     /// # Safety
     /// The timer is armed with a `W`, and the caller has the lock.
     pub(super) unsafe fn renew<W: Word>(&self, waker: W) -> W {
         let before = self.word.load(Ordering::Relaxed);
         self.leave(waker);
-        // SAFETY: while the timer is armed its word is a waker's, which has been replaced.
+        // SAFETY: while the timer is armed, its word is that of a waker, and this one has been
+        // replaced.
         unsafe { W::from_raw(before) }
     }
 
@@ -179,7 +182,7 @@ impl Entry {
     }
 }
 
-/// A word that is no address.
+/// Returns a word that is no address.
 const fn word_of(progress: usize) -> *mut () {
     ptr::without_provenance_mut(progress)
 }

@@ -1,76 +1,80 @@
-//! Timers: how a task is woken at a time.
+//! Timers, which wake tasks at given times.
 //!
 //! # Roles
 //! A *timer* is a [node](entry::Entry) in a pinned future. Its *future* arms, renews and cancels
-//! it. A [`wheel`] belongs to each processor. Its *owner*, the processor's worker, fires what is
-//! due; so does any *other* worker that finds it overdue.
+//! it. An *armer* is the thread that polls such a future. A [`wheel`] belongs to each processor.
+//! Its *owner*, the processor's worker, fires the timers that are due; so does any *other* worker
+//! that finds it overdue.
 //!
 //! # States
-//! `next` is when something may be due, by the machine's clock, or never: it may be early, for a
-//! cancellation leaves it alone, and is never late. Under the lock: the wheel. A timer is *idle*,
-//! then *armed* (in the wheel of the processor that armed it, with its waker in its word), then
-//! *fired*. An armed one that is cancelled is idle again.
+//! `next` is the time at which a timer may be due, by the machine's clock, or never. It may be
+//! early, because a cancellation leaves it alone, and is never late. The wheel lies under the lock.
+//! A timer is *idle*, then *armed* (in the wheel of the processor that armed it, with its waker in
+//! its word), then *fired*. An armed timer that is cancelled is idle again.
 //!
 //! # Protocol
-//! *Arm*: under the lock, link the node and, if its deadline is before `next`, lower that.
+//! *Arm*: under the lock, link the node and, if its deadline is before `next`, lower `next`.
 //! *Cancel*: under the lock, look at the word once more; unlink the node if it is still armed.
 //! *Fire*, at most [`GROUP`] under one hold of the lock: unlink, take the waker, store *fired* into
-//! the word, and raise `next` to what is left; then, without the lock, wake. *Fired* is stored with
-//! release ordering and read with acquire ordering, so a future that reads it needs no lock, not
-//! even to be dropped. After that store nobody but the future touches the node, which may be gone.
+//! the word, and raise `next` to the earliest of the remaining timers; then, without the lock,
+//! wake. *Fired* is stored with release ordering and read with acquire ordering, so a future that
+//! reads it needs no lock, not even to be dropped. After that store only the future touches the
+//! node, which may be gone.
 //!
 //! *Owner*: it compares `next` with its coarse clock at the end of each batch and whenever it looks
 //! round. *Sleeper*: it announces itself ([`idle`](super::idle)), then takes the lock to learn the
-//! next deadline, and sleeps no longer. Whoever lowers `next` from another thread looks after that
-//! whether the owner has announced itself, and unparks it. *Others*: whoever looks at a processor
-//! anyway (to help, to steal, as the watch) fires for it when it is overdue, or at once if its
-//! worker is away (see [relief](crate::scheduler::relief)). Whoever lowers `next` while anybody sleeps sees to
-//! it that the watch makes its rounds, and the watch sleeps no longer than until it would fire for
-//! another. None of the others waits for the lock: the system may have preempted who has it, and
-//! whoever looks next finds the timer still overdue. *When all are away*: the last to go, if the
-//! [relief](crate::scheduler::relief) does not count it in itself, and whoever lowers `next` after that, calls
-//! the relief, unless that rests no longer than until then.
+//! next deadline, and sleeps no longer. An armer on another thread that lowers `next` then looks
+//! whether the owner has announced itself, and unparks it. *Others*: a worker that looks at a
+//! processor anyway (to help, to steal, as the watch) fires for it when it is overdue, or at once
+//! if its worker is away (see [relief](crate::scheduler::relief)). An armer that lowers `next`
+//! while a worker sleeps makes the watch begin its rounds, and the watch sleeps no longer than
+//! until it would fire for another processor. None of the others waits for the lock: the system may
+//! have preempted its holder, and the next worker that looks finds the timer still overdue. *When
+//! all are away*: the last worker to go away (unless the [relief](crate::scheduler::relief) counts
+//! it in) and each armer that lowers `next` after that call the relief, unless it rests no longer
+//! than until then.
 //!
 //! # Why no timer is lost
-//! *Owner awake*: it comes to `next` at the end of its batch, or another comes to it: one that
-//! searches, one that helps, or the watch, whose sleep is bounded while anybody works; somebody
-//! sleeps and is the watch or nobody sleeps and all look round. *Owner asleep*: its look and the
-//! arming are both under the lock. If its look comes second, it sees the deadline. If it comes
-//! first, its announcement happens before the arming, which sees it and unparks. *All away*: arming
-//! and going away form Dekker's pattern, `next` against the word of `idle`, with a full fence on
-//! either side; and arming and the relief's resting another, `next` against `rests_until`. A worker
-//! that arms in its own poll makes a light fence: it goes away itself by a full one, and where the
-//! relief finds it [stuck](crate::scheduler::stuck) and counts it in, that makes a heavy fence and then looks
-//! at `next`.
+//! *Owner awake*: it looks at `next` at the end of its batch, or another worker does: a searcher, a
+//! helper, or the watch, whose sleep is bounded while any worker is awake. Either a worker sleeps,
+//! and one sleeper is the watch, or no worker sleeps, and all look round. *Owner asleep*: its look
+//! and the arming are both under the lock. If its look comes second, it sees the deadline. If its
+//! look comes first, its announcement happens before the arming, so the armer sees the announcement
+//! and unparks the owner. *All away*: arming and going away form Dekker's pattern, `next` against
+//! the word of `idle`, with a full fence on either side. Arming and the relief's resting form
+//! another, `next` against `rests_until`. A worker that arms in its own poll makes a light fence
+//! only. It goes away itself with a full fence; a relief that finds it
+//! [stuck](crate::scheduler::stuck) and counts it in makes a heavy fence, and then looks at `next`.
 //!
 //! # Why none is early
-//! A deadline is rounded up to a tick, a look at the clock down; and coarse clocks are late, never
-//! early.
+//! Arming rounds a deadline up to a tick, and firing rounds the time down; and coarse clocks are
+//! late, never early.
 //!
 //! # Why a node may outlive its runtime
-//! A future that was polled inside a runtime can be dropped after that is gone. So the memory of
-//! wheels is never freed, but lent: an end of a runtime makes its timers *orphaned* under the lock,
-//! wakes them, and gives the wheel to the next runtime. Whoever cancels late takes a lock that is
-//! there, and finds that its node is not armed.
+//! A future that was polled inside a runtime can be dropped after the runtime is gone. So the
+//! memory of wheels is never freed, but lent: the end of a runtime makes its timers *orphaned*
+//! under the lock, wakes them, and gives the wheel to the next runtime. A future that cancels late
+//! takes a lock that still exists, and finds that its node is not armed.
 //!
 //! # How late
-//! A timer is fired at the end of the first batch that ends after its tick: some 4 µs after it, or
-//! as long as a poll lasts. If the poll lasts for longer, another worker fires it
-//! [`OVERDUE`](timing::OVERDUE) after its tick if it looks at this one then, as all do that work
-//! (at one other for each batch) or search (at all); if all others sleep, the watch does, at most
-//! [`WATCH`](crate::policy::waking::WATCH) later, or
+//! The owner fires a timer at the end of the first batch that ends after its tick: some 4 µs after
+//! it, or after as long as a poll lasts. If the poll lasts longer, another worker fires the timer
+//! when it looks at this processor [`OVERDUE`](timing::OVERDUE) or more after the tick. Working
+//! workers look at one other processor per batch, searching workers look at all. If all others
+//! sleep, the watch fires it, at most [`WATCH`](crate::policy::waking::WATCH) later, or
 //! [`LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH) if the timer was armed while the watch
 //! slept.
 //!
 //! # Cost
-//! To arm and to cancel is a locked instruction each, and a count. `next` is one load per batch for
-//! the owner.
+//! Arming and cancelling take a locked instruction each, and a count. `next` takes the owner one
+//! load per batch.
 //!
 //! # Rejected
-//! One wheel for a runtime: every arming would share its line. A count of references to the runtime
-//! in each timer: another locked instruction on a shared line for arming, another for dropping. To
-//! compute `next` anew at each cancellation: it is early once instead, and sleepers compute it. A
-//! heap: its cost grows with the timers, and timeouts are almost all cancelled.
+//! One wheel for a runtime: all armings would contend for its cache line. A count of references to
+//! the runtime in each timer: another locked instruction on a shared line for arming, another for
+//! dropping. Computing `next` anew at each cancellation: instead it is early once, and sleepers
+//! compute it. A heap: its cost grows with the number of timers, and almost all timeouts are
+//! cancelled.
 
 #![allow(unsafe_code, reason = "nodes lie in futures")]
 
@@ -100,7 +104,7 @@ pub(crate) const NEVER: u64 = u64::MAX;
 /// The timers of one processor.
 #[derive(Debug)]
 pub(crate) struct Timers {
-    /// When something may be due, by the machine's clock.
+    /// The time at which a timer may be due, by the machine's clock.
     next: CachePadded<AtomicU64>,
     inner: SpinLock<Inner>,
 }
@@ -108,12 +112,12 @@ pub(crate) struct Timers {
 #[derive(Debug)]
 struct Inner {
     wheel: Wheel,
-    /// What the wheel goes by; none while no runtime has it.
+    /// The rules of the runtime that has the wheel; none while no runtime has it.
     rules: Option<Rules>,
     tally: Tally,
 }
 
-/// What a processor's timers have come to since its runtime began.
+/// Counts of a processor's timers since its runtime began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) armed: u64,
@@ -123,19 +127,19 @@ pub(crate) struct Tally {
     pub(crate) moved: u64,
 }
 
-/// What a wheel goes by.
+/// The rules of a runtime's wheels.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub(crate) clock: Arc<Clock>,
     /// The binary logarithm of a tick's nanoseconds.
     pub(crate) tick_bits: u32,
-    /// Wakes by the word of a waker, which it takes up.
+    /// Wakes by the word of a waker, and takes the word up.
     wake: unsafe fn(*mut ()),
 }
 
 impl Rules {
-    /// Those of a new runtime, by the resolution of its timers in nanoseconds. All its timers have
-    /// wakers of the type `W`.
+    /// Makes the rules of a new runtime, by the resolution of its timers in nanoseconds. All its
+    /// timers have wakers of the type `W`.
     pub(crate) fn new<W: Word>(resolution: u64) -> Self {
         /// # Safety
         /// The word is that of a `W`, and is taken up once.
@@ -149,13 +153,14 @@ impl Rules {
     }
 }
 
-/// What has come of arming a timer.
+/// The result of arming a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Armed {
-    /// It is armed; whether it is the next one by now.
+    /// It is armed.
     Waits {
-        /// Whoever sleeps until the one before has to be told.
+        /// Whether it is the next timer, so that a sleeper until the former next one has to be
+        /// told.
         is_next: bool,
     },
     /// Its deadline has passed.
@@ -164,15 +169,15 @@ pub(crate) enum Armed {
     Over,
 }
 
-/// What has come of renewing a timer's waker.
+/// The result of renewing a timer's waker.
 #[derive(Debug)]
 #[must_use]
 pub(crate) enum Renewed {
-    /// The timer will wake as told.
+    /// The timer will wake the task of the given waker.
     Done,
-    /// It would wake somebody else: renew it with a waker to leave.
+    /// The timer would wake another task: the caller has to renew it with `fresh`.
     Other,
-    /// It is not armed any more.
+    /// The timer has ended.
     Ended,
 }
 
@@ -188,19 +193,19 @@ impl Timers {
         }
     }
 
-    /// When something may be due, by the machine's clock.
+    /// The time at which a timer may be due, by the machine's clock.
     #[inline(always)]
     pub(crate) fn next(&self) -> u64 {
         self.next.load(Ordering::Relaxed)
     }
 
-    /// Arms a timer, where a recent look at the machine's clock has given `machine`. Unless it
-    /// waits then, the waker is dropped.
+    /// Arms a timer, given `machine`, a recent time of the machine's clock. Drops the waker unless
+    /// the timer then waits.
     ///
     /// # Safety
-    /// The node is idle or fired, the caller is its future, which stays where it is and does not
-    /// end before it has [cancelled](Self::cancel) the timer here or seen that it has ended. `W` is
-    /// the type of wakers of the runtime's [rules](Rules::new).
+    /// The node is idle or fired. The caller is its future, which stays where it is and does not
+    /// end before it has [cancelled](Self::cancel) the timer here or seen that the timer has ended.
+    /// `W` is the type of wakers of the runtime's [rules](Rules::new).
     #[inline]
     pub(crate) unsafe fn arm<W: Word>(
         &self,
@@ -221,7 +226,7 @@ impl Timers {
         if wheel.is_empty() {
             wheel.set_elapsed(now >> *tick_bits);
         }
-        // Without an overflow: a deadline is never zero here.
+        // No overflow: a deadline is never zero here.
         let tick = ((deadline - 1) >> *tick_bits) + 1;
         // SAFETY: the caller's promise.
         unsafe { entry.as_ref() }.leave(waker);
@@ -236,8 +241,8 @@ impl Timers {
         Armed::Waits { is_next }
     }
 
-    /// Cancels a timer that was armed here and may have ended meanwhile. False if it has; otherwise
-    /// it is idle.
+    /// Cancels a timer that was armed here and may have ended meanwhile. Returns false if it has;
+    /// otherwise it becomes idle.
     ///
     /// # Safety
     /// The timer was armed here with a `W`, and the caller is its future.
@@ -249,9 +254,9 @@ impl Timers {
         if node.progress() != Progress::Armed {
             return false;
         }
-        // SAFETY: it is armed here, so it is in this wheel.
+        // SAFETY: the timer is armed here, so it is in this wheel.
         unsafe { inner.wheel.remove(entry) };
-        // SAFETY: it was armed, and this thread has the lock.
+        // SAFETY: the timer was armed, and this thread has the lock.
         let waker: W = unsafe { node.take_back() };
         inner.tally.cancelled += 1;
         drop(inner);
@@ -259,8 +264,8 @@ impl Timers {
         true
     }
 
-    /// Has a timer wake `waker` from now on: `fresh`, which is a clone of it, is left, unless the
-    /// timer has such a one already.
+    /// Makes a timer wake `waker`: stores `fresh`, a clone of it, unless the timer has a waker of
+    /// the same task already.
     ///
     /// # Safety
     /// As [`cancel`](Self::cancel).
@@ -284,13 +289,13 @@ impl Timers {
         drop_unlocked(inner, before, Renewed::Done)
     }
 
-    /// Fires what is due, where the machine's clock says `machine`. Gives how many.
+    /// Fires the timers that are due at `machine` by the machine's clock, and returns their number.
     pub(crate) fn fire(&self, machine: u64) -> usize {
         self.fire_groups(machine, || Some(self.inner.lock()))
     }
 
-    /// The same for whoever is not the owner, and does not wait for the lock: the system may have
-    /// preempted who has it.
+    /// Does the same for a caller that is not the owner. It does not wait for the lock, because the
+    /// system may have preempted its holder.
     pub(crate) fn fire_if_free(&self, machine: u64) -> usize {
         self.fire_groups(machine, || self.inner.try_lock())
     }
@@ -314,7 +319,7 @@ impl Timers {
         }
     }
 
-    /// Takes a group of what is due. True if there may be more.
+    /// Takes a group of due timers. Returns true if there may be more.
     fn take_due(&self, mut inner: SpinGuard<'_, Inner>, machine: u64, due: &mut Due) -> bool {
         let Inner { wheel, rules: Some(Rules { clock, tick_bits, .. }), tally } = &mut *inner
         else {
@@ -330,22 +335,22 @@ impl Timers {
                 self.publish(&mut inner);
                 return false;
             };
-            // SAFETY: it was in the wheel, so its future is there.
+            // SAFETY: the node was in the wheel, so its future is there.
             let node = unsafe { entry.as_ref() };
-            // SAFETY: it was armed, and this thread has the lock.
+            // SAFETY: the timer was armed, and this thread has the lock.
             due.push(unsafe { node.end(false) });
             tally.fired += 1;
         }
         true
     }
 
-    /// What has become of the timers so far.
+    /// Returns the counts so far.
     pub(crate) fn tally(&self) -> Tally {
         let inner = self.inner.lock();
         Tally { moved: inner.wheel.moved(), ..inner.tally }
     }
 
-    /// Sets `next` by what is in the wheel, and gives it.
+    /// Sets `next` by the timers in the wheel, and returns it.
     fn publish(&self, inner: &mut Inner) -> u64 {
         let Inner { wheel, rules, .. } = inner;
         let next = rules.as_ref().zip(wheel.next_tick()).map_or(NEVER, |(rules, tick)| {
@@ -355,18 +360,18 @@ impl Timers {
         next
     }
 
-    /// When something is due, without regard to what has been cancelled: before a sleep, and when
-    /// the clock has changed.
+    /// Computes `next` without the cancelled timers, and returns it: for use before a sleep, and
+    /// when the clock has changed.
     pub(crate) fn refresh(&self) -> u64 {
         self.publish(&mut self.inner.lock())
     }
 
-    /// The earliest deadline by the runtime's clock, to the nanosecond.
+    /// Returns the earliest deadline by the runtime's clock, to the nanosecond.
     pub(crate) fn earliest(&self) -> Option<u64> {
         self.inner.lock().wheel.earliest()
     }
 
-    /// Has all timers end, whose runtime does, and all that come later.
+    /// Ends all timers, because their runtime ends, and refuses later ones.
     pub(crate) fn close(&self) {
         let mut wake = None;
         loop {
@@ -376,9 +381,9 @@ impl Timers {
             let Some(wake) = wake else { return };
             let mut due = Due::new(wake);
             while let Some(entry) = inner.wheel.pop(u64::MAX) {
-                // SAFETY: it was in the wheel, so its future is there.
+                // SAFETY: the node was in the wheel, so its future is there.
                 let node = unsafe { entry.as_ref() };
-                // SAFETY: it was armed, and this thread has the lock.
+                // SAFETY: the timer was armed, and this thread has the lock.
                 due.push(unsafe { node.end(true) });
                 if due.is_full() {
                     break;
@@ -395,14 +400,14 @@ impl Timers {
 
     fn open(&self, rules: Rules) {
         let mut inner = self.inner.lock();
-        // The end of the runtime before has emptied it.
+        // The end of the former runtime has emptied it.
         inner.wheel = Wheel::new();
         inner.tally = Tally::default();
         inner.rules = Some(rules);
     }
 }
 
-/// Releases the lock, then drops a waker, which may be a caller's code.
+/// Releases the lock, then drops a waker, which may run a caller's code.
 fn drop_unlocked<T, R>(lock: impl Sized, waker: T, result: R) -> R {
     drop(lock);
     drop(waker);
@@ -450,7 +455,7 @@ impl Lease {
         Self(timers)
     }
 
-    /// The timers, which are there for ever.
+    /// Returns the timers, which are never freed.
     #[inline(always)]
     pub(crate) fn get(&self) -> &'static Timers {
         self.0
@@ -472,7 +477,7 @@ impl Drop for Lease {
     }
 }
 
-/// Wheels that no runtime has.
+/// The store: wheels that no runtime has.
 #[cfg(not(any(loom, shuttle)))]
 mod store {
     use super::Timers;
@@ -490,8 +495,8 @@ mod store {
     }
 }
 
-/// A checker's objects belong to one execution: none is lent twice, and what is dropped with a
-/// failed one is left alone.
+/// A checker's objects belong to one execution: no wheel is lent twice, and a wheel that is dropped
+/// with a failed execution is left alone.
 #[cfg(any(loom, shuttle))]
 mod store {
     use super::Timers;

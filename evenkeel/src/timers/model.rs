@@ -12,13 +12,14 @@ use loom::cell::UnsafeCell;
 use std::future::poll_fn;
 use std::task::Poll;
 
-/// Wheels of models tick once in a nanosecond.
+/// The tick of the models' wheels: a nanosecond.
 const TICK: u64 = 1;
 
-/// When the models' timers are due.
+/// The deadline of the models' timers.
 const DEADLINE: u64 = 100;
 
-/// A wheel, a timer that is armed in it by one thread alone, and what whoever fires it does before.
+/// A wheel, a timer that only one thread arms in it, and a datum that the firing thread uses before
+/// it fires.
 struct Subject {
     timers: Lease,
     entry: Entry,
@@ -45,11 +46,11 @@ impl Subject {
     }
 
     fn cancel(&self) -> bool {
-        // SAFETY: it was armed there, by this thread.
+        // SAFETY: this thread armed it there.
         unsafe { self.timers.cancel::<WordWaker>(NonNull::from(&self.entry)) }
     }
 
-    /// What the timer's owner does with what is its own again.
+    /// Uses the datum, as the timer's future does once the timer is not armed.
     fn use_datum(&self) {
         self.datum.with_mut(|datum| {
             // SAFETY: the timer is not armed.
@@ -58,13 +59,13 @@ impl Subject {
     }
 }
 
-/// Whoever fires does something before that the waiting thread sees after, without a lock.
+/// The waiting thread sees without a lock what the firing thread did before it fired.
 #[test]
 fn who_sees_that_a_timer_has_fired_sees_what_was_before() {
     check(&[Edge::TimerFire, Edge::TimerSeen], || {
         let subject = Subject::new();
         assert_eq!(subject.arm(Waker::noop()), Armed::Waits { is_next: true });
-        // The one that only looks is the spawned one: loom misses a look that comes before the
+        // The spawned thread is the one that only looks: loom misses a look that comes before the
         // other thread's own.
         let looker = {
             let subject = subject.clone();
@@ -80,7 +81,7 @@ fn who_sees_that_a_timer_has_fired_sees_what_was_before() {
     });
 }
 
-/// One fires and one cancels: the timer ends once.
+/// One thread fires and one cancels: the timer ends once.
 #[test]
 fn a_timer_fires_once_or_is_cancelled() {
     check(&[Edge::SpinLock, Edge::SpinUnlock], || {
@@ -108,17 +109,17 @@ fn whoever_waits_is_woken() {
             let subject = subject.clone();
             loom::thread::spawn(move || subject.timers.fire(DEADLINE))
         };
-        // Loom reports a deadlock if nobody wakes it.
+        // Loom reports a deadlock if the task is not woken.
         let mut armed = false;
         block_on(poll_fn(|context| match subject.entry.progress() {
             Progress::Idle if !armed => {
                 armed = true;
                 assert_eq!(subject.arm(Waker::noop()), Armed::Waits { is_next: true });
                 let fresh = WordWaker::of(context.waker());
-                // SAFETY: it was armed there, by this thread.
+                // SAFETY: this thread armed it there.
                 match unsafe { subject.timers.renew(&subject.entry, context.waker(), Some(fresh)) }
                 {
-                    // Whoever fires may have come before the timer.
+                    // The firing thread may have come before the timer.
                     Renewed::Done if subject.timers.next() <= DEADLINE => {
                         subject.timers.fire(DEADLINE);
                         Poll::Pending
@@ -135,8 +136,8 @@ fn whoever_waits_is_woken() {
     });
 }
 
-/// The owner falls asleep while another thread arms a timer that is earlier than what it sleeps
-/// for.
+/// The owner falls asleep while another thread arms a timer that is due before the owner's sleep
+/// ends.
 #[test]
 fn a_sleeper_learns_of_an_earlier_timer() {
     check(&[Edge::SpinLock, Edge::SpinUnlock], || {
@@ -153,7 +154,7 @@ fn a_sleeper_learns_of_an_earlier_timer() {
             })
         };
         idle.announce(0);
-        // Loom reports a deadlock if nobody unparks the sleeper: a model has no time.
+        // Loom reports a deadlock if the sleeper is not unparked: a model has no time.
         while subject.timers.refresh() == NEVER {
             assert!(!idle.sleep(0, None));
         }
@@ -190,7 +191,7 @@ fn the_relief_learns_of_a_timer_of_workers_that_are_away() {
                 call(&idle, &next);
             }
         });
-        // Nobody is joined: a call may come late, and loom does not tell it from the end of a
+        // No thread is joined: a call may come late, and loom cannot tell it from the end of a
         // thread.
         loop {
             idle.announce_rest();
@@ -198,7 +199,7 @@ fn the_relief_learns_of_a_timer_of_workers_that_are_away() {
                 idle.rest_until(DEADLINE);
                 break;
             }
-            // Loom reports a deadlock if nobody calls.
+            // Loom reports a deadlock if the relief is not called.
             idle.rest(None);
         }
     });
@@ -207,7 +208,7 @@ fn the_relief_learns_of_a_timer_of_workers_that_are_away() {
 /// A worker arms a timer in its poll, behind a light fence, while the relief finds it stuck.
 #[test]
 fn the_relief_learns_of_a_timer_of_the_worker_that_it_finds_stuck() {
-    // The fence before the relief's rest is none for a light one.
+    // The fence before the relief's rest does not pair with a light fence.
     check_without(&[Edge::IdleSleep], &[Edge::TimerArm, Edge::StuckFind], || {
         let idle = Arc::new(Idle::new(1, true));
         let next = Arc::new(AtomicU64::new(NEVER));
@@ -222,14 +223,14 @@ fn the_relief_learns_of_a_timer_of_the_worker_that_it_finds_stuck() {
             }
         });
         assert!(idle.find_stuck(0, &Absence::new()));
-        // It is not joined: a call may come late, and loom does not tell it from the end of a
+        // The worker is not joined: a call may come late, and loom cannot tell it from the end of a
         // thread.
         loop {
             idle.announce_rest();
             if next.load(Ordering::Relaxed) == DEADLINE {
                 break;
             }
-            // Loom reports a deadlock if nobody calls.
+            // Loom reports a deadlock if the relief is not called.
             idle.rest(None);
         }
     });

@@ -1,7 +1,7 @@
 //! A hierarchical timing wheel (Varghese and Lauck, "Hashed and hierarchical timing wheels", 1987).
 //!
 //! # States
-//! Time is a count of ticks, of which `elapsed` have been dealt with. The digits of a tick to the
+//! Time is a count of ticks, of which `elapsed` have been processed. The digits of a tick to the
 //! base 64 are levels, eleven for all of 64 bits, so that no deadline is too far. A timer lies at
 //! the level of the highest digit in which its tick differs from `elapsed`, in the slot of that
 //! digit. All digits above are those of `elapsed`.
@@ -9,16 +9,16 @@
 //! # Steps
 //! *Insertion* and *removal* link and unlink: O(1). *Popping* at the time `now` looks for the first
 //! slot, which is the lowest slot of the lowest level that has any, by two bitmaps. If the slot
-//! begins after `now`, nothing is due. At level zero all its timers have the same tick, and are
-//! due. At another level the slot *cascades*: `elapsed` becomes its beginning, and its timers go
-//! down, by one level at least. So each timer moves ten times at most in its life, and a jump of
+//! begins after `now`, no timer is due. At level zero all timers of a slot have the same tick, and
+//! are due. At another level the slot *cascades*: `elapsed` becomes its beginning, and its timers
+//! go down, by one level at least. So each timer moves ten times at most in its life, and a jump of
 //! time, however long, costs no more than the timers that it passes.
 //!
 //! # Why nothing is early or lost
-//! Whatever lies in a slot has a tick that is at least the slot's beginning, and slots of higher
-//! levels begin later than all of lower levels, for they differ from `elapsed` in a higher digit.
-//! `elapsed` never goes past the beginning of the first slot, so the digits above a timer's level
-//! stay those of `elapsed`.
+//! Each timer in a slot has a tick that is at least the slot's beginning. Slots of higher levels
+//! begin later than all slots of lower levels, because they differ from `elapsed` in a higher
+//! digit. `elapsed` never goes past the beginning of the first slot, so the digits above a timer's
+//! level stay those of `elapsed`.
 
 #![allow(unsafe_code, reason = "timers are linked through their futures")]
 
@@ -34,28 +34,28 @@ const SLOTS: usize = 1 << BITS;
 /// Levels: as many as 64 bits have digits.
 const LEVELS: usize = u64::BITS.div_ceil(BITS) as usize;
 
-/// How many timers of the first slot are looked at for the next deadline: beyond, the slot's
-/// beginning has to do, which costs a sleeper one wake-up per level. An estimate; no benchmark sets
-/// it.
+/// The most timers of the first slot that [`Wheel::next_tick`] looks at. If there are more, it
+/// returns the slot's beginning, which costs a sleeper one wake-up per level. An estimate; no
+/// benchmark sets it.
 const LOOK: usize = 16;
 
 /// The wheel of one processor.
 #[derive(Debug)]
 pub(crate) struct Wheel {
-    /// The ticks that have been dealt with.
+    /// The number of ticks that have been processed.
     elapsed: u64,
     /// A bit for each level that has timers.
     levels: u16,
-    /// For each level, a bit for each slot that has.
+    /// For each level, a bit for each slot that has timers.
     occupied: [u64; LEVELS],
-    /// How often timers have gone down by a level or more.
+    /// The number of moves of timers to a lower level.
     moved: u64,
-    /// The first timer of each slot; none of them before the first timer.
+    /// The first timer of each slot; empty before the first insertion.
     slots: Vec<*mut Entry>,
 }
 
-// SAFETY: the pointers are to nodes whose futures stay where they are until they have left the
-// wheel; a node's links are the wheel's alone, and its waker is `Send`.
+// SAFETY: the pointers lead to nodes in futures that stay where they are until the nodes have left
+// the wheel; only the wheel uses a node's links, and the waker is `Send`.
 unsafe impl Send for Wheel {}
 
 impl Wheel {
@@ -68,23 +68,24 @@ impl Wheel {
         self.levels == 0
     }
 
-    /// How often timers have gone down by a level or more.
+    /// The number of moves of timers to a lower level.
     pub(crate) fn moved(&self) -> u64 {
         self.moved
     }
 
-    /// Says what time it is while there are no timers.
+    /// Sets the elapsed ticks while there are no timers.
     #[inline(always)]
     pub(crate) fn set_elapsed(&mut self, tick: u64) {
         debug_assert!(self.is_empty(), "timers are where they are by the time that has elapsed");
         self.elapsed = tick;
     }
 
-    /// Puts a timer behind the others of its slot. One whose tick has elapsed is due at once.
+    /// Puts a timer behind the others of its slot. If its tick has elapsed, the timer is due at
+    /// once.
     ///
     /// # Safety
     /// The node is in no wheel, and stays where it is until it has been taken out. As for all
-    /// methods, the caller is the only one who uses links of nodes in this wheel.
+    /// methods, the caller is the only thread that uses links of nodes in this wheel.
     #[inline]
     pub(crate) unsafe fn insert(&mut self, entry: NonNull<Entry>, tick: u64, deadline: u64) {
         if self.slots.is_empty() {
@@ -93,7 +94,7 @@ impl Wheel {
         let tick = tick.max(self.elapsed);
         // SAFETY: the caller's promise: the node is there.
         let node = unsafe { entry.as_ref() };
-        // SAFETY: it is in no wheel, and the caller may use it.
+        // SAFETY: the node is in no wheel, and the caller may use it.
         unsafe {
             node.links(|links| {
                 links.tick = tick;
@@ -129,9 +130,9 @@ impl Wheel {
             }
             return;
         };
-        // SAFETY: it is in the wheel, so its future is there.
+        // SAFETY: the node is in the wheel, so its future is there.
         let first_node = unsafe { first.as_ref() };
-        // SAFETY: it is in the wheel, which the caller alone uses.
+        // SAFETY: the node is in the wheel, which only the caller uses.
         let last =
             unsafe { first_node.links(|links| std::mem::replace(&mut links.prev, entry.as_ptr())) };
         // SAFETY: the caller may use the links.
@@ -141,21 +142,21 @@ impl Wheel {
                 links.place = place;
             });
         }
-        // SAFETY: it is in the wheel, so its future is there.
+        // SAFETY: the node is in the wheel, so its future is there.
         let last = unsafe { &*last };
-        // SAFETY: it is in the wheel, which the caller alone uses.
+        // SAFETY: the node is in the wheel, which only the caller uses.
         unsafe { last.links(|links| links.next = entry.as_ptr()) };
     }
 
-    /// Takes a timer out.
+    /// Takes a timer out of the wheel.
     ///
     /// # Safety
     /// The node is in this wheel.
     #[inline]
     pub(crate) unsafe fn remove(&mut self, entry: NonNull<Entry>) {
-        // SAFETY: it is in the wheel, so its future is there.
+        // SAFETY: the node is in the wheel, so its future is there.
         let node = unsafe { entry.as_ref() };
-        // SAFETY: it is in the wheel, which the caller alone uses.
+        // SAFETY: the node is in the wheel, which only the caller uses.
         let (next, prev, place) =
             unsafe { node.links(|links| (links.next, links.prev, links.place)) };
         if ptr::eq(next, entry.as_ptr()) {
@@ -172,15 +173,15 @@ impl Wheel {
         }
         // SAFETY: a neighbour is in the wheel, so its future is there.
         let next_node = unsafe { &*next };
-        // SAFETY: it is in the wheel, which the caller alone uses.
+        // SAFETY: the node is in the wheel, which only the caller uses.
         unsafe { next_node.links(|links| links.prev = prev) };
         // SAFETY: a neighbour is in the wheel, so its future is there.
         let prev_node = unsafe { &*prev };
-        // SAFETY: it is in the wheel, which the caller alone uses.
+        // SAFETY: the node is in the wheel, which only the caller uses.
         unsafe { prev_node.links(|links| links.next = next) };
     }
 
-    /// The level and the digit of the first slot that has timers.
+    /// Returns the level and the digit of the first slot that has timers.
     #[inline(always)]
     fn first(&self) -> Option<(u32, u64)> {
         if self.levels == 0 {
@@ -190,15 +191,15 @@ impl Wheel {
         Some((level, u64::from(self.occupied[level as usize].trailing_zeros())))
     }
 
-    /// The tick at which a slot begins.
+    /// Returns the tick at which a slot begins.
     #[inline(always)]
     fn beginning(&self, level: u32, digit: u64) -> u64 {
         let above = u64::MAX.checked_shl((level + 1) * BITS).unwrap_or(0);
         (self.elapsed & above) | digit << (level * BITS)
     }
 
-    /// Takes out a timer that is due when so many ticks have passed, earliest tick first, of equals
-    /// in the order in which they have come to their slot.
+    /// Takes out a timer that is due at tick `now`, earliest tick first, and among equals in the
+    /// order in which they have come to their slot.
     pub(crate) fn pop(&mut self, now: u64) -> Option<NonNull<Entry>> {
         loop {
             let first = self.first();
@@ -217,39 +218,39 @@ impl Wheel {
             }
             let entry = NonNull::new(self.slots[place]);
             if let Some(entry) = entry {
-                // SAFETY: it is in this wheel.
+                // SAFETY: the node is in this wheel.
                 unsafe { self.remove(entry) };
             }
             return entry;
         }
     }
 
-    /// Has the timers of a slot go down.
+    /// Moves the timers of a slot to lower levels.
     fn cascade(&mut self, place: usize) {
         while let Some(entry) = NonNull::new(self.slots[place]) {
-            // SAFETY: it is in this wheel.
+            // SAFETY: the node is in this wheel.
             unsafe { self.remove(entry) };
-            // SAFETY: it was in the wheel, so its future is there, and waits for the lock if it
-            // wants to leave.
+            // SAFETY: the node was in the wheel, so its future is there, and waits for the lock if
+            // it wants to cancel.
             let node = unsafe { entry.as_ref() };
-            // SAFETY: it is about to be in the wheel again, which the caller alone uses.
+            // SAFETY: the node is about to be in the wheel again, which only the caller uses.
             let tick = unsafe { node.links(|links| links.tick) };
-            // SAFETY: it is in no wheel, and stays where it is.
+            // SAFETY: the node is in no wheel, and stays where it is.
             unsafe { self.link(entry, tick) };
             self.moved += 1;
         }
     }
 
-    /// The timers of the first slot, with their ticks and deadlines.
+    /// Iterates over the timers of the first slot, with their ticks and deadlines.
     fn first_slot(&self) -> impl Iterator<Item = (NonNull<Entry>, u64, u64)> {
         let place = self.first().map(|(level, digit)| level as usize * SLOTS + digit as usize);
         let first = place.and_then(|place| NonNull::new(self.slots[place]));
         let mut next = first;
         std::iter::from_fn(move || {
             let entry = next?;
-            // SAFETY: it is in the wheel, so its future is there.
+            // SAFETY: the node is in the wheel, so its future is there.
             let node = unsafe { entry.as_ref() };
-            // SAFETY: it is in the wheel, which the caller alone uses.
+            // SAFETY: the node is in the wheel, which only the caller uses.
             let (tick, deadline, after) =
                 unsafe { node.links(|links| (links.tick, links.deadline, links.next)) };
             next = NonNull::new(after).filter(|&after| Some(after) != first);
@@ -257,7 +258,7 @@ impl Wheel {
         })
     }
 
-    /// The tick at which something may be due: the next timer's, or an earlier one.
+    /// Returns the tick at which a timer may be due: the next timer's tick, or an earlier one.
     pub(crate) fn next_tick(&self) -> Option<u64> {
         let (level, digit) = self.first()?;
         let beginning = self.beginning(level, digit);
@@ -269,17 +270,18 @@ impl Wheel {
         if ticks.next().is_some() { Some(beginning) } else { least }
     }
 
-    /// The earliest deadline, to the nanosecond. It looks at all timers of a slot: for a clock that
-    /// stands still.
+    /// Returns the earliest deadline, to the nanosecond. It looks at all timers of a slot: for a
+    /// clock that stands still.
     pub(crate) fn earliest(&self) -> Option<u64> {
         self.first_slot().map(|(_, _, deadline)| deadline).min()
     }
 
-    /// Takes out a timer whose deadline is at most that, where [`pop`](Self::pop) goes by ticks.
-    /// None of those that are left is earlier, if none is earlier than `deadline`.
+    /// Takes out a timer with a deadline of at most `deadline`, to the nanosecond, where
+    /// [`pop`](Self::pop) goes by ticks. It is the earliest, if no timer's deadline is before
+    /// `deadline`.
     pub(crate) fn pop_exact(&mut self, deadline: u64) -> Option<NonNull<Entry>> {
         let (entry, ..) = self.first_slot().find(|&(_, _, own)| own <= deadline)?;
-        // SAFETY: it is in this wheel.
+        // SAFETY: the node is in this wheel.
         unsafe { self.remove(entry) };
         Some(entry)
     }

@@ -1,19 +1,19 @@
-//! The notes of a processor's worker of what it reads beside others, for those that are to be alone
-//! inside of it.
+//! A worker's notes of the shared objects that it reads, for a holder that has to be alone inside
+//! one of them.
 //!
 //! A worker notes the address of an object before it reads it, and clears the note when it leaves.
-//! Only it writes; others read, by the protocol of `object::door::shared`. The notes are a few: a
-//! worker that reads more objects at a time does so by their locks. A read is a part of one call,
-//! so no note outlives the loop of the worker.
+//! Only the worker writes its notes; holders read them, by the protocol of `object::door::shared`.
+//! There are a few notes: a worker that reads more objects at a time reads the others by their
+//! locks. A read is a part of one call, so no note outlives the loop of the worker.
 
 use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::fence;
 
-/// Notes of a processor: as many as reads inside of each other without a lock; further ones take
-/// it. A choice: each holder that comes after readers looks at all of them. Two in the models.
+/// Notes of a processor: the number of nested reads without a lock; further ones take the lock. A
+/// choice: each holder that comes after readers looks at all notes. Two in the models.
 const NOTES: usize = if cfg!(loom) { 2 } else { 4 };
 
-/// What a worker reads.
+/// The notes of one worker.
 #[derive(Debug)]
 pub(crate) struct Inside {
     notes: [AtomicUsize; NOTES],
@@ -27,18 +27,18 @@ impl Inside {
         Self { notes, fenced: !fence::is_asymmetric() }
     }
 
-    /// Notes an address, which is not zero, and says in which place. None if the worker reads it
-    /// already, or if all places are taken. The caller is the worker.
+    /// Notes an address, which is not zero, and returns the note's place. Returns `None` if the
+    /// worker reads the object already, or if all places are taken. The caller is the worker.
     #[inline(always)]
     pub(crate) fn note(&self, address: usize) -> Option<u8> {
         let any = self.notes.iter().fold(0, |any, note| any | note.load(Ordering::Relaxed));
         let place = if any == 0 { 0 } else { self.place_beside(address)? };
-        // It also says that the read which had this place before is over.
+        // The store also ends the former read in this place.
         self.notes[place].store(address, edge(Edge::ObjectNote, Ordering::Release));
         Some(place as u8)
     }
 
-    /// A place for the note of one more object.
+    /// Returns a place for the note of one more object.
     #[cold]
     fn place_beside(&self, address: usize) -> Option<usize> {
         let mut notes = self.notes.iter().map(|note| note.load(Ordering::Relaxed));
@@ -64,7 +64,8 @@ impl Inside {
         self.notes[usize::from(place) % NOTES].store(0, edge(Edge::ObjectLeave, Ordering::Release));
     }
 
-    /// Whether the worker reads what is at `address`, or is about to look whether it may.
+    /// Returns whether the worker reads the object at `address`, or is about to check whether it
+    /// may.
     pub(crate) fn has(&self, address: usize) -> bool {
         self.notes
             .iter()

@@ -1,21 +1,21 @@
-//! Tasks that travel to other workers, as the worker knows them that polls one of them: whose
-//! visitors it joins, and where objects are to which others have travelled.
+//! A worker's knowledge of travelling tasks: the processor whose visitors the polled task joins,
+//! and the whereabouts of objects to which tasks have travelled.
 
 use super::whereabouts::Whereabouts;
 use crate::raw_task::header::Header;
 use std::cell::Cell;
 use std::ptr;
 
-/// What a worker knows of them.
+/// The knowledge of one worker.
 #[derive(Debug)]
 pub(crate) struct Journeys {
     /// Whether any task has departed from here since the last batch.
     pub(crate) departed: Cell<bool>,
-    /// Whose visitors the task joins that is being polled, if it does.
+    /// The processor whose visitors the polled task joins, if it joins any.
     pub(crate) target: Cell<usize>,
-    /// The task that was inside an object at home here last.
+    /// The task that was last inside an object at home here.
     pub(crate) visitor: Cell<*mut Header>,
-    /// Where the objects are to which tasks have travelled from here.
+    /// The whereabouts of objects to which tasks have travelled from here.
     pub(crate) whereabouts: Whereabouts,
 }
 

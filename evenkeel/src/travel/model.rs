@@ -44,19 +44,19 @@ fn open(shared: &Shared) {
     shared.processors[1].arrivals.from[0].set(Passage::new()).expect("nothing has travelled");
 }
 
-/// Takes what has come to processor 1.
+/// Takes the tasks that have come to processor 1.
 fn receive(shared: &Shared, received: &mut Vec<Id>) -> usize {
     shared.processors[1].arrivals.receive(|task, _| received.push(complete(task)))
 }
 
-/// Ends a task, and gives its number.
+/// Completes a task, and returns its number.
 fn complete(task: Runnable) -> Id {
     let id = task.live().footer().id;
     run::run_elsewhere(task);
     id
 }
 
-/// One line more than there is room for, sent in lines or at once.
+/// Sends one line more than there is room for, line by line or at once.
 fn overflow(at_once: bool) {
     let (seat, _receiver) = two_seats();
     let shared = seat.shared().clone();
@@ -91,7 +91,7 @@ fn so_do_those_that_are_sent_at_once() {
     check(&[Edge::TravelSend, Edge::TravelReceive], || overflow(true));
 }
 
-/// Of what is sent at once the last lines find no room.
+/// The last lines of one send find no room.
 #[test]
 fn a_full_passage_leaves_all_to_the_inbox() {
     check(&[], || {
@@ -157,20 +157,19 @@ fn fall_asleep(lines: usize) {
     sender.join().unwrap();
 }
 
-/// Nothing has ever travelled there, so the sleeper makes no heavy fence.
+/// Nothing has ever travelled to the sleeper, so it makes no heavy fence.
 #[test]
 fn a_sleeper_or_its_first_sender_sees_the_other() {
     check_without(&[Edge::TravelSleep], &[Edge::TravelSent, Edge::IdleSleep], || fall_asleep(0));
 }
 
-/// The fence of the announcement is spared: that of the sender is a light one, which it is no pair
-/// with.
+/// The fence of the announcement is left out: it does not pair with the sender's light fence.
 #[test]
 fn a_sleeper_or_a_later_sender_sees_the_other() {
     check_without(&[Edge::IdleSleep], &[Edge::TravelSent, Edge::TravelSleep], || fall_asleep(1));
 }
 
-/// The sender of a task takes the queue of its receiver by force, which receives at the same time.
+/// The sender of a task takes the receiver's queue by force, while the receiver receives.
 #[test]
 fn what_has_been_sent_is_received_or_taken_by_force() {
     use Edge::{BiasedBusy, BiasedHeavy, BiasedLeave, BiasedLight, BiasedUnclaim};

@@ -1,8 +1,9 @@
-//! The operations on objects that a worker begins, and which of them it looks at.
+//! The operations on objects that a worker begins, and the choice of those that it examines.
 //!
-//! One in some is looked at: the operation's class is steered, what it takes is sampled, and the
-//! task gives others a turn if it has had its own. Which they are follows from their numbers, but
-//! not at fixed distances: a task that goes round some objects comes to each of them with it.
+//! The worker examines one operation in some: it steers the operation's class, samples the
+//! duration, and has the task yield if its turn is over. The choice follows from the operations'
+//! numbers, but not at fixed distances: so a task that goes round some objects has operations on
+//! each of them examined.
 
 use crate::policy::batch::BATCH;
 use crate::policy::object::sample::Looks;
@@ -11,10 +12,10 @@ use crate::policy::object::trial::PATIENCE;
 use crate::policy::stealing::STRANDED;
 use std::cell::Cell;
 
-/// How long a task goes on that only makes operations in place: a batch. With a turn at each look
-/// 1,024 objects that two cores use make 4 % less; with one of four batches they make 4 % more, and
-/// a task that is ready beside three such ones waits for 50 µs instead of 12 (`evenkeel-bench run
-/// --bench counters --objects 1024 --tasks-per-core 16 --runtime in-place`).
+/// The turn of a task that only makes operations in place: a batch. If a turn ends at each examined
+/// operation, 1,024 objects that two cores use make 4 % less. With a turn of four batches they make
+/// 4 % more, and a ready task beside three such tasks waits for 50 µs instead of 12
+/// (`evenkeel-bench run --bench counters --objects 1024 --tasks-per-core 16 --runtime in-place`).
 const TURN: u64 = BATCH;
 
 /// An operation that is being sampled.
@@ -22,29 +23,28 @@ const TURN: u64 = BATCH;
 struct Sampled {
     /// The address of its object.
     address: usize,
-    /// When it has begun.
+    /// When it began.
     began: u64,
 }
 
 /// The operations of one worker.
 #[derive(Debug, Default)]
 pub(crate) struct Operations {
-    /// Which of them are looked at.
+    /// Chooses the operations to examine.
     pub(crate) looks: Cell<Looks>,
-    /// Reads that were looked at.
+    /// Reads that were examined.
     reads: Cell<u32>,
-    /// The one that is being sampled: of those that are inside of each other, the one that has
-    /// begun last.
+    /// The operation that is being sampled: of nested ones, the one that began last.
     sampled: Cell<Sampled>,
-    /// When the turn is over of a task that only makes operations in place.
+    /// The end of the turn of a task that only makes operations in place.
     turn: Cell<u64>,
-    /// When one is to find out next whether a worker that was stuck is back.
+    /// The time from which an operation next finds out whether a worker that was stuck is back.
     next_look: Cell<u64>,
 }
 
 impl Operations {
-    /// Counts an operation; true if it is looked at, and it is to be asked whether its task's turn
-    /// is over: that might never wait.
+    /// Counts an operation. Returns whether the worker examines it, and so asks whether the task's
+    /// turn is over: the task might never wait.
     #[inline(always)]
     pub(crate) fn count(&self) -> bool {
         let mut looks = self.looks.get();
@@ -53,7 +53,8 @@ impl Operations {
         is_looked_at
     }
 
-    /// Whether a task that has been looked at `now` has had its turn: then the next one has it.
+    /// Returns whether the turn of the task that is examined at `now` is over, and if so begins the
+    /// next task's turn.
     pub(crate) fn is_turn_over(&self, now: u64) -> bool {
         let is_over = now >= self.turn.get() || cfg!(any(loom, shuttle));
         if is_over {
@@ -62,28 +63,28 @@ impl Operations {
         is_over
     }
 
-    /// Whether the read that is looked at lets all others read its object at once.
+    /// Returns whether the examined read lets all workers read its object at once.
     pub(crate) fn is_to_share(&self) -> bool {
         let reads = self.reads.get().wrapping_add(1);
         self.reads.set(reads);
         sharing::is_due(reads)
     }
 
-    /// Begins to sample one on the object at this address.
+    /// Begins to sample an operation on the object at this address.
     pub(crate) fn begin_sample(&self, address: usize, began: u64) {
         self.sampled.set(Sampled { address, began });
     }
 
-    /// When the sampled one on the object at this address has begun, which is over; none if it is
-    /// not the one.
+    /// Ends the sample of an operation on the object at this address, and returns when it began;
+    /// `None` if that operation is not the sampled one.
     pub(crate) fn end_sample(&self, address: usize) -> Option<u64> {
         let sampled = self.sampled.take();
         (sampled.address == address).then_some(sampled.began)
     }
 
-    /// Whether the operation that begins `now` is to find out whether a worker that was stuck is
-    /// back. If that one is not, tasks wait there for [`STRANDED`]; so it is tried for as small a
-    /// part of the time as modes are.
+    /// Returns whether the operation that begins at `now` has to find out whether a worker that was
+    /// stuck is back. If that worker is still stuck, tasks wait there for [`STRANDED`]. So the
+    /// attempts take as small a share of the time as those with modes.
     pub(crate) fn looks_for_host(&self, now: u64) -> bool {
         let looks = now >= self.next_look.get();
         if looks {

@@ -1,48 +1,48 @@
-//! Where objects are, as far as a worker knows: a table by address, as CoreTime's `ct_start` has
-//! one.
+//! A worker's notes of where objects are: a table by address, as CoreTime's `ct_start` has one.
 //!
-//! A task that enters an object at home elsewhere would first have to look there, at a line that
-//! the home writes; the worker has to wait for it, and the home for getting it back. So a worker
-//! notes where it has sent a task, and sends the next one without a look.
+//! A task that enters an object at home elsewhere would first have to read a cache line that the
+//! home writes. Its worker would wait for the line, and the home would wait to get it back. So a
+//! worker notes where it has sent a task, and sends the next one without a look at the object.
 //!
-//! What it knows is a hint: who arrives looks at the object itself, and goes on from there. A home
-//! that is left for long makes the notes of all workers stale at once, by a count that an entry
-//! looks at where its worker has notes. Other notes may be wrong for a while: an address has become
-//! another object's, a home has moved, an object is read by all. The worker that is gone to in vain
-//! cannot tell the one that has the note; so one note in [`DOUBTED`] is forgotten when it is asked
-//! for, and the entry looks itself.
+//! A note is a hint: the task that arrives looks at the object itself, and goes on from there. A
+//! home that is left for long makes the notes of all workers stale at once, by a count that an
+//! entry reads if its worker has notes. Other notes may be wrong for a while: another object has
+//! the address, a home has moved, or all workers read the object. A worker that a task visits in
+//! vain cannot tell the worker with the wrong note. So one look-up in [`DOUBTED`] drops its note,
+//! and the entry looks at the object.
 
 use std::cell::{Cell, OnceCell};
 
-/// Objects that a worker knows of: 8 KiB. With 64 transfers between 1,024 accounts are a tenth
-/// fewer, 8,192 are no better; where a worker knows of none, objects that are much in use make 0.6
-/// (`evenkeel-bench run --bench map,heap,histogram,graph,bank,directory --tasks-per-core 16
-/// --runtime home`).
+/// Objects that a worker has notes of: 8 KiB. With 64, transfers between 1,024 accounts are a tenth
+/// fewer; 8,192 are no better. Without notes, objects that are much in use reach 0.6 of the
+/// throughput (`evenkeel-bench run --bench map,heap,histogram,graph,bank,directory --tasks-per-core
+/// 16 --runtime home`).
 const PLACES: usize = 1_024;
 
 /// Bits for the number of a worker.
 const NUMBER: u32 = 16;
 
-/// One note in so many is not believed: a look at an object elsewhere takes about as long as a
-/// journey. A prime, so that each object has its turn. 31 and 1,021 are no better (by the same
-/// command).
+/// One look-up in `DOUBTED` does not trust its note: a look at an object elsewhere takes about as
+/// long as a journey. A prime, so that each object has its turn. 31 and 1,021 are no better (by the
+/// same command).
 const DOUBTED: u32 = 127;
 
-/// What one worker knows.
+/// The notes of one worker.
 #[derive(Debug, Default)]
 pub(crate) struct Whereabouts {
-    /// Addresses with the numbers of workers; made with the first note.
+    /// Addresses with the numbers of workers; allocated with the first note.
     known: OnceCell<Box<[Cell<u64>; PLACES]>>,
-    /// Whether any of them may be true: an entry in place looks no further.
+    /// Whether any note may be true; if not, an entry in place reads nothing else.
     is_any: Cell<bool>,
-    /// What the count was when the oldest of them was noted.
+    /// The count when the oldest note was made.
     moves: Cell<u64>,
-    /// How many notes have been asked for.
+    /// The number of look-ups that found a note.
     asked: Cell<u32>,
 }
 
 impl Whereabouts {
-    /// Where an address was last, if that is known. `moves` is the count of what makes notes stale.
+    /// Returns where an address was last, if it is known. `moves` reads the count that makes notes
+    /// stale.
     #[inline(always)]
     pub(crate) fn find(&self, address: usize, moves: impl FnOnce() -> u64) -> Option<usize> {
         if !self.is_any.get() {
@@ -54,7 +54,7 @@ impl Whereabouts {
         }
         let place = &self.known.get()?[place(address)];
         let known = place.get();
-        // No note has address zero, and one that is too high for a note is never found.
+        // No note has address zero, and an address that is too high for a note is never found.
         if known >> NUMBER != address as u64 {
             return None;
         }
@@ -78,7 +78,7 @@ impl Whereabouts {
     }
 }
 
-/// The place of an address in the table (Fibonacci hashing; Knuth, "The Art of Computer
+/// Returns the place of an address in the table (Fibonacci hashing; Knuth, "The Art of Computer
 /// Programming", 6.4).
 #[inline(always)]
 fn place(address: usize) -> usize {

@@ -7,7 +7,7 @@ use loom::sync::Arc;
 #[test]
 fn owner_and_thief_exclude_each_other() {
     use Edge::{BiasedBusy, BiasedClaim, BiasedHeavy, BiasedLeave, BiasedLight, BiasedUnclaim};
-    // The thief's own fence is spared: the heavy one is one too.
+    // The thief's own fence is left out: the heavy fence includes it.
     check_without(
         &[Edge::BiasedClaimed],
         &[BiasedLight, BiasedHeavy, BiasedLeave, BiasedBusy, BiasedUnclaim, BiasedClaim],
@@ -37,8 +37,8 @@ fn owner_and_thief_exclude_each_other() {
     );
 }
 
-/// The thief never pays, and the owner does so for a while: without the light fence all depends on
-/// what the two say of `fenced`.
+/// The thief never makes the heavy fence, and the owner makes full fences for a while. The light
+/// fence is left out, so that all depends on the accesses to `fenced`.
 #[test]
 fn a_thief_that_spares_the_heavy_fence_meets_fenced_operations_only() {
     use Edge::{BiasedClaimed, BiasedFenced, BiasedShow, BiasedUnfence};

@@ -40,7 +40,7 @@ fn owner_and_thieves_lose_no_update() {
                         if let Some(mut value) = lock.claim(true) {
                             taken += std::mem::take(&mut *value);
                         }
-                        // The owner is to have its turn.
+                        // Gives the owner its turn.
                         std::thread::sleep(std::time::Duration::from_micros(1));
                     }
                     taken

@@ -4,7 +4,7 @@ use super::*;
 
 /// Signals once, without a rival.
 fn signal(state: &State, signal: Signal, consume: bool) -> Release {
-    state.signal(state.load(), signal, consume).expect("nobody else changes the word")
+    state.signal(state.load(), signal, consume).expect("no other thread changes the word")
 }
 
 fn wake(state: &State) {
@@ -27,7 +27,7 @@ fn pending(references: i8, tokens: u8) -> Pending {
 }
 
 fn complete(state: &State, pending: Pending, unregister: bool) -> Release {
-    state.complete(state.load(), pending, unregister).expect("nobody else changes the word")
+    state.complete(state.load(), pending, unregister).expect("no other thread changes the word")
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn an_abort_is_a_wake_for_an_idle_task() {
 fn references_are_folded_in_with_either_sign() {
     let state = State::new();
     let polled = begin(&state);
-    // A waker that the poll has cloned is used up by a thread before the poll ends: the field is
+    // Another thread uses up a waker that the poll has cloned before the poll ends: the field is
     // below zero meanwhile.
     assert_eq!(signal(&state, Signal::Wake, true), Release::Shared);
     assert_eq!(state.end(polled, pending(1, 0)), End::Again);
@@ -262,8 +262,8 @@ fn others_that_are_below_zero_are_no_public_references_less() {
         for deferred in i8::MIN..=i8::MAX {
             let state = State::with_public(publics);
             let polled = begin(&state);
-            // What the poll has made is used up elsewhere before it is counted, or it has dropped
-            // what was counted before.
+            // Another thread uses up references that the poll has made before they are counted, or
+            // the poll has dropped references that were counted before.
             (0..deferred).for_each(|_| assert_eq!(state.drop_reference(), Release::Shared));
             (deferred..0).for_each(|_| state.add_reference());
             assert_eq!(state.load().publics(), publics as i64);
@@ -304,7 +304,7 @@ fn the_last_public_reference_beside_is_told_apart_whatever_wakers_there_are() {
         assert_eq!(state.load().publics(), 2);
         assert_eq!(state.drop_public(), Release::Shared);
         begin(&state);
-        // The future's goes with it; there is nobody left to be told.
+        // The future's reference goes with the task; no reference is left that could be told.
         let dropped = Pending { publics: -1, ..Pending::default() };
         let last = if wakers == 0 { Release::Last } else { Release::Shared };
         assert_eq!(complete(&state, dropped, true), last);
@@ -320,7 +320,7 @@ fn the_last_public_reference_beside_is_told_apart_whatever_wakers_there_are() {
     assert_eq!(state.drop_public_beside(2), Some(Release::Last));
 }
 
-/// Whoever adds to the references to the public part, one by one or many after a poll, finds out
+/// An addition to the references to the public part, one by one or many after a poll, finds out
 /// before the count wraps.
 #[test]
 fn too_many_references_to_the_public_part_are_found_before_they_wrap() {

@@ -1,17 +1,17 @@
-//! The wheel beside a sorted map.
+//! Compares the wheel with a sorted map.
 
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// What a test does to both.
+/// A step of a test, on the wheel and on the map.
 #[derive(Clone, Debug)]
 enum Step {
-    /// A timer, so many ticks from now.
+    /// Inserts a timer, this many ticks from now.
     Insert(u64),
-    /// Cancels one of those that are there.
+    /// Cancels one of the timers.
     Remove(usize),
-    /// Time passes.
+    /// Lets this many ticks pass.
     Advance(u64),
 }
 
@@ -31,11 +31,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..200)
 }
 
-/// Both, and where the nodes are.
+/// The wheel, the map, and the nodes.
 #[derive(Default)]
 struct Pair {
     wheel: Option<Wheel>,
-    /// The ticks, by number of timer.
+    /// The nodes, by tick and number of the timer.
     model: BTreeMap<(u64, usize), *mut Entry>,
     now: u64,
     timers: usize,
@@ -63,7 +63,7 @@ impl Pair {
         free(entry);
     }
 
-    /// Everything that is due comes, by ticks, and nothing else.
+    /// Advances the time: all due timers come, in the order of their ticks, and no others.
     fn advance(&mut self, ticks: u64) {
         self.now = self.now.saturating_add(ticks);
         let now = self.now;
@@ -79,7 +79,7 @@ impl Pair {
         self.look();
     }
 
-    /// What the wheel says of the next timer.
+    /// Compares what wheel and map say of the next timer.
     fn look(&mut self) {
         let least = self.model.keys().next().map(|&(tick, _)| tick);
         let now = self.now;
