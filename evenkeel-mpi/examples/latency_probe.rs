@@ -11,9 +11,6 @@
 //! take there and back between the first two ranks by `MPI_Send` and `MPI_Recv`, before the node
 //! begins, stands beside it: `bare-round-trip-median`, of as many trips.
 
-#[path = "../../evenkeel-actor/examples/two_nodes/probe.rs"]
-mod probe;
-
 use evenkeel::Runtime;
 use evenkeel_actor::System;
 use evenkeel_actor::node::NodeId;

@@ -1,10 +1,7 @@
 //! Frames: what is written is read, and what is not a frame is an error that says why.
 
-#[path = "../../fuzz/driver.rs"]
-mod driver;
-
+use crate::driver::drive;
 use crate::messages::{Parts, parts};
-use driver::drive;
 use evenkeel_node::frame::{self, Frame, MAGIC, VERSION};
 use evenkeel_node::wire::{
     End, EndBy, EndKind, Envelope, LONGEST_DETAIL, LONGEST_NAME, MOST_PLACES, MembersBuf, Message,

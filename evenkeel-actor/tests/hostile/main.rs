@@ -1,7 +1,6 @@
 //! What a peer may say that is not of good will, from a seed: the node goes on, and takes no more
 //! memory than what was sent to it.
 
-#[path = "../fuzz/node_driver.rs"]
 mod driver;
 
 use driver::drive;

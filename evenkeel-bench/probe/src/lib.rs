@@ -1,4 +1,5 @@
-//! Thorium's latency_probe, on nodes: the actors, and what the leading node does.
+//! Thorium's latency_probe, on nodes: the actors, and what the leading node does. A program over
+//! each transport uses it: `examples/two_nodes` in one process, and an example of `evenkeel-mpi`.
 //!
 //! Each actor is source and target: it sends an empty ping to an actor that it chooses at random
 //! among all, itself included, waits for the empty reply, and does so again. A ping carries the
@@ -21,16 +22,19 @@ const SAMPLED: u64 = 64;
 
 /// What is asked for on the command line.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Options {
-    pub(crate) actors_per_worker: u32,
-    pub(crate) pings: u64,
-    pub(crate) workers: usize,
+pub struct Options {
+    /// Actors for each worker.
+    pub actors_per_worker: u32,
+    /// Pings of each actor.
+    pub pings: u64,
+    /// Workers of each node.
+    pub workers: usize,
     /// Whether the transport has a thread of its own, also beside a single worker.
-    pub(crate) hosting: Hosting,
+    pub hosting: Hosting,
     /// Only so many actors ping, the first of the first node; others answer.
-    pub(crate) sources: Option<u32>,
+    pub sources: Option<u32>,
     /// Whether targets are chosen among the actors of other nodes alone.
-    pub(crate) elsewhere: bool,
+    pub elsewhere: bool,
 }
 
 /// What `--help` says, and an error after what is wrong.
@@ -91,8 +95,9 @@ fn number<T: FromStr>(option: &str, word: Option<String>) -> Result<T, String> {
     word.parse().map_err(|_| format!("{option} needs a whole number of 1 or more, not `{word}`"))
 }
 
-/// Runs a program with the options of the command line, and says what goes wrong.
-pub(crate) fn run(program: impl FnOnce(Options) -> Result<(), Box<dyn Error>>) -> ExitCode {
+/// Runs a program with the options of the command line, and says what goes wrong: with status 2 if
+/// it is an option.
+pub fn run(program: impl FnOnce(Options) -> Result<(), Box<dyn Error>>) -> ExitCode {
     let options = match Options::read(std::env::args().skip(1)) {
         Ok(Some(options)) => options,
         Ok(None) => {
@@ -117,7 +122,7 @@ pub(crate) fn run(program: impl FnOnce(Options) -> Result<(), Box<dyn Error>>) -
 type Table = Arc<OnceLock<Vec<ActorRef<Message>>>>;
 
 #[derive(Serialize, Deserialize)]
-pub(crate) enum Message {
+enum Message {
     Begin,
     Ping(u32),
     Pong,
@@ -185,7 +190,7 @@ impl Actor for Probe {
 
 /// What stations are told.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum Order {
+enum Order {
     /// Makes probes, and names them.
     Make {
         first: u32,
@@ -260,7 +265,10 @@ impl Actor for Station {
 }
 
 /// Starts a node with these actors.
-pub(crate) async fn node<T, E>(
+///
+/// # Errors
+/// If the transport or the node does not start, or another node is lost before all are ready.
+pub async fn node<T, E>(
     transport: impl FnOnce() -> Result<T, E> + Send + 'static,
     system: System,
     hosting: Hosting,
@@ -278,16 +286,20 @@ where
 }
 
 /// One of Thorium's counters, in its unit if it has one.
-pub(crate) fn line(name: &str, value: &dyn Display, unit: &str) {
+pub fn line(name: &str, value: &dyn Display, unit: &str) {
     let space = if unit.is_empty() { "" } else { " " };
     println!("PERFORMANCE_COUNTER {name} = {value}{space}{unit}");
 }
 
-/// What the first node does: prints the counters. Gives the median of the round trips.
-pub(crate) async fn lead(
-    node: &Node,
-    options: Options,
-) -> Result<u64, Box<dyn Error + Send + Sync>> {
+/// What the first node does: prints the counters. Gives the median of the round trips, in
+/// nanoseconds.
+///
+/// # Errors
+/// If a node is lost.
+///
+/// # Panics
+/// If a round trip is missing.
+pub async fn lead(node: &Node, options: Options) -> Result<u64, Box<dyn Error + Send + Sync>> {
     let nodes = node.nodes();
     let each = options.actors_per_worker * options.workers as u32;
     let sources = options.sources.unwrap_or(u32::MAX);

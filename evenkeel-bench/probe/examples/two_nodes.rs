@@ -1,12 +1,10 @@
 //! Thorium's latency_probe on two nodes in one process, each with a runtime of its own.
 //!
 //! ```console
-//! cargo run --release -p evenkeel-actor --example two_nodes -- --actors-per-worker 100 --pings 40000 --workers 1
+//! cargo run --release -p evenkeel-bench-probe --example two_nodes -- --actors-per-worker 100 --pings 40000 --workers 1
 //! ```
 //! Prints Thorium's counters: its message count is of pings alone; `nanoseconds-per-message` counts
 //! replies too.
-
-mod probe;
 
 use evenkeel_actor::System;
 use evenkeel_actor::node::in_process::{Faults, network};
