@@ -188,3 +188,8 @@ pub use supervise::{
 };
 pub use system::System;
 pub use timers::TimerId;
+
+/// Compiles and runs the example of the package's front page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -11,9 +11,6 @@
 //! stands `bare-round-trip-median`: the time of 8 bytes there and back between the first two ranks
 //! by `MPI_Send` and `MPI_Recv`, before the node begins, of as many trips.
 
-#[path = "../../evenkeel-actor/examples/two_nodes/probe.rs"]
-mod probe;
-
 use evenkeel::Runtime;
 use evenkeel_actor::System;
 use evenkeel_actor::node::NodeId;

@@ -60,3 +60,8 @@ pub use task::{JoinError, JoinHandle, spawn, spawn_blocking, yield_now};
 
 #[cfg(feature = "macros")]
 pub use evenkeel_macros::{main, test};
+
+/// Compiles and runs the example of the package's front page.
+#[cfg(all(doctest, feature = "macros"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

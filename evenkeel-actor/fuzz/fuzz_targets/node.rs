@@ -3,7 +3,7 @@
 
 #![no_main]
 
-#[path = "../node_driver.rs"]
+#[path = "../../tests/hostile/driver.rs"]
 mod driver;
 
 use std::sync::{Mutex, PoisonError};

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../driver.rs"]
+#[path = "../../tests/node/driver.rs"]
 mod driver;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,10 +1,7 @@
 //! Frames: written messages are read, and other bytes are an error that says why.
 
-#[path = "../../fuzz/driver.rs"]
-mod driver;
-
+use crate::driver::drive;
 use crate::messages::{Parts, parts};
-use driver::drive;
 use evenkeel_node::frame::{self, Frame, MAGIC, VERSION};
 use evenkeel_node::wire::{
     End, EndBy, EndKind, Envelope, LONGEST_DETAIL, LONGEST_NAME, MOST_PLACES, MembersBuf, Message,

@@ -1,7 +1,6 @@
 //! Arbitrary input from a hostile peer, from a seed: the node goes on, and takes no more memory
 //! than the input.
 
-#[path = "../fuzz/node_driver.rs"]
 mod driver;
 
 use driver::drive;

@@ -1,8 +1,9 @@
-//! Thorium's latency_probe on nodes: the actors, and the leading node's part.
+//! Thorium's latency_probe, on nodes: the actors, and what the leading node does. A program over
+//! each transport uses it: `examples/two_nodes` in one process, and an example of `evenkeel-mpi`.
 //!
-//! Each actor is source and target: it repeatedly sends an empty ping to a random actor among all,
-//! itself included, and waits for the empty reply. A ping carries the number of its sender in the
-//! table of all actors, as a message of Thorium carries its source.
+//! Each actor is source and target: it sends an empty ping to an actor that it chooses at random
+//! among all, itself included, waits for the empty reply, and does so again. A ping carries the
+//! number of its sender in the table of all actors, as a message of Thorium carries its source.
 
 use evenkeel_actor::node::{NodeId, Transport};
 use evenkeel_actor::remote::{Hosting, Node};
@@ -21,16 +22,19 @@ const SAMPLED: u64 = 64;
 
 /// The options of the command line.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Options {
-    pub(crate) actors_per_worker: u32,
-    pub(crate) pings: u64,
-    pub(crate) workers: usize,
+pub struct Options {
+    /// Actors for each worker.
+    pub actors_per_worker: u32,
+    /// Pings of each actor.
+    pub pings: u64,
+    /// Workers of each node.
+    pub workers: usize,
     /// Whether the transport has its own thread, even beside a single worker.
-    pub(crate) hosting: Hosting,
+    pub hosting: Hosting,
     /// Only this number of actors ping, the first of the first node; the others answer.
-    pub(crate) sources: Option<u32>,
-    /// Whether targets are chosen only among the actors of other nodes.
-    pub(crate) elsewhere: bool,
+    pub sources: Option<u32>,
+    /// Whether targets are chosen among the actors of other nodes alone.
+    pub elsewhere: bool,
 }
 
 /// The text of `--help`, also printed after an error of the options.
@@ -44,7 +48,7 @@ const OPTIONS: &str = "options, each number 1 or more:
   --elsewhere            targets are on other nodes alone";
 
 impl Options {
-    /// Reads the words of a command line; returns none if they ask for help.
+    /// Reads the words of a command line; none if they ask for help.
     fn read(mut words: impl Iterator<Item = String>) -> Result<Option<Self>, String> {
         let mut options = Self {
             actors_per_worker: 100,
@@ -91,8 +95,9 @@ fn number<T: FromStr>(option: &str, word: Option<String>) -> Result<T, String> {
     word.parse().map_err(|_| format!("{option} needs a whole number of 1 or more, not `{word}`"))
 }
 
-/// Runs a program with the options of the command line, and prints its error.
-pub(crate) fn run(program: impl FnOnce(Options) -> Result<(), Box<dyn Error>>) -> ExitCode {
+/// Runs a program with the options of the command line, and says what goes wrong: with status 2 if
+/// it is an option.
+pub fn run(program: impl FnOnce(Options) -> Result<(), Box<dyn Error>>) -> ExitCode {
     let options = match Options::read(std::env::args().skip(1)) {
         Ok(Some(options)) => options,
         Ok(None) => {
@@ -117,7 +122,7 @@ pub(crate) fn run(program: impl FnOnce(Options) -> Result<(), Box<dyn Error>>) -
 type Table = Arc<OnceLock<Vec<ActorRef<Message>>>>;
 
 #[derive(Serialize, Deserialize)]
-pub(crate) enum Message {
+enum Message {
     Begin,
     Ping(u32),
     Pong,
@@ -128,7 +133,7 @@ struct Probe {
     actors: Table,
     station: ActorRef<Order>,
     left: u64,
-    /// The first actor that is no target, and the number of such actors.
+    /// The first of the actors that are no targets, and how many there are.
     excluded: (u32, u32),
     random: u64,
     answered: u64,
@@ -183,10 +188,10 @@ impl Actor for Probe {
     }
 }
 
-/// Orders to the stations.
+/// What stations are told.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum Order {
-    /// Makes probes, and returns their references.
+enum Order {
+    /// Makes probes, and names them.
     Make {
         first: u32,
         probes: u32,
@@ -195,15 +200,15 @@ pub(crate) enum Order {
         elsewhere: bool,
         reply: ReplyTo<Vec<ActorRef<Message>>>,
     },
-    /// The complete list of actors.
+    /// These are all.
     Actors(Vec<ActorRef<Message>>, ReplyTo<()>),
-    /// Starts the probes; answers when they are done.
+    /// Has the probes begin; answers when they are done.
     Run(ReplyTo<Vec<u64>>),
     /// A probe is done.
     Done(Vec<u64>),
 }
 
-/// Makes the probes of a node and learns when they are done.
+/// Makes the probes of a node and hears when they are done.
 #[derive(Default)]
 struct Station {
     actors: Table,
@@ -260,7 +265,10 @@ impl Actor for Station {
 }
 
 /// Starts a node with these actors.
-pub(crate) async fn node<T, E>(
+///
+/// # Errors
+/// If the transport or the node does not start, or another node is lost before all are ready.
+pub async fn node<T, E>(
     transport: impl FnOnce() -> Result<T, E> + Send + 'static,
     system: System,
     hosting: Hosting,
@@ -278,16 +286,20 @@ where
 }
 
 /// One of Thorium's counters, in its unit if it has one.
-pub(crate) fn line(name: &str, value: &dyn Display, unit: &str) {
+pub fn line(name: &str, value: &dyn Display, unit: &str) {
     let space = if unit.is_empty() { "" } else { " " };
     println!("PERFORMANCE_COUNTER {name} = {value}{space}{unit}");
 }
 
-/// The leading node's part: prints the counters. Returns the median of the round trips.
-pub(crate) async fn lead(
-    node: &Node,
-    options: Options,
-) -> Result<u64, Box<dyn Error + Send + Sync>> {
+/// What the first node does: prints the counters. Gives the median of the round trips, in
+/// nanoseconds.
+///
+/// # Errors
+/// If a node is lost.
+///
+/// # Panics
+/// If a round trip is missing.
+pub async fn lead(node: &Node, options: Options) -> Result<u64, Box<dyn Error + Send + Sync>> {
     let nodes = node.nodes();
     let each = options.actors_per_worker * options.workers as u32;
     let sources = options.sources.unwrap_or(u32::MAX);
@@ -304,7 +316,7 @@ pub(crate) async fn lead(
         station.ask(|reply| Order::Actors(actors.clone(), reply)).await?;
     }
     let begin = Instant::now();
-    // All stations begin before the first is awaited.
+    // All are begun before the first is waited for.
     let runs: Vec<_> = stations
         .iter()
         .map(|station| {
@@ -320,7 +332,8 @@ pub(crate) async fn lead(
     let workers = nodes * options.workers as u32;
     let count = u64::from(each * nodes);
     let pings = count.min(sources.into()) * options.pings;
-    // An actor is done when it has a reply for each of its pings; every 64th of them was timed.
+    // Each actor is done when it has had a reply for each of its pings, and every 64th of them was
+    // timed.
     let timed = count.min(sources.into()) * options.pings.div_ceil(SAMPLED);
     assert_eq!(samples.len() as u64, timed, "all round trips are there");
     let throughput = pings as f64 / seconds;
@@ -348,7 +361,7 @@ pub(crate) async fn lead(
     for (name, share) in [("median", 0.5), ("p99", 0.99), ("p99.9", 0.999), ("maximum", 1.0)] {
         nanoseconds(&format!("round-trip-{name}"), &at(share));
     }
-    // Of the first node, so far; nodes send as much as they receive.
+    // Of the first node, until now; nodes send as much as they receive.
     let metrics = node.metrics();
     count_of("node-messages-out", &metrics.messages_out);
     count_of("node-bytes-out", &metrics.bytes_out);

@@ -1,12 +1,10 @@
 //! Thorium's latency_probe on two nodes in one process, each with its own runtime.
 //!
 //! ```console
-//! cargo run --release -p evenkeel-actor --example two_nodes -- --actors-per-worker 100 --pings 40000 --workers 1
+//! cargo run --release -p evenkeel-bench-probe --example two_nodes -- --actors-per-worker 100 --pings 40000 --workers 1
 //! ```
 //! Prints Thorium's counters: its message count covers only pings, and `nanoseconds-per-message`
 //! also counts replies.
-
-mod probe;
 
 use evenkeel_actor::System;
 use evenkeel_actor::node::in_process::{Faults, network};
