@@ -63,8 +63,7 @@ impl<I> ResumeError<I> {
         self.refusal
     }
 
-    /// Returns the input, unless the body has received it: that is the case with
-    /// [`Refusal::Awaits`].
+    /// Returns the input, unless the body has received it, as with [`Refusal::Awaits`].
     #[must_use]
     pub fn into_input(self) -> Option<I> {
         self.input

@@ -19,7 +19,7 @@ pub(super) struct Exchange<'a, I, O> {
     output: Cell<Option<O>>,
 }
 
-/// Where the exchange of a coroutine is.
+/// The place of a coroutine's exchange.
 pub(super) enum Place<'a> {
     /// Behind this very waker: the coroutine's own body is being polled.
     Near(&'a Waker),

@@ -91,10 +91,10 @@ pub trait Resume<I> {
     /// The implementation of [`try_resume`](Self::try_resume), for a pinned coroutine.
     ///
     /// # Errors
-    /// As there.
+    /// As [`try_resume`](Self::try_resume).
     ///
     /// # Panics
-    /// As there.
+    /// As [`try_resume`](Self::try_resume).
     fn try_resume_pinned(
         self: Pin<&mut Self>,
         input: I,

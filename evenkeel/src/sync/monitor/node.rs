@@ -216,7 +216,7 @@ impl Node {
     /// Whether the stored waker wakes the same task as `waker`.
     ///
     /// # Safety
-    /// The node waits, and the caller has the lock of the core where.
+    /// The node waits, and the caller has the lock of the core where it waits.
     pub(super) unsafe fn has_left(&self, waker: &Waker) -> bool {
         // SAFETY: while the node waits, its word is a waker.
         unsafe { WordWaker::wakes_as(self.word.load(Ordering::Relaxed), waker) }
@@ -225,7 +225,7 @@ impl Node {
     /// The task that waits.
     ///
     /// # Safety
-    /// The node waits, and the caller has the lock of the core where.
+    /// The node waits, and the caller has the lock of the core where it waits.
     pub(super) unsafe fn waiting(&self) -> Option<Waiting> {
         // SAFETY: while the node waits, its word is a waker.
         unsafe { WordWaker::waiting(self.word.load(Ordering::Relaxed)) }
@@ -234,7 +234,7 @@ impl Node {
     /// Stores another waker and returns the previous one.
     ///
     /// # Safety
-    /// The node waits, and the caller has the lock of the core where.
+    /// The node waits, and the caller has the lock of the core where it waits.
     pub(super) unsafe fn renew(&self, waker: WordWaker) -> WordWaker {
         let before = self.word.load(Ordering::Relaxed);
         self.word.store(waker.into_raw(), Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What can be held at once.
+//! Sets of monitors that can be held at once.
 
 #![allow(unsafe_code, reason = "a held monitor's value is reached by its address")]
 

@@ -58,7 +58,8 @@ pub(super) enum At<'a> {
 /// list. Returns false if the node has been granted already.
 ///
 /// # Safety
-/// As [`renew`], the node has no mask, and `remove` leaves it in no queue.
+/// As [`renew`]; the node is not an acceptor that waits for a call, and `remove` leaves it in no
+/// queue.
 pub(super) unsafe fn leave(node: &Node, core: CoreRef, remove: impl Fn(At<'_>)) -> bool {
     let mut reservation = None::<Arc<Reservation>>;
     loop {
