@@ -44,8 +44,8 @@ impl<T: Send> Object<T> {
     /// [`try_enter`](Self::try_enter) is for callers that do not wait.
     ///
     /// # Cost
-    /// That of an uncontended lock: one locked instruction to enter, and a store to leave. On the
-    /// way to another home the task is ready work of that worker, in the order of its arrival.
+    /// As much as an uncontended lock: one locked instruction to enter, and a store to leave. On
+    /// the way to another home the task is ready work of that worker, in the order of its arrival.
     ///
     /// Only a task travels, and only in its own runtime. Any other caller enters an object where it
     /// is, and its core has to fetch the object from the home. Such callers are `block_on`, and so
@@ -123,9 +123,9 @@ impl<T: Send> Object<T> {
     /// A future that is dropped before it is complete has not called the closure.
     ///
     /// # Cost
-    /// That of an uncontended lock for readers. Once the object is read by all: a few plain loads
-    /// and stores, no locked instruction and no journey. The first write after that takes 2 to 50
-    /// µs, and as long as the reads that have begun.
+    /// As much as an uncontended lock for readers. Once the object is read by all, a few plain
+    /// loads and stores, no locked instruction and no journey. The first write after that takes 2
+    /// to 50 µs, and as long as the reads that have begun.
     ///
     /// # Source
     /// Biased locks for readers: Dice and Kogan, "BRAVO - Biased Locking for Reader-Writer Locks",
