@@ -88,7 +88,7 @@ where
     on_worker(|scope| scope, op)
 }
 
-/// As [`scope`], in the form that `make` gives the scope.
+/// As [`scope()`], in the form that `make` gives the scope.
 pub(super) fn on_worker<'scope, S, OP, R>(make: impl FnOnce(Scope<'scope>) -> S + Send, op: OP) -> R
 where
     S: AsRef<Scope<'scope>>,

@@ -107,10 +107,13 @@ impl<T: Send> Object<T> {
     /// next operation of another kind, which waits for the readers, and begins again after as many
     /// reads.
     ///
-    /// All other reads are alone inside: those that come to a home, those from threads that are no
-    /// workers, those from workers of other runtimes while it is read by all, those of a worker
-    /// that is inside reads of four other objects, and the one in 32,768 by which the reading by
-    /// all begins. Like writes they end the reading by all.
+    /// All other reads are alone inside, and like writes they end the reading by all:
+    ///
+    /// * those that come to a home;
+    /// * those from threads that are no workers;
+    /// * those from workers of other runtimes while the object is read by all;
+    /// * those of a worker that is inside reads of four other objects;
+    /// * the one in 32,768 by which the reading by all begins.
     ///
     /// # Errors
     /// If an operation on it has panicked, or if the caller is inside already, even for reading.
