@@ -97,7 +97,7 @@
 //!
 //! # Protocol
 //! *Roles.* *Waiters* and *holders* change the graph. A *searcher* searches it: a waiter that has
-//! just fallen asleep.
+//! just fallen asleep, or a worker that goes to sleep.
 //!
 //! *Steps.* A wait enters the graph after its node has entered its queue, with a counted reference
 //! to its task; it leaves before it is granted or given up. A hold enters after the monitor has

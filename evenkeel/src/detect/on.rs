@@ -127,7 +127,7 @@ impl Object {
         }
     }
 
-    /// Notes that the caller is inside of the monitor.
+    /// Notes that the caller is inside the monitor.
     pub(crate) fn entered(&self) {
         if let Some(id) = current() {
             self.entered_by(id);

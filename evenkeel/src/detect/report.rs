@@ -33,7 +33,7 @@ pub struct Link {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Waiter {
-    /// A task, or a closure of [`spawn_blocking`](crate::spawn_blocking) that is inside of a
+    /// A task, or a closure of [`spawn_blocking`](crate::spawn_blocking) that is inside a
     /// `block_on`.
     Task(TaskInfo),
     /// A thread that no runtime has started.

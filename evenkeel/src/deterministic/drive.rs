@@ -218,7 +218,7 @@ fn turns<F: Future>(
             if interleaver.move_clock() {
                 continue;
             }
-            // It may be a deadlock, which says more.
+            // It may be a deadlock, which makes the better report.
             detect::look_again(interleaver.shared().hooks.deadlock.as_ref());
             break Err(noted
                 .take()

@@ -122,9 +122,9 @@ pub fn run<F: Future>(seed: u64, future: F) -> F::Output {
 #[track_caller]
 #[must_use]
 pub fn random(bound: u64) -> u64 {
-    assert!(bound > 0, "there is no number below zero");
+    assert!(bound > 0, "`random`: the bound is 0; numbers are drawn below it");
     let drawn = drive::draw();
-    let (seed, count) = drawn.expect("random numbers are those of a run: call this inside of one");
+    let (seed, count) = drawn.expect("`random` is called outside of a run: call it inside one");
     // Another sequence than that of the steps.
     let bits = interleaving::bits(!seed, count);
     interleaving::among(bits, usize::try_from(bound).unwrap_or(usize::MAX)) as u64

@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// # Locks
 /// The job may run on this stack at the end of the fork or the scope within which it was spawned.
 /// It must not take a lock that is held across such a fork or scope, or that the closure of one
-/// returns a guard of.
+/// returns locked.
 ///
 /// # Examples
 /// ```

@@ -143,8 +143,8 @@ where
         unsafe { self.with_body(take) }
     }
 
-    /// Runs the half on its owner; `migrated` says whether the fork was called on another worker, or
-    /// on none.
+    /// Runs the half on its owner; `migrated` says whether the fork was called on another worker,
+    /// or on none.
     ///
     /// # Safety
     /// The caller is the owner and has popped the half.

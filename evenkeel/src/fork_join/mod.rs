@@ -31,10 +31,10 @@
 //! workers are inside closures, *spares*, threads beside the workers, run them. At most as many
 //! spares are at work as workers wait; a worker that is back runs beside its spare until that call
 //! is over. Idle workers steal what a spare forks. The first call takes as long as the start of a
-//! thread, some 60 µs; the thread then stays for ten seconds. The number of calls that may wait on
-//! spares for a later call is that of the runtime's workers, and 64 at least. Beyond it the later
-//! call waits too. [`RuntimeMetrics::run_by_spares`](crate::metrics::RuntimeMetrics) counts the
-//! calls that spares run.
+//! thread, some 60 µs; the thread then stays for ten seconds. Calls on spares may wait for a later
+//! call. Once as many of them do as the runtime has workers, and at least 64, the later call waits
+//! too. [`RuntimeMetrics::run_by_spares`](crate::metrics::RuntimeMetrics) counts the calls that
+//! spares run.
 //!
 //! Neither thread is one of the numbered workers: [`worker_index`] is `None` there, and the hooks
 //! of the workers do not run.

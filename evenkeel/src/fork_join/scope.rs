@@ -88,7 +88,7 @@ where
     on_worker(|scope| scope, op)
 }
 
-/// As [`scope`], in the form that `make` gives the scope.
+/// As [`scope()`], in the form that `make` gives the scope.
 pub(super) fn on_worker<'scope, S, OP, R>(make: impl FnOnce(Scope<'scope>) -> S + Send, op: OP) -> R
 where
     S: AsRef<Scope<'scope>>,
@@ -221,7 +221,7 @@ impl<'scope> Scope<'scope> {
     /// # Locks
     /// The job may run on this stack at the end of a fork or a scope within which it was spawned.
     /// It must not take a lock that is held across such a fork or scope, or that the closure of one
-    /// returns a guard of.
+    /// returns locked.
     pub fn spawn<BODY>(&self, body: BODY)
     where
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,

@@ -18,7 +18,7 @@ impl<T: Send> Object<T> {
     /// On a worker: it would stop it. Also with the panic of `operation`, which poisons the object.
     ///
     /// # Cost
-    /// That of a lock, and of fetching the value if the object's home is elsewhere. While the
+    /// As much as a lock, and as fetching the value if the object's home is elsewhere. While the
     /// thread waits it keeps its core busy, or yields it to other threads; behind an operation that
     /// [awaits inside](Self::enter_held) it stands in line and sleeps.
     ///

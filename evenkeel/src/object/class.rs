@@ -100,7 +100,7 @@ impl Class {
         }
     }
 
-    /// Where its objects are entered.
+    /// Returns where its objects are entered.
     #[inline(always)]
     pub(super) fn route(&self) -> Route {
         match self.route.load(Ordering::Relaxed) {

@@ -44,8 +44,8 @@ impl<T: Send> Object<T> {
     /// [`try_enter`](Self::try_enter) is for callers that do not wait.
     ///
     /// # Cost
-    /// That of an uncontended lock: one locked instruction to enter, and a store to leave. On the
-    /// way to another home the task is ready work of that worker, in the order of its arrival.
+    /// As much as an uncontended lock: one locked instruction to enter, and a store to leave. On
+    /// the way to another home the task is ready work of that worker, in the order of its arrival.
     ///
     /// Only a task travels, and only in its own runtime. Any other caller enters an object where it
     /// is, and its core has to fetch the object from the home. Such callers are `block_on`, and so
@@ -107,10 +107,13 @@ impl<T: Send> Object<T> {
     /// next operation of another kind, which waits for the readers, and begins again after as many
     /// reads.
     ///
-    /// All other reads are alone inside: those that come to a home, those from threads that are no
-    /// workers, those from workers of other runtimes while it is read by all, those of a worker
-    /// that is inside reads of four other objects, and the one in 32,768 by which the reading by
-    /// all begins. Like writes they end the reading by all.
+    /// All other reads are alone inside, and like writes they end the reading by all:
+    ///
+    /// * those that come to a home;
+    /// * those from threads that are no workers;
+    /// * those from workers of other runtimes while the object is read by all;
+    /// * those of a worker that is inside reads of four other objects;
+    /// * the one in 32,768 by which the reading by all begins.
     ///
     /// # Errors
     /// If an operation on it has panicked, or if the caller is inside already, even for reading.
@@ -123,9 +126,9 @@ impl<T: Send> Object<T> {
     /// A future that is dropped before it is complete has not called the closure.
     ///
     /// # Cost
-    /// That of an uncontended lock for readers. Once the object is read by all: a few plain loads
-    /// and stores, no locked instruction and no journey. The first write after that takes 2 to 50
-    /// µs, and as long as the reads that have begun.
+    /// As much as an uncontended lock for readers. Once the object is read by all, a few plain
+    /// loads and stores, no locked instruction and no journey. The first write after that takes 2
+    /// to 50 µs, and as long as the reads that have begun.
     ///
     /// # Source
     /// Biased locks for readers: Dice and Kogan, "BRAVO - Biased Locking for Reader-Writer Locks",

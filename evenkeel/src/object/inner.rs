@@ -77,8 +77,8 @@ impl<T> Inner<T> {
         self.door.enter_as_reader(&self.class, context, counts)
     }
 
-    /// Whether this read, which is looked at, is to let all read the object at once: if it is time,
-    /// and there are workers that would.
+    /// Whether this read, which its worker examines, has to let all workers read the object at
+    /// once: if it is time, and there are workers that would.
     #[cold]
     pub(super) fn is_to_be_shared(&self, context: &Context) -> bool {
         !self.class.processors().is_empty() && context.operations.is_to_share()

@@ -179,7 +179,7 @@ impl<T> Object<T> {
         let chosen = chosen.flatten().filter(|_| class.is_same_runtime(&self.inner.class));
         let home = chosen.or_else(|| class.home_of_new());
         let inner =
-            Arc::get_mut(&mut self.inner).expect("an object's class is said before it is cloned");
+            Arc::get_mut(&mut self.inner).expect("an object gets its class before it is cloned");
         inner.join(class, home, chosen.is_some());
         self
     }
@@ -193,7 +193,7 @@ impl<T> Object<T> {
     #[must_use]
     pub fn at(mut self, number: usize) -> Self {
         let inner =
-            Arc::get_mut(&mut self.inner).expect("an object's home is said before it is cloned");
+            Arc::get_mut(&mut self.inner).expect("an object gets its home before it is cloned");
         let has_worker = inner.class.has_worker(number);
         assert!(has_worker, "there is no worker {number} in the runtime of this object");
         inner.settle(Some(number));

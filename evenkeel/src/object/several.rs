@@ -22,7 +22,7 @@ use std::future::poll_fn;
 /// A future that is dropped is inside neither.
 ///
 /// # Cost
-/// That of two entries; an object at home elsewhere has to be fetched. If another operation is
+/// As much as two entries; an object at home elsewhere has to be fetched. If another operation is
 /// inside the second one, the task leaves the first one and begins anew at its next turn, or, if
 /// the second one is [held](Object::enter_held), at its turn in line.
 ///
@@ -162,8 +162,9 @@ impl<T: Send> Object<T> {
 /// A future that is dropped is inside none.
 ///
 /// # Cost
-/// That of as many entries, each but the first by the lock, and what [`enter2`] says of objects at
-/// home elsewhere; an allocation for the guards, and one for the order.
+/// As much as that many entries, of which all but the first are by the lock, wherever the homes
+/// are. As with [`enter2`], objects at home elsewhere have to be fetched. In addition an allocation
+/// for the guards, and one for the order.
 ///
 /// # Examples
 /// ```

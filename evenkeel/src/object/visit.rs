@@ -423,8 +423,9 @@ pub(super) fn refuse_poisoned<T>(object: &Inner<T>, way: Way) -> Result<Way, Ent
     Err(EnterError::poisoned(object.names()))
 }
 
-/// Whether the task is to give others a turn: if the tasks that come to the object are among them,
-/// or if it has had its turn for long. In a deterministic run time stands, and operations count.
+/// Whether the task has to give others a turn. At a home it does, since tasks that come to the
+/// object may be among them; elsewhere after it has had its turn for long. In a deterministic run
+/// time stands, and operations count.
 fn is_turn_over<T>(object: &Inner<T>, context: &Context) -> bool {
     object.door.host(&object.class).is_some()
         || context.shared().hooks.deterministic

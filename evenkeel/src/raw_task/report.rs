@@ -54,7 +54,7 @@ pub struct TaskPanic<'a> {
 
 impl fmt::Display for TaskPanic<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} panicked, and nobody joined it: {}", self.task, message(self.payload))
+        write!(f, "{} panicked, and had no joiner: {}", self.task, message(self.payload))
     }
 }
 

@@ -108,7 +108,7 @@ impl<T> JoinHandle<T> {
     /// If the handle has returned its output.
     #[must_use]
     pub fn task(&self) -> Task {
-        let header = self.live().expect("the handle has given its output");
+        let header = self.live().expect("the handle has returned its output");
         Task::new(Reference::of(header))
     }
 
@@ -159,7 +159,7 @@ impl<T> Future for JoinHandle<T> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let live = self.live().expect("the handle has given its output and was polled again");
+        let live = self.live().expect("the handle has returned its output and is polled again");
         if live.state.load_joined().is_complete()
             || Self::leave(live, context.waker()) == Join::Complete
         {

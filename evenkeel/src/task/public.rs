@@ -63,7 +63,7 @@ impl<S: Part> Own<S> {
     /// Returns the address behind a reference.
     ///
     /// # Safety
-    /// It is not used any more when that reference is gone.
+    /// The caller does not use the result once that reference is gone.
     #[must_use]
     pub unsafe fn of(reference: &Public<S>) -> Self {
         Self { task: reference.task, part: PhantomData }

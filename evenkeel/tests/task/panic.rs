@@ -101,7 +101,7 @@ fn the_hook_is_told_once_if_nobody_joins() {
     let reports = reports.lock().unwrap();
     assert_eq!(reports.len(), 2, "{reports:?}");
     for (report, word) in reports.iter().zip(["before", "after"]) {
-        assert!(report.contains("panicked, and nobody joined it: dropped"), "{report}");
+        assert!(report.contains("panicked, and had no joiner: dropped"), "{report}");
         assert!(report.ends_with(word) && report.contains(file!()), "{report}");
     }
 }
