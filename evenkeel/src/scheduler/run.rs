@@ -28,7 +28,7 @@ pub(crate) fn run(context: &Context, task: Runnable) {
             task.last.store(context.seat.me() as u16, Ordering::Relaxed);
             context.set_task(ptr.as_ptr());
             let polling = Polling::begin(task.live());
-            // SAFETY: this thread has the task's `Runnable`, and a task that has one has its
+            // SAFETY: this thread has the task's `Runnable`, and a task with a `Runnable` has its
             // future.
             let outcome = unsafe { (task.vtable.poll)(ptr) };
             context.set_task(std::ptr::null_mut());
@@ -234,7 +234,7 @@ pub(crate) fn cancel_elsewhere(shared: &Shared, task: Runnable) {
     let ptr = task.ptr();
     let is_registered = task.slot.load(Ordering::Relaxed) != UNREGISTERED;
     let is_closure = task.home().is_null();
-    // SAFETY: this thread has the task's `Runnable`, and a task that has one has its future.
+    // SAFETY: this thread has the task's `Runnable`, and a task with a `Runnable` has its future.
     detect::in_closure(task.live(), || unsafe { (task.vtable.cancel)(ptr) });
     let release = finish(task, !is_registered);
     if is_registered {

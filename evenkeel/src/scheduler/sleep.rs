@@ -49,7 +49,7 @@ impl Worker<'_> {
         self.context.counters().sleeps.add(1);
         self.context.seat.processor().cpu.leave();
         let wakened = self.sleep_until_woken();
-        // The relief wakes a sleeper that it has wrongly found stuck.
+        // The relief wakes a sleeper that it has counted as stuck too late.
         idle.come_unstuck(&self.context.seat.processor().absence);
         self.context.switch(Doing::Searching, clock::now());
         wakened
