@@ -261,9 +261,8 @@ impl Context {
     #[inline(always)]
     pub(crate) fn task(&self) -> Option<Live<'_>> {
         let task = TaskPtr::new(NonNull::new(self.task.get())?);
-        // SAFETY: the pointer is set to a task that this thread has the right to poll for as long
-        // as it is set, and the result does not outlive the context's borrow, which lies within the
-        // poll.
+        // SAFETY: while the pointer is set to a task, this thread has the right to poll that task.
+        // The result does not outlive the context's borrow, which lies within the poll.
         Some(unsafe { Live::new(task) })
     }
 

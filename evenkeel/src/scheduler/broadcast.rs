@@ -13,7 +13,7 @@
 //! sleeps: with the sleeper's announcement and its last look that is the pattern of
 //! [`idle`](crate::idle). A worker that waits parks for bounded times, and the sender unparks it.
 //! The sender leaves all parts of one broadcast under one lock, so every worker gets the parts of
-//! two broadcasts in the same order: bodies that wait for each other, as at a barrier, find each
+//! two broadcasts in the same order. So bodies that wait for each other, as at a barrier, find each
 //! other.
 //!
 //! # Workers that are gone

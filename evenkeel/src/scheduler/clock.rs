@@ -7,7 +7,7 @@
 //! task finds the clock at its own deadline.
 //!
 //! # All idle
-//! The clock moves by itself when no thread inside the runtime has anything to do: all workers
+//! The clock moves by itself when no thread inside the runtime has anything to do. Then all workers
 //! sleep, no task is ready, the relief rests, and no thread is awake in `block_on` or in a blocking
 //! closure. The last thread to become idle is the mover: a worker after it has announced its sleep,
 //! another thread after it has counted itself out. Each looks, under the lock of the clock, after

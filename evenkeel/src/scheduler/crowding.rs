@@ -5,7 +5,7 @@
 //! Then it takes half of the first one's work, and the two take turns on one core until the system
 //! balances its load, some milliseconds later. Therefore a worker that searches looks around, and
 //! moves away from the hardware thread of another worker. It does not move at its first look,
-//! because the system has just placed its new thread, nor once its runtime has begun to end: a pool
+//! because the system has just placed its new thread, nor once its runtime has begun to end. A pool
 //! that lives for a moment would spend much of that on moves.
 //!
 //! Such a move has a lasting effect on Linux: once its affinity has been set, a thread stays

@@ -15,9 +15,9 @@
 //! the list, unparks it.
 //!
 //! # Rejected
-//! A task for each errand, in the inbox of a processor: one more allocation and task state, a
-//! processor that is fixed when the errand comes, and a wake-up of that very processor while
-//! another one searches. From outside, a short parallel loop took two to three times as long.
+//! A task for each errand, in the inbox of a processor: one more allocation and task state, and a
+//! processor that is fixed when the errand comes. That very processor would have to be woken, even
+//! while another one searches. From outside, a short parallel loop took two to three times as long.
 
 use super::guest;
 use crate::primitives::atomic::{Edge, Ordering};

@@ -4,8 +4,8 @@
 //! A worker that waits for a job runs descendants of that job (see [`deque`](crate::deque)), and
 //! three kinds of other work. These are its part of a [`broadcast`](super::broadcast), which no
 //! other worker may run; an [`errand`](super::errands) of its runtime, while it waits for another
-//! runtime whose workers may wait for that errand in turn; and any work, where the program yields.
-//! The worker is the guest's *host*.
+//! runtime, the workers of which may wait for that errand in turn; and any work, where the program
+//! yields. The worker is the guest's *host*.
 //!
 //! # What a guest must not do
 //! A *waiter*, for a job that runs on the host, assumes that the jobs in the host's deque are

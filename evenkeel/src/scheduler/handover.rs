@@ -7,9 +7,9 @@
 //! # Protocol
 //! 1. The taker leaves its number in the owner's `claim` word ([`ask`]). It has at most one request
 //!    out.
-//! 2. The owner sees the word at its next push or pop, takes the request, moves the older half of
-//!    the difference into the taker's [`Gift`](crate::queue::gift), and wakes the taker if it
-//!    sleeps ([`answer`]). Zero tasks are an answer too.
+//! 2. The owner sees the word at its next push or pop and takes the request ([`answer`]). It moves
+//!    the older half of the difference into the taker's [`Gift`](crate::queue::gift), and wakes the
+//!    taker if it sleeps. Zero tasks are an answer too.
 //! 3. A taker without an answer in time withdraws its request ([`give_up`]). If that succeeds, the
 //!    owner is inside a long poll, and the taker uses the heavy fence ([`force`]). If it fails, the
 //!    owner has taken the request and the answer is on its way.

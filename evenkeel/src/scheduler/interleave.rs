@@ -47,7 +47,7 @@ fn is_here() -> bool {
     context::with(|context| context.is_some_and(|context| context.shared().hooks.deterministic))
 }
 
-/// The worker of a deterministic runtime, whose owner chooses its steps.
+/// The worker of a deterministic runtime; its owner chooses the steps.
 pub(crate) struct Interleaver<'a>(Worker<'a>);
 
 /// Makes this thread the worker of `seat` while `f` runs. `f` ends the runtime, so that every task

@@ -98,7 +98,7 @@ impl Stolen {
         Some(Self { job, victim })
     }
 
-    /// Returns the processor from whose deque it was taken.
+    /// Returns the number of the processor that had the job in its deque.
     pub(crate) fn victim(&self) -> usize {
         self.victim
     }

@@ -10,40 +10,42 @@
 //! is also away from when the relief finds it [stuck](super::stuck), inside a long poll that forks,
 //! until the batch of that poll ends. The *relief* rests unless it is called. A thread that makes a
 //! task ready is a *pusher*, as in [`idle`](crate::idle). The relief takes no part in fork-join: a
-//! task that forks on it runs both halves one after the other, because all workers for which it
-//! would wait might wait for a lock that the task holds. Its deque is always full.
+//! task that forks on it runs both halves one after the other. Otherwise it might wait for workers
+//! that all wait for a lock which the task holds. Its deque is always full.
 //!
 //! # Protocol
-//! *Push*: the task becomes visible; a full fence; a look at the word of `idle`. The pusher calls
-//! the relief if the word says that all are away. It also calls if the task came from outside, its
-//! processor's worker is away, and no worker sleeps. *Going away*: the worker counts itself in, by
-//! a locked instruction on that word; it looks at its own queue and, if it was the last, at every
-//! other. If its own has a task it wakes a sleeper; if no worker sleeps, or others have tasks, it
-//! calls. *Finding a worker stuck*: the relief counts it in, in the same way. If there is a task in
-//! that worker's queue, the relief wakes a sleeper; if no worker sleeps, it goes on as if it had
-//! been called. *Looking* for stuck workers is a protocol of its own: [`stuck`](super::stuck).
-//! *Calling*: `called := true`, by an exchange. The caller that finds it false unparks the relief
-//! or, the first time, starts its thread. *Relieving*: if all are away, or it has been called and
-//! no worker sleeps, the relief takes the queues and inboxes of the workers that are away by force.
-//! It polls the tasks. It leaves its tasks to the workers once one has been back for a while.
-//! *Leaving*: a pusher from outside that would have to call leaves its task in the inbox of the
-//! relief itself, if the relief runs; then it calls. *Timers*: the relief fires those of workers
-//! that are away, and rests until the next is due, or until its next look;
-//! [`timers`](crate::timers) says which threads call it for timers. *Resting*: it clears `called`,
-//! by an exchange; a full fence; it looks at its inbox and, if all are away, at every queue, and
-//! goes on if there is anything.
+//! - *Push*: the task becomes visible; a full fence; a look at the word of `idle`. The pusher calls
+//!   the relief if the word says that all are away. It also calls if the task came from outside,
+//!   its processor's worker is away, and no worker sleeps.
+//! - *Going away*: the worker counts itself in, by a locked instruction on that word; it looks at
+//!   its own queue and, if it was the last, at every other. If its own has a task it wakes a
+//!   sleeper; if no worker sleeps, or others have tasks, it calls.
+//! - *Finding a worker stuck*: the relief counts it in, in the same way. If there is a task in that
+//!   worker's queue, the relief wakes a sleeper; if no worker sleeps, it goes on as if it had been
+//!   called. *Looking* for stuck workers is a protocol of its own: [`stuck`](super::stuck).
+//! - *Calling*: `called := true`, by an exchange. The caller that finds it false unparks the relief
+//!   or, the first time, starts its thread.
+//! - *Relieving*: if all are away, or it has been called and no worker sleeps, the relief takes the
+//!   queues and inboxes of the workers that are away by force. It polls the tasks. It leaves its
+//!   tasks to the workers once one has been back for a while.
+//! - *Leaving*: a pusher from outside that would have to call leaves its task in the inbox of the
+//!   relief itself, if the relief runs; then it calls.
+//! - *Timers*: the relief fires those of workers that are away, and rests until the next is due, or
+//!   until its next look; [`timers`](crate::timers) says which threads call it for timers.
+//! - *Resting*: it clears `called`, by an exchange; a full fence; it looks at its inbox and, if all
+//!   are away, at every queue, and goes on if there is anything.
 //!
 //! # Why no task waits
-//! *Pusher and last worker to go away* form Dekker's pattern, queue against word: the pusher sees
-//! that all are away, or the worker sees the task. Where the relief counts the last worker in, it
-//! looks itself. It takes the queues of a stuck worker by force, like those of others; the task
-//! that this worker polls is in none of them. If not all are away, one of them is in its loop, or
-//! in a poll, and the rules of `idle` hold. *Pusher and relief*: both change `called` by a
-//! read-modify-write. A pusher that finds it set comes before the relief clears it, and so before
-//! the relief's look. The calls for one worker of several that is away are not part of this proof:
-//! they save a task the time until another worker takes it. If the system refuses the thread,
-//! `called` stays set, and pushers then neither call nor leave tasks: tasks wait for a worker to
-//! come back.
+//! - *Pusher and last worker to go away* form Dekker's pattern, queue against word: the pusher sees
+//!   that all are away, or the worker sees the task. Where the relief counts the last worker in, it
+//!   looks itself. It takes the queues of a stuck worker by force, like those of others; the task
+//!   that this worker polls is in none of them. If not all are away, one of them is in its loop, or
+//!   in a poll, and the rules of `idle` hold.
+//! - *Pusher and relief*: both change `called` by a read-modify-write. A pusher that finds it set
+//!   comes before the relief clears it, and so before the relief's look. The calls for one worker
+//!   of several that is away are not part of this proof: they save a task the time until another
+//!   worker takes it. If the system refuses the thread, `called` stays set, and pushers then
+//!   neither call nor leave tasks: tasks wait for a worker to come back.
 //!
 //! # What is lost
 //! The relief may take a task that forks for long. Then the task runs on one core, though workers
@@ -53,12 +55,11 @@
 //!
 //! # Rejected
 //! A deque of its own from which workers steal, as a [spare](super::spare) has: a relief that waits
-//! for a stolen half polls no task, as in any long poll, but with an idle core. Polling tasks at
-//! forks: see above. A search for tasks between two jobs that a waiting worker runs: the same. A
-//! timer instead of calls: a ready task would wait for it. Leaving the relief, while it is awake,
-//! tasks of workers that are in their loops: a trace of `evenkeel-bench run --bench mixed` showed
-//! no long wait of such tasks. A thread from the start: most runtimes either poll tasks or compute,
-//! and need none.
+//! for a stolen half polls no task, and its core is idle. Polling tasks at forks: see above. A
+//! search for tasks between two jobs that a waiting worker runs: the same. A timer instead of
+//! calls: a ready task would wait for it. Leaving the relief, while it is awake, tasks of workers
+//! that are in their loops: a trace of `evenkeel-bench run --bench mixed` showed no long wait of
+//! such tasks. A thread from the start: most runtimes either poll tasks or compute, and need none.
 
 use super::handover;
 use super::sleep::Wakened;

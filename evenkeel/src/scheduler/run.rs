@@ -88,7 +88,7 @@ fn cancel(context: &Context, task: Runnable) {
     complete(context, task);
 }
 
-/// Completes a task, whose output is in place: takes it out of its registry, or sends it home.
+/// Completes a task that has its output in place: takes it out of its registry, or sends it home.
 #[inline]
 fn complete(context: &Context, task: Runnable) {
     context.count_completed();

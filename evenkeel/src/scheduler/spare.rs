@@ -18,18 +18,19 @@
 //! while. The place's processor is made at first need, and stays.
 //!
 //! # Protocol
-//! *Waiter*: it counts itself in when it sees an errand or is about to nap, and out when it runs a
-//! job. At each turn it looks at the errands; a nap is bounded. It calls a spare if all workers are
-//! away and it has waited for [`SPARE`](crate::policy::forking::SPARE), or if errands have waited
-//! for [`LAIN`](crate::policy::forking::LAIN): then the workers are in long polls, or wait within
-//! one. *Sender*: after the push and its fence it calls a spare if no worker sleeps or searches,
-//! all are away, and a waiter has no spare yet. *Call*: the caller adds one to `called`, if that is
-//! below `waiting`. Then it makes a parked place called and unparks its thread, or it makes a free
-//! place called and starts a thread. *Spare*: it runs an errand and all jobs that the errand leaves
-//! in its deque, then the next, until there is none or the waiters are back. Its deque is empty
-//! then. It parks its place, counts itself out, and waits for a call, for [`STAY`] or until the
-//! runtime is over. Then it frees its place by a compare-and-swap, which fails if it has been
-//! called.
+//! - *Waiter*: it counts itself in when it sees an errand or is about to nap, and out when it runs
+//!   a job. At each turn it looks at the errands; a nap is bounded. It calls a spare if all workers
+//!   are away and it has waited for [`SPARE`](crate::policy::forking::SPARE), or if errands have
+//!   waited for [`LAIN`](crate::policy::forking::LAIN): then the workers are in long polls, or wait
+//!   within one.
+//! - *Sender*: after the push and its fence it calls a spare if no worker sleeps or searches, all
+//!   are away, and a waiter has no spare yet.
+//! - *Call*: the caller adds one to `called`, if that is below `waiting`. Then it makes a parked
+//!   place called and unparks its thread, or it makes a free place called and starts a thread.
+//! - *Spare*: it runs an errand and all jobs that the errand leaves in its deque, then the next,
+//!   until there is none or the waiters are back. Its deque is empty then. It parks its place,
+//!   counts itself out, and waits for a call, for [`STAY`] or until the runtime is over. Then it
+//!   frees its place by a compare-and-swap, which fails if it has been called.
 //!
 //! # Why no errand lies for ever
 //! While an errand lies in the queue, each worker runs the program's code, or waits. If all run,

@@ -16,15 +16,16 @@
 //! of a boxed job is free once the thief has begun: then the owner waits at the end of its scope.
 //!
 //! # Protocol
-//! *Thief*: once it is away, and before it runs the job, it asks the relief to look, unless the
-//! host is away itself. It calls the relief if that does not look already. *Host, waiting*: when it
-//! begins to wait, it counts the wait, makes a full fence, and asks in the same way, unless it is
-//! away. *Relief*: it looks at all workers and naps, in turn, as long as a look finds a worker
-//! inside a fork, or a thief or host has asked since the last look. A worker that is inside a fork
-//! at two looks, in the same poll, and for [long enough](forking::is_stuck), is *stuck*: the relief
-//! counts it as [away](crate::idle). Then it follows the protocol of [`relief`]. *Host, back*: at
-//! the end of its batch, before and after its sleep, and when it goes away itself, it looks whether
-//! it has been counted, and counts itself out.
+//! - *Thief*: once it is away, and before it runs the job, it asks the relief to look, unless the
+//!   host is away itself. It calls the relief if that does not look already.
+//! - *Host, waiting*: when it begins to wait, it counts the wait, makes a full fence, and asks in
+//!   the same way, unless it is away.
+//! - *Relief*: it looks at all workers and naps, in turn, as long as a look finds a worker inside a
+//!   fork, or a thief or host has asked since the last look. A worker that is inside a fork at two
+//!   looks, in the same poll, and for [long enough](forking::is_stuck), is *stuck*: the relief
+//!   counts it as [away](crate::idle). Then it follows the protocol of [`relief`].
+//! - *Host, back*: at the end of its batch, before and after its sleep, and when it goes away
+//!   itself, it looks whether it has been counted, and counts itself out.
 //!
 //! # Why the relief comes
 //! Suppose that no worker comes to its loop. Take a host that is inside a fork in its poll: either

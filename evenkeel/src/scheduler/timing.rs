@@ -137,8 +137,8 @@ pub(crate) unsafe fn arm_outside(
     (armed, timers)
 }
 
-/// Calls the relief, or has the watch begin its rounds, for a timer whose own worker may not come
-/// to it.
+/// Calls the relief, or has the watch begin its rounds, for a timer that its own worker may not
+/// fire.
 #[cold]
 fn see_to_it(shared: &Shared) {
     let counts = shared.idle.counts();
