@@ -33,8 +33,8 @@
 //! # Why nothing is lost or run twice
 //! - *Between thieves and owner*: the place of a public job goes to the thread that changes the
 //!   word by its CAS, because `tail` and `split` lie in it. A thief reads the place after its CAS;
-//!   the owner does not use it again before the thief is done with it, so the thief reads what was
-//!   published, and the owner finds the result.
+//!   the owner does not use it again before the thief is done with it, so the thief reads the
+//!   published job, and the owner finds the result.
 //! - *Between seizer and owner*: a pop and a seizure form Dekker's pattern, `head` against `fence`.
 //!   Either the owner sees the fence closed, and waits for the lock; or the seizer sees the lower
 //!   head, and publishes nothing that the owner has just taken.

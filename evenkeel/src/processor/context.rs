@@ -63,7 +63,7 @@ pub(crate) struct Context {
     pub(crate) thread: u64,
     /// The task that the thread polls.
     pub(crate) task: Cell<*mut Header>,
-    /// What becomes of that task if its poll returns `Pending`.
+    /// The task's next place if its poll returns `Pending`.
     pub(crate) after: Cell<After>,
     /// The coarse clock: read once per batch.
     pub(crate) now: Cell<u64>,
@@ -251,7 +251,7 @@ impl Context {
         }
     }
 
-    /// Sets what becomes of the polled task if its poll returns `Pending`.
+    /// Sets the next place of the polled task, for when its poll returns `Pending`.
     #[inline(always)]
     pub(crate) fn set_after(&self, after: After) {
         self.after.set(after);

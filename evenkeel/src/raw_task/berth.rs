@@ -44,7 +44,7 @@
 use super::header::Live;
 use super::state::Pending;
 
-/// What becomes of a task after its poll has returned `Pending`.
+/// The next place of a task after its poll has returned `Pending`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
     /// It waits for a wake.
@@ -65,7 +65,7 @@ pub enum After {
 /// messages that refer to mailboxes of the same messages is `Send` because it is `Send`. The
 /// compiler accepts such a circle for that auto trait only.
 pub trait Part: 'static {
-    /// Decides what becomes of the task. The poller calls it after each poll that has returned
+    /// Decides the task's next place. The poller calls it after each poll that has returned
     /// `Pending`. The part parks the task in its berth if the future waits for the part alone.
     fn after_poll(&self, right: Right<'_>) -> After;
 

@@ -9,7 +9,7 @@
 //! | field | meaning |
 //! |---|---|
 //! | `wakes` (2 bits, saturating) | zero: idle, in no queue. Otherwise queued or being polled, and how often woken since it was last idle |
-//! | `tokens` (2 bits, saturating) | unparks since the poller last folded what it consumed back in |
+//! | `tokens` (2 bits, saturating) | unparks since the poller last folded its consumed tokens back in |
 //! | `COMPLETE` | the output is in place, or has been dropped |
 //! | `ABORTED` | the next poll drops the future instead |
 //! | `JOINER` | the joiner's waker is in its slot, which belongs to the completer |

@@ -342,7 +342,7 @@ fn right(task: *mut Header) -> Runnable {
 impl Waiting {
     #[inline(always)]
     fn keep(&mut self, task: Runnable) {
-        // A poll does not need what comes after the future.
+        // A poll does not need the footer.
         let size = (task.vtable.footer - 1) / LINE;
         self.size = self.size.max(size.min(FETCHED - 1) as u64);
         self.tasks[self.count] = task.into_ptr().as_ptr();
