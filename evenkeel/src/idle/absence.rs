@@ -2,7 +2,7 @@
 //!
 //! # Roles
 //! The *worker*, and the [relief](crate::scheduler::relief), which finds out which workers are
-//! [stuck](crate::scheduler::stuck). *Pushers* and *sleepers* are those of [`idle`](super).
+//! [stuck](crate::scheduler::stuck). *Pushers* and *sleepers* are those of `idle`.
 //!
 //! # States
 //! *Here*; *away*, inside fork-join, which the worker sets itself; *stuck*, inside a long poll,

@@ -76,8 +76,7 @@ pub(crate) struct Context {
     pub(crate) journeys: Journeys,
     /// The operations on objects that have begun here.
     pub(crate) operations: Operations,
-    /// Tasks that have become complete here since the last
-    /// [`take_completed`](Self::take_completed).
+    /// Tasks that have become complete here since the last `take_completed`.
     completed: Cell<u64>,
     /// The worker's position in a recursion of sized forks: a hash of the path from the root; zero
     /// outside of any.

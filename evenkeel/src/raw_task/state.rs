@@ -39,9 +39,9 @@
 //! deferred, or the task is parked, with nothing deferred. Neither field wraps above: each
 //! addition, at once or at the end of a poll, checks the field and stops the process long before.
 //!
-//! When `others` is below zero, it has borrowed one from `publics`. It is below zero by at most
-//! what the poller can have deferred, [`Pending::MOST`], so a reader of `publics` adds that much
-//! first. Both together are zero only if each is: then nothing is borrowed.
+//! When `others` is below zero, it has borrowed one from `publics`. It is below zero by less than
+//! [`Pending::MOST`], the bound of what the poller can have deferred, so a reader of `publics` adds
+//! that much first. Both together are zero only if each is: then nothing is borrowed.
 //!
 //! The thread that makes the word say *no `HANDLE`, not `REGISTERED`, no `others`, no `publics`*
 //! frees the task. Each of these falls by a read-modify-write, so exactly one change does that.

@@ -20,7 +20,6 @@
 //!   lock, wake. *Fired* is stored with release ordering and read with acquire ordering, so a
 //!   future that reads it needs no lock, not even to be dropped. After that store only the future
 //!   touches the node, which may be gone.
-//!
 //! - *Owner*: it compares `next` with its coarse clock at the end of each batch and whenever it
 //!   looks round.
 //! - *Sleeper*: it announces itself ([`idle`](super::idle)), then takes the lock to learn the next
@@ -32,9 +31,9 @@
 //!   the watch begin its rounds, and the watch sleeps no longer than until it would fire for
 //!   another processor. None of the others waits for the lock: the system may have preempted its
 //!   holder, and the next worker that looks finds the timer still overdue.
-//! - *When all are away*: two threads call the [relief](crate::scheduler::relief), unless its rest
-//!   ends by `next`. These are the last worker to go away, unless the relief counts it in, and each
-//!   armer that lowers `next` after that.
+//! - *When all are away*: the last worker to go away, unless the relief counts it in, calls the
+//!   [relief](crate::scheduler::relief), and so does each armer that lowers `next` after that.
+//!   Neither calls if the relief's rest ends by `next`.
 //!
 //! # Why no timer is lost
 //! - *Owner awake*: it looks at `next` at the end of its batch, or another worker does: a searcher,

@@ -22,8 +22,8 @@
 //! - *Depart*: the sender keeps the pointer until it has as many for one processor as the
 //!   [policy](crate::policy::departing) says, or its batch ends.
 //! - *Send*: line by line it writes the pointers, then the word (release); in the end it rings the
-//!   `bell` of the receiver's processor (release). It learns from `taken` (acquire), which it looks
-//!   at once per lap, that a line is free; if it is not, its tasks go to the inbox.
+//!   `bell` of the receiver's processor (release). It learns from `taken` (acquire), which it reads
+//!   once per lap, that a line is free; if it is not, its tasks go to the inbox.
 //! - *Receive*: the receiver looks at the word of the next line (acquire). If the word has that
 //!   line's number, it takes the line's tasks into the queue, and in the end it stores `taken`
 //!   (release). By the lock a receiver sees what another one has taken.
