@@ -3,8 +3,8 @@
 //! # Roles
 //! The *owner* pushes and pops at the head. *Thieves* take at the tail, the oldest job first, which
 //! is the largest. A thief that finds nothing public may become a *seizer*, which publishes jobs of
-//! an owner that does not answer. An owner whose job was stolen becomes a *waiter*, and a thief of
-//! the jobs below that one.
+//! an owner that does not answer. An owner that waits for a stolen job is a *waiter*: it steals
+//! descendants of that job.
 //!
 //! # States
 //! A place is a [`Slot`], which holds a job. Places `0..head` are in use. Those in `tail..split`
@@ -16,35 +16,37 @@
 //! changes `split` only under the lock.
 //!
 //! # Protocol
-//! *Push*: look at `limit`, write the job into its place, `head + 1`. *Pop*: `head := place`, a
-//! light fence, and a look at `fence`; if the place is not below it, the owner has the job. Both
-//! are plain loads and stores. Otherwise the owner *reclaims*: under the lock it moves `split` down
-//! by one CAS, half way to the tail. If the tail has passed the place, the job was stolen, and the
-//! place stays in use. *Without `membarrier`* nothing can be seized, so the owner publishes each
-//! job as it pushes it. *Steal*: one CAS moves `tail` up by one; the thief then has the place,
-//! until it sets the latch there to *complete*. *Ask*: a thief that finds nothing public sets
-//! `limit` to zero, which stops the owner at its next push: it publishes the older half of its
-//! private jobs, and goes on. *Seize*: if the owner does not push, the thief takes the lock, closes
-//! `fence`, makes a heavy fence, reads `head`, publishes half of the private jobs, and opens
-//! `fence` again. An owner that has to reclaim or publish meanwhile waits for the heavy fence, some
-//! 10 µs.
+//! - *Push*: look at `limit`, write the job into its place, `head + 1`.
+//! - *Pop*: `head := place`, a light fence, and a look at `fence`; if the place is not below it,
+//!   the owner has the job. Both are plain loads and stores. Otherwise the owner *reclaims*: under
+//!   the lock it moves `split` down by one CAS, half way to the tail. If the tail has passed the
+//!   place, the job was stolen, and the place stays in use. *Without `membarrier`* nothing can be
+//!   seized, so the owner publishes each job as it pushes it.
+//! - *Steal*: one CAS moves `tail` up by one; the thief then has the place, until it sets the latch
+//!   there to *complete*.
+//! - *Ask*: a thief that finds nothing public sets `limit` to zero, which stops the owner at its
+//!   next push: it publishes the older half of its private jobs, and goes on.
+//! - *Seize*: if the owner does not push, the thief takes the lock, closes `fence`, makes a heavy
+//!   fence, reads `head`, publishes half of the private jobs, and opens `fence` again. An owner
+//!   that has to reclaim or publish meanwhile waits for the heavy fence, some 10 µs.
 //!
 //! # Why nothing is lost or run twice
-//! *Between thieves and owner*: the place of a public job goes to the thread that changes the word
-//! by its CAS, because `tail` and `split` lie in it. A thief reads the place after its CAS; the
-//! owner does not use it again before the thief is done with it, so the thief reads what was
-//! published, and the owner finds the result. *Between seizer and owner*: a pop and a seizure form
-//! Dekker's pattern, `head` against `fence`. Either the owner sees the fence closed, and waits for
-//! the lock; or the seizer sees the lower head, and publishes nothing that the owner has just
-//! taken.
+//! - *Between thieves and owner*: the place of a public job goes to the thread that changes the
+//!   word by its CAS, because `tail` and `split` lie in it. A thief reads the place after its CAS;
+//!   the owner does not use it again before the thief is done with it, so the thief reads the
+//!   published job, and the owner finds the result.
+//! - *Between seizer and owner*: a pop and a seizure form Dekker's pattern, `head` against `fence`.
+//!   Either the owner sees the fence closed, and waits for the lock; or the seizer sees the lower
+//!   head, and publishes nothing that the owner has just taken.
 //!
 //! # Descendants
 //! A worker that waits for a stolen job may run descendants of that job and nothing else. A thief's
-//! deque is empty when the thief begins a job: the thief is idle, or it waits and all older jobs
-//! have been stolen from it, or it waits for a scope and makes sure. So the jobs in its deque until
-//! the job is complete are the job's descendants. The thief changes the tag whenever it begins or
-//! ends a stolen job. So a waiter that reads the word, finds its job incomplete after that, and
-//! then succeeds in its CAS has taken a descendant ([`Deque::steal_while`]).
+//! deque is empty when the thief begins a job. The thief is idle; or it waits, and all older jobs
+//! have been stolen from it; or it waits for a scope, and has checked that its deque is empty. So
+//! the jobs in its deque until the job is complete are the job's descendants. The thief changes the
+//! tag whenever it begins or ends a stolen job. So a waiter that reads the word, finds its job
+//! incomplete after that, and then succeeds in its CAS has taken a descendant
+//! ([`Deque::steal_while`]).
 //!
 //! # Overflow
 //! Boxed jobs beyond the last place go into the [overflow]. A fork that finds no place runs both
@@ -69,8 +71,8 @@
 //! and cannot move. Places that hold the addresses of jobs on the stack: a fork stores the address,
 //! the job's index and a latch besides (`fib(35)` by the form that passes the worker: 55 to 59 ms
 //! instead of 41). A head that lives in registers alone, with a mark in each slot by which a seizer
-//! finds it: one store less for that form, one more for the other, and in a model of the owner's
-//! part no difference for the former.
+//! finds it: one store less for that form, and one more for the other. In a model of the owner's
+//! part it made no difference for the former.
 
 pub(crate) mod closures;
 pub(crate) mod fifo;
@@ -110,7 +112,7 @@ pub(crate) const PLACES: u32 = (1 << 16) - 6;
 pub(crate) const PLACES: u32 = 4;
 
 /// The deque of one worker, which lies in a [`Home`]. Its alignment is its size, so that an owner
-/// that keeps a [`Place`] need not keep the deque: each register that is kept across the first half
+/// that keeps a [`Place`] need not keep the deque. Each register that is kept across the first half
 /// of a fork costs a store in that fork and in all leaves below.
 #[repr(C)]
 #[cfg_attr(not(any(loom, shuttle)), repr(align(0x40_0000)))]

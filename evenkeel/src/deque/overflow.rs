@@ -11,11 +11,13 @@
 //! down from: jobs that thieves have taken still count.
 //!
 //! # Protocol
-//! *Push*: with the first job the owner publishes all places of the deque. Then it puts the job in,
-//! under the lock, makes a full fence, and looks whether a thief has asked. *Pop*: the owner takes
-//! the newest job. If thieves have taken all of them, it comes down to its floor at once. *Steal*:
-//! a thief looks whether a place of the deque is public. Only if none is, it takes the oldest job
-//! from here. The owner pops all jobs from here before it lowers the head of the deque.
+//! - *Push*: with the first job the owner publishes all places of the deque. Then it puts the job
+//!   in, under the lock, makes a full fence, and looks whether a thief has asked.
+//! - *Pop*: the owner takes the newest job. If thieves have taken all of them, it comes down to its
+//!   floor at once.
+//! - *Steal*: a thief looks whether a place of the deque is public. Only if none is, it takes the
+//!   oldest job from here. The owner pops all jobs from here before it lowers the head of the
+//!   deque.
 //!
 //! # Why the order holds
 //! The head stands at the end of the deque as long as the height is not zero, so each job here is

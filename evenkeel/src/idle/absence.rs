@@ -2,7 +2,7 @@
 //!
 //! # Roles
 //! The *worker*, and the [relief](crate::scheduler::relief), which finds out which workers are
-//! [stuck](crate::scheduler::stuck). *Pushers* and *sleepers* are those of [`idle`](super).
+//! [stuck](crate::scheduler::stuck). *Pushers* and *sleepers* are those of `idle`.
 //!
 //! # States
 //! *Here*; *away*, inside fork-join, which the worker sets itself; *stuck*, inside a long poll,
@@ -35,8 +35,8 @@
 //! fence for both.
 //!
 //! # Rejected
-//! The relief counts the sleeper out again instead of waking it: a task whose pusher has called the
-//! relief would lie beside a sleeper. A full fence at each timer that becomes the next one: there
+//! The relief counts the sleeper out again instead of waking it: if a pusher has called the relief,
+//! its task would lie beside a sleeper. A full fence at each timer that becomes the next one: there
 //! are many of those for one stuck worker.
 
 use super::Idle;

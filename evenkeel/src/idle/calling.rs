@@ -123,7 +123,8 @@ impl Idle {
         self.calling.rests_until.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the relief rests, or has no thread.
+    /// Returns whether the relief has no thread, or has not been called since it announced its
+    /// rest.
     pub(crate) fn is_resting(&self) -> bool {
         !self.is_up() || !self.calling.called.load(Ordering::Acquire)
     }

@@ -20,12 +20,12 @@
 //!
 //! # Waking
 //! 1. The pusher makes the task visible.
-//! 2. A full fence, which on x86 is the locked instruction that made the task ready (the push into
-//!    one's own queue comes before it) or that put it into an inbox. The only worker of a runtime
-//!    makes no fence of its own here: it is awake, and there is no other worker.
+//! 2. A full fence. On x86 that is the locked instruction that made the task ready (the push into
+//!    the pusher's own queue comes before it) or that put it into an inbox. The only worker of a
+//!    runtime makes no fence of its own here: it is awake, and there is no other worker.
 //! 3. It loads `word`. If there is a sleeper and no searcher, and the policy finds a wake worth its
-//!    price, it takes the top of the stack, counts it as a searcher, clears `asleep` and unparks
-//!    it.
+//!    price, the pusher takes the top of the stack. It counts that sleeper as a searcher, clears
+//!    `asleep` and unparks it.
 //!
 //! The last searcher, when it finds work, wakes the next sleeper if there is more work: wake-ups
 //! come in a chain, one per task found, not in a herd.
@@ -142,7 +142,7 @@ impl Idle {
         false
     }
 
-    /// Counts the caller out again. True if it was the last searcher.
+    /// Counts the caller out again. Returns true if it was the last searcher.
     pub(crate) fn end_search(&self) -> bool {
         let before = self.word.fetch_sub(SEARCHER, Ordering::AcqRel);
         // A pusher that has left a task to this searcher relies on the look that follows.

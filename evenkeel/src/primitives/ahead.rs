@@ -3,13 +3,12 @@
 //! # What it is for
 //! A timer needs an upper bound of the present time only: a deadline that is counted from a little
 //! later makes the wait a little longer, and never too short. A look at the machine's clock takes
-//! 20 to 40 ns, a third of what a timer costs; a look at the processor's cycle counter takes a
+//! 20 to 40 ns, a third of the cost of a timer; a look at the processor's cycle counter takes a
 //! third of that.
 //!
 //! # Protocol
-//! *Look*, at most every [`EXACT`] nanoseconds: the counter, then the clock. *In between*: what the
-//! counter has counted since the look, at the slowest rate that the counter may have, is added to
-//! what the clock has said.
+//! *Look*, at most every [`EXACT`] nanoseconds: the counter, then the clock. *In between*: add the
+//! counts since the look, at the slowest rate that the counter may have, to the clock's reading.
 //!
 //! # Why it is never behind
 //! The look reads the counter before the clock, so the time of that count was not later than the
@@ -178,8 +177,8 @@ mod tests {
             assert!(now >= before, "{now} {before}");
             if now - ahead.nanos.get() > 0 {
                 stretched += 1;
-                // What has passed since the look, and an eighth; the rate is measured to a
-                // sixteenth at worst.
+                // The time since the look, and an eighth; the rate is measured to a sixteenth at
+                // worst.
                 let passed = clock::now() - ahead.nanos.get();
                 assert!(
                     now - ahead.nanos.get() <= passed + EXACT / 4 + 2 * EXACT / TORN + OUT_OF_ORDER

@@ -31,7 +31,7 @@ pub(crate) enum Edge {
     BiasedUnfence,
     /// The owner's store that it pays, which the thief relies on.
     BiasedShow,
-    /// The thief's own fence between `claim` and what it looks at.
+    /// The thief's own fence between `claim` and its looks.
     BiasedClaimed,
     /// The thief's fence between `claim` and its look at `busy`.
     BiasedHeavy,
@@ -75,9 +75,9 @@ pub(crate) enum Edge {
     TimerArm,
     /// The store that grants a monitor to a waiter.
     MonitorGrant,
-    /// The waiter's look at what it has been granted.
+    /// The waiter's look at its grant of the monitor.
     MonitorGranted,
-    /// Its look with the leader's lock at what a part holder has granted.
+    /// The waiter's look, under the leader's lock, at a grant by a part holder.
     MonitorGrantedByPart,
     /// The release of a spin lock.
     SpinUnlock,
@@ -114,7 +114,7 @@ pub(crate) enum Edge {
     LatchSet,
     /// The owner's look at that word.
     LatchSeen,
-    /// The producer's look at what has been taken.
+    /// The producer's look at the count of taken values.
     SlotsRoom,
     /// The word that a value has been put.
     SlotsPut,

@@ -10,8 +10,8 @@
 //!
 //! # Where `membarrier` is missing
 //! On other systems, under a filter of system calls, or with `EVENKEEL_MEMBARRIER=off`, there is no
-//! pair ([`is_asymmetric`] is false, once for the process), and both sides make full fences:
-//! correct everywhere, slower for the owner.
+//! pair: [`is_asymmetric`] is false, for the life of the process. Both sides then make full fences,
+//! which is correct everywhere, and slower for the owner.
 //!
 //! # Models
 //! Under loom both are `fence(SeqCst)`, which loom models; under shuttle, where memory is

@@ -1,9 +1,9 @@
 //! Primitives of the platform: one set of names for `std`, loom and shuttle.
 //!
 //! Every atomic, cell, lock, fence, park and spin that a protocol rests on goes through this
-//! module, so that the code which runs in production is the code that the model checkers explore.
-//! `--cfg loom` swaps in loom's types (weak memory, tiny models), `--cfg shuttle` swaps in
-//! shuttle's (sequentially consistent, whole scheduler).
+//! module. So the code that runs in production is the code that the model checkers explore. `--cfg
+//! loom` swaps in loom's types (weak memory, tiny models), `--cfg shuttle` swaps in shuttle's
+//! (sequentially consistent, whole scheduler).
 //!
 //! Invariant: this room knows nothing of tasks, processors or policies.
 

@@ -6,10 +6,10 @@
 //! The one *taker* takes, without the lock.
 //!
 //! # Protocol
-//! `tail` counts what has been put, `head` what has been taken; the place of a value is its number
-//! modulo the number of places. The producer reads `head` with acquire ordering, writes the place,
-//! and then `tail` with release ordering. The taker reads `tail` with acquire, reads the place, and
-//! then writes `head` with release.
+//! `tail` counts the values that were put, `head` those that were taken; the place of a value is
+//! its number modulo the number of places. The producer reads `head` with acquire ordering, writes
+//! the place, and then `tail` with release ordering. The taker reads `tail` with acquire, reads the
+//! place, and then writes `head` with release.
 //!
 //! # Why nothing is lost or torn
 //! A producer writes a place only after the taker has read its value of the round before: the

@@ -27,7 +27,7 @@ use std::ops::{Deref, DerefMut};
 /// 2` set it.
 const TURN: usize = 200;
 
-/// The number of its looks before it waits as [`SpinLock::lock`] does, in case the holder has lost
+/// The number of its looks before it waits as `SpinLock::lock` does, in case the holder has lost
 /// its core.
 const LOOKS: usize = 16;
 

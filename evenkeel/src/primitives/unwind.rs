@@ -5,7 +5,7 @@ use std::{mem, thread};
 
 /// Runs `f`, and returns `None` if it panics.
 ///
-/// A payload is a caller's value, whose destructor may panic too. It is dropped here, under a
+/// A payload is a caller's value, and its destructor may panic too. It is dropped here, under a
 /// second catch. The payload of that second panic is leaked, since dropping it could panic again,
 /// without end.
 pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
@@ -68,7 +68,7 @@ pub(crate) fn both<A, B>(first: thread::Result<A>, second: thread::Result<B>) ->
     }
 }
 
-/// A value whose destructor may panic even while another panic unwinds.
+/// A value with a destructor that may panic even while another panic unwinds.
 pub(crate) struct Contained<T>(Option<T>);
 
 impl<T> Contained<T> {

@@ -10,7 +10,7 @@
 //! there are idle threads, and fewer than [`MOST_THREADS`] run, the spawner has to start one;
 //! otherwise it notifies one. *Take*: a blocking thread waits until the queue has a closure, and
 //! takes it. A thread leaves once it has been idle for [`KEEP_ALIVE`], counted from the end of its
-//! last closure: a notification whose closure another thread takes does not prolong it. *Close*:
+//! last closure: a notification does not prolong that if another thread takes the closure. *Close*:
 //! the queue is emptied, and every thread is notified.
 //!
 //! # Why nothing is lost
@@ -42,7 +42,7 @@ pub(crate) struct Blocking {
 }
 
 thread_local! {
-    /// The runtime whose blocking thread this is.
+    /// The runtime to which this blocking thread belongs.
     static OWN: Cell<*const Blocking> = const { Cell::new(std::ptr::null()) };
 }
 

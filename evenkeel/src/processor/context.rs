@@ -63,7 +63,7 @@ pub(crate) struct Context {
     pub(crate) thread: u64,
     /// The task that the thread polls.
     pub(crate) task: Cell<*mut Header>,
-    /// What becomes of that task if its poll returns `Pending`.
+    /// The task's next place if its poll returns `Pending`.
     pub(crate) after: Cell<After>,
     /// The coarse clock: read once per batch.
     pub(crate) now: Cell<u64>,
@@ -76,8 +76,7 @@ pub(crate) struct Context {
     pub(crate) journeys: Journeys,
     /// The operations on objects that have begun here.
     pub(crate) operations: Operations,
-    /// Tasks that have become complete here since the last
-    /// [`take_completed`](Self::take_completed).
+    /// Tasks that have become complete here since the last `take_completed`.
     completed: Cell<u64>,
     /// The worker's position in a recursion of sized forks: a hash of the path from the root; zero
     /// outside of any.
@@ -251,7 +250,7 @@ impl Context {
         }
     }
 
-    /// Sets what becomes of the polled task if its poll returns `Pending`.
+    /// Sets the next place of the polled task, for when its poll returns `Pending`.
     #[inline(always)]
     pub(crate) fn set_after(&self, after: After) {
         self.after.set(after);
@@ -261,9 +260,8 @@ impl Context {
     #[inline(always)]
     pub(crate) fn task(&self) -> Option<Live<'_>> {
         let task = TaskPtr::new(NonNull::new(self.task.get())?);
-        // SAFETY: the pointer is set to a task that this thread has the right to poll for as long
-        // as it is set, and the result does not outlive the context's borrow, which lies within the
-        // poll.
+        // SAFETY: while the pointer is set to a task, this thread has the right to poll that task.
+        // The result does not outlive the context's borrow, which lies within the poll.
         Some(unsafe { Live::new(task) })
     }
 

@@ -1,7 +1,7 @@
 //! The seat: the right to run a processor, and its holder's operations on the processor's queue.
 //!
 //! Each method enters the owner-biased lock, moves a few words and leaves. None runs a caller's
-//! code inside, so the owner never enters twice. With one exception: a queue or a registry that
+//! code inside, so the owner never enters twice. There is one exception: a queue or a registry that
 //! grows or shrinks calls the global allocator, which may be the program's own and therefore must
 //! not wake or spawn tasks.
 

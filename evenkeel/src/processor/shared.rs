@@ -381,7 +381,7 @@ impl Shared {
         self.ended.notify_all();
     }
 
-    /// The progress of the runtime's end.
+    /// Returns the progress of the runtime's end, locked.
     pub(crate) fn ending(&self) -> crate::primitives::MutexGuard<'_, Ending> {
         lock(&self.end)
     }
@@ -406,7 +406,7 @@ impl Shared {
         }
     }
 
-    /// Returns what notifies of each change of [`ending`](Self::ending).
+    /// Returns the condition variable that notifies of each change of [`ending`](Self::ending).
     pub(crate) fn ended(&self) -> &Condvar {
         &self.ended
     }

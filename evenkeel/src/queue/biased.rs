@@ -11,13 +11,21 @@
 //! the owner chooses.
 //!
 //! # Protocol
-//! The owner enters: 1. `busy := true`. 2. A light fence; a full one if it is fenced. 3. If `claim`
-//! has [`CLAIMED`]: `busy := false`, wait until [`CLAIMED`] is cleared, and begin again. Otherwise
-//! the value is the owner's. It leaves: 4. `busy := false` (release).
+//! The owner enters (1 to 3) and leaves (4):
+//! 1. `busy := true`.
+//! 2. A light fence; a full one if it is fenced.
+//! 3. If `claim` has [`CLAIMED`]: `busy := false`, wait until [`CLAIMED`] is cleared, and begin
+//!    again. Otherwise the owner has the value.
+//! 4. `busy := false` (release).
 //!
-//! A thief claims: 1. It locks `gate`, so that there is one thief. 2. It sets [`CLAIMED`]. 3. A
-//! full fence. 4. If the owner is not `fenced`: a heavy fence. 5. It waits until `busy` is false;
-//! then the value is the thief's. It leaves: 6. It clears [`CLAIMED`] (release) and unlocks `gate`.
+//! A thief claims (1 to 5) and leaves (6):
+//! 1. It locks `gate`, so that there is one thief.
+//! 2. It sets [`CLAIMED`].
+//! 3. A full fence.
+//! 4. If the owner is not `fenced`: a heavy fence.
+//! 5. It waits until `busy` is false; then the thief has the value.
+//! 6. It clears [`CLAIMED`] (release) and unlocks `gate`.
+//!
 //! An owner that the operating system has preempted inside an operation keeps `busy` set: after a
 //! bound the thief clears [`CLAIMED`] and leaves with nothing.
 //!

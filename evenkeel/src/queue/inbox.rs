@@ -24,9 +24,9 @@
 //! task raises it before its task is there.
 //!
 //! # Rejected
-//! A time that the sender stores when it finds the inbox empty: a sender that is held up after its
-//! look stores a time later than the arrival of a task that has overtaken it. A time that receivers
-//! reset: a reset wipes out the time of a sender that is about to link its task.
+//! A time that the sender stores when it finds the inbox empty: if another task overtakes a sender
+//! that is held up after its look, the stored time is later than that task's arrival. A time that
+//! receivers reset: a reset wipes out the time of a sender that is about to link its task.
 //!
 //! A locked queue: senders from many threads would contend, and a sender that the operating system
 //! preempts would stop the processor.

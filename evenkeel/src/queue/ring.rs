@@ -10,7 +10,7 @@
 //!
 //! # Rejected
 //! `VecDeque` with its length and the head's age published apart: it has no power-of-two capacity
-//! to mask with, and publishing is then two more stores and three dependent loads for each push and
+//! to mask with. Publishing then takes two more stores and three dependent loads for each push and
 //! pop, a fifth of the time of `evenkeel-bench run --bench yield`. Fetching the lines of the next
 //! tasks ahead: no gain, with a hundred tasks or with fifty thousand, that were here before; those
 //! that [come from elsewhere](crate::travel::visitors) are fetched.

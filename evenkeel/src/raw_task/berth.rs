@@ -19,18 +19,19 @@
 //! else.
 //!
 //! # Steps
-//! *Park* (poller, after the poll): take the lock. If there is something in the part, or the task
-//! is aborted, release the lock and queue the task again; else store the right. From then on the
-//! poller touches nothing of the task. *Put* (sender): take the lock, put something in, take the
-//! right if it is there, release the lock, queue the task. *Abort* (aborter): mark the state, then
-//! take the lock and the right as a sender does. *Drop* (last holder): see
-//! [`Public`](crate::task::public::Public).
+//! - *Park* (poller, after the poll): take the lock. If there is something in the part, or the task
+//!   is aborted, release the lock and queue the task again; else store the right. From then on the
+//!   poller touches nothing of the task.
+//! - *Put* (sender): take the lock, put something in, take the right if it is there, release the
+//!   lock, queue the task.
+//! - *Abort* (aborter): mark the state, then take the lock and the right as a sender does.
+//! - *Drop* (last holder): see [`Public`](crate::task::public::Public).
 //!
 //! # Why nothing is lost
 //! Of a put and a park one comes first under the lock. If the put does, the poller finds something;
 //! if the park does, the sender finds the right. The same holds for an abort: the aborter makes its
 //! mark before it takes the lock, and the poller looks at the mark under the lock. Any other wake
-//! that comes while the right lies there may do nothing: a task parks only when it waits for its
+//! that comes while the right lies there may do nothing. A task parks only when it waits for its
 //! part alone, so such a waker is one that its future has left behind. Only a holder of the lock
 //! takes the right, so it is taken once. It is never dropped: to complete, the task has to be
 //! polled, so the berth is emptied before.
@@ -43,7 +44,7 @@
 use super::header::Live;
 use super::state::Pending;
 
-/// What becomes of a task whose poll has returned `Pending`.
+/// The next place of a task after its poll has returned `Pending`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
     /// It waits for a wake.
@@ -64,7 +65,7 @@ pub enum After {
 /// messages that refer to mailboxes of the same messages is `Send` because it is `Send`. The
 /// compiler accepts such a circle for that auto trait only.
 pub trait Part: 'static {
-    /// Decides what becomes of the task. The poller calls it after each poll that has returned
+    /// Decides the task's next place. The poller calls it after each poll that has returned
     /// `Pending`. The part parks the task in its berth if the future waits for the part alone.
     fn after_poll(&self, right: Right<'_>) -> After;
 

@@ -8,8 +8,8 @@
 //!
 //! # The cache
 //! A worker keeps the padded blocks that it frees and makes its next tasks of them, without a call
-//! of the allocator. Another worker may free a block than the one that allocated it: blocks of one
-//! size are alike.
+//! of the allocator. The worker that frees a block need not be the one that allocated it: blocks of
+//! one size are alike.
 
 #![allow(unsafe_code, reason = "it allocates")]
 

@@ -1,4 +1,4 @@
-//! What every task begins with, and what follows its future.
+//! The header, with which every task begins, and the footer, which follows its future.
 //!
 //! A task is one allocation: this header, then its future or its output, then a footer. Header and
 //! footer are all that the scheduler knows of a task. [`TaskPtr`] is a task's bare address, which
@@ -17,7 +17,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::{Poll, Waker};
 
-/// What differs between tasks of different futures.
+/// The functions and figures that differ between tasks of different futures.
 pub(crate) struct Vtable {
     /// Polls the future once; on `Ready` the output, or the panic, is in the future's place. A
     /// future that panics is dropped while the panic unwinds. The caller has the task's
@@ -47,7 +47,7 @@ pub(crate) struct Vtable {
 /// The place of a task that no registry holds yet.
 pub(crate) const UNREGISTERED: u32 = u32::MAX;
 
-/// What every task begins with: 40 bytes.
+/// The beginning of every task: 40 bytes.
 #[repr(C)]
 pub(crate) struct Header {
     pub(crate) state: State,
@@ -169,8 +169,8 @@ impl Header {
     }
 }
 
-/// What comes after the future: fields that a switch does not touch. Kept apart from the
-/// [`Header`], so that the header and the first words of the future share a cache line.
+/// The fields after the future, which a switch does not touch. Kept apart from the [`Header`], so
+/// that the header and the first words of the future share a cache line.
 #[derive(Debug)]
 pub(crate) struct Footer {
     pub(crate) id: Id,

@@ -9,7 +9,7 @@
 //! | field | meaning |
 //! |---|---|
 //! | `wakes` (2 bits, saturating) | zero: idle, in no queue. Otherwise queued or being polled, and how often woken since it was last idle |
-//! | `tokens` (2 bits, saturating) | unparks since the poller last folded what it consumed back in |
+//! | `tokens` (2 bits, saturating) | unparks since the poller last folded its consumed tokens back in |
 //! | `COMPLETE` | the output is in place, or has been dropped |
 //! | `ABORTED` | the next poll drops the future instead |
 //! | `JOINER` | the joiner's waker is in its slot, which belongs to the completer |
@@ -35,29 +35,28 @@
 //! poll is counted in the closing compare-and-swap. The fields may wrap below zero meanwhile, which
 //! is harmless. They decide whether the task is freed only once `REGISTERED` is cleared, and that
 //! happens after the last poll has folded its changes in. `publics` is read earlier, to end an
-//! actor that is alone, in two cases only: by the poller itself, which includes what it has
-//! deferred, or while the task is parked, with nothing deferred. Neither field wraps above: each
+//! actor that is alone, in two cases only. Either the poller reads it, and includes what it has
+//! deferred, or the task is parked, with nothing deferred. Neither field wraps above: each
 //! addition, at once or at the end of a poll, checks the field and stops the process long before.
 //!
-//! When `others` is below zero, it has borrowed one from `publics`. It is below zero by at most
-//! what the poller can have deferred, [`Pending::MOST`], so a reader of `publics` adds that much
-//! first. Both together are zero only if each is: then nothing is borrowed.
+//! When `others` is below zero, it has borrowed one from `publics`. It is below zero by less than
+//! [`Pending::MOST`], the bound of what the poller can have deferred, so a reader of `publics` adds
+//! that much first. Both together are zero only if each is: then nothing is borrowed.
 //!
-//! The thread whose change makes the word say *no `HANDLE`, not `REGISTERED`, no `others`, no
-//! `publics`* frees the task. Each of these falls by a read-modify-write, so exactly one change
-//! does that.
+//! The thread that makes the word say *no `HANDLE`, not `REGISTERED`, no `others`, no `publics`*
+//! frees the task. Each of these falls by a read-modify-write, so exactly one change does that.
 //!
 //! # Why no wake is lost
-//! A wake comes before the poll's first load in the word's modification order (the poll then
-//! acquires what the waker released and sees its effects), or after it: then the closing
+//! In the word's modification order a wake comes before the poll's first load or after it. If
+//! before, the poll acquires what the waker released and sees its effects. If after, the closing
 //! compare-and-swap finds `wakes` changed and the task is polled again.
 //!
 //! # Rejected
 //! A *notified* bit cleared when the poll begins (Tokio, async-task): a third locked instruction
 //! per switch. A counter by `fetch_add`: it overflows into its neighbours when a task is woken
 //! often enough during one long poll. One count of all references to a task with a public part: a
-//! waker that outlives the last public reference, even the task's own waker, then keeps the task
-//! from finding itself alone, and its drop signals nothing.
+//! waker that outlives the last public reference, even the task's own, then keeps the task from
+//! finding itself alone. The drop of that waker signals nothing.
 
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 
@@ -417,7 +416,7 @@ impl State {
         self.change_unless_complete(|word| word & !HANDLE)
     }
 
-    /// Ends the handle's hold on a complete task, whose output is gone.
+    /// Ends the handle's hold on a complete task, after its output is gone.
     pub(crate) fn release_handle(&self) -> Release {
         let before = self.0.fetch_and(!HANDLE, edge(Edge::StateRelease, Ordering::AcqRel));
         Release::of(Word(before & !HANDLE))

@@ -1,4 +1,4 @@
-//! A worker that goes away: it runs fork-join, and polls no tasks meanwhile.
+//! Workers that are away: such a worker runs fork-join, and polls no tasks meanwhile.
 //!
 //! [`relief`](super::relief) has the protocol.
 
@@ -6,13 +6,13 @@ use super::timing;
 use crate::processor::Processor;
 use crate::processor::context::Context;
 
-/// A worker inside fork-join, as long as this lives. A worker has one at a time.
+/// Counts a worker as away for as long as it lives. A worker has one at a time.
 #[derive(Debug)]
 pub(super) struct Away<'a>(&'a Context);
 
 impl<'a> Away<'a> {
-    /// The worker goes away. It wakes a sleeper or calls the relief if it leaves tasks behind, or if
-    /// it was the last and there is a task to poll anywhere.
+    /// Counts the worker, the caller, as away. It wakes a sleeper or calls the relief if it leaves
+    /// tasks behind, or if it was the last and there is a task to poll anywhere.
     pub(super) fn begin(context: &'a Context) -> Self {
         let shared = context.shared();
         let counts = shared.idle.go_away(&context.seat.processor().absence);

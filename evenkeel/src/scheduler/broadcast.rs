@@ -1,34 +1,34 @@
-//! Broadcasts: a closure for each worker of a runtime, which no other worker may run as long as
-//! that one may.
+//! Broadcasts: a closure for each worker of a runtime, which no other worker may run while that
+//! worker can.
 //!
 //! # Roles
-//! A *sender*, any thread, leaves a *part* with each processor. Its *worker* runs it, once: between
-//! two batches of tasks; when it is out of work; or while it waits for a job, a scope or another
-//! runtime. A worker inside a closure that neither ends nor waits keeps the sender waiting, if that
-//! waits.
+//! A *sender*, any thread, leaves a *part* with each processor. The processor's *worker* runs it,
+//! once: between two batches of tasks; when it is out of work; or while it waits for a job, a scope
+//! or another runtime. A worker inside a closure that neither ends nor waits keeps a sender that
+//! waits waiting.
 //!
 //! # Why no part is lost
 //! The sender counts each part as it counts a task from outside, so the runtime is not over before
-//! it has been run. It leaves the part, makes a full fence and then looks whether the worker
+//! the part has run. It leaves the part, makes a full fence and then looks whether the worker
 //! sleeps: with the sleeper's announcement and its last look that is the pattern of
-//! [`idle`](crate::idle). A worker that waits parks in between for a bounded time, and the sender
-//! unparks it. All parts of one broadcast are left under one lock, so every worker gets those of
-//! two broadcasts in the same order: bodies that wait for each other, as at a barrier, find each
+//! [`idle`](crate::idle). A worker that waits parks for bounded times, and the sender unparks it.
+//! The sender leaves all parts of one broadcast under one lock, so every worker gets the parts of
+//! two broadcasts in the same order. So bodies that wait for each other, as at a barrier, find each
 //! other.
 //!
 //! # Workers that are gone
-//! A worker that was dropped before it had a thread, or whose thread had settled and has ended,
-//! runs nothing any more. That is said under the lock under which parts are left: whoever says it
-//! hands on the parts that lie there to the worker's *heir*, the next that is not gone, makes a
-//! full fence and wakes it, as a sender does; senders leave later ones with the heir. A part is
-//! with a worker that is there, then, and is run as that one's own are. But parts that wait for
-//! each other do so for ever if one worker has two of them; and where all workers are gone nothing
-//! runs, whatever it is.
+//! A worker is *gone* if it was dropped before it had a thread, or if its thread had settled and
+//! has ended. The thread that finds this marks the worker as gone, under the lock under which
+//! senders leave parts. It moves the worker's parts to the worker's *heir*, the next worker that is
+//! not gone, makes a full fence and wakes the heir, as a sender does. Senders leave later parts
+//! with the heir. So each part is with a worker that is there, which runs it like its own. But
+//! parts that wait for each other wait for ever if one worker has two of them, and where all
+//! workers are gone nothing runs at all.
 //!
 //! # Rejected
-//! To hand parts on as errands: a worker that waits for a scope runs none, and where it is the only
-//! one left it would wait for ever. Parts as tasks that stay at their processor: a worker that
-//! waits polls no tasks, and two workers that wait for each other's parts would do so for ever.
+//! Handing parts on as errands: a worker that waits for a scope runs no errands, and the only one
+//! left would wait for ever. Parts as tasks that stay at their processor: a worker that waits polls
+//! no tasks, and two workers that wait for each other's parts would do so for ever.
 
 use super::guest;
 use crate::deque::closures::Closure;
@@ -38,14 +38,14 @@ use crate::processor::context::Context;
 use crate::processor::shared::Shared;
 use crate::topology::Distance;
 
-/// The worker that comes for what is left for `worker`, by who is `gone`: itself, or else its heir.
-/// Where all are gone, nobody does.
+/// Returns the worker that runs the parts of `worker`: itself, or its heir if it is `gone`. If all
+/// are gone, returns `worker`, and the parts do not run.
 fn heir(gone: &[bool], worker: usize) -> usize {
     let mut successors = (worker..gone.len()).chain(0..worker);
     successors.find(|&successor| !gone[successor]).unwrap_or(worker)
 }
 
-/// Leaves each worker its part. False, and nothing is left, if the runtime is over.
+/// Leaves each worker its part. Returns false, and leaves none, if the runtime is over.
 pub(crate) fn send(shared: &Shared, mut part: impl FnMut(usize) -> Closure) -> bool {
     let gone = lock(&shared.gone);
     if !shared.enter_jobs(shared.workers) {
@@ -60,14 +60,14 @@ pub(crate) fn send(shared: &Shared, mut part: impl FnMut(usize) -> Closure) -> b
     true
 }
 
-/// Has a worker look for its parts, whether it sleeps or waits.
+/// Makes a worker look for its parts, whether it sleeps or waits.
 fn alert(shared: &Shared, worker: usize) {
     if !shared.idle.wake(worker) {
         shared.idle.unpark(worker);
     }
 }
 
-/// Says that `worker` runs nothing any more: its heir runs its parts.
+/// Marks `worker` as gone: its heir runs its parts.
 pub(crate) fn bequeath(shared: &Shared, worker: usize) {
     let mut gone = lock(&shared.gone);
     gone[worker] = true;
@@ -83,8 +83,8 @@ pub(crate) fn bequeath(shared: &Shared, worker: usize) {
     alert(shared, heir);
 }
 
-/// Runs the parts of this worker, between two batches; what they leave in its deque, but for jobs
-/// of scopes, comes at the ends of the next.
+/// Runs the parts of this worker, between two batches. The jobs that they leave in its deque,
+/// except those of scopes, run at the ends of the next batches.
 #[cold]
 pub(crate) fn run_all(context: &Context) {
     while let Some(part) = context.seat.processor().parts.pop() {
@@ -94,7 +94,7 @@ pub(crate) fn run_all(context: &Context) {
     }
 }
 
-/// Runs the oldest part of this worker, which waits. False if there is none.
+/// Runs the oldest part of this worker, which waits. Returns false if there is none.
 pub(crate) fn run_one(context: &Context) -> bool {
     let Some(part) = context.seat.processor().parts.pop() else { return false };
     guest::host(context, Distance::Same, part);

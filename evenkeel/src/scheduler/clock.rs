@@ -1,24 +1,24 @@
-//! What stops, moves and starts a runtime's clock.
+//! Control of a runtime's clock: stopping, moving and starting it.
 //!
 //! # Standing
-//! While the clock stands, no timer is due by the machine's clock: `next` is never, wherever it is
-//! published. Timers fire where the clock is moved, by whoever moves it: step by step, from one
-//! deadline to the next, so that they fire in the order of their deadlines, and each task that is
-//! woken finds its own.
+//! While the clock stands, no timer is due by the machine's clock: the published `next` of each
+//! processor is never. The *mover*, the thread that moves the clock, fires timers: step by step,
+//! from one deadline to the next. So timers fire in the order of their deadlines, and each woken
+//! task finds the clock at its own deadline.
 //!
 //! # All idle
-//! The clock moves by itself when nobody inside the runtime has anything to do: all workers sleep,
-//! no task is ready, the relief rests, and nobody is awake in `block_on` or in a closure that
-//! blocks. Whoever is the last to become idle moves it: a worker after it has announced its sleep,
-//! another after it has counted itself out. Each looks, under the lock of the clock, after its own
-//! announcement; so the one that takes the lock last sees all of them. Whoever has moved the clock
-//! counts as awake until it has woken what has fired, so nobody moves it again before; then it
-//! looks once more.
+//! The clock moves by itself when no thread inside the runtime has anything to do. Then all workers
+//! sleep, no task is ready, the relief rests, and no thread is awake in `block_on` or in a blocking
+//! closure. The last thread to become idle is the mover: a worker after it has announced its sleep,
+//! another thread after it has counted itself out. Each looks, under the lock of the clock, after
+//! its own announcement; so the thread that takes the lock last sees all of them. The mover counts
+//! as awake until it has woken the tasks of the fired timers, so that no other thread moves the
+//! clock before; then it looks once more.
 //!
-//! That look is at many places, between which what is to be done might slip from one that has not
-//! been looked at to one that has. So it is made under the lock of the sleepers, which whoever
-//! wakes one takes, and between two equal readings of a word that counts everybody who comes from
-//! outside.
+//! That look covers many places, and meanwhile work might move from a place not yet looked at to
+//! one already looked at. So the mover looks under the lock of the sleepers, which every thread
+//! that wakes one takes. It also looks between two equal readings of a word that counts all threads
+//! that come from outside.
 
 use crate::primitives::lock;
 use crate::processor::Processor;
@@ -26,7 +26,7 @@ use crate::processor::shared::{Phase, Shared};
 use crate::timers::NEVER;
 
 impl Shared {
-    /// Stops the clock. False if it stands.
+    /// Stops the clock. Returns false if it stands already.
     pub(crate) fn stop_clock(&self) -> bool {
         let change = lock(&self.clock.change);
         if self.clock.stands() {
@@ -38,7 +38,7 @@ impl Shared {
         true
     }
 
-    /// Has the clock go on. False if it does not stand.
+    /// Makes the clock run. Returns false if it does not stand.
     pub(crate) fn start_clock(&self) -> bool {
         let change = lock(&self.clock.change);
         if !self.clock.stands() {
@@ -47,7 +47,7 @@ impl Shared {
         self.clock.run();
         self.refresh_timers();
         drop(change);
-        // Who sleeps knows no deadline, for there was none.
+        // A sleeper knows no deadline, because there was none.
         self.idle.unpark_all();
         true
     }
@@ -58,8 +58,8 @@ impl Shared {
         }
     }
 
-    /// Moves a clock that stands so far ahead, by way of all deadlines in between. False if it does
-    /// not stand.
+    /// Moves a clock that stands ahead by `by`, by way of all deadlines in between. Returns false
+    /// if it does not stand.
     pub(crate) fn move_clock(&self, by: u64) -> bool {
         let mut target = None;
         loop {
@@ -76,21 +76,21 @@ impl Shared {
             self.fire_all();
             self.clock.go();
             if next.is_none() {
-                // The caller is awake, so nobody else waits for it.
+                // The caller is awake, so no other thread waits for the clock to move.
                 return true;
             }
         }
     }
 
-    /// For whoever is about to sleep: [`move_clock_if_idle`](Self::move_clock_if_idle), if the
-    /// clock stands. Most never do.
+    /// Calls [`move_clock_if_idle`](Self::move_clock_if_idle) if the clock stands, for a thread
+    /// that is about to sleep. Most clocks never stand.
     #[inline]
     pub(crate) fn move_clock_if_stands(&self) -> bool {
         self.clock.stands() && self.move_clock_if_idle()
     }
 
-    /// Moves a clock that stands to the next deadline, if everybody is idle, and again if whom that
-    /// has woken is not of the runtime. True if it has fired anything.
+    /// Moves a clock that stands to the next deadline if all threads are idle, and again while only
+    /// threads outside the runtime are woken. Returns true if it has fired any timer.
     #[cold]
     pub(crate) fn move_clock_if_idle(&self) -> bool {
         let mut fired = 0;
@@ -109,8 +109,8 @@ impl Shared {
             return None;
         }
         self.idle.if_all_sleep(|| {
-            // No worker is woken meanwhile. Whoever comes from outside meanwhile and has gone again
-            // has been counted.
+            // No thread wakes a worker meanwhile. A thread that comes from outside meanwhile and
+            // has gone again has been counted.
             let before = self.clock.outside();
             if !before.is_empty() || !self.is_nothing_to_do() || self.clock.outside() != before {
                 return None;
@@ -122,14 +122,14 @@ impl Shared {
         })?
     }
 
-    /// Counts somebody out who was awake inside the runtime, and lets a clock that stands move on
-    /// if that was the last.
+    /// Counts out a thread that was awake inside the runtime, and lets a clock that stands move on
+    /// if it was the last.
     pub(crate) fn go_outside(&self) {
         self.clock.go();
         self.move_clock_if_stands();
     }
 
-    /// Has the clock stand at `time`, before anybody has looked at it.
+    /// Makes the clock stand at `time`, before any thread has looked at it.
     #[cfg(not(any(loom, shuttle)))]
     pub(crate) fn begin_clock_at(&self, time: u64) {
         let change = lock(&self.clock.change);
@@ -139,8 +139,8 @@ impl Shared {
         drop(change);
     }
 
-    /// Moves a clock that stands to the next deadline and fires what is due, for a caller who knows
-    /// that there is nothing else to do. False if there is no timer.
+    /// Moves a clock that stands to the next deadline and fires the due timers, for a caller that
+    /// has nothing else to do. Returns false if there is no timer.
     #[cfg(not(any(loom, shuttle)))]
     pub(crate) fn move_clock_to_next(&self) -> bool {
         let change = lock(&self.clock.change);
@@ -166,7 +166,7 @@ impl Shared {
     }
 
     fn fire_all(&self) -> usize {
-        // The clock stands, so the machine's is not asked.
+        // The clock stands, so the machine's time does not matter.
         self.processors.iter().map(|processor| processor.timers.fire(0)).sum()
     }
 }

@@ -1,24 +1,25 @@
-//! Two workers on one hardware thread, while another is free.
+//! Crowding: two workers on one hardware thread, while another hardware thread is free.
 //!
 //! An operating system puts a thread that wakes where it thinks best, and a thread that searches
-//! for work counts as busy like any other. So of two workers the second may find itself where the
-//! first one is; then it takes half of the first one's work, and the two take turns on one core,
-//! for as long as it takes the system to balance its load, some milliseconds. A worker that
-//! searches therefore looks around: where another one is it goes elsewhere. It stays at its first
-//! look, because the system has just put its new thread there, and once its runtime has begun to
-//! end: a pool that lives for a moment would spend much of that on moves.
+//! for work counts as busy like any other. So a second worker may wake on the core of a first one.
+//! Then it takes half of the first one's work, and the two take turns on one core until the system
+//! balances its load, some milliseconds later. Therefore a worker that searches looks around, and
+//! moves away from the hardware thread of another worker. It does not move at its first look,
+//! because the system has just placed its new thread, nor once its runtime has begun to end. A pool
+//! that lives for a moment would spend much of that on moves.
 //!
-//! What Linux keeps of such a move: a thread whose affinity has been set is confined to that from
-//! then on, even if its cpuset grows later. Hence
+//! Such a move has a lasting effect on Linux: once its affinity has been set, a thread stays
+//! confined to that mask, even if its cpuset grows later. Hence
 //! [`Builder::keep_apart`](crate::Builder::keep_apart).
 //!
-//! Places are hints, plain stores of each worker about itself: a wrong one costs a move.
+//! The noted hardware threads are hints, which each worker stores plainly about itself: a wrong one
+//! costs a move.
 //!
 //! # Rejected
-//! To pin workers from the beginning: on a machine that others use, a pinned worker waits behind
-//! whoever is on its core ([`Builder::pin`](crate::Builder::pin) is for machines of one's own). To
-//! fall asleep instead, and leave it to the next wake-up: that looks for a free core only among
-//! those that share the last-level cache.
+//! Pinning workers from the beginning: on a shared machine, a pinned worker waits behind other
+//! threads on its core ([`Builder::pin`](crate::Builder::pin) is for dedicated machines). Falling
+//! asleep instead, and leaving the move to the next wake-up: the system then looks for a free core
+//! only among those that share the last-level cache.
 
 use super::worker::Worker;
 use crate::policy::placement;
@@ -26,11 +27,11 @@ use crate::primitives::cpu;
 use crate::processor::shared::Phase;
 
 impl Worker<'_> {
-    /// Looks where this worker is, and goes to another hardware thread if another worker is on this
-    /// one and a third place is free.
+    /// Looks on which hardware thread this worker is, and moves it to a free one if another worker
+    /// is there too.
     pub(super) fn keep_apart(&mut self, now: u64) {
         let shared = self.context.shared();
-        // One whose runtime is about to end mostly has nothing left to do.
+        // A worker of a runtime that is about to end mostly has nothing left to do.
         if !shared.hooks.keep_apart || shared.phase() > Phase::Running {
             return;
         }

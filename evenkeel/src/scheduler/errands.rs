@@ -4,20 +4,20 @@
 //! A *sender*, any thread, leaves an errand. A *worker* takes the oldest: between two batches of
 //! tasks, one at a time; or when it is out of work. A worker that waits for another runtime is
 //! *enlisted*: it takes errands too, because a worker of that other runtime may wait for one. A
-//! worker that waits for its own runtime takes none; where all do, a [spare] does.
+//! worker that waits for its own runtime takes none; where all workers do so, a [spare] takes it.
 //!
 //! # Why no errand is lost
 //! The sender counts the errand as it counts a task from outside, so the runtime is not over before
-//! it has been run. It leaves it, makes a full fence, and wakes a sleeper unless somebody searches:
-//! with the sleeper's announcement and last look, and the searcher's end of search, that is the
-//! pattern of [`idle`](crate::idle). An enlisted worker parks for a bounded time, enlists itself
-//! before it looks, and is unparked by a sender that finds it in the list, under the lock of the
-//! queue.
+//! the errand has run. The sender leaves the errand, makes a full fence, and wakes a sleeper unless
+//! there is a searcher. With the sleeper's announcement and last look, and the searcher's end of
+//! search, that is the pattern of [`idle`](crate::idle). An enlisted worker parks for a bounded
+//! time, and enlists itself before it looks. A sender that finds it in the list, under the lock of
+//! the list, unparks it.
 //!
 //! # Rejected
-//! A task for each errand, in the inbox of a processor: an allocation and a task's state more, a
-//! processor that is fixed when the errand comes, and a wake-up of that very one beside another
-//! that searches. From outside, a short parallel loop took two to three times as long.
+//! A task for each errand, in the inbox of a processor: one more allocation and task state, and a
+//! processor that is fixed when the errand comes. That very processor would have to be woken, even
+//! while another one searches. From outside, a short parallel loop took two to three times as long.
 
 use super::guest;
 use crate::primitives::atomic::{Edge, Ordering};
@@ -50,8 +50,8 @@ pub(crate) fn send(shared: &Shared, errand: Errand) {
     }
 }
 
-/// Runs the oldest errand. False if there is none. The worker is between two batches, or is a
-/// spare; what the errand leaves in its deque comes next.
+/// Runs the oldest errand. Returns false if there is none. The caller is a worker between two
+/// batches, or a spare; it next runs the jobs that the errand leaves in its deque.
 #[cold]
 pub(crate) fn run_next(context: &Context) -> bool {
     let Some(errand) = context.shared().errands.queue.pop() else { return false };
@@ -61,7 +61,7 @@ pub(crate) fn run_next(context: &Context) -> bool {
     true
 }
 
-/// Runs the oldest errand on a worker that waits or yields. False if there is none.
+/// Runs the oldest errand on a worker that waits or yields. Returns false if there is none.
 pub(crate) fn run_one(context: &Context) -> bool {
     let Some(errand) = context.shared().errands.queue.pop() else { return false };
     guest::host(context, Distance::Same, errand);

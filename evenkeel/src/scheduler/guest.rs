@@ -1,43 +1,44 @@
-//! Guests: what runs on top of a waiting worker's stack without being a descendant of what that
-//! worker waits for.
+//! Guests: work that runs on top of a waiting worker's stack and is not a descendant of the job
+//! that the worker waits for.
 //!
-//! A worker that waits runs descendants of what it waits for (see [`deque`](crate::deque)), and for
-//! three reasons something else: its part of a [`broadcast`](super::broadcast), which no other
-//! worker may run; an [`errand`](super::errands) of its runtime, while it waits for another
-//! runtime, whose workers may wait for that errand in turn; and whatever there is, where the
-//! program yields.
+//! A worker that waits for a job runs descendants of that job (see [`deque`](crate::deque)), and
+//! three kinds of other work. These are its part of a [`broadcast`](super::broadcast), which no
+//! other worker may run; an [`errand`](super::errands) of its runtime, while it waits for another
+//! runtime, the workers of which may wait for that errand in turn; and any work, where the program
+//! yields. The worker is the guest's *host*.
 //!
 //! # What a guest must not do
-//! Whoever waits for a job that runs on this worker takes what lies in this worker's deque for a
-//! descendant of that job. What a guest forks is none. So the worker counts its guests where those
-//! who wait look before they take, and changes the tag of its deque when one comes and when it
-//! goes: a thief that has seen none, and whose exchange of the word succeeds, takes nothing that a
-//! guest has forked. The idle take it all the same.
+//! A *waiter*, for a job that runs on the host, assumes that the jobs in the host's deque are
+//! descendants of that job. The jobs that a guest forks are not. So the host counts its guests
+//! where waiters look before they take, and changes the tag of its deque when a guest begins and
+//! ends. A waiter that has seen no guest, and then succeeds in its exchange of the word, takes
+//! nothing that a guest has forked. Idle workers take such jobs all the same.
 //!
-//! # Why nobody waits for ever
-//! Suppose that everybody waits. Of all frames that wait, on all stacks, take the one that began
-//! last, which is the top of its stack. What it waits for has begun after it or has not begun. If
-//! it has begun, whatever lies on top of it has begun later still and waits too: a contradiction.
-//! If it has not begun, it is a job in a deque that its owner, or whoever waits for it, can reach;
-//! a part, which its worker runs as soon as it waits; or an errand of a runtime all of whose
-//! workers wait. Were none of them to wait for another runtime, the last to have begun to wait
-//! would wait for something that began later in this runtime, or for a part, as above; so one does,
-//! and it runs the errand. The argument counts forks, calls and broadcasts alone: a lock that is
-//! held across one of them and taken by a guest breaks it, as it does in every runtime.
+//! # Why no worker waits for ever
+//! Suppose that all workers wait. Of all frames that wait, on all stacks, take the one that began
+//! last, which is the top of its stack. The work that it waits for has begun after it or has not
+//! begun. If the work has begun, the frame on top of it has begun later still and waits too: a
+//! contradiction. If it has not begun, it is one of three things. It is a job in a deque, which its
+//! owner or its waiter can reach; or a part, which its worker runs as soon as that waits; or an
+//! errand of a runtime in which all workers wait. If none of them waited for another runtime, the
+//! last to have begun to wait would wait for work that began later in this runtime, or for a part,
+//! as above. So one of them waits for another runtime, and it runs the errand. The argument covers
+//! forks, calls and broadcasts alone: a lock that is held across one of them and taken by a guest
+//! breaks it, as it does in every runtime.
 
 use super::job;
 use crate::primitives::atomic::Ordering;
 use crate::processor::context::Context;
 use crate::topology::Distance;
 
-/// Runs `guest`, which does not panic and comes from so far, and the jobs that it leaves in the
-/// deque, on a worker that waits or yields.
+/// Runs `guest`, which does not panic and comes from this distance, and the jobs that it leaves in
+/// the deque, on a worker that waits or yields.
 pub(crate) fn host(context: &Context, distance: Distance, guest: impl FnOnce()) {
     let processor = context.seat.processor();
     let floor = processor.deque.level();
     let root = processor.root.load(Ordering::Relaxed);
     let guests = processor.guests.load(Ordering::Relaxed);
-    // Nor is it a part of a sized recursion below.
+    // The guest is not a part of a sized recursion below either.
     let part = context.part.replace(0);
     processor.root.store(0, Ordering::Relaxed);
     processor.guests.store(guests + 1, Ordering::Relaxed);
@@ -64,8 +65,8 @@ mod model {
         deque: Home,
     }
 
-    /// A worker takes in a guest, which forks, while another looks for descendants of what the
-    /// worker ran before.
+    /// A host begins a guest, which forks, while a waiter looks for descendants of the host's
+    /// former job.
     #[test]
     fn whoever_waits_takes_nothing_that_a_guest_has_forked() {
         check(&[Edge::DequeLook, Edge::DequePublish], || {
@@ -75,7 +76,7 @@ mod model {
                 loom::thread::spawn(move || {
                     worker.guests.store(1, Ordering::Relaxed);
                     worker.deque.change_root();
-                    // What lies in the slot does not matter: nobody may take it.
+                    // The contents of the slot do not matter: the waiter must not take it.
                     worker.deque.push(worker.deque.head());
                     worker.deque.publish();
                 })

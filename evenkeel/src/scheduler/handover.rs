@@ -1,29 +1,29 @@
-//! How tasks go from one processor to another: on request first, by force last.
+//! Handover: tasks go from one processor to another, first on request, last by force.
 //!
 //! # Roles
-//! The *owner* of a queue, and a *taker*, another processor, which steals (it has no work) or helps
-//! (it has, and the owner's is older).
+//! The *owner* of a queue, and a *taker*, the worker of another processor. The taker steals (it has
+//! no work) or helps (it has work, and the owner's is older).
 //!
 //! # Protocol
 //! 1. The taker leaves its number in the owner's `claim` word ([`ask`]). It has at most one request
 //!    out.
-//! 2. The owner sees the word at its next push or pop, takes the request, moves the older half of
-//!    the difference into the taker's [`Gift`](crate::queue::gift), and wakes the taker if that sleeps
-//!    ([`answer`]). Half of nothing is an answer too.
-//! 3. A taker that has no answer in time withdraws its request ([`give_up`]). If that succeeds, the
+//! 2. The owner sees the word at its next push or pop and takes the request ([`answer`]). It moves
+//!    the older half of the difference into the taker's [`Gift`](crate::queue::gift), and wakes the
+//!    taker if it sleeps. Zero tasks are an answer too.
+//! 3. A taker without an answer in time withdraws its request ([`give_up`]). If that succeeds, the
 //!    owner is inside a long poll, and the taker uses the heavy fence ([`force`]). If it fails, the
 //!    owner has taken the request and the answer is on its way.
 //!
-//! Whoever answers pays for its own fences for a while (see [`biased`](crate::queue::biased)), and so does
-//! whoever sees somebody search. From such an owner a thief takes without asking ([`seize`]).
+//! An owner that answers makes its own full fences for a while (see
+//! [`biased`](crate::queue::biased)), and so does an owner that sees a searcher. From such an owner
+//! a thief takes without asking ([`seize`]).
 //!
 //! # Why nothing is lost
 //! The request leaves the word by one read-modify-write, the owner's or the taker's, so it is
-//! answered or withdrawn, never both (model in [`biased`](crate::queue::biased)). Tasks are moved under
-//! the owner's side of the lock or under a claim, into a buffer that belongs to the taker, and each
-//! is in one of them at any time. A taker that falls asleep looks at its gift after it has
-//! announced itself, and the giver looks for sleepers after it has given, with a fence on either
-//! side.
+//! answered or withdrawn, never both (model in [`biased`](crate::queue::biased)). Tasks move under
+//! the owner's side of the lock or under a claim, into a buffer of the taker, and each is in one of
+//! the two at any time. A taker that falls asleep looks at its gift after it has announced itself.
+//! The owner looks whether the taker sleeps after it has given, with a fence on either side.
 
 use crate::policy::{Look, stealing};
 use crate::primitives::atomic::{Edge, Ordering};
@@ -32,18 +32,18 @@ use crate::processor::Processor;
 use crate::processor::context::Context;
 use crate::queue::ring::Entry;
 
-/// A request that is out.
+/// A pending request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) victim: usize,
     /// When the answer is overdue.
     pub(crate) until: u64,
-    /// What the victim's count of departures was.
+    /// The victim's count of departures at the request.
     pub(crate) departures: usize,
 }
 
-/// Answers the request that another processor has left, if it is still there. `polling`: from
-/// inside a poll.
+/// Answers the request that a taker has left, if it is still there. `polling` says that the caller
+/// is inside a poll.
 #[cold]
 pub(crate) fn answer(context: &Context, polling: bool) {
     let Some(taker) = context.seat.processor().local.take_request() else { return };
@@ -61,7 +61,8 @@ pub(crate) fn answer(context: &Context, polling: bool) {
     shared.idle.wake(taker);
 }
 
-/// Asks processor `victim`, which looked like `look`. None if somebody else is at it.
+/// Asks processor `victim`, which looked like `look`. Returns `None` if another taker has a request
+/// or a claim there.
 pub(crate) fn ask(context: &Context, victim: usize, look: &Look, now: u64) -> Option<Request> {
     let processor = &context.shared().processors[victim];
     let departures = processor.published.departures();
@@ -73,7 +74,7 @@ pub(crate) fn ask(context: &Context, victim: usize, look: &Look, now: u64) -> Op
     Some(Request { victim, until, departures })
 }
 
-/// Stands by for the answer for as long as that is cheaper than the heavy fence. True if it is
+/// Waits for the answer for as long as that is cheaper than the heavy fence. Returns whether it is
 /// here.
 pub(crate) fn await_answer(context: &Context, request: &Request) -> bool {
     let gift = &context.seat.processor().gift;
@@ -90,18 +91,18 @@ pub(crate) fn await_answer(context: &Context, request: &Request) -> bool {
     }
 }
 
-/// Whether the victim has polled since it was asked.
+/// Returns whether the victim has polled since it was asked.
 pub(crate) fn has_switched(context: &Context, request: &Request) -> bool {
     let victim = &context.shared().processors[request.victim];
     victim.published.departures() != request.departures
 }
 
-/// Takes a request back. False if the victim has taken it, and answers.
+/// Withdraws a request. Returns false if the victim has taken it, and answers.
 pub(crate) fn give_up(context: &Context, request: &Request) -> bool {
     context.shared().processors[request.victim].local.withdraw(context.seat.me())
 }
 
-/// Takes in an answer, if one is here, and says how many tasks it brought.
+/// Takes in an answer, if one is here, and returns its number of tasks.
 pub(crate) fn receive(context: &Context) -> Option<usize> {
     let gift = &context.seat.processor().gift;
     if !gift.is_ready() {
@@ -112,15 +113,15 @@ pub(crate) fn receive(context: &Context) -> Option<usize> {
     Some(take_in(context, &mut entries))
 }
 
-/// Takes from a victim that pays for its own fences, without asking. Says how many tasks; none if
-/// it does not pay any more, or if somebody else is at it.
+/// Takes tasks, without asking, from a victim that makes its own fences. Returns their number, or
+/// `None` if the victim makes none, or if another thief has a claim.
 #[cold]
 pub(crate) fn seize(context: &Context, victim: usize, look: &Look) -> Option<usize> {
     let processor = &context.shared().processors[victim];
     let mut entries = context.moved.borrow_mut();
     {
         let ends = &processor.published.ready;
-        // Not while the owner waits.
+        // Allocates here, not under the claim, while the owner would wait.
         entries.reserve(ends.len());
         let mut local = processor.local.claim(false)?;
         let amount = stealing::seize(look, ends.len(), context.ready());
@@ -129,8 +130,8 @@ pub(crate) fn seize(context: &Context, victim: usize, look: &Look) -> Option<usi
     Some(take_in(context, &mut entries))
 }
 
-/// Takes tasks from a victim that does not answer: what it has in its inbox, and part or all of its
-/// queue by the heavy fence. Says how many.
+/// Takes tasks from a victim that does not answer: its inbox, and by the heavy fence part or all of
+/// its queue. Returns their number.
 #[cold]
 pub(crate) fn force(context: &Context, victim: usize, switched: bool) -> usize {
     let processor = &context.shared().processors[victim];
@@ -162,7 +163,7 @@ pub(crate) fn force(context: &Context, victim: usize, switched: bool) -> usize {
     take_in(context, &mut entries)
 }
 
-/// Moves what is in the inbox of another processor to `entries`.
+/// Moves the tasks in the inbox of another processor to `entries`.
 fn empty_inbox(context: &Context, processor: &Processor, entries: &mut Vec<Entry>) {
     let since = processor.inbox.since();
     let before = entries.len();

@@ -1,8 +1,8 @@
 //! Helping: a processor with work takes older work from another.
 //!
-//! At the end of a batch it looks at one other, so that each is looked at once per batch on
-//! average, however many there are. A request for work goes out and the next batch begins; the
-//! answer is taken in at its end.
+//! At the end of a batch a processor looks at one other, so that on average each is looked at once
+//! per batch, however many there are. It sends its request for work and begins the next batch; at
+//! the end of that it takes the answer in.
 
 use super::handover::{self, Request};
 use super::worker::Worker;
@@ -35,8 +35,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Looks after a request that is out: if the answer is overdue, the other is inside a long
-    /// poll.
+    /// Pursues a pending request: if the answer is overdue, the victim is inside a long poll.
     pub(super) fn pursue(&mut self, request: &Request, now: u64) {
         if now >= request.until && handover::give_up(self.context, request) {
             self.request = None;

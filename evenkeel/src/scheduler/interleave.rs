@@ -1,22 +1,22 @@
-//! A processor on the thread that waits for its tasks, which takes them in an order that a seed
-//! determines.
+//! The interleaver: a processor on the thread that waits for its tasks. A seed determines the order
+//! in which it polls them.
 //!
 //! # Roles
-//! The *interleaver* is the only worker of its runtime, on the thread of whoever made it. It has no
-//! loop of its own: its owner says what is next, so that a future which is no task can take turns
-//! with the tasks.
+//! The *interleaver* is the only worker of its runtime, on the thread of its *owner*, which made
+//! it. It has no loop of its own: the owner chooses the next step, so that a future that is not a
+//! task can take turns with the tasks.
 //!
 //! # Why a seed determines the order
-//! Tasks become ready by what other tasks do, and by timers; each of these follows from the steps
-//! before. The clock stands, and is moved here, when nothing is ready. No step goes by the
-//! machine's time: not the length of a batch, of which there is none, nor when jobs of fork-join
-//! are run, which is after the step that has left them there. There is no other worker, no relief,
-//! and no thread for closures that block. What comes from another thread all the same is taken in
-//! between two steps, and is beyond what the seed determines.
+//! Other tasks and timers make tasks ready, and each of these events follows from the steps before.
+//! The clock stands, and the interleaver moves it when nothing is ready. No step depends on the
+//! machine's time: there are no batches, and fork-join jobs run right after the step that has left
+//! them there. There is no other worker, no relief, and no thread for blocking closures. Tasks that
+//! another thread sends all the same are taken in between two steps, and the seed does not
+//! determine them.
 //!
 //! # Rejected
 //! The ordinary loop with another way to take from the queue: the paths that take 3 ns per switch
-//! would ask which it is. A thread of its own for the worker: the thread in `block_on` and the
+//! would have to test for it. A thread of its own for the worker: the thread in `block_on` and the
 //! worker would wake each other, in an order that the system determines.
 
 use super::run;
@@ -31,11 +31,11 @@ use crate::topology::Distance;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether there has been such a run in the process: programs that have none pay a load for the
+/// Whether the process has had a deterministic run: programs without one pay a load for the
 /// question.
 static SEEN: AtomicBool = AtomicBool::new(false);
 
-/// Whether the caller is inside a run that a seed determines.
+/// Returns whether the caller is inside a run that a seed determines.
 #[must_use]
 #[inline(always)]
 pub fn is_deterministic() -> bool {
@@ -47,11 +47,11 @@ fn is_here() -> bool {
     context::with(|context| context.is_some_and(|context| context.shared().hooks.deterministic))
 }
 
-/// The worker of a runtime whose tasks take turns as its owner says.
+/// The worker of a deterministic runtime; its owner chooses the steps.
 pub(crate) struct Interleaver<'a>(Worker<'a>);
 
-/// Makes this thread the worker of `seat` for as long as `f` runs, and ends the runtime then: every
-/// task is complete when this returns.
+/// Makes this thread the worker of `seat` while `f` runs. `f` ends the runtime, so that every task
+/// is complete when this returns.
 ///
 /// `f` does not panic.
 pub(crate) fn work<R>(seat: Seat, f: impl FnOnce(&mut Interleaver<'_>) -> R) -> R {
@@ -71,14 +71,14 @@ impl Interleaver<'_> {
         &self.0.shared
     }
 
-    /// Takes in what is there, and gives how many tasks are ready.
+    /// Takes in new and woken tasks, and returns the number of ready tasks.
     pub(crate) fn ready(&mut self) -> usize {
         self.0.take_in();
         self.0.context.ready()
     }
 
-    /// Polls the ready task that stands so many places behind the first, and tells `before` where
-    /// it was spawned.
+    /// Polls the ready task that stands `places` behind the first, and passes its spawn site to
+    /// `before`.
     pub(crate) fn poll(&mut self, places: usize, before: impl FnOnce(&'static Location<'static>)) {
         if let Some(entry) = self.0.context.seat.pop_behind(places) {
             before(entry.task.live().footer().site);
@@ -87,7 +87,7 @@ impl Interleaver<'_> {
         }
     }
 
-    /// Runs what a step has left to fork-join: all of it, before the next step.
+    /// Runs all errands and fork-join jobs that a step has left, before the next step.
     pub(crate) fn run_jobs(&mut self) {
         while self.0.has_jobs() || self.0.any_errands() {
             if self.0.has_jobs() {
@@ -99,12 +99,12 @@ impl Interleaver<'_> {
         }
     }
 
-    /// Moves the clock to the next deadline. False if there is none.
+    /// Moves the clock to the next deadline. Returns false if there is none.
     pub(crate) fn move_clock(&mut self) -> bool {
         self.0.shared.move_clock_to_next()
     }
 
-    /// The tasks that are not complete, in the order of their numbers.
+    /// Returns the tasks that are not complete, in the order of their numbers.
     pub(crate) fn incomplete(&self) -> Vec<TaskInfo> {
         let registered = self.0.context.seat.registered();
         let mut tasks: Vec<_> = registered.iter().map(|task| TaskInfo::of(task.live())).collect();
@@ -112,7 +112,8 @@ impl Interleaver<'_> {
         tasks
     }
 
-    /// Ends the runtime: cancels all tasks, in the order that `choose` gives among so many.
+    /// Ends the runtime: cancels all tasks, one at a time, and `choose` picks each among the given
+    /// number of ready tasks.
     pub(crate) fn end(&mut self, mut choose: impl FnMut(usize) -> usize) {
         self.0.shared.advance(Phase::Aborting);
         self.0.abort_all();
@@ -127,7 +128,7 @@ impl Interleaver<'_> {
                 self.0.shared.advance(Phase::Over);
                 return;
             } else {
-                // Another thread has counted a task that it is about to leave here.
+                // Another thread has counted a task that it is about to send here.
                 thread::yield_now();
             }
         }

@@ -1,7 +1,6 @@
-//! Fork-join jobs, as far as the scheduler knows them: what a worker does with one that it has
-//! stolen.
+//! Fork-join jobs in the scheduler: how a worker takes and runs one.
 
-#![allow(unsafe_code, reason = "a job is run by what its slot says")]
+#![allow(unsafe_code, reason = "the function in a job's slot runs the job")]
 
 use crate::deque::fifo::Fifo;
 use crate::deque::note::Note;
@@ -16,39 +15,39 @@ use crate::processor::shared::Shared;
 use std::mem;
 
 /// Runs the job of a slot on the worker that has taken it from processor `victim`, or has popped it
-/// from its own deque, and reports its end to the waiter. A worker that robs itself is a thief too.
-/// Panics are caught inside. The caller has taken the job out of a deque.
+/// from its own deque, and reports its end to the waiter. A worker that steals from its own deque
+/// is a thief too. The function catches panics. The caller has taken the job out of a deque.
 pub(crate) type Run = unsafe fn(slot: &Slot, thief: &Context, victim: Option<usize>);
 
-/// Takes the type from a function, for a [`Slot`] to keep.
+/// Erases the type of a function, for a [`Slot`] to keep.
 #[inline(always)]
 pub(crate) fn code(run: Run) -> Code {
-    // SAFETY: all pointers to functions have one form; it is not called before `typed` has given
-    // the type back.
+    // SAFETY: all pointers to functions have one form, and no code calls it before `typed` has
+    // restored the type.
     unsafe { mem::transmute::<Run, Code>(run) }
 }
 
-/// Gives the function its type back.
+/// Restores the type of a function.
 ///
 /// # Safety
-/// It comes from [`code`].
+/// The value comes from [`code`].
 unsafe fn typed(code: Code) -> Run {
-    // SAFETY: the caller's promise: it has had this type.
+    // SAFETY: the caller's promise: it had this type before.
     unsafe { mem::transmute::<Code, Run>(code) }
 }
 
-/// Since when a worker has been asked for jobs; zero if it has not.
+/// Since when a thief has asked a worker for jobs; zero if it has not.
 #[derive(Debug, Default)]
 pub(crate) struct Asked(u64);
 
 impl Asked {
-    /// Asks, if there is anything to ask for. True if that has been in vain for so long that it is
-    /// time to [seize](Deque::seize).
+    /// Asks, if there is anything to ask for. Returns true if the thief has asked in vain for so
+    /// long that it is time to [seize](Deque::seize).
     pub(crate) fn is_in_vain(&mut self, deque: &Deque, now: u64) -> bool {
         if !deque.has_private() {
             self.0 = 0;
         } else if self.0 == 0 || !deque.is_asked() {
-            // New, or answered since: the owner is alive.
+            // A new request, or answered since: the owner pushes jobs.
             deque.ask();
             self.0 = now;
         } else if forking::seize(now.saturating_sub(self.0)) {
@@ -59,8 +58,8 @@ impl Asked {
     }
 }
 
-/// Whether a worker that has been without work for so long may take the oldest job of `victim`, if
-/// there is one.
+/// Returns whether a worker that has been without work for `waited` may take the oldest job of
+/// `victim`, if there is one.
 pub(crate) fn may_take(context: &Context, victim: usize, waited: u64) -> bool {
     let shared = context.shared();
     let Some(note) = shared.processor(victim).deque.oldest() else { return true };
@@ -69,7 +68,7 @@ pub(crate) fn may_take(context: &Context, victim: usize, waited: u64) -> bool {
     locality::may_take(shared.locality, Note::from_bits(note).offer(me), distance, waited)
 }
 
-/// A job that has been taken out of a deque: where it lies, and whose deque that was.
+/// A job that was taken out of a deque: where it lies, and the number of the deque's processor.
 #[must_use = "a stolen job has to be run"]
 pub(crate) struct Stolen {
     job: Job,
@@ -84,7 +83,7 @@ enum Job {
 }
 
 impl Stolen {
-    /// Takes the oldest public job of `victim` if `holds` after the look at its deque.
+    /// Takes the oldest public job of `victim` if `holds` returns true after the look at its deque.
     #[inline]
     pub(crate) fn take(shared: &Shared, victim: usize, holds: impl Fn() -> bool) -> Option<Self> {
         let deque = &shared.processor(victim).deque;
@@ -93,18 +92,19 @@ impl Stolen {
             None => Job::Spilled(deque.steal_spilled(&holds)?),
         };
         if !deque.has_public() {
-            // The next one need not ask first.
+            // The next thief need not ask first.
             deque.ask();
         }
         Some(Self { job, victim })
     }
 
-    /// Whose deque it was in.
+    /// Returns the number of the processor that had the job in its deque.
     pub(crate) fn victim(&self) -> usize {
         self.victim
     }
 
-    /// Runs it. The caller's deque is empty: it is idle, or waits for a job that was stolen.
+    /// Runs the job. The caller's deque is empty: the caller is idle, or waits for a job that was
+    /// stolen.
     pub(crate) fn run(self, context: &Context) {
         context.counters().jobs_stolen.add(1);
         let deque = &context.seat.processor().deque;
@@ -117,7 +117,7 @@ impl Stolen {
         deque.change_root();
     }
 
-    /// Runs it on the worker that has taken it out of its own deque.
+    /// Runs the job on the worker that has taken it out of its own deque.
     pub(crate) fn run_own(self, context: &Context) {
         debug_assert_eq!(self.victim, context.seat.me());
         self.run_here(context);
@@ -129,21 +129,21 @@ impl Stolen {
             Job::Spilled(job) => return run_spilled(job, context, Some(self.victim)),
         };
         let slot = context.shared().processor(self.victim).deque.slot(index);
-        // SAFETY: the job was taken out of the deque, and is run once.
+        // SAFETY: this worker has taken the job out of the deque, and runs it once.
         unsafe { run(slot, context, Some(self.victim)) };
     }
 }
 
-/// Says that whoever has taken a job from `victim` has read all that is in its slot, where nobody
-/// waits for a result: its owner may use the slot again. Whoever has popped a job needs not say so.
+/// Completes the slot of a job without a waiter, once the thief has read all of it: the owner may
+/// use the slot again. An owner that has popped the job (`victim` is `None`) need not do so.
 pub(crate) fn release_slot(slot: &Slot, victim: Option<usize>) {
     if victim.is_some() {
         slot.latch.complete();
     }
 }
 
-/// Runs what somebody has spawned, which does not panic, on the worker that has taken it from
-/// `victim` or popped it.
+/// Runs a spawned closure, which does not panic, on the worker that has taken its job from `victim`
+/// or popped it.
 #[inline]
 pub(crate) fn run_spawned(
     context: &Context,
@@ -154,15 +154,16 @@ pub(crate) fn run_spawned(
     if victim.is_none_or(|victim| victim == context.seat.me()) {
         return unwind::never(closure);
     }
-    // Stolen, and so the root of all that is in this worker's deque until that is empty again.
+    // The job is stolen, so its root is that of all jobs in this worker's deque until the deque is
+    // empty again.
     let processor = context.seat.processor();
     let before = processor.root.load(Ordering::Relaxed);
     processor.root.store(root, Ordering::Relaxed);
     let floor = processor.deque.level();
     unwind::never(closure);
     if root != 0 {
-        // Jobs of a scope, which others come for by that root. What nobody waits for comes later,
-        // so that it keeps no tasks waiting.
+        // These are jobs of a scope, which waiters of that root may take. Detached jobs run later,
+        // so that they keep no tasks waiting.
         run_above(context, floor);
     }
     processor.root.store(before, Ordering::Relaxed);
@@ -175,7 +176,7 @@ pub(crate) fn run_spawned(
 unsafe fn run(slot: &Slot, context: &Context, victim: Option<usize>) {
     // SAFETY: the caller's promise.
     let code = unsafe { slot.run() };
-    // SAFETY: slots hold what `code` gives.
+    // SAFETY: slots hold results of `code`.
     let run = unsafe { typed(code) };
     // SAFETY: the caller's promise.
     unsafe { run(slot, context, victim) }
@@ -184,39 +185,39 @@ unsafe fn run(slot: &Slot, context: &Context, victim: Option<usize>) {
 /// Runs a job of an overflow on a worker that has taken it from `victim`, or has popped it.
 fn run_spilled(job: Spilled, context: &Context, victim: Option<usize>) {
     let (address, code) = job.into_parts();
-    // What runs it reads a slot: here one of this frame, for which nothing waits.
+    // The function reads a slot: here one in this frame, on which no owner waits.
     let slot = Slot::new();
-    // SAFETY: the slot is this frame's, and large enough for an address.
+    // SAFETY: the slot is in this frame, and large enough for an address.
     slot.with_body(|place: *mut *mut ()| unsafe { place.write(address) });
-    // SAFETY: overflows hold what `code` gives.
+    // SAFETY: overflows hold results of `code`.
     let run = unsafe { typed(code) };
-    // SAFETY: the job was taken out of the overflow, and is run once; the slot holds what its
-    // maker put in.
+    // SAFETY: this worker has taken the job out of the overflow, and runs it once; the slot holds
+    // the address that the job was made with.
     unsafe { run(&slot, context, victim) }
 }
 
 /// Runs the oldest job of a [`Fifo`].
 ///
 /// # Safety
-/// As [`Run`] says; the slot has the address of a `Fifo`.
+/// As for [`Run`]; the slot has the address of a `Fifo`.
 pub(crate) unsafe fn run_oldest(slot: &Slot, context: &Context, victim: Option<usize>) {
-    // SAFETY: the slot is the caller's.
+    // SAFETY: the caller has the slot.
     let fifo = slot.with_body(|place: *mut *mut Fifo| unsafe { place.read() });
     release_slot(slot, victim);
-    // SAFETY: the queue is there until as many jobs have been run as have been pushed, and this is
-    // about to run one. Its job may be the last, so nothing of the queue is used after it has begun.
+    // SAFETY: the queue is there until as many jobs have run as were pushed, and this is about to
+    // run one. Its job may be the last, so this uses nothing of the queue after the job has begun.
     let fifo = unsafe { &*fifo };
     let (root, closure) = (fifo.root(), fifo.pop());
     run_spawned(context, victim, root, closure);
 }
 
-/// Runs the jobs above `floor`, the newest first, until there are none. They are boxed ones, for
-/// which no frame waits one by one, since every `join` above has returned.
+/// Runs the jobs above `floor`, the newest first, until there are none. They are boxed: no frame
+/// waits for a single one of them, because every `join` above has returned.
 pub(crate) fn run_above(context: &Context, floor: Level) {
     run_above_while(context, floor, || true);
 }
 
-/// The same, as long as `more`, which is asked after each.
+/// Does the same, as long as `more` returns true after each job.
 pub(crate) fn run_above_while(context: &Context, floor: Level, more: impl Fn() -> bool) {
     let deque = &context.seat.processor().deque;
     while deque.level() > floor {
@@ -238,12 +239,12 @@ pub(crate) fn run_above_while(context: &Context, floor: Level, more: impl Fn() -
 /// Runs the job in the last place in use, or waits until its thief has read the slot.
 fn run_last(context: &Context, deque: &Deque) {
     let place = deque.head().previous();
-    // SAFETY: it is below the head.
+    // SAFETY: the place is below the head.
     let slot = unsafe { place.slot() };
     deque.count_boxed(-1);
     context.forget_scoped(deque.level_below(place));
     if deque.pop(place) || deque.reclaim(place) == Reclaimed::Own {
-        // SAFETY: it has just been taken out of the deque.
+        // SAFETY: this worker has just taken it out of the deque.
         return unsafe { run(slot, context, None) };
     }
     let mut backoff = Backoff::new();

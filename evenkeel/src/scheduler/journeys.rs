@@ -1,4 +1,4 @@
-//! What a worker does about the tasks that travel from it, and with those that have come.
+//! The worker's part in journeys: tasks that travel from it, and visitors that have come.
 
 use crate::policy::forking;
 use crate::primitives::atomic::Ordering;
@@ -9,21 +9,21 @@ use crate::raw_task::rights::Runnable;
 use std::ptr;
 
 impl Context {
-    /// Notes that the task which is being polled is inside an object at home here.
+    /// Notes that the polled task is inside an object at home here.
     #[inline(always)]
     pub(crate) fn note_visit(&self) {
         self.journeys.visitor.set(self.task.get());
     }
 
-    /// Has the task that is being polled go to the back of the queue when it has been: to that of
-    /// the visitors if it has been one.
+    /// Makes the polled task go to the back of the queue after its poll: the visitors' queue if it
+    /// is a visitor.
     #[inline(always)]
     pub(crate) fn go_again(&self) {
         if self.after.get() == After::Visit && self.journeys.target.get() != self.seat.me() {
-            // Another part of it is on its way: that gives the others a turn too.
+            // Another part of the task is on its way elsewhere, which gives the others a turn too.
             return;
         }
-        // A task is being polled, so two that are null do not meet here.
+        // The thread polls a task, so this does not compare two null pointers.
         let visits = ptr::eq(self.journeys.visitor.get(), self.task.get());
         self.set_after(if visits { self.stay() } else { After::Again });
     }
@@ -32,12 +32,12 @@ impl Context {
     fn stay(&self) -> After {
         self.journeys.visitor.set(ptr::null_mut());
         self.journeys.target.set(self.seat.me());
-        // A single worker has nobody who would take its tasks away.
+        // From a single worker no thief takes tasks.
         if self.shared().workers > 1 { After::Visit } else { After::Again }
     }
 
-    /// The other worker where an object at this address is known to be, which the task that is
-    /// being polled may travel to.
+    /// Returns the other worker that a note has for the object at this address, if the thread polls
+    /// a task, which may travel there.
     #[inline(always)]
     pub(crate) fn whereabouts_of(&self, address: usize) -> Option<usize> {
         let moves = || self.shared().moves.load(Ordering::Relaxed);
@@ -50,19 +50,19 @@ impl Context {
         self.journeys.whereabouts.note(address, number, moves);
     }
 
-    /// Has the task that is being polled travel to processor `target` when it has been.
+    /// Makes the polled task travel to processor `target` after its poll.
     pub(crate) fn travel(&self, target: usize) {
         self.journeys.target.set(target);
         self.set_after(After::Visit);
     }
 
-    /// Whether the task that is being polled has been sent here, so that it was not taken away on
-    /// its way to somewhere else, where another part of it wants to go.
+    /// Returns whether the polled task was sent here. If not, a thief has taken it on its way to
+    /// another processor, where another part of it wants to go.
     pub(crate) fn was_sent_here(&self) -> bool {
         self.seat.has_come(self.task.get())
     }
 
-    /// Has the task that has just been polled join the visitors where it has said.
+    /// Makes the task that was just polled join the visitors of its target.
     #[inline(never)]
     pub(crate) fn visit(&self, task: Runnable) {
         let target = self.journeys.target.get();
@@ -87,7 +87,8 @@ impl Context {
     }
 }
 
-/// Wakes whoever is to receive what has been sent to processor `target`.
+/// Wakes the receiver of the tasks that were sent to processor `target`: its worker, another one,
+/// or the relief.
 #[cold]
 pub(crate) fn announce(shared: &Shared, target: usize) {
     let counts = shared.idle.counts();
@@ -98,7 +99,7 @@ pub(crate) fn announce(shared: &Shared, target: usize) {
         if away {
             shared.idle.wake_one();
         } else {
-            // It is awake; should it be stuck, the watch sees to it.
+            // The target is awake; if it is stuck, the watch finds the tasks.
             shared.idle.arm();
         }
     }

@@ -1,7 +1,7 @@
-//! The scheduler: processors, the workers that run them, and how tasks move between them.
+//! The scheduler: the workers' loop, and the protocols by which tasks move between processors.
 //!
-//! Invariant: it knows a task's [`header`](crate::raw_task::header), its state and what is reported of
-//! it, and nothing of futures. Every decision is made in [`policy`](crate::policy).
+//! Invariant: this room knows a task's [`header`](crate::raw_task::header), its state and its
+//! report, and nothing of futures. [`policy`](crate::policy) makes every decision.
 
 mod away;
 pub(crate) mod broadcast;

@@ -1,7 +1,7 @@
 //! Models of the protocols between processors, on the scheduler's own types.
 //!
-//! They share by `std`'s `Arc`: loom's panics when it is dropped in a model that has failed, which
-//! would end the process instead of the weakened run.
+//! The threads share by `std`'s `Arc`: loom's `Arc` panics when it is dropped in a model that has
+//! failed, which would end the process instead of the weakened run.
 
 use super::handover;
 use super::run;
@@ -28,7 +28,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Processor `me` is asleep until it finds the task in `queue`, as in [`sleep`](super::sleep).
+/// Processor `me` sleeps until it finds the task in `queue`, as in [`sleep`](super::sleep).
 fn sleep_until_found(idle: &Idle, me: usize, queue: &AtomicUsize) {
     loop {
         if queue.load(Ordering::Relaxed) == 1 {
@@ -42,7 +42,7 @@ fn sleep_until_found(idle: &Idle, me: usize, queue: &AtomicUsize) {
     }
 }
 
-/// A lone task that its pusher will not run is left to the watch.
+/// Pushes a lone task that its pusher will not run, and leaves it to the watch.
 fn push_alone(idle: &Idle, queue: &AtomicUsize) {
     queue.store(1, Ordering::Relaxed);
     fence::full(Edge::IdlePush);
@@ -88,7 +88,7 @@ fn a_lone_task_is_found_by_a_watch_that_saw_everybody_asleep() {
         };
         idle.sit(1);
         idle.announce(1);
-        // Whether it is the watch or not, it leaves at once.
+        // Processor 1 leaves at once, whether it is the watch or not.
         idle.watch(1);
         assert!(idle.wake(1));
         push_alone(&idle, &queue);
@@ -96,7 +96,7 @@ fn a_lone_task_is_found_by_a_watch_that_saw_everybody_asleep() {
     });
 }
 
-/// A new task without a handle, which tells nobody of its end.
+/// Makes a new task without a handle or a joiner.
 pub(crate) fn orphan(seat: Option<&Seat>) -> Runnable {
     let home = seat.map_or(std::ptr::null(), |seat| seat.shared().home(seat.me()));
     let birth = Birth { home, id: id::take_one(), room: Room::Compact };
@@ -105,7 +105,7 @@ pub(crate) fn orphan(seat: Option<&Seat>) -> Runnable {
     task
 }
 
-/// The numbers of the tasks in `inbox`, which are complete after this.
+/// Takes and completes the tasks in `inbox`, and returns their numbers.
 fn receive(inbox: &Inbox<Runnable>) -> Vec<Id> {
     let tasks = inbox.take().map(|task| {
         let id = task.live().footer().id;
@@ -143,7 +143,7 @@ fn two_senders_and_two_receivers_neither_lose_nor_double_a_task() {
     });
 }
 
-/// Two processors without workers, and their seats.
+/// Returns the seats of two processors without workers.
 pub(crate) fn two_seats() -> (Seat, Seat) {
     let neighbours = (0..2).map(|me| Neighbours::flat(me, 2));
     let (_, mut seats) = Seat::all(
@@ -157,13 +157,13 @@ pub(crate) fn two_seats() -> (Seat, Seat) {
     (next(), next())
 }
 
-/// Empties the queue of a processor, and gives the number of tasks that were in it.
+/// Completes the tasks in the queue of a processor, and returns their number.
 pub(crate) fn drain(seat: &Seat) -> usize {
     std::iter::from_fn(|| seat.pop(true)).map(|entry| run::run_elsewhere(entry.task)).count()
 }
 
-/// A taker asks an owner that makes one push and one pop, then stays away for good; it withdraws
-/// its request and takes by force, or falls asleep until the answer is there.
+/// A taker asks an owner that makes one pop and then stays away for good. The taker withdraws its
+/// request and takes by force, or falls asleep until the answer is there.
 #[test]
 fn a_task_changes_hands_by_answer_or_by_force_and_is_in_one_place() {
     use Edge::{BiasedBusy, BiasedClaim, BiasedHeavy, BiasedLeave, BiasedLight, BiasedUnclaim};
@@ -178,7 +178,7 @@ fn a_task_changes_hands_by_answer_or_by_force_and_is_in_one_place() {
         IdlePush,
         IdleSleep,
     ];
-    // The taker's own fence is spared: the heavy one is one too.
+    // The taker's own fence is left out: the heavy fence includes it.
     check_without(&[Edge::BiasedClaimed], &edges, || {
         let (owner, taker) = two_seats();
         let shared = owner.shared().clone();
@@ -199,7 +199,7 @@ fn a_task_changes_hands_by_answer_or_by_force_and_is_in_one_place() {
         let context = Context::new(taker, 0);
         let idle = &shared.idle;
         idle.sit(1);
-        let request = handover::ask(&context, 0, &Look::default(), 0).expect("nobody else asks");
+        let request = handover::ask(&context, 0, &Look::default(), 0).expect("no other taker asks");
         if handover::give_up(&context, &request) {
             handover::force(&context, 0, true);
         } else {
@@ -216,7 +216,7 @@ fn a_task_changes_hands_by_answer_or_by_force_and_is_in_one_place() {
     });
 }
 
-/// The owner pays for its fences while it makes one pop; the thief never does.
+/// The owner makes full fences while it makes one pop; the thief never makes a heavy one.
 #[test]
 fn a_task_is_seized_from_a_fenced_owner_or_stays_with_it() {
     use Edge::{BiasedClaimed, BiasedFenced, BiasedShow, BiasedUnfence};
@@ -242,7 +242,7 @@ fn a_task_is_seized_from_a_fenced_owner_or_stays_with_it() {
     });
 }
 
-/// A task of one processor spawns another where it is polled, at the other processor, and is then
+/// A task of one processor is polled at the other processor, where it spawns a task, and is then
 /// complete at home.
 #[test]
 fn whoever_sees_a_task_complete_sees_what_it_has_spawned() {
@@ -250,8 +250,8 @@ fn whoever_sees_a_task_complete_sees_what_it_has_spawned() {
         let (home, elsewhere) = two_seats();
         let shared = home.shared().clone();
         home.processor().counters.spawned.add_ordered(1);
-        // In one thread, for the inbox through which a complete task goes home orders the two
-        // likewise.
+        // In one thread, because the inbox through which a complete task goes home orders the two
+        // in the same way.
         let both = loom::thread::spawn(move || {
             elsewhere.processor().counters.spawned.add_ordered(1);
             home.processor().counters.completed.add_ordered(1);

@@ -1,61 +1,65 @@
-//! The relief: who polls tasks while the workers are inside fork-join.
+//! The relief: a thread that polls tasks while the workers are inside fork-join.
 //!
 //! A worker cannot poll a task on top of a frame that forks: the task might wait for a lock that
 //! the frame holds. So a worker that computes for long keeps its tasks waiting; the others take
-//! them over, unless they compute too. Then the *relief* does: a processor with a thread of its
-//! own, which the system's scheduler puts beside the workers.
+//! them over, unless they compute too. Then the *relief* takes them over: a processor with a thread
+//! of its own, which the system's scheduler puts beside the workers.
 //!
 //! # Roles
-//! A worker is *away* while it runs, from its loop, an errand, a part of a broadcast or a job; and
-//! from when the relief finds it [stuck](super::stuck), inside a long poll that forks, until the
-//! batch of that poll ends. The *relief* rests unless it is called. Whoever makes a task ready is a
-//! *pusher*, as in [`idle`](crate::idle). The relief takes no part in fork-join: a task that forks
-//! on it runs both halves one after the other, because all workers that it might have to wait for
-//! might wait for a lock which the task holds. Its deque is always full.
+//! A *worker* is *away* while it runs, from its loop, an errand, a part of a broadcast or a job. It
+//! is also away from when the relief finds it [stuck](super::stuck), inside a long poll that forks,
+//! until the batch of that poll ends. The *relief* rests unless it is called. A thread that makes a
+//! task ready is a *pusher*, as in [`idle`](crate::idle). The relief takes no part in fork-join: a
+//! task that forks on it runs both halves one after the other. Otherwise it might wait for workers
+//! that all wait for a lock which the task holds. Its deque is always full.
 //!
 //! # Protocol
-//! *Push*: the task becomes visible; a full fence; a look at the word of `idle`. If it says that
-//! all are away, or if the task came from outside, its processor's worker is away and nobody
-//! sleeps, the pusher calls. *Going away*: the worker counts itself in, by a locked instruction on
-//! that word; it looks at its own queue and, if it was the last, at every other. If there is
-//! anything in its own it wakes a sleeper; if nobody sleeps, or others have something, it calls.
-//! *Finding a worker stuck*: the relief counts it in, in the same way. If there is anything in that
-//! worker's queue it wakes a sleeper; if nobody sleeps it goes on as if it had been called.
-//! *Looking* for such is a protocol of its own: [`stuck`](super::stuck). *Calling*: `called :=
-//! true`, by an exchange. Who finds it false unparks the relief or, the first time, starts its
-//! thread. *Relieving*: if all are away, or it has been called and nobody sleeps, the relief takes
-//! the queues and inboxes of those that are away by force. It polls. It leaves its tasks to the
-//! workers once one has been back for a while. *Leaving*: a pusher from outside whose call would
-//! follow leaves its task in the inbox of the relief itself, if that runs; then it calls. *Timers*
-//! of workers that are away it fires, and rests until the next is due, or until it is to look
-//! again: [`timers`](crate::timers) says who calls it for those. *Resting*: it clears `called`, by
-//! an exchange; a full fence; it looks at its inbox and, if all are away, at every queue, and goes
-//! on if there is anything.
+//! - *Push*: the task becomes visible; a full fence; a look at the word of `idle`. The pusher calls
+//!   the relief if the word says that all are away. It also calls if the task came from outside,
+//!   its processor's worker is away, and no worker sleeps.
+//! - *Going away*: the worker counts itself in, by a locked instruction on that word; it looks at
+//!   its own queue and, if it was the last, at every other. If its own has a task it wakes a
+//!   sleeper; if no worker sleeps, or others have tasks, it calls.
+//! - *Finding a worker stuck*: the relief counts it in, in the same way. If there is a task in that
+//!   worker's queue, the relief wakes a sleeper; if no worker sleeps, it goes on as if it had been
+//!   called. *Looking* for stuck workers is a protocol of its own: [`stuck`](super::stuck).
+//! - *Calling*: `called := true`, by an exchange. The caller that finds it false unparks the relief
+//!   or, the first time, starts its thread.
+//! - *Relieving*: if all are away, or it has been called and no worker sleeps, the relief takes the
+//!   queues and inboxes of the workers that are away by force. It polls the tasks. It leaves its
+//!   tasks to the workers once one has been back for a while.
+//! - *Leaving*: a pusher from outside that would have to call leaves its task in the inbox of the
+//!   relief itself, if the relief runs; then it calls.
+//! - *Timers*: the relief fires those of workers that are away, and rests until the next is due, or
+//!   until its next look; [`timers`](crate::timers) says which threads call it for timers.
+//! - *Resting*: it clears `called`, by an exchange; a full fence; it looks at its inbox and, if all
+//!   are away, at every queue, and goes on if there is anything.
 //!
 //! # Why no task waits
-//! *Pusher and last worker to go away* form Dekker's pattern, queue against word: the pusher sees
-//! that all are away, or the worker sees the task. Where the relief counts the last worker in, it
-//! looks itself. It takes the queues of a stuck worker by force, as those of others; what that
-//! worker polls is in none of them. If not all are away, one of them is in its loop, or in a poll,
-//! and the rules of `idle` hold. *Pusher and relief*: both change `called` by a read-modify-write.
-//! A pusher that finds it set comes before the relief clears it, and so before the relief's look.
-//! The calls for one worker of several that is away are no part of this: they save a task the time
-//! until another comes for it. If the system refuses the thread, `called` stays set, and nobody
-//! calls or leaves anything any more: tasks wait for a worker to be back.
+//! - *Pusher and last worker to go away* form Dekker's pattern, queue against word: the pusher sees
+//!   that all are away, or the worker sees the task. Where the relief counts the last worker in, it
+//!   looks itself. It takes the queues of a stuck worker by force, like those of others; the task
+//!   that this worker polls is in none of them. If not all are away, one of them is in its loop, or
+//!   in a poll, and the rules of `idle` hold.
+//! - *Pusher and relief*: both change `called` by a read-modify-write. A pusher that finds it set
+//!   comes before the relief clears it, and so before the relief's look. The calls for one worker
+//!   of several that is away are not part of this proof: they save a task the time until another
+//!   worker takes it. If the system refuses the thread, `called` stays set, and pushers then
+//!   neither call nor leave tasks: tasks wait for a worker to come back.
 //!
 //! # What is lost
-//! A task that forks for long may be the one that the relief takes. Then it runs on one core,
-//! though workers come back and have nothing to do, and for so long the relief is in no place to
-//! poll others, to fire timers, or to look. Tasks that it has taken before are taken from it by
-//! workers that are back, as from any processor in a long poll. What it has begun to poll stays.
+//! The relief may take a task that forks for long. Then the task runs on one core, though workers
+//! come back and have nothing to do, and until it ends the relief cannot poll others, fire timers,
+//! or look. Workers that are back take its other tasks from it, as from any processor in a long
+//! poll. The task that it has begun to poll stays.
 //!
 //! # Rejected
 //! A deque of its own from which workers steal, as a [spare](super::spare) has: a relief that waits
-//! for a stolen half polls nobody, as in any long poll, but with nothing on its core. Polling tasks
-//! at forks: see above. A search for them between two jobs that a waiting worker runs: the same. A
-//! timer: who is woken would wait for it. To leave it tasks whose worker is in its loop, while it
-//! is awake: a trace of `evenkeel-bench run --bench mixed` showed no long wait of those. A thread
-//! from the start: most runtimes poll tasks or compute, and need none.
+//! for a stolen half polls no task, and its core is idle. Polling tasks at forks: see above. A
+//! search for tasks between two jobs that a waiting worker runs: the same. A timer instead of
+//! calls: a ready task would wait for it. Leaving the relief, while it is awake, tasks of workers
+//! that are in their loops: a trace of `evenkeel-bench run --bench mixed` showed no long wait of
+//! such tasks. A thread from the start: most runtimes either poll tasks or compute, and need none.
 
 use super::handover;
 use super::sleep::Wakened;
@@ -82,12 +86,12 @@ pub(crate) fn work(shared: Arc<Shared>) {
     context.switch(Doing::Asleep, clock::now());
 }
 
-/// What the relief knows from one batch to the next.
+/// The relief's state from one batch to the next.
 pub(super) struct Relieving {
     backoff: Backoff,
-    /// When all were away last, or the relief was called.
+    /// The last time at which all were away, or the relief was called.
     away: u64,
-    /// Whether it was called before it rested last, but for naps between two looks.
+    /// Whether it was called before its last rest; naps between two looks do not count as rests.
     called: bool,
     /// Whether a call has ended that rest, or a worker has been found stuck since then.
     is_called: bool,
@@ -102,7 +106,7 @@ impl Relieving {
 }
 
 impl Worker<'_> {
-    /// What the relief does between two batches. False if the runtime is over.
+    /// Does the relief's work between two batches. Returns false if the runtime is over.
     #[cold]
     pub(super) fn relieve(&mut self, relieving: &mut Relieving) -> bool {
         let now = self.context.now.get();
@@ -118,7 +122,8 @@ impl Worker<'_> {
             relieving.backoff = Backoff::new();
         } else if self.rest(relieving) {
             relieving.away = clock::now();
-            // Who has work may keep it locked, if the system has preempted its worker.
+            // A processor with work may keep its queue locked, if the system has preempted its
+            // worker.
             relieving.backoff.snooze();
         } else {
             return false;
@@ -126,8 +131,8 @@ impl Worker<'_> {
         true
     }
 
-    /// Fires the timers of those that are away and, if it is to, `takes` what is ready there. Says
-    /// whether there is anything to poll.
+    /// Fires the timers of workers that are away and, if `takes` is set, takes their ready tasks.
+    /// Returns whether there is a task to poll.
     fn take_over(&mut self, takes: bool) -> bool {
         let now = clock::now();
         self.context.now.set(now);
@@ -141,7 +146,7 @@ impl Worker<'_> {
         self.context.ready() > 0
     }
 
-    /// Leaves what is ready to the workers that are back, in turn.
+    /// Leaves the ready tasks to the workers that are back, in turn.
     fn hand_back(&self) {
         let is_back = |&other: &usize| !self.shared.is_away(other);
         let back: Vec<usize> = (0..self.me).filter(is_back).collect();
@@ -155,7 +160,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Rests until it is called, or is to look or to fire a timer. False if the runtime is over.
+    /// Rests until the relief is called, or has to look or to fire a timer. Returns false if the
+    /// runtime is over.
     fn rest(&mut self, relieving: &mut Relieving) -> bool {
         self.context.trim();
         self.withdraw();
@@ -165,9 +171,9 @@ impl Worker<'_> {
             Some(_) => {}
             None if self.shared.idle.counts().all_away && self.any_other(Look::has_work) => {}
             None => {
-                // Who was called for a timer and comes when a worker is back waits for it all the
-                // same: errands that follow one another closely would call again and again. Naps
-                // between two looks are parts of that wait.
+                // A relief that was called for a timer waits for it even if a worker is back by
+                // then: errands in close succession would call it again and again. Naps between two
+                // looks are parts of that wait.
                 let all_away = self.shared.idle.counts().all_away;
                 let look = relieving.lookout.due(&self.shared.idle);
                 let limit = self.rest_limit(all_away || relieving.called, look);

@@ -1,4 +1,4 @@
-//! One poll: from a queue's entry to wherever the task goes next.
+//! One poll: from a queue's entry to the task's next place.
 
 #![allow(unsafe_code, reason = "it calls a task's own functions")]
 
@@ -14,8 +14,8 @@ use crate::raw_task::rights::{Held, Runnable};
 use crate::raw_task::state::{Begin, End, Pending, Polled, Release};
 use std::task::Poll;
 
-/// A processor asleep is woken to take back its complete tasks when a multiple of so many have come
-/// from one other: their memory is not kept for long, and a wake-up per task would cost more. An
+/// A processor wakes a sleeping home to take back complete tasks once per this many tasks that it
+/// has sent home. So their memory is not kept for long, and a wake-up per task would cost more. An
 /// estimate that no benchmark sets.
 const RETURNS: u64 = 1_024;
 
@@ -28,7 +28,7 @@ pub(crate) fn run(context: &Context, task: Runnable) {
             task.last.store(context.seat.me() as u16, Ordering::Relaxed);
             context.set_task(ptr.as_ptr());
             let polling = Polling::begin(task.live());
-            // SAFETY: this thread has the task's `Runnable`, and a task that has one has its
+            // SAFETY: this thread has the task's `Runnable`, and a task with a `Runnable` has its
             // future.
             let outcome = unsafe { (task.vtable.poll)(ptr) };
             context.set_task(std::ptr::null_mut());
@@ -41,8 +41,8 @@ pub(crate) fn run(context: &Context, task: Runnable) {
                     After::Again => {
                         context.seat.push(task, context.now.get());
                     }
-                    // Its public part has the right to poll it, and may have given it to another
-                    // thread already.
+                    // The public part has the right to poll the task, and may have given it to
+                    // another thread already.
                     After::Parked => {}
                     After::Visit => context.visit(task),
                 },
@@ -58,7 +58,8 @@ pub(crate) fn run(context: &Context, task: Runnable) {
 
 #[inline(always)]
 fn end(context: &Context, task: Runnable, polled: Polled) {
-    // Once the word says idle the task may be another's, so nothing is left in hand by then.
+    // Once the word says idle, another thread may have the task, so nothing may remain deferred by
+    // then.
     let pending = task.pending();
     task.set_pending(Pending::default());
     match task.state.end(polled, pending) {
@@ -87,7 +88,7 @@ fn cancel(context: &Context, task: Runnable) {
     complete(context, task);
 }
 
-/// Tells everybody that the task is complete; its output is in place.
+/// Completes a task that has its output in place: takes it out of its registry, or sends it home.
 #[inline]
 fn complete(context: &Context, task: Runnable) {
     context.count_completed();
@@ -95,14 +96,14 @@ fn complete(context: &Context, task: Runnable) {
     let at_home = std::ptr::eq(task.home(), context.seat.home());
     let slot = task.slot.load(Ordering::Relaxed);
     if at_home {
-        // Before the hold ends: whoever goes through the registry relies on the tasks in it.
+        // Before the hold ends: iterating over the registry relies on the tasks in it.
         context.seat.unregister(slot);
     }
     let release = finish(task, at_home);
     if at_home {
         context.counters().completed.add_ordered(1);
         if release == Release::Last {
-            // SAFETY: nobody else can reach the task, and without a handle its output is gone.
+            // SAFETY: no other right to the task is left, and without a handle its output is gone.
             unsafe { ptr.free() }
         }
     } else {
@@ -119,7 +120,7 @@ fn finish(task: Runnable, unregister: bool) -> Release {
     detect::completed(task.live());
     let release = loop {
         if !word.has_handle() && !dropped {
-            // SAFETY: the output is in place, and nobody can join a task that has no handle.
+            // SAFETY: the output is in place, and a task without a handle has no joiner.
             unsafe { (task.vtable.drop_output)(ptr) };
             dropped = true;
             word = task.state.load();
@@ -136,16 +137,16 @@ fn finish(task: Runnable, unregister: bool) -> Release {
     let task = unsafe { Live::new(ptr) };
     // SAFETY: a task with a joiner has had a handle.
     let joined = unsafe { task.joined() };
-    // SAFETY: the task is complete and `JOINER` was set, so the slot is this thread's.
+    // SAFETY: the task is complete and `JOINER` was set, so only this thread accesses the slot.
     let joiner = unsafe { joined.take_joiner() };
     if let Some(joiner) = joiner {
-        // A foreign waker that panics must not take the worker with it.
+        // A foreign waker that panics must not unwind the worker.
         unwind::contain(|| joiner.wake());
     }
     if unregister { task.state.unregister() } else { Release::Shared }
 }
 
-/// Leaves a complete task to the processor in whose registry it is.
+/// Sends a complete task to its home, the processor that has it in its registry.
 #[cold]
 fn send_home(context: &Context, task: TaskPtr) {
     let shared = context.shared();
@@ -159,7 +160,7 @@ fn send_home(context: &Context, task: TaskPtr) {
     }
 }
 
-/// Leaves a complete task at its home, whose number this gives.
+/// Leaves a complete task at its home, and returns the home's number.
 fn give_back(shared: &Shared, task: Held) -> usize {
     let address = task.home();
     let home = shared
@@ -171,7 +172,7 @@ fn give_back(shared: &Shared, task: Held) -> usize {
     home
 }
 
-/// Takes complete tasks of this processor out of its registry that others have polled last.
+/// Takes complete tasks that other processors polled last out of this processor's registry.
 pub(crate) fn take_back(context: &Context) {
     for task in context.seat.processor().returned.take() {
         context.seat.unregister(task.slot.load(Ordering::Relaxed));
@@ -202,7 +203,8 @@ pub(crate) fn abort_queued(task: &Runnable) {
     }
 }
 
-/// Polls a task that no processor has, once, on a thread of its own; it is complete after that.
+/// Polls a task that no processor has, once, on the calling thread; the task is complete after
+/// that.
 pub(crate) fn run_elsewhere(task: Runnable) {
     let ptr = task.ptr();
     detect::in_closure(task.live(), || {
@@ -217,23 +219,22 @@ pub(crate) fn run_elsewhere(task: Runnable) {
         }
     });
     if finish(task, true) == Release::Last {
-        // SAFETY: nobody else can reach the task, and without a handle its output is gone.
+        // SAFETY: no other right to the task is left, and without a handle its output is gone.
         unsafe { ptr.free() }
     }
 }
 
-/// Drops the future of a task of `shared`, or of a closure that has not begun, on a thread that is
-/// no worker. The task has been marked as aborted.
+/// Drops the future of a task of `shared`, or a closure that has not begun, on a thread that is not
+/// a worker. The task has been marked as aborted.
 ///
-/// A task that is in a registry goes home, complete: that processor's worker counts it when it
-/// comes to it. What no processor has counts as complete outside, where it has been counted as
-/// spawned.
+/// A registered task goes home, complete, and that processor's worker counts it when it takes it
+/// back. A task that no processor has counts as complete outside, where its spawn was counted.
 #[cold]
 pub(crate) fn cancel_elsewhere(shared: &Shared, task: Runnable) {
     let ptr = task.ptr();
     let is_registered = task.slot.load(Ordering::Relaxed) != UNREGISTERED;
     let is_closure = task.home().is_null();
-    // SAFETY: this thread has the task's `Runnable`, and a task that has one has its future.
+    // SAFETY: this thread has the task's `Runnable`, and a task with a `Runnable` has its future.
     detect::in_closure(task.live(), || unsafe { (task.vtable.cancel)(ptr) });
     let release = finish(task, !is_registered);
     if is_registered {
@@ -244,7 +245,7 @@ pub(crate) fn cancel_elsewhere(shared: &Shared, task: Runnable) {
         return;
     }
     if release == Release::Last {
-        // SAFETY: nobody else can reach the task, and without a handle its output is gone.
+        // SAFETY: no other right to the task is left, and without a handle its output is gone.
         unsafe { ptr.free() }
     }
     shared.note_completed_outside();

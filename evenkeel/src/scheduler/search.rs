@@ -1,4 +1,4 @@
-//! Searching: what a processor without work does before it sleeps.
+//! Searching: a worker without work looks for some before it sleeps.
 
 use super::handover;
 use super::job::{self, Stolen};
@@ -12,7 +12,7 @@ use crate::processor::shared::Phase;
 use crate::topology::Distance;
 
 impl Worker<'_> {
-    /// Searches and sleeps until there is something to run. False if the runtime is over.
+    /// Searches and sleeps until there is something to run. Returns false if the runtime is over.
     pub(super) fn find_work(&mut self) -> bool {
         self.trial = None;
         // The end of the batch has just read the clock.
@@ -34,7 +34,7 @@ impl Worker<'_> {
                 if found {
                     self.context.switch(Doing::Running(Distance::Same), clock::now());
                     if self.context.seat.may_be_robbed() {
-                        // Where one was idle, the next may be.
+                        // After one idle worker another may follow, and steal from here.
                         self.context.fence(self.context.now.get());
                     }
                     if last {
@@ -54,14 +54,14 @@ impl Worker<'_> {
         }
     }
 
-    /// Whether tasks have travelled here since it was last without work.
+    /// Returns whether tasks have travelled here since the worker was last without work.
     fn has_been_visited(&mut self) -> bool {
         let heard = self.context.seat.processor().arrivals.heard();
         std::mem::replace(&mut self.heard, heard) != heard
     }
 
-    /// Looks at nothing but the bell for a moment: where operations travel, more come soon. A
-    /// search would have their hosts make fences, and read lines that they write.
+    /// Watches the bell alone for a moment: where operations travel, more come soon. A search would
+    /// make other hosts use fences, and would read lines that they write.
     fn await_visitors(&mut self) -> bool {
         let processor = self.context.seat.processor();
         let until = clock::now().saturating_add(searching::AWAIT);
@@ -80,7 +80,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Looks for work at the others, nearest first, until there is some or as much time is up.
+    /// Looks for work at the others, nearest first, until there is some or `patience` has passed.
     fn search(&mut self, patience: u64) -> bool {
         let start = clock::now();
         let mut before: Option<u64> = None;
@@ -93,14 +93,14 @@ impl Worker<'_> {
             }
             before = Some(now);
             if let Some(request) = self.request {
-                // It has gone out while there was work.
+                // The worker made the request while it had work.
                 self.pursue(&request, now);
             }
             if self.take_in() || (self.fire_for_others(now) && self.context.ready() > 0) {
                 return true;
             }
             let waited = now.saturating_sub(start);
-            // Jobs come first, but tasks that have waited come before them.
+            // Jobs come before tasks, except before tasks that have waited.
             if !self.any_other(waking::has_waited) && self.steal_job(now, waited) {
                 return true;
             }
@@ -116,8 +116,8 @@ impl Worker<'_> {
                 return false;
             }
             if searching::yields(waited) {
-                // Whoever sleeps gets the core as soon as it is woken; whoever has given it away,
-                // when the other has used up its time.
+                // A thread that sleeps gets a core as soon as it is woken. A thread that has
+                // yielded gets its core back only when the other thread has used up its time slice.
                 last = !self.context.give_way(now);
             } else {
                 for _ in 0..8 {
@@ -129,21 +129,21 @@ impl Worker<'_> {
 
     fn must_stop_searching(&self) -> bool {
         match self.shared.phase() {
-            // A clock that stands waits for nothing but that all are idle.
+            // A clock that stands moves only when all workers are idle.
             Phase::Running | Phase::Draining => self.shared.clock.stands(),
             Phase::Aborting => !self.aborted,
             Phase::Over => true,
         }
     }
 
-    /// Goes round the others' fork-join jobs once, in the order of the policy: takes what is
-    /// public, asks for what is not, and seizes what has been asked for in vain.
+    /// Looks once at the deque of each other worker, in the order of the policy: steals a public
+    /// job, asks for private ones, and seizes those for which it has asked in vain.
     fn steal_job(&mut self, now: u64, waited: u64) -> bool {
         let shared = self.context.shared();
         let random = self.random.next();
         let others = shared.neighbours[self.me].round(shared.locality, random);
         for other in others.chain(shared.spares.numbers()) {
-            // Once more within the steal: another job may lie there by then.
+            // Called once more within the steal: another job may lie there by then.
             let may_take = || job::may_take(self.context, other, waited);
             if !may_take() {
                 continue;
@@ -164,8 +164,8 @@ impl Worker<'_> {
         false
     }
 
-    /// Goes round the others once: the near ones from a random one on, then the rest. Gives whom it
-    /// has taken tasks from.
+    /// Looks once at each other processor: the near ones from a random one on, then the rest.
+    /// Returns the processor from which it has taken tasks.
     fn steal_once(&mut self, now: u64, waited: u64) -> Option<usize> {
         let shared = self.context.shared();
         let neighbours = &shared.neighbours[self.me];
@@ -183,7 +183,7 @@ impl Worker<'_> {
         None
     }
 
-    /// Notes that the look round that has begun at `now` has ended with work of `other`.
+    /// Counts a steal from `other`, by the round of looks that began at `now`.
     fn count_steal(&self, other: usize, now: u64) {
         let distance = self.context.distance(other);
         self.context.counters().count_steal(distance);
@@ -199,11 +199,11 @@ impl Worker<'_> {
         if victim.local.is_fenced()
             && let Some(count) = handover::seize(context, other, look)
         {
-            // Nothing is an answer like any other: it is no sign of an owner that has been
+            // Zero tasks are an answer like any other: they do not mean that the owner has been
             // preempted.
             return count > 0;
         }
-        // One request at a time; and the victim may have one of somebody else's.
+        // A thief has one request at a time; and the victim may have the request of another thief.
         let free = self.request.is_none();
         let Some(request) = free.then(|| handover::ask(context, other, look, now)).flatten() else {
             return stealing::is_stuck(look) && self.force(other, now, false);
@@ -227,9 +227,10 @@ impl Worker<'_> {
         tasks > 0
     }
 
-    /// The last searcher has found work: if there is more, the next one is woken.
+    /// Wakes the next sleeper if there is more work. The caller was the last searcher, and has
+    /// found some.
     fn wake_next(&self) {
-        // If it has found nothing else, it takes an errand itself.
+        // If the caller has found nothing else, it takes an errand itself.
         let own = usize::from(self.context.ready() == 0 && self.stolen.is_none());
         let more = self.context.ready() >= 2
             || self.shared.errands.waiting() > own

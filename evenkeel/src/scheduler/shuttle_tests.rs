@@ -1,11 +1,10 @@
 //! The whole scheduler under shuttle: workers, tasks and outside threads, by random and by
 //! priority-based (PCT) schedules.
 //!
-//! Memory is sequentially consistent here; the orders of memory are the business of the loom
-//! models. A lost wake-up shows as a deadlock, a task that is lost or polled twice as a failed
-//! assertion.
+//! Memory is sequentially consistent here; the loom models check memory orderings. A lost wake-up
+//! shows as a deadlock, a task that is lost or polled twice as a failed assertion.
 //!
-//! [`checked`](crate::runtime::checked) says how many schedules.
+//! [`checked`](crate::runtime::checked) has the number of schedules.
 
 mod ends;
 mod moves;
@@ -29,7 +28,7 @@ pub(crate) fn check(workers: usize, scenario: fn(&Arc<Shared>)) {
     check_until(workers, Phase::Draining, scenario);
 }
 
-/// The same, with a relief whose thread the system grants or refuses.
+/// Does the same, with a relief; the system grants or refuses its thread.
 pub(crate) fn check_relieved(workers: usize, granted: bool, scenario: fn(&Arc<Shared>)) {
     check_with(move || {
         let places: Vec<_> = (0..workers).collect();
@@ -38,7 +37,7 @@ pub(crate) fn check_relieved(workers: usize, granted: bool, scenario: fn(&Arc<Sh
     });
 }
 
-/// The same, with another end.
+/// Does the same, with another end.
 pub(crate) fn check_until(workers: usize, end: Phase, scenario: fn(&Arc<Shared>)) {
     check_with(move || {
         let neighbours = (0..workers).map(|me| Neighbours::flat(me, workers));

@@ -1,4 +1,4 @@
-//! Sleeping: what a processor does that has found nothing.
+//! Sleeping: what a worker does when its search has found nothing.
 
 use super::handover;
 use super::job;
@@ -13,19 +13,19 @@ use crate::processor::meter::Doing;
 use crate::processor::shared::Phase;
 use std::time::Duration;
 
-/// What has ended a sleep.
+/// The end of a sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wakened {
     /// There may be work.
     Work,
-    /// Somebody has woken this processor, and counts it as a searcher.
+    /// Another thread has woken this processor, and counted it as a searcher.
     Searcher,
     /// The runtime is over.
     Over,
 }
 
 impl Worker<'_> {
-    /// Whether any of the others looks as `worth` says.
+    /// Returns whether `worth` holds for the look of any other processor.
     pub(super) fn any_other(&self, worth: fn(&Look) -> bool) -> bool {
         let now = clock::now();
         let mut others = self.shared.neighbours[self.me].others.iter();
@@ -37,7 +37,7 @@ impl Worker<'_> {
         let idle = &self.context.shared().idle;
         self.context.trim();
         if detect::look_again(self.shared.hooks.deadlock.as_ref()) {
-            // The hook may have made something ready.
+            // The hook may have made a task ready.
             return Wakened::Work;
         }
         self.withdraw();
@@ -49,13 +49,13 @@ impl Worker<'_> {
         self.context.counters().sleeps.add(1);
         self.context.seat.processor().cpu.leave();
         let wakened = self.sleep_until_woken();
-        // The relief wakes a sleeper that it has found stuck too late.
+        // The relief wakes a sleeper that it has counted as stuck too late.
         idle.come_unstuck(&self.context.seat.processor().absence);
         self.context.switch(Doing::Searching, clock::now());
         wakened
     }
 
-    /// The sleep, once it has been announced.
+    /// Sleeps. The caller has announced it.
     fn sleep_until_woken(&mut self) -> Wakened {
         let idle = &self.context.shared().idle;
         let mut slept = 0;
@@ -84,7 +84,7 @@ impl Worker<'_> {
         if idle.cancel(self.me) {
             return reason;
         }
-        // Somebody has woken this processor meanwhile and counted it as a searcher.
+        // Another thread has woken this processor meanwhile and counted it as a searcher.
         if reason == Wakened::Over {
             idle.end_search();
             return Wakened::Over;
@@ -92,7 +92,7 @@ impl Worker<'_> {
         Wakened::Searcher
     }
 
-    /// Whether another worker has fork-join jobs that this one may steal or seize.
+    /// Returns whether another worker has fork-join jobs that this one may steal or seize.
     pub(super) fn any_jobs(&self) -> bool {
         let seizable = fence::is_asymmetric();
         self.shared.hosts(self.me).any(|other| {
@@ -102,28 +102,29 @@ impl Worker<'_> {
         })
     }
 
-    /// Asks everybody for fork-join jobs: whoever forks next wakes a sleeper. The worker's
-    /// announcement comes before it, so that whoever sees the request sees the sleeper.
+    /// Asks all workers and spares for fork-join jobs: the next one that forks wakes a sleeper. A
+    /// sleeper announces itself before it asks, so that an owner that sees the request sees the
+    /// sleeper.
     pub(super) fn ask_for_jobs(&self) {
         for other in self.shared.hosts(self.me) {
             self.shared.processor(other).deque.ask();
         }
     }
 
-    /// Takes back a request that is out: its victim's word is not to be blocked by a sleeper. One
-    /// that the victim has taken is answered, and the answer wakes this processor.
+    /// Withdraws a pending request, so that a sleeper does not block the victim's word. If the
+    /// victim has taken the request, it answers, and the answer wakes this processor.
     pub(super) fn withdraw(&mut self) {
         if self.request.is_some_and(|request| handover::give_up(self.context, &request)) {
             self.request = None;
         }
     }
 
-    /// The look between the announcement and the sleep.
+    /// Takes the last look, between the announcement and the sleep.
     fn last_look(&mut self) -> Option<Wakened> {
         if let Some(reason) = self.look_home() {
             return Some(reason);
         }
-        // A searcher makes the same look before it sleeps, so there is no need to compete with it.
+        // A searcher takes the same look before it sleeps, so there is no need to compete with it.
         if self.shared.idle.counts().searching == 0
             && (self.any_other(waking::before_sleep) || self.any_jobs())
         {
@@ -132,7 +133,7 @@ impl Worker<'_> {
         None
     }
 
-    /// The part of the last look that is at what concerns this processor alone.
+    /// Takes the part of the last look that concerns this processor alone.
     pub(super) fn look_home(&mut self) -> Option<Wakened> {
         let processor = self.context.seat.processor();
         match self.shared.phase() {
@@ -140,7 +141,8 @@ impl Worker<'_> {
             Phase::Over => return Some(Wakened::Over),
             Phase::Draining | Phase::Aborting => {
                 run::take_back(self.context);
-                // Of two that count at once, one has to see what the other has just counted.
+                // Of two workers that count at the same time, one has to see what the other has
+                // just counted.
                 fence::full(Edge::IdleSleep);
                 if self.shared.close_if_complete() {
                     self.shared.advance(Phase::Over);
@@ -162,7 +164,7 @@ impl Worker<'_> {
         None
     }
 
-    /// How long to sleep, in nanoseconds, if this sleeper is the watch.
+    /// Returns the length of the next sleep in nanoseconds, if this sleeper is the watch.
     fn watch(&self, slept: &mut u64) -> Option<u64> {
         if self.shared.idle.watch(self.me) != Watch::Duty {
             return None;

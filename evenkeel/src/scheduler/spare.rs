@@ -1,68 +1,67 @@
 //! Spares: threads that run errands while workers wait.
 //!
 //! A worker that waits inside fork-join must not run an errand: its frames may hold a lock that the
-//! errand takes (see [`wait`](crate::fork_join)). It leaves its core idle meanwhile, and what it
-//! waits for may wait for the errand. So a *spare* comes: one more thread, with a deque of its own
-//! and an empty stack.
+//! errand takes (see [`wait`](crate::fork_join)). It leaves its core idle meanwhile, and the job
+//! that it waits for may wait for the errand. So a *spare* comes: one more thread, with a deque of
+//! its own and an empty stack.
 //!
 //! # Roles
 //! A *sender* leaves an [errand](super::errands). A *waiter* is a worker, or a spare, that waits
 //! inside fork-join and finds nothing there that it may run. A *spare* is a thread beside the
-//! workers. It runs errands and what these fork; workers that are idle steal from its deque. It
+//! workers. It runs errands and the jobs that these fork; idle workers steal from its deque. It
 //! polls no tasks: a task that an errand spawns there goes where a task from outside goes.
 //!
 //! # States
 //! `waiting` counts the waiters, `called` the spares at work: a spare comes for a waiter that has
-//! none. A worker that is back from its wait runs beside its spare until that errand is over. A
-//! place is *free*, without a thread; *called*; or *parked*, with a thread that stays for a while.
-//! Its processor is made at first need, and stays.
+//! none. A worker that is back from its wait runs beside its spare until the spare's errand is
+//! over. A place is *free*, without a thread; *called*; or *parked*, with a thread that stays for a
+//! while. The place's processor is made at first need, and stays.
 //!
 //! # Protocol
-//! *Waiter*: it counts itself in when it sees an errand or is about to nap, and out when it runs
-//! something. At each turn it looks at the errands; a nap is bounded. It calls a spare if all
-//! workers are away and it has waited for [`SPARE`](crate::policy::forking::SPARE), or if errands
-//! have lain there for [`LAIN`](crate::policy::forking::LAIN): then the workers are in long polls,
-//! or wait within one.
-//! *Sender*: after the push and its fence it calls a spare if no worker sleeps or searches, all are
-//! away, and a waiter has no spare yet.
-//! *Call*: one more in `called`, if fewer than `waiting`; then a parked place becomes called, and
-//! its thread is unparked, or a free one, and its thread is started.
-//! *Spare*: it runs an errand and all that this leaves in its deque, then the next, until there is
-//! none or the waiters are back. Its deque is empty then. It parks its place, counts itself out,
-//! and waits for a call, for [`STAY`] or until the runtime is over. Then it frees its place by a
-//! compare-and-swap, which fails if it has been called.
+//! - *Waiter*: it counts itself in when it sees an errand or is about to nap, and out when it runs
+//!   a job. At each turn it looks at the errands; a nap is bounded. It calls a spare if all workers
+//!   are away and it has waited for [`SPARE`](crate::policy::forking::SPARE), or if errands have
+//!   waited for [`LAIN`](crate::policy::forking::LAIN): then the workers are in long polls, or wait
+//!   within one.
+//! - *Sender*: after the push and its fence it calls a spare if no worker sleeps or searches, all
+//!   are away, and a waiter has no spare yet.
+//! - *Call*: the caller adds one to `called`, if that is below `waiting`. Then it makes a parked
+//!   place called and unparks its thread, or it makes a free place called and starts a thread.
+//! - *Spare*: it runs an errand and all jobs that the errand leaves in its deque, then the next,
+//!   until there is none or the waiters are back. Its deque is empty then. It parks its place,
+//!   counts itself out, and waits for a call, for [`STAY`] or until the runtime is over. Then it
+//!   frees its place by a compare-and-swap, which fails if it has been called.
 //!
 //! # Why no errand lies for ever
-//! If an errand lies, each worker runs code of the program's, or waits. If all run, all cores are
-//! in use, and an errand is no more than the work behind them. If one waits, it looks again within
-//! a nap, and calls. A call fails where each waiter has a spare at work; where the system refuses
-//! a thread, and the waiter tries again; or where all places are taken. There are as many places as
-//! workers, and [`FEWEST`] at least. Errands that wait on so many spares for a later errand wait
-//! for ever.
+//! While an errand lies in the queue, each worker runs the program's code, or waits. If all run,
+//! all cores are in use, and the errand is ordinary work that queues behind them. If one waits, it
+//! looks again within a nap, and calls. A call fails if each waiter has a spare at work; if the
+//! system refuses a thread, and then the waiter tries again; or if all places are taken. There are
+//! as many places as workers, and at least [`FEWEST`]. Errands that occupy all places and wait for
+//! a later errand wait for ever.
 //!
 //! # Why the promise about locks holds
-//! A spare begins an errand with an empty stack, as a thread of the errand's own would. What the
-//! errand waits for is not below it. What it forks is taken by idle workers, or by workers that
-//! wait for a part of it.
+//! A spare begins an errand with an empty stack, as a dedicated thread would. So nothing that the
+//! errand waits for lies below it on the stack. Idle workers, or workers that wait for a part of
+//! the errand, take the jobs that it forks.
 //!
 //! # Rejected
-//! Running the errand on the waiter, as rayon does: a lock that is held across a fork is taken on
-//! top of the frame that holds it. The [relief](super::relief): an errand that blocks would keep it
-//! from the tasks. The thread that waits for an `install`: what it forks cannot be stolen, and an
-//! errand for which no thread waits is left. The waiter's number for the spare: once the waiter is
+//! Running the errand on the waiter, as rayon does: the errand takes a lock on top of the frame
+//! that holds it across a fork. The [relief](super::relief): an errand that blocks would keep it
+//! from the tasks. The thread that waits for an `install`: thieves cannot steal what it forks, and
+//! errands without such a thread remain. The waiter's number for the spare: once the waiter is
 //! back, two threads have one number. So a spare has none.
 //!
-//! # What no spare comes for
+//! # Jobs for which no spare comes
 //! A spare takes no job of a worker's deque, so one may lie there for ever. A, in a scope, spawns J
 //! and forks. B steals the second half and forks in it. A waits, takes a half of B's fork, and that
 //! half blocks until J has run. J lies below it on A's deque; B waits for A, and must not take it.
-//! A half that waits for more than locks and forks is to [yield](crate::fork_join::yield_now)
-//! instead of blocking: then A runs J.
-//! A spare, whose stack is empty, could take J. But no delay tells a worker that blocks from one
-//! that computes for long. So jobs of programs that block nowhere would run without a
-//! [number](crate::fork_join::worker_index) too, now and then and by chance, and programs keep a
-//! buffer for each number. Calls from outside alone pay that price. B could take J after a while,
-//! as rayon's waiter does at once: then J runs on top of frames that may hold its locks.
+//! A half that waits for more than locks and forks has to [yield](crate::fork_join::yield_now)
+//! instead of blocking: then A runs J. A spare, with its empty stack, could take J. But no delay
+//! tells a worker that blocks from one that computes for long. So in programs that never block,
+//! jobs would by chance run without a [number](crate::fork_join::worker_index) too, and programs
+//! keep a buffer for each number. Only calls from outside pay that price. B could take J after a
+//! while, as rayon's waiter does at once: then J runs on top of frames that may hold its locks.
 //!
 //! # Source
 //! Threads that compensate for one that blocks: Java's `ForkJoinPool` (Lea).
@@ -81,8 +80,8 @@ use crate::processor::spares::{CALLED, FREE, PARKED, Place};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a spare waits for another call before its thread ends. An estimate; no benchmark sets
-/// it. A model has no use for a thread that waits.
+/// The time for which a spare waits for another call before its thread ends. An estimate; no
+/// benchmark sets it. A model has no use for a thread that waits.
 const STAY: Duration = Duration::from_secs(if cfg!(any(loom, shuttle)) { 0 } else { 10 });
 
 /// The thread of a place that is called.
@@ -97,7 +96,7 @@ impl Spare {
         &spares.places[self.number - spares.first]
     }
 
-    /// Waits for another call. False, and the place is free, if there was none.
+    /// Waits for another call. Returns false, and frees the place, if there was none.
     fn is_called_again(&self) -> bool {
         let place = self.place();
         place.state.store(PARKED, Ordering::Release);
@@ -111,7 +110,7 @@ impl Spare {
             }
             thread::park(Some(rest));
         }
-        // Before the place is another thread's.
+        // Before another thread can take the place.
         let own = lock(&place.thread).take();
         if place.change(PARKED, FREE) {
             return false;
@@ -121,7 +120,8 @@ impl Spare {
     }
 }
 
-/// Runs errands on this thread, that of the spare with this number, call after call.
+/// Runs errands, call after call, on the calling thread, which is that of the spare with this
+/// number.
 pub(crate) fn work(shared: Arc<Shared>, number: usize) {
     let spare = Spare { shared, number };
     let (shared, place) = (&spare.shared, spare.place());
@@ -136,7 +136,7 @@ pub(crate) fn work(shared: Arc<Shared>, number: usize) {
     context.enter(|| {
         loop {
             serve(&context);
-            // A thread that comes after this one goes on from here.
+            // The next thread in this place goes on from this number.
             place.scopes.store(context.scopes().get(), Ordering::Relaxed);
             if !spare.is_called_again() {
                 break;
@@ -161,8 +161,8 @@ fn serve(context: &Context) {
     }
 }
 
-/// Has the first fork publish, and wake a sleeper, if a worker is idle. One that falls asleep later
-/// asks for itself.
+/// Asks this spare's deque, if a worker is idle, so that the first fork publishes and wakes a
+/// sleeper. A worker that falls asleep later asks for itself.
 fn offer_jobs(context: &Context) {
     fence::full(Edge::IdlePush);
     let counts = context.shared().idle.counts();
@@ -180,7 +180,7 @@ mod model {
     use crate::task::word_waker::WordWaker;
     use crate::timers::Rules;
 
-    /// Where one misses the other, the errand waits until the waiter's next turn.
+    /// If each missed the other, the errand would wait until the waiter's next turn.
     #[test]
     fn a_sender_sees_the_waiter_or_the_waiter_sees_the_errand() {
         check(&[Edge::IdlePush, Edge::IdleSleep], || {

@@ -1,4 +1,4 @@
-//! How a new task gets its home, its memory and its place in a queue.
+//! Spawning: a new task gets its home, its memory and its place in a queue.
 
 use super::{run, wake};
 use crate::policy::placement::{self, Source, place};
@@ -11,11 +11,10 @@ use crate::raw_task::id;
 use crate::raw_task::rights::Runnable;
 use std::sync::Arc;
 
-/// Spawns on the scheduler that the calling worker belongs to; does `elsewhere` if the caller is no
-/// worker.
+/// Spawns on the scheduler of the calling worker; calls `elsewhere` if the caller is not a worker.
 ///
-/// What the task is made of is an argument, not captured by both: so it goes straight to where the
-/// task lies. From an `Option` that is emptied for it it went by way of the stack, in pieces that
+/// The task's parts are an argument, and not captured by both closures, so that they move directly
+/// to the task's memory. Taken out of an `Option`, they move by way of the stack, in pieces that
 /// are read again in other sizes: 10 of 34 ns of the spawn in `evenkeel-bench run --bench
 /// actor_spawn`.
 #[inline]
@@ -55,11 +54,11 @@ fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) ->
     handle
 }
 
-/// Spawns from a thread that is no worker of `shared`: the task's home is the processor that the
-/// policy deals it to, which registers it.
+/// Spawns from a thread that is not a worker of `shared`. The policy chooses the task's home, which
+/// registers it.
 fn from_outside<R>(shared: &Shared, make: impl FnOnce(Birth) -> (Runnable, R)) -> R {
     if shared.phase() >= Phase::Aborting {
-        // No worker might ever come to it: all may be stuck.
+        // All workers may be stuck, so that none ever takes the task.
         return refused(make);
     }
     let Some(count) = shared.enter_outside() else { return refused(make) };
@@ -78,7 +77,7 @@ fn from_outside<R>(shared: &Shared, make: impl FnOnce(Birth) -> (Runnable, R)) -
     handle
 }
 
-/// Makes a task that nobody runs: it is cancelled at once.
+/// Makes a task and cancels it at once.
 pub(crate) fn refused<R>(make: impl FnOnce(Birth) -> (Runnable, R)) -> R {
     let birth = Birth { home: std::ptr::null(), id: id::take_one(), room: Room::Compact };
     let (task, handle) = make(birth);
@@ -87,7 +86,7 @@ pub(crate) fn refused<R>(make: impl FnOnce(Birth) -> (Runnable, R)) -> R {
     handle
 }
 
-/// How the next task of a processor that has so many is laid out.
+/// Returns the layout of the next task of a processor that has `tasks` tasks.
 #[inline(always)]
 fn room(tasks: usize) -> Room {
     if placement::is_padded(tasks) { Room::Padded } else { Room::Compact }

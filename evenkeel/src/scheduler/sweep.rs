@@ -1,18 +1,17 @@
-//! Sweeping: how tasks come out of the hands of workers that are stuck, when a runtime ends by a
-//! deadline.
+//! Sweeping: when a runtime ends by a deadline, this takes tasks from workers that are stuck.
 //!
 //! # Roles
-//! The *ender* is the thread that ends the runtime. It is no worker, and has no processor. An
+//! The *ender* is the thread that ends the runtime. It is not a worker, and has no processor. An
 //! *owner* is a worker, or the relief. It may be stuck inside a poll, or slow, or gone.
 //!
 //! # Protocol
-//! The phase is *aborting*, so tasks that are born from now on are born aborted.
+//! The phase is *aborting*, so tasks that are spawned from here on are aborted from the start.
 //! 1. The ender claims the queues of each processor in turn, and collects its registered tasks that
-//!    are neither complete nor aborted. Outside of the lock it aborts them: those that wait go into
+//!    are neither complete nor aborted. Outside of the lock it aborts them: tasks that wait go into
 //!    an inbox.
-//! 2. It takes all that lies in queues, inboxes, passages and gifts, as a thief
-//!    [does](super::handover::force) from a stuck victim, and marks each task aborted.
-//! 3. What it has taken, it hands to threads that [cancel](super::run::cancel_elsewhere) it.
+//! 2. It takes all tasks in queues, inboxes, passages and gifts, as a thief
+//!    [does](super::handover::force) from a stuck victim, and marks each as aborted.
+//! 3. It hands these tasks to *reapers*, threads that [cancel](super::run::cancel_elsewhere) them.
 //!
 //! The ender repeats this until the workers have left or its time is up.
 //!
@@ -20,21 +19,21 @@
 //! A task that is not complete is in one of these places: it waits; it is queued; or a thread has
 //! its `Runnable` in hand, to poll or to drop it. The first kind becomes the second by step 1. Step
 //! 2 takes the `Runnable`s of the second kind, each of which exists once, under the locks that
-//! thieves use. So after a pass the third kind is left. A poll that returns finds its task aborted;
-//! its own worker then drops the future. A task from outside that no worker has adopted is in no
-//! registry, and step 2 alone finds it. What a thread pushes after a pass has come by, the next
-//! pass finds. After the last one, a task may still come from a thread that found the runtime
-//! draining, and was held up. It waits until its worker is back.
+//! thieves use. So after a pass the third kind is left. A worker that returns from a poll finds its
+//! task aborted, and drops the future. A task from outside that no worker has adopted is in no
+//! registry, and only step 2 finds it. The next pass finds tasks that are pushed after this one.
+//! After the last pass, a task may still come from a thread that found the runtime draining, and
+//! was held up. It waits until its worker is back.
 //!
 //! # Why the ender waits for no worker
-//! A claim has a bound, and the other locks are held for a few moves of words. No caller's code
-//! runs under any of them, nor on the ender's thread.
+//! A claim is bounded, and holders keep the other locks for a few moves of words. No caller's code
+//! runs under any of these locks, nor on the ender's thread.
 //!
 //! # Rejected
 //! Dropping futures on the ender's thread: a destructor that blocks would keep it beyond its
-//! deadline. A processor of their own for those that drop: the number of processors is fixed when a
-//! runtime is built, and most runtimes end with no worker stuck. A note of each processor's present
-//! task, so that the ender need not infer it: a store for each poll, for the sake of a report.
+//! deadline. Processors for the reapers: the number of processors is fixed when a runtime is built,
+//! and most runtimes end with no worker stuck. A note of each processor's present task, so that the
+//! ender need not infer it: a store for each poll, for the sake of a report.
 
 use super::run;
 use super::wake;
@@ -44,8 +43,8 @@ use crate::processor::shared::Shared;
 use crate::raw_task::rights::{Reference, Runnable};
 use crate::raw_task::state::{Signal, Word};
 
-/// Aborts all tasks that are registered, and gives those that are in a queue to `take`. False if a
-/// processor was locked: then it is left for the next time.
+/// Aborts all registered tasks, and passes those in queues to `take`. Returns false if a processor
+/// was locked: that processor is left for the next pass.
 pub(crate) fn sweep(shared: &Shared, take: impl FnOnce(Vec<Runnable>)) -> bool {
     let mut is_whole = true;
     for processor in shared.processors.iter() {
@@ -72,7 +71,8 @@ pub(crate) fn sweep(shared: &Shared, take: impl FnOnce(Vec<Runnable>)) -> bool {
     is_whole
 }
 
-/// The tasks in the registry of a processor that are not complete. None if it is locked.
+/// Returns the tasks in the registry of a processor that are not complete, or `None` if the
+/// processor is locked.
 pub(crate) fn incomplete(processor: &Processor) -> Option<Vec<Reference>> {
     registered(processor, |word| !word.is_complete())
 }

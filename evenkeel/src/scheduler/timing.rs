@@ -1,4 +1,4 @@
-//! What workers do about [timers](crate::timers), and how a timer finds its processor.
+//! The workers' part in [timers](crate::timers), and the choice of a timer's processor.
 
 #![allow(unsafe_code, reason = "it passes the promises of a timer's future on")]
 
@@ -13,7 +13,7 @@ use std::ptr::NonNull;
 use std::time::Duration;
 
 impl Worker<'_> {
-    /// Fires what is due at this processor.
+    /// Fires the due timers of this processor.
     #[inline(always)]
     pub(super) fn fire_own(&self) {
         let timers = &self.context.seat.processor().timers;
@@ -23,7 +23,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Fires for another processor, if its worker does not come to it. Gives how many.
+    /// Fires the overdue timers of another processor, if its worker does not come to them. Returns
+    /// their number.
     pub(super) fn fire_for(&self, other: usize, now: u64) -> usize {
         let timers = &self.shared.processors[other].timers;
         let next = timers.next();
@@ -35,24 +36,24 @@ impl Worker<'_> {
         fired
     }
 
-    /// Fires for all others whose workers do not come to it. Says whether there was anything.
+    /// Does the same for all other processors. Returns whether it has fired any.
     pub(super) fn fire_for_others(&self, now: u64) -> bool {
         let others = (0..self.shared.workers).filter(|&other| other != self.me);
         others.map(|other| self.fire_for(other, now)).sum::<usize>() > 0
     }
 
-    /// How long to sleep at most, after the announcement, where the watch sleeps so long.
+    /// Returns the longest sleep, after its announcement; `watch` bounds the sleep of the watch.
     pub(super) fn sleep_limit(&self, watch: Option<u64>) -> Option<Duration> {
         let next = self.context.seat.processor().timers.refresh();
-        // The watch is to fire for others too.
+        // The watch fires for others too.
         let of_all = if watch.is_some() { next_of_all(&self.shared) } else { next };
         let now = if of_all == NEVER { 0 } else { clock::now() };
         let watch = watch.map(|watch| timing::watch_limit(watch, now, of_all));
         timing::sleep_limit(watch, now, next).map(Duration::from_nanos)
     }
 
-    /// How long the relief rests at most: until it is to look next, and until the next timer if it
-    /// is to fire them.
+    /// Returns the longest rest of the relief: until its next look, and until the next timer if it
+    /// `fires` timers.
     pub(super) fn rest_limit(&self, fires: bool, look: Option<u64>) -> Option<Duration> {
         let next = if fires { next_of_all(&self.shared) } else { NEVER };
         let next = next.min(look.unwrap_or(NEVER));
@@ -62,20 +63,20 @@ impl Worker<'_> {
     }
 }
 
-/// When the next timer of a runtime may be due.
+/// Returns when the next timer of a runtime may be due.
 fn next_of_all(shared: &Shared) -> u64 {
     shared.processors.iter().map(|processor| processor.timers.next()).min().unwrap_or(NEVER)
 }
 
-/// Calls the relief if it is to fire the timers of workers that are all away, and does not know
-/// when.
+/// Calls the relief if a timer is due before its rest ends. All workers are away, so that only the
+/// relief fires timers.
 pub(super) fn call_for_timers(shared: &Shared) {
     if next_of_all(shared) < shared.idle.rests_until() {
         shared.call_relief();
     }
 }
 
-/// Arms a timer of a future that is polled by a worker, at its processor.
+/// Arms a timer of a future that a worker polls, at its processor.
 ///
 /// # Safety
 /// As [`Timers::arm`].
@@ -89,7 +90,7 @@ pub(crate) unsafe fn arm_here(
     let timers = context.seat.processor().timers.get();
     let mut machine = context.now.get();
     let runtime = &context.shared().clock;
-    // What is not due by the clock that is never behind is not due.
+    // A deadline that is not due by the clock that is never behind is not due.
     if timing::looks_at_clock(deadline, runtime.at(machine))
         && deadline <= runtime.at(context.ahead.now())
     {
@@ -98,7 +99,8 @@ pub(crate) unsafe fn arm_here(
     // SAFETY: the caller's promise.
     let armed = unsafe { timers.arm(entry, deadline, machine, waker) };
     if armed == (Armed::Waits { is_next: true }) {
-        // The relief may find the caller's worker stuck just now, and makes the heavy fence.
+        // The relief, which may find the caller's worker stuck at the same time, makes the heavy
+        // fence.
         fence::light_if_paired(Edge::TimerArm);
         if context.shared().idle.is_pusher_to_look() {
             see_to_it(context.shared());
@@ -107,7 +109,7 @@ pub(crate) unsafe fn arm_here(
     (armed, timers)
 }
 
-/// Arms a timer of a future that is polled elsewhere, at the processor of some worker.
+/// Arms a timer of a future that another thread polls, at the processor of some worker.
 ///
 /// # Safety
 /// As [`Timers::arm`].
@@ -118,7 +120,7 @@ pub(crate) unsafe fn arm_outside(
     deadline: u64,
     waker: impl Word,
 ) -> (Armed, &'static Timers) {
-    // Nodes of many futures are spread over the processors.
+    // The addresses of nodes spread timers over the processors.
     let target = entry.addr().get() / size_of::<Entry>() % shared.workers;
     let timers = shared.processors[target].timers.get();
     // SAFETY: the caller's promise.
@@ -135,7 +137,8 @@ pub(crate) unsafe fn arm_outside(
     (armed, timers)
 }
 
-/// Sees to it that somebody fires a timer whose worker may not come to it.
+/// Calls the relief, or has the watch begin its rounds, for a timer that its own worker may not
+/// fire.
 #[cold]
 fn see_to_it(shared: &Shared) {
     let counts = shared.idle.counts();

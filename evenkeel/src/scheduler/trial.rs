@@ -1,16 +1,17 @@
-//! Trials: whether a steal of quick tasks has paid, and what follows if it has not.
+//! Trials: a thief tests whether a steal of quick tasks pays, and undoes it if not.
 //!
 //! # Protocol
-//! 1. A thief that has been given quick tasks notes what a poll took at the victim before.
-//! 2. After [`together::TRIAL`] it compares. If the two make fewer polls than the one did, it marks
-//!    the victim's queue as one to be left together for a while, and sends what is in its own queue
-//!    back, through the victim's inbox, but for tasks that have waited long: there they would begin
-//!    anew.
-//! 3. It is then without work, and searches and sleeps as anybody. Tasks that still wait for
-//!    something are woken by those at the victim, and so come to run there too.
+//! 1. A thief that has taken quick tasks notes the mean length of a poll at the victim before.
+//! 2. After [`together::TRIAL`] it compares. If the two processors make fewer polls than the one
+//!    did, it marks the victim's queue to be left together for a while. It sends the tasks in its
+//!    own queue back through the victim's inbox, except tasks that have waited long: there their
+//!    wait would begin anew.
+//! 3. It is then without work, and searches and sleeps like any worker. Tasks at the victim wake
+//!    those that still wait, so these too run there.
 //!
-//! The mark stands among the victim's published figures: a hint, which anybody may overwrite and
-//! nothing relies on. A thief that runs out of work before the time has come makes no comparison.
+//! The mark is among the victim's published figures: a hint, which any thief may overwrite and on
+//! which nothing relies. A thief that runs out of work before [`together::TRIAL`] has passed makes
+//! no comparison.
 
 use super::wake;
 use super::worker::Worker;
@@ -22,13 +23,14 @@ use crate::queue::ring::Entry;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trial {
     victim: usize,
-    /// What a poll took at the victim, in nanoseconds.
+    /// The mean length of a poll at the victim before the steal, in nanoseconds.
     before: u64,
     until: u64,
 }
 
 impl Worker<'_> {
-    /// Notes that tasks have been stolen from `victim`, which looked so before.
+    /// Begins a trial if the stolen tasks are quick: `victim` looked like `before` before the
+    /// steal.
     pub(super) fn begin_trial(&mut self, victim: usize, before: &Look, now: u64) {
         if together::is_trial(before) {
             let until = now.saturating_add(together::TRIAL);
@@ -36,7 +38,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Judges the trial that is under way, if its time has come.
+    /// Judges the present trial, if its time is over.
     #[inline]
     pub(super) fn end_trial(&mut self, now: u64) {
         if let Some(trial) = self.trial.take_if(|trial| trial.until <= now) {
@@ -48,7 +50,7 @@ impl Worker<'_> {
     fn judge(&mut self, trial: Trial, now: u64) {
         let Some(theirs) = self.view.look(&self.shared, trial.victim, now) else { return };
         if !theirs.switched {
-            // It stands still or sleeps: there is nothing to compare with.
+            // The victim stands still or sleeps: there is nothing to compare with.
             return;
         }
         let failures = self.view.failed_trials(trial.victim);
@@ -62,7 +64,7 @@ impl Worker<'_> {
     }
 }
 
-/// Sends what is in the queue to another processor, but for what has waited long.
+/// Sends the tasks in the queue to another processor, except those that have waited long.
 pub(super) fn give_back(context: &Context, victim: usize, now: u64) {
     context.counters().splits_undone.add(1);
     let mut entries = Vec::new();

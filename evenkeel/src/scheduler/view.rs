@@ -1,24 +1,24 @@
-//! What a worker remembers of the other processors.
+//! A worker's memory of the other processors.
 
 use crate::policy::{Look, stealing};
 use crate::processor::shared::Shared;
 
-/// One worker's memory.
+/// The memory of one worker.
 #[derive(Debug)]
 pub(super) struct View(Vec<Seen>);
 
-/// What it remembers of one processor.
+/// The memory of one processor.
 #[derive(Clone, Debug, Default)]
 struct Seen {
     /// The count of departures at the last look.
     departures: usize,
-    /// When that was first seen, or when there was last nothing to leave.
+    /// When the worker first saw that count, or last saw no task that could leave.
     departed: u64,
-    /// Attempts to take its work in vain since it last switched.
+    /// Vain attempts to take its work since it last switched.
     failures: u32,
-    /// It is left alone until then.
+    /// Until when the worker leaves it alone.
     until: u64,
-    /// Trials in a row in which a steal from it has not paid.
+    /// The number of trials in a row in which a steal from it has not paid.
     failed_trials: u32,
 }
 
@@ -27,7 +27,7 @@ impl View {
         Self(vec![Seen::default(); processors])
     }
 
-    /// Looks at a processor. None while it is to be left alone.
+    /// Looks at a processor. Returns `None` while the worker leaves it alone.
     pub(super) fn look(&mut self, shared: &Shared, other: usize, now: u64) -> Option<Look> {
         let seen = &mut self.0[other];
         let mut look = shared.processors[other].look(now, &mut seen.departures);
@@ -43,18 +43,18 @@ impl View {
         Some(look)
     }
 
-    /// Trials in a row in which a steal from it has not paid.
+    /// The number of trials in a row in which a steal from it has not paid.
     pub(super) fn failed_trials(&self, other: usize) -> u32 {
         self.0[other].failed_trials
     }
 
-    /// Notes what came of a trial.
+    /// Notes the result of a trial.
     pub(super) fn tried(&mut self, other: usize, pays: bool) {
         let seen = &mut self.0[other];
         seen.failed_trials = if pays { 0 } else { seen.failed_trials.saturating_add(1) };
     }
 
-    /// Notes what came of an attempt to take its work.
+    /// Notes the result of an attempt to take its work.
     pub(super) fn attempted(&mut self, other: usize, now: u64, tasks: usize) {
         let seen = &mut self.0[other];
         seen.failures = if tasks == 0 { seen.failures.saturating_add(1) } else { 0 };

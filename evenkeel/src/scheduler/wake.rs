@@ -1,4 +1,4 @@
-//! What a wake does: it makes a task ready and puts it where it will run.
+//! Wakes: a wake makes a task ready and puts it where it will run.
 
 #![allow(
     unsafe_code,
@@ -21,13 +21,13 @@ use crate::raw_task::state::{Release, Signal};
 /// Signals a task.
 #[inline(always)]
 pub(crate) fn signal(task: Live<'_>, signal: Signal) {
-    // Without a reference used up it cannot have been the last.
+    // The signal uses up no reference, so the caller's is left and it is not the last.
     let _ = dispatch(task, signal, false);
 }
 
 #[inline(always)]
 fn dispatch(task: Live<'_>, signal: Signal, consume: bool) -> Release {
-    // SAFETY: it is used by this call alone.
+    // SAFETY: only this call uses the context.
     let release = match unsafe { context::current() } {
         Some(context) if context.seat.owns(&task) => local(context, task, signal, consume),
         _ => outside(task, signal, consume),
@@ -38,21 +38,21 @@ fn dispatch(task: Live<'_>, signal: Signal, consume: bool) -> Release {
     release
 }
 
-/// Queues a task that has been marked as aborted, if the right to poll it lies in its berth.
+/// Queues a task that was marked as aborted, if the right to poll it lies in its berth.
 #[cold]
 fn unpark(task: Live<'_>) {
     // SAFETY: the task is not freed meanwhile.
     if unsafe { (task.vtable.unpark)(task.ptr()) } {
-        // SAFETY: the right has lain in the task's berth, and this is its only taker.
+        // SAFETY: the right lay in the task's berth, and only this thread has taken it.
         queue(unsafe { Runnable::new(task.ptr()) });
     }
 }
 
-/// Puts a task where a wake would have put it, whose right has lain in its berth. Not in line: it
-/// would be once for each place that sends a message.
+/// Puts a task, the right to which was taken from its berth, where a wake would have put it. Not
+/// inlined: there would be a copy at each place that sends a message.
 #[inline(never)]
 pub(crate) fn queue(task: Runnable) {
-    // SAFETY: it is used by this call alone.
+    // SAFETY: only this call uses the context.
     match unsafe { context::current() } {
         Some(context) if context.seat.owns(&task) => {
             let ready = context.seat.push_resumed(task, context.now.get());
@@ -63,7 +63,7 @@ pub(crate) fn queue(task: Runnable) {
     }
 }
 
-/// Wakes a task and uses the reference up, in one step. In line, where it saves 2 of the 23 ns of
+/// Wakes a task and uses the reference up, in one step. Inlined, which saves 2 of the 23 ns of
 /// `evenkeel-bench run --bench churn`.
 #[inline(always)]
 pub(crate) fn wake_consuming(reference: Reference) {
@@ -88,7 +88,8 @@ fn local(context: &Context, task: Live<'_>, signal: Signal, consume: bool) -> Re
     }
 }
 
-/// What follows a push into one's own queue and its fence: an answer to a request, a wake-up.
+/// Follows a push into the worker's own queue and its fence: answers a request, and wakes a
+/// sleeper.
 #[inline(always)]
 pub(crate) fn after_push(context: &Context, ready: usize) {
     if context.is_asked() {
@@ -130,29 +131,29 @@ fn outside(task: Live<'_>, signal: Signal, consume: bool) -> Release {
     Release::Shared
 }
 
-/// Sends a ready task to the processor that the policy says.
+/// Sends a ready task to the processor that the policy chooses.
 fn queue_outside(task: Runnable) {
     let home: *const Processor = task.home().cast();
     // SAFETY: an idle task's home is a processor of a scheduler that lives until the task is
-    // complete, and it cannot become complete before it is sent.
+    // complete, and the task cannot become complete before it is sent.
     let home = unsafe { &*home };
     let shared = home.shared.upgrade().expect("a scheduler outlives its tasks");
     let last = usize::from(task.last.load(Ordering::Relaxed));
     let source = if last < shared.workers {
         Source::Outside
     } else {
-        // The relief has polled it last: its data is nowhere in particular.
+        // The relief polled it last: no worker's cache has its data.
         Source::Spawned(task.ptr().as_ptr().addr() / size_of::<Header>())
     };
     send(&shared, place(source, last, shared.workers), task);
 }
 
-/// Leaves a ready task to processor `target`, or straight to the relief where that comes sooner.
+/// Sends a ready task to processor `target`, or directly to the relief if that comes sooner.
 pub(crate) fn send(shared: &Shared, target: usize, task: Runnable) {
     let idle = &shared.idle;
     if idle.is_up() && forking::relieve(shared.is_away(target), idle.counts().sleeping) {
-        // From its own inbox it takes without a heavy fence. As a call follows, nothing else is to
-        // be looked at.
+        // The relief takes from its own inbox without a heavy fence. Because a call follows, the
+        // sender need not look at anything else.
         shared.processors[shared.workers].inbox.push(task);
         shared.call_relief();
     } else {
@@ -160,7 +161,8 @@ pub(crate) fn send(shared: &Shared, target: usize, task: Runnable) {
     }
 }
 
-/// Leaves a ready task in the inbox of processor `target`, and sees to it that somebody is awake.
+/// Leaves a ready task in the inbox of processor `target`, and wakes a sleeper or calls the relief
+/// if necessary.
 pub(crate) fn leave(shared: &Shared, target: usize, task: Runnable) {
     let inbox = &shared.processors[target].inbox;
     inbox.push(task);
@@ -174,7 +176,7 @@ pub(crate) fn leave(shared: &Shared, target: usize, task: Runnable) {
         return;
     }
     if away {
-        // Nobody is about to poll it, however lone and small it is.
+        // The target does not come to it, so even a lone, small task is worth a wake.
         shared.idle.wake_one();
         return;
     }

@@ -1,9 +1,9 @@
 //! A worker's loop.
 //!
-//! Polls are made in batches of about [`batch::BATCH`]. At the end of each
-//! the worker reads the clock, empties its inbox, answers and makes requests, looks at one other
-//! processor, and sees to it that its own backlog does not wait beside a sleeper. Without work it
-//! [searches](super::search), then [sleeps](super::sleep).
+//! The worker polls in batches of about [`batch::BATCH`]. At the end of each batch it reads the
+//! clock, empties its inbox, answers and makes requests, looks at one other processor, and wakes a
+//! sleeper if its own backlog is worth it. Without work it [searches](super::search), then
+//! [sleeps](super::sleep).
 
 use super::away::Away;
 use super::broadcast;
@@ -42,13 +42,13 @@ pub(crate) fn work(seat: Seat) {
         call(&shared.hooks.worker_start, me);
         worker.work();
         call(&shared.hooks.worker_stop, me);
-        // What that hook has spawned is cancelled.
+        // Cancels tasks that the hook has spawned.
         worker.work();
     });
     context.switch(Doing::Asleep, clock::now());
 }
 
-/// Calls a hook; the report of a panic is left to the process's panic hook.
+/// Calls a hook; the process's panic hook reports a panic.
 fn call(hook: &Option<crate::processor::shared::WorkerHook>, me: usize) {
     if let Some(hook) = hook {
         unwind::contain(|| hook(me));
@@ -56,8 +56,8 @@ fn call(hook: &Option<crate::processor::shared::WorkerHook>, me: usize) {
 }
 
 impl Worker<'_> {
-    /// The loop of every thread that has a processor. (The relief's is this one too, so that a poll
-    /// is compiled into one loop: with two, a yield takes half a nanosecond longer.)
+    /// Runs the loop of a thread that has a processor. (The relief uses it too, so that a poll is
+    /// compiled into one loop: with two, a yield takes half a nanosecond longer.)
     pub(super) fn work(&mut self) {
         let mut relieving = Relieving::new(self.context.now.get());
         loop {
@@ -78,7 +78,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Runs a fork-join job, and what it leaves in the deque.
+    /// Runs a fork-join job, and the jobs that it leaves in the deque.
     fn run_job(&mut self, stolen: Stolen) {
         self.offer_to_idle();
         let distance = self.context.distance(stolen.victim());
@@ -102,9 +102,9 @@ impl Worker<'_> {
         self.context.now.set(clock::now());
     }
 
-    /// Has whoever forks next wake a sleeper, and this worker publish its first fork if anybody is
-    /// idle: in a recursion that forks a few times and then computes for long, whoever asked only
-    /// then would wait.
+    /// Asks all workers, if there is a sleeper, to wake one at their next fork, and this worker, if
+    /// any worker is idle, to publish its first fork. In a recursion that forks a few times and
+    /// then computes for long, a thief that asks only then would wait.
     fn offer_to_idle(&self) {
         let counts = self.shared.idle.counts();
         if counts.sleeping > 0 {
@@ -115,9 +115,9 @@ impl Worker<'_> {
         }
     }
 
-    /// Runs what is left in the deque, for about a batch: jobs that spawn jobs without end do not
-    /// keep tasks waiting. Those of scopes are run in any case: the next task may wait for a lock
-    /// that is held across the scope.
+    /// Runs the jobs left in the deque, for about a batch: jobs that spawn jobs without end do not
+    /// keep tasks waiting. Jobs of scopes run in any case: the next task may wait for a lock that
+    /// is held across the scope.
     #[cold]
     pub(super) fn drain_jobs(&mut self) {
         let end = clock::now().saturating_add(batch::BATCH);
@@ -128,25 +128,25 @@ impl Worker<'_> {
             // The worker may have taken the job itself, as a thief does.
             self.context.scoped.set(None);
         }
-        // The next batch is not charged with it.
+        // The time of the jobs does not count as the next batch's.
         self.context.now.set(clock::now());
     }
 
-    /// The same, if jobs of scopes are among it.
+    /// Does the same, if there are jobs of scopes among the jobs.
     fn drain_scopes(&mut self) {
         if self.context.scoped.get().is_some() {
             self.drain_jobs();
         }
     }
 
-    /// Polls until the batch is full or the queue is empty, or until something comes from outside,
-    /// and gives the number of polls.
+    /// Polls until the batch is full, the queue is empty, or the inbox has a task. Returns the
+    /// number of polls.
     #[inline(always)]
     pub(super) fn batch(&mut self) -> u32 {
         let context = self.context;
         let inbox = &context.seat.processor().inbox;
         let arrivals = &context.seat.processor().arrivals;
-        // Most runtimes have none, and look once per batch.
+        // Most runtimes have no visitors, and check that once per batch.
         let visits = context.seat.has_visitors();
         let mut polls = 0;
         let mut wait = 0;
@@ -161,7 +161,7 @@ impl Worker<'_> {
                 break;
             };
             if polls == 0 {
-                // The first is the oldest, and at the beginning of a batch the clock is right.
+                // The first task is the oldest, and at the beginning of a batch the clock is right.
                 wait = context.now.get().saturating_sub(entry.since);
             }
             run::run(context, entry.task);
@@ -195,7 +195,7 @@ impl Worker<'_> {
             published.mean_work.store(work, Ordering::Relaxed);
         }
         if self.has_jobs() {
-            // Tasks have spawned jobs into scopes, which nobody has taken.
+            // Tasks have spawned jobs into scopes, and no thief has taken them.
             let _away = Away::begin(self.context);
             self.drain_jobs();
         }
@@ -223,9 +223,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Takes in what others have left, and what is due: timers, new and woken tasks, answers,
-    /// complete tasks. Says whether there is anything to run, parts of broadcasts and errands among
-    /// it.
+    /// Fires due timers, and takes in new and woken tasks, answers and complete tasks. Returns
+    /// whether there is anything to run, including parts of broadcasts and errands.
     pub(super) fn take_in(&mut self) -> bool {
         let context = self.context;
         let processor = context.seat.processor();
@@ -261,12 +260,12 @@ impl Worker<'_> {
         if waking::after_batch(&own, counts.sleeping, counts.searching) {
             self.shared.idle.wake_one();
         } else {
-            // Whatever stays in this queue stays under the eyes of the watch.
+            // The tasks stay in this queue; the watch looks at them.
             self.shared.idle.arm();
         }
     }
 
-    /// Aborts the tasks that this processor has given birth to.
+    /// Aborts the tasks in the registry of this processor.
     pub(super) fn abort_all(&mut self) {
         if std::mem::replace(&mut self.aborted, true) {
             return;

@@ -1,7 +1,7 @@
-//! What a worker knows from one batch to the next.
+//! A worker: the state that it keeps from one batch to the next.
 //!
-//! [`work`](super::work) has its loop; what it does about sleeping, timers, trials, the relief and
-//! the rest stands in files of these names.
+//! [`work`](super::work) has its loop. Its methods for sleeping, timers, trials, the relief and the
+//! rest are in files of these names.
 
 use super::handover::Request;
 use super::job::Asked;
@@ -15,7 +15,7 @@ use crate::processor::context::Context;
 use crate::processor::shared::Shared;
 use std::sync::Arc;
 
-/// Says that the worker has left, however it leaves.
+/// Counts the worker as left when it is dropped, also by a panic.
 pub(super) struct Left<'a>(pub(super) &'a Shared);
 
 impl Drop for Left<'_> {
@@ -44,18 +44,18 @@ pub(super) struct Worker<'a> {
     pub(super) me: usize,
     pub(super) random: Random,
     pub(super) turn: u64,
-    /// What is known of the other processors.
+    /// The worker's memory of the other processors.
     pub(super) view: View,
-    /// The request that is out, if one is.
+    /// The pending request, if any.
     pub(super) request: Option<Request>,
-    /// Since when others have been asked for fork-join jobs.
+    /// Since when this worker has asked others for fork-join jobs.
     pub(super) asked: Box<[Asked]>,
-    /// The fork-join job that has been found, if one has.
+    /// The fork-join job that it has found, if any.
     pub(super) stolen: Option<Stolen>,
-    /// The steal that is on trial, if one is.
+    /// The steal on trial, if any.
     pub(super) trial: Option<Trial>,
     pub(super) polls_per_batch: u32,
-    /// How many of the next batches are of a single poll.
+    /// The number of next batches that have a single poll.
     pub(super) caution: u32,
     pub(super) mean_poll: u64,
     pub(super) mean_wait: u64,
@@ -63,13 +63,13 @@ pub(super) struct Worker<'a> {
     /// it.
     pub(super) recent: Recent,
     pub(super) batches: u32,
-    /// When it has last moved apart from another worker.
+    /// When it last moved apart from another worker.
     pub(super) moved: u64,
-    /// Whether it has looked where it is since its thread began.
+    /// Whether it has looked at its hardware thread since its own thread began.
     pub(super) has_looked_around: bool,
     /// Whether the tasks of this processor have been aborted.
     pub(super) aborted: bool,
-    /// What the bell of [arrivals](crate::travel) had rung when it was last without work.
+    /// The value of the bell of [arrivals](crate::travel) when the worker was last without work.
     pub(super) heard: u64,
 }
 
@@ -101,15 +101,15 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Bits that choose whom to look at: multiples of the golden ratio, which spread looks more
-    /// evenly over the others than random bits do (Weyl; Knuth, "The Art of Computer Programming",
-    /// 6.4).
+    /// Returns bits that choose the processor to look at: multiples of the golden ratio, which
+    /// spread looks more evenly over the others than random bits do (Weyl; Knuth, "The Art of
+    /// Computer Programming", 6.4).
     pub(super) fn next_turn(&mut self) -> u64 {
         self.turn = self.turn.wrapping_add(0x9E37_79B9_7F4A_7C15);
         self.turn
     }
 
-    /// Whether there is a closure for this worker, or for any.
+    /// Returns whether there is a closure for this worker, or for any.
     pub(super) fn any_errands(&self) -> bool {
         (!self.context.seat.processor().parts.is_empty() || !self.shared.errands.is_empty())
             && !self.context.is_relief()

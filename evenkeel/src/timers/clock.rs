@@ -20,9 +20,9 @@ pub(crate) struct Clock {
     offset: AtomicU64,
     /// Held by the thread that changes the clock.
     pub(crate) change: Mutex<()>,
-    /// The number of threads beside workers that are awake inside the runtime: threads in
-    /// `block_on`, threads that run blocking closures, and threads that wake the tasks of timers
-    /// which a standing clock has fired.
+    /// The number of threads beside workers that are awake inside the runtime. These are threads in
+    /// `block_on`, threads that run blocking closures, and threads that move a standing clock and
+    /// wake tasks.
     outside: AtomicU64,
 }
 

@@ -13,38 +13,40 @@
 //! its word), then *fired*. An armed timer that is cancelled is idle again.
 //!
 //! # Protocol
-//! *Arm*: under the lock, link the node and, if its deadline is before `next`, lower `next`.
-//! *Cancel*: under the lock, look at the word once more; unlink the node if it is still armed.
-//! *Fire*, at most [`GROUP`] under one hold of the lock: unlink, take the waker, store *fired* into
-//! the word, and raise `next` to the earliest of the remaining timers; then, without the lock,
-//! wake. *Fired* is stored with release ordering and read with acquire ordering, so a future that
-//! reads it needs no lock, not even to be dropped. After that store only the future touches the
-//! node, which may be gone.
-//!
-//! *Owner*: it compares `next` with its coarse clock at the end of each batch and whenever it looks
-//! round. *Sleeper*: it announces itself ([`idle`](super::idle)), then takes the lock to learn the
-//! next deadline, and sleeps no longer. An armer on another thread that lowers `next` then looks
-//! whether the owner has announced itself, and unparks it. *Others*: a worker that looks at a
-//! processor anyway (to help, to steal, as the watch) fires for it when it is overdue, or at once
-//! if its worker is away (see [relief](crate::scheduler::relief)). An armer that lowers `next`
-//! while a worker sleeps makes the watch begin its rounds, and the watch sleeps no longer than
-//! until it would fire for another processor. None of the others waits for the lock: the system may
-//! have preempted its holder, and the next worker that looks finds the timer still overdue. *When
-//! all are away*: the last worker to go away (unless the [relief](crate::scheduler::relief) counts
-//! it in) and each armer that lowers `next` after that call the relief, unless it rests no longer
-//! than until then.
+//! - *Arm*: under the lock, link the node and, if its deadline is before `next`, lower `next`.
+//! - *Cancel*: under the lock, look at the word once more; unlink the node if it is still armed.
+//! - *Fire*, at most [`GROUP`] under one hold of the lock: unlink, take the waker, store *fired*
+//!   into the word, and raise `next` to the earliest of the remaining timers; then, without the
+//!   lock, wake. *Fired* is stored with release ordering and read with acquire ordering, so a
+//!   future that reads it needs no lock, not even to be dropped. After that store only the future
+//!   touches the node, which may be gone.
+//! - *Owner*: it compares `next` with its coarse clock at the end of each batch and whenever it
+//!   looks round.
+//! - *Sleeper*: it announces itself ([`idle`](super::idle)), then takes the lock to learn the next
+//!   deadline, and sleeps no longer. An armer on another thread that lowers `next` then looks
+//!   whether the owner has announced itself, and unparks it.
+//! - *Others*: a worker that looks at a processor anyway (to help, to steal, as the watch) fires
+//!   for it when it is overdue, or at once if its worker is away (see
+//!   [relief](crate::scheduler::relief)). An armer that lowers `next` while a worker sleeps makes
+//!   the watch begin its rounds, and the watch sleeps no longer than until it would fire for
+//!   another processor. None of the others waits for the lock: the system may have preempted its
+//!   holder, and the next worker that looks finds the timer still overdue.
+//! - *When all are away*: the last worker to go away, unless the relief counts it in, calls the
+//!   [relief](crate::scheduler::relief), and so does each armer that lowers `next` after that.
+//!   Neither calls if the relief's rest ends by `next`.
 //!
 //! # Why no timer is lost
-//! *Owner awake*: it looks at `next` at the end of its batch, or another worker does: a searcher, a
-//! helper, or the watch, whose sleep is bounded while any worker is awake. Either a worker sleeps,
-//! and one sleeper is the watch, or no worker sleeps, and all look round. *Owner asleep*: its look
-//! and the arming are both under the lock. If its look comes second, it sees the deadline. If its
-//! look comes first, its announcement happens before the arming, so the armer sees the announcement
-//! and unparks the owner. *All away*: arming and going away form Dekker's pattern, `next` against
-//! the word of `idle`, with a full fence on either side. Arming and the relief's resting form
-//! another, `next` against `rests_until`. A worker that arms in its own poll makes a light fence
-//! only. It goes away itself with a full fence; a relief that finds it
-//! [stuck](crate::scheduler::stuck) and counts it in makes a heavy fence, and then looks at `next`.
+//! - *Owner awake*: it looks at `next` at the end of its batch, or another worker does: a searcher,
+//!   a helper, or the watch, which sleeps for a bounded time while any worker is awake. Either a
+//!   worker sleeps, and one sleeper is the watch, or no worker sleeps, and all look round.
+//! - *Owner asleep*: its look and the arming are both under the lock. If its look comes second, it
+//!   sees the deadline. If its look comes first, its announcement happens before the arming, so the
+//!   armer sees the announcement and unparks the owner.
+//! - *All away*: arming and going away form Dekker's pattern, `next` against the word of `idle`,
+//!   with a full fence on either side. Arming and the relief's resting form another, `next` against
+//!   `rests_until`. A worker that arms in its own poll makes a light fence only. It goes away
+//!   itself with a full fence; a relief that finds it [stuck](crate::scheduler::stuck) and counts
+//!   it in makes a heavy fence, and then looks at `next`.
 //!
 //! # Why none is early
 //! Arming rounds a deadline up to a tick, and firing rounds the time down; and coarse clocks are

@@ -59,7 +59,7 @@ impl Subject {
     }
 }
 
-/// The waiting thread sees without a lock what the firing thread did before it fired.
+/// The waiting thread sees without a lock all writes of the firing thread before it fired.
 #[test]
 fn who_sees_that_a_timer_has_fired_sees_what_was_before() {
     check(&[Edge::TimerFire, Edge::TimerSeen], || {

@@ -34,7 +34,7 @@ const SLOTS: usize = 1 << BITS;
 /// Levels: as many as 64 bits have digits.
 const LEVELS: usize = u64::BITS.div_ceil(BITS) as usize;
 
-/// The most timers of the first slot that [`Wheel::next_tick`] looks at. If there are more, it
+/// The most timers of the first slot that `Wheel::next_tick` looks at. If there are more, it
 /// returns the slot's beginning, which costs a sleeper one wake-up per level. An estimate; no
 /// benchmark sets it.
 const LOOK: usize = 16;

@@ -1,5 +1,5 @@
-//! A worker's knowledge of travelling tasks: the processor whose visitors the polled task joins,
-//! and the whereabouts of objects to which tasks have travelled.
+//! A worker's knowledge of travelling tasks: the processor that the polled task visits, and the
+//! whereabouts of objects to which tasks have travelled.
 
 use super::whereabouts::Whereabouts;
 use crate::raw_task::header::Header;
@@ -11,7 +11,7 @@ use std::ptr;
 pub(crate) struct Journeys {
     /// Whether any task has departed from here since the last batch.
     pub(crate) departed: Cell<bool>,
-    /// The processor whose visitors the polled task joins, if it joins any.
+    /// The processor that the polled task visits next, if any.
     pub(crate) target: Cell<usize>,
     /// The task that was last inside an object at home here.
     pub(crate) visitor: Cell<*mut Header>,

@@ -19,14 +19,14 @@
 //! receiver to look.
 //!
 //! # Steps
-//! *Depart*: the sender keeps the pointer until it has as many for one processor as the
-//! [policy](crate::policy::departing) says, or its batch ends. *Send*: line by line it writes the
-//! pointers, then the word (release); in the end it rings the `bell` of the receiver's processor
-//! (release). It learns from `taken` (acquire), which it looks at once per lap, that a line is
-//! free; if it is not, its tasks go to the inbox. *Receive*: the receiver looks at the word of the
-//! next line (acquire). If the word has that line's number, it takes the line's tasks into the
-//! queue, and in the end it stores `taken` (release). By the lock a receiver sees what another one
-//! has taken.
+//! - *Depart*: the sender keeps the pointer until it has as many for one processor as the
+//!   [policy](crate::policy::departing) says, or its batch ends.
+//! - *Send*: line by line it writes the pointers, then the word (release); in the end it rings the
+//!   `bell` of the receiver's processor (release). It learns from `taken` (acquire), which it reads
+//!   once per lap, that a line is free; if it is not, its tasks go to the inbox.
+//! - *Receive*: the receiver looks at the word of the next line (acquire). If the word has that
+//!   line's number, it takes the line's tasks into the queue, and in the end it stores `taken`
+//!   (release). By the lock a receiver sees what another one has taken.
 //!
 //! # Why nothing is lost
 //! A word has the number of its line, so a receiver takes each line once, in order, and never one
@@ -34,20 +34,24 @@
 //! Between departure and sending the tasks lie beside the sender's queue, under its lock. The
 //! sender sends them at the end of its batch at the latest, before it can fall asleep. If it is
 //! stuck inside a poll until then, other workers see that it has some, and a thief that takes its
-//! queue by force takes them too. *The bell is a hint*: a receiver that hears it finds the lines
-//! for which it was rung, but of two senders that ring at the same time only one is heard. So
-//! receivers look for lines at the end of each batch too. *Sleep*: the sender rings the bell, makes
-//! a light fence, and looks for sleepers. The sleeper announces itself, makes a heavy fence if
-//! anything has ever travelled to it, and looks at the passages ([`idle`](super::idle)). One of
-//! them sees the other. After the first line on a passage the sender makes a full fence: it sees
-//! the sleeper, or the sleeper sees that something has travelled to it. Where there is no pair of
-//! fences, the sender makes a full fence after every line. *Fork-join*: a receiver that goes away
-//! at the same moment may not see a line on its way, and the sender may not see that the receiver
-//! goes. Then the line waits for the thread that looks at the processor next: another worker; the
-//! sender, when its batch ends; or, if all are away by then, the relief. If the relief has counted
-//! the sender or the receiver in as [stuck](crate::scheduler::stuck), it has made a heavy fence
-//! between that and its look. Otherwise the sender has gone away itself, with a full fence. *A
-//! stuck processor*: the thief that takes its queue empties its passages as well, like its inbox.
+//! queue by force takes them too.
+//! - *The bell is a hint*: a receiver that hears it finds the lines for which it was rung, but of
+//!   two senders that ring at the same time only one is heard. So receivers look for lines at the
+//!   end of each batch too.
+//! - *Sleep*: the sender rings the bell, makes a light fence, and looks for sleepers. The sleeper
+//!   announces itself, makes a heavy fence if anything has ever travelled to it, and looks at the
+//!   passages ([`idle`](super::idle)). One of them sees the other. After the first line on a
+//!   passage the sender makes a full fence: it sees the sleeper, or the sleeper sees that something
+//!   has travelled to it. Where there is no pair of fences, the sender makes a full fence after
+//!   every line.
+//! - *Fork-join*: a receiver that goes away at the same moment may not see a line on its way, and
+//!   the sender may not see that the receiver goes. Then the line waits for the thread that looks
+//!   at the processor next: another worker; the sender, when its batch ends; or, if all are away by
+//!   then, the relief. If the relief has counted the sender or the receiver in as
+//!   [stuck](crate::scheduler::stuck), it has made a heavy fence between that and its look.
+//!   Otherwise the sender has gone away itself, with a full fence.
+//! - *A stuck processor*: the thief that takes its queue empties its passages as well, like its
+//!   inbox.
 //!
 //! # Rejected
 //! The inbox: see above. A bell for each line: see [`departing`]. A full fence after each line: it
@@ -338,7 +342,7 @@ fn right(task: *mut Header) -> Runnable {
 impl Waiting {
     #[inline(always)]
     fn keep(&mut self, task: Runnable) {
-        // A poll does not need what comes after the future.
+        // A poll does not need the footer.
         let size = (task.vtable.footer - 1) / LINE;
         self.size = self.size.max(size.min(FETCHED - 1) as u64);
         self.tasks[self.count] = task.into_ptr().as_ptr();

@@ -1,4 +1,4 @@
-//! The operations on objects that a worker begins, and the choice of those that it examines.
+//! The operations on objects that a worker begins, and its choice of operations to examine.
 //!
 //! The worker examines one operation in some: it steers the operation's class, samples the
 //! duration, and has the task yield if its turn is over. The choice follows from the operations'

@@ -1,4 +1,4 @@
-//! How tasks end: drains, aborts, and what an aborted one was given.
+//! Ends of tasks: drains, aborts, and the permits of aborted tasks.
 
 use super::{check, check_until, join, spawn};
 use crate::processor::shared::Phase;
@@ -43,8 +43,8 @@ fn aborting_ends_parked_and_ready_tasks_and_those_they_spawn() {
     });
 }
 
-/// As if they were stuck: each task is dropped once, by its worker or by the thread that has swept
-/// it.
+/// The workers are treated as if they were stuck: each task is dropped once, by its worker or by
+/// the thread that has swept it.
 #[test]
 fn tasks_are_swept_from_workers_that_go_on_meanwhile() {
     check_until(2, Phase::Aborting, |shared| {
@@ -53,7 +53,7 @@ fn tasks_are_swept_from_workers_that_go_on_meanwhile() {
         let handles = [
             spawn(shared, async move {
                 let _parent = parent;
-                // It waits for one that may be swept while it is polled itself.
+                // It waits for a task that may be swept while it is polled itself.
                 let _ = task::spawn(park()).await;
                 park().await;
             }),
@@ -78,7 +78,7 @@ fn tasks_are_swept_from_workers_that_go_on_meanwhile() {
     });
 }
 
-/// Counts that it has been dropped.
+/// Counts its drops.
 struct Noted(Arc<AtomicUsize>);
 
 impl Drop for Noted {

@@ -1,4 +1,4 @@
-//! How tasks go from worker to worker: wakes, yields, queues behind stuck tasks.
+//! Moves of tasks from worker to worker: wakes, yields, queues behind stuck tasks.
 
 use super::{check, join, spawn};
 use crate::processor::context;
@@ -37,7 +37,8 @@ fn a_ring_of_parked_tasks_passes_a_token_round() {
     });
 }
 
-/// Whoever polls sends what is ready on its processor to any other, and pays for its fences or not.
+/// Each poll, by a random choice, sends the ready tasks of its processor to a random one, sets
+/// whether its owner makes full fences, or does neither.
 #[test]
 fn queues_are_given_back_and_owners_fenced_at_random() {
     const TASKS: usize = 5;
@@ -84,7 +85,7 @@ fn two_tasks_unpark_each_other_in_turns() {
         let other = spawn(shared, async move {
             let me = current();
             for _ in 0..TURNS {
-                // Tokens do not add up, so each waits until the other has had its turn.
+                // Tokens do not add up, so each task waits until the other has had its turn.
                 first.unpark();
                 let first = first.clone();
                 let me = me.clone();
@@ -96,7 +97,7 @@ fn two_tasks_unpark_each_other_in_turns() {
             }
         });
         join(other);
-        // The last token may have been one with its predecessor.
+        // The last token may have merged with its predecessor.
         while !one.is_finished() {
             one.task().unpark();
             thread::yield_now();
@@ -154,6 +155,6 @@ fn a_storm_of_spawns_is_drained() {
                 yield_now().await;
             }));
         }
-        // Nobody joins them: draining waits for them.
+        // No joiner waits for them: draining does.
     });
 }

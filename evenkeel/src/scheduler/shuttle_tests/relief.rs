@@ -9,8 +9,8 @@ use crate::task::park;
 use shuttle::thread;
 use std::sync::Arc;
 
-/// Errands that keep their workers inside fork-join until another task, and two that wake each
-/// other, have run.
+/// Errands keep their workers inside fork-join until three tasks, which wait for each other, have
+/// run.
 fn beside_busy_workers(shared: &Arc<Shared>) {
     let gate = Arc::new((Mutex::new(false), Condvar::new()));
     for _ in 0..shared.workers {
@@ -18,7 +18,7 @@ fn beside_busy_workers(shared: &Arc<Shared>) {
         let compute = move || {
             let mut open = lock(&gate.0);
             while !*open {
-                open = gate.1.wait(open).expect("nobody panics");
+                open = gate.1.wait(open).expect("no thread panics");
             }
         };
         errands::send(shared, Box::new(compute));
@@ -58,7 +58,7 @@ fn tasks_wait_for_workers_if_the_system_refuses_the_relief() {
     check_relieved(2, false, wakes_beside_short_errands);
 }
 
-/// Wakes from outside while workers go away and come back.
+/// Tasks are woken from outside while workers go away and come back.
 fn wakes_beside_short_errands(shared: &Arc<Shared>) {
     let semaphore = Arc::new(Semaphore::new(0));
     let waiters: Vec<_> = (0..3)

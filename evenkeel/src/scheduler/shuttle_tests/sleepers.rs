@@ -7,8 +7,8 @@ use shuttle::rand::{Rng, thread_rng};
 use shuttle::thread;
 use std::sync::Arc;
 
-/// One spawn at a time, after a pause about as long as a search: so it meets workers that search,
-/// fall asleep, or sleep.
+/// Spawns one task at a time, each after a pause about as long as a search, so that it meets
+/// workers that search, fall asleep, or sleep.
 fn spawn_one_by_one(shared: &Arc<Shared>) {
     for _ in 0..4 {
         for _ in 0..thread_rng().gen_range(0..128) {

@@ -33,7 +33,7 @@ fn timers_fire_wherever_they_were_armed() {
     });
 }
 
-/// A sleep goes to another task after it has been armed, which drops it while it may fire.
+/// After a sleep has been armed it goes to another task, which drops it while it may fire.
 #[test]
 fn a_timer_is_dropped_by_another_worker_while_it_fires() {
     check(2, |shared| {
@@ -49,7 +49,7 @@ fn a_timer_is_dropped_by_another_worker_while_it_fires() {
     });
 }
 
-/// One worker waits inside its poll for what a timer of its own processor sets off.
+/// One worker waits inside its poll for the effect of a timer of its own processor.
 #[test]
 fn the_timers_of_a_worker_inside_a_poll_are_fired_by_another() {
     check(2, |shared| {
@@ -89,7 +89,7 @@ fn a_clock_that_stands_moves_when_all_are_idle() {
                 assert_eq!(start.elapsed(), Duration::from_nanos(2 * (number * TICK + 7)));
             })
         };
-        // All begin at the same time: this thread is counted as awake until then.
+        // All begin at the same time: this thread counts as awake until then.
         shared.clock.come();
         let handles: Vec<_> = (0..3).map(task).collect();
         shared.go_outside();
