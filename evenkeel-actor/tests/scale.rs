@@ -176,7 +176,7 @@ impl Actor for Busy {
 
     async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
         match message {
-            Message::Hold(gate) => gate.acquire().await,
+            Message::Hold(gate) => gate.acquire().await.forget(),
             Message::Note(numbers) => {
                 assert_eq!(*numbers, [7; 4]);
                 Counts::count(&self.0.handled);
@@ -268,7 +268,7 @@ fn ten_thousand_actors_with_full_mailboxes_do_not_grow() {
             });
             let waiting: Vec<_> = waiting.collect();
             full.push(bytes());
-            (0..4 * FULL).for_each(|_| gate.release());
+            (0..4 * FULL).for_each(|_| gate.add_permits(1));
             for send in waiting {
                 send.await.unwrap();
             }

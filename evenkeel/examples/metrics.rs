@@ -15,9 +15,9 @@ fn main() -> Result<(), evenkeel::BuildError> {
                 let permits = permits.clone();
                 evenkeel::spawn(async move {
                     for _ in 0..200 {
-                        permits.acquire().await;
+                        permits.acquire().await.forget();
                         yield_now().await;
-                        permits.release();
+                        permits.add_permits(1);
                     }
                 })
             })

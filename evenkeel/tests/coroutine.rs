@@ -271,7 +271,7 @@ fn e10_a_body_publishes_itself_after_it_is_suspended() {
     impl Then<Traveller> for Publish {
         fn then(self, coroutine: Traveller) {
             assert_eq!(coroutine.phase(), Phase::Suspended);
-            self.0.waiting.release_with(Some(coroutine));
+            self.0.waiting.hand_over(Some(coroutine));
         }
     }
     let _watchdog = watchdog();
@@ -293,15 +293,15 @@ fn e10_a_body_publishes_itself_after_it_is_suspended() {
                 }
             }
         });
-        shared.waiting.release_with(Some(traveller.boxed()));
+        shared.waiting.hand_over(Some(traveller.boxed()));
         let tasks = (0..2_u64).map(|seed| {
             let shared = shared.clone();
             runtime.spawn(async move {
                 let mut random = Random::new(seed + 1);
-                while let Some(traveller) = shared.waiting.acquire().await {
+                while let Some(traveller) = shared.waiting.acquire().await.into_inner() {
                     if traveller.resume_then(()).is_some() {
-                        shared.waiting.release_with(None);
-                        shared.waiting.release_with(None);
+                        shared.waiting.hand_over(None);
+                        shared.waiting.hand_over(None);
                     }
                     for _ in 0..random.below(3) {
                         yield_now().await;
@@ -471,7 +471,7 @@ fn an_iterator_is_fused_and_gives_its_coroutine_back() {
 fn a_plain_resume_of_a_body_that_awaits_something_else_is_an_error() {
     let gate = Semaphore::new(0);
     let mut coroutine = pin!(Coroutine::new(async |mut suspender, first: u32| {
-        gate.acquire().await;
+        gate.acquire().await.forget();
         let second = suspender.suspend(first).await;
         first + second
     }));
@@ -482,7 +482,7 @@ fn a_plain_resume_of_a_body_that_awaits_something_else_is_an_error() {
     assert_eq!((error.refusal(), error.into_input()), (Refusal::Waiting, Some(2)));
     assert!(message(|| coroutine.resume(2)).contains("continue_async"));
     // Nothing is lost.
-    gate.release();
+    gate.add_permits(1);
     assert_eq!(evenkeel::block_on(coroutine.continue_async()), Step::Yielded(1));
     assert!(
         message(|| evenkeel::block_on(coroutine.continue_async())).contains("resume it instead")
@@ -497,7 +497,7 @@ fn a_plain_resume_of_a_body_that_awaits_something_else_is_an_error() {
 fn a_dropped_resume_leaves_a_step_that_can_be_finished() {
     let gate = Semaphore::new(0);
     let mut coroutine = pin!(Coroutine::new(async |mut suspender, first: u32| {
-        gate.acquire().await;
+        gate.acquire().await.forget();
         suspender.suspend(first).await
     }));
     let mut context = Context::from_waker(Waker::noop());
@@ -505,7 +505,7 @@ fn a_dropped_resume_leaves_a_step_that_can_be_finished() {
     assert_eq!(coroutine.phase(), Phase::New);
     assert!(pin!(coroutine.resume_async(1)).poll(&mut context).is_pending());
     assert!(pin!(coroutine.continue_async()).poll(&mut context).is_pending());
-    gate.release();
+    gate.add_permits(1);
     assert_eq!(evenkeel::block_on(coroutine.continue_async()), Step::Yielded(1));
     assert_eq!(evenkeel::block_on(coroutine.resume_async(2)), Step::Complete(2));
 }
@@ -520,7 +520,7 @@ fn a_yield_inside_a_body_suspends_the_whole_task() {
             let turns = turns.clone();
             async move {
                 for _ in 0..100 {
-                    turns.release();
+                    turns.add_permits(1);
                     yield_now().await;
                 }
             }
@@ -528,7 +528,7 @@ fn a_yield_inside_a_body_suspends_the_whole_task() {
         let task = runtime.spawn(async move {
             let mut coroutine = pin!(Coroutine::new(async |mut suspender, mut n: u32| {
                 loop {
-                    turns.acquire().await;
+                    turns.acquire().await.forget();
                     yield_now().await;
                     n = suspender.suspend(n + 1).await;
                 }
@@ -675,7 +675,7 @@ fn a_suspension_may_race_with_something_else() {
         suspender.suspend(2).await
     }));
     assert_eq!(coroutine.resume(0), Step::Yielded(1));
-    gate.release();
+    gate.add_permits(1);
     assert_eq!(coroutine.resume(3), Step::Yielded(2));
     assert_eq!(coroutine.resume(4), Step::Complete(4));
 }
@@ -687,14 +687,14 @@ fn an_input_that_is_not_taken_yet_stays_with_the_resumer() {
         // Suspends, and takes the answer only after the gate has opened.
         let mut suspension = suspender.suspend(1);
         assert!(futures::poll!(&mut suspension).is_pending());
-        gate.acquire().await;
+        gate.acquire().await.forget();
         suspension.await
     }));
     assert_eq!(coroutine.resume(0), Step::Yielded(1));
     let error = coroutine.try_resume(8).unwrap_err();
     assert_eq!((error.refusal(), error.into_input()), (Refusal::Awaits, Some(8)));
     assert_eq!(coroutine.phase(), Phase::Suspended);
-    gate.release();
+    gate.add_permits(1);
     assert_eq!(coroutine.resume(9), Step::Complete(9));
 }
 
@@ -749,7 +749,7 @@ fn streams_wait_for_what_their_bodies_await() {
         async move {
             let numbers = pin!(Coroutine::new(async |mut suspender, ()| {
                 for n in 0..50 {
-                    gate.acquire().await;
+                    gate.acquire().await.forget();
                     suspender.suspend(n).await;
                 }
             }));
@@ -757,7 +757,7 @@ fn streams_wait_for_what_their_bodies_await() {
         }
     });
     for _ in 0..50 {
-        gate.release();
+        gate.add_permits(1);
         thread::yield_now();
     }
     let expected: Vec<_> = (0..50).map(|n| n * 2).collect();
@@ -798,7 +798,7 @@ fn transfers_that_cannot_be_made_are_errors() {
 fn members_of_a_cycle_may_await() {
     let _watchdog = watchdog();
     let runtime = runtime(2);
-    let semaphore = Arc::new(Semaphore::empty());
+    let semaphore = Arc::new(Semaphore::<u32>::empty());
     let task = runtime.spawn({
         let semaphore = semaphore.clone();
         async move {
@@ -808,7 +808,7 @@ fn members_of_a_cycle_may_await() {
                 let semaphore = semaphore.clone();
                 let body = Coroutine::new(async move |mut suspender, mut n: u32| {
                     while n < 40 {
-                        n += semaphore.acquire().await;
+                        n += semaphore.acquire().await.into_inner();
                         yield_now().await;
                         n = suspender.suspend(Transfer::new(partner, n)).await;
                     }
@@ -820,18 +820,18 @@ fn members_of_a_cycle_may_await() {
         }
     });
     for _ in 0..40 {
-        semaphore.release_with(1);
+        semaphore.hand_over(1);
     }
     assert_eq!(runtime.block_on(task).unwrap(), Ok(40));
 }
 
 #[test]
 fn a_run_that_is_dropped_leaves_a_member_that_waits() {
-    let semaphore = &Semaphore::empty();
+    let semaphore = &Semaphore::<u32>::empty();
     let mut cycle = Cycle::new();
     let (only, absent) = (cycle.reserve(), cycle.reserve());
     let body = Coroutine::new(async move |mut suspender: Suspender<u32, Transfer<u32>>, n: u32| {
-        let more = semaphore.acquire().await;
+        let more = semaphore.acquire().await.into_inner();
         suspender.suspend(Transfer::new(absent, n + more)).await
     });
     cycle.fill(only, body.boxed_local());
@@ -842,7 +842,7 @@ fn a_run_that_is_dropped_leaves_a_member_that_waits() {
     }
     let error = evenkeel::block_on(cycle.run_async(only, 5)).unwrap_err();
     assert_eq!((error.refusal(), error.into_value()), (Some(Refusal::Waiting), Some(5)));
-    semaphore.release_with(4);
+    semaphore.hand_over(4);
     let replacement = Coroutine::new(async |_: Suspender<u32, Transfer<u32>>, n: u32| n);
     let mut waiting = cycle.fill(only, replacement.boxed_local()).unwrap();
     let step = evenkeel::block_on(waiting.continue_async());

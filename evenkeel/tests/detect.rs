@@ -483,9 +483,9 @@ fn semaphores_as_locks_crosswise() {
         .map(|first| {
             let (semaphores, meeting) = (semaphores.clone(), meeting.clone());
             spawn(&runtime, &format!("permit {first}"), async move {
-                semaphores[first].acquire().await;
+                semaphores[first].acquire().await.forget();
                 meeting.of(2).await;
-                semaphores[1 - first].acquire().await;
+                semaphores[1 - first].acquire().await.forget();
             })
         })
         .into();
@@ -510,9 +510,9 @@ fn a_semaphore_whose_taker_once_gave_its_permit_back_is_no_lock() {
     let taker = spawn(&runtime, "taker", {
         let (semaphore, monitor, meeting) = (semaphore.clone(), monitor.clone(), meeting.clone());
         async move {
-            semaphore.acquire().await;
-            semaphore.release();
-            semaphore.acquire().await;
+            semaphore.acquire().await.forget();
+            semaphore.add_permits(1);
+            semaphore.acquire().await.forget();
             meeting.of(2).await;
             drop(monitor.enter().await);
         }
@@ -522,7 +522,7 @@ fn a_semaphore_whose_taker_once_gave_its_permit_back_is_no_lock() {
         async move {
             let _held = monitor.enter().await;
             meeting.of(2).await;
-            semaphore.acquire().await;
+            semaphore.acquire().await.forget();
         }
     });
     let releaser = spawn(&runtime, "releaser", async move {
@@ -531,7 +531,7 @@ fn a_semaphore_whose_taker_once_gave_its_permit_back_is_no_lock() {
         }
         // By now the others wait for each other, according to the graph.
         sleep(Duration::from_millis(20)).await;
-        semaphore.release();
+        semaphore.add_permits(1);
     });
     end(runtime, &reports, vec![taker, holder, releaser]);
 }
@@ -546,16 +546,16 @@ fn semaphores_as_signals_are_no_locks() {
             let (room, cargo) = (room.clone(), cargo.clone());
             async move {
                 for _ in 0..200 {
-                    room.acquire().await;
-                    cargo.release();
+                    room.acquire().await.forget();
+                    cargo.add_permits(1);
                 }
             }
         });
         let consumer = runtime.spawn(async move {
             for _ in 0..200 {
-                cargo.acquire().await;
+                cargo.acquire().await.forget();
                 yield_now().await;
-                room.release();
+                room.add_permits(1);
             }
         });
         end(runtime, &reports, vec![producer, consumer]);

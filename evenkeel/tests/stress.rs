@@ -2,7 +2,7 @@
 
 use common::until::until;
 use common::watchdog::watchdog;
-use evenkeel::sync::Semaphore;
+use evenkeel::sync::{Permit, Semaphore};
 use evenkeel::task::{Task, current, park};
 use evenkeel::{Builder, JoinHandle, Shutdown, spawn, yield_now};
 use evenkeel_policy::random::Random;
@@ -48,15 +48,6 @@ impl Drop for Life {
     }
 }
 
-/// A permit that is given back, however its holder ends.
-struct Permit<'a>(&'a World, usize);
-
-impl Drop for Permit<'_> {
-    fn drop(&mut self) {
-        self.0.semaphore.release_with(self.1);
-    }
-}
-
 /// A random walk through all operations of a task. Only leaves are aborted, so that no task waits
 /// for an aborted one.
 fn walk(life: Life, seed: u64, depth: u32) -> BoxFuture<'static, ()> {
@@ -71,18 +62,16 @@ async fn steps(life: Life, seed: u64, depth: u32) {
         match random.below(8) {
             0 => yield_now().await,
             1 => {
-                let datum = world.semaphore.acquire().await;
-                let _permit = Permit(world, datum);
+                let _permit = world.semaphore.acquire().await;
                 if random.below(2) == 0 {
                     yield_now().await;
                 }
             }
             2 => {
                 let mut acquire = Box::pin(world.semaphore.acquire());
-                if let Poll::Ready(datum) = poll!(&mut acquire) {
-                    world.semaphore.release_with(datum);
-                } else {
-                    yield_now().await;
+                match poll!(&mut acquire) {
+                    Poll::Ready(permit) => drop(permit),
+                    Poll::Pending => yield_now().await,
                 }
             }
             3 => {
@@ -165,7 +154,8 @@ fn run(workers: usize, seed: u64, roots: u64) {
     let count = |counter: &AtomicUsize| counter.load(Ordering::Acquire);
     assert_eq!(count(&world.dropped), count(&world.begun));
     assert_eq!(count(&world.finished) + count(&world.aborted), count(&world.begun));
-    let mut permits: Vec<_> = std::iter::from_fn(|| world.semaphore.try_acquire()).collect();
+    let mut permits: Vec<_> =
+        std::iter::from_fn(|| world.semaphore.try_acquire().map(Permit::into_inner)).collect();
     permits.sort_unstable();
     assert_eq!(permits, (0..PERMITS).collect::<Vec<_>>());
     assert_eq!(world.semaphore.waiting(), 0);

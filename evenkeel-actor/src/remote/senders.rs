@@ -209,8 +209,8 @@ mod tests {
                     senders.under(|| link.put_anyway(write)).unwrap();
                     sent.fetch_add(1, Ordering::SeqCst);
                     // It is there until the last has sent.
-                    gate.acquire().await;
-                    gate.release();
+                    gate.acquire().await.forget();
+                    gate.add_permits(1);
                 })
             })
             .collect();
@@ -218,7 +218,7 @@ mod tests {
             while sent.load(Ordering::SeqCst) < tasks {
                 evenkeel::yield_now().await;
             }
-            gate.release();
+            gate.add_permits(1);
             for task in all {
                 task.await.unwrap();
             }

@@ -31,7 +31,7 @@ impl Actor for Log {
     async fn handle(&mut self, message: Message, context: &mut Context<Self>) -> Handled {
         match message {
             Message::Note(n) => self.notes.lock().unwrap().push(n),
-            Message::Hold(gate) => gate.acquire().await,
+            Message::Hold(gate) => gate.acquire().await.forget(),
             Message::Sum(reply) => reply.send(self.notes.lock().unwrap().iter().sum()),
             Message::Forget(_) => {}
             Message::Panic => panic!("on purpose"),
@@ -105,14 +105,14 @@ fn a_full_mailbox_does_as_its_policy_says() {
         wait.try_send(Message::Note(1)).unwrap();
         wait.try_send(Message::Note(2)).unwrap();
         assert!(matches!(wait.try_send(Message::Note(3)), Err(SendError::Full(Message::Note(3)))));
-        gate.release();
+        gate.add_permits(1);
 
         let (fail, _) = log(Builder::new().system(system).capacity(1).overflow::<Fail>());
         let gate = held(&fail, Message::Hold).await;
         fail.send(Message::Note(1)).await.unwrap();
         assert!(fail.send(Message::Note(2)).await.unwrap_err().is_full());
         assert_eq!(fail.ask(Message::Sum).await, Err(AskError::Full));
-        gate.release();
+        gate.add_permits(1);
         assert_eq!(system.dead_letters(), 0);
 
         let (newest, notes) =
@@ -122,7 +122,7 @@ fn a_full_mailbox_does_as_its_policy_says() {
             newest.try_send(Message::Note(n)).unwrap();
         }
         assert_eq!(system.dead_letters(), 3);
-        gate.release();
+        gate.add_permits(1);
         while notes.lock().unwrap().len() < 2 {
             evenkeel::yield_now().await;
         }
@@ -135,7 +135,7 @@ fn a_full_mailbox_does_as_its_policy_says() {
             oldest.try_send(Message::Note(n)).unwrap();
         }
         assert_eq!(system.dead_letters(), 6);
-        gate.release();
+        gate.add_permits(1);
         while notes.lock().unwrap().len() < 2 {
             evenkeel::yield_now().await;
         }
@@ -154,7 +154,7 @@ fn a_send_that_is_given_up_gives_its_place_to_the_next() {
         let mut second = Box::pin(actor.send(Message::Note(3)));
         assert!(futures::poll!(&mut second).is_pending());
         drop(first);
-        gate.release();
+        gate.add_permits(1);
         second.await.unwrap();
         actor.ask(Message::Sum).await.unwrap();
         assert_eq!(*notes.lock().unwrap(), [1, 3]);
@@ -169,7 +169,7 @@ fn asks_that_get_no_answer_say_why() {
         let gate = held(&actor, Message::Hold).await;
         let late = actor.ask(Message::Sum).timeout(Duration::from_millis(1)).await;
         assert_eq!(late, Err(AskError::Elapsed));
-        gate.release();
+        gate.add_permits(1);
         actor.send(Message::Stop).await.unwrap();
         until_stopped(&actor).await;
         assert_eq!(actor.ask(Message::Sum).await, Err(AskError::Stopped));
@@ -194,7 +194,7 @@ fn a_drain_handles_what_is_there_and_takes_nothing_more() {
         });
         evenkeel::yield_now().await;
         actor.stop();
-        gate.release();
+        gate.add_permits(1);
         until_stopped(&actor).await;
         let refused = waiting.await.unwrap();
         let notes = notes.lock().unwrap();
@@ -213,7 +213,7 @@ fn what_a_stopped_killed_or_failed_actor_leaves_is_counted() {
             for n in 0..9 {
                 actor.try_send(Message::Note(n)).unwrap();
             }
-            gate.release();
+            gate.add_permits(1);
             until_stopped(&actor).await;
             assert_eq!(system.dead_letters(), 9);
         }

@@ -57,7 +57,7 @@ impl Actor for Held {
     type Message = u32;
 
     async fn handle(&mut self, _: u32, _: &mut Context<Self>) -> Handled {
-        self.0.release();
+        self.0.add_permits(1);
         std::future::pending().await
     }
 }
@@ -95,7 +95,7 @@ fn a_foreign_waker_that_panics_keeps_no_end_from_those_it_concerns() {
         let held = Builder::new().capacity(1).spawn(Held(inside.clone())).unwrap();
         watcher.ask(|reply| (held.any(), reply)).await.unwrap();
         held.send(1).await.unwrap();
-        inside.acquire().await;
+        inside.acquire().await.forget();
         held.try_send(2).unwrap();
         let (bad, good) = (Foreign::new(true), Foreign::new(false));
         let (mut one, mut two) = (pin!(held.send(3)), pin!(held.send(4)));
@@ -148,8 +148,8 @@ fn an_ask_that_has_given_up_leaves_the_line() {
     impl Actor for Slow {
         type Message = ReplyTo<()>;
         async fn handle(&mut self, _: ReplyTo<()>, _: &mut Context<Self>) -> Handled {
-            self.inside.release();
-            self.go.acquire().await;
+            self.inside.add_permits(1);
+            self.go.acquire().await.forget();
             Ok(())
         }
     }
@@ -162,14 +162,14 @@ fn an_ask_that_has_given_up_leaves_the_line() {
             evenkeel::spawn(async move { slow.ask(|reply| reply).await })
         };
         let first = ask(&slow);
-        inside.acquire().await;
+        inside.acquire().await.forget();
         let second = ask(&slow);
         while slow.depth() == 0 {
             evenkeel::yield_now().await;
         }
         let mut late = pin!(slow.ask(|reply| reply).timeout(Duration::from_millis(5)));
         assert_eq!(late.as_mut().await, Err(AskError::Elapsed));
-        (0..3).for_each(|_| go.release());
+        (0..3).for_each(|_| go.add_permits(1));
         assert_eq!(first.await.unwrap(), Err(AskError::NoReply));
         assert_eq!(second.await.unwrap(), Err(AskError::NoReply));
         // `late` still exists, and waits for nothing.

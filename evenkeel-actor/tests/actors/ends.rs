@@ -350,7 +350,7 @@ fn a_reply_to_one_that_has_given_up_is_given_back() {
     impl Actor for Slow {
         type Message = (Arc<evenkeel::sync::Semaphore>, ReplyTo<u32>);
         async fn handle(&mut self, message: Self::Message, _: &mut Context<Self>) -> Handled {
-            message.0.acquire().await;
+            message.0.acquire().await.forget();
             self.0.lock().unwrap().push(message.1.try_send(7));
             Ok(())
         }
@@ -362,7 +362,7 @@ fn a_reply_to_one_that_has_given_up_is_given_back() {
         let ask = slow.ask(|reply| (gate.clone(), reply));
         let limit = std::time::Duration::from_millis(1);
         assert_eq!(ask.timeout(limit).await, Err(AskError::Elapsed));
-        gate.release();
+        gate.add_permits(1);
         slow.stop();
         slow.stopped().await;
         assert_eq!(*results.lock().unwrap(), [Err(7)]);

@@ -30,7 +30,7 @@ impl Actor for Busy {
                     std::hint::spin_loop();
                 }
             }
-            Message::Hold(gate) => gate.acquire().await,
+            Message::Hold(gate) => gate.acquire().await.forget(),
             Message::Ask(reply) => reply.send(()),
             Message::Fail => return Err(evenkeel_actor::Failure::message("on purpose")),
         }
@@ -74,7 +74,7 @@ fn depth_and_those_that_wait_are_seen_while_the_actor_is_held_up() {
         let metrics = actor.metrics();
         assert_eq!((metrics.received, metrics.handled, metrics.depth), (6, 0, 5));
         assert_eq!((metrics.highest_depth, metrics.waiting_senders), (5, 1));
-        gate.release();
+        gate.add_permits(1);
         waiting.await.unwrap();
         until(|| actor.metrics().handled == 7).await;
         assert_eq!(actor.metrics().highest_depth, 5);
@@ -87,7 +87,7 @@ fn depth_and_those_that_wait_are_seen_while_the_actor_is_held_up() {
             oldest.try_send(Message::Note([1; 4])).unwrap();
         }
         assert_eq!(oldest.metrics().received, 3);
-        gate.release();
+        gate.add_permits(1);
         until(|| oldest.metrics().handled == 3).await;
     });
 }
@@ -136,7 +136,7 @@ fn ends_are_counted_and_counts_outlive_their_actor() {
             lives.try_send(Message::Note([1; 4])).unwrap();
         }
         lives.any().stop_now();
-        gate.release();
+        gate.add_permits(1);
         until(|| system.metrics().ended == 4).await;
         assert_eq!((lives.metrics().received, lives.metrics().handled), (10, 1));
         assert_eq!(system.metrics().dead_letters, 9);

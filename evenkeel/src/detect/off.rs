@@ -26,12 +26,12 @@ pub(crate) struct Object;
 
 impl Object {
     #[inline(always)]
-    pub(crate) fn monitor<T>(_value: &T) -> Self {
+    pub(crate) const fn monitor<T>() -> Self {
         Self
     }
 
     #[inline(always)]
-    pub(crate) fn semaphore(_permits: usize) -> Self {
+    pub(crate) const fn semaphore(_permits: usize) -> Self {
         Self
     }
 

@@ -65,8 +65,9 @@ impl Site {
 /// The number by which the graph knows a monitor or a semaphore.
 #[derive(Debug)]
 pub(crate) struct Object {
-    number: u64,
-    type_name: &'static str,
+    /// Zero until the graph is told of it.
+    number: AtomicU64,
+    type_name: fn() -> &'static str,
     made_at: &'static Location<'static>,
     /// The initial permits of a semaphore.
     permits: Option<usize>,
@@ -81,9 +82,9 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl Object {
     #[track_caller]
-    fn new(type_name: &'static str, permits: Option<usize>) -> Self {
+    const fn new(type_name: fn() -> &'static str, permits: Option<usize>) -> Self {
         Self {
-            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            number: AtomicU64::new(0),
             type_name,
             made_at: Location::caller(),
             permits,
@@ -93,14 +94,27 @@ impl Object {
 
     /// Makes the object of a monitor around a value of this type.
     #[track_caller]
-    pub(crate) fn monitor<T>(_value: &T) -> Self {
-        Self::new(type_name::<T>(), None)
+    pub(crate) const fn monitor<T>() -> Self {
+        Self::new(type_name::<T>, None)
     }
 
     /// Makes the object of a semaphore with `permits` permits.
     #[track_caller]
-    pub(crate) fn semaphore(permits: usize) -> Self {
-        Self::new("", Some(permits))
+    pub(crate) const fn semaphore(permits: usize) -> Self {
+        Self::new(|| "", Some(permits))
+    }
+
+    /// Returns the number, which no other object has.
+    fn number(&self) -> u64 {
+        let number = self.number.load(Ordering::Relaxed);
+        if number != 0 {
+            return number;
+        }
+        let fresh = NEXT.fetch_add(1, Ordering::Relaxed);
+        match self.number.compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => fresh,
+            Err(number) => number,
+        }
     }
 
     /// Promises that each taker of a permit gives it back.
@@ -115,15 +129,15 @@ impl Object {
     /// Forgets the holders, for ever.
     fn loosen(&self, graph: &mut graph::Graph) {
         self.is_loose.store(true, Ordering::Relaxed);
-        graph.unhold(self.number);
-        graph.permits.remove(&self.number);
+        graph.unhold(self.number());
+        graph.permits.remove(&self.number());
     }
 
     fn target(&self) -> Target {
-        let (object, made_at) = (self.number, self.made_at);
+        let (object, made_at) = (self.number(), self.made_at);
         match self.permits {
             Some(_) => Target::Semaphore { object, made_at },
-            None => Target::Monitor { object, type_name: self.type_name, made_at },
+            None => Target::Monitor { object, type_name: (self.type_name)(), made_at },
         }
     }
 
@@ -137,14 +151,14 @@ impl Object {
     fn entered_by(&self, id: Id) {
         let mut graph = graph::lock();
         if !self.is_loose() {
-            graph.hold(self.number, id);
+            graph.hold(self.number(), id);
         }
     }
 
     /// Notes that the caller is about to leave the monitor, or to wait.
     pub(crate) fn left(&self) {
         let mut graph = graph::lock();
-        let Some(holders) = graph.unhold(self.number) else { return };
+        let Some(holders) = graph.unhold(self.number()) else { return };
         if current().is_none_or(|id| !holders.contains(&id)) {
             self.loosen(&mut graph);
         }
@@ -153,7 +167,7 @@ impl Object {
     fn permits<'a>(&self, graph: &'a mut graph::Graph) -> &'a mut Permits {
         graph
             .permits
-            .entry(self.number)
+            .entry(self.number())
             .or_insert_with(|| Permits { owners: Vec::new(), total: self.permits.unwrap_or(0) })
     }
 
@@ -212,7 +226,7 @@ impl Object {
         if let Some(id) = id
             && !self.is_loose()
         {
-            graph.hold(self.number, id);
+            graph.hold(self.number(), id);
         }
     }
 }
@@ -220,8 +234,8 @@ impl Object {
 impl Drop for Object {
     fn drop(&mut self) {
         let mut graph = graph::lock();
-        graph.unhold(self.number);
-        graph.permits.remove(&self.number);
+        graph.unhold(self.number());
+        graph.permits.remove(&self.number());
     }
 }
 

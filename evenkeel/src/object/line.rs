@@ -87,7 +87,7 @@ impl Line {
 
     /// Waits for the caller's turn.
     pub(super) async fn turn(self: Arc<Self>) -> Turn {
-        self.semaphore.acquire().await;
+        self.semaphore.acquire().await.forget();
         Turn(self)
     }
 
@@ -111,6 +111,6 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.0.semaphore.release();
+        self.0.semaphore.add_permits(1);
     }
 }

@@ -7,6 +7,20 @@
 //!
 //! Invariant: this room knows nothing of tasks, processors or policies.
 
+/// Makes a function `const`, but for models: their atomics are made at run time.
+macro_rules! const_unless_model {
+    ($(#[$meta:meta])* $vis:vis const fn $name:ident($($args:tt)*) -> $output:ty $body:block) => {
+        #[cfg(not(any(loom, shuttle)))]
+        $(#[$meta])*
+        $vis const fn $name($($args)*) -> $output $body
+
+        #[cfg(any(loom, shuttle))]
+        $(#[$meta])*
+        $vis fn $name($($args)*) -> $output $body
+    };
+}
+pub(crate) use const_unless_model;
+
 pub(crate) mod ahead;
 pub(crate) mod atomic;
 pub(crate) mod cell;

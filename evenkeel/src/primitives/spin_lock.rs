@@ -44,16 +44,11 @@ unsafe impl<T: Send> Send for SpinLock<T> {}
 unsafe impl<T: Send> Sync for SpinLock<T> {}
 
 impl<T> SpinLock<T> {
-    #[cfg(not(any(loom, shuttle)))]
-    /// Returns an unlocked lock.
-    pub const fn new(value: T) -> Self {
-        Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
-    }
-
-    #[cfg(any(loom, shuttle))]
-    /// Returns an unlocked lock.
-    pub fn new(value: T) -> Self {
-        Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    const_unless_model! {
+        /// Returns an unlocked lock.
+        pub const fn new(value: T) -> Self {
+            Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
+        }
     }
 
     /// Takes the lock.

@@ -6,7 +6,7 @@ use crate::processor::current;
 use crate::processor::shared::{Phase, Shared};
 use crate::task::{self, JoinHandle};
 use std::future::Future;
-use std::panic::Location;
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 /// A handle of a runtime: it spawns from any thread. Cheap to clone.
@@ -26,6 +26,11 @@ use std::sync::Arc;
 pub struct Handle {
     shared: Arc<Shared>,
 }
+
+/// A panic leaves it whole: no critical section of a runtime runs a caller's code.
+impl UnwindSafe for Handle {}
+/// As above.
+impl RefUnwindSafe for Handle {}
 
 impl Handle {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {

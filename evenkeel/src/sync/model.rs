@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "a datum that loom watches")]
 
-use super::Semaphore;
+use super::{Permit, Semaphore};
 use crate::primitives::atomic::Edge;
 use crate::primitives::mutation::check;
 use crate::runtime::block_on;
@@ -34,8 +34,8 @@ fn acquire_impatiently(semaphore: &Semaphore<Watched>, polls: usize) -> Option<W
     let mut acquire = pin!(semaphore.acquire());
     let mut context = Context::from_waker(Waker::noop());
     for _ in 0..polls {
-        if let Poll::Ready(datum) = acquire.as_mut().poll(&mut context) {
-            return Some(datum);
+        if let Poll::Ready(permit) = acquire.as_mut().poll(&mut context) {
+            return Some(permit.into_inner());
         }
     }
     None
@@ -50,14 +50,14 @@ fn a_waiter_that_gives_up_while_it_is_granted_loses_no_permit() {
             loom::thread::spawn(move || {
                 let datum = datum();
                 look(&datum);
-                semaphore.release_with(datum);
+                semaphore.hand_over(datum);
             })
         };
         let mut datum = acquire_impatiently(&semaphore, 2);
         releaser.join().unwrap();
-        assert_eq!(semaphore.available() + usize::from(datum.is_some()), 1);
+        assert_eq!(semaphore.available_permits() + usize::from(datum.is_some()), 1);
         assert_eq!(semaphore.waiting(), 0);
-        datum = datum.or_else(|| semaphore.try_acquire());
+        datum = datum.or_else(|| semaphore.try_acquire().map(Permit::into_inner));
         look(&datum.expect("the permit is in one place"));
     });
 }
@@ -65,11 +65,11 @@ fn a_waiter_that_gives_up_while_it_is_granted_loses_no_permit() {
 #[test]
 fn the_permit_of_a_waiter_that_gives_up_goes_to_the_one_behind() {
     check(&[Edge::SemaphoreGrant, Edge::SemaphoreGranted], || {
-        let semaphore = Arc::new(Semaphore::empty());
+        let semaphore = Arc::new(Semaphore::<Watched>::empty());
         let mut context = Context::from_waker(Waker::noop());
         let mut impatient = Box::pin({
             let semaphore = semaphore.clone();
-            async move { semaphore.acquire().await }
+            async move { semaphore.acquire().await.into_inner() }
         });
         assert!(impatient.as_mut().poll(&mut context).is_pending());
         let mut patient = pin!(semaphore.acquire());
@@ -77,9 +77,9 @@ fn the_permit_of_a_waiter_that_gives_up_goes_to_the_one_behind() {
         let impatient = loom::thread::spawn(move || drop(impatient));
         let datum = datum();
         look(&datum);
-        semaphore.release_with(datum);
-        look(&block_on(patient));
+        semaphore.hand_over(datum);
+        look(&block_on(patient).into_inner());
         impatient.join().unwrap();
-        assert_eq!((semaphore.available(), semaphore.waiting()), (0, 0));
+        assert_eq!((semaphore.available_permits(), semaphore.waiting()), (0, 0));
     });
 }

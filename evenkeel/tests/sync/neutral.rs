@@ -234,13 +234,14 @@ fn a_semaphore_of_ours_under_foreign_wakers() {
             let semaphore = semaphore.clone();
             async move {
                 for _ in 0..10 {
-                    semaphore.release();
+                    semaphore.add_permits(1);
                     yield_now().await;
                 }
             }
         });
         let mut acquired = 0;
-        while let Some(()) = waiters.next().await {
+        while let Some(permit) = waiters.next().await {
+            permit.forget();
             acquired += 1;
         }
         assert_eq!(acquired, 10);

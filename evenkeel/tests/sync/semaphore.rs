@@ -2,7 +2,7 @@
 
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
-use evenkeel::sync::Semaphore;
+use evenkeel::sync::{Acquire, Permit, Semaphore};
 use evenkeel::{Builder, Runtime, yield_now};
 use evenkeel_policy::random::Random;
 use futures::poll;
@@ -31,22 +31,91 @@ fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
+/// Polls once, and takes the datum out of the permit.
+fn datum_of<D: Send>(acquire: Pin<&mut Acquire<'_, D>>) -> Poll<D> {
+    poll_once(acquire).map(Permit::into_inner)
+}
+
+/// Takes a datum that is available.
+fn try_take<D: Send>(semaphore: &Semaphore<D>) -> Option<D> {
+    semaphore.try_acquire().map(Permit::into_inner)
+}
+
 #[test]
 fn permits_are_counted() {
     let _watchdog = watchdog();
     let semaphore = Semaphore::new(2);
-    assert_eq!(semaphore.try_acquire(), Some(()));
-    assert!(poll_once(pin!(semaphore.acquire())).is_ready());
-    assert_eq!(semaphore.try_acquire(), None);
+    let first = semaphore.try_acquire().unwrap();
+    let Poll::Ready(second) = poll_once(pin!(semaphore.acquire())) else { panic!("two are there") };
+    assert!(semaphore.try_acquire().is_none());
     let mut waits = pin!(semaphore.acquire());
     assert!(poll_once(waits.as_mut()).is_pending());
-    assert_eq!((semaphore.available(), semaphore.waiting()), (0, 1));
-    semaphore.release();
-    assert!(poll_once(waits).is_ready());
-    semaphore.release();
-    assert_eq!((semaphore.available(), semaphore.waiting()), (1, 0));
+    assert_eq!((semaphore.available_permits(), semaphore.waiting()), (0, 1));
+    drop(first);
+    let Poll::Ready(third) = poll_once(waits) else { panic!("one has been released") };
+    drop(second);
+    assert_eq!((semaphore.available_permits(), semaphore.waiting()), (1, 0));
     assert!(format!("{semaphore:?}").contains("available: 1, waiting: 0"));
-    assert_eq!(Semaphore::new(usize::MAX / 2).available(), usize::MAX / 2);
+    third.forget();
+    assert_eq!(semaphore.available_permits(), 1, "what is forgotten is not released");
+    semaphore.add_permits(2);
+    assert_eq!(semaphore.available_permits(), 3);
+    assert_eq!(Semaphore::new(usize::MAX / 2).available_permits(), usize::MAX / 2);
+}
+
+static IN_A_STATIC: Semaphore = Semaphore::new(1);
+
+#[test]
+fn a_semaphore_may_be_a_static() {
+    let permit = IN_A_STATIC.try_acquire().unwrap();
+    assert!(IN_A_STATIC.try_acquire().is_none());
+    drop(permit);
+    assert_eq!(IN_A_STATIC.available_permits(), 1);
+}
+
+#[test]
+fn a_permit_is_released_by_a_panic() {
+    let semaphore = Semaphore::new(1);
+    let result = std::panic::catch_unwind(|| {
+        let _permit = semaphore.try_acquire().unwrap();
+        panic!("the holder fails");
+    });
+    assert!(result.is_err());
+    assert_eq!(semaphore.available_permits(), 1);
+}
+
+#[test]
+fn an_owned_permit_goes_to_another_task_and_is_released_there() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    runtime.block_on(async {
+        let semaphore = Arc::new(Semaphore::with_data([String::from("chart")]));
+        let mut permit = semaphore.clone().acquire_owned().await;
+        assert!(semaphore.try_acquire_owned().is_none());
+        permit.push_str(" of the bay");
+        let waits = evenkeel::spawn(semaphore.clone().acquire_owned());
+        yield_now().await;
+        let other = evenkeel::spawn(async move { drop(permit) });
+        other.await.unwrap();
+        let permit = waits.await.unwrap();
+        assert_eq!(*permit, "chart of the bay");
+        assert!(Arc::ptr_eq(permit.semaphore(), &semaphore));
+        assert_eq!(permit.into_inner(), "chart of the bay");
+        assert_eq!((semaphore.available_permits(), semaphore.waiting()), (0, 0));
+    });
+}
+
+/// The future waits, is granted, and is dropped before it is polled again.
+#[test]
+fn an_owned_wait_that_is_given_up_loses_no_permit() {
+    let semaphore = Arc::new(Semaphore::new(0));
+    let mut waits = Box::pin(semaphore.clone().acquire_owned());
+    assert!(poll_once(waits.as_mut()).is_pending());
+    semaphore.add_permits(1);
+    drop(waits);
+    assert_eq!((semaphore.available_permits(), semaphore.waiting()), (1, 0));
+    semaphore.try_acquire_owned().unwrap().forget();
+    assert_eq!(semaphore.available_permits(), 0);
 }
 
 #[test]
@@ -58,11 +127,11 @@ fn waiters_are_served_in_the_order_in_which_they_came() {
         assert!(poll_once(waiter.as_mut()).is_pending());
     }
     for datum in 0..50 {
-        semaphore.release_with(datum);
+        semaphore.hand_over(datum);
     }
     // In any order of polls.
     for (place, waiter) in waiters.iter_mut().enumerate().rev() {
-        assert_eq!(poll_once(waiter.as_mut()), Poll::Ready(place));
+        assert_eq!(datum_of(waiter.as_mut()), Poll::Ready(place));
     }
 }
 
@@ -70,8 +139,8 @@ fn waiters_are_served_in_the_order_in_which_they_came() {
 fn data_wait_in_the_store_in_their_order() {
     let _watchdog = watchdog();
     let semaphore = Semaphore::with_data([String::from("a"), String::from("b")]);
-    semaphore.release_with(String::from("c"));
-    let all: Vec<_> = std::iter::from_fn(|| semaphore.try_acquire()).collect();
+    semaphore.hand_over(String::from("c"));
+    let all: Vec<_> = std::iter::from_fn(|| try_take(&semaphore)).collect();
     assert_eq!(all, ["a", "b", "c"]);
 }
 
@@ -81,9 +150,9 @@ fn a_granted_permit_is_nobody_else_s() {
     let semaphore = Semaphore::new(0);
     let mut first = pin!(semaphore.acquire());
     assert!(poll_once(first.as_mut()).is_pending());
-    semaphore.release();
+    semaphore.add_permits(1);
     // The first waiter has not run yet, and still no task overtakes it.
-    assert_eq!((semaphore.available(), semaphore.try_acquire()), (0, None));
+    assert_eq!((semaphore.available_permits(), try_take(&semaphore)), (0, None));
     assert!(poll_once(pin!(semaphore.acquire())).is_pending());
     assert!(poll_once(first).is_ready());
 }
@@ -99,13 +168,13 @@ fn one_who_gives_up_leaves_the_queue() {
         }
         waiters[leaves] = None;
         assert_eq!(semaphore.waiting(), 2);
-        semaphore.release_with("first");
-        semaphore.release_with("second");
+        semaphore.hand_over("first");
+        semaphore.hand_over("second");
         let got: Vec<_> =
-            waiters.iter_mut().flatten().map(|waiter| poll_once(waiter.as_mut())).collect();
+            waiters.iter_mut().flatten().map(|waiter| datum_of(waiter.as_mut())).collect();
         assert_eq!(got, [Poll::Ready("first"), Poll::Ready("second")]);
     }
-    assert_eq!((semaphore.available(), semaphore.waiting()), (0, 0));
+    assert_eq!((semaphore.available_permits(), semaphore.waiting()), (0, 0));
 }
 
 /// The waiters before it have been served and are gone, so nothing may lead back to them.
@@ -117,15 +186,15 @@ fn the_last_one_gives_up_after_all_before_it_have_been_served() {
     let mut last = Box::pin(semaphore.acquire());
     assert!(poll_once(first.as_mut()).is_pending());
     assert!(poll_once(last.as_mut()).is_pending());
-    semaphore.release_with(1);
-    assert_eq!(poll_once(first.as_mut()), Poll::Ready(1));
+    semaphore.hand_over(1);
+    assert_eq!(datum_of(first.as_mut()), Poll::Ready(1));
     drop(first);
     drop(last);
     assert_eq!(semaphore.waiting(), 0);
     let mut next = pin!(semaphore.acquire());
     assert!(poll_once(next.as_mut()).is_pending());
-    semaphore.release_with(2);
-    assert_eq!(poll_once(next), Poll::Ready(2));
+    semaphore.hand_over(2);
+    assert_eq!(datum_of(next), Poll::Ready(2));
 }
 
 #[test]
@@ -138,12 +207,12 @@ fn one_who_gives_up_after_the_grant_passes_the_permit_on() {
     let woken = Arc::new(Counting::default());
     let waker = Waker::from(woken.clone());
     assert!(second.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-    semaphore.release_with("datum");
+    semaphore.hand_over("datum");
     assert_eq!(woken.0.load(Ordering::Acquire), 0);
     drop(first);
     assert_eq!(woken.0.load(Ordering::Acquire), 1);
     drop(second);
-    assert_eq!(semaphore.try_acquire(), Some("datum"), "at last it is in the store");
+    assert_eq!(try_take(&semaphore), Some("datum"), "at last it is in the store");
 }
 
 #[test]
@@ -151,11 +220,11 @@ fn one_who_has_not_been_polled_or_is_done_leaves_nothing() {
     let _watchdog = watchdog();
     let semaphore = Semaphore::new(1);
     drop(semaphore.acquire());
-    assert_eq!(semaphore.available(), 1);
+    assert_eq!(semaphore.available_permits(), 1);
     let mut done = Box::pin(semaphore.acquire());
     assert!(poll_once(done.as_mut()).is_ready());
     drop(done);
-    assert_eq!(semaphore.available(), 0);
+    assert_eq!(semaphore.available_permits(), 0);
 }
 
 #[test]
@@ -177,7 +246,7 @@ fn the_last_waker_is_the_one_that_is_woken() {
         let waker = Waker::from(waker.clone());
         assert!(waits.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
     }
-    semaphore.release();
+    semaphore.add_permits(1);
     let wakes = wakers.map(|waker| waker.0.load(Ordering::Acquire));
     assert_eq!(wakes, [0, 1]);
 }
@@ -191,7 +260,7 @@ fn a_datum_in_a_semaphore_that_is_dropped_is_dropped() {
     {
         let mut waits = Box::pin(granted.acquire());
         assert!(poll_once(waits.as_mut()).is_pending());
-        granted.release_with(datum.clone());
+        granted.hand_over(datum.clone());
     }
     assert_eq!(Arc::strong_count(&datum), 4);
     drop((semaphore, granted));
@@ -209,32 +278,32 @@ fn tasks_are_served_in_order_too() {
         let (semaphore, order) = (semaphore.clone(), order.clone());
         let waiting = semaphore.clone();
         tasks.push(runtime.spawn(async move {
-            semaphore.acquire().await;
+            semaphore.acquire().await.forget();
             order.lock().unwrap().push(place);
-            semaphore.release();
+            semaphore.add_permits(1);
         }));
         until(|| waiting.waiting() == place + 1);
     }
-    semaphore.release();
+    semaphore.add_permits(1);
     for task in tasks {
         runtime.block_on(task).unwrap();
     }
     assert_eq!(*order.lock().unwrap(), (0..100).collect::<Vec<_>>());
-    assert_eq!(semaphore.available(), 1);
+    assert_eq!(semaphore.available_permits(), 1);
 }
 
 #[test]
 fn released_from_threads() {
     let _watchdog = watchdog();
     let runtime = runtime();
-    let semaphore = Arc::new(Semaphore::empty());
+    let semaphore = Arc::new(Semaphore::<u64>::empty());
     let tasks: Vec<_> = (0..4)
         .map(|_| {
             let semaphore = semaphore.clone();
             runtime.spawn(async move {
                 let mut sum = 0_u64;
                 for _ in 0..1_000 {
-                    sum += semaphore.acquire().await;
+                    sum += semaphore.acquire().await.into_inner();
                 }
                 sum
             })
@@ -243,9 +312,7 @@ fn released_from_threads() {
     let threads: Vec<_> = (0..4)
         .map(|thread| {
             let semaphore = semaphore.clone();
-            thread::spawn(move || {
-                (0..1_000).for_each(|n| semaphore.release_with(thread * 1_000 + n))
-            })
+            thread::spawn(move || (0..1_000).for_each(|n| semaphore.hand_over(thread * 1_000 + n)))
         })
         .collect();
     for thread in threads {
@@ -253,7 +320,7 @@ fn released_from_threads() {
     }
     let sum: u64 = tasks.into_iter().map(|task| runtime.block_on(task).unwrap()).sum();
     assert_eq!(sum, (0..4_000).sum());
-    assert_eq!((semaphore.available(), semaphore.waiting()), (0, 0));
+    assert_eq!((semaphore.available_permits(), semaphore.waiting()), (0, 0));
 }
 
 #[test]
@@ -266,11 +333,11 @@ fn exclusion_holds() {
             let semaphore = semaphore.clone();
             runtime.spawn(async move {
                 for turn in 0..500 {
-                    let count = semaphore.acquire().await;
+                    let count = semaphore.acquire().await.into_inner();
                     if turn % 10 == 0 {
                         yield_now().await;
                     }
-                    semaphore.release_with(count + 1);
+                    semaphore.hand_over(count + 1);
                 }
             })
         })
@@ -278,7 +345,7 @@ fn exclusion_holds() {
     for task in tasks {
         runtime.block_on(task).unwrap();
     }
-    assert_eq!(semaphore.try_acquire(), Some(10_000));
+    assert_eq!(try_take(&semaphore), Some(10_000));
 }
 
 #[test]
@@ -297,8 +364,8 @@ fn thousands_that_give_up_at_random_lose_no_permit() {
                     let mut acquire = Box::pin(semaphore.acquire());
                     let mut acquired = None;
                     for _ in 0..random.below(4) {
-                        if let Poll::Ready(datum) = poll!(&mut acquire) {
-                            acquired = Some(datum);
+                        if let Poll::Ready(permit) = poll!(&mut acquire) {
+                            acquired = Some(permit.into_inner());
                             break;
                         }
                         yield_now().await;
@@ -309,7 +376,7 @@ fn thousands_that_give_up_at_random_lose_no_permit() {
                         if random.below(2) == 0 {
                             yield_now().await;
                         }
-                        semaphore.release_with(datum);
+                        semaphore.hand_over(datum);
                     }
                 }
             })
@@ -319,7 +386,7 @@ fn thousands_that_give_up_at_random_lose_no_permit() {
         runtime.block_on(task).unwrap();
     }
     assert_eq!(semaphore.waiting(), 0);
-    let mut data: Vec<_> = std::iter::from_fn(|| semaphore.try_acquire()).collect();
+    let mut data: Vec<_> = std::iter::from_fn(|| try_take(&semaphore)).collect();
     data.sort_unstable();
     assert_eq!(data, (0..PERMITS).collect::<Vec<_>>());
 }

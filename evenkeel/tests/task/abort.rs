@@ -184,14 +184,14 @@ fn waiting_in_a_semaphore_s_queue() {
     let semaphore = Arc::new(Semaphore::new(0));
     let handle = runtime.spawn({
         let semaphore = semaphore.clone();
-        async move { semaphore.acquire().await }
+        async move { semaphore.acquire().await.into_inner() }
     });
     until(|| semaphore.waiting() == 1);
     handle.abort();
     assert!(is_cancelled(&runtime, handle));
     assert_eq!(semaphore.waiting(), 0);
-    semaphore.release();
-    assert_eq!(semaphore.available(), 1);
+    semaphore.add_permits(1);
+    assert_eq!(semaphore.available_permits(), 1);
 }
 
 #[test]

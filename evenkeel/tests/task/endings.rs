@@ -108,16 +108,16 @@ fn observe(ending: Ending, treatment: Treatment, workers: usize) {
     });
     let joined = match treatment {
         Treatment::Awaited => {
-            gate.release();
+            gate.add_permits(1);
             Some(runtime.block_on(handle))
         }
         Treatment::DroppedBefore => {
             drop(handle);
-            gate.release();
+            gate.add_permits(1);
             None
         }
         Treatment::DroppedAfter => {
-            gate.release();
+            gate.add_permits(1);
             until(|| handle.is_finished());
             drop(handle);
             None

@@ -1,3 +1,4 @@
-//! Functions of plain values, below all threads: the topology of a machine.
+//! Values, below all threads: the topology of a machine, and what types promise by their traits.
 
 mod topology;
+mod traits;

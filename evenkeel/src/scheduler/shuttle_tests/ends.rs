@@ -93,16 +93,16 @@ fn a_waiter_that_is_aborted_passes_its_permit_on() {
         let semaphore = Arc::new(Semaphore::new(0));
         let waiter = || {
             let semaphore = semaphore.clone();
-            spawn(shared, async move { semaphore.acquire().await })
+            spawn(shared, async move { semaphore.acquire().await.into_inner() })
         };
         let (impatient, patient) = (waiter(), waiter());
         let releaser = {
             let semaphore = semaphore.clone();
-            thread::spawn(move || semaphore.release())
+            thread::spawn(move || semaphore.add_permits(1))
         };
         impatient.abort();
         if block_on(impatient).is_ok() {
-            semaphore.release();
+            semaphore.add_permits(1);
         }
         join(patient);
         releaser.join().expect("the thread does not panic");

@@ -64,7 +64,7 @@ fn wakes_beside_short_errands(shared: &Arc<Shared>) {
     let waiters: Vec<_> = (0..3)
         .map(|_| {
             let semaphore = semaphore.clone();
-            spawn(shared, async move { semaphore.acquire().await })
+            spawn(shared, async move { semaphore.acquire().await.into_inner() })
         })
         .collect();
     let computer = {
@@ -76,7 +76,7 @@ fn wakes_beside_short_errands(shared: &Arc<Shared>) {
             }
         })
     };
-    (0..3).for_each(|_| semaphore.release());
+    (0..3).for_each(|_| semaphore.add_permits(1));
     computer.join().expect("the thread does not panic");
     waiters.into_iter().for_each(join);
 }

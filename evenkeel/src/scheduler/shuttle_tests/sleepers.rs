@@ -35,14 +35,14 @@ fn wakes_from_outside_meet_processors_that_fall_asleep() {
         let waiters: Vec<_> = (0..3)
             .map(|_| {
                 let semaphore = semaphore.clone();
-                spawn(shared, async move { semaphore.acquire().await })
+                spawn(shared, async move { semaphore.acquire().await.into_inner() })
             })
             .collect();
         let releaser = {
             let semaphore = semaphore.clone();
-            thread::spawn(move || (0..2).for_each(|_| semaphore.release()))
+            thread::spawn(move || (0..2).for_each(|_| semaphore.add_permits(1)))
         };
-        semaphore.release();
+        semaphore.add_permits(1);
         releaser.join().expect("the thread does not panic");
         waiters.into_iter().for_each(join);
     });

@@ -12,6 +12,7 @@ use super::state::State;
 use super::watch;
 use crate::detect::Object;
 use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::primitives::const_unless_model;
 use crate::primitives::spin_lock::{SpinGuard, SpinLock};
 use crate::task::word_waker::WordWaker;
 use std::sync::atomic::AtomicU64 as Count;
@@ -42,12 +43,14 @@ pub(super) enum Entry {
 }
 
 impl Core {
-    pub(super) fn new(object: Object) -> Self {
-        Self {
-            object,
-            state: SpinLock::new(State::new()),
-            urgent: AtomicBool::new(false),
-            id: AtomicU64::new(0),
+    const_unless_model! {
+        pub(super) const fn new(object: Object) -> Self {
+            Self {
+                object,
+                state: SpinLock::new(State::new()),
+                urgent: AtomicBool::new(false),
+                id: AtomicU64::new(0),
+            }
         }
     }
 

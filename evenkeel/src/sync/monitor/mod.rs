@@ -262,6 +262,7 @@ pub use evenkeel_macros::Entry;
 use self::core::Core;
 use self::node::Op;
 use crate::detect::Object;
+use crate::primitives::const_unless_model;
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::sync::Arc;
@@ -337,18 +338,30 @@ pub struct Monitor<T: ?Sized, C = ()> {
 }
 
 impl<T> Monitor<T> {
-    /// Creates a monitor without conditions of its own.
-    #[track_caller]
-    pub fn new(value: T) -> Self {
-        Self::with_conditions(value, ())
+    const_unless_model! {
+        /// Creates a monitor without conditions of its own.
+        ///
+        /// # Examples
+        /// ```
+        /// use evenkeel::sync::Monitor;
+        /// static LOG: Monitor<Vec<String>> = Monitor::new(Vec::new());
+        /// assert!(LOG.try_enter().unwrap().is_empty());
+        /// ```
+        #[track_caller]
+        pub const fn new(value: T) -> Self {
+            Self::with_conditions(value, ())
+        }
     }
 }
 
 impl<T, C> Monitor<T, C> {
-    /// Creates a monitor with these conditions.
-    #[track_caller]
-    pub fn with_conditions(value: T, conditions: C) -> Self {
-        Self { core: Core::new(Object::monitor(&value)), conditions, value: UnsafeCell::new(value) }
+    const_unless_model! {
+        /// Creates a monitor with these conditions.
+        #[track_caller]
+        pub const fn with_conditions(value: T, conditions: C) -> Self {
+            let core = Core::new(Object::monitor::<T>());
+            Self { core, conditions, value: UnsafeCell::new(value) }
+        }
     }
 
     /// Returns the value.

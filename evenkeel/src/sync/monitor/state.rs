@@ -45,7 +45,7 @@ unsafe impl Send for State {}
 
 impl State {
     /// The state of a free monitor.
-    pub(super) fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self {
             owned: false,
             entry: List::new(),

@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "the queue points to a node in this future")]
 
 use super::Semaphore;
+use super::permit::Permit;
 use super::queue::{self, Node, Progress};
 use crate::detect::Site;
 use crate::task::word_waker::WordWaker;
@@ -56,16 +57,16 @@ impl<'a, D: Send> Acquire<'a, D> {
 
     /// Returns a datum that has just been taken.
     #[inline(always)]
-    fn taken(&self, datum: D) -> Poll<D> {
+    fn taken(&self, datum: D) -> Poll<Permit<'a, D>> {
         self.semaphore.object.taken();
-        Poll::Ready(datum)
+        Poll::Ready(Permit::new(self.semaphore, datum))
     }
 
     /// Takes a permit, or joins the queue.
     #[inline]
-    fn begin(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
+    fn begin(self: Pin<&mut Self>, waker: &Waker) -> Poll<Permit<'a, D>> {
         let mut inner = self.semaphore.inner.lock();
-        if let Some(datum) = inner.permits.pop_front() {
+        if let Some(datum) = inner.store.take() {
             drop(inner);
             self.node.set_done();
             return self.taken(datum);
@@ -84,10 +85,10 @@ impl<'a, D: Send> Acquire<'a, D> {
     /// The same with a waker of another kind: cloning it runs the caller's code, which must not run
     /// under the lock.
     #[cold]
-    fn begin_foreign(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
+    fn begin_foreign(self: Pin<&mut Self>, waker: &Waker) -> Poll<Permit<'a, D>> {
         let waker = WordWaker::boxed(waker);
         let mut inner = self.semaphore.inner.lock();
-        if let Some(datum) = inner.permits.pop_front() {
+        if let Some(datum) = inner.store.take() {
             drop(inner);
             self.node.set_done();
             return self.taken(datum);
@@ -100,7 +101,7 @@ impl<'a, D: Send> Acquire<'a, D> {
 
     /// Renews the waker of a node that still waits.
     #[cold]
-    fn renew(&self, waker: &Waker) -> Poll<D> {
+    fn renew(&self, waker: &Waker) -> Poll<Permit<'a, D>> {
         let mut fresh = None;
         loop {
             let inner = self.semaphore.inner.lock();
@@ -146,18 +147,17 @@ impl<'a, D: Send> Acquire<'a, D> {
             return;
         }
         // The permit came too late for this task: the next waiter gets it.
-        // SAFETY: the node was
-        // granted, and this is its future.
+        // SAFETY: the node was granted, and this is its future.
         let datum = unsafe { self.node.take() };
         queue::release(&self.semaphore.inner, datum);
     }
 }
 
-impl<D: Send> Future for Acquire<'_, D> {
-    type Output = D;
+impl<'a, D: Send> Future for Acquire<'a, D> {
+    type Output = Permit<'a, D>;
 
     #[inline]
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<D> {
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Permit<'a, D>> {
         match self.node.progress() {
             Progress::New => self.begin(context.waker()),
             Progress::Waiting => self.renew(context.waker()),

@@ -37,42 +37,56 @@
 //! --procs 2`.
 
 mod acquire;
+mod permit;
 mod queue;
 
 pub use acquire::Acquire;
+pub use permit::{OwnedPermit, Permit};
 
 use crate::detect::Object;
+use crate::primitives::const_unless_model;
 use crate::primitives::spin_lock::SpinLock;
-use queue::Inner;
-use std::collections::VecDeque;
+use queue::{Inner, Store};
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::Arc;
 
-/// A counting semaphore that hands permits over first in, first out. Every permit carries a datum
-/// `D`. [`release_with`](Self::release_with) (`V`) hands it to the task that has waited longest in
-/// [`acquire`](Self::acquire) (`P`). For a plain semaphore `D` is `()`.
+/// A counting semaphore that serves waiting tasks first in, first out.
+///
+/// [`acquire`](Self::acquire) (`P`) gives a [`Permit`], which is released when it is dropped.
+/// Every permit carries a datum `D`: a pool's connections, or nothing, which is `()`. A semaphore
+/// may also pass data, or signals, from one task to another: one task [hands a datum
+/// over](Self::hand_over) or [adds permits](Self::add_permits) (`V`), and the other acquires a
+/// permit and [takes its datum out](Permit::into_inner) or [forgets](Permit::forget) it.
 ///
 /// `P` and `V` cost one locked instruction each, and one more to wake a task. A future that waits
 /// with a waker of another kind, as inside `FuturesUnordered` or on another runtime, allocates
 /// memory for that waker.
 ///
-/// No constructor is a `const fn`: the same code runs with a model checker's atomics, which are
-/// made at run time. Put a semaphore in a `static` into a [`LazyLock`](std::sync::LazyLock):
-///
+/// # Examples
+/// At most two tasks at a time are inside:
 /// ```
 /// use evenkeel::sync::Semaphore;
-/// use std::sync::LazyLock;
 ///
-/// static LICENCES: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(3));
-/// assert_eq!(LICENCES.available(), 3);
+/// static BERTHS: Semaphore = Semaphore::new(2);
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let ships: Vec<_> = (0..5)
+///         .map(|_| {
+///             evenkeel::spawn(async {
+///                 let _permit = BERTHS.acquire().await;
+///                 evenkeel::yield_now().await;
+///             })
+///         })
+///         .collect();
+///     for ship in ships {
+///         ship.await.unwrap();
+///     }
+/// });
+/// assert_eq!(BERTHS.available_permits(), 2);
 /// ```
-///
-/// # Panics
-/// [`release`](Semaphore::release) and [`release_with`](Self::release_with) panic if the available
-/// permits exceed the capacity of a [`VecDeque`]: `usize::MAX` of them if a datum has no size,
-/// otherwise `isize::MAX` bytes. The semaphore sets no other bound, and keeps each permit until it
-/// is acquired.
-///
-/// # Examples
+/// One task passes a datum to another:
 /// ```
 /// use evenkeel::sync::Semaphore;
 /// use std::sync::Arc;
@@ -82,9 +96,9 @@ use std::fmt;
 ///     let semaphore = Arc::new(Semaphore::empty());
 ///     let waiter = evenkeel::spawn({
 ///         let semaphore = semaphore.clone();
-///         async move { semaphore.acquire().await }
+///         async move { semaphore.acquire().await.into_inner() }
 ///     });
-///     semaphore.release_with("a datum");
+///     semaphore.hand_over("a datum");
 ///     assert_eq!(waiter.await.unwrap(), "a datum");
 /// });
 /// ```
@@ -95,15 +109,18 @@ pub struct Semaphore<D = ()> {
 }
 
 impl Semaphore<()> {
-    /// Creates a semaphore with `permits` permits.
-    #[must_use]
-    #[track_caller]
-    pub fn new(permits: usize) -> Self {
-        Self::with_permits(VecDeque::from(vec![(); permits]))
+    const_unless_model! {
+        /// Creates a semaphore with `permits` permits.
+        #[must_use]
+        #[track_caller]
+        pub const fn new(permits: usize) -> Self {
+            let object = Object::semaphore(permits);
+            Self { inner: SpinLock::new(Inner::new(Store::of_units(permits))), object }
+        }
     }
 
-    /// Releases a permit (`V`): to the task that has waited longest, or to the store if no task
-    /// waits.
+    /// Adds `permits` permits (`V`): to the tasks that have waited longest, and the rest to the
+    /// store.
     ///
     /// # Panics
     /// If the store is full: it has `usize::MAX` permits.
@@ -111,44 +128,44 @@ impl Semaphore<()> {
     /// # Examples
     /// ```
     /// let semaphore = evenkeel::sync::Semaphore::new(0);
-    /// semaphore.release();
-    /// assert_eq!(semaphore.available(), 1);
+    /// semaphore.add_permits(2);
+    /// assert_eq!(semaphore.available_permits(), 2);
     /// ```
     #[inline]
-    pub fn release(&self) {
-        self.release_with(());
+    pub fn add_permits(&self, permits: usize) {
+        for _ in 0..permits {
+            self.hand_over(());
+        }
     }
 }
 
 impl<D> Semaphore<D> {
-    /// Creates a semaphore without permits.
-    #[must_use]
-    #[track_caller]
-    pub fn empty() -> Self {
-        Self::with_permits(VecDeque::new())
+    const_unless_model! {
+        /// Creates a semaphore without permits.
+        #[must_use]
+        #[track_caller]
+        pub const fn empty() -> Self {
+            Self { inner: SpinLock::new(Inner::new(Store::new())), object: Object::semaphore(0) }
+        }
     }
 
     /// Creates a semaphore with a permit for each datum. They are acquired in this order.
     #[track_caller]
     pub fn with_data(data: impl IntoIterator<Item = D>) -> Self {
-        Self::with_permits(data.into_iter().collect())
+        let store = Store::of(data.into_iter().collect());
+        let object = Object::semaphore(store.len());
+        Self { inner: SpinLock::new(Inner::new(store)), object }
     }
 
-    #[track_caller]
-    fn with_permits(permits: VecDeque<D>) -> Self {
-        let object = Object::semaphore(permits.len());
-        Self { inner: SpinLock::new(Inner::new(permits)), object }
-    }
-
-    /// Promises that the task that takes a permit also releases it, as with a lock. Then tasks that
-    /// have taken all permits and wait for each other are reported as a [deadlock](crate::detect).
+    /// Promises that the task that acquires a permit also releases it, as with a lock. Then tasks
+    /// that hold all permits and wait for each other are reported as a [deadlock](crate::detect).
     /// Without this promise a wait for a permit is never part of a deadlock. It has no other
     /// effect.
     ///
     /// # Examples
     /// ```
     /// let lock = evenkeel::sync::Semaphore::new(1).returned_by_takers();
-    /// assert_eq!(lock.available(), 1);
+    /// assert_eq!(lock.available_permits(), 1);
     /// ```
     #[must_use]
     pub fn returned_by_takers(mut self) -> Self {
@@ -158,8 +175,8 @@ impl<D> Semaphore<D> {
 
     /// Returns the number of available permits.
     #[must_use]
-    pub fn available(&self) -> usize {
-        self.inner.lock().permits.len()
+    pub fn available_permits(&self) -> usize {
+        self.inner.lock().store.len()
     }
 
     /// Returns the number of tasks that wait for a permit.
@@ -167,27 +184,10 @@ impl<D> Semaphore<D> {
     pub fn waiting(&self) -> usize {
         self.inner.lock().waiting()
     }
-
-    /// Takes a permit without waiting, and returns its datum. Returns `None` if no permit is
-    /// available.
-    ///
-    /// # Examples
-    /// ```
-    /// let semaphore = evenkeel::sync::Semaphore::with_data(["one"]);
-    /// assert_eq!(semaphore.try_acquire(), Some("one"));
-    /// assert_eq!(semaphore.try_acquire(), None);
-    /// ```
-    #[must_use]
-    pub fn try_acquire(&self) -> Option<D> {
-        let datum = self.inner.lock().permits.pop_front()?;
-        self.object.taken();
-        Some(datum)
-    }
 }
 
 impl<D: Send> Semaphore<D> {
-    /// Waits for a permit (`P`), behind all tasks that have waited longer, takes it, and returns
-    /// its datum.
+    /// Waits for a permit (`P`), behind all tasks that have waited longer.
     ///
     /// # Cancel safety
     /// A dropped future leaves the queue. If it was already granted a permit, the permit goes to
@@ -202,22 +202,69 @@ impl<D: Send> Semaphore<D> {
         Acquire::new(self)
     }
 
-    /// Releases a permit with a datum (`V`): to the task that has waited longest, or to the store
-    /// if no task waits.
+    /// As [`acquire`](Self::acquire), for a permit that can be sent to another task.
+    ///
+    /// # Cancel safety
+    /// As [`acquire`](Self::acquire).
+    pub async fn acquire_owned(self: Arc<Self>) -> OwnedPermit<D> {
+        let datum = self.acquire().await.into_inner();
+        OwnedPermit::new(self, datum)
+    }
+
+    /// Takes a permit without waiting. Returns `None` if no permit is available.
+    ///
+    /// # Examples
+    /// ```
+    /// let semaphore = evenkeel::sync::Semaphore::with_data(["one"]);
+    /// let permit = semaphore.try_acquire().unwrap();
+    /// assert_eq!(*permit, "one");
+    /// assert!(semaphore.try_acquire().is_none());
+    /// ```
+    pub fn try_acquire(&self) -> Option<Permit<'_, D>> {
+        self.try_take().map(|datum| Permit::new(self, datum))
+    }
+
+    /// As [`try_acquire`](Self::try_acquire), for a permit that can be sent to another task.
+    pub fn try_acquire_owned(self: &Arc<Self>) -> Option<OwnedPermit<D>> {
+        self.try_take().map(|datum| OwnedPermit::new(self.clone(), datum))
+    }
+
+    fn try_take(&self) -> Option<D> {
+        let datum = self.inner.lock().store.take()?;
+        self.object.taken();
+        Some(datum)
+    }
+
+    /// Gives the semaphore a permit with this datum (`V`): to the task that has waited longest, or
+    /// to the store if no task waits. The caller need not have acquired a permit.
     ///
     /// # Panics
-    /// If the store is full; see [`Semaphore`].
+    /// If the store is full: the available permits exceed the capacity of a
+    /// [`VecDeque`](std::collections::VecDeque), `usize::MAX` of them if a datum has no size,
+    /// otherwise `isize::MAX` bytes.
+    ///
+    /// # Examples
+    /// ```
+    /// let semaphore = evenkeel::sync::Semaphore::empty();
+    /// semaphore.hand_over("chart");
+    /// assert_eq!(semaphore.try_acquire().unwrap().into_inner(), "chart");
+    /// ```
     #[inline]
-    pub fn release_with(&self, datum: D) {
+    pub fn hand_over(&self, datum: D) {
         self.object.given();
         queue::release(&self.inner, datum);
     }
 }
 
+/// A panic leaves it whole: no critical section of it runs a caller's code.
+impl<D> UnwindSafe for Semaphore<D> {}
+/// As above.
+impl<D> RefUnwindSafe for Semaphore<D> {}
+
 impl<D> fmt::Debug for Semaphore<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Semaphore")
-            .field("available", &self.available())
+            .field("available", &self.available_permits())
             .field("waiting", &self.waiting())
             .finish()
     }

@@ -13,8 +13,7 @@ use std::ptr::{self, NonNull};
 
 /// What the lock guards.
 pub(super) struct Inner<D> {
-    /// The store of available permits, oldest first. For `D = ()` it is a count.
-    pub(super) permits: VecDeque<D>,
+    pub(super) store: Store<D>,
     /// The queue of waiters, linked through their nodes.
     front: *mut Node<D>,
     back: *mut Node<D>,
@@ -24,6 +23,57 @@ pub(super) struct Inner<D> {
 // SAFETY: the pointers are to nodes of waiters. Their futures stay where they are until they have
 // left the queue under the lock. `D` moves between threads, which `D: Send` permits.
 unsafe impl<D: Send> Send for Inner<D> {}
+
+/// The available permits, oldest first.
+pub(super) struct Store<D> {
+    /// The permits whose data have been made. For `D = ()` it is a count.
+    made: VecDeque<D>,
+    /// Permits of a new semaphore whose data are made when they are taken: a constant has no way to
+    /// fill a `VecDeque`.
+    unmade: usize,
+    make: Option<fn() -> D>,
+}
+
+impl Store<()> {
+    /// A store of `permits` permits.
+    pub(super) const fn of_units(permits: usize) -> Self {
+        Self { made: VecDeque::new(), unmade: permits, make: Some(|| ()) }
+    }
+}
+
+impl<D> Store<D> {
+    pub(super) const fn new() -> Self {
+        Self::of(VecDeque::new())
+    }
+
+    pub(super) const fn of(data: VecDeque<D>) -> Self {
+        Self { made: data, unmade: 0, make: None }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.made.len() + self.unmade
+    }
+
+    #[inline(always)]
+    pub(super) fn take(&mut self) -> Option<D> {
+        match self.made.pop_front() {
+            None if self.unmade > 0 => self.make_one(),
+            datum => datum,
+        }
+    }
+
+    #[cold]
+    fn make_one(&mut self) -> Option<D> {
+        self.unmade -= 1;
+        self.make.map(|make| make())
+    }
+
+    #[inline(always)]
+    fn put(&mut self, datum: D) {
+        assert!(self.unmade == 0 || self.len() < usize::MAX, "a semaphore has too many permits");
+        self.made.push_back(datum);
+    }
+}
 
 /// A waiter's place in the queue. A new node has one written word; the other fields are written
 /// when it joins the queue or is granted. A future is moved into place before its first poll, and
@@ -159,7 +209,7 @@ pub(super) fn release<D: Send>(inner: &SpinLock<Inner<D>>, datum: D) {
         let mut inner = inner.lock();
         match NonNull::new(inner.front) {
             None => {
-                inner.permits.push_back(datum);
+                inner.store.put(datum);
                 return;
             }
             // SAFETY: it is the front node, so it is in the queue.
@@ -170,8 +220,8 @@ pub(super) fn release<D: Send>(inner: &SpinLock<Inner<D>>, datum: D) {
 }
 
 impl<D> Inner<D> {
-    pub(super) fn new(permits: VecDeque<D>) -> Self {
-        Self { permits, front: ptr::null_mut(), back: ptr::null_mut(), waiting: 0 }
+    pub(super) const fn new(store: Store<D>) -> Self {
+        Self { store, front: ptr::null_mut(), back: ptr::null_mut(), waiting: 0 }
     }
 
     pub(super) fn waiting(&self) -> usize {

@@ -98,15 +98,15 @@ impl<D: Send + 'static> Semaphores<D> for Row<D> {
 
     #[inline]
     fn release(&self, spot: usize, datum: D) {
-        self.0[spot].release_with(datum);
+        self.0[spot].hand_over(datum);
     }
 
     #[inline]
     fn acquire(&self, spot: usize, (): &mut ()) -> impl Future<Output = D> + Send {
-        self.0[spot].acquire()
+        async move { self.0[spot].acquire().await.into_inner() }
     }
 
     fn available(&self, spot: usize) -> usize {
-        self.0[spot].available()
+        self.0[spot].available_permits()
     }
 }
