@@ -243,6 +243,7 @@ impl Kit {
     /// # Panics
     /// If `bound` is zero.
     #[must_use]
+    #[track_caller]
     pub fn random(&self, bound: u64) -> u64 {
         deterministic::random(bound)
     }

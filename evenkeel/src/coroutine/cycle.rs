@@ -104,6 +104,7 @@ impl<C> Cycle<C> {
     ///
     /// # Panics
     /// If the place belongs to another cycle.
+    #[track_caller]
     pub fn fill(&mut self, member: Member, coroutine: C) -> Option<C> {
         assert_eq!(
             member.cycle, self.id,

@@ -70,6 +70,7 @@ impl fmt::Debug for BroadcastContext<'_> {
 /// });
 /// assert_eq!(squares, [0, 1, 4]);
 /// ```
+#[track_caller]
 pub fn broadcast<OP, R>(op: OP) -> Vec<R>
 where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -83,6 +84,7 @@ impl Handle {
     ///
     /// # Panics
     /// As [`broadcast`].
+    #[track_caller]
     pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where
         OP: Fn(BroadcastContext<'_>) -> R + Sync,

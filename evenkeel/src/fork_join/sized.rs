@@ -42,6 +42,7 @@ use std::sync::OnceLock;
 /// ```
 pub trait Footprint {
     /// Returns the number of bytes that are read or written.
+    #[track_caller]
     fn footprint(&self) -> usize;
 }
 
@@ -134,6 +135,7 @@ impl std::error::Error for FootprintError {}
 /// let numbers: Vec<u64> = (0..100_000).collect();
 /// assert_eq!(sum(&numbers), 4_999_950_000);
 /// ```
+#[track_caller]
 pub fn join_sized<A, B, RA, RB>(bytes: usize, oper_a: A, oper_b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
@@ -208,6 +210,7 @@ where
 /// let numbers: Vec<u32> = (0..5_000).map(|n| n * 7 % 5_003).collect();
 /// assert_eq!(largest(&numbers), 5_002);
 /// ```
+#[track_caller]
 pub fn join_parts<T, R, F>(left: T, right: T, work: F) -> (R, R)
 where
     T: Footprint + Send,

@@ -157,6 +157,7 @@ impl<T> Object<T> {
     /// # Panics
     /// If the object has clones: only a new object can get a class.
     #[must_use]
+    #[track_caller]
     pub fn class(self, name: &str) -> Self {
         self.enroll(name, None)
     }
@@ -167,10 +168,12 @@ impl<T> Object<T> {
     /// # Panics
     /// As [`class`](Self::class).
     #[must_use]
+    #[track_caller]
     pub fn placed(self, name: &str, placement: Placement) -> Self {
         self.enroll(name, Some(placement))
     }
 
+    #[track_caller]
     fn enroll(mut self, name: &str, placement: Option<Placement>) -> Self {
         let class = classes::here(name, placement);
         // A home that the caller has chosen stays, except in another runtime, where it does not
@@ -191,6 +194,7 @@ impl<T> Object<T> {
     /// # Panics
     /// If there is no such worker, or if the object has clones.
     #[must_use]
+    #[track_caller]
     pub fn at(mut self, number: usize) -> Self {
         let inner =
             Arc::get_mut(&mut self.inner).expect("an object gets its home before it is cloned");

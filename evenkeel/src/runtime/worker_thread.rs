@@ -67,6 +67,7 @@ impl WorkerThread {
     ///
     /// # Panics
     /// If the thread is a worker already.
+    #[track_caller]
     pub fn run(mut self) {
         assert!(!context::is_inside(), "`WorkerThread::run`: this thread is a worker already");
         let cpu = self.cpu;

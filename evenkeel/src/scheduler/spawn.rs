@@ -11,7 +11,8 @@ use crate::raw_task::id;
 use crate::raw_task::rights::Runnable;
 use std::sync::Arc;
 
-/// Spawns on the scheduler of the calling worker; calls `elsewhere` if the caller is not a worker.
+/// Spawns on the scheduler of the calling worker; calls `elsewhere` if the caller is not a worker,
+/// which gives none if there is no runtime: the public function panics then, at its caller.
 ///
 /// The task's parts are an argument, and not captured by both closures, so that they move directly
 /// to the task's memory. Taken out of an `Option`, they move by way of the stack, in pieces that
@@ -21,10 +22,10 @@ use std::sync::Arc;
 pub(crate) fn here<P, R>(
     parts: P,
     make: impl FnOnce(P, Birth) -> (Runnable, R),
-    elsewhere: impl FnOnce(P) -> R,
-) -> R {
+    elsewhere: impl FnOnce(P) -> Option<R>,
+) -> Option<R> {
     context::with(|context| match context {
-        Some(context) => on_worker(context, |birth| make(parts, birth)),
+        Some(context) => Some(on_worker(context, |birth| make(parts, birth))),
         None => elsewhere(parts),
     })
 }

@@ -8,6 +8,7 @@ use crate::raw_task::id::Id;
 use crate::raw_task::report::{self, PanicHook, TaskInfo, TaskPanic};
 use std::any::Any;
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 /// What takes the place of an output: one word, so that small outputs stay small.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ impl Failure {
             Self::Cancelled => None,
             Self::Panicked(mut panicked) => panicked.payload.take(),
         };
-        JoinError { id, payload }
+        JoinError { id, payload: payload.map(Mutex::new) }
     }
 }
 
@@ -85,7 +86,9 @@ impl Drop for Panicked {
 pub struct JoinError {
     id: Id,
     /// None if the task was cancelled.
-    payload: Option<Box<dyn Any + Send>>,
+    ///
+    /// Behind a lock, so that the error is `Sync`, as `?` into a boxed error wants.
+    payload: Option<Mutex<Box<dyn Any + Send>>>,
 }
 
 impl JoinError {
@@ -106,9 +109,10 @@ impl JoinError {
     /// # Panics
     /// If the task was cancelled; ask [`is_panic`](Self::is_panic) first.
     #[must_use]
+    #[track_caller]
     pub fn into_panic(self) -> Box<dyn Any + Send> {
         match self.payload {
-            Some(payload) => payload,
+            Some(payload) => payload.into_inner().unwrap_or_else(PoisonError::into_inner),
             None => panic!("task {} was cancelled: there is no panic to take", self.id),
         }
     }
@@ -125,6 +129,7 @@ impl fmt::Display for JoinError {
         match &self.payload {
             None => write!(f, "task {} was cancelled", self.id),
             Some(payload) => {
+                let payload = payload.lock().unwrap_or_else(PoisonError::into_inner);
                 write!(f, "task {} panicked: {}", self.id, report::message(&**payload))
             }
         }

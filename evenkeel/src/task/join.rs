@@ -76,6 +76,7 @@ impl<T> JoinHandle<T> {
         Self { task: Some(task), id, output: PhantomData }
     }
 
+    #[track_caller]
     fn live(&self) -> Option<Live<'_>> {
         // SAFETY: the handle holds the task for as long as it has its address.
         self.task.map(|task| unsafe { Live::new(task) })
@@ -107,6 +108,7 @@ impl<T> JoinHandle<T> {
     /// # Panics
     /// If the handle has returned its output.
     #[must_use]
+    #[track_caller]
     pub fn task(&self) -> Task {
         let header = self.live().expect("the handle has returned its output");
         Task::new(Reference::of(header))

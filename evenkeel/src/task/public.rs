@@ -159,24 +159,26 @@ impl<S: Part> Public<S> {
     /// # Panics
     /// If the caller belongs to no runtime.
     #[inline]
+    #[track_caller]
     pub fn spawn<F, M>(part: impl FnOnce() -> S, make: M, site: &'static Location<'static>) -> Self
     where
         S: Send + Sync,
         M: FnOnce(Self) -> F,
         F: Future<Output = ()> + Send + 'static,
     {
-        spawn::here(
+        let spawned = spawn::here(
             (part, make),
             |(part, make), birth| {
                 made(make_public(FIRST, part, |task| make(Self::of_new(task)), (), site, birth))
             },
-            |(part, make)| match current::shared() {
-                Some(shared) => Self::spawn_on(&shared, part, make, (), site),
-                None => panic!(
-                    "an actor is spawned at {site}, outside of a runtime: do it in a task or inside Runtime::block_on"
-                ),
-            },
-        )
+            |(part, make)| Some(Self::spawn_on(&current::shared()?, part, make, (), site)),
+        );
+        match spawned {
+            Some(own) => own,
+            None => panic!(
+                "an actor is spawned outside of a runtime: do it in a task or inside Runtime::block_on"
+            ),
+        }
     }
 
     /// As [`spawn`](Self::spawn), on the runtime of `shared`; a runtime that shuts down cancels the

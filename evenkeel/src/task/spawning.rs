@@ -109,23 +109,25 @@ impl Builder {
 }
 
 #[inline]
+#[track_caller]
 fn spawn_here<F, N>(future: F, name: N, site: &'static Location<'static>) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
     N: Name,
 {
-    spawn::here(
+    let spawned = spawn::here(
         (future, name),
         |(future, name), birth| make(future, name, site, birth),
-        |(future, name)| match current::shared() {
-            Some(shared) => spawn_on(&shared, future, name, site),
-            None => panic!(
-                "spawn is called at {site}, outside of a runtime: call it in a task or inside \
-                 Runtime::block_on, or use Runtime::spawn"
-            ),
-        },
-    )
+        |(future, name)| Some(spawn_on(&current::shared()?, future, name, site)),
+    );
+    match spawned {
+        Some(handle) => handle,
+        None => panic!(
+            "spawn is called outside of a runtime: call it in a task or inside Runtime::block_on, \
+             or use Runtime::spawn"
+        ),
+    }
 }
 
 /// Spawns a task on the runtime of `shared`, or cancels it at once if the runtime refuses it.

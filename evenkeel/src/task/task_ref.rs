@@ -76,6 +76,7 @@ impl fmt::Debug for Task {
 /// closure that [`spawn_blocking`](super::spawn_blocking) runs on a thread of its own; see
 /// [`try_current`].
 #[must_use]
+#[track_caller]
 pub fn current() -> Task {
     try_current().expect("evenkeel::task::current() is called outside of a task")
 }

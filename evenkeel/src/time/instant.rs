@@ -130,6 +130,7 @@ impl Instant {
     /// If the result is out of range.
     #[cfg(not(any(loom, shuttle)))]
     #[must_use]
+    #[track_caller]
     pub fn into_std(self) -> std::time::Instant {
         let distance = Duration::from_nanos(self.0.unsigned_abs());
         if self.0 < 0 { clock::start() - distance } else { clock::start() + distance }

@@ -17,6 +17,7 @@ impl Topology {
     ///
     /// # Panics
     /// When an index is out of bounds.
+    #[track_caller]
     pub fn distance(&self, a: usize, b: usize) -> Distance {
         let (x, y) = (&self.cpus[a], &self.cpus[b]);
         if a == b {
@@ -41,6 +42,7 @@ impl Topology {
     ///
     /// # Panics
     /// When an index is out of bounds.
+    #[track_caller]
     pub fn node_distance(&self, a: usize, b: usize) -> Option<u32> {
         let (from, to) = (self.cpus[a].node, self.cpus[b].node);
         self.node_distances.as_ref().map(|rows| rows[from][to])
@@ -53,6 +55,7 @@ impl Topology {
     ///
     /// # Panics
     /// When the index is out of bounds.
+    #[track_caller]
     pub fn by_distance(&self, from: usize) -> Vec<usize> {
         let count = self.cpus.len();
         let mut others: Vec<usize> = (1..count).map(|step| (from + step) % count).collect();

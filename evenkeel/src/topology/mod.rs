@@ -184,6 +184,7 @@ impl Topology {
     ///
     /// # Panics
     /// When there are no cores, or more than [`MAX_CPUS`].
+    #[track_caller]
     pub fn flat(cores: usize) -> Self {
         assert!(
             (1..=MAX_CPUS).contains(&cores),
