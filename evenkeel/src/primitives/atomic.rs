@@ -47,6 +47,10 @@ pub(crate) enum Edge {
     StateWake,
     /// The poller's first look at the state word.
     StateBegin,
+    /// The poller's change of the state word that empties a full field of wakes.
+    StateSaturated,
+    /// The poller's change of the state word that empties a full field of tokens.
+    StateTokens,
     /// The poller's last change of the state word.
     StateEnd,
     /// The completer's change of the state word.
