@@ -38,6 +38,28 @@ fn a_push_finds_the_sleeper_or_the_sleeper_finds_the_push() {
     });
 }
 
+/// A sleeper may see that it is awake before it parks, or before its waker unparks it. Here no
+/// unpark comes: it would order what the sleeper sees, and loom explores none that comes late.
+#[test]
+fn a_sleeper_that_is_awake_sees_what_it_was_woken_for() {
+    check(&[Edge::IdleWoken, Edge::IdleAwake], || {
+        let idle = Arc::new(Idle::new(1, false));
+        let queue = Arc::new(AtomicUsize::new(0));
+        idle.announce(0);
+        let pusher = {
+            let (idle, queue) = (idle.clone(), queue.clone());
+            loom::thread::spawn(move || {
+                queue.store(1, Ordering::Relaxed);
+                assert!(idle.wake_one());
+            })
+        };
+        while !idle.sleep(0, Some(Duration::ZERO)) {}
+        assert_eq!(queue.load(Ordering::Relaxed), 1);
+        assert_eq!(idle.counts().searching, 1);
+        pusher.join().unwrap();
+    });
+}
+
 /// The last worker goes into fork-join, and the relief is about to rest, while a pusher pushes one
 /// task.
 #[test]

@@ -67,6 +67,10 @@ pub(crate) enum Edge {
     IdlePush,
     /// The fence between the announcement of a sleep and the last look at the queues.
     IdleSleep,
+    /// The waker's store that a sleeper is awake.
+    IdleWoken,
+    /// The sleeper's look at that store.
+    IdleAwake,
     /// The fence between the relief's store that it looks for stuck workers, and the look.
     StuckLook,
     /// The fence between a worker's store that it waits inside fork-join, and its look whether the
