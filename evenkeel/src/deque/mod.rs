@@ -363,10 +363,16 @@ impl Deque {
 
     /// Publishes the older half of the private jobs, and returns their number. The caller is the
     /// owner.
+    ///
+    /// This takes the request, if there is one. An owner that answers makes a fence afterwards, and
+    /// looks for sleepers. A thief that relies on the answer announces its sleep, makes a fence and
+    /// then [asks](Self::ask): it stores the request, or sees that of another thief. The swap comes
+    /// after that store, or after that look, in the order of changes of `limit`. So the thief's
+    /// fence comes before the owner's, and the owner sees the announcement. The two accesses
+    /// themselves order nothing: release and acquire would serve only the thief that stored last.
     #[cold]
     pub(crate) fn publish(&self) -> u32 {
-        // Acquire ordering: a thief that has asked may be asleep, and has announced that before.
-        self.own.limit.swap(self.usual_limit(), Ordering::Acquire);
+        self.own.limit.swap(self.usual_limit(), Ordering::Relaxed);
         let _lock = self.own.lock.lock();
         let (published, split) = self.move_split(self.height(Ordering::Relaxed));
         self.open(split);
@@ -461,10 +467,11 @@ impl Deque {
         self.height(Ordering::Relaxed) > 0
     }
 
-    /// Asks the owner to publish at its next push.
+    /// Asks the owner to publish at its next push. [`publish`](Self::publish) says which fences
+    /// belong to a request.
     pub(crate) fn ask(&self) {
         if !self.is_asked() {
-            self.own.limit.store(ASKED, Ordering::Release);
+            self.own.limit.store(ASKED, Ordering::Relaxed);
         }
     }
 

@@ -177,8 +177,8 @@ impl Idle {
         if asleep.load(Ordering::Relaxed) {
             thread::park(limit);
         }
-        // Acquired: the sleeper has been counted as a searcher, and must see the task that the waker
-        // has pushed. The unpark that follows may not have been what ended its park.
+        // Acquired: the sleeper has been counted as a searcher, and must see the task that the
+        // waker has pushed. Its park may have ended before the waker's unpark.
         !asleep.load(edge(Edge::IdleAwake, Ordering::Acquire))
     }
 
@@ -292,8 +292,8 @@ impl Idle {
         (stack.len() == self.workers).then(f)
     }
 
-    /// Returns whether processor `who` has announced its sleep and has not been woken. A hint, which
-    /// orders nothing: a caller that relies on it has made the fence of a pusher before.
+    /// Returns whether processor `who` has announced its sleep and has not been woken. A hint,
+    /// which orders nothing: a caller that relies on it has made the fence of a pusher before.
     pub(crate) fn is_asleep(&self, who: usize) -> bool {
         self.seats[who].asleep.load(Ordering::Relaxed)
     }

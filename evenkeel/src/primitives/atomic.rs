@@ -118,6 +118,10 @@ pub(crate) enum Edge {
     /// The thief's look at that word, before it looks whether the job that it waits for is
     /// complete.
     DequeLook,
+    /// The fence between the request of a thief that is about to sleep and its last look.
+    DequeAsked,
+    /// The fence between the number that a napping worker leaves and its request.
+    NapNumber,
     /// The thief's word that a job is complete.
     LatchSet,
     /// The owner's look at that word.

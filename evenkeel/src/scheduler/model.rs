@@ -4,7 +4,10 @@
 //! would end the process instead of the weakened run.
 
 use super::handover;
+use super::job::Stolen;
 use super::run;
+use crate::deque::PLACES;
+use crate::fork_join;
 use crate::idle::{Idle, Watch};
 use crate::policy::timing::RESOLUTION;
 use crate::policy::{Locality, Look};
@@ -155,6 +158,17 @@ pub(crate) fn two_seats() -> (Seat, Seat) {
     );
     let mut next = || seats.next().expect("there are two processors");
     (next(), next())
+}
+
+/// Fills the deque of worker 0, and has another worker run all jobs. The next one that worker 0
+/// spawns goes into the overflow, and no thief has asked for it.
+pub(crate) fn fill_places(owner: &Context, thief: &Context) {
+    let shared = owner.shared();
+    owner.enter(|| (0..=PLACES).for_each(|_| fork_join::spawn(|| {})));
+    while let Some(stolen) = Stolen::take(shared, 0, || true) {
+        thief.enter(|| stolen.run(thief));
+    }
+    shared.processor(0).deque.publish();
 }
 
 /// Empties the queue of a processor, and gives the number of tasks that were in it.

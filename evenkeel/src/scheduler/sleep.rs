@@ -41,11 +41,7 @@ impl Worker<'_> {
             return Wakened::Work;
         }
         self.withdraw();
-        idle.announce(self.me);
-        // After the announcement, and before the last look.
-        idle.come_unstuck(&self.context.seat.processor().absence);
-        self.context.switch(Doing::Asleep, clock::now());
-        self.ask_for_jobs();
+        self.announce();
         self.context.counters().sleeps.add(1);
         self.context.seat.processor().cpu.leave();
         let wakened = self.sleep_until_woken();
@@ -53,6 +49,20 @@ impl Worker<'_> {
         idle.come_unstuck(&self.context.seat.processor().absence);
         self.context.switch(Doing::Searching, clock::now());
         wakened
+    }
+
+    /// Announces the sleep and asks for jobs, up to and including the fences. The last look has to
+    /// follow.
+    fn announce(&self) {
+        let idle = &self.context.shared().idle;
+        idle.announce(self.me);
+        // After the announcement, and before the last look.
+        idle.come_unstuck(&self.context.seat.processor().absence);
+        self.context.switch(Doing::Asleep, clock::now());
+        self.ask_for_jobs();
+        // For a victim that puts its jobs into its overflow: the victim sees the request, or this
+        // worker sees the job.
+        fence::full(Edge::DequeAsked);
     }
 
     /// The sleep, once it has been announced.
@@ -102,8 +112,9 @@ impl Worker<'_> {
         })
     }
 
-    /// Asks everybody for fork-join jobs: whoever forks next wakes a sleeper. The worker's
-    /// announcement comes before it, so that whoever sees the request sees the sleeper.
+    /// Asks every victim for fork-join jobs: the next victim that forks wakes a sleeper. The
+    /// worker's announcement, with its fence, comes before the request. So a victim that takes the
+    /// request sees the sleeper: [`publish`](crate::deque::Deque::publish) says why.
     pub(super) fn ask_for_jobs(&self) {
         for other in self.shared.hosts(self.me) {
             self.shared.processor(other).deque.ask();
@@ -171,3 +182,6 @@ impl Worker<'_> {
         Some(*slept)
     }
 }
+
+#[cfg(all(test, loom))]
+mod model;
