@@ -9,21 +9,22 @@
 //!
 //! # Why no part is lost
 //! The sender counts each part as it counts a task from outside, so the runtime is not over before
-//! it has been run. It leaves the part, makes a full fence and then looks whether the worker
-//! sleeps: with the sleeper's announcement and its last look that is the pattern of
-//! [`idle`](crate::idle). A worker that waits parks in between for a bounded time, and the sender
-//! unparks it. All parts of one broadcast are left under one lock, so every worker gets those of
-//! two broadcasts in the same order: bodies that wait for each other, as at a barrier, find each
-//! other.
+//! it has been run. It leaves the part, and then wakes the worker if that sleeps, or else unparks
+//! its thread. So the sender needs no fence between the part and its look whether the worker
+//! sleeps: a worker whose announcement it misses comes out of its next park at once, sees all that
+//! came before the unpark, and looks again. A worker without a thread gets one later. That thread
+//! takes its seat under the lock under which the sender has looked for a thread. A worker that
+//! waits parks for a bounded time, and is unparked likewise. All parts of one broadcast are left
+//! under one lock, so every worker gets those of two broadcasts in the same order: bodies that wait
+//! for each other, as at a barrier, find each other.
 //!
 //! # Workers that are gone
 //! A worker that was dropped before it had a thread, or whose thread had settled and has ended,
-//! runs nothing any more. That is said under the lock under which parts are left: whoever says it
-//! hands on the parts that lie there to the worker's *heir*, the next that is not gone, makes a
-//! full fence and wakes it, as a sender does; senders leave later ones with the heir. A part is
-//! with a worker that is there, then, and is run as that one's own are. But parts that wait for
-//! each other do so for ever if one worker has two of them; and where all workers are gone nothing
-//! runs, whatever it is.
+//! runs nothing any more. The thread that says so does that under the lock under which parts are
+//! left. It hands the parts that lie there to the worker's *heir*, the next that is not gone, and
+//! wakes the heir, as a sender does. Senders leave later ones with the heir. A part is with a
+//! worker that is there, then, and is run as that one's own are. But parts that wait for each other
+//! do so for ever if one worker has two of them; and where all workers are gone no part runs.
 //!
 //! # Rejected
 //! To hand parts on as errands: a worker that waits for a scope runs none, and where it is the only
@@ -32,8 +33,7 @@
 
 use super::guest;
 use crate::deque::closures::Closure;
-use crate::primitives::atomic::Edge;
-use crate::primitives::{fence, lock};
+use crate::primitives::lock;
 use crate::processor::context::Context;
 use crate::processor::shared::Shared;
 use crate::topology::Distance;
@@ -55,7 +55,6 @@ pub(crate) fn send(shared: &Shared, mut part: impl FnMut(usize) -> Closure) -> b
         shared.processors[heir(&gone, index)].parts.push(part(index));
     }
     drop(gone);
-    fence::full(Edge::IdlePush);
     (0..shared.workers).for_each(|worker| alert(shared, worker));
     true
 }
@@ -79,7 +78,6 @@ pub(crate) fn bequeath(shared: &Shared, worker: usize) {
         shared.processors[heir].parts.push(part);
     }
     drop(gone);
-    fence::full(Edge::IdlePush);
     alert(shared, heir);
 }
 
