@@ -310,7 +310,7 @@ impl Deque {
     pub(crate) fn pop(&self, place: Place) -> bool {
         debug_assert_eq!(place.next(), self.head());
         // Release ordering, because a seizer relies on the places below.
-        self.own.head.store(place.0, Ordering::Release);
+        self.own.head.store(place.0, edge(Edge::DequePop, Ordering::Release));
         fence::light(Edge::DequeLight);
         place.0 >= self.own.fence.load(Ordering::Relaxed)
     }
@@ -322,22 +322,23 @@ impl Deque {
     pub(crate) fn reclaim(&self, place: Place) -> Reclaimed {
         let index = self.index(place);
         let _lock = self.own.lock.lock();
-        // No seizer is at work, and the next one sees the head.
+        // No seizer is at work. The next one looks with the lock, and so sees the head and the
+        // places below it: these stores need no release ordering.
         loop {
             let ends = self.ends(Ordering::Relaxed);
             if ends.tail() > index {
-                self.own.head.store(place.next().0, Ordering::Release);
+                self.own.head.store(place.next().0, Ordering::Relaxed);
                 return Reclaimed::Stolen;
             }
             if index >= ends.split() {
-                self.own.head.store(place.0, Ordering::Release);
+                self.own.head.store(place.0, Ordering::Relaxed);
                 return Reclaimed::Own;
             }
             // Half of the jobs below stay public: with more, the owner would reclaim them place by
             // place; with fewer, it would have to publish them again.
             let split = ends.tail() + (index - ends.tail()) / 2;
             if self.exchange(ends, ends.with_split(split), Ordering::Relaxed) {
-                self.own.head.store(place.0, Ordering::Release);
+                self.own.head.store(place.0, Ordering::Relaxed);
                 self.open(split);
                 return Reclaimed::Own;
             }
@@ -355,8 +356,12 @@ impl Deque {
         let ends = self.ends(Ordering::Relaxed);
         debug_assert_eq!((ends.tail(), ends.split()), (index + 1, index + 1));
         debug_assert_eq!(self.head(), place.next(), "nothing lies above");
-        self.own.head.store(place.0, Ordering::Release);
-        // No job is public, so no thief changes the word meanwhile.
+        // No release ordering: a seizer looks at the head with the lock, as in `reclaim`.
+        self.own.head.store(place.0, Ordering::Relaxed);
+        // No job is public, so no thief changes the word meanwhile. No release ordering either: a
+        // thief that sees this word finds no public job in it and reads no slot. A job that the
+        // thief steals later was made public by a change of the word with release ordering, after
+        // the latch above.
         self.ends.store(ends.with_tail(index).with_split(index).0, Ordering::Relaxed);
         self.open(index);
     }

@@ -173,12 +173,12 @@ impl Idle {
     /// rounds.
     pub(crate) fn sleep(&self, me: usize, limit: Option<Duration>) -> bool {
         let asleep = &self.seats[me].asleep;
-        // Not acquired: the second load acquires, and sees what this one has seen.
+        // Relaxed: the second load acquires, and sees what this one has seen.
         if asleep.load(Ordering::Relaxed) {
             thread::park(limit);
         }
-        // Acquired: the sleeper has been counted as a searcher, and must see the task that the
-        // waker has pushed. Its park may have ended before the waker's unpark.
+        // Acquire ordering: the sleeper has been counted as a searcher, and must see the task that
+        // the waker has pushed. Its park may have ended before the waker's unpark.
         !asleep.load(edge(Edge::IdleAwake, Ordering::Acquire))
     }
 

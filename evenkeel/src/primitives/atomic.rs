@@ -105,6 +105,8 @@ pub(crate) enum Edge {
     TimerSeen,
     /// The owner's change of a deque's head at a push.
     DequePush,
+    /// The owner's change of a deque's head at a pop.
+    DequePop,
     /// The seizer's look at that head.
     DequeHead,
     /// The owner's fence between its change of the head and its look at the seizer's fence.

@@ -326,8 +326,8 @@ impl State {
         let mut word = self.load();
         loop {
             let fresh = Word(word.0 & !WAKES | WAKE);
-            // Acquired: a wake that finds the field full leaves the word as it was, so this
-            // exchange may take it without having seen it. Nothing is released: the task stays the
+            // Acquire ordering: a wake that finds the field full leaves the word as it was, so this
+            // exchange may take that wake without having seen it. No release: the task stays the
             // poller's.
             match self.exchange(word, fresh, edge(Edge::StateSaturated, Ordering::Acquire)) {
                 Ok(()) if word.is_aborted() => return Begin::Cancel,
@@ -384,9 +384,9 @@ impl State {
     /// A full field cannot show further tokens, so `take_token` empties it whenever it finds it
     /// full. Hence a count of consumed tokens is at most two, and a full field holds one more.
     ///
-    /// Acquired: an unpark between the poller's look and this change finds the field full and
-    /// leaves it so. This change takes the token of that unpark, so the park must see what came
-    /// before the unpark. Nothing is released: the task stays the poller's.
+    /// Acquire ordering: an unpark between the poller's look and this change finds the field full
+    /// and leaves it so. This change takes the token of that unpark, so the park must see what came
+    /// before the unpark. No release: the task stays the poller's.
     #[cold]
     fn take_saturated(&self) -> u8 {
         self.0.fetch_and(!TOKENS, edge(Edge::StateTokens, Ordering::Acquire));
