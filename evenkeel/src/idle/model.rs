@@ -1,6 +1,11 @@
 //! Models of falling asleep and waking, of the calling of the relief, and of how it finds stuck
 //! workers.
 //!
+//! The sleeper, the relief and the stuck worker take their steps by the code that runs. The pusher
+//! is a store and a fence in the place of a queue and its fence: the model says what [`Idle`] needs
+//! of any pusher. The models of [`sleep`](crate::scheduler) have the pushers that run, each with
+//! its own fence.
+//!
 //! The threads share by `std`'s `Arc`: loom's `Arc` panics when it is dropped in a model that has
 //! failed, which would end the process instead of the weakened run.
 

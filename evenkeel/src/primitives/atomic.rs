@@ -71,6 +71,9 @@ pub(crate) enum Edge {
     IdleWoken,
     /// The sleeper's look at that store.
     IdleAwake,
+    /// The fence between a worker's count of tasks that it has taken back and its look whether all
+    /// are complete.
+    IdleCounted,
     /// The fence between the relief's store that it looks for stuck workers, and the look.
     StuckLook,
     /// The fence between a worker's store that it waits inside fork-join, and its look whether the

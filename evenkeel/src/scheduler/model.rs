@@ -45,7 +45,8 @@ fn sleep_until_found(idle: &Idle, me: usize, queue: &AtomicUsize) {
     }
 }
 
-/// A lone task that its pusher will not run is left to the watch.
+/// A lone task that its pusher will not run is left to the watch. The store and the fence stand for
+/// any push: the models of [`sleep`](super::sleep) have those that run.
 fn push_alone(idle: &Idle, queue: &AtomicUsize) {
     queue.store(1, Ordering::Relaxed);
     fence::full(Edge::IdlePush);

@@ -53,7 +53,7 @@ impl Worker<'_> {
 
     /// Announces the sleep and asks for jobs, up to and including the fences. The last look has to
     /// follow.
-    fn announce(&self) {
+    pub(super) fn announce(&self) {
         let idle = &self.context.shared().idle;
         idle.announce(self.me);
         // After the announcement, and before the last look.
@@ -152,7 +152,7 @@ impl Worker<'_> {
             Phase::Draining | Phase::Aborting => {
                 run::take_back(self.context);
                 // Of two that count at once, one has to see what the other has just counted.
-                fence::full(Edge::IdleSleep);
+                fence::full(Edge::IdleCounted);
                 if self.shared.close_if_complete() {
                     self.shared.advance(Phase::Over);
                     return Some(Wakened::Over);

@@ -8,8 +8,8 @@
 //! The worker that pushes jobs is the spawned thread: loom remembers one access to an atomic, and
 //! misses its look at a request that the sleeper looks at and then makes.
 //!
-//! All share by `std`'s `Arc`: loom's panics when it is dropped in a model that has failed, which
-//! would end the process instead of the weakened run.
+//! The threads share by `std`'s `Arc`: loom's `Arc` panics when it is dropped in a model that has
+//! failed, which would end the process instead of the weakened run.
 
 use super::*;
 use crate::deque::Level;
@@ -29,7 +29,6 @@ use crate::task::{self, Task};
 use crate::timers::Rules;
 use std::future::poll_fn;
 use std::panic::Location;
-use std::sync::Arc;
 use std::task::Poll;
 
 /// When tasks become ready: in the future, so that none has waited. Loom's clock goes on from one
@@ -85,11 +84,13 @@ fn take_one_of_two(context: &Context, _: &Context) -> Runnable {
     context.seat.pop(true).expect("there are two").task
 }
 
-/// A model that does not need the second fence of a sleeper, after its request for jobs. That is
-/// spared: beside a push of a task it would stand for the first, and beside a fork loom does not
-/// explore an owner that answers between the request and a fence, which is no step to loom.
+/// A model that does not need the later fences of a sleeper, after its request for jobs and after
+/// its count of complete tasks. Those are spared: beside a push of a task they would stand for the
+/// first, and beside a fork loom does not explore an owner that answers between the request and a
+/// fence, which is no step to loom.
 fn check_push(model: fn()) {
-    check_without(&[Edge::DequeAsked], &[Edge::IdlePush, Edge::IdleSleep], model);
+    let spared = [Edge::DequeAsked, Edge::IdleCounted];
+    check_without(&spared, &[Edge::IdlePush, Edge::IdleSleep], model);
 }
 
 #[test]
@@ -162,8 +163,55 @@ fn a_job_that_is_spilled_finds_the_sleeper_or_the_sleeper_finds_it() {
     });
 }
 
-/// The only worker of a runtime sleeps, for real, while a thread outside does `push`.
-fn push_from_outside(push: fn(&Arc<Shared>)) {
+/// A task of the worker that falls asleep becomes complete at the other one, while the runtime
+/// drains.
+#[test]
+fn a_complete_task_that_goes_home_finds_the_sleeper_or_the_sleeper_finds_it() {
+    check_push(|| {
+        let prepare = |_: &Context, home: &Context| {
+            spawn_here(home, async {});
+            home.shared().advance(Phase::Draining);
+            home.seat.pop(true).expect("it is there").task
+        };
+        let run = |context: &Context, task| context.enter(|| run::run(context, task));
+        work_beside_a_sleeper(prepare, run, |_| false);
+    });
+}
+
+/// Each of two workers takes the last of its tasks back, which became complete elsewhere.
+#[test]
+fn of_two_workers_that_count_their_last_tasks_one_sees_the_end() {
+    check(&[Edge::IdleCounted], || {
+        let (one, other) = two_seats();
+        let shared = one.shared().clone();
+        let contexts = [Context::new(one, READY), Context::new(other, READY)];
+        for context in &contexts {
+            spawn_here(context, async {});
+            cancel_elsewhere(&shared, context.seat.pop(true).expect("it is there").task);
+        }
+        shared.advance(Phase::Draining);
+        let [one, other] = contexts;
+        let one = loom::thread::spawn(move || fall_asleep(&one));
+        fall_asleep(&other);
+        one.join().unwrap();
+        assert_eq!(shared.phase(), Phase::Over);
+    });
+}
+
+/// A thread that is no worker drops a queued task's future.
+fn cancel_elsewhere(shared: &Shared, task: Runnable) {
+    run::abort_queued(&task);
+    run::cancel_elsewhere(shared, task);
+}
+
+/// The only worker of a runtime sleeps, for real, while a thread outside does `push` after
+/// `prepare`. Loom reports a deadlock if the worker is not woken. It ends its sleep as `woken`
+/// wants it.
+fn push_from_outside<T: 'static>(
+    prepare: fn(&Seat) -> T,
+    push: fn(&Shared, T),
+    woken: fn(&Worker, Wakened) -> bool,
+) {
     let (shared, mut seats) = Seat::all(
         Box::new([Neighbours::flat(0, 1)]),
         Locality::default(),
@@ -172,15 +220,15 @@ fn push_from_outside(push: fn(&Arc<Shared>)) {
         Rules::new::<WordWaker>(RESOLUTION),
     );
     let seat = seats.next().expect("there is a worker");
+    let prepared = prepare(&seat);
     let sleeper = loom::thread::spawn(move || {
         seat.shared().idle.sit(0);
         let context = Context::new(seat, 0);
         let mut worker = Worker::new(&context);
-        assert_ne!(worker.sleep(), Wakened::Over);
-        let processor = context.seat.processor();
-        assert!(!processor.inbox.is_empty() || worker.any_errands(), "it sees what it is for");
+        let reason = worker.sleep();
+        assert!(woken(&worker, reason), "it sees what it is awake for");
     });
-    push(&shared);
+    push(&shared, prepared);
     sleeper.join().unwrap();
     shared.processors[0].inbox.take().for_each(run::run_elsewhere);
 }
@@ -188,14 +236,51 @@ fn push_from_outside(push: fn(&Arc<Shared>)) {
 #[test]
 fn a_task_from_outside_finds_the_sleeper_or_the_sleeper_finds_the_task() {
     check_push(|| {
-        push_from_outside(|shared| wake::leave(shared, 0, orphan(None)));
+        let woken = |worker: &Worker, _| !worker.context.seat.processor().inbox.is_empty();
+        push_from_outside(|_| orphan(None), |shared, task| wake::leave(shared, 0, task), woken);
     });
 }
 
 #[test]
 fn an_errand_finds_the_sleeper_or_the_sleeper_finds_the_errand() {
     check_push(|| {
-        push_from_outside(|shared| errands::send(shared, Box::new(|| {})));
+        let send = |shared: &Shared, ()| errands::send(shared, Box::new(|| {}));
+        push_from_outside(|_| {}, send, |worker, _| worker.any_errands());
+    });
+}
+
+#[test]
+fn a_task_that_is_cancelled_elsewhere_finds_the_sleeper_or_the_sleeper_finds_it() {
+    check_push(|| {
+        let prepare = |seat: &Seat| {
+            let task = orphan(Some(seat));
+            seat.push_new(task, 0);
+            seat.pop(true).expect("it is there").task
+        };
+        let woken = |worker: &Worker, _| !worker.context.seat.processor().returned.is_empty();
+        push_from_outside(prepare, cancel_elsewhere, woken);
+    });
+}
+
+/// The worker waits for nothing but a closure that blocks.
+#[test]
+fn the_end_of_the_last_closure_finds_the_sleeper_or_the_sleeper_finds_the_end() {
+    check_push(|| {
+        let prepare = |seat: &Seat| {
+            seat.shared().note_spawned_outside();
+            seat.shared().advance(Phase::Draining);
+        };
+        let complete = |shared: &Shared, ()| shared.note_completed_outside();
+        push_from_outside(prepare, complete, |worker, _| worker.shared.close_if_complete());
+    });
+}
+
+#[test]
+fn a_new_phase_finds_the_sleeper_or_the_sleeper_finds_the_phase() {
+    check_push(|| {
+        let advance = |shared: &Shared, ()| shared.advance(Phase::Draining);
+        let woken = |worker: &Worker, _| worker.shared.phase() > Phase::Running;
+        push_from_outside(|_| {}, advance, woken);
     });
 }
 
@@ -203,6 +288,8 @@ fn an_errand_finds_the_sleeper_or_the_sleeper_finds_the_errand() {
 #[test]
 fn a_part_of_a_broadcast_wakes_the_sleeper_or_has_it_look_again() {
     check_without(&[Edge::DequeAsked, Edge::IdlePush, Edge::IdleSleep], &[], || {
-        push_from_outside(|shared| assert!(broadcast::send(shared, |_| Box::new(|| {}))));
+        let send =
+            |shared: &Shared, ()| assert!(broadcast::send(shared, |_| Box::new(|| {})), "it runs");
+        push_from_outside(|_| {}, send, |worker, _| worker.any_errands());
     });
 }
