@@ -293,7 +293,8 @@ impl Idle {
     }
 
     /// Returns whether processor `who` has announced its sleep and has not been woken. A hint,
-    /// which orders nothing: a caller that relies on it has made the fence of a pusher before.
+    /// which orders nothing: a caller that relies on it has made a fence before, or has held a lock
+    /// that the sleeper takes after its announcement.
     pub(crate) fn is_asleep(&self, who: usize) -> bool {
         self.seats[who].asleep.load(Ordering::Relaxed)
     }

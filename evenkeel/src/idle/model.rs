@@ -124,6 +124,29 @@ fn what_is_left_to_the_relief_is_found() {
     });
 }
 
+/// A pusher calls the relief while that is about to rest. Here the relief has no thread, so that no
+/// unpark orders what it sees: a second call tells whether the first one still stands.
+#[test]
+fn a_relief_that_takes_a_call_sees_what_it_was_called_for() {
+    // The fence is spared: the change of the word is enough.
+    check_without(&[Edge::IdleSleep], &[Edge::ReliefCall, Edge::ReliefRest], || {
+        let idle = Arc::new(Idle::new(1, true));
+        let queue = Arc::new(AtomicUsize::new(0));
+        assert_eq!(idle.call(), Called::Start);
+        let pusher = {
+            let (idle, queue) = (idle.clone(), queue.clone());
+            loom::thread::spawn(move || {
+                queue.store(1, Ordering::Relaxed);
+                let _ = idle.call();
+            })
+        };
+        idle.announce_rest();
+        let has_seen = queue.load(Ordering::Relaxed) == 1;
+        pusher.join().unwrap();
+        assert!(has_seen || idle.call() == Called::Done);
+    });
+}
+
 /// The pusher relies on a searcher that is about to fall asleep.
 #[test]
 fn a_push_left_to_a_searcher_is_found() {

@@ -74,6 +74,10 @@ pub(crate) enum Edge {
     /// The fence between a worker's count of tasks that it has taken back and its look whether all
     /// are complete.
     IdleCounted,
+    /// A pusher's change of the word that calls the relief.
+    ReliefCall,
+    /// The relief's change of that word before its last look.
+    ReliefRest,
     /// The fence between the relief's store that it looks for stuck workers, and the look.
     StuckLook,
     /// The fence between a worker's store that it waits inside fork-join, and its look whether the

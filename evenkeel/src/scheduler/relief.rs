@@ -183,3 +183,6 @@ impl Worker<'_> {
         true
     }
 }
+
+#[cfg(all(test, loom))]
+mod model;
