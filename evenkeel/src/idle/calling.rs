@@ -109,7 +109,7 @@ impl Idle {
     /// to follow, then [`rest`](Self::rest).
     pub(crate) fn announce_rest(&self) {
         self.calling.rests_until.store(u64::MAX, Ordering::Relaxed);
-        // Acquired: what a pusher has left before it found the relief called.
+        // Acquire ordering: for what a pusher has left before it found the relief called.
         self.calling.called.swap(false, edge(Edge::ReliefRest, Ordering::AcqRel));
         fence::after_read_modify_write(Edge::IdleSleep);
     }

@@ -60,8 +60,7 @@ impl Worker<'_> {
         idle.come_unstuck(&self.context.seat.processor().absence);
         self.context.switch(Doing::Asleep, clock::now());
         self.ask_for_jobs();
-        // For a victim that puts its jobs into its overflow: the victim sees the request, or this
-        // worker sees the job.
+        // A victim that puts a job into its overflow sees the request, or this worker sees the job.
         fence::full(Edge::DequeAsked);
     }
 

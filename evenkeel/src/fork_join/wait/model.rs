@@ -1,5 +1,6 @@
-//! Models of a nap beside a host that forks. The end of the nap, which loom has no time for, is left
-//! out: the models ask whether the host has taken the worker's number, or that has seen a job.
+//! Models of a nap beside a host that forks. The end of the nap is left out, because loom has no
+//! time: the models ask whether the host has taken the worker's number, or the worker has seen a
+//! job.
 //!
 //! The host is the spawned thread: loom remembers one access to an atomic, and misses the host's
 //! look at a request that the worker looks at and then makes.
@@ -11,8 +12,8 @@ use crate::primitives::mutation::{check, check_without};
 use crate::processor::Processor;
 use crate::scheduler::model::{fill_places, two_seats};
 
-/// Worker 0 does `work` after `prepare`, and worker 1 is about to nap meanwhile. The host has taken
-/// its number, or it has seen a job, or `otherwise` holds.
+/// Worker 0, the host, does `work` after `prepare`, and worker 1 is about to nap meanwhile. The
+/// host has taken the napper's number, or the napper has seen a job, or `otherwise` holds.
 fn work_beside_a_napper(
     prepare: fn(&Context, &Context),
     work: fn(&Context),

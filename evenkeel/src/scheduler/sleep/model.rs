@@ -1,9 +1,10 @@
 //! Models of falling asleep beside pushers, on the code that workers and pushers run.
 //!
-//! A push from outside meets the only worker of a runtime, whose sleep has no bound: loom reports a
+//! A push from outside meets the only worker of a runtime. Its sleep has no bound: loom reports a
 //! deadlock if it is not woken. A worker that pushes is awake, so the sleeper beside it is the
-//! watch, whose sleeps are bounded, and loom has no time. There the sleeper takes its steps up to
-//! its last look, and the model asks whether that has found something or the pusher has woken it.
+//! watch and sleeps for a bounded time, and loom has no time. There the sleeper takes its steps up
+//! to its last look, and the model asks whether that has found something or the pusher has woken
+//! it.
 //!
 //! The worker that pushes jobs is the spawned thread: loom remembers one access to an atomic, and
 //! misses its look at a request that the sleeper looks at and then makes.
@@ -205,8 +206,8 @@ fn cancel_elsewhere(shared: &Shared, task: Runnable) {
 }
 
 /// The only worker of a runtime sleeps, for real, while a thread outside does `push` after
-/// `prepare`. Loom reports a deadlock if the worker is not woken. It ends its sleep as `woken`
-/// wants it.
+/// `prepare`. Loom reports a deadlock if the worker is not woken. At the end of its sleep `woken`
+/// holds.
 fn push_from_outside<T: 'static>(
     prepare: fn(&Seat) -> T,
     push: fn(&Shared, T),
