@@ -378,6 +378,13 @@ impl Deque {
     #[cold]
     pub(crate) fn publish(&self) -> u32 {
         self.own.limit.swap(self.usual_limit(), Ordering::Relaxed);
+        self.publish_unasked()
+    }
+
+    /// Does the same, but leaves the request, if there is one. For an owner that publishes for
+    /// itself, and has no answer for a thief yet.
+    #[cold]
+    pub(crate) fn publish_unasked(&self) -> u32 {
         let _lock = self.own.lock.lock();
         let (published, split) = self.move_split(self.height(Ordering::Relaxed));
         self.open(split);

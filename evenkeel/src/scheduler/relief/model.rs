@@ -8,6 +8,7 @@ use crate::primitives::atomic::Edge;
 use crate::primitives::mutation::{check, check_without};
 use crate::processor::neighbours::Neighbours;
 use crate::processor::shared::{Hooks, Starter};
+use crate::scheduler::away::Away;
 use crate::scheduler::model::orphan;
 use crate::scheduler::run;
 use crate::task::word_waker::WordWaker;

@@ -156,6 +156,23 @@ fn a_fork_wakes_a_sleeper_for_which_another_thief_has_asked() {
     });
 }
 
+/// The owner forks three jobs, and runs the oldest by a yield. Two of them become public then, so
+/// one is left for the sleeper.
+#[test]
+fn a_yield_wakes_the_sleeper_that_has_asked_or_its_request_stays() {
+    check_push(|| {
+        let yields = |context: &Context, ()| {
+            context.enter(|| {
+                (0..3).for_each(|_| fork_join::spawn(|| {}));
+                fork_join::yield_local();
+                job::run_above(context, Level::FLOOR);
+            });
+        };
+        let is_asked = |shared: &Shared| shared.processor(0).deque.is_asked();
+        work_beside_a_sleeper(|_, _| {}, yields, is_asked);
+    });
+}
+
 #[test]
 fn a_job_that_is_spilled_finds_the_sleeper_or_the_sleeper_finds_it() {
     check(&[Edge::IdlePush, Edge::DequeAsked], || {
