@@ -312,7 +312,7 @@ impl Deque {
     pub(crate) fn pop(&self, place: Place) -> bool {
         debug_assert_eq!(place.next(), self.head());
         // Release ordering, because a seizer relies on the places below.
-        self.own.head.store(place.0, Ordering::Release);
+        self.own.head.store(place.0, edge(Edge::DequePop, Ordering::Release));
         fence::light(Edge::DequeLight);
         place.0 >= self.own.fence.load(Ordering::Relaxed)
     }
@@ -324,22 +324,23 @@ impl Deque {
     pub(crate) fn reclaim(&self, place: Place) -> Reclaimed {
         let index = self.index(place);
         let _lock = self.own.lock.lock();
-        // No seizer is at work, and the next one sees the head.
+        // No seizer is at work. The next one looks with the lock, and so sees the head and the
+        // places below it: these stores need no release ordering.
         loop {
             let ends = self.ends(Ordering::Relaxed);
             if ends.tail() > index {
-                self.own.head.store(place.next().0, Ordering::Release);
+                self.own.head.store(place.next().0, Ordering::Relaxed);
                 return Reclaimed::Stolen;
             }
             if index >= ends.split() {
-                self.own.head.store(place.0, Ordering::Release);
+                self.own.head.store(place.0, Ordering::Relaxed);
                 return Reclaimed::Own;
             }
             // Half of the jobs below stay public: with more, the owner would reclaim them place by
             // place; with fewer, it would have to publish them again.
             let split = ends.tail() + (index - ends.tail()) / 2;
             if self.exchange(ends, ends.with_split(split), Ordering::Relaxed) {
-                self.own.head.store(place.0, Ordering::Release);
+                self.own.head.store(place.0, Ordering::Relaxed);
                 self.open(split);
                 return Reclaimed::Own;
             }
@@ -357,18 +358,35 @@ impl Deque {
         let ends = self.ends(Ordering::Relaxed);
         debug_assert_eq!((ends.tail(), ends.split()), (index + 1, index + 1));
         debug_assert_eq!(self.head(), place.next(), "nothing lies above");
-        self.own.head.store(place.0, Ordering::Release);
-        // No job is public, so no thief changes the word meanwhile.
+        // No release ordering: a seizer looks at the head with the lock, as in `reclaim`.
+        self.own.head.store(place.0, Ordering::Relaxed);
+        // No job is public, so no thief changes the word meanwhile. No release ordering either: a
+        // thief that sees this word finds no public job in it and reads no slot. A job that the
+        // thief steals later was made public by a change of the word with release ordering, after
+        // the latch above.
         self.ends.store(ends.with_tail(index).with_split(index).0, Ordering::Relaxed);
         self.open(index);
     }
 
     /// Publishes the older half of the private jobs, and returns their number. The caller is the
     /// owner.
+    ///
+    /// This takes the request, if there is one. An owner that answers makes a fence afterwards, and
+    /// looks for sleepers. A thief that relies on the answer announces its sleep, makes a fence and
+    /// then [asks](Self::ask): it stores the request, or sees that of another thief. The swap comes
+    /// after that store, or after that look, in the order of changes of `limit`. So the thief's
+    /// fence comes before the owner's, and the owner sees the announcement. The two accesses
+    /// themselves order nothing: release and acquire would serve only the thief that stored last.
     #[cold]
     pub(crate) fn publish(&self) -> u32 {
-        // Acquire ordering: a thief that has asked may be asleep, and has announced that before.
-        self.own.limit.swap(self.usual_limit(), Ordering::Acquire);
+        self.own.limit.swap(self.usual_limit(), Ordering::Relaxed);
+        self.publish_unasked()
+    }
+
+    /// Does the same, but leaves the request, if there is one. For an owner that publishes for
+    /// itself, and has no answer for a thief yet.
+    #[cold]
+    pub(crate) fn publish_unasked(&self) -> u32 {
         let _lock = self.own.lock.lock();
         let (published, split) = self.move_split(self.height(Ordering::Relaxed));
         self.open(split);
@@ -463,10 +481,11 @@ impl Deque {
         self.height(Ordering::Relaxed) > 0
     }
 
-    /// Asks the owner to publish at its next push.
+    /// Asks the owner to publish at its next push. [`publish`](Self::publish) says which fences
+    /// belong to a request.
     pub(crate) fn ask(&self) {
         if !self.is_asked() {
-            self.own.limit.store(ASKED, Ordering::Release);
+            self.own.limit.store(ASKED, Ordering::Relaxed);
         }
     }
 

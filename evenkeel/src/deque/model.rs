@@ -1,4 +1,5 @@
-//! Models of the split deque.
+//! Models of the split deque. The models of [`sleep`](crate::scheduler) and of naps have the thief
+//! that falls asleep, with the fences of the code that runs.
 
 #![allow(unsafe_code, reason = "models read and write the jobs in slots")]
 
@@ -142,27 +143,58 @@ fn a_seizer_sees_what_the_owner_has_pushed() {
     );
 }
 
+/// The seizer sees the head that the pop stores, not the one that the push stored.
+#[test]
+fn a_seizer_sees_what_lies_below_what_the_owner_has_popped() {
+    // The owner pops no published job, so the fences of that pair are spared.
+    check_without(
+        &[Edge::DequeLight, Edge::DequeHeavy],
+        &[Edge::DequePush, Edge::DequePop, Edge::DequeHead],
+        || {
+            let bench = Bench::new();
+            let thief = {
+                let bench = bench.clone();
+                loom::thread::spawn(move || {
+                    let seized = bench.deque.seize();
+                    bench.steal();
+                    seized
+                })
+            };
+            bench.push(0);
+            bench.push(1);
+            bench.join(1);
+            let seized = thief.join().unwrap();
+            assert_eq!((bench.count(0), bench.count(1)), (seized, 1));
+        },
+    );
+}
+
+/// The head and the word that the owner stores when it retires a place are ordered by the lock.
+#[test]
+fn a_seizer_takes_nothing_out_of_a_place_that_is_retired() {
+    check(&[Edge::SpinLock, Edge::SpinUnlock, Edge::DequeHeavy, Edge::DequeLight], || {
+        let bench = Bench::new();
+        bench.push(0);
+        bench.deque.publish();
+        bench.steal();
+        let thief = {
+            let bench = bench.clone();
+            loom::thread::spawn(move || {
+                bench.deque.seize();
+                bench.steal();
+            })
+        };
+        bench.join(0);
+        bench.push(0);
+        bench.join(0);
+        thief.join().unwrap();
+        assert_eq!(bench.count(0), 2);
+    });
+}
+
 /// A deque without places.
 fn full() -> Arc<Home> {
     Arc::new(Home::with_places(false, 0))
-}
-
-#[test]
-fn a_thief_that_falls_asleep_hears_of_a_job_that_is_spilled() {
-    check(&[Edge::IdlePush, Edge::IdleSleep], || {
-        let deque = full();
-        let owner = {
-            let deque = deque.clone();
-            loom::thread::spawn(move || {
-                deque.spill(Spilled::numbered(0));
-                deque.is_asked()
-            })
-        };
-        deque.ask();
-        fence::full(Edge::IdleSleep);
-        let seen = deque.has_public();
-        assert!(owner.join().unwrap() || seen);
-    });
 }
 
 /// The lock is the ordering, so there is no edge to weaken.

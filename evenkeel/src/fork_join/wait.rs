@@ -19,8 +19,8 @@
 //! scope within which it was spawned: under the locks that are held across that, and while the
 //! result of that closure, which may be a guard, already exists.
 //!
-//! A [`spare`] runs errands that come while all workers are inside fork-join; a worker that waits
-//! calls it.
+//! A [`spare`](crate::scheduler::spare) runs errands that come while all workers are inside
+//! fork-join; a worker that waits calls it.
 //!
 //! A worker knows nothing of a task or an errand, which may wait for locks. So it begins none while
 //! jobs of scopes lie in its deque, for which their owners wait (see [`Context`]).
@@ -31,7 +31,6 @@ use crate::policy::{forking, searching};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::spin::{self, Backoff};
 use crate::primitives::{clock, fence, thread};
-use crate::processor::Processor;
 use crate::processor::context::{self, Context};
 use crate::processor::meter::Doing;
 use crate::processor::shared::Shared;
@@ -110,29 +109,33 @@ pub(super) fn wait(
 
 /// Sleeps for `length` ns at most. The thread that completes what the caller waits for wakes it. So
 /// does `host`, which may have jobs for it, when it publishes some.
-///
-/// The caller leaves its number and asks, then makes a fence and looks; the host publishes, makes a
-/// fence and looks for a number. If a push has not seen the request, the next push makes up for it,
-/// or the end of the nap.
-/// makes up for, or the end of the nap.
 fn nap(context: &Context, host: Option<usize>, length: u64) {
-    let shared = context.shared();
-    let host = host.map(|host| shared.processor(host));
-    if let Some(host) = host {
-        host.napper.store(context.seat.me() + 1, Ordering::Relaxed);
-        host.deque.ask();
-        fence::full(Edge::IdleSleep);
-    }
-    let nothing =
-        |host: &Processor| host.guests.load(Ordering::Relaxed) > 0 || !host.deque.has_any();
-    if host.is_none_or(nothing) {
+    if is_to_nap(context, host) {
         context.switch(Doing::Asleep, clock::now());
         thread::park(Some(Duration::from_nanos(length)));
         context.switch(Doing::Searching, clock::now());
     }
 }
 
-/// What a waiting worker sees of the errands that it must not run: see [`spare`].
+/// Announces a nap to `host`. Returns false if `host` has jobs for the caller.
+///
+/// The caller leaves its number, makes a fence, asks, makes a fence and looks. The host publishes,
+/// makes a fence and looks for a number. By the first fence, a host that takes the request sees the
+/// number. By the second, a host that puts a job into its overflow sees the request, or the caller
+/// sees the job. If a push has not seen the request, the next push makes up for it, or the end of
+/// the nap.
+fn is_to_nap(context: &Context, host: Option<usize>) -> bool {
+    let Some(host) = host else { return true };
+    let host = context.shared().processor(host);
+    host.napper.store(context.seat.me() + 1, Ordering::Relaxed);
+    fence::full(Edge::NapNumber);
+    host.deque.ask();
+    fence::full(Edge::DequeAsked);
+    host.guests.load(Ordering::Relaxed) > 0 || !host.deque.has_any()
+}
+
+/// What a waiting worker sees of the errands that it must not run: see
+/// [`spare`](crate::scheduler::spare).
 #[derive(Default)]
 struct Errands<'a> {
     /// Since when errands have been lying there.
@@ -246,3 +249,6 @@ fn wait_idly(
         context.while_running(Distance::Same, || job::run_above(context, floor));
     }
 }
+
+#[cfg(all(test, loom))]
+mod model;

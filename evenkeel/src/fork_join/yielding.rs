@@ -61,14 +61,21 @@ fn on_worker(run: impl FnOnce(&Context) -> bool) -> Option<Yield> {
 
 /// The worker robs itself: the owner of the job further down the stack finds it stolen and
 /// complete.
+///
+/// It publishes for itself, and leaves a thief's request: a sleeping thief whose request it took
+/// without an answer would not hear of the jobs that are left. It answers once it has its job, so
+/// that it wakes no thief for that one. If no job is left, the next push answers.
 fn run_local(context: &Context) -> bool {
     let deque = &context.seat.processor().deque;
     let me = context.seat.me();
     if !deque.is_empty() {
         if !deque.has_public() {
-            deque.publish();
+            deque.publish_unasked();
         }
         if let Some(own) = Stolen::take(context.shared(), me, || true) {
+            if deque.is_asked() && deque.has_any() {
+                context.answer_thieves();
+            }
             own.run_own(context);
             return true;
         }

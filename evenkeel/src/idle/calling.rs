@@ -6,7 +6,7 @@
 //! [`absence`](super::absence) has the changes of the word that pushers look at.
 
 use super::Idle;
-use crate::primitives::atomic::{AtomicBool, AtomicU8, AtomicU64, Edge, Ordering};
+use crate::primitives::atomic::{AtomicBool, AtomicU8, AtomicU64, Edge, Ordering, edge};
 use crate::primitives::{fence, thread};
 use std::time::Duration;
 
@@ -54,7 +54,8 @@ pub(crate) enum Called {
 impl Idle {
     /// Calls the relief.
     pub(crate) fn call(&self) -> Called {
-        if self.seats.len() == self.workers || self.calling.called.swap(true, Ordering::AcqRel) {
+        let order = edge(Edge::ReliefCall, Ordering::AcqRel);
+        if self.seats.len() == self.workers || self.calling.called.swap(true, order) {
             return Called::Done;
         }
         if !self.is_up() {
@@ -108,7 +109,8 @@ impl Idle {
     /// to follow, then [`rest`](Self::rest).
     pub(crate) fn announce_rest(&self) {
         self.calling.rests_until.store(u64::MAX, Ordering::Relaxed);
-        self.calling.called.swap(false, Ordering::AcqRel);
+        // Acquire ordering: for what a pusher has left before it found the relief called.
+        self.calling.called.swap(false, edge(Edge::ReliefRest, Ordering::AcqRel));
         fence::after_read_modify_write(Edge::IdleSleep);
     }
 

@@ -65,7 +65,7 @@ mod model;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
 
-use crate::primitives::atomic::{AtomicBool, AtomicU64, Edge, Ordering};
+use crate::primitives::atomic::{AtomicBool, AtomicU64, Edge, Ordering, edge};
 use crate::primitives::thread::{self, Thread};
 use crate::primitives::{Mutex, fence, lock};
 use calling::Calling;
@@ -155,6 +155,7 @@ impl Idle {
     pub(crate) fn announce(&self, me: usize) {
         let mut stack = lock(&self.stack);
         stack.push(me);
+        // The stack's lock orders it: a waker stores false there after it has found `me`.
         self.seats[me].asleep.store(true, Ordering::Relaxed);
         self.word.fetch_add(SLEEPER, Ordering::AcqRel);
         drop(stack);
@@ -172,10 +173,13 @@ impl Idle {
     /// rounds.
     pub(crate) fn sleep(&self, me: usize, limit: Option<Duration>) -> bool {
         let asleep = &self.seats[me].asleep;
-        if asleep.load(Ordering::Acquire) {
+        // Relaxed: the second load acquires, and sees what this one has seen.
+        if asleep.load(Ordering::Relaxed) {
             thread::park(limit);
         }
-        !asleep.load(Ordering::Acquire)
+        // Acquire ordering: the sleeper has been counted as a searcher, and must see the task that
+        // the waker has pushed. Its park may have ended before the waker's unpark.
+        !asleep.load(edge(Edge::IdleAwake, Ordering::Acquire))
     }
 
     /// Returns whether `me` is the watch, and whether all workers sleep. This also sets whether the
@@ -279,7 +283,7 @@ impl Idle {
     /// holds the stack's lock.
     fn woken(&self, who: usize, searcher: u64) {
         self.word.fetch_add(searcher.wrapping_sub(SLEEPER), Ordering::AcqRel);
-        self.seats[who].asleep.store(false, Ordering::Release);
+        self.seats[who].asleep.store(false, edge(Edge::IdleWoken, Ordering::Release));
     }
 
     /// Calls `f` if all workers sleep, and lets no thread wake one meanwhile.
@@ -288,7 +292,9 @@ impl Idle {
         (stack.len() == self.workers).then(f)
     }
 
-    /// Returns whether processor `who` has announced its sleep and has not been woken.
+    /// Returns whether processor `who` has announced its sleep and has not been woken. A hint,
+    /// which orders nothing: a caller that relies on it has made a fence before, or has held a lock
+    /// that the sleeper takes after its announcement.
     pub(crate) fn is_asleep(&self, who: usize) -> bool {
         self.seats[who].asleep.load(Ordering::Relaxed)
     }

@@ -1,6 +1,11 @@
 //! Models of falling asleep and waking, of the calling of the relief, and of how it finds stuck
 //! workers.
 //!
+//! The sleeper, the relief and the stuck worker take their steps by the code that runs. The pusher
+//! is a store and a fence in the place of a queue and its fence: the model says what [`Idle`] needs
+//! of any pusher. The models of [`sleep`](crate::scheduler) have the pushers that run, each with
+//! its own fence.
+//!
 //! The threads share by `std`'s `Arc`: loom's `Arc` panics when it is dropped in a model that has
 //! failed, which would end the process instead of the weakened run.
 
@@ -35,6 +40,28 @@ fn a_push_finds_the_sleeper_or_the_sleeper_finds_the_push() {
         }
         pusher.join().unwrap();
         assert_eq!(queue.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// A sleeper may see that it is awake before it parks, or before its waker unparks it. Here no
+/// unpark comes: it would order what the sleeper sees, and loom explores none that comes late.
+#[test]
+fn a_sleeper_that_is_awake_sees_what_it_was_woken_for() {
+    check(&[Edge::IdleWoken, Edge::IdleAwake], || {
+        let idle = Arc::new(Idle::new(1, false));
+        let queue = Arc::new(AtomicUsize::new(0));
+        idle.announce(0);
+        let pusher = {
+            let (idle, queue) = (idle.clone(), queue.clone());
+            loom::thread::spawn(move || {
+                queue.store(1, Ordering::Relaxed);
+                assert!(idle.wake_one());
+            })
+        };
+        while !idle.sleep(0, Some(Duration::ZERO)) {}
+        assert_eq!(queue.load(Ordering::Relaxed), 1);
+        assert_eq!(idle.counts().searching, 1);
+        pusher.join().unwrap();
     });
 }
 
@@ -94,6 +121,29 @@ fn what_is_left_to_the_relief_is_found() {
             }
             idle.rest(None);
         }
+    });
+}
+
+/// A pusher calls the relief while that is about to rest. Here the relief has no thread, so that no
+/// unpark orders what it sees: a second call tells whether the first one still stands.
+#[test]
+fn a_relief_that_takes_a_call_sees_what_it_was_called_for() {
+    // The fence is spared: the change of the word is enough.
+    check_without(&[Edge::IdleSleep], &[Edge::ReliefCall, Edge::ReliefRest], || {
+        let idle = Arc::new(Idle::new(1, true));
+        let queue = Arc::new(AtomicUsize::new(0));
+        assert_eq!(idle.call(), Called::Start);
+        let pusher = {
+            let (idle, queue) = (idle.clone(), queue.clone());
+            loom::thread::spawn(move || {
+                queue.store(1, Ordering::Relaxed);
+                let _ = idle.call();
+            })
+        };
+        idle.announce_rest();
+        let has_seen = queue.load(Ordering::Relaxed) == 1;
+        pusher.join().unwrap();
+        assert!(has_seen || idle.call() == Called::Done);
     });
 }
 

@@ -47,6 +47,10 @@ pub(crate) enum Edge {
     StateWake,
     /// The poller's first look at the state word.
     StateBegin,
+    /// The poller's change of the state word that empties a full field of wakes.
+    StateSaturated,
+    /// The poller's change of the state word that empties a full field of tokens.
+    StateTokens,
     /// The poller's last change of the state word.
     StateEnd,
     /// The completer's change of the state word.
@@ -63,6 +67,17 @@ pub(crate) enum Edge {
     IdlePush,
     /// The fence between the announcement of a sleep and the last look at the queues.
     IdleSleep,
+    /// The waker's store that a sleeper is awake.
+    IdleWoken,
+    /// The sleeper's look at that store.
+    IdleAwake,
+    /// The fence between a worker's count of tasks that it has taken back and its look whether all
+    /// are complete.
+    IdleCounted,
+    /// A pusher's change of the word that calls the relief.
+    ReliefCall,
+    /// The relief's change of that word before its last look.
+    ReliefRest,
     /// The fence between the relief's store that it looks for stuck workers, and the look.
     StuckLook,
     /// The fence between a worker's store that it waits inside fork-join, and its look whether the
@@ -97,6 +112,8 @@ pub(crate) enum Edge {
     TimerSeen,
     /// The owner's change of a deque's head at a push.
     DequePush,
+    /// The owner's change of a deque's head at a pop.
+    DequePop,
     /// The seizer's look at that head.
     DequeHead,
     /// The owner's fence between its change of the head and its look at the seizer's fence.
@@ -110,6 +127,10 @@ pub(crate) enum Edge {
     /// The thief's look at that word, before it looks whether the job that it waits for is
     /// complete.
     DequeLook,
+    /// The fence between the request of a thief that is about to sleep and its last look.
+    DequeAsked,
+    /// The fence between the number that a napping worker leaves and its request.
+    NapNumber,
     /// The thief's word that a job is complete.
     LatchSet,
     /// The owner's look at that word.

@@ -189,21 +189,27 @@ impl<T> Biased<T> {
 
     /// Leaves a request of processor `thief` for the owner. Returns false if there is a claim or
     /// another request already.
+    ///
+    /// The changes of a request order nothing. The thief tells the owner only the number in the
+    /// word. The answer goes by the lock of the [gift](super::gift). The fences of
+    /// [`idle`](crate::idle) find a thief that sleeps meanwhile. Each change is a
+    /// read-modify-write, and so continues the release sequence of an earlier thief's end of its
+    /// claim: an owner that sees the request acquires from that thief.
     pub(crate) fn ask(&self, thief: usize) -> bool {
         self.claim
-            .compare_exchange(0, request_of(thief), Ordering::AcqRel, Ordering::Relaxed)
+            .compare_exchange(0, request_of(thief), Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()
     }
 
     /// Withdraws the request of processor `thief`. Returns false if the owner has taken it, and
-    /// then answers it.
+    /// then answers it. It is one or the other by the order of changes of `claim` alone.
     pub(crate) fn withdraw(&self, thief: usize) -> bool {
         let mut claim = self.claim.load(Ordering::Relaxed);
         while claim & !CLAIMED == request_of(thief) {
             match self.claim.compare_exchange_weak(
                 claim,
                 claim & CLAIMED,
-                Ordering::AcqRel,
+                Ordering::Relaxed,
                 Ordering::Relaxed,
             ) {
                 Ok(_) => return true,
@@ -219,10 +225,11 @@ impl<T> Biased<T> {
         self.claim.load(Ordering::Relaxed) > CLAIMED
     }
 
-    /// Takes the request, if there is one: the owner then has to answer it.
+    /// Takes the request, if there is one: the owner then has to answer it. This orders nothing, as
+    /// [`ask`](Self::ask) says.
     #[cold]
     pub(crate) fn take_request(&self) -> Option<usize> {
-        let claim = self.claim.fetch_and(CLAIMED, Ordering::AcqRel);
+        let claim = self.claim.fetch_and(CLAIMED, Ordering::Relaxed);
         thief_of(claim)
     }
 }

@@ -325,7 +325,10 @@ impl State {
         let mut word = self.load();
         loop {
             let fresh = Word(word.0 & !WAKES | WAKE);
-            match self.exchange(word, fresh, Ordering::AcqRel) {
+            // Acquire ordering: a wake that finds the field full leaves the word as it was, so this
+            // exchange may take that wake without having seen it. No release: the task stays the
+            // poller's.
+            match self.exchange(word, fresh, edge(Edge::StateSaturated, Ordering::Acquire)) {
                 Ok(()) if word.is_aborted() => return Begin::Cancel,
                 Ok(()) => return Begin::Poll(Polled(WAKE)),
                 Err(actual) => word = actual,
@@ -350,10 +353,17 @@ impl State {
     }
 
     /// Folds in the changes that the poller has deferred. The caller polls the task.
+    ///
+    /// The exchange orders nothing. The task stays the poller's, and the poller follows no word of
+    /// another thread's here. The next [`begin`](Self::begin) acquires what wakers have released,
+    /// because a read-modify-write of any ordering continues their release sequences. The poller
+    /// releases its own writes with the berth's lock or with its last change of the word. A thread
+    /// that drops a public reference and the poller both look at the word and at the berth. The
+    /// berth's lock orders those looks.
     #[cold]
     pub(crate) fn fold(&self, pending: Pending) {
         let mut word = self.load();
-        while let Err(actual) = self.exchange(word, Word(pending.fold(word.0)), Ordering::AcqRel) {
+        while let Err(actual) = self.exchange(word, Word(pending.fold(word.0)), Ordering::Relaxed) {
             word = actual;
         }
     }
@@ -372,9 +382,13 @@ impl State {
 
     /// A full field cannot show further tokens, so `take_token` empties it whenever it finds it
     /// full. Hence a count of consumed tokens is at most two, and a full field holds one more.
+    ///
+    /// Acquire ordering: an unpark between the poller's look and this change finds the field full
+    /// and leaves it so. This change takes the token of that unpark, so the park must see what came
+    /// before the unpark. No release: the task stays the poller's.
     #[cold]
     fn take_saturated(&self) -> u8 {
-        self.0.fetch_and(!TOKENS, Ordering::AcqRel);
+        self.0.fetch_and(!TOKENS, edge(Edge::StateTokens, Ordering::Acquire));
         0
     }
 

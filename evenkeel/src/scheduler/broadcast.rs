@@ -9,21 +9,23 @@
 //!
 //! # Why no part is lost
 //! The sender counts each part as it counts a task from outside, so the runtime is not over before
-//! the part has run. It leaves the part, makes a full fence and then looks whether the worker
-//! sleeps: with the sleeper's announcement and its last look that is the pattern of
-//! [`idle`](crate::idle). A worker that waits parks for bounded times, and the sender unparks it.
-//! The sender leaves all parts of one broadcast under one lock, so every worker gets the parts of
-//! two broadcasts in the same order. So bodies that wait for each other, as at a barrier, find each
-//! other.
+//! the part has run. It leaves the part, and then wakes the worker if that sleeps, or else unparks
+//! its thread. So the sender needs no fence between the part and its look whether the worker
+//! sleeps: a worker whose announcement it misses comes out of its next park at once, sees all that
+//! came before the unpark, and looks again. A worker without a thread gets one later. That thread
+//! takes its seat under the lock under which the sender has looked for a thread. A worker that
+//! waits parks for bounded times, and is unparked likewise. The sender leaves all parts of one
+//! broadcast under one lock, so every worker gets the parts of two broadcasts in the same order. So
+//! bodies that wait for each other, as at a barrier, find each other.
 //!
 //! # Workers that are gone
 //! A worker is *gone* if it was dropped before it had a thread, or if its thread had settled and
 //! has ended. The thread that finds this marks the worker as gone, under the lock under which
 //! senders leave parts. It moves the worker's parts to the worker's *heir*, the next worker that is
-//! not gone, makes a full fence and wakes the heir, as a sender does. Senders leave later parts
-//! with the heir. So each part is with a worker that is there, which runs it like its own. But
-//! parts that wait for each other wait for ever if one worker has two of them, and where all
-//! workers are gone nothing runs at all.
+//! not gone, and wakes the heir, as a sender does. Senders leave later parts with the heir. So each
+//! part is with a worker that is there, which runs it like its own. But parts that wait for each
+//! other wait for ever if one worker has two of them, and where all workers are gone nothing runs
+//! at all.
 //!
 //! # Rejected
 //! Handing parts on as errands: a worker that waits for a scope runs no errands, and the only one
@@ -32,8 +34,7 @@
 
 use super::guest;
 use crate::deque::closures::Closure;
-use crate::primitives::atomic::Edge;
-use crate::primitives::{fence, lock};
+use crate::primitives::lock;
 use crate::processor::context::Context;
 use crate::processor::shared::Shared;
 use crate::topology::Distance;
@@ -55,7 +56,6 @@ pub(crate) fn send(shared: &Shared, mut part: impl FnMut(usize) -> Closure) -> b
         shared.processors[heir(&gone, index)].parts.push(part(index));
     }
     drop(gone);
-    fence::full(Edge::IdlePush);
     (0..shared.workers).for_each(|worker| alert(shared, worker));
     true
 }
@@ -79,7 +79,6 @@ pub(crate) fn bequeath(shared: &Shared, worker: usize) {
         shared.processors[heir].parts.push(part);
     }
     drop(gone);
-    fence::full(Edge::IdlePush);
     alert(shared, heir);
 }
 

@@ -4,7 +4,10 @@
 //! failed, which would end the process instead of the weakened run.
 
 use super::handover;
+use super::job::Stolen;
 use super::run;
+use crate::deque::PLACES;
+use crate::fork_join;
 use crate::idle::{Idle, Watch};
 use crate::policy::timing::RESOLUTION;
 use crate::policy::{Locality, Look};
@@ -42,7 +45,8 @@ fn sleep_until_found(idle: &Idle, me: usize, queue: &AtomicUsize) {
     }
 }
 
-/// Pushes a lone task that its pusher will not run, and leaves it to the watch.
+/// Pushes a lone task that its pusher will not run, and leaves it to the watch. The store and the
+/// fence stand for any push: the models of [`sleep`](super::sleep) have those that run.
 fn push_alone(idle: &Idle, queue: &AtomicUsize) {
     queue.store(1, Ordering::Relaxed);
     fence::full(Edge::IdlePush);
@@ -155,6 +159,17 @@ pub(crate) fn two_seats() -> (Seat, Seat) {
     );
     let mut next = || seats.next().expect("there are two processors");
     (next(), next())
+}
+
+/// Fills the deque of worker 0, and has another worker run all jobs. The next one that worker 0
+/// spawns goes into the overflow, and no thief has asked for it.
+pub(crate) fn fill_places(owner: &Context, thief: &Context) {
+    let shared = owner.shared();
+    owner.enter(|| (0..=PLACES).for_each(|_| fork_join::spawn(|| {})));
+    while let Some(stolen) = Stolen::take(shared, 0, || true) {
+        thief.enter(|| stolen.run(thief));
+    }
+    shared.processor(0).deque.publish();
 }
 
 /// Completes the tasks in the queue of a processor, and returns their number.

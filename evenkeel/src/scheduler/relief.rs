@@ -189,3 +189,6 @@ impl Worker<'_> {
         true
     }
 }
+
+#[cfg(all(test, loom))]
+mod model;

@@ -41,11 +41,7 @@ impl Worker<'_> {
             return Wakened::Work;
         }
         self.withdraw();
-        idle.announce(self.me);
-        // After the announcement, and before the last look.
-        idle.come_unstuck(&self.context.seat.processor().absence);
-        self.context.switch(Doing::Asleep, clock::now());
-        self.ask_for_jobs();
+        self.announce();
         self.context.counters().sleeps.add(1);
         self.context.seat.processor().cpu.leave();
         let wakened = self.sleep_until_woken();
@@ -53,6 +49,19 @@ impl Worker<'_> {
         idle.come_unstuck(&self.context.seat.processor().absence);
         self.context.switch(Doing::Searching, clock::now());
         wakened
+    }
+
+    /// Announces the sleep and asks for jobs, up to and including the fences. The last look has to
+    /// follow.
+    pub(super) fn announce(&self) {
+        let idle = &self.context.shared().idle;
+        idle.announce(self.me);
+        // After the announcement, and before the last look.
+        idle.come_unstuck(&self.context.seat.processor().absence);
+        self.context.switch(Doing::Asleep, clock::now());
+        self.ask_for_jobs();
+        // A victim that puts a job into its overflow sees the request, or this worker sees the job.
+        fence::full(Edge::DequeAsked);
     }
 
     /// Sleeps. The caller has announced it.
@@ -102,9 +111,9 @@ impl Worker<'_> {
         })
     }
 
-    /// Asks all workers and spares for fork-join jobs: the next one that forks wakes a sleeper. A
-    /// sleeper announces itself before it asks, so that an owner that sees the request sees the
-    /// sleeper.
+    /// Asks every victim for fork-join jobs: the next victim that forks wakes a sleeper. The
+    /// worker's announcement, with its fence, comes before the request. So a victim that takes the
+    /// request sees the sleeper: [`publish`](crate::deque::Deque::publish) says why.
     pub(super) fn ask_for_jobs(&self) {
         for other in self.shared.hosts(self.me) {
             self.shared.processor(other).deque.ask();
@@ -143,7 +152,7 @@ impl Worker<'_> {
                 run::take_back(self.context);
                 // Of two workers that count at the same time, one has to see what the other has
                 // just counted.
-                fence::full(Edge::IdleSleep);
+                fence::full(Edge::IdleCounted);
                 if self.shared.close_if_complete() {
                     self.shared.advance(Phase::Over);
                     return Some(Wakened::Over);
@@ -173,3 +182,6 @@ impl Worker<'_> {
         Some(*slept)
     }
 }
+
+#[cfg(all(test, loom))]
+mod model;

@@ -172,33 +172,4 @@ fn offer_jobs(context: &Context) {
 }
 
 #[cfg(all(test, loom))]
-mod model {
-    use super::*;
-    use crate::deque::closures::Closures;
-    use crate::primitives::mutation::check;
-    use crate::processor::spares::{Spares, Waiting};
-    use crate::task::word_waker::WordWaker;
-    use crate::timers::Rules;
-
-    /// If each missed the other, the errand would wait until the waiter's next turn.
-    #[test]
-    fn a_sender_sees_the_waiter_or_the_waiter_sees_the_errand() {
-        check(&[Edge::IdlePush, Edge::IdleSleep], || {
-            let shared =
-                Arc::new((Spares::new(1, 1, Rules::new::<WordWaker>(1)), Closures::default()));
-            let sender = {
-                let shared = shared.clone();
-                loom::thread::spawn(move || {
-                    let (spares, errands) = &*shared;
-                    errands.push(Box::new(|| {}));
-                    fence::full(Edge::IdlePush);
-                    spares.has_waiter()
-                })
-            };
-            let (spares, errands) = &*shared;
-            let _waiting = Waiting::begin(spares);
-            let seen = !errands.is_empty();
-            assert!(sender.join().unwrap() || seen);
-        });
-    }
-}
+mod model;

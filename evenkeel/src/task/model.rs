@@ -113,7 +113,7 @@ fn a_wake_is_seen_by_the_poll_or_causes_another() {
 
 #[test]
 fn no_wake_is_lost_beyond_what_the_field_can_count() {
-    explore(|| {
+    check(&[Edge::StateWake], || {
         let subject = Subject::new();
         let look = |subject: &Subject| subject.message(0) | subject.message(1) << 1;
         let waker = |index| {
@@ -163,6 +163,52 @@ fn a_park_takes_the_token_of_an_unpark_and_no_other_wake_ends_it() {
             parked += subject.run(|consumed| park(&subject, consumed));
         }
         assert_eq!(parked + unparker.join().unwrap(), 1, "one token ends one park");
+    });
+}
+
+/// More unparks than the field can count, the last of them while the poller takes all tokens.
+#[test]
+fn a_park_that_takes_all_tokens_sees_what_came_before_each_unpark() {
+    check(&[Edge::StateWake, Edge::StateTokens], || {
+        let subject = Subject::new();
+        for _ in 0..3 {
+            assert!(!subject.signal(0, Signal::Unpark), "the task is queued");
+        }
+        let park = |subject: &Subject, consumed: &mut u8| {
+            subject.state.take_token(*consumed).map_or(0, |count| {
+                *consumed = count;
+                subject.message(1)
+            })
+        };
+        let unparker = {
+            let subject = subject.clone();
+            loom::thread::spawn(move || match subject.signal(1, Signal::Unpark) {
+                true => subject.run(|consumed| park(&subject, consumed)),
+                false => 0,
+            })
+        };
+        let seen = subject.run(|consumed| park(&subject, consumed)) | unparker.join().unwrap();
+        assert_eq!(seen, 1, "the park that takes the last token sees the message");
+    });
+}
+
+/// More wakes than the field can count, the last of them while the poller begins.
+#[test]
+fn a_poll_that_empties_a_full_field_sees_what_came_before_each_wake() {
+    check(&[Edge::StateWake, Edge::StateSaturated], || {
+        let subject = Subject::new();
+        for _ in 0..2 {
+            assert!(!subject.signal(0, Signal::Wake), "the task is queued");
+        }
+        let waker = {
+            let subject = subject.clone();
+            loom::thread::spawn(move || match subject.signal(1, Signal::Wake) {
+                true => subject.run(|_| subject.message(1)),
+                false => 0,
+            })
+        };
+        let seen = subject.run(|_| subject.message(1)) | waker.join().unwrap();
+        assert_eq!(seen, 1);
     });
 }
 
