@@ -242,8 +242,16 @@ impl<T> Object<T> {
     }
 
     /// Returns whether both are the same object.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::object::Object;
+    /// let object = Object::new(0);
+    /// assert!(object.ptr_eq(&object.clone()));
+    /// assert!(!object.ptr_eq(&Object::new(0)));
+    /// ```
     #[must_use]
-    pub fn is(&self, other: &Self) -> bool {
+    pub fn ptr_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 }

@@ -142,7 +142,7 @@ impl Handle {
 
     /// Returns whether both are handles of the same runtime.
     #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub fn ptr_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 

@@ -45,7 +45,7 @@ async fn operate(objects: &[Object<Tally>], random: &mut Random) -> u64 {
         }
         1 => {
             let other = &objects[random.below(objects.len() as u64) as usize];
-            if other.is(object) {
+            if other.ptr_eq(object) {
                 return 0;
             }
             let (mut one, mut other) = enter2(object, other).await.unwrap();

@@ -193,7 +193,7 @@ fn a_home_in_a_class_that_is_in_place() {
 #[test]
 fn clones_are_the_same_object() {
     let (object, other) = (Object::new(1), Object::new(1));
-    assert!(object.is(&object.clone()) && !object.is(&other));
+    assert!(object.ptr_eq(&object.clone()) && !object.ptr_eq(&other));
     object.clone().call_blocking(|value| *value = 2).unwrap();
     assert_eq!(object.call_blocking(|value| *value), Ok(2));
     assert_eq!(other.call_blocking(|value| *value), Ok(1));

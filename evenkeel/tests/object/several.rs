@@ -82,7 +82,7 @@ fn any_two() {
                 for _ in 0..500 {
                     let mut any = || &accounts[random.below(accounts.len() as u64) as usize];
                     let (from, to) = (any(), any());
-                    if !from.is(to) {
+                    if !from.ptr_eq(to) {
                         transfer(from, to).await;
                     }
                     if random.below(16) == 0 {
@@ -149,7 +149,7 @@ fn one_of_the_two_is_held() {
     let runtime = runtime(2);
     let accounts = accounts(&runtime, 2);
     for held in &accounts {
-        for other in accounts.iter().filter(|other| !other.is(held)) {
+        for other in accounts.iter().filter(|other| !other.ptr_eq(held)) {
             let holding = Holding::of(&runtime, held);
             for (from, to) in [(held, other), (other, held)] {
                 let mut entry = Box::pin(enter2(from, to));
