@@ -62,8 +62,8 @@ fn on_worker(run: impl FnOnce(&Context) -> bool) -> Option<Yield> {
 /// The worker robs itself: the owner of the job further down the stack finds it stolen and
 /// complete.
 ///
-/// It publishes for itself, and leaves a thief's request: a sleeping thief whose request it took
-/// without an answer would not hear of the jobs that are left. It answers once it has its job, so
+/// It publishes for itself, and leaves a thief's request: if it took the request without an answer,
+/// a sleeping thief would not hear of the jobs that are left. It answers once it has its job, so
 /// that it wakes no thief for that one. If no job is left, the next push answers.
 fn run_local(context: &Context) -> bool {
     let deque = &context.seat.processor().deque;
