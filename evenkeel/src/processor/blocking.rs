@@ -1,8 +1,8 @@
 //! The queue of closures that block, and a count of the threads that run them.
 //!
 //! # Roles
-//! A *spawner* queues a closure, as a task that completes in one poll. A *blocking thread* takes the
-//! oldest closure and runs it (`runtime/blocking.rs` has its loop). The thread that shuts the
+//! A *spawner* queues a closure, as a task that completes in one poll. A *blocking thread* takes
+//! the oldest closure and runs it (`runtime/blocking.rs` has its loop). The thread that shuts the
 //! runtime down *closes* the queue and waits for the blocking threads to leave.
 //!
 //! # Steps

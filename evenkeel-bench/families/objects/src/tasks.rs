@@ -1,5 +1,5 @@
 //! The modes with tasks, on a runtime with pinned workers: their objects have homes, or ordinary
-//! locks. [`entries`](super::entries) has the body of a task.
+//! locks. [`entries`] has the body of a task.
 
 use std::sync::Arc;
 
