@@ -5,7 +5,7 @@
 //! written for it. There are as many as a program has pairs of these that it uses, so they are kept
 //! for ever, and a reference that has a route's number can be copied without counting.
 //!
-//! Nodes are never freed either, as [`System`](crate::System)s are not. A process has one, or a few
+//! Nodes are never freed either, as [`System`]s are not. A process has one, or a few
 //! in tests.
 
 use super::arrived;

@@ -397,7 +397,7 @@ impl<C, I> fmt::Debug for ResumeAsync<'_, C, I> {
 }
 
 /// An output that acts on the coroutine once its body is suspended, for
-/// [`Resume::resume_then`](Resume::resume_then).
+/// [`Resume::resume_then`].
 ///
 /// In C∀ this is `suspend { .. }`, a block that runs after the switch.
 pub trait Then<C> {

@@ -174,7 +174,7 @@ where
     /// Runs the half on a thief.
     ///
     /// # Safety
-    /// As [`Run`](crate::deque::slot::Run) says; the slot is one that [`put`](Self::put) has
+    /// As [`Run`](job::Run) says; the slot is one that [`put`](Self::put) has
     /// filled.
     unsafe fn run_stolen(slot: &Slot, thief: &Context, victim: Option<usize>) {
         slot.latch.take(thief.seat.me());

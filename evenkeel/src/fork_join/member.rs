@@ -71,7 +71,7 @@ pub(super) unsafe fn push<'scope, F: FnOnce() + Send>(
 
 impl<F: FnOnce() + Send> Member<'_, F> {
     /// # Safety
-    /// As [`Run`](crate::deque::slot::Run) says; the slot is one that [`push`] has filled.
+    /// As [`Run`](crate::scheduler::job::Run) says; the slot is one that [`push`] has filled.
     unsafe fn run(slot: &Slot, context: &Context, victim: Option<usize>) {
         // SAFETY: the slot is the caller's.
         let this = slot.with_body(|place: *mut *mut Self| unsafe { place.read() });

@@ -160,8 +160,8 @@ impl Processor {
     }
 
     /// Looks at the processor at the time `now`. `departures` is the value of [`Ends::departures`]
-    /// at the last look, and gets the present value. Only [`View`](crate::scheduler::view::View)
-    /// knows for how long the processor has stalled.
+    /// at the last look, and gets the present value. Only the scheduler's `View` knows for how long
+    /// the processor has stalled.
     pub(crate) fn look(&self, now: u64, departures: &mut usize) -> Look {
         let published = &self.published;
         let before = std::mem::replace(departures, published.departures());

@@ -37,7 +37,7 @@
 //! all cores are in use, and the errand is ordinary work that queues behind them. If one waits, it
 //! looks again within a nap, and calls. A call fails if each waiter has a spare at work; if the
 //! system refuses a thread, and then the waiter tries again; or if all places are taken. There are
-//! as many places as workers, and at least [`FEWEST`]. Errands that occupy all places and wait for
+//! as many places as workers, and at least `FEWEST`. Errands that occupy all places and wait for
 //! a later errand wait for ever.
 //!
 //! # Why the promise about locks holds

@@ -23,7 +23,7 @@
 //! - *Relief*: it looks at all workers and naps, in turn, as long as a look finds a worker inside a
 //!   fork, or a thief or host has asked since the last look. A worker that is inside a fork at two
 //!   looks, in the same poll, and for [long enough](forking::is_stuck), is *stuck*: the relief
-//!   counts it as [away](crate::idle). Then it follows the protocol of [`relief`].
+//!   counts it as [away](crate::idle). Then it follows the protocol of [`relief`](super::relief).
 //! - *Host, back*: at the end of its batch, before and after its sleep, and when it goes away
 //!   itself, it looks whether it has been counted, and counts itself out.
 //!

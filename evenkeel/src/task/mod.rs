@@ -1,6 +1,6 @@
 //! Tasks: spawned futures, their handles, and what tasks can do about themselves.
 //!
-//! [`raw_task`](crate::raw_task) is the lower half, all that the scheduler knows of tasks; this
+//! `raw_task` is the lower half, all that the scheduler knows of tasks; this
 //! room stands on the scheduler.
 
 mod awaited;
