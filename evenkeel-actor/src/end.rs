@@ -33,7 +33,7 @@ use crate::mailbox::{HasId, Left, Mailbox};
 use crate::primitives::Mutex;
 use crate::report::{ActorFailure, ActorInfo};
 use crate::trace::{self, Called};
-use evenkeel::internal::Public;
+use evenkeel::internal::{Public, contain};
 use std::any::Any;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -255,19 +255,4 @@ pub(crate) fn words(payload: Box<dyn Any + Send>) -> String {
     let words = words.unwrap_or("something that is no text").to_owned();
     contain(|| drop(payload));
     words
-}
-
-/// Runs what is a user's, and gives nothing if it panics: the process's panic hook has told of it.
-/// A payload whose destructor panics too is leaked, as dropping that panic could panic again,
-/// without end.
-pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
-    match catch_unwind(AssertUnwindSafe(f)) {
-        Ok(result) => Some(result),
-        Err(payload) => {
-            if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-                mem::forget(second);
-            }
-            None
-        }
-    }
 }

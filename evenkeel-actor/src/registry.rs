@@ -17,11 +17,10 @@
 
 use crate::actor_ref::ActorRef;
 use crate::control::{ActorId, AnyActor};
-use crate::end::contain;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::system::System;
 use crate::trace;
-use evenkeel::internal::detect;
+use evenkeel::internal::{contain, detect};
 use std::any::{Any, type_name};
 use std::collections::BTreeMap;
 use std::error::Error;

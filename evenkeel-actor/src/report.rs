@@ -1,8 +1,8 @@
 //! What people are told of actors that fail.
 
 use crate::control::ActorId;
-use crate::end::contain;
 use crate::exit::ExitReason;
+use evenkeel::internal::contain;
 use std::fmt;
 use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};

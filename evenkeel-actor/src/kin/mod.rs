@@ -31,10 +31,10 @@ pub use stopped::Stopped;
 
 use crate::alarm::Alarm;
 use crate::control::{ActorId, AnyActor};
-use crate::end::contain;
 use crate::exit::ExitReason;
 use crate::oneshot;
 use crate::ward::Post;
+use evenkeel::internal::contain;
 use peer::{OwnPeer, Peer};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;

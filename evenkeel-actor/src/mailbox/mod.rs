@@ -58,11 +58,12 @@ pub(crate) use ring::MOST;
 pub(crate) use waiting::Ticket;
 
 use crate::control::ActorId;
-use crate::end::contain;
 use crate::policy::Priority;
 use crate::system::System;
 use crate::trace::Parcel;
-use evenkeel::internal::{After, Berth, Own, Part, Public, Right, Slots, SpinGuard, SpinLock};
+use evenkeel::internal::{
+    After, Berth, Own, Part, Public, Right, Slots, SpinGuard, SpinLock, contain,
+};
 use overflow::{Full, Overflow};
 use ring::Ring;
 use shared::{Door, Shared};

@@ -10,11 +10,11 @@ use super::ties;
 use crate::away::Lease;
 use crate::control::AnyActor;
 use crate::dead_letter::{self, DeadLetterKind};
-use crate::end::contain;
 use crate::node::Name;
 use crate::node::wire::{Failure, Message, StopHow};
 use crate::node::{NodeId, Slot};
 use crate::system::System;
+use evenkeel::internal::contain;
 use std::sync::Arc;
 
 /// Delivers a value to an actor, or parks it. Whether it has been dealt with: if not, it is counted

@@ -1,10 +1,10 @@
 //! How the ends of actors are said to other nodes.
 
 use crate::control::ActorId;
-use crate::end::contain;
 use crate::exit::{ExitReason, Failure};
 use crate::node::NodeId;
 use crate::node::wire::{End, EndBy, EndKind};
+use evenkeel::internal::contain;
 use std::sync::Arc;
 
 /// An end, as it is written. Made before any lock is taken: what describes a failure is a user's

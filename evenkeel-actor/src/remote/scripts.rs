@@ -10,7 +10,6 @@ use super::table::Found;
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::builder::Builder;
-use crate::end::contain;
 use crate::mailbox::overflow::Wait;
 use crate::node::multiplexer::PutError;
 use crate::node::payload;
@@ -18,6 +17,7 @@ use crate::node::wire::{Envelope, Failure, LONGEST_NAME, Message, PlacesBuf, Ref
 use crate::node::{NodeId, Slot};
 use crate::oneshot;
 use crate::trace;
+use evenkeel::internal::contain;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::any::type_name;

@@ -19,10 +19,10 @@
 
 use super::events::{MOST, NodeEvent};
 use crate::actor_ref::ActorRef;
-use crate::end::contain;
 use crate::error::SendError;
 use crate::mailbox::overflow::Overflow;
 use crate::subscription::Told;
+use evenkeel::internal::contain;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

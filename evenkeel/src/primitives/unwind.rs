@@ -8,7 +8,7 @@ use std::{mem, thread};
 /// A payload is a value of the caller's and has a destructor of its own, which may panic too. It is
 /// dropped here, under a second catch; what such a destructor panics with is leaked, since dropping
 /// that one could panic again, without end.
-pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
+pub fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(result) => Some(result),
         Err(payload) => {
