@@ -5,7 +5,7 @@
 //! these that it uses. They are kept for ever, so a reference has a route's number, and is copied
 //! without counting.
 
-use crate::control::{ActorId, AnyActor, Control};
+use crate::control::{AnyActor, Control};
 use crate::error::SendError;
 use crate::exit::ExitReason;
 use crate::kin::peer::Peer;
@@ -16,6 +16,7 @@ use crate::node::wire::StopHow;
 use crate::node::{Name, NodeId, Slot};
 use crate::oneshot;
 use crate::system::System;
+use crate::words::id::ActorId;
 use std::any::Any;
 use std::fmt;
 use std::future::Future;

@@ -2,15 +2,16 @@
 
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
-use crate::control::{ActorId, AnyActor};
+use crate::control::AnyActor;
 use crate::counters::Count;
 use crate::event::Event;
 use crate::mailbox::overflow::{Overflow, Wait};
-use crate::mailbox::{HasId, Mailbox, Next, Receiver};
+use crate::mailbox::{Mailbox, Next, Receiver};
 use crate::policy::Priority;
 use crate::system::System;
 use crate::turn::Turn;
-use evenkeel::internal::Public;
+use crate::words::id::{ActorId, HasId};
+use evenkeel::internal::{Own, Public};
 use std::fmt;
 #[cfg(feature = "tracing")]
 use std::num::NonZeroU64;
@@ -99,6 +100,12 @@ impl<A: Actor> Context<A> {
     }
 
     pub(crate) fn mailbox(&self) -> &Mailbox<A::Message> {
+        self.receiver.own()
+    }
+
+    /// The actor as traces name it.
+    #[inline(always)]
+    pub(crate) fn subject(&self) -> &Own<Mailbox<A::Message>> {
         self.receiver.own()
     }
 

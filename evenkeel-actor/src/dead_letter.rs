@@ -11,13 +11,13 @@ use crate::actor::{Actor, Handled};
 use crate::actor_ref::ActorRef;
 use crate::builder::Builder;
 use crate::context::Context;
-use crate::control::ActorId;
 use crate::counters::Count;
 use crate::error::SendError;
 use crate::mailbox::overflow::{Fail, Overflow};
 use crate::subscription::{Subscribed, Subscription, Told};
 use crate::system::System;
 use crate::trace;
+use crate::words::id::ActorId;
 use evenkeel::internal::contain;
 use std::any::type_name;
 use std::cell::Cell;
@@ -166,7 +166,7 @@ pub(crate) fn note<M>(system: System, to: Option<ActorId>, kind: DeadLetterKind,
         return;
     }
     system.counters().add(kind.count(), count);
-    trace::dead_letter::<M>(system, to, kind, count);
+    trace::dead_letter::<M>(system.node(), to, kind, count);
     let subscribers = system.subscribers();
     if !subscribers.any.load(Ordering::Relaxed) {
         return;

@@ -22,17 +22,17 @@
 
 #![allow(unsafe_code, reason = "the mailbox is closed for the actor")]
 
-use crate::control::ActorId;
 use crate::counters::Count;
 use crate::dead_letter::{self, DeadLetterKind};
 use crate::event::{Event, Notice, NoticeKind};
 use crate::exit::ExitReason;
 use crate::kin::peer::Peer;
 use crate::kin::{Keeper, Kin, Witness};
-use crate::mailbox::{HasId, Left, Mailbox};
+use crate::mailbox::{Left, Mailbox};
 use crate::primitives::Mutex;
 use crate::report::{ActorFailure, ActorInfo};
 use crate::trace::{self, Called};
+use crate::words::id::{ActorId, HasId};
 use evenkeel::internal::{Public, contain};
 use std::any::Any;
 use std::mem;
@@ -49,7 +49,7 @@ pub(crate) unsafe fn end<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason:
     let called = Called::of(own);
     // SAFETY: the caller's promise.
     if unsafe { own.close_empty(&reason) } {
-        trace::stopped::<A, M>(own, &called, &reason);
+        trace::stopped::<A>(own, &called, &reason);
         return;
     }
     // SAFETY: the caller's promise.
@@ -90,7 +90,7 @@ unsafe fn end_with_words<A, M: Send + 'static>(
         system.counters().add(Count::Failed, 1);
     }
     settle(own);
-    trace::stopped::<A, M>(own, called, &left.reason);
+    trace::stopped::<A>(own, called, &left.reason);
     if left.is_empty() && !left.reason.is_failure() {
         return;
     }
@@ -231,7 +231,7 @@ pub(crate) fn report<A, M: Send + 'static>(
     called: &Called,
     reason: ExitReason,
 ) {
-    trace::failed::<A, M>(own, called, &reason);
+    trace::failed::<A>(own, called, own.has_post(), &reason);
     let task = own.task();
     let actor = ActorInfo {
         id: own.id(),

@@ -1,7 +1,7 @@
 //! What an actor is told of others.
 
-use crate::control::ActorId;
 use crate::exit::ExitReason;
+use crate::words::id::ActorId;
 use std::fmt;
 
 /// What an actor is told of others, before its messages: see [`Actor::event`](crate::Actor::event).

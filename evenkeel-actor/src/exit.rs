@@ -1,8 +1,8 @@
 //! Why actors end.
 
-use crate::control::ActorId;
 use crate::error::without_message;
 use crate::node::NodeId;
+use crate::words::id::ActorId;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;

@@ -18,11 +18,12 @@ pub use error::{GroupTypeError, JoinGroupError};
 pub(crate) use lists::Groups;
 
 use crate::actor_ref::ActorRef;
-use crate::control::{ActorId, AnyActor};
+use crate::control::AnyActor;
 use crate::mailbox::overflow::Overflow;
 use crate::primitives::{Mutex, MutexGuard};
 use crate::recipient::{Offer, Recipient};
 use crate::system::System;
+use crate::words::id::ActorId;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};

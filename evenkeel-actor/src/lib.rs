@@ -154,19 +154,19 @@ mod system;
 mod timers;
 mod timing;
 #[cfg(not(feature = "tracing"))]
-#[path = "trace/off.rs"]
 mod trace;
 #[cfg(feature = "tracing")]
 pub mod trace;
 mod turn;
 mod ward;
+mod words;
 
 pub use actor::{Actor, Handled};
 pub use actor_ref::{ActorRef, Send};
 pub use ask::{Ask, Asked, ByClosure, ByRequest, Question, ReplyTo, Request};
 pub use builder::{Builder, spawn};
 pub use context::Context;
-pub use control::{ActorId, AnyActor};
+pub use control::AnyActor;
 pub use dead_letter::{DeadLetter, DeadLetterKind};
 pub use error::{AskError, SendError, SpawnError, TrySendError};
 pub use evenkeel_node as node;
@@ -188,3 +188,4 @@ pub use supervise::{
 };
 pub use system::System;
 pub use timers::TimerId;
+pub use words::id::ActorId;

@@ -214,10 +214,10 @@ fn live<A: Actor>(
     let mut context = Context::<A>::new(receiver, priority);
     let born = trace::Born::now();
     async move {
-        if let Err(failure) = trace::starting!(born, context, actor.0.started(&mut context)) {
+        if let Err(failure) = trace::starting!(A, born, context, actor.0.started(&mut context)) {
             return ExitReason::Failed(Arc::new(failure));
         }
-        trace::started(&context);
+        trace::started::<A>(context.subject());
         begun(context.mailbox());
         let alone = loop {
             if context.is_exceptional() {
@@ -228,6 +228,7 @@ fn live<A: Actor>(
                 // message beside it.
                 if let Some(event) = context.take_event()
                     && let Err(failure) = trace::noticing!(
+                        A,
                         event,
                         context,
                         Box::pin(actor.0.event(*event, &mut context))
@@ -262,7 +263,7 @@ fn live<A: Actor>(
                 Next::Alone => break true,
             };
             if let Err(failure) =
-                trace::handling!(message, context, actor.0.handle(message, &mut context))
+                trace::handling!(A, message, context, actor.0.handle(message, &mut context))
             {
                 context.settle();
                 return ExitReason::Failed(Arc::new(failure));
@@ -278,7 +279,7 @@ fn live<A: Actor>(
         // Twice, not kept: what lives through an await has room of its own in every actor, and is
         // copied out of it in other pieces than it was put in.
         let shown = if alone { &UNREFERENCED } else { &NORMAL };
-        trace::stopping!(context, actor.0.stopped(shown, &mut context));
+        trace::stopping!(A, context, actor.0.stopped(shown, &mut context));
         if alone { ExitReason::Unreferenced } else { ExitReason::Normal }
     }
 }

@@ -1,11 +1,12 @@
 //! References by what can be sent, not by who it is.
 
 use crate::actor_ref::ActorRef;
-use crate::control::{ActorId, AnyActor};
+use crate::control::AnyActor;
 use crate::dead_letter::{self, DeadLetterKind};
 use crate::error::SendError;
 use crate::mailbox::overflow::{Full, Overflow};
 use crate::system::System;
+use crate::words::id::ActorId;
 use std::any::type_name;
 use std::fmt;
 use std::future::Future;

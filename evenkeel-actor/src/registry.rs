@@ -16,10 +16,10 @@
 //! and then kept as references.
 
 use crate::actor_ref::ActorRef;
-use crate::control::{ActorId, AnyActor};
+use crate::control::AnyActor;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::system::System;
-use crate::trace;
+use crate::words::id::ActorId;
 use evenkeel::internal::{contain, detect};
 use std::any::{Any, type_name};
 use std::collections::BTreeMap;
@@ -93,6 +93,14 @@ impl Names {
     }
 }
 
+/// Has an actor know by which name it is called, or no longer: for traces.
+fn call(actor: &AnyActor, name: &Arc<str>, has: bool) {
+    #[cfg(feature = "tracing")]
+    actor.control().call(name, has);
+    #[cfg(not(feature = "tracing"))]
+    let _ = (actor, name, has);
+}
+
 /// Names of actors.
 impl System {
     /// Gives an actor a name, under which others [find](Self::look_up) it. It may have several.
@@ -155,7 +163,7 @@ impl System {
             return Err(RegisterError::Stopped { id: actor.id() });
         }
         detect::name(|| entry.actor.id().task(), &name);
-        trace::name(&entry.actor, &name, true);
+        call(&entry.actor, &name, true);
         names.names.insert(name.clone(), entry);
         let all = (name.clone(), 0)..=(name, u64::MAX);
         let keys: Vec<_> = names.waiting.range(all).map(|(key, _)| key.clone()).collect();
@@ -171,7 +179,7 @@ impl System {
     pub fn unregister(self, name: &str) -> Option<ActorId> {
         let mut names = self.registry().lock();
         let (name, entry) = names.names.remove_entry(name)?;
-        trace::name(&entry.actor, &name, false);
+        call(&entry.actor, &name, false);
         drop(names);
         Some(entry.actor.id())
     }

@@ -1,7 +1,7 @@
 //! What people are told of actors that fail.
 
-use crate::control::ActorId;
 use crate::exit::ExitReason;
+use crate::words::id::ActorId;
 use evenkeel::internal::contain;
 use std::fmt;
 use std::panic::Location;

@@ -1,12 +1,12 @@
 //! What actors of one node share.
 
 use crate::ask::DEFAULT_LIMIT;
-use crate::control::ActorId;
 use crate::counters::Counters;
 use crate::dead_letter::Subscribers;
 use crate::group::Groups;
 use crate::registry::Registry;
 use crate::report::{ActorFailure, Failures};
+use crate::words::id::ActorId;
 #[cfg(not(shuttle))]
 use evenkeel::internal::is_deterministic;
 use std::cell::Cell;
@@ -193,16 +193,21 @@ impl System {
         }
     }
 
-    /// The number of the node that it belongs to.
-    #[cfg(feature = "tracing")]
+    /// The number of the node that it belongs to, for traces.
+    #[inline]
     pub(crate) fn node(self) -> Option<u32> {
-        self.inner().node.load(Ordering::Relaxed).checked_sub(1)
+        #[cfg(feature = "tracing")]
+        return self.inner().node.load(Ordering::Relaxed).checked_sub(1);
+        #[cfg(not(feature = "tracing"))]
+        None
     }
 
-    /// It belongs to a node; the last, if several share it.
-    #[cfg(feature = "tracing")]
+    /// It belongs to a node; the last, if several share it. For traces.
     pub(crate) fn set_node(self, node: u32) {
+        #[cfg(feature = "tracing")]
         self.inner().node.store(node.saturating_add(1), Ordering::Relaxed);
+        #[cfg(not(feature = "tracing"))]
+        let _ = node;
     }
 
     pub(crate) fn registry(self) -> &'static Registry {

@@ -245,8 +245,7 @@ where
                     Ok(body) => {
                         this.body.set(Some(body));
                         if mem::replace(this.risen, true) {
-                            own.note_restart();
-                            trace::restarted::<A, M>(own);
+                            trace::restarted::<A>(own, own.note_restart());
                         }
                         continue;
                     }

@@ -1,6 +1,6 @@
 //! What can go wrong with groups.
 
-use crate::control::ActorId;
+use crate::words::id::ActorId;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;

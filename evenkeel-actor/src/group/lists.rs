@@ -1,9 +1,9 @@
 //! What a system knows of its groups.
 
 use super::{AnyGroup, Group, GroupTypeError, Inner};
-use crate::control::ActorId;
 use crate::primitives::{Mutex, MutexGuard};
 use crate::system::System;
+use crate::words::id::ActorId;
 use std::any::{Any, type_name};
 use std::collections::BTreeMap;
 use std::fmt;

@@ -30,10 +30,11 @@ pub(crate) mod ties;
 pub use stopped::Stopped;
 
 use crate::alarm::Alarm;
-use crate::control::{ActorId, AnyActor};
+use crate::control::AnyActor;
 use crate::exit::ExitReason;
 use crate::oneshot;
 use crate::ward::Post;
+use crate::words::id::ActorId;
 use evenkeel::internal::contain;
 use peer::{OwnPeer, Peer};
 use std::collections::{BTreeMap, HashMap, HashSet};

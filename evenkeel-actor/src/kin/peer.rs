@@ -7,10 +7,10 @@
 
 #![allow(unsafe_code, reason = "an address is kept that counts nothing")]
 
-use crate::control::ActorId;
 use crate::event::Event;
 use crate::exit::ExitReason;
 use crate::mailbox::{Mailbox, Order, note, tell};
+use crate::words::id::ActorId;
 use evenkeel::internal::{Own, Public, SpinLock};
 use std::sync::Arc;
 

@@ -2,11 +2,12 @@
 
 use super::peer::{self, Peer};
 use super::{Stopped, Witness};
-use crate::control::{ActorId, AnyActor};
+use crate::control::AnyActor;
 use crate::event::Event;
 use crate::exit::ExitReason;
-use crate::mailbox::{HasId, Mailbox, Order, note, tell};
+use crate::mailbox::{Mailbox, Order, note, tell};
 use crate::oneshot;
+use crate::words::id::{ActorId, HasId};
 use evenkeel::internal::Public;
 
 /// Kills an actor, or the present incarnation of a supervised one.

@@ -57,10 +57,11 @@ pub(crate) use receiver::{Next, Receiver};
 pub(crate) use ring::MOST;
 pub(crate) use waiting::Ticket;
 
-use crate::control::ActorId;
 use crate::policy::Priority;
 use crate::system::System;
-use crate::trace::Parcel;
+use crate::trace::{Parcel, Subject};
+use crate::words::id::{ActorId, HasId};
+
 use evenkeel::internal::{
     After, Berth, Own, Part, Public, Right, Slots, SpinGuard, SpinLock, contain,
 };
@@ -227,11 +228,6 @@ fn leave<M: Send + 'static>(to: &Public<Mailbox<M>>, mut shared: SpinGuard<'_, S
     }
 }
 
-/// An actor's number.
-pub(crate) trait HasId {
-    fn id(&self) -> ActorId;
-}
-
 impl<M: Send + 'static> HasId for Public<Mailbox<M>> {
     fn id(&self) -> ActorId {
         ActorId::here(self.task_id())
@@ -242,4 +238,30 @@ impl<M: Send + 'static> HasId for Own<Mailbox<M>> {
     fn id(&self) -> ActorId {
         ActorId::here(self.task_id())
     }
+}
+
+/// As traces have it.
+#[cfg(feature = "tracing")]
+macro_rules! subject {
+    () => {
+        fn name(&self) -> Option<std::sync::Arc<str>> {
+            self.called()
+        }
+
+        fn node(&self) -> Option<u32> {
+            self.system().node()
+        }
+    };
+}
+#[cfg(not(feature = "tracing"))]
+macro_rules! subject {
+    () => {};
+}
+
+impl<M: Send + 'static> Subject for Public<Mailbox<M>> {
+    subject!();
+}
+
+impl<M: Send + 'static> Subject for Own<Mailbox<M>> {
+    subject!();
 }

@@ -1,9 +1,9 @@
 //! How the ends of actors are said to other nodes.
 
-use crate::control::ActorId;
 use crate::exit::{ExitReason, Failure};
 use crate::node::NodeId;
 use crate::node::wire::{End, EndBy, EndKind};
+use crate::words::id::ActorId;
 use evenkeel::internal::contain;
 use std::sync::Arc;
 
@@ -70,10 +70,10 @@ pub(super) fn reason(end: &End<'_>) -> ExitReason {
 #[cfg(test)]
 mod tests {
     use super::{Words, reason};
-    use crate::control::ActorId;
     use crate::exit::{ExitReason, Failure};
     use crate::node::NodeId;
     use crate::node::wire::LONGEST_DETAIL;
+    use crate::words::id::ActorId;
     use std::error::Error;
     use std::fmt;
     use std::sync::Arc;

@@ -211,18 +211,18 @@ impl Deliver for Receiver {
 
     fn up(&mut self, node: NodeId) {
         // It is up for actors when it has said who it is.
-        trace::connected(self.node.system, node);
+        trace::connected(self.node.system.node(), node);
     }
 
     fn down(&mut self, node: NodeId, reason: DownReason, lost: u64) {
-        trace::disconnected(self.node.system, node, &reason, lost);
+        trace::disconnected(self.node.system.node(), node, &reason, lost);
         if let Some(peer) = self.node.peer(node) {
             self.node.ended(peer, reason, lost);
         }
     }
 
     fn refused(&mut self, to: NodeId, messages: u32, why: Refusal) {
-        trace::not_sent(self.node.system, to, messages, &why);
+        trace::not_sent(self.node.system.node(), to, messages, &why);
         self.node.counts.undelivered.fetch_add(messages.into(), Ordering::Relaxed);
     }
 }

@@ -160,7 +160,7 @@ impl Inner {
         // Not under the listeners' lock, as who records traces may listen too; so of a node that is
         // lost meanwhile the loss may be recorded first.
         if peer.standing() == Standing::New {
-            trace::node_up(self.system, peer.id, hello.name);
+            trace::node_up(self.system.node(), peer.id, hello.name);
         }
         let mut is_first = false;
         self.listeners.tell_if(&up, || {
@@ -175,17 +175,17 @@ impl Inner {
 
     /// Tells those who listen what has happened to a node.
     fn tell(&self, event: &NodeEvent) {
-        let system = self.system;
+        let own = self.system.node();
         match event {
-            NodeEvent::Up { node, name } => trace::node_up(system, *node, name),
+            NodeEvent::Up { node, name } => trace::node_up(own, *node, name),
             NodeEvent::Down { node, reason: DownReason::Left, lost } => {
-                trace::node_left(system, *node, *lost);
+                trace::node_left(own, *node, *lost);
             }
             NodeEvent::Down { node, reason, lost } => {
-                trace::node_down(system, *node, reason, *lost);
+                trace::node_down(own, *node, reason, *lost);
             }
-            NodeEvent::Refused { node, why } => trace::node_refused(system, *node, why),
-            NodeEvent::Malformed { node, error } => trace::malformed(system, *node, error),
+            NodeEvent::Refused { node, why } => trace::node_refused(own, *node, why),
+            NodeEvent::Malformed { node, error } => trace::malformed(own, *node, error),
             NodeEvent::Missed(_) => {}
         }
         self.listeners.tell(event);

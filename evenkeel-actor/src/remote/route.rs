@@ -5,7 +5,7 @@
 //! written for it. There are as many as a program has pairs of these that it uses, so they are kept
 //! for ever, and a reference that has a route's number can be copied without counting.
 //!
-//! Nodes are never freed either, as [`System`](crate::System)s are not. A process has one, or a few
+//! Nodes are never freed either, as [`System`]s are not. A process has one, or a few
 //! in tests.
 
 use super::arrived;
@@ -18,7 +18,6 @@ use super::parking::Parking;
 use super::scope;
 use super::ties::Ties;
 use crate::away::{Refused, Room, Route, RouteId};
-use crate::control::ActorId;
 use crate::exit::ExitReason;
 use crate::kin::Witness;
 use crate::kin::peer::Peer as KinPeer;
@@ -28,6 +27,7 @@ use crate::node::wire::{self, Envelope, Failure, Message, Places, References, St
 use crate::node::{FrameError, Name, NodeId, Slot};
 use crate::system::System;
 use crate::trace;
+use crate::words::id::ActorId;
 use serde::Serialize;
 use std::any::{Any, TypeId, type_name};
 use std::cell::Cell;

@@ -21,7 +21,6 @@ use crate::node::wire::LONGEST_NAME;
 use crate::node::{NodeId, Transport};
 use crate::oneshot;
 use crate::system::System;
-use crate::trace;
 use evenkeel::Handle;
 use evenkeel::internal::contain;
 use serde::Serialize;
@@ -289,7 +288,7 @@ impl NodeBuilder {
         for flusher in multiplexer.flushers().filter(|_| !reads_inline) {
             drop(handle.spawn(flusher));
         }
-        trace::node(inner.system, number);
+        inner.system.set_node(number.number());
         // Before anybody can send, so that it is the first that arrives.
         inner.greet();
         let host = Host::new(transport, multiplexer, Receiver::new(inner));

@@ -1,7 +1,7 @@
 //! What a supervisor knows of its children.
 
 use crate::builder::{Builder, CAPACITY};
-use crate::control::{ActorId, AnyActor};
+use crate::control::AnyActor;
 use crate::error::SpawnError;
 use crate::kin::context::SHUTDOWN;
 use crate::mailbox::Settings;
@@ -10,6 +10,7 @@ use crate::policy::intensity::Backoff;
 use crate::policy::restart::Restart;
 use crate::policy::tree::Terms;
 use crate::system::System;
+use crate::words::id::ActorId;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;

@@ -6,12 +6,12 @@ use super::super::error::Mismatch;
 use super::super::route::Peer;
 use super::lists::{self, Number, Opened, Pair, Tie};
 use super::{Linked, Watched};
-use crate::control::ActorId;
 use crate::exit::ExitReason;
 use crate::kin::Witness;
 use crate::kin::peer::Reach;
 use crate::node::Slot;
 use crate::node::wire::End;
+use crate::words::id::ActorId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,11 +1,11 @@
 //! The ties of a node with one other. Knows nothing of messages.
 
 use super::super::limits::{Limits, Sweeper};
-use crate::control::ActorId;
 use crate::kin::Witness;
 use crate::kin::peer::Peer as KinPeer;
 use crate::node::Slot;
 use crate::node::multiplexer::Trail;
+use crate::words::id::ActorId;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

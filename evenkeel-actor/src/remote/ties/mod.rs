@@ -66,13 +66,13 @@ use lists::{Link, Lists, Number, Opened, Pair, Tie};
 
 use super::ends::Words;
 use super::route::{Peer, Standing};
-use crate::control::ActorId;
 use crate::event::Event;
 use crate::exit::ExitReason;
 use crate::kin::Witness;
 use crate::kin::peer::{Peer as KinPeer, Reach};
 use crate::node::wire::{Envelope, Message};
 use crate::node::{Name, Slot};
+use crate::words::id::ActorId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -311,10 +311,10 @@ impl Reach for Linked {
 #[cfg(test)]
 mod tests {
     use super::lists::{Lists, Number, Opened, Pair, Tie, Watched};
-    use crate::control::ActorId;
     use crate::kin::Witness;
     use crate::node::Slot;
     use crate::oneshot;
+    use crate::words::id::ActorId;
     use std::sync::Arc;
 
     const SLOT: Slot = Slot { index: 3, generation: 1 };

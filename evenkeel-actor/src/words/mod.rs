@@ -1,0 +1,3 @@
+//! What is said of actors, by plain values.
+
+pub(crate) mod id;
