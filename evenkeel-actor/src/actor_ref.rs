@@ -7,16 +7,17 @@ pub use send::Send;
 use crate::ask::{Ask, Posed, Question};
 use crate::away::{Lease, Remote, RouteId};
 use crate::control::AnyActor;
-use crate::dead_letter::{self, DeadLetterKind};
 use crate::error::{SendError, TrySendError};
 use crate::kin::{Stopped, ties};
 use crate::mailbox::overflow::{Full, Overflow, Wait};
 use crate::mailbox::{self, Mailbox, Put};
-use crate::metrics::ActorMetrics;
 use crate::node::Name;
 use crate::node::wire::StopHow;
 use crate::system::System;
+use crate::system::dead_letters;
+use crate::words::dead_letter::DeadLetterKind;
 use crate::words::id::{ActorId, HasId};
+use crate::words::metrics::ActorMetrics;
 use evenkeel::internal::{Public, contain};
 use std::fmt;
 use std::marker::PhantomData;
@@ -124,7 +125,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
                 if matches!(P::FULL, Full::DropNewest | Full::DropOldest) =>
             {
                 let kind = DeadLetterKind::DroppedNewest;
-                dead_letter::note::<M>(remote.system(), Some(remote.id()), kind, 1);
+                dead_letters::note::<M>(remote.system(), Some(remote.id()), kind, 1);
                 contain(|| drop(dropped));
                 Ok(())
             }
@@ -168,7 +169,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     }
 
     fn note_drop(own: &Public<Mailbox<M>>, kind: DeadLetterKind) {
-        dead_letter::note::<M>(own.system(), Some(own.id()), kind, 1);
+        dead_letters::note::<M>(own.system(), Some(own.id()), kind, 1);
     }
 
     /// Sends a message; under [`Wait`] it waits for room, first come, first served. Under the other

@@ -2,16 +2,15 @@
 
 mod limit;
 
-pub(crate) use limit::DEFAULT as DEFAULT_LIMIT;
-
 use crate::actor_ref::{ActorRef, Send};
 use crate::away::RemoteReply;
-use crate::dead_letter::{self, DeadLetterKind};
 use crate::error::{AskError, SendError};
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::oneshot;
 use crate::system::System;
+use crate::system::dead_letters;
 use crate::trace::{Parcel, answered, open, seal};
+use crate::words::dead_letter::DeadLetterKind;
 use crossbeam_utils::atomic::AtomicCell;
 use evenkeel::internal::detect;
 use limit::Limit;
@@ -51,7 +50,7 @@ impl<R: 'static> ReplyTo<R> {
     /// that is running; [`try_send`](Self::try_send) gives it back.
     pub fn send(self, reply: R) {
         if self.try_send(reply).is_err() {
-            dead_letter::note::<R>(System::current(), None, DeadLetterKind::LateReply, 1);
+            dead_letters::note::<R>(System::current(), None, DeadLetterKind::LateReply, 1);
         }
     }
 

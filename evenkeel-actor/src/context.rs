@@ -3,12 +3,12 @@
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::control::AnyActor;
-use crate::counters::Count;
 use crate::event::Event;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::mailbox::{Mailbox, Next, Receiver};
 use crate::policy::Priority;
 use crate::system::System;
+use crate::system::counters::Count;
 use crate::turn::Turn;
 use crate::words::id::{ActorId, HasId};
 use evenkeel::internal::{Own, Public};

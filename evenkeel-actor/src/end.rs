@@ -22,16 +22,17 @@
 
 #![allow(unsafe_code, reason = "the mailbox is closed for the actor")]
 
-use crate::counters::Count;
-use crate::dead_letter::{self, DeadLetterKind};
 use crate::event::{Event, Notice, NoticeKind};
 use crate::exit::ExitReason;
 use crate::kin::peer::Peer;
 use crate::kin::{Keeper, Kin, Witness};
 use crate::mailbox::{Left, Mailbox};
 use crate::primitives::Mutex;
-use crate::report::{ActorFailure, ActorInfo};
+use crate::system::counters::Count;
+use crate::system::dead_letters;
+use crate::system::failures::{ActorFailure, ActorInfo};
 use crate::trace::{self, Called};
+use crate::words::dead_letter::DeadLetterKind;
 use crate::words::id::{ActorId, HasId};
 use evenkeel::internal::{Public, contain};
 use std::any::Any;
@@ -84,7 +85,7 @@ unsafe fn end_with_words<A, M: Send + 'static>(
     let last = Last { own: Some(own.clone()), reason, told: Mutex::default() };
     if !left.messages.is_empty() {
         let kind = DeadLetterKind::LeftBehind;
-        dead_letter::note::<M>(system, Some(id), kind, left.messages.len() as u64);
+        dead_letters::note::<M>(system, Some(id), kind, left.messages.len() as u64);
     }
     if left.reason.is_failure() {
         system.counters().add(Count::Failed, 1);

@@ -5,13 +5,13 @@
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::context::Context;
-use crate::counters::Count;
 use crate::end::{self, end};
 use crate::exit::ExitReason;
 use crate::kin::Kin;
 use crate::mailbox::overflow::Overflow;
 use crate::mailbox::{Mailbox, Next, Order, Receiver, Settings};
 use crate::policy::Priority;
+use crate::system::counters::Count;
 use crate::system::{Entered, System};
 use crate::trace;
 use crate::ward::{Post, Ward, begun};

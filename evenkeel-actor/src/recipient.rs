@@ -2,10 +2,11 @@
 
 use crate::actor_ref::ActorRef;
 use crate::control::AnyActor;
-use crate::dead_letter::{self, DeadLetterKind};
 use crate::error::SendError;
 use crate::mailbox::overflow::{Full, Overflow};
 use crate::system::System;
+use crate::system::dead_letters;
+use crate::words::dead_letter::DeadLetterKind;
 use crate::words::id::ActorId;
 use std::any::type_name;
 use std::fmt;
@@ -179,7 +180,7 @@ impl<N: Send + 'static> Recipient<N> {
     /// Notes that a message has not been delivered and nobody gets it back.
     pub(crate) fn note_undelivered(&self) {
         let kind = DeadLetterKind::Undelivered;
-        dead_letter::note::<N>(self.0.system(), Some(self.id()), kind, 1);
+        dead_letters::note::<N>(self.0.system(), Some(self.id()), kind, 1);
     }
 
     /// The actor's number.

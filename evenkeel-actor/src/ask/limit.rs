@@ -24,10 +24,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// For how long asks wait where a system says nothing else. A choice: longer than an answer takes
-/// that is worked for; no benchmark sets it.
-pub(crate) const DEFAULT: Duration = Duration::from_secs(30);
-
 /// Boxes that a thread keeps. An estimate: as many asks as wait at once on a worker that is not
 /// flooded; no benchmark sets it.
 const KEPT: usize = 64;

@@ -6,9 +6,9 @@
 use super::orders::Order;
 use super::shared::{Door, Rest};
 use super::{DRAINS, KNOWN, MEASURED, Mailbox, TELLING, WAITING, wake_all};
-use crate::counters::Count;
 use crate::exit::ExitReason;
 use crate::kin::{Kin, Witness};
+use crate::system::counters::Count;
 use crate::timers::Timers;
 use crate::trace::open;
 use evenkeel::internal::detect;

@@ -1,8 +1,8 @@
 //! What a mailbox counts of its actor.
 
 use super::{APART, MEASURED, Mailbox};
-use crate::counters::Count;
-use crate::metrics::ActorMetrics;
+use crate::system::counters::Count;
+use crate::words::metrics::ActorMetrics;
 use std::time::Duration;
 
 /// Counts of what happens seldom.

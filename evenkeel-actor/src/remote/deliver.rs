@@ -9,11 +9,12 @@ use super::table::{Target, Told};
 use super::ties;
 use crate::away::Lease;
 use crate::control::AnyActor;
-use crate::dead_letter::{self, DeadLetterKind};
 use crate::node::Name;
 use crate::node::wire::{Failure, Message, StopHow};
 use crate::node::{NodeId, Slot};
 use crate::system::System;
+use crate::system::dead_letters;
+use crate::words::dead_letter::DeadLetterKind;
 use evenkeel::internal::contain;
 use std::sync::Arc;
 
@@ -101,7 +102,7 @@ impl Inner {
 
 /// A message from another node is a dead letter, of which only the bytes were there.
 pub(crate) fn note_dead(system: System, kind: DeadLetterKind) {
-    dead_letter::note::<[u8; 0]>(system, None, kind, 1);
+    dead_letters::note::<[u8; 0]>(system, None, kind, 1);
 }
 
 /// The call that waits for what a message leads to here. If that panics, it is told so.

@@ -5,7 +5,7 @@ use super::subscribers::Subscriber;
 use crate::actor_ref::ActorRef;
 use crate::mailbox::overflow::Overflow;
 use crate::node::{DownReason, FrameError, NodeId};
-use crate::subscription::{Subscribed, Subscription};
+use crate::system::subscription::{Subscribed, Subscription};
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;

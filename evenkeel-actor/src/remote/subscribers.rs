@@ -21,7 +21,7 @@ use super::events::{MOST, NodeEvent};
 use crate::actor_ref::ActorRef;
 use crate::error::SendError;
 use crate::mailbox::overflow::Overflow;
-use crate::subscription::Told;
+use crate::system::subscription::Told;
 use evenkeel::internal::contain;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,3 +1,5 @@
 //! What is said of actors, by plain values.
 
+pub(crate) mod dead_letter;
 pub(crate) mod id;
+pub(crate) mod metrics;

@@ -19,78 +19,31 @@ use crate::actor_ref::ActorRef;
 use crate::control::AnyActor;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::system::System;
+use crate::system::names::{Entry, Names};
 use crate::words::id::ActorId;
 use evenkeel::internal::{contain, detect};
-use std::any::{Any, type_name};
-use std::collections::BTreeMap;
+use std::any::type_name;
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
-/// The names of a system.
-#[derive(Debug)]
-pub(crate) struct Registry(Mutex<Names>);
-
-#[derive(Debug)]
-struct Names {
-    names: BTreeMap<Arc<str>, Entry>,
-    waiting: BTreeMap<(Arc<str>, u64), Waker>,
-    /// The number of the next that waits.
-    next: u64,
-}
-
-#[derive(Debug)]
-struct Entry {
-    actor: AnyActor,
-    /// An `ActorRef<M, P>`.
-    typed: Arc<dyn Any + Send + Sync>,
-    message: &'static str,
-    policy: &'static str,
-}
-
-impl Registry {
-    pub(crate) const fn new() -> Self {
-        Self(Mutex::new(Names { names: BTreeMap::new(), waiting: BTreeMap::new(), next: 0 }))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Names> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Removes the names of an actor that has ended.
-    pub(crate) fn forget(&self, actor: ActorId) {
-        let mut gone = Vec::new();
-        let mut names = self.lock();
-        names.names.retain(|_, entry| {
-            let stays = entry.actor.id() != actor;
-            if !stays {
-                gone.push(entry.typed.clone());
-            }
-            stays
-        });
-        drop(names);
-        drop(gone);
-    }
-}
-
-impl Names {
-    fn find<M: Send + 'static, P: Overflow>(
-        &self,
-        name: &str,
-    ) -> Result<ActorRef<M, P>, LookUpError> {
-        let Some(entry) = self.names.get(name) else {
-            return Err(LookUpError::Unknown { name: name.into() });
-        };
-        entry.typed.downcast_ref::<ActorRef<M, P>>().cloned().ok_or_else(|| LookUpError::Mismatch {
-            name: name.into(),
-            id: entry.actor.id(),
-            message: entry.message,
-            policy: entry.policy,
-        })
-    }
+/// The reference that was registered under a name.
+fn find<M: Send + 'static, P: Overflow>(
+    names: &Names,
+    name: &str,
+) -> Result<ActorRef<M, P>, LookUpError> {
+    let Some(entry) = names.names.get(name) else {
+        return Err(LookUpError::Unknown { name: name.into() });
+    };
+    entry.typed.downcast_ref::<ActorRef<M, P>>().cloned().ok_or_else(|| LookUpError::Mismatch {
+        name: name.into(),
+        id: entry.actor.id(),
+        message: entry.message,
+        policy: entry.policy,
+    })
 }
 
 /// Has an actor know by which name it is called, or no longer: for traces.
@@ -203,7 +156,7 @@ impl System {
         self,
         name: &str,
     ) -> Result<ActorRef<M, P>, LookUpError> {
-        self.registry().lock().find(name)
+        find(&self.registry().lock(), name)
     }
 
     /// The actor that has this name, whatever its messages are.
@@ -274,7 +227,7 @@ impl<M: Send + 'static> Future for WaitForName<M> {
         let waker = context.waker().clone();
         let this = &mut *self;
         let mut names = this.system.registry().lock();
-        match names.find(&this.name) {
+        match find(&names, &this.name) {
             Err(LookUpError::Unknown { .. }) => {}
             found => return Poll::Ready(found),
         }

@@ -1,14 +1,20 @@
 //! What actors of one node share.
 
-use crate::ask::DEFAULT_LIMIT;
-use crate::counters::Counters;
-use crate::dead_letter::Subscribers;
-use crate::group::Groups;
-use crate::registry::Registry;
-use crate::report::{ActorFailure, Failures};
+pub(crate) mod counters;
+pub(crate) mod dead_letters;
+pub(crate) mod failures;
+pub(crate) mod groups;
+pub(crate) mod metrics;
+pub(crate) mod names;
+pub(crate) mod subscription;
+
 use crate::words::id::ActorId;
-#[cfg(not(shuttle))]
+use counters::Counters;
+use dead_letters::Subscribers;
 use evenkeel::internal::is_deterministic;
+use failures::{ActorFailure, Failures};
+use groups::Groups;
+use names::Registry;
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
@@ -16,6 +22,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
+
+/// For how long asks wait where a system says nothing else. A choice: longer than an answer takes
+/// that is worked for; no benchmark sets it.
+const ASK_LIMIT: Duration = Duration::from_secs(30);
 
 /// What the actors of one node share: names, groups, dead letters, counters. Cheap to copy.
 ///
@@ -51,7 +61,7 @@ impl Inner {
             subscribers: Subscribers::new(),
             failures: Failures::new(),
             measures: AtomicBool::new(false),
-            ask_limit: AtomicU64::new(DEFAULT_LIMIT.as_nanos() as u64),
+            ask_limit: AtomicU64::new(ASK_LIMIT.as_nanos() as u64),
             #[cfg(feature = "tracing")]
             node: AtomicU32::new(0),
         }
@@ -62,6 +72,8 @@ impl Inner {
 static PROCESS: Inner = Inner::new();
 
 thread_local! {
+    /// That of the run of the kit on this thread.
+    static RUN: Cell<Option<System>> = const { Cell::new(None) };
     /// That of the actor which this thread polls, if it is another than that of the process.
     static RUNNING: Cell<Option<System>> = const { Cell::new(None) };
 }
@@ -70,15 +82,8 @@ thread_local! {
 static SYSTEMS: boxcar::Vec<Box<Inner>> = boxcar::Vec::new();
 
 /// That of the run of the kit in which this is called.
-#[cfg(not(shuttle))]
 fn of_run() -> Option<System> {
-    if is_deterministic() { crate::kit::system() } else { None }
-}
-
-/// There is no kit in models.
-#[cfg(shuttle)]
-fn of_run() -> Option<System> {
-    None
+    if is_deterministic() { RUN.get() } else { None }
 }
 
 impl System {
@@ -107,6 +112,12 @@ impl System {
     /// What this thread does until the guard is dropped is done by an actor of this system.
     pub(crate) fn enter(self) -> Entered {
         Entered(RUNNING.replace((!self.is_of_process()).then_some(self)))
+    }
+
+    /// Makes it that of the run on this thread, until the guard is dropped.
+    #[cfg(not(shuttle))]
+    pub(crate) fn enter_run(self) -> Run {
+        Run(RUN.replace(Some(self)))
     }
 
     pub(crate) fn is_of_process(self) -> bool {
@@ -236,6 +247,17 @@ pub(crate) struct Entered(Option<System>);
 impl Drop for Entered {
     fn drop(&mut self) {
         RUNNING.set(self.0);
+    }
+}
+
+/// Takes the system of a run away again.
+#[cfg(not(shuttle))]
+pub(crate) struct Run(Option<System>);
+
+#[cfg(not(shuttle))]
+impl Drop for Run {
+    fn drop(&mut self) {
+        RUN.set(self.0);
     }
 }
 

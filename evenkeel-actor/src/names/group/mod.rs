@@ -5,17 +5,15 @@
 //! actor is in. Who *joins* is put into the group, then into the system's list, and is then marked
 //! as known to the system, unless its mailbox is closed. An actor that *ends* closes its mailbox,
 //! and if it is marked leaves what the list says. Of a mark and an end one comes first, as in
-//! [`registry`](crate::registry); if the end does, whoever joins undoes it. The system's lock may
+//! [`registry`](super::registry); if the end does, whoever joins undoes it. The system's lock may
 //! be held when that of a group is taken, never the other way round.
 //!
 //! Whoever publishes takes the members there are at that moment, by one counted reference to all of
 //! them.
 
 mod error;
-mod lists;
 
 pub use error::{GroupTypeError, JoinGroupError};
-pub(crate) use lists::Groups;
 
 use crate::actor_ref::ActorRef;
 use crate::control::AnyActor;
@@ -23,7 +21,9 @@ use crate::mailbox::overflow::Overflow;
 use crate::primitives::{Mutex, MutexGuard};
 use crate::recipient::{Offer, Recipient};
 use crate::system::System;
+use crate::system::groups::AnyGroup;
 use crate::words::id::ActorId;
+use std::any::{Any, type_name};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -120,12 +120,6 @@ impl<M: Send + 'static> Inner<M> {
         let place = members.iter().position(|member| member.id() == actor)?;
         Some(Arc::make_mut(&mut members).remove(place))
     }
-}
-
-/// A group, whatever its messages are.
-trait AnyGroup: Send + Sync {
-    /// Has an actor leave that has ended.
-    fn forget(&self, actor: ActorId);
 }
 
 impl<M: Send + 'static> AnyGroup for Inner<M> {
@@ -318,5 +312,43 @@ impl<M: Send + 'static> Drop for Group<M> {
 impl<M: Send + 'static> fmt::Debug for Group<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Group").field("name", &self.name()).field("members", &self.len()).finish()
+    }
+}
+
+/// Groups with names.
+impl System {
+    /// The group of this name, which is made if there is none.
+    ///
+    /// # Errors
+    /// If there is one whose messages are of another type.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::System;
+    ///
+    /// let system = System::new();
+    /// let weather = system.group::<String>("weather").unwrap();
+    /// assert_eq!(weather.name(), Some("weather"));
+    /// assert!(system.group::<u32>("weather").is_err());
+    /// ```
+    pub fn group<M: Send + 'static>(
+        self,
+        name: impl Into<Arc<str>>,
+    ) -> Result<Group<M>, GroupTypeError> {
+        let name = name.into();
+        let mut lists = self.groups().lock();
+        if let Some((has, group)) = lists.named.get(&name) {
+            return match group.clone().downcast::<Inner<M>>() {
+                Ok(group) => {
+                    group.handles.fetch_add(1, Ordering::Relaxed);
+                    Ok(Group(group))
+                }
+                Err(_) => Err(GroupTypeError { name, has }),
+            };
+        }
+        let group = Group::<M>::of(self, Some(name.clone()));
+        let entry: Arc<dyn Any + Send + Sync> = group.0.clone();
+        lists.named.insert(name, (type_name::<M>(), entry));
+        Ok(group)
     }
 }
