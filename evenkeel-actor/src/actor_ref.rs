@@ -4,17 +4,18 @@ mod send;
 
 pub use send::Send;
 
-use crate::ask::{Ask, Posed, Question};
 use crate::away::{Lease, Remote, RouteId};
-use crate::control::AnyActor;
 use crate::error::{SendError, TrySendError};
-use crate::kin::{Stopped, ties};
+use crate::kin::control::AnyActor;
+use crate::kin::order::Order;
+use crate::kin::stopped::Stopped;
 use crate::mailbox::overflow::{Full, Overflow, Wait};
 use crate::mailbox::{self, Mailbox, Put};
 use crate::node::Name;
 use crate::node::wire::StopHow;
 use crate::system::System;
 use crate::system::dead_letters;
+use crate::ties::steps;
 use crate::words::dead_letter::DeadLetterKind;
 use crate::words::id::{ActorId, HasId};
 use crate::words::metrics::ActorMetrics;
@@ -69,8 +70,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> From<Remote> for ActorRef<M, P
     }
 }
 
-/// The proof that a place may be sent and shared, whatever message is sent to it:
-/// [`auto`](crate::auto) says so of references.
+/// The proof that a place may be sent and shared, whatever message is sent to it.
 const _: () = {
     const fn both<T: std::marker::Send + Sync>() {}
     #[allow(dead_code, reason = "it is compiled, which is what it is for")]
@@ -78,6 +78,21 @@ const _: () = {
         both::<Place<M>>();
     }
 };
+
+// References may go to other threads, also those in the messages that they are for.
+//
+// What a reference is made of is `Send` too, but the compiler would find that out by way of a trait
+// that holds for mailboxes of messages that are `Send`: for a message with a reference to actors of
+// its own kind it would go round in a circle, and refuse. Said of the reference itself the circle
+// is one of `Send` alone, which holds.
+
+#[allow(unsafe_code, reason = "what may be sent anyway is said to be")]
+// SAFETY: the constant above compiles only if all that a reference is made of may be sent, for
+// every message that may.
+unsafe impl<M: std::marker::Send + 'static, P: Overflow> std::marker::Send for ActorRef<M, P> {}
+#[allow(unsafe_code, reason = "what may be shared anyway is said to be")]
+// SAFETY: as above; the same constant asks whether it may be shared.
+unsafe impl<M: std::marker::Send + 'static, P: Overflow> Sync for ActorRef<M, P> {}
 
 impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     pub(crate) fn local(own: Public<Mailbox<M>>) -> Self {
@@ -189,28 +204,6 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         Send::new(self, message)
     }
 
-    /// Asks the actor and waits for its answer. The question is a closure or a constructor that
-    /// makes a message with a [`ReplyTo`](crate::ReplyTo) in it, or a [`Request`](crate::Request).
-    ///
-    /// The future sends the request and gives the reply; [`timeout`](Ask::timeout), or else the
-    /// [limit of the system](System::set_ask_limit), which is 30 seconds, limits both together.
-    ///
-    /// Actors of one process that ask each other in a circle are [told of](evenkeel::detect) as a
-    /// deadlock where these are looked for; a circle that goes by another node is not, as each node
-    /// knows its own waits alone. There the
-    /// [limit](System::set_ask_limit) is what ends it.
-    ///
-    /// An asker whose question is handed on by a node to a third one is not told if these two alone
-    /// lose each other: this too the limit ends.
-    ///
-    /// # Examples
-    /// See the [crate's page](crate), and [`Request`](crate::Request).
-    #[inline]
-    pub fn ask<Form, Q: Question<M, Form>>(&self, question: Q) -> Ask<'_, M, Q::Reply, P> {
-        let Posed { message, reply } = Posed::new(|reply| question.into_message(reply));
-        Ask::new(self.send(message), reply)
-    }
-
     /// The actor's number.
     #[must_use]
     pub fn id(&self) -> ActorId {
@@ -241,7 +234,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     #[must_use]
     pub fn any(&self) -> AnyActor {
         match self.place.at() {
-            At::Local(own) => AnyActor::local(own.clone()),
+            At::Local(own) => AnyActor::new(own.clone()),
             At::Remote(remote) => AnyActor::remote(remote, self.lease().cloned()),
         }
     }
@@ -249,7 +242,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     /// Has the actor stop after the messages that are in its mailbox now.
     pub fn stop(&self) {
         match self.place.at() {
-            At::Local(own) => drop(mailbox::order(own, mailbox::Order::Drain)),
+            At::Local(own) => drop(mailbox::order(own, Order::Drain)),
             At::Remote(remote) => remote.end(StopHow::Drain),
         }
     }
@@ -260,7 +253,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     /// mailbox then.
     pub fn kill(&self) {
         match self.place.at() {
-            At::Local(own) => ties::kill(own),
+            At::Local(own) => steps::kill(own),
             At::Remote(remote) => remote.end(StopHow::Kill),
         }
     }
@@ -268,7 +261,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     /// Has the actor stop after the message that it handles now; the others become dead letters.
     pub fn stop_now(&self) {
         match self.place.at() {
-            At::Local(own) => drop(mailbox::order(own, mailbox::Order::Stop)),
+            At::Local(own) => drop(mailbox::order(own, Order::Stop)),
             At::Remote(remote) => remote.end(StopHow::Stop),
         }
     }
@@ -313,7 +306,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     /// ```
     pub fn stopped(&self) -> Stopped {
         match self.place.at() {
-            At::Local(own) => ties::stopped(own),
+            At::Local(own) => steps::stopped(own),
             At::Remote(remote) => remote.stopped(),
         }
     }
@@ -425,5 +418,21 @@ impl<M: std::marker::Send + 'static, P: Overflow> fmt::Debug for ActorRef<M, P> 
             At::Local(own) => write!(f, "ActorRef({})", own.id()),
             At::Remote(remote) => write!(f, "ActorRef({remote:?})"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ActorRef;
+
+    #[test]
+    fn a_message_may_hold_a_reference_to_an_actor_of_its_own_kind() {
+        struct Hello {
+            _from: ActorRef<Hello>,
+            _others: Vec<ActorRef<Hello>>,
+        }
+        fn goes_anywhere<T: Send + Sync + 'static>() {}
+        goes_anywhere::<ActorRef<Hello>>();
+        goes_anywhere::<Hello>();
     }
 }

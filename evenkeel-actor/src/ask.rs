@@ -207,6 +207,30 @@ impl<M, R: 'static> Posed<M, R> {
     }
 }
 
+impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
+    /// Asks the actor and waits for its answer. The question is a closure or a constructor that
+    /// makes a message with a [`ReplyTo`] in it, or a [`Request`].
+    ///
+    /// The future sends the request and gives the reply; [`timeout`](Ask::timeout), or else the
+    /// [limit of the system](System::set_ask_limit), which is 30 seconds, limits both together.
+    ///
+    /// Actors of one process that ask each other in a circle are [told of](evenkeel::detect) as a
+    /// deadlock where these are looked for; a circle that goes by another node is not, as each node
+    /// knows its own waits alone. There the
+    /// [limit](System::set_ask_limit) is what ends it.
+    ///
+    /// An asker whose question is handed on by a node to a third one is not told if these two alone
+    /// lose each other: this too the limit ends.
+    ///
+    /// # Examples
+    /// See the [crate's page](crate), and [`Request`].
+    #[inline]
+    pub fn ask<Form, Q: Question<M, Form>>(&self, question: Q) -> Ask<'_, M, Q::Reply, P> {
+        let Posed { message, reply } = Posed::new(|reply| question.into_message(reply));
+        Ask::new(self.send(message), reply)
+    }
+}
+
 /// The future of [`ActorRef::ask`](crate::ActorRef::ask).
 ///
 /// It waits for 30 seconds at most, or for as long as the

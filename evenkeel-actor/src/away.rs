@@ -1,16 +1,17 @@
 //! Actors on other nodes, as references know them: a route there, and a slot.
 //!
-//! [`remote`](crate::remote) stands above references, and they reach it by the trait [`Route`] alone.
-//! A route leads to one node, for values of one type. There are as many as a program has pairs of
-//! these that it uses. They are kept for ever, so a reference has a route's number, and is copied
-//! without counting.
+//! [`remote`](crate::remote) stands above references, and they reach it by the trait [`Route`]
+//! alone. A route leads to one node, for values of one type. There are as many as a program has
+//! pairs of these that it uses. They are kept for ever, so a reference has a route's number, and is
+//! copied without counting.
 
-use crate::control::{AnyActor, Control};
 use crate::error::SendError;
 use crate::exit::ExitReason;
+use crate::kin::control::{AnyActor, Control};
+use crate::kin::order::Order;
 use crate::kin::peer::Peer;
-use crate::kin::{Stopped, Witness};
-use crate::mailbox::Order;
+use crate::kin::stopped::Stopped;
+use crate::kin::witness::Witness;
 use crate::node::wire::StopHow;
 use crate::node::{Name, NodeId, Slot};
 use crate::oneshot;
@@ -45,8 +46,8 @@ pub(crate) trait Route: Any + Send + Sync {
     /// Links an own actor; the reason, if the other's end is known.
     fn link(&self, slot: Slot, id: ActorId, own: Peer) -> Result<(), ExitReason>;
     /// Answers a question of the other node with a value of the route's type. False if no asker
-    /// waits for it, or if it cannot be sent. The question `is_handed_on` if it has come here from a
-    /// third node.
+    /// waits for it, or if it cannot be sent. The question `is_handed_on` if it has come here from
+    /// a third node.
     fn answer(&self, call: u64, is_handed_on: bool, value: &dyn Any) -> bool;
     /// Says that a question of the other node is not answered.
     fn leave_unanswered(&self, call: u64, is_handed_on: bool);

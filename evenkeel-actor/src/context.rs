@@ -2,8 +2,8 @@
 
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
-use crate::control::AnyActor;
 use crate::event::Event;
+use crate::kin::control::AnyActor;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::mailbox::{Mailbox, Next, Receiver};
 use crate::policy::Priority;
@@ -69,7 +69,7 @@ impl<A: Actor> Context<A> {
     /// The actor, without the type of its messages.
     #[must_use]
     pub fn myself(&self) -> AnyActor {
-        AnyActor::local(self.receiver.own().public())
+        AnyActor::new(self.receiver.own().public())
     }
 
     /// The system that the actor belongs to.

@@ -24,8 +24,9 @@
 
 use crate::event::{Event, Notice, NoticeKind};
 use crate::exit::ExitReason;
+use crate::kin::Kin;
 use crate::kin::peer::Peer;
-use crate::kin::{Keeper, Kin, Witness};
+use crate::kin::witness::{Keeper, Witness};
 use crate::mailbox::{Left, Mailbox};
 use crate::primitives::Mutex;
 use crate::system::counters::Count;

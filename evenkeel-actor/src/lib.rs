@@ -117,14 +117,12 @@
 extern crate self as evenkeel_actor;
 
 mod actor;
+mod actor_others;
 mod actor_ref;
-mod alarm;
 mod ask;
-mod auto;
 mod away;
 mod builder;
 mod context;
-mod control;
 mod end;
 mod error;
 mod event;
@@ -133,6 +131,7 @@ mod kin;
 #[cfg(not(shuttle))]
 pub mod kit;
 mod life;
+mod life_children;
 mod mailbox;
 #[cfg(all(test, shuttle))]
 mod models;
@@ -145,6 +144,7 @@ pub mod remote;
 mod stash;
 mod supervise;
 mod system;
+mod ties;
 mod timers;
 mod timing;
 #[cfg(not(feature = "tracing"))]
@@ -160,12 +160,12 @@ pub use actor_ref::{ActorRef, Send};
 pub use ask::{Ask, Asked, ByClosure, ByRequest, Question, ReplyTo, Request};
 pub use builder::{Builder, spawn};
 pub use context::Context;
-pub use control::AnyActor;
 pub use error::{AskError, SendError, SpawnError, TrySendError};
 pub use evenkeel_node as node;
 pub use event::Event;
 pub use exit::{ExitReason, Failure};
-pub use kin::Stopped;
+pub use kin::control::AnyActor;
+pub use kin::stopped::Stopped;
 pub use mailbox::overflow::{DropNewest, DropOldest, Fail, Overflow, Wait};
 pub use names::group::{Group, GroupTypeError, JoinGroupError, Published};
 pub use names::registry::{LookUpError, RegisterError, WaitForName};

@@ -1,8 +1,8 @@
 //! References by what can be sent, not by who it is.
 
 use crate::actor_ref::ActorRef;
-use crate::control::AnyActor;
 use crate::error::SendError;
+use crate::kin::control::AnyActor;
 use crate::mailbox::overflow::{Full, Overflow};
 use crate::system::System;
 use crate::system::dead_letters;

@@ -2,8 +2,8 @@
 //!
 //! # Roles
 //! The *life* is the future of the actor's task. Its *body* is one incarnation of the actor: the
-//! value and its loop. The *supervisor* commands by the [`Post`], which lies under the mailbox's
-//! lock, and is told by notices.
+//! value and its loop. The *supervisor* commands by the [`Post`](crate::kin::post::Post), which
+//! lies under the mailbox's lock, and is told by notices.
 //!
 //! # States
 //! *Down*: there is no body; the mailbox takes messages, nobody handles them. *Risen*: there is
@@ -37,9 +37,10 @@
 use crate::end;
 use crate::event::{Event, Notice, NoticeKind};
 use crate::exit::ExitReason;
+use crate::kin::order::Order;
 use crate::kin::peer::Peer;
 use crate::life;
-use crate::mailbox::{Mailbox, Order, Receiver, attend, note};
+use crate::mailbox::{Mailbox, Receiver, attend, note};
 use crate::trace::{self, Called};
 use evenkeel::internal::{Own, Public};
 use std::future::Future;
@@ -48,32 +49,6 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
-
-/// What a supervised actor is told by its supervisor, and by those that kill it.
-#[derive(Default)]
-pub(crate) struct Post {
-    /// The present start.
-    pub(crate) term: u64,
-    /// Who is told, and as which child.
-    pub(crate) supervisor: Option<(Peer, usize)>,
-    /// The next start.
-    pub(crate) rise: Option<u64>,
-    /// The start that is to be stopped.
-    pub(crate) cease: Option<u64>,
-    /// It was told to stop before it had a supervisor.
-    pub(crate) told: bool,
-    /// The body is to be dropped.
-    pub(crate) raze: bool,
-    /// The life is to end.
-    pub(crate) orphaned: bool,
-}
-
-impl Post {
-    fn notice(&self, kind: NoticeKind) -> Option<(Peer, Notice)> {
-        let (peer, index) = self.supervisor.as_ref()?;
-        Some((peer.clone(), Notice { index: *index, kind }))
-    }
-}
 
 fn send(notice: Option<(Peer, Notice)>) {
     if let Some((peer, notice)) = notice {

@@ -94,7 +94,7 @@ mod unexpected;
 pub use probe::Probe;
 pub use unexpected::Unexpected;
 
-use crate::control::AnyActor;
+use crate::kin::control::AnyActor;
 use crate::system::System;
 use evenkeel::deterministic::{self, Failure, Options};
 use evenkeel::time::{Duration, Instant, sleep};

@@ -3,11 +3,12 @@
 
 #![allow(unsafe_code, reason = "what is left is taken out for the actor")]
 
-use super::orders::Order;
 use super::shared::{Door, Rest};
 use super::{DRAINS, KNOWN, MEASURED, Mailbox, TELLING, WAITING, wake_all};
 use crate::exit::ExitReason;
-use crate::kin::{Kin, Witness};
+use crate::kin::Kin;
+use crate::kin::order::Order;
+use crate::kin::witness::Witness;
 use crate::system::counters::Count;
 use crate::timers::Timers;
 use crate::trace::open;
@@ -113,7 +114,7 @@ impl<M: Send + 'static> Mailbox<M> {
     }
 
     /// Notes who is to be told of the end. Gives whom
-    /// [`Witnesses::add`](crate::kin::Witnesses::add) gives, to be dropped.
+    /// [`Witnesses::add`](crate::kin::witness::Witnesses::add) gives, to be dropped.
     ///
     /// # Errors
     /// If the actor has ended and all others have been told: why.

@@ -2,7 +2,8 @@
 //!
 //! # Roles
 //! *Senders* put messages in, under the lock. The *actor* takes them, by its [`Receiver`], without
-//! the lock where it can. Others give the actor [orders](Order), which come before messages.
+//! the lock where it can. Others give the actor [orders](crate::kin::order::Order), which come
+//! before messages.
 //!
 //! # Where messages lie
 //! A few small ones lie in [`Slots`], in the mailbox itself. What does not fit there goes to the
@@ -51,7 +52,7 @@ mod shared;
 mod waiting;
 
 pub(crate) use close::Left;
-pub(crate) use orders::{Order, attend, look_at_timers, note, order, tell};
+pub(crate) use orders::{attend, look_at_timers, note, order, tell};
 pub(crate) use put::{Put, give_back, put, put_or_wait, put_with_ticket};
 pub(crate) use receiver::{Next, Receiver};
 pub(crate) use ring::MOST;

@@ -2,11 +2,12 @@
 
 #![allow(unsafe_code, reason = "the actor's own parts of the mailbox are reached by sharing it")]
 
-use super::orders::{Order, note};
+use super::orders::note;
 use super::ring::Ring;
 use super::shared::Rest;
 use super::{DRAINS, Mailbox, ORDERS, QUEUE, TIMED, WAITING};
 use crate::event::Event;
+use crate::kin::order::Order;
 use crate::timers::{Taken, Timers};
 use crate::trace::{Parcel, seal};
 use evenkeel::internal::Own;

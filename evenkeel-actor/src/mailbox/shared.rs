@@ -1,11 +1,11 @@
 //! What the lock of a mailbox guards.
 
 use super::counts::Counts;
-use super::orders::Order;
 use super::ring::Ring;
 use super::waiting::Waiting;
 use crate::exit::ExitReason;
 use crate::kin::Kin;
+use crate::kin::order::Order;
 use crate::timers::Timers;
 use crate::trace::Parcel;
 use evenkeel::internal::Berth;

@@ -16,7 +16,7 @@
 //! and then kept as references.
 
 use crate::actor_ref::ActorRef;
-use crate::control::AnyActor;
+use crate::kin::control::AnyActor;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::system::System;
 use crate::system::names::{Entry, Names};

@@ -8,7 +8,7 @@ use super::route::{Peer, Standing};
 use super::table::{Target, Told};
 use super::ties;
 use crate::away::Lease;
-use crate::control::AnyActor;
+use crate::kin::control::AnyActor;
 use crate::node::Name;
 use crate::node::wire::{Failure, Message, StopHow};
 use crate::node::{NodeId, Slot};

@@ -5,8 +5,9 @@ use super::{Supervisor, SupervisorRef, Table};
 use crate::actor::Actor;
 use crate::actor_ref::ActorRef;
 use crate::builder::CAPACITY;
-use crate::control::AnyActor;
+use crate::context::Context;
 use crate::kin::Kin;
+use crate::kin::control::AnyActor;
 use crate::kin::peer::Peer;
 use crate::life;
 use crate::mailbox::Settings;
@@ -91,7 +92,7 @@ impl SupervisorBuilder {
         let own = life::spawn_ward(factory, settings, system, kin, Location::caller());
         let restart = Restart::Permanent;
         let terms = Terms { restart, shutdown: Duration::MAX, backoff: None };
-        self.rows.push(Row::new(Spec { name, terms }, AnyActor::local(own.clone())));
+        self.rows.push(Row::new(Spec { name, terms }, AnyActor::new(own.clone())));
         SupervisorRef(ActorRef::local(own))
     }
 
@@ -105,7 +106,7 @@ impl SupervisorBuilder {
         self.spawn_under(None, Location::caller())
     }
 
-    pub(crate) fn spawn_under(
+    fn spawn_under(
         self,
         parent: Option<(Peer, u64)>,
         site: &'static Location<'static>,
@@ -149,5 +150,18 @@ where
     let kin = Kin { name: Some(child.spec.name.clone()), ..Kin::default() };
     let system = child.system.unwrap_or(system);
     let own = life::spawn_ward(child.factory, child.settings, system, kin, site);
-    (Row::new(child.spec, AnyActor::local(own.clone())), ActorRef::local(own))
+    (Row::new(child.spec, AnyActor::new(own.clone())), ActorRef::local(own))
+}
+
+/// Supervisors as children.
+impl<A: Actor> Context<A> {
+    /// Spawns a supervisor as a child.
+    #[track_caller]
+    pub fn spawn_supervisor(&mut self, supervisor: SupervisorBuilder) -> SupervisorRef {
+        let (parent, number) = self.new_child();
+        let spawned =
+            supervisor.spawn_under(parent.map(|parent| (parent, number)), Location::caller());
+        self.adopt(number, spawned.any());
+        spawned
+    }
 }

@@ -1,9 +1,9 @@
 //! What a supervisor knows of its children.
 
+use crate::actor_others::SHUTDOWN;
 use crate::builder::{Builder, CAPACITY};
-use crate::control::AnyActor;
 use crate::error::SpawnError;
-use crate::kin::context::SHUTDOWN;
+use crate::kin::control::AnyActor;
 use crate::mailbox::Settings;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::policy::intensity::Backoff;

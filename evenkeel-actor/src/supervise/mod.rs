@@ -14,11 +14,12 @@ pub use child::{Child, ChildInfo};
 pub use reference::{Command, SupervisorRef};
 
 use crate::actor::{Actor, Handled};
-use crate::alarm::Alarm;
 use crate::context::Context;
 use crate::event::{Event, Notice, NoticeKind};
 use crate::exit::{ExitReason, Failure};
-use crate::mailbox::{Order, note};
+use crate::kin::order::Order;
+use crate::kin::peer::Alarm;
+use crate::mailbox::note;
 use crate::policy::intensity::Limit;
 use crate::policy::restart::Strategy;
 use crate::policy::tree::{Phase, Step, Tree};

@@ -1,6 +1,6 @@
 //! Which actors have names. The protocol is beside the [functions](super::System::register).
 
-use crate::control::AnyActor;
+use crate::kin::control::AnyActor;
 use crate::words::id::ActorId;
 use std::any::Any;
 use std::collections::BTreeMap;

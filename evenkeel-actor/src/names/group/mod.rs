@@ -16,7 +16,7 @@ mod error;
 pub use error::{GroupTypeError, JoinGroupError};
 
 use crate::actor_ref::ActorRef;
-use crate::control::AnyActor;
+use crate::kin::control::AnyActor;
 use crate::mailbox::overflow::Overflow;
 use crate::primitives::{Mutex, MutexGuard};
 use crate::recipient::{Offer, Recipient};

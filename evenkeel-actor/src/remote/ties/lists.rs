@@ -1,8 +1,8 @@
 //! The ties of a node with one other. Knows nothing of messages.
 
 use super::super::limits::{Limits, Sweeper};
-use crate::kin::Witness;
 use crate::kin::peer::Peer as KinPeer;
+use crate::kin::witness::Witness;
 use crate::node::Slot;
 use crate::node::multiplexer::Trail;
 use crate::words::id::ActorId;

@@ -68,8 +68,8 @@ use super::ends::Words;
 use super::route::{Peer, Standing};
 use crate::event::Event;
 use crate::exit::ExitReason;
-use crate::kin::Witness;
 use crate::kin::peer::{Peer as KinPeer, Reach};
+use crate::kin::witness::Witness;
 use crate::node::wire::{Envelope, Message};
 use crate::node::{Name, Slot};
 use crate::words::id::ActorId;
@@ -311,7 +311,7 @@ impl Reach for Linked {
 #[cfg(test)]
 mod tests {
     use super::lists::{Lists, Number, Opened, Pair, Tie, Watched};
-    use crate::kin::Witness;
+    use crate::kin::witness::Witness;
     use crate::node::Slot;
     use crate::oneshot;
     use crate::words::id::ActorId;

@@ -1,12 +1,12 @@
 //! Actors without the type of their messages.
 
+use super::order::Order;
+use super::peer::Peer;
+use super::stopped::Stopped;
+use super::witness::Witness;
 use crate::exit::ExitReason;
-use crate::kin::peer::{self, Peer};
-use crate::kin::{Stopped, Witness, ties};
-use crate::mailbox::{self, Mailbox, Order, tell};
-use crate::words::id::{ActorId, HasId};
+use crate::words::id::ActorId;
 use crate::words::metrics::ActorMetrics;
-use evenkeel::internal::Public;
 use std::fmt;
 use std::sync::Arc;
 
@@ -38,99 +38,11 @@ pub(crate) trait Control: Send + Sync {
     fn raze(&self);
 }
 
-impl<M: Send + 'static> Control for Public<Mailbox<M>> {
-    fn id(&self) -> ActorId {
-        HasId::id(self)
-    }
-
-    fn order(&self, order: Order) -> bool {
-        mailbox::order(self, order)
-    }
-
-    fn kill(&self) {
-        ties::kill(self);
-    }
-
-    fn is_stopped(&self) -> bool {
-        Mailbox::is_closed(self)
-    }
-
-    fn metrics(&self) -> ActorMetrics {
-        Mailbox::metrics(self)
-    }
-
-    fn peer(&self) -> Option<Peer> {
-        peer::of(self)
-    }
-
-    fn watch(&self, witness: Witness) -> Result<(), ExitReason> {
-        ties::watch(self, witness)
-    }
-
-    fn unwatch(&self, by: ActorId) {
-        ties::unwatch(self, by);
-    }
-
-    fn link(&self, id: ActorId, peer: Peer) -> Result<(), ExitReason> {
-        ties::link(self, id, peer)
-    }
-
-    fn stopped(&self) -> Stopped {
-        ties::stopped(self)
-    }
-
-    fn orphan(&self) {
-        let orphaned = tell(self, |kin, _| match &mut kin.post {
-            Some(post) => {
-                post.orphaned = true;
-                true
-            }
-            None => false,
-        });
-        if matches!(orphaned, Ok(false)) {
-            self.abort();
-        }
-    }
-
-    fn rise(&self, term: u64, supervisor: Peer, index: usize) {
-        let _ = tell(self, |kin, _| {
-            let post = kin.post.as_mut()?;
-            post.rise = Some(term);
-            post.supervisor.replace((supervisor, index))
-        });
-    }
-
-    #[cfg(feature = "tracing")]
-    fn call(&self, name: &Arc<str>, has: bool) {
-        let before = mailbox::note(self, |kin, _| match &kin.registered {
-            _ if has => kin.registered.replace(name.clone()),
-            Some(last) if last == name => kin.registered.take(),
-            _ => None,
-        });
-        drop(before);
-    }
-
-    fn cease(&self, term: u64) {
-        let _ = tell(self, |kin, orders| {
-            orders.push_back(Order::Cease);
-            kin.post.as_mut().map(|post| post.cease = Some(term))
-        });
-    }
-
-    fn raze(&self) {
-        let _ = tell(self, |kin, _| kin.post.as_mut().map(|post| post.raze = true));
-    }
-}
-
 /// An actor of which only is known that it is one: to be stopped, killed, watched and linked.
 #[derive(Clone)]
 pub struct AnyActor(Arc<dyn Control>);
 
 impl AnyActor {
-    pub(crate) fn local<M: Send + 'static>(own: Public<Mailbox<M>>) -> Self {
-        Self::new(own)
-    }
-
     pub(crate) fn new(actor: impl Control + 'static) -> Self {
         Self(Arc::new(actor))
     }

@@ -1,24 +1,16 @@
 //! What an actor can do about others.
 
-use super::Kin;
-use super::peer::{self, Peer};
-use super::ties;
 use crate::actor::Actor;
-use crate::actor_ref::ActorRef;
-use crate::alarm::Alarm;
-use crate::builder::Builder;
 use crate::context::Context;
-use crate::control::AnyActor;
-use crate::error::SpawnError;
 use crate::event::{Event, Notice, NoticeKind};
-use crate::life;
-use crate::mailbox::overflow::Overflow;
-use crate::mailbox::{Mailbox, Order, Settings, note};
-use crate::supervise::{SupervisorBuilder, SupervisorRef};
-use evenkeel::internal::Public;
+use crate::kin::control::AnyActor;
+use crate::kin::order::Order;
+use crate::kin::peer::{Alarm, Peer};
+use crate::mailbox::note;
+use crate::ties::own::Own;
+use crate::ties::peer;
 use std::collections::VecDeque;
 use std::mem;
-use std::panic::Location;
 use std::task::{self, Poll};
 use std::time::Duration;
 
@@ -91,12 +83,12 @@ impl<A: Actor> Context<A> {
     /// });
     /// ```
     pub fn watch(&self, actor: &AnyActor) {
-        ties::Own(&self.own()).watch(actor);
+        Own(&self.own()).watch(actor);
     }
 
     /// Ends a watch. Nothing comes of it any more.
     pub fn unwatch(&self, actor: &AnyActor) {
-        ties::Own(&self.own()).unwatch(actor);
+        Own(&self.own()).unwatch(actor);
     }
 
     /// Links this actor and another: when one of them ends, and not in order, so does the other, at
@@ -117,140 +109,18 @@ impl<A: Actor> Context<A> {
     /// [`ExitReason::TooManyTies`](crate::ExitReason::TooManyTies), at once. Costs a message, and
     /// one at the end.
     pub fn link(&self, actor: &AnyActor) {
-        ties::Own(&self.own()).link(actor);
+        Own(&self.own()).link(actor);
     }
 
     /// Ends a link, for both. Nothing comes of it any more.
     pub fn unlink(&self, actor: &AnyActor) {
-        ties::Own(&self.own()).unlink(actor);
+        Own(&self.own()).unlink(actor);
     }
 
     /// Whether ends of linked actors, those in order too, are told by [`Event::Exit`] instead of
     /// ending this one. Not at first.
     pub fn trap_exits(&self, traps: bool) {
         let _ = note(self.mailbox(), |kin, _| kin.traps = traps);
-    }
-
-    /// Spawns a child, of the same system: it is kept by this actor, which is told of its end by
-    /// [`Event::ChildEnded`], and it does not outlive this actor.
-    ///
-    /// When this actor stops in order, its children are told to stop after their present message,
-    /// the last first, and it waits for them, before its own [`stopped`](Actor::stopped) is called;
-    /// those that take more than 5 seconds are killed. When it fails or is killed, they are killed.
-    /// A child that fails is not started again: see [`Supervisor`](crate::Supervisor).
-    ///
-    /// # Examples
-    /// ```
-    /// use evenkeel_actor::{Actor, ActorRef, Context, Event, Handled, spawn};
-    ///
-    /// struct Worker;
-    ///
-    /// impl Actor for Worker {
-    ///     type Message = u32;
-    ///
-    ///     async fn handle(&mut self, number: u32, _context: &mut Context<Self>) -> Handled {
-    ///         println!("{number}");
-    ///         Ok(())
-    ///     }
-    /// }
-    ///
-    /// struct Parent {
-    ///     worker: Option<ActorRef<u32>>,
-    /// }
-    ///
-    /// impl Actor for Parent {
-    ///     type Message = u32;
-    ///
-    ///     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
-    ///         self.worker = Some(context.spawn(Worker));
-    ///         Ok(())
-    ///     }
-    ///
-    ///     async fn handle(&mut self, number: u32, _context: &mut Context<Self>) -> Handled {
-    ///         if let Some(worker) = &self.worker {
-    ///             worker.send(number).await?;
-    ///         }
-    ///         Ok(())
-    ///     }
-    ///
-    ///     async fn event(&mut self, event: Event, context: &mut Context<Self>) -> Handled {
-    ///         if let Event::ChildEnded { .. } = event {
-    ///             self.worker = Some(context.spawn(Worker));
-    ///         }
-    ///         Ok(())
-    ///     }
-    /// }
-    ///
-    /// let runtime = evenkeel::Runtime::new().unwrap();
-    /// runtime.block_on(async {
-    ///     let parent = spawn(Parent { worker: None });
-    ///     parent.send(7).await.unwrap();
-    ///     parent.stop();
-    ///     assert!(parent.stopped().await.is_normal());
-    /// });
-    /// ```
-    #[track_caller]
-    pub fn spawn<C: Actor>(&mut self, child: C) -> ActorRef<C::Message> {
-        let settings = Builder::new().settings().expect("the default capacity is valid");
-        ActorRef::local(self.spawn_child(child, settings, Location::caller()))
-    }
-
-    /// The same with a mailbox that `builder` describes. Whatever its system, the child is of this
-    /// actor's.
-    ///
-    /// # Errors
-    /// If the mailbox would have no room, or too much.
-    #[track_caller]
-    pub fn spawn_with<C: Actor, P: Overflow>(
-        &mut self,
-        builder: Builder<P>,
-        child: C,
-    ) -> Result<ActorRef<C::Message, P>, SpawnError> {
-        let site = Location::caller();
-        let settings = builder.settings()?;
-        Ok(ActorRef::local(self.spawn_child(child, settings, site)))
-    }
-
-    /// Spawns a supervisor as a child.
-    #[track_caller]
-    pub fn spawn_supervisor(&mut self, supervisor: SupervisorBuilder) -> SupervisorRef {
-        let (parent, number) = self.new_child();
-        let spawned =
-            supervisor.spawn_under(parent.map(|parent| (parent, number)), Location::caller());
-        self.adopt(number, spawned.any());
-        spawned
-    }
-
-    fn spawn_child<C: Actor>(
-        &mut self,
-        child: C,
-        settings: Settings,
-        site: &'static Location<'static>,
-    ) -> Public<Mailbox<C::Message>> {
-        let (parent, number) = self.new_child();
-        let kin = Kin { parent: parent.map(|parent| (parent, number)), ..Kin::default() };
-        let child = life::spawn_with(child, settings, self.system(), kin, site);
-        self.adopt(number, AnyActor::local(child.clone()));
-        child
-    }
-
-    /// The actor's own address, and the number of its next child.
-    fn new_child(&self) -> (Option<Peer>, u64) {
-        let number = note(self.mailbox(), |kin, _| {
-            kin.next_child += 1;
-            kin.next_child - 1
-        });
-        (self.peer(), number.unwrap_or(0))
-    }
-
-    /// Keeps a child, unless that has ended meanwhile: whoever of the two comes second under the
-    /// lock finds what the other has done.
-    fn adopt(&self, number: u64, child: AnyActor) {
-        let kept = child.clone();
-        let _ = note(self.mailbox(), |kin, _| kin.children.insert(number, kept));
-        if child.is_stopped() {
-            let _ = note(self.mailbox(), |kin, _| kin.children.remove(&number));
-        }
     }
 
     pub(crate) fn peer(&self) -> Option<Peer> {
