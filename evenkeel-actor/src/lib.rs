@@ -117,62 +117,43 @@
 extern crate self as evenkeel_actor;
 
 mod actor;
-mod actor_others;
-mod actor_ref;
-mod ask;
-mod away;
-mod builder;
-mod context;
-mod end;
-mod error;
-mod event;
-mod exit;
 mod kin;
 #[cfg(not(shuttle))]
 pub mod kit;
 mod life;
-mod life_children;
 mod mailbox;
 #[cfg(all(test, shuttle))]
 mod models;
 mod names;
-mod oneshot;
 mod policy;
 mod primitives;
-mod recipient;
+mod refs;
 pub mod remote;
-mod stash;
 mod supervise;
 mod system;
 mod ties;
-mod timers;
-mod timing;
 #[cfg(not(feature = "tracing"))]
 mod trace;
 #[cfg(feature = "tracing")]
 pub mod trace;
-mod turn;
-mod ward;
 mod words;
 
+pub use actor::context::Context;
+pub use actor::stash::{Stash, StashFull};
 pub use actor::{Actor, Handled};
-pub use actor_ref::{ActorRef, Send};
-pub use ask::{Ask, Asked, ByClosure, ByRequest, Question, ReplyTo, Request};
-pub use builder::{Builder, spawn};
-pub use context::Context;
-pub use error::{AskError, SendError, SpawnError, TrySendError};
 pub use evenkeel_node as node;
-pub use event::Event;
-pub use exit::{ExitReason, Failure};
 pub use kin::control::AnyActor;
 pub use kin::stopped::Stopped;
+pub use life::builder::{Builder, spawn};
 pub use mailbox::overflow::{DropNewest, DropOldest, Fail, Overflow, Wait};
+pub use mailbox::timers::TimerId;
 pub use names::group::{Group, GroupTypeError, JoinGroupError, Published};
 pub use names::registry::{LookUpError, RegisterError, WaitForName};
 pub use policy::Priority;
 pub use policy::restart::{Restart, Strategy};
-pub use recipient::Recipient;
-pub use stash::{Stash, StashFull};
+pub use refs::actor_ref::{ActorRef, Send};
+pub use refs::ask::{Ask, Asked, ByClosure, ByRequest, Question, ReplyTo, Request};
+pub use refs::recipient::Recipient;
 pub use supervise::{
     Child, ChildInfo, Command, Escalated, Supervisor, SupervisorBuilder, SupervisorRef,
 };
@@ -180,7 +161,9 @@ pub use system::System;
 pub use system::failures::{ActorFailure, ActorInfo};
 pub use system::metrics::SystemMetrics;
 pub use system::subscription::Subscription;
-pub use timers::TimerId;
 pub use words::dead_letter::{DeadLetter, DeadLetterKind};
+pub use words::error::{AskError, SendError, SpawnError, TrySendError};
+pub use words::event::Event;
+pub use words::exit::{ExitReason, Failure};
 pub use words::id::ActorId;
 pub use words::metrics::ActorMetrics;

@@ -4,7 +4,7 @@ use super::order::Order;
 use super::peer::Peer;
 use super::stopped::Stopped;
 use super::witness::Witness;
-use crate::exit::ExitReason;
+use crate::words::exit::ExitReason;
 use crate::words::id::ActorId;
 use crate::words::metrics::ActorMetrics;
 use std::fmt;

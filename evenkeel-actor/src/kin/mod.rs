@@ -29,7 +29,7 @@ pub(crate) mod post;
 pub(crate) mod stopped;
 pub(crate) mod witness;
 
-use crate::exit::ExitReason;
+use crate::words::exit::ExitReason;
 use crate::words::id::ActorId;
 use control::AnyActor;
 use peer::{Alarm, OwnPeer, Peer};

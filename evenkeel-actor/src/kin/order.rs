@@ -1,6 +1,6 @@
 //! What comes before messages.
 
-use crate::event::Event;
+use crate::words::event::Event;
 
 /// What an actor is told to do, before its messages.
 #[derive(Debug)]

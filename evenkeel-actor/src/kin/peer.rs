@@ -1,7 +1,7 @@
 //! Addresses by which actors are told of others, and which keep no actor alive.
 
-use crate::event::{Event, Notice, NoticeKind};
-use crate::exit::ExitReason;
+use crate::words::event::{Event, Notice, NoticeKind};
+use crate::words::exit::ExitReason;
 use crate::words::id::ActorId;
 use evenkeel::JoinHandle;
 use evenkeel::time::{Duration, sleep};

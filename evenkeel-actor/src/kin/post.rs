@@ -1,7 +1,7 @@
 //! What an actor is to its supervisor.
 
 use super::peer::Peer;
-use crate::event::{Notice, NoticeKind};
+use crate::words::event::{Notice, NoticeKind};
 
 /// What a supervised actor is told by its supervisor, and by those that kill it.
 #[derive(Default)]

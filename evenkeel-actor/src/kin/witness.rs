@@ -1,8 +1,8 @@
 //! Who is told of an actor's end.
 
 use super::peer::Peer;
-use crate::exit::ExitReason;
-use crate::oneshot;
+use crate::primitives::oneshot;
+use crate::words::exit::ExitReason;
 use crate::words::id::ActorId;
 use evenkeel::internal::contain;
 use std::collections::HashSet;

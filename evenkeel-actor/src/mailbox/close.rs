@@ -4,14 +4,14 @@
 #![allow(unsafe_code, reason = "what is left is taken out for the actor")]
 
 use super::shared::{Door, Rest};
+use super::timers::Timers;
 use super::{DRAINS, KNOWN, MEASURED, Mailbox, TELLING, WAITING, wake_all};
-use crate::exit::ExitReason;
 use crate::kin::Kin;
 use crate::kin::order::Order;
 use crate::kin::witness::Witness;
 use crate::system::counters::Count;
-use crate::timers::Timers;
 use crate::trace::open;
+use crate::words::exit::ExitReason;
 use evenkeel::internal::detect;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;

@@ -49,6 +49,7 @@ mod put;
 mod receiver;
 mod ring;
 mod shared;
+pub(crate) mod timers;
 mod waiting;
 
 pub(crate) use close::Left;

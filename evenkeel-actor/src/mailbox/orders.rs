@@ -1,12 +1,12 @@
 //! What comes before messages: orders, timers that ring, and what an actor has to do with others.
 
 use super::shared::Shared;
+use super::timers::Timers;
 use super::{CHILDREN, DUE, Mailbox, ORDERS, POST, Settings, TIMED, leave, wake_all};
-use crate::exit::ExitReason;
 use crate::kin::Kin;
 use crate::kin::order::Order;
 use crate::system::System;
-use crate::timers::Timers;
+use crate::words::exit::ExitReason;
 use evenkeel::internal::{Public, SpinGuard};
 use std::collections::VecDeque;
 

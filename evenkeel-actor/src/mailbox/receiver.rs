@@ -5,11 +5,11 @@
 use super::orders::note;
 use super::ring::Ring;
 use super::shared::Rest;
+use super::timers::{Taken, Timers};
 use super::{DRAINS, Mailbox, ORDERS, QUEUE, TIMED, WAITING};
-use crate::event::Event;
 use crate::kin::order::Order;
-use crate::timers::{Taken, Timers};
 use crate::trace::{Parcel, seal};
+use crate::words::event::Event;
 use evenkeel::internal::Own;
 use std::fmt;
 use std::sync::atomic::Ordering;

@@ -2,12 +2,12 @@
 
 use super::counts::Counts;
 use super::ring::Ring;
+use super::timers::Timers;
 use super::waiting::Waiting;
-use crate::exit::ExitReason;
 use crate::kin::Kin;
 use crate::kin::order::Order;
-use crate::timers::Timers;
 use crate::trace::Parcel;
+use crate::words::exit::ExitReason;
 use evenkeel::internal::Berth;
 use std::collections::VecDeque;
 

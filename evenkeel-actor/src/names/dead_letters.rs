@@ -1,14 +1,14 @@
 //! Actors that are told of dead letters.
 
+use crate::actor::context::Context;
 use crate::actor::{Actor, Handled};
-use crate::actor_ref::ActorRef;
-use crate::builder::Builder;
-use crate::context::Context;
-use crate::error::SendError;
+use crate::life::builder::Builder;
 use crate::mailbox::overflow::{Fail, Overflow};
+use crate::refs::actor_ref::ActorRef;
 use crate::system::System;
 use crate::system::subscription::{Subscription, Told};
 use crate::words::dead_letter::DeadLetter;
+use crate::words::error::SendError;
 
 /// Records that wait for a closure. An estimate: a burst's worth in some 40 kilobytes; no benchmark
 /// sets it.

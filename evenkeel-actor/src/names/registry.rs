@@ -15,9 +15,9 @@
 //! keep a reference somewhere for nothing. A lock per part of the names: they are looked up once
 //! and then kept as references.
 
-use crate::actor_ref::ActorRef;
 use crate::kin::control::AnyActor;
 use crate::mailbox::overflow::{Overflow, Wait};
+use crate::refs::actor_ref::ActorRef;
 use crate::system::System;
 use crate::system::names::{Entry, Names};
 use crate::words::id::ActorId;

@@ -7,9 +7,9 @@
 use super::given::Given;
 use super::route::Peer;
 use super::table::Target;
-use crate::away::Lease;
 use crate::node::wire::References;
 use crate::node::{Name, Slot};
+use crate::refs::away::Lease;
 use std::cell::RefCell;
 use std::mem;
 use std::sync::Arc;

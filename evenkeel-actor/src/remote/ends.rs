@@ -1,8 +1,8 @@
 //! How the ends of actors are said to other nodes.
 
-use crate::exit::{ExitReason, Failure};
 use crate::node::NodeId;
 use crate::node::wire::{End, EndBy, EndKind};
+use crate::words::exit::{ExitReason, Failure};
 use crate::words::id::ActorId;
 use evenkeel::internal::contain;
 use std::sync::Arc;
@@ -70,9 +70,9 @@ pub(super) fn reason(end: &End<'_>) -> ExitReason {
 #[cfg(test)]
 mod tests {
     use super::{Words, reason};
-    use crate::exit::{ExitReason, Failure};
     use crate::node::NodeId;
     use crate::node::wire::LONGEST_DETAIL;
+    use crate::words::exit::{ExitReason, Failure};
     use crate::words::id::ActorId;
     use std::error::Error;
     use std::fmt;

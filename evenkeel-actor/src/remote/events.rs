@@ -2,9 +2,9 @@
 
 use super::error::Mismatch;
 use super::subscribers::Subscriber;
-use crate::actor_ref::ActorRef;
 use crate::mailbox::overflow::Overflow;
 use crate::node::{DownReason, FrameError, NodeId};
+use crate::refs::actor_ref::ActorRef;
 use crate::system::subscription::{Subscribed, Subscription};
 use std::collections::VecDeque;
 use std::fmt;

@@ -3,9 +3,9 @@
 
 use super::arrived::Arrived;
 use super::route::Peer;
-use crate::away::Lease;
 use crate::node::wire::{References, ReferencesBuf};
 use crate::node::{Name, Slot};
+use crate::refs::away::Lease;
 use std::sync::Arc;
 
 /// A reference in a value.

@@ -87,10 +87,10 @@
 //! read twice has them once.
 
 use super::route::Peer;
-use crate::away::{Lease, Owner};
 use crate::node::wire::Message;
 use crate::node::{NodeId, Slot};
 use crate::policy::references::Loans;
+use crate::refs::away::{Lease, Owner};
 use std::collections::BTreeMap;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -21,7 +21,6 @@ mod ends;
 mod error;
 mod events;
 mod given;
-mod hash;
 mod holds;
 mod inbound;
 mod inner;

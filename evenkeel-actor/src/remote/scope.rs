@@ -6,12 +6,12 @@
 
 use super::given::{self, Bundle, Given};
 use super::route::Peer;
-use crate::away::Lease;
-use crate::end::words;
+use crate::life::end::words;
 use crate::node::Slot;
 use crate::node::multiplexer::PutError;
 use crate::node::payload::{self, PayloadError};
 use crate::node::wire::{Failure, MOST_PLACES, PlacesBuf, ReferencesBuf};
+use crate::refs::away::Lease;
 use serde::de::DeserializeOwned;
 use std::any::type_name;
 use std::cell::{Cell, RefCell};

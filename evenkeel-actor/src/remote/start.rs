@@ -19,7 +19,7 @@ use crate::node::multiplexer::Multiplexer;
 use crate::node::policy::Packing;
 use crate::node::wire::LONGEST_NAME;
 use crate::node::{NodeId, Transport};
-use crate::oneshot;
+use crate::primitives::oneshot;
 use crate::system::System;
 use evenkeel::Handle;
 use evenkeel::internal::contain;

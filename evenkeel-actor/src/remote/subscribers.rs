@@ -18,10 +18,10 @@
 //! for both.
 
 use super::events::{MOST, NodeEvent};
-use crate::actor_ref::ActorRef;
-use crate::error::SendError;
 use crate::mailbox::overflow::Overflow;
+use crate::refs::actor_ref::ActorRef;
 use crate::system::subscription::Told;
+use crate::words::error::SendError;
 use evenkeel::internal::contain;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};

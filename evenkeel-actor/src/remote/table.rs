@@ -17,19 +17,19 @@
 
 mod leases;
 
-use super::hash::Numbers;
 use super::limits::Sweeper;
 use super::route::Peer;
 use super::scope;
-use crate::actor_ref::ActorRef;
-use crate::error::SendError;
 use crate::kin::control::AnyActor;
 use crate::mailbox::overflow::{Full, Overflow};
 use crate::node::payload::PayloadError;
 use crate::node::{NodeId, Slot};
 use crate::policy::references::Accounts;
+use crate::primitives::hash::Numbers;
 use crate::primitives::{Mutex, MutexGuard};
+use crate::refs::actor_ref::ActorRef;
 use crate::trace::carry;
+use crate::words::error::SendError;
 use crate::words::id::ActorId;
 use evenkeel::internal::SpinLock;
 use serde::de::DeserializeOwned;

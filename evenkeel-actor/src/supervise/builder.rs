@@ -3,18 +3,18 @@
 use super::child::{Child, Row, Spec};
 use super::{Supervisor, SupervisorRef, Table};
 use crate::actor::Actor;
-use crate::actor_ref::ActorRef;
-use crate::builder::CAPACITY;
-use crate::context::Context;
+use crate::actor::context::Context;
 use crate::kin::Kin;
 use crate::kin::control::AnyActor;
 use crate::kin::peer::Peer;
-use crate::life;
+use crate::life::builder::CAPACITY;
+use crate::life::spawn;
 use crate::mailbox::Settings;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::policy::intensity::Limit;
 use crate::policy::restart::{Restart, Strategy};
 use crate::policy::tree::Terms;
+use crate::refs::actor_ref::ActorRef;
 use crate::system::System;
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -89,7 +89,7 @@ impl SupervisorBuilder {
         let table = supervisor.into_table();
         let factory = move || Supervisor::new(table.clone());
         let settings = Settings::new::<Wait>(CAPACITY);
-        let own = life::spawn_ward(factory, settings, system, kin, Location::caller());
+        let own = spawn::spawn_ward(factory, settings, system, kin, Location::caller());
         let restart = Restart::Permanent;
         let terms = Terms { restart, shutdown: Duration::MAX, backoff: None };
         self.rows.push(Row::new(Spec { name, terms }, AnyActor::new(own.clone())));
@@ -115,7 +115,7 @@ impl SupervisorBuilder {
         let system = self.system;
         let supervisor = Supervisor::new(self.into_table());
         let settings = Settings::new::<Wait>(CAPACITY);
-        SupervisorRef(ActorRef::local(life::spawn_with(supervisor, settings, system, kin, site)))
+        SupervisorRef(ActorRef::local(spawn::spawn_with(supervisor, settings, system, kin, site)))
     }
 
     fn wards(&self) -> BTreeMap<usize, AnyActor> {
@@ -149,7 +149,7 @@ where
 {
     let kin = Kin { name: Some(child.spec.name.clone()), ..Kin::default() };
     let system = child.system.unwrap_or(system);
-    let own = life::spawn_ward(child.factory, child.settings, system, kin, site);
+    let own = spawn::spawn_ward(child.factory, child.settings, system, kin, site);
     (Row::new(child.spec, AnyActor::new(own.clone())), ActorRef::local(own))
 }
 

@@ -1,6 +1,6 @@
 //! What people are told of actors that fail.
 
-use crate::exit::ExitReason;
+use crate::words::exit::ExitReason;
 use crate::words::id::ActorId;
 use evenkeel::internal::contain;
 use std::fmt;

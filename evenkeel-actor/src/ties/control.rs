@@ -1,13 +1,13 @@
 //! What others can do to an actor of this process.
 
 use super::{peer, steps};
-use crate::exit::ExitReason;
 use crate::kin::control::Control;
 use crate::kin::order::Order;
 use crate::kin::peer::Peer;
 use crate::kin::stopped::Stopped;
 use crate::kin::witness::Witness;
 use crate::mailbox::{self, Mailbox, tell};
+use crate::words::exit::ExitReason;
 use crate::words::id::{ActorId, HasId};
 use crate::words::metrics::ActorMetrics;
 use evenkeel::internal::Public;

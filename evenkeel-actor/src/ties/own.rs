@@ -1,11 +1,11 @@
 //! Watching and linking: what the actor does that wants it.
 
 use super::peer;
-use crate::event::Event;
 use crate::kin::control::AnyActor;
 use crate::kin::order::Order;
 use crate::kin::witness::Witness;
 use crate::mailbox::{Mailbox, note};
+use crate::words::event::Event;
 use crate::words::id::{ActorId, HasId};
 use evenkeel::internal::Public;
 

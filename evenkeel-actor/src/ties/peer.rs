@@ -8,11 +8,11 @@
 #![allow(unsafe_code, reason = "an address is kept that counts nothing")]
 
 use super::steps;
-use crate::event::Event;
-use crate::exit::ExitReason;
 use crate::kin::order::Order;
 use crate::kin::peer::{OwnPeer, Peer, Reach};
 use crate::mailbox::{Mailbox, note, tell};
+use crate::words::event::Event;
+use crate::words::exit::ExitReason;
 use crate::words::id::ActorId;
 use evenkeel::internal::{Own, Public, SpinLock};
 use std::sync::Arc;

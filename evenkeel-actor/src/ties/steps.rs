@@ -1,11 +1,11 @@
 //! Watching, linking and killing: the steps on the side of the actor that this is done to.
 
-use crate::exit::ExitReason;
 use crate::kin::peer::Peer;
 use crate::kin::stopped::Stopped;
 use crate::kin::witness::Witness;
 use crate::mailbox::{Mailbox, note, tell};
-use crate::oneshot;
+use crate::primitives::oneshot;
+use crate::words::exit::ExitReason;
 use crate::words::id::ActorId;
 use evenkeel::internal::Public;
 

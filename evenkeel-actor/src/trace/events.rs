@@ -12,9 +12,9 @@
 
 use super::subject::Subject;
 use super::{Parcel, open};
-use crate::exit::ExitReason;
 use crate::node::{DownReason, NodeId, Refusal};
 use crate::words::dead_letter::DeadLetterKind;
+use crate::words::exit::ExitReason;
 use crate::words::id::ActorId;
 use std::fmt;
 

@@ -3,7 +3,7 @@
 use super::on::{Current, Parcel, Within, running};
 use super::subject::Subject;
 use super::{ids, on};
-use crate::event::Event;
+use crate::words::event::Event;
 use pin_project_lite::pin_project;
 use std::any::type_name;
 use std::cell::Cell;

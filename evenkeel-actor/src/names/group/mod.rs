@@ -15,11 +15,11 @@ mod error;
 
 pub use error::{GroupTypeError, JoinGroupError};
 
-use crate::actor_ref::ActorRef;
 use crate::kin::control::AnyActor;
 use crate::mailbox::overflow::Overflow;
 use crate::primitives::{Mutex, MutexGuard};
-use crate::recipient::{Offer, Recipient};
+use crate::refs::actor_ref::ActorRef;
+use crate::refs::recipient::{Offer, Recipient};
 use crate::system::System;
 use crate::system::groups::AnyGroup;
 use crate::words::id::ActorId;

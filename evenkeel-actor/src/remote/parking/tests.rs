@@ -6,9 +6,10 @@ use super::super::deliver::deliver;
 use super::super::route::Standing;
 use super::MUCH;
 use super::fixture::{Given, Notes, peer, read};
+use crate::Builder;
 use crate::node::wire::{Failure, PlacesBuf};
 use crate::node::{NodeId, payload};
-use crate::{Builder, oneshot};
+use crate::primitives::oneshot;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -66,12 +66,12 @@ use lists::{Link, Lists, Number, Opened, Pair, Tie};
 
 use super::ends::Words;
 use super::route::{Peer, Standing};
-use crate::event::Event;
-use crate::exit::ExitReason;
 use crate::kin::peer::{Peer as KinPeer, Reach};
 use crate::kin::witness::Witness;
 use crate::node::wire::{Envelope, Message};
 use crate::node::{Name, Slot};
+use crate::words::event::Event;
+use crate::words::exit::ExitReason;
 use crate::words::id::ActorId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -313,7 +313,7 @@ mod tests {
     use super::lists::{Lists, Number, Opened, Pair, Tie, Watched};
     use crate::kin::witness::Witness;
     use crate::node::Slot;
-    use crate::oneshot;
+    use crate::primitives::oneshot;
     use crate::words::id::ActorId;
     use std::sync::Arc;
 

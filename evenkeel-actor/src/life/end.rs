@@ -22,8 +22,6 @@
 
 #![allow(unsafe_code, reason = "the mailbox is closed for the actor")]
 
-use crate::event::{Event, Notice, NoticeKind};
-use crate::exit::ExitReason;
 use crate::kin::Kin;
 use crate::kin::peer::Peer;
 use crate::kin::witness::{Keeper, Witness};
@@ -34,6 +32,8 @@ use crate::system::dead_letters;
 use crate::system::failures::{ActorFailure, ActorInfo};
 use crate::trace::{self, Called};
 use crate::words::dead_letter::DeadLetterKind;
+use crate::words::event::{Event, Notice, NoticeKind};
+use crate::words::exit::ExitReason;
 use crate::words::id::{ActorId, HasId};
 use evenkeel::internal::{Public, contain};
 use std::any::Any;

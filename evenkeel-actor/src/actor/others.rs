@@ -1,14 +1,14 @@
 //! What an actor can do about others.
 
+use super::context::Context;
 use crate::actor::Actor;
-use crate::context::Context;
-use crate::event::{Event, Notice, NoticeKind};
 use crate::kin::control::AnyActor;
 use crate::kin::order::Order;
 use crate::kin::peer::{Alarm, Peer};
 use crate::mailbox::note;
 use crate::ties::own::Own;
 use crate::ties::peer;
+use crate::words::event::{Event, Notice, NoticeKind};
 use std::collections::VecDeque;
 use std::mem;
 use std::task::{self, Poll};

@@ -1,6 +1,6 @@
 //! What an actor is told of others.
 
-use crate::exit::ExitReason;
+use super::exit::ExitReason;
 use crate::words::id::ActorId;
 use std::fmt;
 

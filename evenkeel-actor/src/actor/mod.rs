@@ -1,8 +1,14 @@
-//! What an actor is.
+//! What an actor is, and what its handlers can do.
 
-use crate::context::Context;
-use crate::event::Event;
-use crate::exit::{ExitReason, Failure};
+pub(crate) mod context;
+pub(crate) mod others;
+pub(crate) mod stash;
+pub(crate) mod timing;
+pub(crate) mod turn;
+
+use self::context::Context;
+use crate::words::event::Event;
+use crate::words::exit::{ExitReason, Failure};
 use std::future::{Future, ready};
 
 /// What a handler comes to: `Ok`, or a [`Failure`], made by `?` of any error, with which the actor

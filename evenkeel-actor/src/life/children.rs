@@ -1,16 +1,16 @@
 //! Children of actors.
 
+use super::builder::Builder;
+use super::spawn;
 use crate::actor::Actor;
-use crate::actor_ref::ActorRef;
-use crate::builder::Builder;
-use crate::context::Context;
-use crate::error::SpawnError;
+use crate::actor::context::Context;
 use crate::kin::Kin;
 use crate::kin::control::AnyActor;
 use crate::kin::peer::Peer;
-use crate::life;
 use crate::mailbox::overflow::Overflow;
 use crate::mailbox::{Mailbox, Settings, note};
+use crate::refs::actor_ref::ActorRef;
+use crate::words::error::SpawnError;
 use evenkeel::internal::Public;
 use std::panic::Location;
 
@@ -104,7 +104,7 @@ impl<A: Actor> Context<A> {
     ) -> Public<Mailbox<C::Message>> {
         let (parent, number) = self.new_child();
         let kin = Kin { parent: parent.map(|parent| (parent, number)), ..Kin::default() };
-        let child = life::spawn_with(child, settings, self.system(), kin, site);
+        let child = spawn::spawn_with(child, settings, self.system(), kin, site);
         self.adopt(number, AnyActor::new(child.clone()));
         child
     }

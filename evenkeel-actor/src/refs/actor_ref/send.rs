@@ -1,10 +1,10 @@
 //! Sending, and waiting for room.
 
 use super::{ActorRef, At};
-use crate::away::{Remote, Room};
-use crate::error::SendError;
 use crate::mailbox::overflow::{Full, Overflow, Wait};
 use crate::mailbox::{self, Mailbox, Ticket};
+use crate::refs::away::{Remote, Room};
+use crate::words::error::SendError;
 use crate::words::id::HasId;
 use evenkeel::internal::{detect, is_deterministic};
 use std::fmt;

@@ -1,13 +1,13 @@
 //! Spawning.
 
+use super::spawn;
 use crate::actor::Actor;
-use crate::actor_ref::ActorRef;
-use crate::error::SpawnError;
-use crate::life;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::mailbox::{MOST, Settings};
 use crate::policy::Priority;
+use crate::refs::actor_ref::ActorRef;
 use crate::system::System;
+use crate::words::error::SpawnError;
 use std::marker::PhantomData;
 use std::panic::Location;
 
@@ -25,7 +25,7 @@ pub(crate) const CAPACITY: u32 = 256;
 #[track_caller]
 #[inline]
 pub fn spawn<A: Actor>(actor: A) -> ActorRef<A::Message> {
-    life::spawn(actor, Settings::new::<Wait>(CAPACITY), System::current(), Location::caller())
+    spawn::spawn(actor, Settings::new::<Wait>(CAPACITY), System::current(), Location::caller())
 }
 
 /// What an actor gets beside itself.
@@ -155,7 +155,7 @@ impl<P: Overflow> Builder<P> {
         site: &'static Location<'static>,
     ) -> Result<ActorRef<A::Message, P>, SpawnError> {
         let settings = self.settings()?;
-        Ok(life::spawn(actor, settings, self.system.unwrap_or_else(System::current), site))
+        Ok(spawn::spawn(actor, settings, self.system.unwrap_or_else(System::current), site))
     }
 
     pub(crate) fn system_if_set(&self) -> Option<System> {

@@ -34,14 +34,14 @@
 
 #![allow(unsafe_code, reason = "each incarnation gets the receiver anew")]
 
-use crate::end;
-use crate::event::{Event, Notice, NoticeKind};
-use crate::exit::ExitReason;
+use super::end;
+use super::poll::poll;
 use crate::kin::order::Order;
 use crate::kin::peer::Peer;
-use crate::life;
 use crate::mailbox::{Mailbox, Receiver, attend, note};
 use crate::trace::{self, Called};
+use crate::words::event::{Event, Notice, NoticeKind};
+use crate::words::exit::ExitReason;
 use evenkeel::internal::{Own, Public};
 use std::future::Future;
 use std::marker::PhantomData;
@@ -188,7 +188,7 @@ where
                 let killed = if own.is_due() { look_risen(own) } else { None };
                 match killed {
                     Some(reason) => reason,
-                    None => match life::poll(own, body, context) {
+                    None => match poll(own, body, context) {
                         Ok(Poll::Pending) => return Poll::Pending,
                         Ok(Poll::Ready(reason)) => reason,
                         Err(payload) => end::panicked(payload),

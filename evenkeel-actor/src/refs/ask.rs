@@ -2,15 +2,15 @@
 
 mod limit;
 
-use crate::actor_ref::{ActorRef, Send};
-use crate::away::RemoteReply;
-use crate::error::{AskError, SendError};
+use super::actor_ref::{ActorRef, Send};
+use super::away::RemoteReply;
 use crate::mailbox::overflow::{Overflow, Wait};
-use crate::oneshot;
+use crate::primitives::oneshot;
 use crate::system::System;
 use crate::system::dead_letters;
 use crate::trace::{Parcel, answered, open, seal};
 use crate::words::dead_letter::DeadLetterKind;
+use crate::words::error::{AskError, SendError};
 use crossbeam_utils::atomic::AtomicCell;
 use evenkeel::internal::detect;
 use limit::Limit;

@@ -1,6 +1,6 @@
 //! Why actors end.
 
-use crate::error::without_message;
+use super::error::without_message;
 use crate::node::NodeId;
 use crate::words::id::ActorId;
 use std::error::Error;

@@ -1,8 +1,8 @@
 //! What an actor can have itself sent later.
 
+use super::context::Context;
 use crate::actor::Actor;
-use crate::context::Context;
-use crate::timers::TimerId;
+use crate::mailbox::timers::TimerId;
 use std::time::Duration;
 
 /// Timers.

@@ -1,12 +1,12 @@
 //! References by what can be sent, not by who it is.
 
-use crate::actor_ref::ActorRef;
-use crate::error::SendError;
+use super::actor_ref::ActorRef;
 use crate::kin::control::AnyActor;
 use crate::mailbox::overflow::{Full, Overflow};
 use crate::system::System;
 use crate::system::dead_letters;
 use crate::words::dead_letter::DeadLetterKind;
+use crate::words::error::SendError;
 use crate::words::id::ActorId;
 use std::any::type_name;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Messages that an actor puts aside for later.
 
+use super::context::Context;
 use crate::actor::Actor;
-use crate::context::Context;
 use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;

@@ -4,8 +4,7 @@ mod send;
 
 pub use send::Send;
 
-use crate::away::{Lease, Remote, RouteId};
-use crate::error::{SendError, TrySendError};
+use super::away::{Lease, Remote, RouteId};
 use crate::kin::control::AnyActor;
 use crate::kin::order::Order;
 use crate::kin::stopped::Stopped;
@@ -17,6 +16,7 @@ use crate::system::System;
 use crate::system::dead_letters;
 use crate::ties::steps;
 use crate::words::dead_letter::DeadLetterKind;
+use crate::words::error::{SendError, TrySendError};
 use crate::words::id::{ActorId, HasId};
 use crate::words::metrics::ActorMetrics;
 use evenkeel::internal::{Public, contain};

@@ -5,8 +5,6 @@
 //! pairs of these that it uses. They are kept for ever, so a reference has a route's number, and is
 //! copied without counting.
 
-use crate::error::SendError;
-use crate::exit::ExitReason;
 use crate::kin::control::{AnyActor, Control};
 use crate::kin::order::Order;
 use crate::kin::peer::Peer;
@@ -14,8 +12,10 @@ use crate::kin::stopped::Stopped;
 use crate::kin::witness::Witness;
 use crate::node::wire::StopHow;
 use crate::node::{Name, NodeId, Slot};
-use crate::oneshot;
+use crate::primitives::oneshot;
 use crate::system::System;
+use crate::words::error::SendError;
+use crate::words::exit::ExitReason;
 use crate::words::id::ActorId;
 use crate::words::metrics::ActorMetrics;
 use std::any::Any;

@@ -1,15 +1,15 @@
 //! What an actor can do about itself.
 
+use super::turn::Turn;
 use crate::actor::Actor;
-use crate::actor_ref::ActorRef;
-use crate::event::Event;
 use crate::kin::control::AnyActor;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::mailbox::{Mailbox, Next, Receiver};
 use crate::policy::Priority;
+use crate::refs::actor_ref::ActorRef;
 use crate::system::System;
 use crate::system::counters::Count;
-use crate::turn::Turn;
+use crate::words::event::Event;
 use crate::words::id::{ActorId, HasId};
 use evenkeel::internal::{Own, Public};
 use std::fmt;
