@@ -79,7 +79,7 @@ mod tests {
     use std::sync::Arc;
 
     fn cut(words: &str) -> &str {
-        super::super::short(words, LONGEST_DETAIL)
+        crate::remote::inner::short(words, LONGEST_DETAIL)
     }
 
     #[test]

@@ -4,8 +4,9 @@
 //! `serde` hands nothing through to them, so it is a thread's variable while a value is written or
 //! read. Outside of that they cannot be.
 
-use super::given::{self, Bundle, Given};
-use super::route::Peer;
+use super::arrived::Given;
+use super::given::{self, Bundle};
+use super::inner::Peer;
 use crate::life::end::words;
 use crate::node::Slot;
 use crate::node::multiplexer::PutError;

@@ -17,7 +17,7 @@
 //! [`NodeEvent::Missed`], which says how many were left out, or is counted too if there is no room
 //! for both.
 
-use super::events::{MOST, NodeEvent};
+use super::happened::{MOST, NodeEvent};
 use crate::mailbox::overflow::Overflow;
 use crate::refs::actor_ref::ActorRef;
 use crate::system::subscription::Told;

@@ -3,7 +3,7 @@
 use super::super::askers::Askers;
 use super::super::calls::Outcome;
 use super::super::deliver::deliver;
-use super::super::route::Standing;
+use super::super::inner::Standing;
 use super::MUCH;
 use super::fixture::{Given, Notes, peer, read};
 use crate::Builder;

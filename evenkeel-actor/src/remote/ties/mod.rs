@@ -58,14 +58,12 @@
 //! bound and the other is not.
 
 mod arrivals;
-mod lists;
 
 pub(super) use arrivals::{exited, linked, monitored, untied};
-pub(crate) use lists::Ties;
-use lists::{Link, Lists, Number, Opened, Pair, Tie};
 
 use super::ends::Words;
-use super::route::{Peer, Standing};
+use super::inner::{Peer, Standing};
+use super::tied::{Link, Lists, Number, Opened, Pair, Tie};
 use crate::kin::peer::{Peer as KinPeer, Reach};
 use crate::kin::witness::Witness;
 use crate::node::wire::{Envelope, Message};
@@ -310,10 +308,10 @@ impl Reach for Linked {
 
 #[cfg(test)]
 mod tests {
-    use super::lists::{Lists, Number, Opened, Pair, Tie, Watched};
     use crate::kin::witness::Witness;
     use crate::node::Slot;
     use crate::primitives::oneshot;
+    use crate::remote::tied::{Lists, Number, Opened, Pair, Tie, Watched};
     use crate::words::id::ActorId;
     use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! The ties of a node with one other. Knows nothing of messages.
 
-use super::super::limits::{Limits, Sweeper};
+use super::limits::{Limits, Sweeper};
 use crate::kin::peer::Peer as KinPeer;
 use crate::kin::witness::Witness;
 use crate::node::Slot;

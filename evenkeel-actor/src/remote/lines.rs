@@ -1,11 +1,57 @@
-//! What is parked, one by one.
+//! Messages of one peer that wait for room in mailboxes: where they lie.
+//! [`parking`](super::parking) has the protocol.
 
-use super::super::arrived::{self, Arrived};
-use super::super::inbound::Wait;
+use super::arrived::{self, Arrived};
+use super::table::Wait;
+use crate::node::Slot;
+use crate::primitives::Mutex;
 use crate::trace;
+use std::collections::HashMap;
 use std::mem;
 use std::num::NonZeroU64;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::task::Waker;
+
+/// The lines of one peer.
+#[derive(Default)]
+pub(crate) struct Parking {
+    /// How many lines there are, for a look without the lock. Changed under it.
+    pub(super) lines: AtomicUsize,
+    pub(super) state: Mutex<State>,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) by_slot: HashMap<Slot, Line>,
+    pub(super) weight: usize,
+    /// How many messages of collective sends that is.
+    pub(super) casts: usize,
+    /// Of how many lines the peer was told to hold values.
+    pub(super) held: usize,
+    /// Whether each line is to be held.
+    pub(super) is_much: bool,
+    /// Whether the readers do not get on with the peer's frames.
+    pub(super) is_behind: bool,
+    /// Whether the peer was told to hold all values.
+    pub(super) holds_all: bool,
+    pub(super) is_closed: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Line {
+    pub(super) items: Vec<Item>,
+    /// Those of the values that are not shared.
+    pub(super) bytes: Vec<u8>,
+    /// With what its porter has taken and not delivered.
+    pub(super) weight: usize,
+    /// How many messages that is.
+    pub(super) parked: usize,
+    /// Whether the peer was told to hold values for this actor.
+    pub(super) is_held: bool,
+    /// Where the porter waits for room.
+    pub(super) porter: Option<Waker>,
+}
 
 /// What a message weighs beside its bytes.
 pub(super) const ITEM: usize = mem::size_of::<Item>();
