@@ -117,77 +117,56 @@
 extern crate self as evenkeel_actor;
 
 mod actor;
-mod actor_ref;
-mod alarm;
-mod ask;
-mod auto;
-mod away;
-mod builder;
-mod context;
-mod control;
-mod counters;
-mod dead_letter;
-mod end;
-mod error;
-mod event;
-mod exit;
-mod group;
 mod kin;
 #[cfg(not(shuttle))]
 pub mod kit;
 mod life;
 mod mailbox;
-mod metrics;
 #[cfg(all(test, shuttle))]
 mod models;
-mod oneshot;
+mod names;
 mod policy;
 mod primitives;
-mod recipient;
-mod registry;
+mod refs;
 pub mod remote;
-mod report;
-mod stash;
-mod subscription;
 mod supervise;
 mod system;
-mod timers;
-mod timing;
+mod ties;
 #[cfg(not(feature = "tracing"))]
-#[path = "trace/off.rs"]
 mod trace;
 #[cfg(feature = "tracing")]
 pub mod trace;
-mod turn;
-mod ward;
+mod words;
 
+pub use actor::context::Context;
+pub use actor::stash::{Stash, StashFull};
 pub use actor::{Actor, Handled};
-pub use actor_ref::{ActorRef, Send};
-pub use ask::{Ask, Asked, ByClosure, ByRequest, Question, ReplyTo, Request};
-pub use builder::{Builder, spawn};
-pub use context::Context;
-pub use control::{ActorId, AnyActor};
-pub use dead_letter::{DeadLetter, DeadLetterKind};
-pub use error::{AskError, SendError, SpawnError, TrySendError};
 pub use evenkeel_node as node;
-pub use event::Event;
-pub use exit::{ExitReason, Failure};
-pub use group::{Group, GroupTypeError, JoinGroupError, Published};
-pub use kin::Stopped;
+pub use kin::control::AnyActor;
+pub use kin::stopped::Stopped;
+pub use life::builder::{Builder, spawn};
 pub use mailbox::overflow::{DropNewest, DropOldest, Fail, Overflow, Wait};
-pub use metrics::{ActorMetrics, SystemMetrics};
+pub use mailbox::timers::TimerId;
+pub use names::group::{Group, GroupTypeError, JoinGroupError, Published};
+pub use names::registry::{LookUpError, RegisterError, WaitForName};
 pub use policy::Priority;
 pub use policy::restart::{Restart, Strategy};
-pub use recipient::Recipient;
-pub use registry::{LookUpError, RegisterError, WaitForName};
-pub use report::{ActorFailure, ActorInfo};
-pub use stash::{Stash, StashFull};
-pub use subscription::Subscription;
+pub use refs::actor_ref::{ActorRef, Send};
+pub use refs::ask::{Ask, Asked, ByClosure, ByRequest, Question, ReplyTo, Request};
+pub use refs::recipient::Recipient;
 pub use supervise::{
     Child, ChildInfo, Command, Escalated, Supervisor, SupervisorBuilder, SupervisorRef,
 };
 pub use system::System;
-pub use timers::TimerId;
+pub use system::failures::{ActorFailure, ActorInfo};
+pub use system::metrics::SystemMetrics;
+pub use system::subscription::Subscription;
+pub use words::dead_letter::{DeadLetter, DeadLetterKind};
+pub use words::error::{AskError, SendError, SpawnError, TrySendError};
+pub use words::event::Event;
+pub use words::exit::{ExitReason, Failure};
+pub use words::id::ActorId;
+pub use words::metrics::ActorMetrics;
 
 /// Compiles and runs the example of the package's front page.
 #[cfg(doctest)]

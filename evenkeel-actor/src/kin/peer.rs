@@ -1,17 +1,10 @@
-//! Addresses of actors that keep nobody alive.
-//!
-//! A reference to an actor counts, and whoever has none left stops. A *peer* does not count: it is
-//! a cell with the address of the actor's task, which the actor empties, under the cell's lock,
-//! before it gives up its own reference to the task. So whoever finds an address there, under the
-//! same lock, can make a counted reference of it.
+//! Addresses by which actors are told of others, and which keep no actor alive.
 
-#![allow(unsafe_code, reason = "an address is kept that counts nothing")]
-
-use crate::control::ActorId;
-use crate::event::Event;
-use crate::exit::ExitReason;
-use crate::mailbox::{Mailbox, Order, note, tell};
-use evenkeel::internal::{Own, Public, SpinLock};
+use crate::words::event::{Event, Notice, NoticeKind};
+use crate::words::exit::ExitReason;
+use crate::words::id::ActorId;
+use evenkeel::JoinHandle;
+use evenkeel::time::{Duration, sleep};
 use std::sync::Arc;
 
 /// What is told to an actor by those it has to do with. An actor of another node has one that sends
@@ -38,7 +31,7 @@ pub(crate) trait Reach: Send + Sync {
 pub(crate) type Peer = Arc<dyn Reach>;
 
 /// An actor's own peer, as the actor has it: severed when it is dropped, however that comes about.
-pub(crate) struct OwnPeer(Peer);
+pub(crate) struct OwnPeer(pub(crate) Peer);
 
 impl Drop for OwnPeer {
     fn drop(&mut self) {
@@ -46,97 +39,28 @@ impl Drop for OwnPeer {
     }
 }
 
-/// The peer of an actor of this process.
-struct Local<M: Send + 'static>(SpinLock<Option<Own<Mailbox<M>>>>);
+/// A moment at which an actor is told something: for one that waits for its orders alone, and
+/// cannot wait for a timer beside. Dropped, it is off; one that has gone off meanwhile is known by
+/// its number.
+#[derive(Debug)]
+pub(crate) struct Alarm {
+    task: JoinHandle<()>,
+    pub(crate) number: u64,
+}
 
-impl<M: Send + 'static> Local<M> {
-    fn reach(&self) -> Option<Public<Mailbox<M>>> {
-        self.0.lock().as_ref().map(Own::public)
+impl Alarm {
+    /// Tells `peer` after a time, with a number by which it is known.
+    pub(crate) fn after(time: Duration, peer: Peer, index: usize, number: u64) -> Self {
+        let task = evenkeel::spawn(async move {
+            sleep(time).await;
+            peer.event(Event::Notice(Notice { index, kind: NoticeKind::Alarm { number } }));
+        });
+        Self { task, number }
     }
 }
 
-/// A peer of an actor.
-///
-/// # Safety
-/// It is severed before the reference that `own` was made of is gone.
-unsafe fn local<M: Send + 'static>(own: &Public<Mailbox<M>>) -> Peer {
-    // SAFETY: the caller's promise.
-    let own = unsafe { Own::of(own) };
-    Arc::new(Local(SpinLock::new(Some(own))))
-}
-
-impl<M: Send + 'static> Reach for Local<M> {
-    fn down(&self, from: ActorId, reason: &ExitReason) {
-        let Some(to) = self.reach() else { return };
-        let event = Event::Down { actor: from, reason: reason.clone() };
-        let mut order = Some(Order::Event(Box::new(event)));
-        let _ = tell(&to, |kin, orders| {
-            if kin.watching.remove(&from) {
-                orders.extend(order.take());
-            }
-        });
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        self.task.abort();
     }
-
-    fn exit(&self, from: ActorId, reason: &ExitReason) {
-        let Some(to) = self.reach() else { return };
-        let event = Event::Exit { actor: from, reason: reason.clone() };
-        let mut order = Some(Order::Event(Box::new(event)));
-        let dies = tell(&to, |kin, orders| {
-            let link = kin.links.remove(&from);
-            if link.is_some() && kin.traps {
-                orders.extend(order.take());
-            }
-            (link.is_some() && !kin.traps && !reason.is_normal(), link)
-        });
-        if let Ok((true, _)) = dies {
-            super::ties::kill_for(&to, reason.for_linked(from));
-        }
-    }
-
-    fn link(&self, other: ActorId, peer: Peer) -> bool {
-        let Some(to) = self.reach() else { return false };
-        super::ties::link(&to, other, peer).is_ok()
-    }
-
-    fn unlink(&self, from: ActorId) {
-        let Some(to) = self.reach() else { return };
-        let _ = tell(&to, |kin, _| kin.links.remove(&from));
-    }
-
-    fn child_ended(&self, number: u64, child: ActorId, reason: &ExitReason) {
-        let Some(to) = self.reach() else { return };
-        let event = Event::ChildEnded { child, reason: reason.clone() };
-        let mut order = Some(Order::Event(Box::new(event)));
-        let _ = tell(&to, |kin, orders| {
-            // A child of an incarnation that is over is nothing to the next.
-            if number >= kin.first_child {
-                orders.extend(order.take());
-            }
-            kin.children.remove(&number)
-        });
-    }
-
-    fn event(&self, event: Event) {
-        let Some(to) = self.reach() else { return };
-        let mut order = Some(Order::Event(Box::new(event)));
-        let _ = tell(&to, |_, orders| orders.extend(order.take()));
-    }
-
-    fn is_gone(&self) -> bool {
-        self.0.lock().is_none()
-    }
-
-    fn sever(&self) {
-        *self.0.lock() = None;
-    }
-}
-
-/// The actor's own peer, which is made if there is none. None if it has ended.
-pub(crate) fn of<M: Send + 'static>(own: &Public<Mailbox<M>>) -> Option<Peer> {
-    note(own, |kin, _| {
-        // SAFETY: an actor severs the peer that it has when it ends, and after that it takes none.
-        let make = || unsafe { local(own) };
-        kin.peer.get_or_insert_with(|| OwnPeer(make())).0.clone()
-    })
-    .ok()
 }

@@ -1,7 +1,7 @@
 //! Waiting for the end of an actor.
 
-use crate::exit::ExitReason;
-use crate::oneshot;
+use crate::primitives::oneshot;
+use crate::words::exit::ExitReason;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;

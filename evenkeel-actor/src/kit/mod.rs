@@ -94,41 +94,21 @@ mod unexpected;
 pub use probe::Probe;
 pub use unexpected::Unexpected;
 
-use crate::control::AnyActor;
+use crate::kin::control::AnyActor;
 use crate::system::System;
 use evenkeel::deterministic::{self, Failure, Options};
 use evenkeel::time::{Duration, Instant, sleep};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::future::Future;
 use std::ops::Range;
 
 /// How long a probe waits unless said otherwise, by the clock of the run.
 pub const PATIENCE: Duration = Duration::from_secs(3);
 
-thread_local! {
-    /// The system of the run of this thread.
-    static SYSTEM: Cell<Option<System>> = const { Cell::new(None) };
-}
-
-/// The system of the run that the caller is inside of.
-#[cold]
-pub(crate) fn system() -> Option<System> {
-    SYSTEM.get()
-}
-
 /// What a test has of its run.
 #[derive(Clone, Copy, Debug)]
 pub struct Kit {
     system: System,
-}
-
-/// Takes the run's system away again.
-struct Leave(Option<System>);
-
-impl Drop for Leave {
-    fn drop(&mut self) {
-        SYSTEM.set(self.0);
-    }
 }
 
 /// Runs a program on this thread, in an order that `seed` determines, and gives its output.
@@ -214,7 +194,7 @@ pub async fn with<F: Future>(program: impl FnOnce(Kit) -> F) -> F::Output {
         "a kit is for a deterministic run: begin one with kit::run, kit::explore or deterministic::Options::run"
     );
     let system = System::new();
-    let _leave = Leave(SYSTEM.replace(Some(system)));
+    let _run = system.enter_run();
     program(Kit { system }).await
 }
 

@@ -2,11 +2,11 @@
 
 use super::PATIENCE;
 use super::unexpected::Unexpected;
+use crate::actor::context::Context;
 use crate::actor::{Actor, Handled};
-use crate::actor_ref::ActorRef;
-use crate::ask::ReplyTo;
-use crate::builder;
-use crate::context::Context;
+use crate::life::builder;
+use crate::refs::actor_ref::ActorRef;
+use crate::refs::ask::ReplyTo;
 use evenkeel::time::{Instant, timeout};
 use std::collections::VecDeque;
 use std::fmt::{self, Debug};

@@ -1,6 +1,6 @@
 //! What a test has not expected.
 
-use crate::control::ActorId;
+use crate::words::id::ActorId;
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;

@@ -3,14 +3,15 @@
 
 #![allow(unsafe_code, reason = "what is left is taken out for the actor")]
 
-use super::orders::Order;
 use super::shared::{Door, Rest};
+use super::timers::Timers;
 use super::{DRAINS, KNOWN, MEASURED, Mailbox, TELLING, WAITING, wake_all};
-use crate::counters::Count;
-use crate::exit::ExitReason;
-use crate::kin::{Kin, Witness};
-use crate::timers::Timers;
+use crate::kin::Kin;
+use crate::kin::order::Order;
+use crate::kin::witness::Witness;
+use crate::system::counters::Count;
 use crate::trace::open;
+use crate::words::exit::ExitReason;
 use evenkeel::internal::detect;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -113,7 +114,7 @@ impl<M: Send + 'static> Mailbox<M> {
     }
 
     /// Notes who is to be told of the end. Gives whom
-    /// [`Witnesses::add`](crate::kin::Witnesses::add) gives, to be dropped.
+    /// [`Witnesses::add`](crate::kin::witness::Witnesses::add) gives, to be dropped.
     ///
     /// # Errors
     /// If the actor has ended and all others have been told: why.

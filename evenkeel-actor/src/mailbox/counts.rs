@@ -1,8 +1,8 @@
 //! What a mailbox counts of its actor.
 
 use super::{APART, MEASURED, Mailbox};
-use crate::counters::Count;
-use crate::metrics::ActorMetrics;
+use crate::system::counters::Count;
+use crate::words::metrics::ActorMetrics;
 use std::time::Duration;
 
 /// Counts of what happens seldom.
@@ -28,10 +28,13 @@ impl<M: Send + 'static> Mailbox<M> {
         self.slots.received().wrapping_add(behind)
     }
 
-    /// Notes that the actor has been started again.
-    pub(crate) fn note_restart(&self) {
+    /// Notes that the actor has been started again, and says how often it has.
+    pub(crate) fn note_restart(&self) -> u32 {
         self.system.counters().add(Count::Restarted, 1);
-        self.shared.lock().rest().counts.restarts += 1;
+        let mut shared = self.shared.lock();
+        let counts = &mut shared.rest().counts;
+        counts.restarts += 1;
+        counts.restarts
     }
 
     /// Notes that the actor has handled `more` messages, and `since` of which the mailbox does not

@@ -2,7 +2,8 @@
 //!
 //! # Roles
 //! *Senders* put messages in, under the lock. The *actor* takes them, by its [`Receiver`], without
-//! the lock where it can. Others give the actor [orders](Order), which come before messages.
+//! the lock where it can. Others give the actor [orders](crate::kin::order::Order), which come
+//! before messages.
 //!
 //! # Where messages lie
 //! A few small ones lie in [`Slots`], in the mailbox itself. What does not fit there goes to the
@@ -48,21 +49,24 @@ mod put;
 mod receiver;
 mod ring;
 mod shared;
+pub(crate) mod timers;
 mod waiting;
 
 pub(crate) use close::Left;
-pub(crate) use orders::{Order, attend, look_at_timers, note, order, tell};
+pub(crate) use orders::{attend, look_at_timers, note, order, tell};
 pub(crate) use put::{Put, give_back, put, put_or_wait, put_with_ticket};
 pub(crate) use receiver::{Next, Receiver};
 pub(crate) use ring::MOST;
 pub(crate) use waiting::Ticket;
 
-use crate::control::ActorId;
-use crate::end::contain;
 use crate::policy::Priority;
 use crate::system::System;
-use crate::trace::Parcel;
-use evenkeel::internal::{After, Berth, Own, Part, Public, Right, Slots, SpinGuard, SpinLock};
+use crate::trace::{Parcel, Subject};
+use crate::words::id::{ActorId, HasId};
+
+use evenkeel::internal::{
+    After, Berth, Own, Part, Public, Right, Slots, SpinGuard, SpinLock, contain,
+};
 use overflow::{Full, Overflow};
 use ring::Ring;
 use shared::{Door, Shared};
@@ -226,11 +230,6 @@ fn leave<M: Send + 'static>(to: &Public<Mailbox<M>>, mut shared: SpinGuard<'_, S
     }
 }
 
-/// An actor's number.
-pub(crate) trait HasId {
-    fn id(&self) -> ActorId;
-}
-
 impl<M: Send + 'static> HasId for Public<Mailbox<M>> {
     fn id(&self) -> ActorId {
         ActorId::here(self.task_id())
@@ -241,4 +240,30 @@ impl<M: Send + 'static> HasId for Own<Mailbox<M>> {
     fn id(&self) -> ActorId {
         ActorId::here(self.task_id())
     }
+}
+
+/// As traces have it.
+#[cfg(feature = "tracing")]
+macro_rules! subject {
+    () => {
+        fn name(&self) -> Option<std::sync::Arc<str>> {
+            self.called()
+        }
+
+        fn node(&self) -> Option<u32> {
+            self.system().node()
+        }
+    };
+}
+#[cfg(not(feature = "tracing"))]
+macro_rules! subject {
+    () => {};
+}
+
+impl<M: Send + 'static> Subject for Public<Mailbox<M>> {
+    subject!();
+}
+
+impl<M: Send + 'static> Subject for Own<Mailbox<M>> {
+    subject!();
 }

@@ -1,28 +1,14 @@
 //! What comes before messages: orders, timers that ring, and what an actor has to do with others.
 
 use super::shared::Shared;
+use super::timers::Timers;
 use super::{CHILDREN, DUE, Mailbox, ORDERS, POST, Settings, TIMED, leave, wake_all};
-use crate::event::Event;
-use crate::exit::ExitReason;
 use crate::kin::Kin;
+use crate::kin::order::Order;
 use crate::system::System;
-use crate::timers::Timers;
+use crate::words::exit::ExitReason;
 use evenkeel::internal::{Public, SpinGuard};
 use std::collections::VecDeque;
-
-/// What an actor is told to do, before its messages.
-#[derive(Debug)]
-pub(crate) enum Order {
-    /// Stop after the present message.
-    Stop,
-    /// Stop when the messages that came before this order are handled.
-    Drain,
-    /// Stop after the present message, to be started again, if it is the present start that the
-    /// actor's [post](crate::ward::Post) means.
-    Cease,
-    /// Something has happened to others.
-    Event(Box<Event>),
-}
 
 impl<M: Send + 'static> Mailbox<M> {
     /// The mailbox of an actor that has to do with others from the beginning.

@@ -2,13 +2,14 @@
 
 #![allow(unsafe_code, reason = "the actor's own parts of the mailbox are reached by sharing it")]
 
-use super::orders::{Order, note};
+use super::orders::note;
 use super::ring::Ring;
 use super::shared::Rest;
+use super::timers::{Taken, Timers};
 use super::{DRAINS, Mailbox, ORDERS, QUEUE, TIMED, WAITING};
-use crate::event::Event;
-use crate::timers::{Taken, Timers};
+use crate::kin::order::Order;
 use crate::trace::{Parcel, seal};
+use crate::words::event::Event;
 use evenkeel::internal::Own;
 use std::fmt;
 use std::sync::atomic::Ordering;

@@ -1,13 +1,13 @@
 //! What the lock of a mailbox guards.
 
 use super::counts::Counts;
-use super::orders::Order;
 use super::ring::Ring;
+use super::timers::Timers;
 use super::waiting::Waiting;
-use crate::exit::ExitReason;
 use crate::kin::Kin;
-use crate::timers::Timers;
+use crate::kin::order::Order;
 use crate::trace::Parcel;
+use crate::words::exit::ExitReason;
 use evenkeel::internal::Berth;
 use std::collections::VecDeque;
 

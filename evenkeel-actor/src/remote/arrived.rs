@@ -4,21 +4,27 @@
 //! `serde` hands nothing through to what reads a reference, so they are a thread's variable while a
 //! record is dealt with. What is parked takes them along.
 
-use super::given::Given;
-use super::route::Peer;
-use super::table::Target;
-use crate::away::Lease;
-use crate::node::wire::References;
 use crate::node::{Name, Slot};
+use crate::refs::away::Lease;
+use std::any::Any;
 use std::cell::RefCell;
 use std::mem;
 use std::sync::Arc;
+
+/// A reference in a value.
+#[derive(Clone)]
+pub(super) enum Given {
+    /// To an actor of this node, whose slot is counted for the node that gets the value.
+    Own(Slot),
+    /// To an actor of another node.
+    Leased(Arc<Lease>),
+}
 
 /// What keeps the actor of a reference while its value waits to be read.
 #[derive(Clone)]
 pub(super) enum Kept {
     /// The actor itself, of this node.
-    Home(Arc<dyn Target>),
+    Home(Arc<dyn Any + Send + Sync>),
     Leased(Arc<Lease>),
 }
 
@@ -29,40 +35,8 @@ pub(super) struct Arrived {
 }
 
 impl Arrived {
-    /// Those in a record of a peer; none if there are none that keep anything.
-    fn new(from: &'static Peer, references: References<'_>) -> Option<Arc<Self>> {
-        let mut kept: Vec<(Name, Kept)> = Vec::new();
-        let mut names = references.iter().peekable();
-        while let Some(name) = names.next() {
-            let mut times = 1;
-            while names.next_if_eq(&name).is_some() {
-                times += 1;
-            }
-            // Where there is no such node the value cannot be read either.
-            let Some(owner) = from.node.peer(name.node) else { continue };
-            if owner.link.is_some() {
-                let lease = Lease::new(owner, name, from.id, times);
-                kept.push((name, Kept::Leased(Arc::new(lease))));
-            } else if let Some(target) = from.node.table.get(name.slot) {
-                kept.push((name, Kept::Home(target)));
-            }
-        }
-        Self::of(kept)
-    }
-
-    /// Those in a value that this node writes and reads.
-    pub(super) fn at_home(own: &'static Peer, given: &[Given]) -> Option<Arc<Self>> {
-        let kept = |given: &Given| match given {
-            Given::Own(slot) => {
-                let name = Name { node: own.id, slot: *slot };
-                own.node.table.get(*slot).map(|target| (name, Kept::Home(target)))
-            }
-            Given::Leased(lease) => Some((lease.name(), Kept::Leased(Arc::clone(lease)))),
-        };
-        Self::of(given.iter().filter_map(kept).collect())
-    }
-
-    fn of(mut kept: Vec<(Name, Kept)>) -> Option<Arc<Self>> {
+    /// Those with these names; none if there are none.
+    pub(super) fn of(mut kept: Vec<(Name, Kept)>) -> Option<Arc<Self>> {
         // They come in order; if not, that is a peer's, which has them not found.
         kept.sort_by_key(|(name, _)| *name);
         (!kept.is_empty()).then(|| Arc::new(Self { kept }))
@@ -103,20 +77,13 @@ pub(super) fn within(arrived: Option<Arc<Arrived>>) -> Within {
     Within(CURRENT.replace(arrived))
 }
 
-/// A record of a peer is dealt with, until the result is dropped.
-#[cold]
-pub(super) fn come(from: &'static Peer, references: References<'_>) -> Within {
-    within(Arrived::new(from, references))
-}
-
 /// Those of the value that is dealt with.
 pub(super) fn current() -> Option<Arc<Arrived>> {
     CURRENT.with_borrow(Clone::clone)
 }
 
 /// What keeps the actor of this name, if its reference was named beside the value.
-pub(super) fn find(node: &Peer, slot: Slot) -> Option<Kept> {
-    let name = Name { node: node.id, slot };
+pub(super) fn find(name: Name) -> Option<Kept> {
     CURRENT.with_borrow(|current| {
         let kept = &current.as_ref()?.kept;
         let at = kept.binary_search_by_key(&name, |(name, _)| *name).ok()?;

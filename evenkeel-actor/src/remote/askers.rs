@@ -1,8 +1,7 @@
 //! Who waits for answers to a message that has come from another node: they are told if it is not
 //! delivered.
 
-use super::inner::Counts;
-use super::route::Peer;
+use super::inner::{Counts, Peer};
 use crate::node::wire::{Failure, Places};
 
 /// Whose questions are in a message.

@@ -34,12 +34,12 @@
 //! number of calls has doubled, and at the limit of calls that one node was asked, and forgotten.
 //! Beyond that limit none is opened.
 
-use super::hash::Numbers;
 use super::limits::Sweeper;
-use crate::away::Lease;
 use crate::node::NodeId;
 use crate::node::wire::Failure;
-use crate::oneshot;
+use crate::primitives::hash::Numbers;
+use crate::primitives::oneshot;
+use crate::refs::away::Lease;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -279,7 +279,7 @@ mod tests {
     use super::{Calls, Outcome};
     use crate::node::NodeId;
     use crate::node::wire::Failure;
-    use crate::oneshot;
+    use crate::primitives::oneshot;
     use std::cell::RefCell;
     use std::pin::Pin;
     use std::task::{Context, Poll, Waker};

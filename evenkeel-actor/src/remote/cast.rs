@@ -13,20 +13,19 @@
 //! already: whoever sends casts through this one could have its queue grow without a bound
 //! otherwise, and have that node shut out for it.
 
-use super::arrived;
+use super::arrived::{self, Given};
 use super::askers::Askers;
-use super::deliver::{deliver_to_all, out_of_turn};
-use super::given::{self, Bundle, Given};
-use super::inner::Inner;
-use super::route::Peer;
+use super::deliver::deliver_to_all;
+use super::given::{self, Bundle};
+use super::inner::{Inner, Peer};
 use super::scope;
-use crate::actor_ref::ActorRef;
-use crate::error::SendError;
 use crate::mailbox::overflow::Overflow;
 use crate::node::multiplexer::PutError;
 use crate::node::payload::{self, PayloadError};
 use crate::node::wire::{Failure, Member, Members, MembersBuf, Message};
 use crate::node::{FrameError, NodeId, Slot, tree};
+use crate::refs::actor_ref::ActorRef;
+use crate::words::error::SendError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -173,9 +172,9 @@ pub(crate) fn pass_on(from: &'static Peer, members: Members<'_>, payload: &[u8])
     let members: Vec<_> = members.iter().take(node.nodes as usize + 1).collect();
     let actors: usize = members.iter().map(Member::len).sum();
     let is_ordered = members.windows(2).all(|pair| pair[0].node < pair[1].node);
-    let Some(own) = members.first() else { return out_of_turn(node, from) };
+    let Some(own) = members.first() else { return node.out_of_turn(from) };
     if own.node != node.number || !is_ordered || actors > MOST_ACTORS {
-        return out_of_turn(node, from);
+        return node.out_of_turn(from);
     }
     let arrived = arrived::current();
     for part in tree::parts(members.len()) {

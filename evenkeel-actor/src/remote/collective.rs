@@ -27,17 +27,16 @@
 //! Evaluations are made when a probe comes, and every [`LOOK`], since the end of an actor tells
 //! nobody.
 
+use super::barriers::{Collective, END, PASS, State};
 use super::error::NodeLost;
-use super::inner::Inner;
-use super::route::Peer;
-use crate::node::barrier::{Barrier, BarrierError, Outgoing, Standing};
-use crate::node::termination::{Detector, Order};
+use super::inner::{Inner, Peer};
+use crate::node::barrier::{BarrierError, Outgoing, Standing};
+use crate::node::termination::Order;
 use crate::node::wire::{BarrierStep, Message, Probe};
 use crate::node::{NodeId, tree};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
@@ -45,43 +44,7 @@ use std::time::Duration;
 /// sets it.
 const LOOK: Duration = Duration::from_micros(500);
 
-pub(crate) struct Collective(Mutex<State>);
-
-/// The barrier of [`pass`](Collective::pass), and that of the end of all work, as frames name them.
-const PASS: usize = 0;
-const END: usize = 1;
-
-struct State {
-    barriers: [Barrier; 2],
-    detector: Detector,
-    /// What the detector has been told.
-    sent: u64,
-    received: u64,
-    outcome: Option<Result<(), NodeLost>>,
-    lost: Option<NodeId>,
-    /// Whether this node has left, or its host has ended.
-    has_left: bool,
-    waiting: Vec<Waker>,
-}
-
 impl Collective {
-    pub(crate) fn new(local: NodeId, nodes: u32) -> Self {
-        Self(Mutex::new(State {
-            barriers: [PASS, END].map(|_| Barrier::new(local, nodes)),
-            detector: Detector::new(local, nodes),
-            sent: 0,
-            received: 0,
-            outcome: None,
-            lost: None,
-            has_left: false,
-            waiting: Vec::new(),
-        }))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Changes the state, sends what comes of it, and wakes who waits. Messages are put in under
     /// the lock, so that they are counted when an evaluation looks.
     fn change<R>(
@@ -118,11 +81,11 @@ impl Collective {
         result
     }
 
-    /// A node has said something of the barrier. False if it is shut out for it.
+    /// A node has said something of the barrier. False if that cannot be.
     pub(crate) fn barrier(
         &self,
         node: &Inner,
-        peer: &'static Peer,
+        from: NodeId,
         barrier: u64,
         phase: u64,
         step: BarrierStep,
@@ -130,16 +93,15 @@ impl Collective {
         let received = self.change(node, |state, out, _| {
             let barrier = usize::try_from(barrier).ok()?;
             let machine = state.barriers.get_mut(barrier)?;
-            machine.receive(peer.id, phase, step, &mut out[barrier]).ok()
+            machine.receive(from, phase, step, &mut out[barrier]).ok()
         });
-        received.is_some() || super::deliver::out_of_turn(node, peer)
+        received.is_some()
     }
 
-    /// A node has sent a probe. False if it is shut out for it.
-    pub(crate) fn probe(&self, node: &Inner, peer: &'static Peer, probe: Probe) -> bool {
-        let received =
-            self.change(node, |state, _, out| state.detector.receive(peer.id, probe, out));
-        received.is_ok() || super::deliver::out_of_turn(node, peer)
+    /// A node has sent a probe. False if that cannot be.
+    pub(crate) fn probe(&self, node: &Inner, from: NodeId, probe: Probe) -> bool {
+        let received = self.change(node, |state, _, out| state.detector.receive(from, probe, out));
+        received.is_ok()
     }
 
     /// A node is gone.

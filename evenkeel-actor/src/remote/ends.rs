@@ -1,10 +1,10 @@
 //! How the ends of actors are said to other nodes.
 
-use crate::control::ActorId;
-use crate::end::contain;
-use crate::exit::{ExitReason, Failure};
 use crate::node::NodeId;
 use crate::node::wire::{End, EndBy, EndKind};
+use crate::words::exit::{ExitReason, Failure};
+use crate::words::id::ActorId;
+use evenkeel::internal::contain;
 use std::sync::Arc;
 
 /// An end, as it is written. Made before any lock is taken: what describes a failure is a user's
@@ -70,16 +70,16 @@ pub(super) fn reason(end: &End<'_>) -> ExitReason {
 #[cfg(test)]
 mod tests {
     use super::{Words, reason};
-    use crate::control::ActorId;
-    use crate::exit::{ExitReason, Failure};
     use crate::node::NodeId;
     use crate::node::wire::LONGEST_DETAIL;
+    use crate::words::exit::{ExitReason, Failure};
+    use crate::words::id::ActorId;
     use std::error::Error;
     use std::fmt;
     use std::sync::Arc;
 
     fn cut(words: &str) -> &str {
-        super::super::short(words, LONGEST_DETAIL)
+        crate::remote::inner::short(words, LONGEST_DETAIL)
     }
 
     #[test]

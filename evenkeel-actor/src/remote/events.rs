@@ -1,61 +1,17 @@
 //! What happens to nodes, told to those who listen.
 
-use super::error::Mismatch;
+use super::happened::{MOST, NodeEvent};
 use super::subscribers::Subscriber;
-use crate::actor_ref::ActorRef;
 use crate::mailbox::overflow::Overflow;
-use crate::node::{DownReason, FrameError, NodeId};
-use crate::subscription::{Subscribed, Subscription};
+use crate::node::NodeId;
+use crate::refs::actor_ref::ActorRef;
+use crate::system::subscription::{Subscribed, Subscription};
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Poll, Waker};
-
-/// Events that wait for a listener; later ones are counted. An estimate: a few for each of some
-/// hundred nodes.
-pub(super) const MOST: usize = 1_024;
-
-/// Something that has happened to another node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum NodeEvent {
-    /// It has said who it is, and belongs to the job.
-    Up {
-        /// Which.
-        node: NodeId,
-        /// What it calls itself.
-        name: Arc<str>,
-    },
-    /// It is down: nothing more comes from it, nothing more gets to it. Its actors are gone for
-    /// this node.
-    Down {
-        /// Which.
-        node: NodeId,
-        /// Why.
-        reason: DownReason,
-        /// Messages that were on their way to it, as far as this node knows.
-        lost: u64,
-    },
-    /// It does not belong to the job, and is shut out, or it has [shut this node
-    /// out](Mismatch::Refuses): as if it were down.
-    Refused {
-        /// Which.
-        node: NodeId,
-        /// Why.
-        why: Mismatch,
-    },
-    /// It has sent what is no frame, and is shut out: as if it were down.
-    Malformed {
-        /// Which.
-        node: NodeId,
-        /// What is wrong.
-        error: FrameError,
-    },
-    /// So many events were not kept for this listener.
-    Missed(u64),
-}
 
 #[derive(Debug, Default)]
 struct Queue {
@@ -205,26 +161,6 @@ impl Subscribed for Listeners {
         if let Some(gone) = gone {
             gone.end();
         }
-    }
-}
-
-impl NodeEvent {
-    /// Which node it is about.
-    #[must_use]
-    pub fn node(&self) -> Option<NodeId> {
-        match self {
-            Self::Up { node, .. }
-            | Self::Down { node, .. }
-            | Self::Refused { node, .. }
-            | Self::Malformed { node, .. } => Some(*node),
-            Self::Missed(_) => None,
-        }
-    }
-
-    /// Whether the node is gone by it.
-    #[must_use]
-    pub fn is_loss(&self) -> bool {
-        matches!(self, Self::Down { .. } | Self::Refused { .. } | Self::Malformed { .. })
     }
 }
 

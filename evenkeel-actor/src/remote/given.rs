@@ -1,21 +1,11 @@
 //! References in a value that is written: counted for the node that the value is for, before the
 //! record that names them can arrive there. [`lease`](super::lease) says why.
 
-use super::arrived::Arrived;
-use super::route::Peer;
-use crate::away::Lease;
+use super::arrived::{Arrived, Given, Kept};
+use super::inner::Peer;
+use crate::node::Name;
 use crate::node::wire::{References, ReferencesBuf};
-use crate::node::{Name, Slot};
 use std::sync::Arc;
-
-/// A reference in a value.
-#[derive(Clone)]
-pub(super) enum Given {
-    /// To an actor of this node, whose slot is counted for the node that gets the value.
-    Own(Slot),
-    /// To an actor of another node.
-    Leased(Arc<Lease>),
-}
 
 /// What is said of the references in a record that a peer gets.
 pub(super) fn names(peer: &Peer, given: &[Given]) -> ReferencesBuf {
@@ -86,7 +76,15 @@ impl Bundle {
 
     /// What they are to this node, which reads the value.
     pub(super) fn arrive(&self) -> Option<Arc<Arrived>> {
-        Arrived::at_home(self.own, &self.given)
+        let own = self.own;
+        let kept = |given: &Given| match given {
+            Given::Own(slot) => {
+                let name = Name { node: own.id, slot: *slot };
+                own.node.table.get(*slot).map(|target| (name, Kept::Home(target)))
+            }
+            Given::Leased(lease) => Some((lease.name(), Kept::Leased(Arc::clone(lease)))),
+        };
+        Arrived::of(self.given.iter().filter_map(kept).collect())
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! # Roles
 //! The *host* hands frames over ([`Receiver`]). *Readers* are tasks that read a node's frames, as
-//! many of a node at once as there are workers and as its [`Demultiplexer`] allows. Where the host
-//! is a task of the only worker it reads what it can itself, within the time of a turn: a frame
-//! then costs no task.
+//! many of a node at once as there are workers and as its
+//! [`Demultiplexer`](crate::node::demultiplexer::Demultiplexer) allows. Where the host is a task of
+//! the only worker it reads what it can itself, within the time of a turn: a frame then costs no
+//! task.
 //!
 //! # Why nothing stays
 //! A frame is put into the demultiplexer, and a reader is started unless there are as many as may
@@ -41,25 +42,26 @@
 //! asker is told. So it is if a caller's code panics here, as that which reads a value: each call
 //! has its outcome.
 
-use super::arrived;
+use super::arrived::{self, Arrived, Kept};
 use super::askers::Askers;
-use super::deliver::{awaited, deliver, take};
+use super::deliver::deliver;
 use super::error::Mismatch;
-use super::inner::{Counts, Inner};
-use super::route::{Peer, Standing};
-use crate::end::contain;
-use crate::node::demultiplexer::Demultiplexer;
+use super::frames::Frames;
+use super::inner::{Counts, Inner, Peer, Standing};
+use super::take::{awaited, take};
+use super::turn::Turn;
 use crate::node::frame::Frame;
 use crate::node::host::Deliver;
 use crate::node::multiplexer::{Link, Multiplexer};
-use crate::node::wire::{Envelope, Failure, Message};
-use crate::node::{DownReason, NodeId, Refusal};
+use crate::node::wire::{Envelope, Failure, Message, References};
+use crate::node::{DownReason, Name, NodeId, Refusal};
+use crate::refs::away::Lease;
 use crate::trace;
-use evenkeel::internal::now;
+use evenkeel::internal::{contain, now};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
 /// Frames that wait to be read before the host looks for no more. An estimate: some megabytes of
 /// small messages; no benchmark sets it.
@@ -69,10 +71,6 @@ pub(crate) const MOST_UNREAD: usize = 256;
 /// estimate: half; no benchmark sets it.
 const FEWER_UNREAD: usize = MOST_UNREAD / 2;
 
-/// Nanoseconds that a reader reads before it gives way, as long as an actor's turn. An estimate; no
-/// benchmark sets it.
-const BUDGET: u64 = 20_000;
-
 /// Nanoseconds that what is parked of a node that is gone may wait before the node is down for this
 /// one: actors may never take it. A choice; no benchmark sets it.
 const LAST_WORDS: u64 = 1_000_000_000;
@@ -80,55 +78,6 @@ const LAST_WORDS: u64 = 1_000_000_000;
 /// Bytes that a host reads in a turn before it gives way, if it reads itself. An estimate: some
 /// hundred small messages, which take as long as an actor's turn; no benchmark sets it.
 const MOST_READ: usize = 4 << 10;
-
-/// Messages between two looks at the time. An estimate: about a microsecond; no benchmark sets it.
-const LOOK: u32 = 32;
-
-/// What a node has sent that is not read yet.
-#[derive(Default)]
-pub(crate) struct Frames {
-    waiting: Demultiplexer<Vec<u8>>,
-    readers: usize,
-}
-
-/// What a reader has read since it has given way, over frames: a frame may be of one message.
-pub(super) struct Turn {
-    /// Messages before the next look at the time.
-    left: u32,
-    /// When it is over, once there was a look.
-    until: u64,
-}
-
-impl Turn {
-    pub(super) fn new() -> Self {
-        // The time begins to count at the first look, which a small frame does not come to.
-        Self { left: LOOK, until: 0 }
-    }
-
-    /// A message has been read. Whether the reader is to give way.
-    #[inline]
-    pub(super) fn is_over(&mut self) -> bool {
-        self.left -= 1;
-        self.left == 0 && self.look()
-    }
-
-    /// The next message may take as long as many do: the time is looked at after it.
-    fn looks_soon(&mut self) {
-        self.left = 1;
-    }
-
-    fn look(&mut self) -> bool {
-        self.left = LOOK;
-        let now = now();
-        if self.until == 0 {
-            self.until = now + BUDGET;
-        }
-        now >= self.until
-    }
-}
-
-/// A message that somebody waits with.
-pub(super) type Wait = Pin<Box<dyn Future<Output = bool> + Send>>;
 
 /// The turn was over before the frame; here is its next message.
 struct Over(usize);
@@ -212,18 +161,18 @@ impl Deliver for Receiver {
 
     fn up(&mut self, node: NodeId) {
         // It is up for actors when it has said who it is.
-        trace::connected(self.node.system, node);
+        trace::connected(self.node.system.node(), node);
     }
 
     fn down(&mut self, node: NodeId, reason: DownReason, lost: u64) {
-        trace::disconnected(self.node.system, node, &reason, lost);
+        trace::disconnected(self.node.system.node(), node, &reason, lost);
         if let Some(peer) = self.node.peer(node) {
             self.node.ended(peer, reason, lost);
         }
     }
 
     fn refused(&mut self, to: NodeId, messages: u32, why: Refusal) {
-        trace::not_sent(self.node.system, to, messages, &why);
+        trace::not_sent(self.node.system.node(), to, messages, &why);
         self.node.counts.undelivered.fetch_add(messages.into(), Ordering::Relaxed);
     }
 }
@@ -336,6 +285,33 @@ fn read_all_boxed(peer: &'static Peer) -> Pin<Box<dyn Future<Output = ()> + Send
     Box::pin(read_all(peer))
 }
 
+/// The references in a record of a peer; none if there are none that keep anything.
+fn references_of(from: &'static Peer, references: References<'_>) -> Option<Arc<Arrived>> {
+    let mut kept: Vec<(Name, Kept)> = Vec::new();
+    let mut names = references.iter().peekable();
+    while let Some(name) = names.next() {
+        let mut times = 1;
+        while names.next_if_eq(&name).is_some() {
+            times += 1;
+        }
+        // Where there is no such node the value cannot be read either.
+        let Some(owner) = from.node.peer(name.node) else { continue };
+        if owner.link.is_some() {
+            let lease = Lease::new(owner, name, from.id, times);
+            kept.push((name, Kept::Leased(Arc::new(lease))));
+        } else if let Some(target) = from.node.table.get(name.slot) {
+            kept.push((name, Kept::Home(target)));
+        }
+    }
+    Arrived::of(kept)
+}
+
+/// A record of a peer is dealt with, until the result is dropped.
+#[cold]
+fn come(from: &'static Peer, references: References<'_>) -> arrived::Within {
+    arrived::within(references_of(from, references))
+}
+
 /// Reads a frame from its message at the place `at`, until the turn is over; then with the place of
 /// the next message: by their numbers a long frame of a peer would be read anew from its beginning
 /// each time. `stays` is called before what was read of such a frame is counted.
@@ -369,7 +345,7 @@ fn read(
         let _arrived =
             (!references.is_empty() && peer.standing() == Standing::Greeted).then(|| {
                 turn.looks_soon();
-                arrived::come(peer, references)
+                come(peer, references)
             });
         match message {
             Message::Tell { to, payload } if peer.standing() == Standing::Greeted => {

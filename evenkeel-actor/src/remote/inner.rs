@@ -1,24 +1,28 @@
-//! What is behind a [`Node`](super::Node).
+//! What is behind a [`Node`](super::Node): its state, and what it knows of each peer, with the
+//! steps that need nothing else. A *peer* is another node as seen from this one.
 
-use super::calls::{Calls, Outcome};
-use super::collective::Collective;
-use super::error::Mismatch;
-use super::events::{Listeners, NodeEvent};
-use super::inbound::Frames;
+use super::barriers::Collective;
+use super::calls::Calls;
+use super::events::Listeners;
+use super::frames::Frames;
+use super::holds::Holds;
+use super::ledger::Ledger;
 use super::limits::Limits;
-use super::route::{Peer, Standing};
+use super::lines::Parking;
 use super::scripts::Scripts;
 use super::senders::Senders;
 use super::table::Table;
-use crate::node::multiplexer::Multiplexer;
-use crate::node::wire::Message;
-use crate::node::{DownReason, FrameError, NodeId};
+use super::tied::Ties;
+use crate::node::multiplexer::{Link, Multiplexer};
+use crate::node::wire::{self, Envelope, Message};
+use crate::node::{NodeId, Slot};
+use crate::refs::away::RouteId;
 use crate::system::System;
-use crate::trace;
 use evenkeel::Handle;
+use std::any::TypeId;
 use std::fmt;
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 /// A node, for ever: remote references have numbers that lead to it and count nothing.
@@ -41,9 +45,9 @@ pub(crate) struct Inner {
     /// Whether the host is a task of the only worker, and reads what arrives itself.
     pub(crate) reads_inline: bool,
     pub(crate) senders: Senders,
-    pub(crate) table: Table,
+    pub(crate) table: Table<Peer>,
     pub(crate) calls: Calls,
-    pub(crate) scripts: Scripts,
+    pub(crate) scripts: Scripts<Peer>,
     pub(crate) listeners: Listeners,
     pub(crate) collective: Collective,
     /// Whether it takes part in nothing any more.
@@ -114,163 +118,136 @@ impl Inner {
     pub(crate) fn others(&self) -> impl Iterator<Item = &'static Peer> {
         self.peers().iter().filter(|peer| peer.link.is_some())
     }
+}
 
-    /// Says who this node is: the first that goes to each node.
-    pub(crate) fn greet(&self) {
-        for peer in self.others() {
-            peer.control(Message::Hello {
-                node: self.number,
-                nodes: self.nodes,
-                incarnation: 0,
-                longest_frame: self.longest_frame as u64,
-                ties: self.limits.ties as u64,
-                job: &self.job,
-                name: &self.name,
-            });
-        }
-        self.multiplexer.flush();
-    }
+/// Bytes of a message that says what went wrong, without the text: its kind, a number, three codes,
+/// a node, a length.
+const BESIDE_DETAIL: usize = 1 + 10 + 3 + 5 + 3;
 
-    /// A node says who it is.
-    pub(crate) fn greeted(&self, peer: &'static Peer, hello: &Hello<'_>) {
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        let mismatch = if hello.node != peer.id {
-            Some(Mismatch::Number { says: hello.node })
-        } else if hello.nodes != self.nodes {
-            Some(Mismatch::Nodes { says: hello.nodes })
-        } else if *hello.job != *self.job {
-            Some(Mismatch::Job { says: hello.job.into() })
-        } else {
-            let known = (0..).zip(names.iter());
-            let mut same = known.filter(|(_, name)| name.as_deref() == Some(hello.name));
-            let other = same.next().map(|(other, _)| NodeId::new(other));
-            // That it says so twice is for later.
-            let other = other.filter(|&other| other != peer.id);
-            other.map(|other| Mismatch::SameName { name: hello.name.into(), other })
-        };
-        if let Some(why) = mismatch {
-            drop(names);
-            return self.refuse(peer, why);
-        }
-        let name: Arc<str> = hello.name.into();
-        names[peer.id.number() as usize] = Some(Arc::clone(&name));
-        drop(names);
-        peer.takes_ties(hello.ties);
-        let up = NodeEvent::Up { node: peer.id, name };
-        // Not under the listeners' lock, as who records traces may listen too; so of a node that is
-        // lost meanwhile the loss may be recorded first.
-        if peer.standing() == Standing::New {
-            trace::node_up(self.system, peer.id, hello.name);
-        }
-        let mut is_first = false;
-        self.listeners.tell_if(&up, || {
-            is_first = peer.greets();
-            is_first
-        });
-        // Nothing happens if it is down.
-        if !is_first {
-            self.refuse(peer, Mismatch::OutOfTurn);
+/// Another node, as seen from this one; or this one, whose actors that have ended it names.
+pub(crate) struct Peer {
+    pub(crate) node: &'static Inner,
+    pub(crate) id: NodeId,
+    /// None to the node itself.
+    pub(crate) link: Option<Link>,
+    standing: AtomicU8,
+    /// Messages of the protocols of nodes that were put in for it, which are no work.
+    pub(crate) control: AtomicU64,
+    pub(super) routes: Mutex<Vec<(TypeId, RouteId)>>,
+    pub(crate) ties: Ties,
+    /// What is to be said of leases of its actors.
+    pub(super) ledger: Ledger,
+    /// What it has asked to hold.
+    pub(crate) holds: Holds,
+    /// What has come from it and waits for room in mailboxes.
+    pub(crate) parking: Parking,
+}
+
+/// What is known of a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Standing {
+    /// It has not said who it is.
+    New = 0,
+    /// It has, and belongs to the job.
+    Greeted = 1,
+    /// It is down, or shut out.
+    Down = 2,
+}
+
+impl Peer {
+    pub(crate) fn new(node: &'static Inner, id: NodeId, link: Option<Link>) -> Self {
+        Self {
+            node,
+            id,
+            link,
+            standing: AtomicU8::new(Standing::New as u8),
+            control: AtomicU64::new(0),
+            routes: Mutex::default(),
+            ties: Ties::new(),
+            ledger: Ledger::default(),
+            holds: Holds::default(),
+            parking: Parking::default(),
         }
     }
 
-    /// Tells those who listen what has happened to a node.
-    fn tell(&self, event: &NodeEvent) {
-        let system = self.system;
-        match event {
-            NodeEvent::Up { node, name } => trace::node_up(system, *node, name),
-            NodeEvent::Down { node, reason: DownReason::Left, lost } => {
-                trace::node_left(system, *node, *lost);
+    #[inline]
+    pub(crate) fn standing(&self) -> Standing {
+        match self.standing.load(Ordering::Acquire) {
+            0 => Standing::New,
+            1 => Standing::Greeted,
+            _ => Standing::Down,
+        }
+    }
+
+    /// It has said who it is. False if it had before, or is down, which it stays: nobody takes for
+    /// a moment what a node sends that is shut out.
+    pub(crate) fn greets(&self) -> bool {
+        let (new, greeted) = (Standing::New as u8, Standing::Greeted as u8);
+        self.standing.compare_exchange(new, greeted, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// What is known now; says what was known before.
+    pub(crate) fn stand(&self, standing: Standing) -> Standing {
+        match self.standing.swap(standing as u8, Ordering::AcqRel) {
+            0 => Standing::New,
+            1 => Standing::Greeted,
+            _ => Standing::Down,
+        }
+    }
+
+    /// Whether it is down or shut out, as far as actors know or those who send.
+    pub(crate) fn is_down(&self) -> bool {
+        self.standing() == Standing::Down || self.link.as_ref().is_some_and(Link::is_shut)
+    }
+
+    /// Puts a message of nodes in, which is no work: it is not counted for the end of all work.
+    pub(crate) fn control(&self, message: Message<'_>) {
+        if let Some(link) = &self.link {
+            // Before it can have arrived.
+            self.control.fetch_add(1, Ordering::Relaxed);
+            let envelope = Envelope::from(message);
+            if link.put_anyway(|out| envelope.write(out)).is_err() {
+                self.control.fetch_sub(1, Ordering::Relaxed);
             }
-            NodeEvent::Down { node, reason, lost } => {
-                trace::node_down(system, *node, reason, *lost);
-            }
-            NodeEvent::Refused { node, why } => trace::node_refused(system, *node, why),
-            NodeEvent::Malformed { node, error } => trace::malformed(system, *node, error),
-            NodeEvent::Missed(_) => {}
-        }
-        self.listeners.tell(event);
-    }
-
-    /// A node does not belong to the job.
-    pub(crate) fn refuse(&self, peer: &'static Peer, why: Mismatch) {
-        if self.shut_out(peer, &why) {
-            self.tell(&NodeEvent::Refused { node: peer.id, why });
         }
     }
 
-    /// A node has sent what is no frame: nothing that it sends can be relied on.
-    #[cold]
-    pub(crate) fn malformed(&self, peer: &'static Peer, error: FrameError) {
-        if let FrameError::WrongVersion { found } = error {
-            return self.refuse(peer, Mismatch::Version { says: found });
-        }
-        if self.shut_out(peer, &error) {
-            self.tell(&NodeEvent::Malformed { node: peer.id, error });
-        }
+    /// Whether more may be said to it that a third node has caused: as long as half of what would
+    /// have it shut out waits for it. The other half is for what it causes itself, so it is not
+    /// shut out for others.
+    pub(crate) fn has_room_for_others(&self) -> bool {
+        let backlog = self.link.as_ref().map_or(0, Link::backlog);
+        backlog <= self.node.limits.backlog / 2
     }
 
-    /// A node has shut this one out.
-    pub(crate) fn refused(&self, peer: &'static Peer, why: &str) {
-        self.refuse(peer, Mismatch::Refuses { why: why.into() });
-    }
-
-    /// Has nothing to do with a node any more, and tells it so, or it would wait for answers. False
-    /// if that was so before.
-    fn shut_out(&self, peer: &'static Peer, why: &dyn fmt::Display) -> bool {
-        if peer.stand(Standing::Down) == Standing::Down {
-            return false;
-        }
-        let detail = why.to_string();
-        peer.say(Message::Refuse { detail: peer.detail(&detail) });
-        // With the host it is safe from what discards messages.
-        self.multiplexer.flush();
-        self.multiplexer.node_is_down(peer.id);
-        self.gone(peer);
-        true
-    }
-
-    /// The transport says that a node is down.
-    pub(crate) fn down(&self, peer: &'static Peer, reason: DownReason, lost: u64) {
-        if peer.stand(Standing::Down) != Standing::Down {
-            self.gone(peer);
-            self.tell(&NodeEvent::Down { node: peer.id, reason, lost });
+    /// Waits until there is room on the way, and an actor of the peer takes messages.
+    pub(crate) async fn room(&self, to: Slot) {
+        self.holds.go_on(to).await;
+        if let Some(link) = &self.link {
+            link.room().await;
         }
     }
 
-    /// Tells those who wait for something from a node that nothing comes.
-    fn gone(&self, peer: &'static Peer) {
-        peer.holds.end();
-        peer.parking.clear(peer);
-        self.table.release_all(peer.id);
-        peer.forget_leases();
-        self.calls.node_is_down(peer.id);
-        peer.untie_all();
-        self.collective.lost(self, peer.id);
-    }
-
-    /// A node has handed the place for the answer to a question on. There may be no such node as it
-    /// says.
-    pub(crate) fn moved(&self, from: NodeId, call: u64, to: NodeId) {
-        if let Some(peer) = self.peer(to) {
-            self.calls.moved(call, from, to, || peer.standing() == Standing::Down);
-        }
-    }
-
-    /// A call has its outcome.
-    pub(crate) fn close_call(&self, call: u64, outcome: Outcome<'_>) {
-        let is_answer = matches!(outcome, Outcome::Answer(_));
-        if !self.calls.close(call, outcome) && is_answer {
-            Counts::add(&self.counts.late);
-            super::deliver::note_dead(self.system, crate::DeadLetterKind::LateReply);
-        }
+    /// The beginning of a text that says what went wrong, so that a message with it is not too
+    /// long.
+    pub(crate) fn detail<'a>(&self, detail: &'a str) -> &'a str {
+        let longest = self.node.multiplexer.packing().longest_message;
+        short(detail, wire::LONGEST_DETAIL.min(longest.saturating_sub(BESIDE_DETAIL)))
     }
 }
 
-/// What a node says of itself.
-pub(crate) struct Hello<'a> {
-    pub(crate) node: NodeId,
-    pub(crate) nodes: u32,
-    pub(crate) ties: u64,
-    pub(crate) job: &'a str,
-    pub(crate) name: &'a str,
+impl fmt::Debug for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Peer({})", self.id)
+    }
+}
+
+/// The beginning of a text, of at most `most` bytes.
+pub(super) fn short(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }

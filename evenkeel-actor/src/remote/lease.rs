@@ -9,14 +9,14 @@
 //! (`Release`, which names the lender).
 //!
 //! # States
-//! For each slot, lender and holder the owner has a balance: references lent, less those given
-//! back ([`Accounts`](crate::policy::references::Accounts)). What it lends itself it counts before
-//! the record is put in. Of what others lend it hears (`Lent`), counts it, and says so (`Counted`).
+//! For each slot, lender and holder the owner has a balance: references lent, less those given back
+//! ([`Accounts`](crate::policy::references::Accounts)). What it lends itself it counts before the
+//! record is put in. Of what others lend it hears (`Lent`), counts it, and says so (`Counted`).
 //! Until then the lender keeps the lease of the reference that it has sent
-//! ([`Loans`]), whether it has references or not. Of loans that the owner hears of together it
-//! keeps the oldest lease by each lender.
-//! The table keeps an actor while one balance of its slot is above zero. Then it drops its own
-//! reference, and the actor ends as one on its own node does that has no reference any more.
+//! ([`Loans`](crate::policy::references::Loans)), whether it has references or not. Of loans that
+//! the owner hears of together it keeps the oldest lease by each lender. The table keeps an actor
+//! while one balance of its slot is above zero. Then it drops its own reference, and the actor ends
+//! as one on its own node does that has no reference any more.
 //!
 //! # What is counted
 //! Each record names the references in its value, beside the value, so they are counted by the
@@ -86,40 +86,18 @@
 //! Counts that are raised as references are read: what is not read has references too, and what is
 //! read twice has them once.
 
-use super::route::Peer;
-use crate::away::{Lease, Owner};
+use super::inner::Peer;
+use super::ledger::State;
 use crate::node::wire::Message;
 use crate::node::{NodeId, Slot};
-use crate::policy::references::Loans;
-use std::collections::BTreeMap;
+use crate::refs::away::{Lease, Owner};
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 /// How long what is said to an owner is collected, as its buffers in all lanes are flushed for it.
 /// A choice; no benchmark sets it.
 const COLLECTS: Duration = Duration::from_millis(1);
-
-/// What this node and one owner have to say to each other of leases.
-#[derive(Default)]
-pub(crate) struct Ledger(Mutex<State>);
-
-#[derive(Default)]
-struct State {
-    /// By slot and holder.
-    loans: Loans<(Slot, NodeId), Arc<Lease>>,
-    /// Leases that are to be given back, by lender.
-    released: BTreeMap<(Slot, NodeId), u64>,
-    /// Whether a task is about to say all that.
-    is_due: bool,
-}
-
-impl Ledger {
-    /// Nothing but maps is touched under the lock, and nothing is dropped that has leases.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl Owner for Peer {
     /// It may be called where a lane is locked, or where no runtime is.

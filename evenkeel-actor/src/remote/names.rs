@@ -6,18 +6,18 @@
 
 use super::arrived::{self, Kept};
 use super::calls::Outcome;
-use super::inner::Counts;
-use super::route::{self, Peer};
+use super::inner::{Counts, Peer};
+use super::route;
 use super::scope;
 use super::table::{Found, Table};
-use crate::actor_ref::ActorRef;
-use crate::ask::ReplyTo;
-use crate::away::{Remote, RemoteReply};
-use crate::error::AskError;
 use crate::mailbox::overflow::Overflow;
 use crate::node::wire::Failure;
-use crate::node::{NodeId, Slot};
+use crate::node::{Name, NodeId, Slot};
+use crate::refs::actor_ref::ActorRef;
+use crate::refs::ask::ReplyTo;
+use crate::refs::away::{Remote, RemoteReply};
 use crate::trace::seal;
+use crate::words::error::AskError;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -68,7 +68,7 @@ where
         let (node, index, generation) = Deserialize::deserialize(deserializer)?;
         let from = scope::reading().map_err(D::Error::custom)?;
         let (owner, slot) = (peer(from, node)?, Slot { index, generation });
-        match arrived::find(owner, slot) {
+        match arrived::find(Name { node: owner.id, slot }) {
             Some(Kept::Leased(lease)) => return Ok(Self::leased(route::of::<M>(owner), lease)),
             Some(Kept::Home(target)) => {
                 let target: &dyn Any = &*target;
@@ -125,7 +125,7 @@ where
     /// The slot by which other nodes know the actor, with one more reference of a node to it; none
     /// of one on another node, whose slots are that one's.
     #[inline]
-    pub(crate) fn slot_in(&self, table: &Table, holder: NodeId) -> Option<Slot> {
+    pub(crate) fn slot_in(&self, table: &Table<Peer>, holder: NodeId) -> Option<Slot> {
         self.own().map(|own| table.slot(self, own.address(), holder))
     }
 }

@@ -2,24 +2,45 @@
 
 use super::cast::{self, CastReport};
 use super::error::{NodeLost, RemoteError};
-use super::events::{Events, NodeEvent};
+use super::events::Events;
+use super::happened::NodeEvent;
 use super::inner::Inner;
 use super::metrics::NodeMetrics;
-use super::scripts;
-use super::start::{Ending, NodeBuilder};
+use super::requests;
 use crate::actor::Actor;
-use crate::actor_ref::ActorRef;
 use crate::mailbox::overflow::Overflow;
 use crate::node::NodeId;
 use crate::node::multiplexer::Traffic;
 use crate::node::payload::PayloadError;
-use crate::subscription::Subscription;
+use crate::refs::actor_ref::ActorRef;
 use crate::system::System;
+use crate::system::subscription::Subscription;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
-use std::sync::Arc;
+use std::future::poll_fn;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, Waker};
+
+/// When the host is gone.
+#[derive(Default)]
+pub(super) struct Ending(pub(super) Mutex<(bool, Vec<Waker>)>);
+
+impl Ending {
+    /// Waits for it.
+    async fn wait(&self) {
+        poll_fn(|context| {
+            let mut ending = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if ending.0 {
+                return Poll::Ready(());
+            }
+            ending.1.push(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+}
 
 pub(super) struct Owner {
     pub(super) inner: &'static Inner,
@@ -149,11 +170,6 @@ impl Inner {
 pub struct Node(pub(super) Arc<Owner>);
 
 impl Node {
-    /// The defaults.
-    pub fn builder() -> NodeBuilder {
-        NodeBuilder::new()
-    }
-
     pub(super) fn inner(&self) -> &'static Inner {
         self.0.inner
     }
@@ -257,8 +273,8 @@ impl Node {
     /// Has other nodes start actors here, by name. False if there is a script of that name; it
     /// stays.
     ///
-    /// A node that asks for it before is told that there is none: [`NodeBuilder::script`] registers
-    /// it before any can.
+    /// A node that asks for it before is told that there is none:
+    /// [`NodeBuilder::script`](super::NodeBuilder::script) registers it before any can.
     ///
     /// `script` is called by a worker: it does not block. A script that keeps a handle of its own
     /// node keeps the node until it [leaves](Self::leave).
@@ -299,7 +315,7 @@ impl Node {
         M: Serialize + DeserializeOwned + Send + 'static,
         Arguments: Serialize + ?Sized,
     {
-        scripts::spawn_on(self.inner(), node, script, arguments).await
+        requests::spawn_on(self.inner(), node, script, arguments).await
     }
 
     /// Lets other nodes find an actor of this one by a name, of at most 255 bytes. False if there
@@ -338,7 +354,7 @@ impl Node {
     where
         M: Serialize + DeserializeOwned + Send + 'static,
     {
-        scripts::locate(self.inner(), node, name).await
+        requests::locate(self.inner(), node, name).await
     }
 
     /// Sends a message to all of these actors, each node passing it on to others along a binomial

@@ -1,228 +1,37 @@
 //! Where values of one type go to one node: what a remote reference needs beside the actor's slot,
 //! in four bytes.
 //!
-//! A *peer* is another node as seen from this one. A *route* is a peer and a type whose values are
-//! written for it. There are as many as a program has pairs of these that it uses, so they are kept
-//! for ever, and a reference that has a route's number can be copied without counting.
+//! A *route* is a [peer](super::inner) and a type whose values are written for it. There are as
+//! many as a program has pairs of these that it uses, so they are kept for ever, and a reference
+//! that has a route's number can be copied without counting.
 //!
-//! Nodes are never freed either, as [`System`]s are not. A process has one, or a few
-//! in tests.
+//! Nodes are never freed either, as [`System`]s are not. A process has one, or a few in tests.
 
 use super::arrived;
 use super::calls::Outcome;
 use super::given::Bundle;
-use super::holds::Holds;
-use super::inner::Inner;
-use super::lease::Ledger;
-use super::parking::Parking;
+use super::inner::{Peer, Standing};
 use super::scope;
-use super::ties::Ties;
-use crate::away::{Refused, Room, Route, RouteId};
-use crate::control::ActorId;
-use crate::exit::ExitReason;
-use crate::kin::Witness;
 use crate::kin::peer::Peer as KinPeer;
+use crate::kin::witness::Witness;
 use crate::node::multiplexer::{Link, PutError};
 use crate::node::payload::{self, PayloadError};
-use crate::node::wire::{self, Envelope, Failure, Message, Places, References, StopHow};
-use crate::node::{FrameError, Name, NodeId, Slot};
+use crate::node::wire::{self, Envelope, Failure, Message, Places, StopHow};
+use crate::node::{Name, Slot};
+use crate::refs::away::{Refused, Room, Route, RouteId};
 use crate::system::System;
 use crate::trace;
+use crate::words::exit::ExitReason;
+use crate::words::id::ActorId;
 use serde::Serialize;
 use std::any::{Any, TypeId, type_name};
 use std::cell::Cell;
-use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
-
-/// Bytes of a message that says what went wrong, without the text: its kind, a number, three codes,
-/// a node, a length.
-const BESIDE_DETAIL: usize = 1 + 10 + 3 + 5 + 3;
+use std::sync::PoisonError;
 
 /// Writes a value, which is of the route's type.
 type Put = fn(&dyn Any, &mut Vec<u8>) -> Result<(), PayloadError>;
-
-/// Another node, as seen from this one; or this one, whose actors that have ended it names.
-pub(crate) struct Peer {
-    pub(crate) node: &'static Inner,
-    pub(crate) id: NodeId,
-    /// None to the node itself.
-    pub(crate) link: Option<Link>,
-    standing: AtomicU8,
-    /// Messages of the protocols of nodes that were put in for it, which are no work.
-    pub(crate) control: AtomicU64,
-    routes: Mutex<Vec<(TypeId, RouteId)>>,
-    pub(crate) ties: Ties,
-    /// What is to be said of leases of its actors.
-    pub(super) ledger: Ledger,
-    /// What it has asked to hold.
-    pub(crate) holds: Holds,
-    /// What has come from it and waits for room in mailboxes.
-    pub(crate) parking: Parking,
-}
-
-/// What is known of a peer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Standing {
-    /// It has not said who it is.
-    New = 0,
-    /// It has, and belongs to the job.
-    Greeted = 1,
-    /// It is down, or shut out.
-    Down = 2,
-}
-
-impl Peer {
-    pub(crate) fn new(node: &'static Inner, id: NodeId, link: Option<Link>) -> Self {
-        Self {
-            node,
-            id,
-            link,
-            standing: AtomicU8::new(Standing::New as u8),
-            control: AtomicU64::new(0),
-            routes: Mutex::default(),
-            ties: Ties::new(),
-            ledger: Ledger::default(),
-            holds: Holds::default(),
-            parking: Parking::default(),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn standing(&self) -> Standing {
-        match self.standing.load(Ordering::Acquire) {
-            0 => Standing::New,
-            1 => Standing::Greeted,
-            _ => Standing::Down,
-        }
-    }
-
-    /// It has said who it is. False if it had before, or is down, which it stays: nobody takes for
-    /// a moment what a node sends that is shut out.
-    pub(crate) fn greets(&self) -> bool {
-        let (new, greeted) = (Standing::New as u8, Standing::Greeted as u8);
-        self.standing.compare_exchange(new, greeted, Ordering::AcqRel, Ordering::Acquire).is_ok()
-    }
-
-    /// What is known now; says what was known before.
-    pub(crate) fn stand(&self, standing: Standing) -> Standing {
-        match self.standing.swap(standing as u8, Ordering::AcqRel) {
-            0 => Standing::New,
-            1 => Standing::Greeted,
-            _ => Standing::Down,
-        }
-    }
-
-    /// Whether it is down or shut out, as far as actors know or those who send.
-    pub(crate) fn is_down(&self) -> bool {
-        self.standing() == Standing::Down || self.link.as_ref().is_some_and(Link::is_shut)
-    }
-
-    /// Puts a message of nodes in, which is no work: it is not counted for the end of all work.
-    pub(crate) fn control(&self, message: Message<'_>) {
-        if let Some(link) = &self.link {
-            // Before it can have arrived.
-            self.control.fetch_add(1, Ordering::Relaxed);
-            let envelope = Envelope::from(message);
-            if link.put_anyway(|out| envelope.write(out)).is_err() {
-                self.control.fetch_sub(1, Ordering::Relaxed);
-            }
-        }
-    }
-
-    /// Puts a message in that is not waited for. What is for a node that is down is lost with it.
-    pub(crate) fn say(&self, message: Message<'_>) {
-        let _ = self.try_say(message);
-    }
-
-    /// The same for whoever wants to know whether it was put in.
-    pub(crate) fn try_say(&self, message: Message<'_>) -> Result<(), PutError<FrameError>> {
-        self.try_say_with(message, References::default())
-    }
-
-    /// The same for a message with these references in its value.
-    pub(super) fn try_say_with(
-        &self,
-        message: Message<'_>,
-        references: References<'_>,
-    ) -> Result<(), PutError<FrameError>> {
-        let Some(link) = &self.link else { return Err(PutError::Down) };
-        let envelope = Envelope { cause: trace::current(), references, message };
-        if scope::is_writing() {
-            return self.say_later(link, &envelope);
-        }
-        self.node.senders.under(|| link.put_anyway(|out| envelope.write(out)))
-    }
-
-    /// The same where a value is being written under the lock of a lane, by whose `Serialize`
-    /// something is said: that an actor is to stop, or that nobody answers.
-    #[cold]
-    fn say_later(&self, link: &Link, envelope: &Envelope<'_>) -> Result<(), PutError<FrameError>> {
-        let mut record = Vec::new();
-        envelope.write(&mut record).map_err(PutError::Unwritable)?;
-        let link = link.clone();
-        self.node.spawn(async move {
-            let write = |out: &mut Vec<u8>| {
-                out.extend_from_slice(&record);
-                Ok::<_, FrameError>(())
-            };
-            drop(link.put_anyway(write));
-        });
-        Ok(())
-    }
-
-    /// Whether more may be said to it that a third node has caused: as long as half of what would
-    /// have it shut out waits for it. The other half is for what it causes itself, so it is not
-    /// shut out for others.
-    pub(crate) fn has_room_for_others(&self) -> bool {
-        let backlog = self.link.as_ref().map_or(0, Link::backlog);
-        backlog <= self.node.limits.backlog / 2
-    }
-
-    /// Waits until there is room on the way, and an actor of the peer takes messages.
-    pub(crate) async fn room(&self, to: Slot) {
-        self.holds.go_on(to).await;
-        if let Some(link) = &self.link {
-            link.room().await;
-        }
-    }
-
-    /// A question was in vain.
-    pub(crate) fn fail(&self, call: u64, failure: Failure, detail: &str) {
-        if self.link.is_none() {
-            self.node.calls.close(call, Outcome::Failed(failure, detail));
-            return;
-        }
-        let detail = self.detail(detail);
-        self.say(Message::Failed { call, failure, detail });
-    }
-
-    /// The beginning of a text that says what went wrong, so that a message with it is not too
-    /// long.
-    pub(crate) fn detail<'a>(&self, detail: &'a str) -> &'a str {
-        let longest = self.node.multiplexer.packing().longest_message;
-        super::short(detail, wire::LONGEST_DETAIL.min(longest.saturating_sub(BESIDE_DETAIL)))
-    }
-
-    /// The place for the answer to a question of this node was handed on, by this process to
-    /// another one.
-    pub(crate) fn moved(&self, call: u64, to: NodeId) {
-        if self.link.is_none() {
-            self.node.moved(self.id, call, to);
-        } else {
-            self.say(Message::Moved { call, to });
-        }
-    }
-}
-
-impl fmt::Debug for Peer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Peer({})", self.id)
-    }
-}
 
 /// A peer, and how values of a type are written for it.
 pub(crate) struct PeerRoute {

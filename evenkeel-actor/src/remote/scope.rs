@@ -4,14 +4,15 @@
 //! `serde` hands nothing through to them, so it is a thread's variable while a value is written or
 //! read. Outside of that they cannot be.
 
-use super::given::{self, Bundle, Given};
-use super::route::Peer;
-use crate::away::Lease;
-use crate::end::words;
+use super::arrived::Given;
+use super::given::{self, Bundle};
+use super::inner::Peer;
+use crate::life::end::words;
 use crate::node::Slot;
 use crate::node::multiplexer::PutError;
 use crate::node::payload::{self, PayloadError};
 use crate::node::wire::{Failure, MOST_PLACES, PlacesBuf, ReferencesBuf};
+use crate::refs::away::Lease;
 use serde::de::DeserializeOwned;
 use std::any::type_name;
 use std::cell::{Cell, RefCell};

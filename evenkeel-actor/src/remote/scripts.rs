@@ -1,121 +1,81 @@
-//! Scripts: what starts an actor when another node asks for it.
+//! Scripts, which start actors when other nodes ask for them, and the actors that a node lets
+//! others find. `F` is what a node is known by that asks. [`requests`](super::requests) has the
+//! askers.
 
-use super::arrived;
-use super::calls::Outcome;
-use super::error::RemoteError;
-use super::inner::Inner;
-use super::route::{self, Peer, Standing};
-use super::scope;
-use super::table::Found;
-use crate::actor::Actor;
-use crate::actor_ref::ActorRef;
-use crate::builder::Builder;
-use crate::end::contain;
-use crate::mailbox::overflow::Wait;
-use crate::node::multiplexer::PutError;
-use crate::node::payload;
-use crate::node::wire::{Envelope, Failure, LONGEST_NAME, Message, PlacesBuf, References};
+use super::table::Table;
+use crate::node::wire::Failure;
 use crate::node::{NodeId, Slot};
-use crate::oneshot;
-use crate::trace;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use std::any::type_name;
 use std::collections::HashMap;
 use std::fmt;
-use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Why a script has not started an actor.
-type Refusal = (Failure, String);
+pub(super) type Refusal = (Failure, String);
 
 /// Starts an actor for a node that has asked for it, which takes its messages to be of the type
 /// with that name.
-type Script = dyn Fn(&'static Peer, &str, &[u8]) -> Result<Slot, Refusal> + Send + Sync;
+pub(super) type Script<F> = dyn Fn(&'static F, &str, &[u8]) -> Result<Slot, Refusal> + Send + Sync;
 
 /// An actor that other nodes find, whatever its messages.
-trait Public: Send + Sync {
+pub(super) trait Public<F: 'static>: Send + Sync {
     /// The name of the type of its messages, short enough to be sent.
     fn messages(&self) -> String;
 
     /// Its slot, which is leased to a node, unless it has stopped.
-    fn slot(&self, node: &Inner, holder: NodeId) -> Option<Slot>;
+    fn slot(&self, table: &Table<F>, holder: NodeId) -> Option<Slot>;
 
     fn is_stopped(&self) -> bool;
 }
 
-impl<M: Serialize + DeserializeOwned + Send + 'static> Public for ActorRef<M> {
-    fn messages(&self) -> String {
-        short_name::<M>()
-    }
-
-    fn slot(&self, node: &Inner, holder: NodeId) -> Option<Slot> {
-        (!self.is_stopped()).then(|| self.slot_in(&node.table, holder)).flatten()
-    }
-
-    fn is_stopped(&self) -> bool {
-        Self::is_stopped(self)
-    }
+/// The scripts of a node, and the actors that it lets others find.
+pub(crate) struct Scripts<F: 'static> {
+    scripts: Mutex<HashMap<Box<str>, Arc<Script<F>>>>,
+    public: Mutex<HashMap<Box<str>, Arc<dyn Public<F>>>>,
 }
 
-/// The scripts of a node, and the actors that it lets others find.
-#[derive(Default)]
-pub(crate) struct Scripts {
-    scripts: Mutex<HashMap<Box<str>, Arc<Script>>>,
-    public: Mutex<HashMap<Box<str>, Arc<dyn Public>>>,
+impl<F: 'static> Default for Scripts<F> {
+    fn default() -> Self {
+        Self { scripts: Mutex::default(), public: Mutex::default() }
+    }
 }
 
 /// The same scripts, for another node; it lets others find its own actors.
-impl Clone for Scripts {
+impl<F: 'static> Clone for Scripts<F> {
     fn clone(&self) -> Self {
         let scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Self { scripts: Mutex::new(scripts), public: Mutex::default() }
     }
 }
 
-impl fmt::Debug for Scripts {
+impl<F: 'static> fmt::Debug for Scripts<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
         f.debug_set().entries(scripts.keys()).finish()
     }
 }
 
-impl Scripts {
-    /// Registers a script; false if there is one of that name. Its actors are told of as spawned by
-    /// the caller, as nothing else says which script it was.
-    #[track_caller]
-    pub(crate) fn register<A, Arguments>(
-        &self,
-        name: &str,
-        script: impl Fn(Arguments) -> A + Send + Sync + 'static,
-    ) -> bool
-    where
-        A: Actor,
-        A::Message: Serialize + DeserializeOwned,
-        Arguments: DeserializeOwned,
-    {
-        let site = Location::caller();
-        let start = move |peer: &'static Peer, messages: &str, arguments: &[u8]| {
-            let own = type_name::<A::Message>();
-            if messages != own {
-                let why = format!("they are {own}, not {messages}");
-                return Err((Failure::OtherMessages, why));
-            }
-            let arguments = scope::read(peer, arguments);
-            let arguments =
-                arguments.map_err(|error| (Failure::BadArguments, error.to_string()))?;
-            let actor = contain(|| script(arguments));
-            let actor = actor.ok_or((Failure::Panicked, String::new()))?;
-            let node = peer.node;
-            let actor = Builder::new().system(node.system).spawn_at(actor, site);
-            let actor = actor.map_err(|error| (Failure::Panicked, error.to_string()))?;
-            Ok(actor.slot_in(&node.table, peer.id).expect("what is spawned here is here"))
-        };
+impl<F: 'static> Scripts<F> {
+    /// Keeps a script; false if there is one of that name.
+    pub(super) fn add(&self, name: &str, script: Arc<Script<F>>) -> bool {
         let mut scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
         if scripts.contains_key(name) {
             return false;
         }
-        scripts.insert(name.into(), Arc::new(start));
+        scripts.insert(name.into(), script);
+        true
+    }
+
+    /// Lets other nodes find an actor of this one; false if there is another one of that name,
+    /// which has not stopped.
+    pub(super) fn show(&self, name: &str, actor: Arc<dyn Public<F>>) -> bool {
+        let mut public = self.public.lock().unwrap_or_else(PoisonError::into_inner);
+        if public.get(name).is_some_and(|known| !known.is_stopped()) {
+            return false;
+        }
+        let before = public.insert(name.into(), actor);
+        // What it drops may be the last reference, so not under the lock.
+        drop(public);
+        drop(before);
         true
     }
 
@@ -123,7 +83,7 @@ impl Scripts {
     /// messages.
     pub(crate) fn start(
         &self,
-        peer: &'static Peer,
+        peer: &'static F,
         name: &str,
         bytes: &[u8],
     ) -> Result<Slot, Refusal> {
@@ -134,26 +94,6 @@ impl Scripts {
         let script = script.ok_or((Failure::NoSuchScript, String::new()))?;
         let (messages, arguments) = split(bytes)?;
         script(peer, messages, arguments)
-    }
-
-    /// Lets other nodes find an actor of this one; false if there is another one of that name,
-    /// which has not stopped, or if the actor is on another node.
-    pub(crate) fn publish<M>(&self, name: &str, actor: ActorRef<M>) -> bool
-    where
-        M: Serialize + DeserializeOwned + Send + 'static,
-    {
-        if actor.remote().is_some() {
-            return false;
-        }
-        let mut public = self.public.lock().unwrap_or_else(PoisonError::into_inner);
-        if public.get(name).is_some_and(|known| !known.is_stopped()) {
-            return false;
-        }
-        let before = public.insert(name.into(), Arc::new(actor));
-        // What it drops may be the last reference, so not under the lock.
-        drop(public);
-        drop(before);
-        true
     }
 
     /// No longer lets other nodes find the actor of a name; false if there was none.
@@ -167,7 +107,7 @@ impl Scripts {
     /// Where the actor is that others find under a name, by the short name of its messages' type.
     pub(crate) fn locate(
         &self,
-        node: &'static Inner,
+        table: &Table<F>,
         told: NodeId,
         name: &str,
         messages: &str,
@@ -182,7 +122,7 @@ impl Scripts {
         if own != messages {
             return Err((Failure::OtherMessages, format!("they are {own}, not {messages}")));
         }
-        actor.slot(node, told).ok_or_else(none)
+        actor.slot(table, told).ok_or_else(none)
     }
 
     /// Forgets all, at the end of the node.
@@ -195,175 +135,10 @@ impl Scripts {
     }
 }
 
-/// The name of a type, for requests that name actors: of a name that is too long the beginning, and
-/// a hash of all of it.
-fn short_name<M>() -> String {
-    let name = type_name::<M>();
-    if name.len() <= LONGEST_NAME {
-        return name.to_owned();
-    }
-    // FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo): the same in all processes of a build.
-    let hash = name.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
-    });
-    let end = format!("... #{hash:016x}");
-    format!("{}{end}", super::short(name, LONGEST_NAME - end.len()))
-}
-
 /// The name of a type, and what follows it.
 fn split(bytes: &[u8]) -> Result<(&str, &[u8]), Refusal> {
     let bad = || (Failure::BadArguments, "no type of messages is named".to_owned());
     let end = bytes.iter().position(|&byte| byte == 0).ok_or_else(bad)?;
     let name = std::str::from_utf8(&bytes[..end]).map_err(|_| bad())?;
     Ok((name, &bytes[end + 1..]))
-}
-
-/// What a node says to a request for an actor by this name, of a script or its own.
-fn outcome(node: NodeId, name: &str, failure: Failure, detail: &str) -> RemoteError {
-    let why = detail.to_owned();
-    match failure {
-        Failure::NoSuchScript => RemoteError::NoSuchScript { node, name: name.into() },
-        Failure::BadArguments => RemoteError::Arguments { why },
-        Failure::OtherMessages => RemoteError::OtherMessages { why },
-        Failure::NoSuchName => RemoteError::NoSuchName { node, name: name.into() },
-        Failure::Panicked => RemoteError::Panicked,
-        Failure::Leaving => RemoteError::NodeDown { node },
-        Failure::TooManyActors => RemoteError::TooManyActors { node },
-        _ => RemoteError::Answer,
-    }
-}
-
-/// Opens the call of a request.
-type Opens<'a> = dyn FnMut() -> Result<u64, String> + 'a;
-
-/// Asks a node for an actor with messages of type `M`, by a name and what `request` writes. It
-/// opens the call once the places for answers that are in it are noted: if there is no actor,
-/// nobody answers these. A node that says so has not seen those of third nodes, which are told from
-/// here.
-async fn request<M>(
-    peer: &'static Peer,
-    name: &str,
-    request: impl FnOnce(&mut Opens<'_>, &scope::Notes, &mut Vec<u8>) -> Result<(), String>,
-) -> Result<ActorRef<M>, RemoteError>
-where
-    M: Serialize + DeserializeOwned + Send + 'static,
-{
-    let node = peer.id;
-    let down = RemoteError::NodeDown { node };
-    let Some(link) = &peer.link else { return Err(RemoteError::Answer) };
-    let (sender, receiver) = oneshot::channel();
-    let name: Box<str> = name.into();
-    let read = move |outcome: Outcome<'_>, handed_on: &PlacesBuf| match outcome {
-        Outcome::At(lease) => Ok(Arc::clone(lease)),
-        Outcome::Failed(failure, detail) => {
-            for (owner, call) in handed_on.as_places().iter() {
-                if let Some(owner) = peer.node.peer(owner) {
-                    owner.fail(call, Failure::Ended, "");
-                }
-            }
-            Err(self::outcome(node, &name, failure, detail))
-        }
-        Outcome::Answer(_) => Err(RemoteError::Answer),
-        Outcome::NodeDown => Err(RemoteError::NodeDown { node }),
-    };
-    link.room().await;
-    if peer.standing() == Standing::Down {
-        return Err(down);
-    }
-    let mut asker = Some((sender, read));
-    let mut open = || {
-        let Some((sender, read)) = asker.take() else { return Ok(scope::last_call()) };
-        let handed_on = scope::passed_on();
-        let read = move |outcome: Outcome<'_>| read(outcome, &handed_on);
-        let Some(call) = peer.node.calls.open(node, scope::last_call(), sender, read) else {
-            scope::note_too_many_calls();
-            return Err(scope::TOO_MANY.to_owned());
-        };
-        scope::note_call(call);
-        Ok(call)
-    };
-    // What is put in after a node is down is refused, and what was put in before is told of the
-    // loss.
-    let put = scope::write(peer, |noted| {
-        peer.node.senders.under(|| link.put_anyway(|out| request(&mut open, noted, out)))
-    });
-    if let Err(error) = put {
-        return Err(match error {
-            PutError::Unwritable(_) if scope::were_too_many_calls() => {
-                RemoteError::TooManyCalls { node }
-            }
-            PutError::Unwritable(why) => RemoteError::Unwritable { why },
-            PutError::TooLong { .. } => RemoteError::Unwritable { why: error.to_string() },
-            _ => down,
-        });
-    }
-    let lease = receiver.await.unwrap_or(Err(down))?;
-    Ok(ActorRef::leased(route::of::<M>(peer), lease))
-}
-
-/// A local actor by its slot, which is leased to its own node and is given back.
-fn local<M: Send + 'static>(node: &Inner, slot: Slot) -> Result<ActorRef<M>, RemoteError> {
-    let found = node.table.find::<M, Wait>(slot);
-    node.table.release(node.number, slot, 1);
-    match found {
-        Found::Here(actor) => Ok(actor),
-        Found::Gone | Found::OtherType => Err(RemoteError::Answer),
-    }
-}
-
-/// Starts an actor on a node.
-pub(crate) async fn spawn_on<M, Arguments>(
-    node: &'static Inner,
-    on: NodeId,
-    script: &str,
-    arguments: &Arguments,
-) -> Result<ActorRef<M>, RemoteError>
-where
-    M: Serialize + DeserializeOwned + Send + 'static,
-    Arguments: Serialize + ?Sized,
-{
-    let peer = node.peer(on).ok_or(RemoteError::NoSuchNode { node: on })?;
-    let mut bytes = type_name::<M>().as_bytes().to_vec();
-    bytes.push(0);
-    if peer.link.is_none() {
-        let (put, bundle) = scope::cast(peer, || payload::put(arguments, &mut bytes));
-        put.map_err(|error| RemoteError::Unwritable { why: error.to_string() })?;
-        let _arrived = arrived::within(bundle.arrive());
-        let slot = node.scripts.start(peer, script, &bytes);
-        let slot = slot.map_err(|(failure, why)| outcome(on, script, failure, &why))?;
-        return local(node, slot);
-    }
-    request(peer, script, |open, noted, out| {
-        payload::put(arguments, &mut bytes).map_err(|error| error.to_string())?;
-        let message = Message::Spawn { call: open()?, script, parent: None, arguments: &bytes };
-        let references = noted.references();
-        let references = references.as_references();
-        let envelope = Envelope { cause: trace::current(), references, message };
-        envelope.write(out).map_err(|error| error.to_string())
-    })
-    .await
-}
-
-/// Finds a node's actor by the name under which it is published there.
-pub(crate) async fn locate<M>(
-    node: &'static Inner,
-    on: NodeId,
-    name: &str,
-) -> Result<ActorRef<M>, RemoteError>
-where
-    M: Serialize + DeserializeOwned + Send + 'static,
-{
-    let peer = node.peer(on).ok_or(RemoteError::NoSuchNode { node: on })?;
-    let messages = short_name::<M>();
-    if peer.link.is_none() {
-        let slot = node.scripts.locate(node, on, name, &messages);
-        return local(node, slot.map_err(|(failure, why)| outcome(on, name, failure, &why))?);
-    }
-    request(peer, name, |open, _, out| {
-        let message = Message::Locate { call: open()?, name, messages: &messages };
-        let references = References::default();
-        let envelope = Envelope { cause: trace::current(), references, message };
-        envelope.write(out).map_err(|error| error.to_string())
-    })
-    .await
 }

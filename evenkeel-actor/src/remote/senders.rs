@@ -24,8 +24,8 @@
 //! ever, which is memory for each task that has sent once. Removing trails at random and fencing
 //! who has none: then each new task's first frame is read alone.
 
-use super::hash::Numbers;
 use crate::node::multiplexer::{Multiplexer, Trail};
+use crate::primitives::hash::Numbers;
 use evenkeel::Handle;
 use evenkeel::internal::running;
 use std::cell::Cell;

@@ -1,36 +1,34 @@
 //! How a node starts, and how it is known that its host has ended.
 
+use super::barriers::Collective;
 use super::bound::Bound;
 use super::calls::Calls;
-use super::collective::Collective;
 use super::error::StartError;
 use super::events::Listeners;
 use super::inbound::Receiver;
-use super::inner::{Counts, Inner};
+use super::inner::{Counts, Inner, Peer};
 use super::limits::Limits;
-use super::node::{Node, Owner};
-use super::route::Peer;
+use super::node::{Ending, Node, Owner};
 use super::scripts::Scripts;
 use super::senders::Senders;
 use super::table::Table;
 use crate::actor::Actor;
-use crate::end::contain;
 use crate::node::host::Host;
 use crate::node::multiplexer::Multiplexer;
 use crate::node::policy::Packing;
 use crate::node::wire::LONGEST_NAME;
 use crate::node::{NodeId, Transport};
-use crate::oneshot;
+use crate::primitives::oneshot;
 use crate::system::System;
-use crate::trace;
 use evenkeel::Handle;
+use evenkeel::internal::contain;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::error::Error;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
-use std::task::{Poll, Waker};
+use std::task::Waker;
 use std::thread;
 
 /// On what a transport is driven.
@@ -64,7 +62,7 @@ pub struct NodeBuilder {
     system: Option<System>,
     hosting: Hosting,
     limits: Limits,
-    scripts: Scripts,
+    scripts: Scripts<Peer>,
 }
 
 /// The number of the next node of this process.
@@ -289,7 +287,7 @@ impl NodeBuilder {
         for flusher in multiplexer.flushers().filter(|_| !reads_inline) {
             drop(handle.spawn(flusher));
         }
-        trace::node(inner.system, number);
+        inner.system.set_node(number.number());
         // Before anybody can send, so that it is the first that arrives.
         inner.greet();
         let host = Host::new(transport, multiplexer, Receiver::new(inner));
@@ -299,31 +297,19 @@ impl NodeBuilder {
     }
 }
 
+impl Node {
+    /// The defaults.
+    pub fn builder() -> NodeBuilder {
+        NodeBuilder::new()
+    }
+}
+
 /// The packing with frames that the transport takes: a frame is longer by at most one message than
 /// one that is full.
 fn fit(packing: Packing, longest_frame: usize) -> Packing {
     let frame = packing.frame.min(longest_frame / 2).max(1);
     let longest_message = packing.longest_message.min(longest_frame - frame);
     Packing { frame, longest_message, ..packing }
-}
-
-/// When the host is gone.
-#[derive(Default)]
-pub(super) struct Ending(Mutex<(bool, Vec<Waker>)>);
-
-impl Ending {
-    /// Waits for it.
-    pub(super) async fn wait(&self) {
-        poll_fn(|context| {
-            let mut ending = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if ending.0 {
-                return Poll::Ready(());
-            }
-            ending.1.push(context.waker().clone());
-            Poll::Pending
-        })
-        .await;
-    }
 }
 
 /// Says that the host is gone when it is dropped, by a panic too: then the node takes part in

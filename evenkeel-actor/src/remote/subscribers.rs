@@ -17,12 +17,12 @@
 //! [`NodeEvent::Missed`], which says how many were left out, or is counted too if there is no room
 //! for both.
 
-use super::events::{MOST, NodeEvent};
-use crate::actor_ref::ActorRef;
-use crate::end::contain;
-use crate::error::SendError;
+use super::happened::{MOST, NodeEvent};
 use crate::mailbox::overflow::Overflow;
-use crate::subscription::Told;
+use crate::refs::actor_ref::ActorRef;
+use crate::system::subscription::Told;
+use crate::words::error::SendError;
+use evenkeel::internal::contain;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

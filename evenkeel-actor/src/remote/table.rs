@@ -17,21 +17,17 @@
 
 mod leases;
 
-use super::hash::Numbers;
 use super::limits::Sweeper;
-use super::route::Peer;
-use super::scope;
-use crate::actor_ref::ActorRef;
-use crate::control::{ActorId, AnyActor};
-use crate::error::SendError;
-use crate::mailbox::overflow::{Full, Overflow};
+use crate::kin::control::AnyActor;
+use crate::mailbox::overflow::Overflow;
 use crate::node::payload::PayloadError;
 use crate::node::{NodeId, Slot};
 use crate::policy::references::Accounts;
+use crate::primitives::hash::Numbers;
 use crate::primitives::{Mutex, MutexGuard};
-use crate::trace::carry;
+use crate::refs::actor_ref::ActorRef;
+use crate::words::id::ActorId;
 use evenkeel::internal::SpinLock;
-use serde::de::DeserializeOwned;
 use std::any::Any;
 use std::cell::Cell as Single;
 use std::collections::HashMap;
@@ -53,11 +49,14 @@ thread_local! {
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
+/// A message that waits for room in a mailbox. Whether it came in.
+pub(crate) type Wait = Pin<Box<dyn Future<Output = bool> + Send>>;
+
 /// What became of a message for an actor.
 pub(crate) enum Told {
     Done,
     /// The mailbox is full, and the message waits for room in this future.
-    Waits(Pin<Box<dyn Future<Output = bool> + Send>>),
+    Waits(Wait),
     /// The mailbox is full, and the policy is not to wait. The message, to be dropped once its
     /// asker has been told: what is dropped in it says less.
     Full(Box<dyn Any + Send>),
@@ -66,46 +65,19 @@ pub(crate) enum Told {
     Unreadable(PayloadError),
 }
 
-/// An actor that others know.
-pub(crate) trait Target: Any + Send + Sync {
+/// An actor that others know. `From` is what this node knows a node by from which a value comes.
+pub(crate) trait Target<From: 'static>: Any + Send + Sync {
     /// Delivers a value that has come from a node.
-    fn tell(&self, from: &'static Peer, payload: &[u8]) -> Told;
+    fn tell(&self, from: &'static From, payload: &[u8]) -> Told;
     fn any(&self) -> AnyActor;
     fn is_stopped(&self) -> bool;
 }
 
-impl<M: Send + DeserializeOwned + 'static, P: Overflow> Target for ActorRef<M, P> {
-    #[inline]
-    fn tell(&self, from: &'static Peer, payload: &[u8]) -> Told {
-        let message = match scope::read::<M>(from, payload) {
-            Ok(message) => message,
-            Err(error) => return Told::Unreadable(error),
-        };
-        match self.try_send(message) {
-            Ok(()) => Told::Done,
-            Err(SendError::Full(message)) if P::FULL == Full::Wait => {
-                let to = self.clone();
-                Told::Waits(Box::pin(carry(async move { to.send(message).await.is_ok() })))
-            }
-            Err(SendError::Full(message)) => Told::Full(Box::new(message)),
-            Err(error) => Told::Stopped(Box::new(error.into_message())),
-        }
-    }
-
-    fn any(&self) -> AnyActor {
-        ActorRef::any(self)
-    }
-
-    fn is_stopped(&self) -> bool {
-        ActorRef::is_stopped(self)
-    }
-}
-
-struct Cell {
+struct Cell<F: 'static> {
     generation: u32,
     /// The key of the target, or zero.
     key: usize,
-    target: Option<Arc<dyn Target>>,
+    target: Option<Arc<dyn Target<F>>>,
     /// Whose slot it is, if `by_id` leads here.
     id: Option<ActorId>,
     /// Watches and links that name the actor by this slot.
@@ -117,11 +89,11 @@ struct Cell {
 }
 
 /// What a slot had: its key, its target, and the node that it was counted for.
-type Freed = (usize, Option<Arc<dyn Target>>, Option<NodeId>);
+type Freed<F> = (usize, Option<Arc<dyn Target<F>>>, Option<NodeId>);
 
-impl Cell {
+impl<F: 'static> Cell<F> {
     /// The slot has nothing any more, and may be given again.
-    fn free(&mut self, lists: &mut Lists, index: u32) -> Freed {
+    fn free(&mut self, lists: &mut Lists, index: u32) -> Freed<F> {
         let generation = self.generation.checked_add(1);
         let is_used = self.target.is_some() || self.id.is_some();
         self.ties = 0;
@@ -140,7 +112,7 @@ impl Cell {
     }
 
     /// The slot has no target any more.
-    fn forget_target(&mut self) -> Freed {
+    fn forget_target(&mut self) -> Freed<F> {
         (std::mem::take(&mut self.key), self.target.take(), self.told.take())
     }
 }
@@ -165,13 +137,13 @@ impl Lists {
     }
 }
 
-/// The slots of a node.
-pub(crate) struct Table {
+/// The slots of a node, to which values come `F`rom nodes.
+pub(crate) struct Table<F: 'static> {
     /// Tells nodes of one process apart.
     number: u32,
     /// Whose table it is.
     owner: NodeId,
-    cells: boxcar::Vec<SpinLock<Cell>>,
+    cells: boxcar::Vec<SpinLock<Cell<F>>>,
     lists: Mutex<Lists>,
 }
 
@@ -184,7 +156,7 @@ pub(crate) enum Found<T> {
     OtherType,
 }
 
-impl Table {
+impl<F: 'static> Table<F> {
     pub(crate) fn new(owner: NodeId) -> Self {
         let lists = Lists {
             by_key: HashMap::default(),
@@ -206,8 +178,9 @@ impl Table {
     #[inline]
     pub(crate) fn slot<M, P>(&self, actor: &ActorRef<M, P>, address: usize, holder: NodeId) -> Slot
     where
-        M: Send + DeserializeOwned + 'static,
+        M: Send + 'static,
         P: Overflow,
+        ActorRef<M, P>: Target<F>,
     {
         // Addresses are even, so each policy has a key of its own.
         let key = address + P::FULL as usize;
@@ -242,7 +215,7 @@ impl Table {
         key: usize,
         id: ActorId,
         holder: NodeId,
-        target: impl FnOnce() -> Arc<dyn Target>,
+        target: impl FnOnce() -> Arc<dyn Target<F>>,
     ) -> Slot {
         let mut dropped = Vec::new();
         let mut lists = self.lists();
@@ -283,7 +256,7 @@ impl Table {
         lists: &mut Lists,
         id: ActorId,
         key: usize,
-        target: Option<Arc<dyn Target>>,
+        target: Option<Arc<dyn Target<F>>>,
     ) -> Slot {
         let named = lists.by_id.contains_key(&id);
         let named = (!named).then_some(id);
@@ -366,7 +339,7 @@ impl Table {
         lists: &mut Lists,
         is_full: bool,
         most: usize,
-        dropped: &mut Vec<Arc<dyn Target>>,
+        dropped: &mut Vec<Arc<dyn Target<F>>>,
     ) {
         let len = lists.by_key.len();
         if !lists.sweeper.is_due(len, is_full, most) {
@@ -384,7 +357,7 @@ impl Table {
     }
 
     /// Frees a slot. What is given is dropped without the lock: it may be the last reference.
-    fn free(&self, lists: &mut Lists, index: u32) -> Option<Arc<dyn Target>> {
+    fn free(&self, lists: &mut Lists, index: u32) -> Option<Arc<dyn Target<F>>> {
         let (key, target, told) = {
             let mut cell = self.cells[index as usize].lock();
             cell.free(lists, index)
@@ -395,7 +368,7 @@ impl Table {
 
     /// The actor at a slot, if it is the one that is meant.
     #[inline]
-    pub(crate) fn get(&self, slot: Slot) -> Option<Arc<dyn Target>> {
+    pub(crate) fn get(&self, slot: Slot) -> Option<Arc<dyn Target<F>>> {
         let cell = self.cells.get(slot.index as usize)?.lock();
         if cell.generation == slot.generation { cell.target.clone() } else { None }
     }

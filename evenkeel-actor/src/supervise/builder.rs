@@ -3,17 +3,18 @@
 use super::child::{Child, Row, Spec};
 use super::{Supervisor, SupervisorRef, Table};
 use crate::actor::Actor;
-use crate::actor_ref::ActorRef;
-use crate::builder::CAPACITY;
-use crate::control::AnyActor;
+use crate::actor::context::Context;
 use crate::kin::Kin;
+use crate::kin::control::AnyActor;
 use crate::kin::peer::Peer;
-use crate::life;
+use crate::life::builder::CAPACITY;
+use crate::life::spawn;
 use crate::mailbox::Settings;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::policy::intensity::Limit;
 use crate::policy::restart::{Restart, Strategy};
 use crate::policy::tree::Terms;
+use crate::refs::actor_ref::ActorRef;
 use crate::system::System;
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -88,10 +89,10 @@ impl SupervisorBuilder {
         let table = supervisor.into_table();
         let factory = move || Supervisor::new(table.clone());
         let settings = Settings::new::<Wait>(CAPACITY);
-        let own = life::spawn_ward(factory, settings, system, kin, Location::caller());
+        let own = spawn::spawn_ward(factory, settings, system, kin, Location::caller());
         let restart = Restart::Permanent;
         let terms = Terms { restart, shutdown: Duration::MAX, backoff: None };
-        self.rows.push(Row::new(Spec { name, terms }, AnyActor::local(own.clone())));
+        self.rows.push(Row::new(Spec { name, terms }, AnyActor::new(own.clone())));
         SupervisorRef(ActorRef::local(own))
     }
 
@@ -105,7 +106,7 @@ impl SupervisorBuilder {
         self.spawn_under(None, Location::caller())
     }
 
-    pub(crate) fn spawn_under(
+    fn spawn_under(
         self,
         parent: Option<(Peer, u64)>,
         site: &'static Location<'static>,
@@ -114,7 +115,7 @@ impl SupervisorBuilder {
         let system = self.system;
         let supervisor = Supervisor::new(self.into_table());
         let settings = Settings::new::<Wait>(CAPACITY);
-        SupervisorRef(ActorRef::local(life::spawn_with(supervisor, settings, system, kin, site)))
+        SupervisorRef(ActorRef::local(spawn::spawn_with(supervisor, settings, system, kin, site)))
     }
 
     fn wards(&self) -> BTreeMap<usize, AnyActor> {
@@ -148,6 +149,19 @@ where
 {
     let kin = Kin { name: Some(child.spec.name.clone()), ..Kin::default() };
     let system = child.system.unwrap_or(system);
-    let own = life::spawn_ward(child.factory, child.settings, system, kin, site);
-    (Row::new(child.spec, AnyActor::local(own.clone())), ActorRef::local(own))
+    let own = spawn::spawn_ward(child.factory, child.settings, system, kin, site);
+    (Row::new(child.spec, AnyActor::new(own.clone())), ActorRef::local(own))
+}
+
+/// Supervisors as children.
+impl<A: Actor> Context<A> {
+    /// Spawns a supervisor as a child.
+    #[track_caller]
+    pub fn spawn_supervisor(&mut self, supervisor: SupervisorBuilder) -> SupervisorRef {
+        let (parent, number) = self.new_child();
+        let spawned =
+            supervisor.spawn_under(parent.map(|parent| (parent, number)), Location::caller());
+        self.adopt(number, spawned.any());
+        spawned
+    }
 }

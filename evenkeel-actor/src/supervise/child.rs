@@ -1,15 +1,16 @@
 //! What a supervisor knows of its children.
 
-use crate::builder::{Builder, CAPACITY};
-use crate::control::{ActorId, AnyActor};
-use crate::error::SpawnError;
-use crate::kin::context::SHUTDOWN;
+use crate::actor::others::SHUTDOWN;
+use crate::kin::control::AnyActor;
+use crate::life::builder::{Builder, CAPACITY};
 use crate::mailbox::Settings;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::policy::intensity::Backoff;
 use crate::policy::restart::Restart;
 use crate::policy::tree::Terms;
 use crate::system::System;
+use crate::words::error::SpawnError;
+use crate::words::id::ActorId;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! that does not help.
 //!
 //! What a supervisor decides is in [`policy::tree`](crate::policy::tree); how a child is started in
-//! place, in [`ward`](crate::ward). Here the decisions are carried out. The *table* has the
+//! place, in [`ward`](crate::life::ward). Here the decisions are carried out. The *table* has the
 //! children; it outlives a restart of the supervisor itself, and the children's references do.
 
 mod builder;
@@ -13,15 +13,16 @@ pub use builder::SupervisorBuilder;
 pub use child::{Child, ChildInfo};
 pub use reference::{Command, SupervisorRef};
 
+use crate::actor::context::Context;
 use crate::actor::{Actor, Handled};
-use crate::alarm::Alarm;
-use crate::context::Context;
-use crate::event::{Event, Notice, NoticeKind};
-use crate::exit::{ExitReason, Failure};
-use crate::mailbox::{Order, note};
+use crate::kin::order::Order;
+use crate::kin::peer::Alarm;
+use crate::mailbox::note;
 use crate::policy::intensity::Limit;
 use crate::policy::restart::Strategy;
 use crate::policy::tree::{Phase, Step, Tree};
+use crate::words::event::{Event, Notice, NoticeKind};
+use crate::words::exit::{ExitReason, Failure};
 use child::Row;
 use evenkeel::time::{Duration, Instant};
 use std::collections::BTreeMap;

@@ -2,198 +2,195 @@
 //!
 //! They are told by whoever finds them, outside of all locks. A subscriber that panics is
 //! contained: an actor's end goes on.
+//!
+//! Without the feature `tracing` there is nothing in the functions.
 
-use super::on::{Current, Parcel, current_id};
-use super::scene::take_broken;
-use crate::actor::Actor;
-use crate::context::Context;
-use crate::control::{ActorId, AnyActor};
-use crate::dead_letter::DeadLetterKind;
-use crate::end::contain;
-use crate::exit::ExitReason;
-use crate::mailbox::{HasId, Mailbox};
+#![cfg_attr(
+    not(feature = "tracing"),
+    allow(unused_variables, reason = "what is told is named here, and told with the feature")
+)]
+
+use super::subject::Subject;
+use super::{Parcel, open};
 use crate::node::{DownReason, NodeId, Refusal};
-use crate::system::System;
-use evenkeel::internal::Public;
-use std::any::type_name;
-use std::cell::Cell;
+use crate::words::dead_letter::DeadLetterKind;
+use crate::words::exit::ExitReason;
+use crate::words::id::ActorId;
 use std::fmt;
-use std::num::NonZeroU64;
-use std::sync::Arc;
-use tracing::level_filters::LevelFilter;
-use tracing::{Level, event};
 
 /// By which name an actor is called.
-pub(crate) struct Called(pub(super) Option<Arc<str>>);
+pub(crate) struct Called(#[cfg(feature = "tracing")] Option<std::sync::Arc<str>>);
 
 impl Called {
     /// Asked for before the end, after which nothing of it is known. Nobody is asked where nobody
     /// listens.
-    pub(crate) fn of<M: Send + 'static>(own: &Mailbox<M>) -> Self {
-        Self(if Level::ERROR <= LevelFilter::current() { own.called() } else { None })
+    pub(crate) fn of(subject: &impl Subject) -> Self {
+        Self(
+            #[cfg(feature = "tracing")]
+            {
+                use tracing::{Level, level_filters::LevelFilter};
+                if Level::ERROR <= LevelFilter::current() { subject.name() } else { None }
+            },
+        )
     }
 }
 
+#[cfg(feature = "tracing")]
 fn given(number: u64) -> Option<u64> {
     (number != 0).then_some(number)
 }
 
 /// Tells of an actor.
 macro_rules! tell {
-    ($level:ident, $what:literal: $type:ty, $id:expr, $name:expr, $system:expr, $($more:tt)*) => {
-        contain(|| {
-            event!(
-                target: "evenkeel_actor::life", parent: None, Level::$level,
+    ($level:ident, $what:literal: $type:ty, $of:expr, $name:expr, $($more:tt)*) => {
+        #[cfg(feature = "tracing")]
+        evenkeel::internal::contain(|| {
+            tracing::event!(
+                target: "evenkeel_actor::life", parent: None, tracing::Level::$level,
                 {
-                    actor.type = type_name::<$type>(), actor.id = %$id,
-                    actor.name = $name.as_deref(), node = $system.node(), $($more)*
+                    actor.type = std::any::type_name::<$type>(), actor.id = %$of.id(),
+                    actor.name = $name.as_deref(), node = $of.node(), $($more)*
                 },
                 $what
             );
-        })
+        });
     };
 }
 
-pub(crate) fn started<A: Actor>(context: &Context<A>) {
-    let (id, system) = (context.id(), context.system());
-    tell!(DEBUG, "actor started": A, id, context.mailbox().called(), system,);
+pub(crate) fn started<A>(of: &impl Subject) {
+    tell!(DEBUG, "actor started": A, of, of.name(),);
 }
 
-pub(crate) fn stopped<A, M: Send + 'static>(
-    own: &Public<Mailbox<M>>,
-    called: &Called,
-    reason: &ExitReason,
-) {
-    tell!(DEBUG, "actor stopped": A, own.id(), called.0, own.system(), %reason);
+pub(crate) fn stopped<A>(of: &impl Subject, called: &Called, reason: &ExitReason) {
+    tell!(DEBUG, "actor stopped": A, of, called.0, %reason);
 }
 
-pub(crate) fn failed<A, M: Send + 'static>(
-    own: &Public<Mailbox<M>>,
-    called: &Called,
-    reason: &ExitReason,
-) {
-    let Current { id, cause } = take_broken();
+pub(crate) fn failed<A>(of: &impl Subject, called: &Called, supervised: bool, reason: &ExitReason) {
+    #[cfg(feature = "tracing")]
+    let super::on::Current { id, cause } = super::scene::take_broken();
     tell!(
-        ERROR, "actor failed": A, own.id(), called.0, own.system(),
-        message.id = given(id), cause = given(cause), supervised = own.has_post(), %reason
+        ERROR, "actor failed": A, of, called.0,
+        message.id = given(id), cause = given(cause), supervised, %reason
     );
 }
 
-pub(crate) fn restarted<A, M: Send + 'static>(own: &Public<Mailbox<M>>) {
-    let restarts = own.metrics().restarts;
-    tell!(WARN, "actor restarted": A, own.id(), own.called(), own.system(), restarts);
+pub(crate) fn restarted<A>(of: &impl Subject, restarts: u32) {
+    tell!(WARN, "actor restarted": A, of, of.name(), restarts);
 }
 
-/// An actor has got a name, or no longer has it.
-pub(crate) fn name(actor: &AnyActor, name: &Arc<str>, has: bool) {
-    actor.control().call(name, has);
-}
-
+#[cfg(feature = "tracing")]
 thread_local! {
     /// Whether this thread tells of a dead letter: a subscriber's own would go round for ever.
-    static TELLS: Cell<bool> = const { Cell::new(false) };
+    static TELLS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// In the span that the thread is in: a message that is dropped is its sender's too.
+/// In the span that the thread is in: a message that is dropped is its sender's too. `node` is the
+/// number of the node whose system counts it.
 pub(crate) fn dead_letter<M>(
-    system: System,
+    node: Option<u32>,
     to: Option<ActorId>,
     kind: DeadLetterKind,
     count: u64,
 ) {
-    if TELLS.replace(true) {
-        return;
+    #[cfg(feature = "tracing")]
+    {
+        if TELLS.replace(true) {
+            return;
+        }
+        let to = to.map(tracing::field::display);
+        let cause = super::current().map(std::num::NonZeroU64::get);
+        macro_rules! tell {
+            ($level:ident) => {
+                tracing::event!(
+                    target: "evenkeel_actor::dead_letter", tracing::Level::$level,
+                    {
+                        actor.id = to, node, message.type = std::any::type_name::<M>(), cause,
+                        count, reason = %kind
+                    },
+                    "dead letter"
+                )
+            };
+        }
+        evenkeel::internal::contain(|| match kind {
+            DeadLetterKind::DroppedNewest | DeadLetterKind::DroppedOldest => tell!(DEBUG),
+            _ => tell!(INFO),
+        });
+        TELLS.set(false);
     }
-    let to = to.map(tracing::field::display);
-    let (node, cause) = (system.node(), super::current().map(NonZeroU64::get));
-    macro_rules! tell {
-        ($level:ident) => {
-            event!(
-                target: "evenkeel_actor::dead_letter", Level::$level,
-                { actor.id = to, node, message.type = type_name::<M>(), cause, count, reason = %kind },
-                "dead letter"
-            )
-        };
-    }
-    contain(|| match kind {
-        DeadLetterKind::DroppedNewest | DeadLetterKind::DroppedOldest => tell!(DEBUG),
-        _ => tell!(INFO),
-    });
-    TELLS.set(false);
 }
 
 /// Tells what this node hears of another.
 macro_rules! peer {
-    ($level:ident, $what:literal: $system:expr, $peer:expr, $($more:tt)*) => {
-        contain(|| {
-            event!(
-                target: "evenkeel_actor::node", parent: None, Level::$level,
-                { node = $system.node(), peer = $peer.number(), $($more)* },
+    ($level:ident, $what:literal: $node:expr, $peer:expr, $($more:tt)*) => {
+        #[cfg(feature = "tracing")]
+        evenkeel::internal::contain(|| {
+            tracing::event!(
+                target: "evenkeel_actor::node", parent: None, tracing::Level::$level,
+                { node = $node, peer = $peer.number(), $($more)* },
                 $what
             );
-        })
+        });
     };
 }
 
-pub(crate) fn node_up(system: System, peer: NodeId, name: &str) {
-    peer!(INFO, "node up": system, peer, peer.name = name);
+pub(crate) fn node_up(node: Option<u32>, peer: NodeId, name: &str) {
+    peer!(INFO, "node up": node, peer, peer.name = name);
 }
 
-pub(crate) fn node_left(system: System, peer: NodeId, lost: u64) {
-    peer!(INFO, "node left": system, peer, lost);
+pub(crate) fn node_left(node: Option<u32>, peer: NodeId, lost: u64) {
+    peer!(INFO, "node left": node, peer, lost);
 }
 
-pub(crate) fn node_down(system: System, peer: NodeId, reason: &DownReason, lost: u64) {
-    peer!(WARN, "node down": system, peer, lost, %reason);
+pub(crate) fn node_down(node: Option<u32>, peer: NodeId, reason: &DownReason, lost: u64) {
+    peer!(WARN, "node down": node, peer, lost, %reason);
 }
 
-pub(crate) fn node_refused(system: System, peer: NodeId, why: &dyn fmt::Display) {
-    peer!(WARN, "node refused": system, peer, reason = %why);
+pub(crate) fn node_refused(node: Option<u32>, peer: NodeId, why: &dyn fmt::Display) {
+    peer!(WARN, "node refused": node, peer, reason = %why);
 }
 
-pub(crate) fn malformed(system: System, peer: NodeId, error: &dyn fmt::Display) {
-    peer!(WARN, "frame rejected": system, peer, reason = %error);
+pub(crate) fn malformed(node: Option<u32>, peer: NodeId, error: &dyn fmt::Display) {
+    peer!(WARN, "frame rejected": node, peer, reason = %error);
 }
 
 /// Tells what a transport says.
 macro_rules! transport {
-    ($level:ident, $what:literal: $system:expr, $peer:expr, $($more:tt)*) => {
-        contain(|| {
-            event!(
-                target: "evenkeel_actor::transport", parent: None, Level::$level,
-                { node = $system.node(), peer = $peer.number(), $($more)* },
+    ($level:ident, $what:literal: $node:expr, $peer:expr, $($more:tt)*) => {
+        #[cfg(feature = "tracing")]
+        evenkeel::internal::contain(|| {
+            tracing::event!(
+                target: "evenkeel_actor::transport", parent: None, tracing::Level::$level,
+                { node = $node, peer = $peer.number(), $($more)* },
                 $what
             );
-        })
+        });
     };
 }
 
-pub(crate) fn connected(system: System, peer: NodeId) {
-    transport!(DEBUG, "connected": system, peer,);
+pub(crate) fn connected(node: Option<u32>, peer: NodeId) {
+    transport!(DEBUG, "connected": node, peer,);
 }
 
-pub(crate) fn disconnected(system: System, peer: NodeId, reason: &DownReason, lost: u64) {
-    transport!(DEBUG, "disconnected": system, peer, %reason, lost);
+pub(crate) fn disconnected(node: Option<u32>, peer: NodeId, reason: &DownReason, lost: u64) {
+    transport!(DEBUG, "disconnected": node, peer, %reason, lost);
 }
 
-pub(crate) fn not_sent(system: System, peer: NodeId, messages: u32, why: &Refusal) {
-    transport!(WARN, "frame not sent": system, peer, messages, reason = %why);
-}
-
-/// A system is that of a node.
-pub(crate) fn node(system: System, node: NodeId) {
-    system.set_node(node.number());
+pub(crate) fn not_sent(node: Option<u32>, peer: NodeId, messages: u32, why: &Refusal) {
+    transport!(WARN, "frame not sent": node, peer, messages, reason = %why);
 }
 
 /// A reply has come: told in the span of the asker.
 #[inline]
 pub(crate) fn answered<R>(reply: Parcel<R>) -> R {
-    let (reply, cause) = reply.into_parts();
-    let of = || current_id().0.map(NonZeroU64::get);
-    event!(
-        target: "evenkeel_actor::reply", Level::TRACE,
-        { message.id = of(), cause = given(cause) },
-        "reply"
-    );
-    reply
+    #[cfg(feature = "tracing")]
+    {
+        let cause = given(reply.cause());
+        let of = || super::current_id().0.map(std::num::NonZeroU64::get);
+        tracing::event!(
+            target: "evenkeel_actor::reply", tracing::Level::TRACE,
+            { message.id = of(), cause },
+            "reply"
+        );
+    }
+    open(reply)
 }

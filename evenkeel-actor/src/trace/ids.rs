@@ -1,6 +1,5 @@
 //! The numbers of what is handled.
 
-use crate::system::System;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,15 +18,15 @@ thread_local! {
     static OWN: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
 }
 
-/// A number that no other message of the job has, for one that is handled in this system. Not zero.
-pub(super) fn fresh(system: System) -> u64 {
+/// A number that no other message of the job has, for one that is handled on this node. Not zero.
+pub(super) fn fresh(node: Option<u32>) -> u64 {
     let (mut next, mut end) = OWN.get();
     if next == end {
         next = NEXT.fetch_add(BLOCK, Ordering::Relaxed);
         end = next.wrapping_add(BLOCK);
     }
     OWN.set((next.wrapping_add(1), end));
-    number(system.node(), next)
+    number(node, next)
 }
 
 /// Zero is no number, so counts begin with one.
@@ -39,7 +38,6 @@ fn number(node: Option<u32>, count: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::{BLOCK, fresh, number};
-    use crate::System;
     use std::collections::HashSet;
 
     #[test]
@@ -55,7 +53,7 @@ mod tests {
 
     #[test]
     fn threads_take_different_numbers() {
-        let take = || (0..3 * BLOCK).map(|_| fresh(System::current())).collect::<Vec<_>>();
+        let take = || (0..3 * BLOCK).map(|_| fresh(None)).collect::<Vec<_>>();
         let threads = [(); 4].map(|()| std::thread::spawn(take));
         let mut all = HashSet::new();
         for thread in threads {

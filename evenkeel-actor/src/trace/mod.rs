@@ -63,15 +63,34 @@
 //!
 //! A subscriber that sends messages to actors sees to it that these are not traced in turn.
 
+#![cfg_attr(
+    not(feature = "tracing"),
+    allow(rustdoc::broken_intra_doc_links, reason = "what it tells of is there with the feature")
+)]
+
 mod events;
+#[cfg(feature = "tracing")]
 mod ids;
+#[cfg(not(feature = "tracing"))]
+mod off;
+#[cfg(feature = "tracing")]
 mod on;
+#[cfg(feature = "tracing")]
 mod scene;
+mod subject;
 
 pub(crate) use events::{
-    Called, answered, connected, dead_letter, disconnected, failed, malformed, name, node,
-    node_down, node_left, node_refused, node_up, not_sent, restarted, started, stopped,
+    Called, answered, connected, dead_letter, disconnected, failed, malformed, node_down,
+    node_left, node_refused, node_up, not_sent, restarted, started, stopped,
 };
+#[cfg(not(feature = "tracing"))]
+pub(crate) use off::{
+    Born, Parcel, carry, current, handling, noticing, open, seal, starting, stopping, within,
+};
+#[cfg(feature = "tracing")]
 pub use on::{Carried, carry};
+#[cfg(feature = "tracing")]
 pub(crate) use on::{Parcel, current, current_id, open, seal, within};
+#[cfg(feature = "tracing")]
 pub(crate) use scene::{Born, Scene, handling, noticing, starting, stopping};
+pub(crate) use subject::Subject;

@@ -50,6 +50,10 @@ pub(crate) fn open<M>(parcel: Parcel<M>) -> M {
 }
 
 impl<M> Parcel<M> {
+    pub(super) fn cause(&self) -> u64 {
+        self.cause
+    }
+
     pub(super) fn into_parts(self) -> (M, u64) {
         (self.message, self.cause)
     }

@@ -1,10 +1,9 @@
 //! Handlers and their spans.
 
 use super::on::{Current, Parcel, Within, running};
+use super::subject::Subject;
 use super::{ids, on};
-use crate::actor::{Actor, Handled};
-use crate::context::Context;
-use crate::event::Event;
+use crate::words::event::Event;
 use pin_project_lite::pin_project;
 use std::any::type_name;
 use std::cell::Cell;
@@ -47,51 +46,48 @@ impl Scene {
 
     #[cold]
     #[inline(never)]
-    fn traced<A: Actor>(
-        context: &Context<A>,
+    fn traced(
+        of: &impl Subject,
         cause: u64,
         span: impl FnOnce(Option<u32>, u64, Option<u64>) -> Span,
     ) -> Self {
-        let system = context.system();
-        let id = ids::fresh(system);
-        let span = span(system.node(), id, (cause != 0).then_some(cause));
+        let node = of.node();
+        let id = ids::fresh(node);
+        let span = span(node, id, (cause != 0).then_some(cause));
         if span.is_disabled() {
             return Self::untraced(cause);
         }
         Self { span, current: Current { id, cause } }
     }
 
-    fn handle<A: Actor>(
-        context: &Context<A>,
+    fn handle<A>(
+        of: &impl Subject,
         cause: u64,
         message: &'static str,
         priority: &'static str,
     ) -> Self {
-        Self::traced(context, cause, |node, id, cause| {
+        Self::traced(of, cause, |node, id, cause| {
             span!(
                 target: "evenkeel_actor::handle", parent: None, Level::DEBUG, "handle",
-                actor.type = type_name::<A>(), actor.id = %context.id(),
-                actor.name = context.mailbox().called().as_deref(), node,
+                actor.type = type_name::<A>(), actor.id = %of.id(),
+                actor.name = of.name().as_deref(), node,
                 message.type = message, message.id = id, cause, priority,
             )
         })
     }
 
     #[inline]
-    pub(crate) fn message<A: Actor>(
-        parcel: Parcel<A::Message>,
-        context: &Context<A>,
-    ) -> (A::Message, Self) {
+    pub(crate) fn message<A, M>(parcel: Parcel<M>, of: &impl Subject) -> (M, Self) {
         let (message, cause) = parcel.into_parts();
         let scene = if is_on() {
-            Self::handle(context, cause, type_name::<A::Message>(), "normal")
+            Self::handle::<A>(of, cause, type_name::<M>(), "normal")
         } else {
             Self::untraced(cause)
         };
         (message, scene)
     }
 
-    pub(crate) fn event<A: Actor>(event: &Event, context: &Context<A>) -> Self {
+    pub(crate) fn event<A>(event: &Event, of: &impl Subject) -> Self {
         if !is_on() {
             return Self::untraced(0);
         }
@@ -101,32 +97,32 @@ impl Scene {
             Event::ChildEnded { .. } => "Event::ChildEnded",
             Event::Notice(_) => "Event::Notice",
         };
-        Self::handle(context, 0, which, "system")
+        Self::handle::<A>(of, 0, which, "system")
     }
 
-    pub(crate) fn start<A: Actor>(born: Born, context: &Context<A>) -> Self {
+    pub(crate) fn start<A>(born: Born, of: &impl Subject) -> Self {
         if !is_on() {
             return Self::untraced(born.0);
         }
-        Self::traced(context, born.0, |node, id, cause| {
+        Self::traced(of, born.0, |node, id, cause| {
             span!(
                 target: "evenkeel_actor::handle", parent: None, Level::DEBUG, "start",
-                actor.type = type_name::<A>(), actor.id = %context.id(),
-                actor.name = context.mailbox().called().as_deref(), node,
+                actor.type = type_name::<A>(), actor.id = %of.id(),
+                actor.name = of.name().as_deref(), node,
                 message.id = id, cause,
             )
         })
     }
 
-    pub(crate) fn stop<A: Actor>(context: &Context<A>) -> Self {
+    pub(crate) fn stop<A>(of: &impl Subject) -> Self {
         if !is_on() {
             return Self::untraced(0);
         }
-        Self::traced(context, 0, |node, id, _| {
+        Self::traced(of, 0, |node, id, _| {
             span!(
                 target: "evenkeel_actor::handle", parent: None, Level::DEBUG, "stop",
-                actor.type = type_name::<A>(), actor.id = %context.id(),
-                actor.name = context.mailbox().called().as_deref(), node,
+                actor.type = type_name::<A>(), actor.id = %of.id(),
+                actor.name = of.name().as_deref(), node,
                 message.id = id,
             )
         })
@@ -155,7 +151,7 @@ pub(crate) trait Outcome {
     fn is_failure(&self) -> bool;
 }
 
-impl Outcome for Handled {
+impl<E> Outcome for Result<(), E> {
     fn is_failure(&self) -> bool {
         self.is_err()
     }
@@ -206,29 +202,30 @@ impl<F: Future<Output: Outcome>> Future for Traced<F> {
 }
 
 macro_rules! handling {
-    ($message:ident, $context:ident, $handle:expr) => {{
-        let ($message, scene) = $crate::trace::Scene::message($message, &$context);
+    ($actor:ty, $message:ident, $context:ident, $handle:expr) => {{
+        let subject = $context.subject();
+        let ($message, scene) = $crate::trace::Scene::message::<$actor, _>($message, subject);
         scene.run($handle).await
     }};
 }
 
 macro_rules! noticing {
-    ($event:ident, $context:ident, $handle:expr) => {{
-        let scene = $crate::trace::Scene::event(&$event, &$context);
+    ($actor:ty, $event:ident, $context:ident, $handle:expr) => {{
+        let scene = $crate::trace::Scene::event::<$actor>(&$event, $context.subject());
         scene.run($handle).await
     }};
 }
 
 macro_rules! starting {
-    ($born:ident, $context:ident, $start:expr) => {{
-        let scene = $crate::trace::Scene::start($born, &$context);
+    ($actor:ty, $born:ident, $context:ident, $start:expr) => {{
+        let scene = $crate::trace::Scene::start::<$actor>($born, $context.subject());
         scene.run($start).await
     }};
 }
 
 macro_rules! stopping {
-    ($context:ident, $stop:expr) => {{
-        let scene = $crate::trace::Scene::stop(&$context);
+    ($actor:ty, $context:ident, $stop:expr) => {{
+        let scene = $crate::trace::Scene::stop::<$actor>($context.subject());
         scene.run($stop).await
     }};
 }

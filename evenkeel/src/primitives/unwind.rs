@@ -8,7 +8,7 @@ use std::{mem, thread};
 /// A payload is a caller's value, and its destructor may panic too. It is dropped here, under a
 /// second catch. The payload of that second panic is leaked, since dropping it could panic again,
 /// without end.
-pub(crate) fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
+pub fn contain<R>(f: impl FnOnce() -> R) -> Option<R> {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(result) => Some(result),
         Err(payload) => {

@@ -3,8 +3,7 @@
 
 use super::super::askers::Askers;
 use super::super::deliver::deliver;
-use super::super::inner::Inner;
-use super::super::route::{Peer, Standing};
+use super::super::inner::{Inner, Peer, Standing};
 use crate::node::in_process::{Faults, network};
 use crate::node::policy::Packing;
 use crate::node::{NodeId, Slot, payload};

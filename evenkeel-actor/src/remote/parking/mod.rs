@@ -56,7 +56,6 @@
 
 #[cfg(test)]
 mod fixture;
-mod item;
 #[cfg(all(test, shuttle))]
 mod model;
 mod porter;
@@ -64,19 +63,18 @@ mod porter;
 mod tests;
 
 use super::askers::Askers;
-use super::deliver::Full;
 use super::holds;
-use super::route::Peer;
-use crate::end::contain;
+use super::inner::Peer;
+use super::lines::{Delivered, ITEM, Item, Line, Origin, Parking, State};
+use super::tell::Full;
 use crate::node::Slot;
 use crate::node::wire::{Failure, Message, Places};
-use crate::primitives::{Mutex, MutexGuard};
-use item::{Delivered, ITEM, Item, Origin};
+use crate::primitives::MutexGuard;
+use evenkeel::internal::contain;
 use porter::{Kept, carry};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::mem;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::task::Waker;
 
@@ -88,46 +86,6 @@ const HOLD: usize = if cfg!(shuttle) { 3 * ITEM } else { 256 << 10 };
 /// The weight of all lines at which a peer is told to hold messages for each actor that has a line.
 /// A choice; no benchmark sets it.
 const MUCH: usize = 16 << 20;
-
-/// The lines of one peer.
-#[derive(Default)]
-pub(crate) struct Parking {
-    /// How many lines there are, for a look without the lock. Changed under it.
-    lines: AtomicUsize,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    by_slot: HashMap<Slot, Line>,
-    weight: usize,
-    /// How many messages of collective sends that is.
-    casts: usize,
-    /// Of how many lines the peer was told to hold values.
-    held: usize,
-    /// Whether each line is to be held.
-    is_much: bool,
-    /// Whether the readers do not get on with the peer's frames.
-    is_behind: bool,
-    /// Whether the peer was told to hold all values.
-    holds_all: bool,
-    is_closed: bool,
-}
-
-#[derive(Default)]
-struct Line {
-    items: Vec<Item>,
-    /// Those of the values that are not shared.
-    bytes: Vec<u8>,
-    /// With what its porter has taken and not delivered.
-    weight: usize,
-    /// How many messages that is.
-    parked: usize,
-    /// Whether the peer was told to hold values for this actor.
-    is_held: bool,
-    /// Where the porter waits for room.
-    porter: Option<Waker>,
-}
 
 impl Parking {
     fn lock(&self) -> MutexGuard<'_, State> {

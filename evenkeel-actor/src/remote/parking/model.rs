@@ -1,6 +1,6 @@
 //! Readers, a porter and an actor with a small mailbox, on several workers.
 
-use super::super::route::{Peer, Standing};
+use super::super::inner::{Peer, Standing};
 use super::fixture::{Given, Notes, peer, read};
 use crate::models::{at_once, join, spawn_in, until};
 use crate::node::Slot;

@@ -1,15 +1,15 @@
 //! The task that puts what is in a line into its actor's mailbox.
 
 use super::super::askers::Askers;
-use super::super::deliver::{stop, tell_it};
-use super::super::inbound::{Turn, Wait};
-use super::super::route::{Peer, Standing};
-use super::super::table::Target;
+use super::super::inner::{Peer, Standing};
+use super::super::lines::{Delivered, Item};
+use super::super::table::{Target, Wait};
+use super::super::tell::{stop, tell_it};
+use super::super::turn::Turn;
 use super::drop_all;
-use super::item::{Delivered, Item};
-use crate::end::contain;
 use crate::node::Slot;
 use crate::node::wire::{Failure, Places, StopHow};
+use evenkeel::internal::contain;
 use std::future::poll_fn;
 use std::iter;
 use std::mem;
@@ -39,7 +39,7 @@ impl Drop for Kept {
 pub(super) async fn carry(
     peer: &'static Peer,
     to: Slot,
-    target: Arc<dyn Target>,
+    target: Arc<dyn Target<Peer>>,
     _kept: Option<Kept>,
 ) {
     let parking = &peer.parking;

@@ -3,12 +3,13 @@
 use super::super::askers::Askers;
 use super::super::calls::Outcome;
 use super::super::deliver::deliver;
-use super::super::route::Standing;
+use super::super::inner::Standing;
 use super::MUCH;
 use super::fixture::{Given, Notes, peer, read};
+use crate::Builder;
 use crate::node::wire::{Failure, PlacesBuf};
 use crate::node::{NodeId, payload};
-use crate::{Builder, oneshot};
+use crate::primitives::oneshot;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

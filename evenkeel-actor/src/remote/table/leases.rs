@@ -4,7 +4,7 @@ use super::{Cell, Freed, Lists, Table};
 use crate::node::{NodeId, Slot};
 use crate::policy::references::Accounts;
 
-impl Cell {
+impl<F: 'static> Cell<F> {
     /// This node, its owner, lends it once more.
     pub(super) fn lease_to(&mut self, owner: NodeId, holder: NodeId) {
         let is_counted = self.leases.lent(owner.number(), holder.number(), 1);
@@ -14,7 +14,7 @@ impl Cell {
     /// Frees the slot, or takes its target if links name it, unless a node still refers to its
     /// actor. That is seen in the same hold of the lock: a message whose writer has found the slot
     /// [by its place](Table::at) has it counted, or finds it gone.
-    fn let_go(&mut self, lists: &mut Lists, index: u32) -> Option<Freed> {
+    fn let_go(&mut self, lists: &mut Lists, index: u32) -> Option<Freed<F>> {
         if self.target.is_none() || self.leases.is_needed() {
             return None;
         }
@@ -23,7 +23,7 @@ impl Cell {
     }
 }
 
-impl Table {
+impl<F: 'static> Table<F> {
     /// One more lease of a slot for a node. False if its actor has ended.
     pub(crate) fn give(&self, slot: Slot, holder: NodeId) -> bool {
         let Some(cell) = self.cells.get(slot.index as usize) else { return false };
@@ -77,7 +77,7 @@ impl Table {
     }
 
     /// Changes who has leases of a slot, and lets its actor go if nothing needs it.
-    fn change(&self, slot: Slot, change: impl FnOnce(&mut Cell)) -> Known {
+    fn change(&self, slot: Slot, change: impl FnOnce(&mut Cell<F>)) -> Known {
         let Some(cell) = self.cells.get(slot.index as usize) else { return Known::Never };
         let mut lists = self.lists();
         let freed = {
@@ -133,6 +133,7 @@ enum Known {
 mod tests {
     use super::Table;
     use crate::node::NodeId;
+    use crate::remote::inner::Peer;
     use crate::{Actor, Builder, Context, Handled};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -155,7 +156,7 @@ mod tests {
         let actor = runtime.block_on(async { Builder::new().spawn(Nothing).unwrap() });
         let holder = NodeId::new(1);
         let leased = || {
-            let table = Table::new(NodeId::new(0));
+            let table = Table::<Peer>::new(NodeId::new(0));
             let slot = table.slot(&actor, KEY, holder);
             (table, slot)
         };

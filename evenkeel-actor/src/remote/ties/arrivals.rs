@@ -1,17 +1,16 @@
 //! What another node says of ties.
 
-use super::super::deliver::out_of_turn;
 use super::super::ends::{Words, reason};
 use super::super::error::Mismatch;
-use super::super::route::Peer;
-use super::lists::{self, Number, Opened, Pair, Tie};
+use super::super::inner::Peer;
+use super::super::tied::{self, Number, Opened, Pair, Tie};
 use super::{Linked, Watched};
-use crate::control::ActorId;
-use crate::exit::ExitReason;
-use crate::kin::Witness;
 use crate::kin::peer::Reach;
+use crate::kin::witness::Witness;
 use crate::node::Slot;
 use crate::node::wire::End;
+use crate::words::exit::ExitReason;
+use crate::words::id::ActorId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,7 +20,7 @@ fn breaks_rules(peer: &'static Peer, number: Number) -> bool {
     let (again, open) = (lists.is_open(number), lists.open(Opened::There));
     drop(lists);
     if again {
-        out_of_turn(peer.node, peer);
+        peer.node.out_of_turn(peer);
         return true;
     }
     let most = peer.node.limits.ties;
@@ -49,7 +48,7 @@ pub(in super::super) fn monitored(peer: &'static Peer, tie: u64, to: Slot) -> bo
         return true;
     };
     let (named, is_over) = (peer.node.table.tie(target.any().id()), Arc::<AtomicBool>::default());
-    let watched = lists::Watched { named, by, is_over: Arc::clone(&is_over) };
+    let watched = tied::Watched { named, by, is_over: Arc::clone(&is_over) };
     lists.note(number, Tie::Watched(watched));
     drop(lists);
     let far: Arc<dyn Reach> = Arc::new(Watched { peer, number, is_over });
@@ -148,7 +147,7 @@ pub(in super::super) fn exited(peer: &'static Peer, tie: u64, opener: bool, end:
 fn give_up(peer: &'static Peer, tie: Tie, reason: &ExitReason) {
     match tie {
         Tie::Watching { slot, witness } => witness.tell(peer.actor(slot), reason),
-        Tie::Watched(lists::Watched { named, by, is_over }) => {
+        Tie::Watched(tied::Watched { named, by, is_over }) => {
             is_over.store(true, Ordering::Relaxed);
             if let Some(target) = peer.node.table.get(named) {
                 target.any().control().unwatch(by);

@@ -58,21 +58,19 @@
 //! bound and the other is not.
 
 mod arrivals;
-mod lists;
 
 pub(super) use arrivals::{exited, linked, monitored, untied};
-pub(crate) use lists::Ties;
-use lists::{Link, Lists, Number, Opened, Pair, Tie};
 
 use super::ends::Words;
-use super::route::{Peer, Standing};
-use crate::control::ActorId;
-use crate::event::Event;
-use crate::exit::ExitReason;
-use crate::kin::Witness;
+use super::inner::{Peer, Standing};
+use super::tied::{Link, Lists, Number, Opened, Pair, Tie};
 use crate::kin::peer::{Peer as KinPeer, Reach};
+use crate::kin::witness::Witness;
 use crate::node::wire::{Envelope, Message};
 use crate::node::{Name, Slot};
+use crate::words::event::Event;
+use crate::words::exit::ExitReason;
+use crate::words::id::ActorId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -310,11 +308,11 @@ impl Reach for Linked {
 
 #[cfg(test)]
 mod tests {
-    use super::lists::{Lists, Number, Opened, Pair, Tie, Watched};
-    use crate::control::ActorId;
-    use crate::kin::Witness;
+    use crate::kin::witness::Witness;
     use crate::node::Slot;
-    use crate::oneshot;
+    use crate::primitives::oneshot;
+    use crate::remote::tied::{Lists, Number, Opened, Pair, Tie, Watched};
+    use crate::words::id::ActorId;
     use std::sync::Arc;
 
     const SLOT: Slot = Slot { index: 3, generation: 1 };

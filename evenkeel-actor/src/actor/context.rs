@@ -1,0 +1,258 @@
+//! What an actor can do about itself.
+
+use super::turn::Turn;
+use crate::actor::Actor;
+use crate::kin::control::AnyActor;
+use crate::mailbox::overflow::{Overflow, Wait};
+use crate::mailbox::{Mailbox, Next, Receiver};
+use crate::policy::Priority;
+use crate::refs::actor_ref::ActorRef;
+use crate::system::System;
+use crate::system::counters::Count;
+use crate::words::event::Event;
+use crate::words::id::{ActorId, HasId};
+use evenkeel::internal::{Own, Public};
+use std::fmt;
+#[cfg(feature = "tracing")]
+use std::num::NonZeroU64;
+
+/// What an actor does before its next message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Nothing,
+    /// It handles an event.
+    Event,
+    /// It stops.
+    End,
+}
+
+/// What an actor can do about itself, lent to its handlers.
+///
+/// In this order the count shares no word with what is stored alone: a processor that reads a word
+/// waits for all stores to parts of it, 5 of 85 ns of the life of an actor in `evenkeel-bench run
+/// --bench actor_spawn`.
+#[repr(C)]
+pub struct Context<A: Actor> {
+    receiver: Receiver<A::Message>,
+    turn: Turn,
+    /// What comes before the next message.
+    before: Before,
+    /// Messages handled that the mailbox has not been told of.
+    since: u16,
+}
+
+impl<A: Actor> Context<A> {
+    #[inline]
+    pub(crate) fn new(receiver: Receiver<A::Message>, priority: Priority) -> Self {
+        Self { receiver, turn: Turn::new(priority), since: 0, before: Before::Nothing }
+    }
+
+    /// A reference to the actor itself, with the default policy: a message that finds the mailbox
+    /// full waits.
+    #[must_use]
+    pub fn me(&self) -> ActorRef<A::Message> {
+        self.me_with::<Wait>()
+    }
+
+    /// A reference to the actor itself, by which a message that finds the mailbox full is treated
+    /// as `P` says.
+    pub(crate) fn me_with<P: Overflow>(&self) -> ActorRef<A::Message, P> {
+        ActorRef::local(self.receiver.own().public())
+    }
+
+    /// The actor's number, which no other of this process has.
+    #[must_use]
+    pub fn id(&self) -> ActorId {
+        HasId::id(self.receiver.own())
+    }
+
+    /// The actor, without the type of its messages.
+    #[must_use]
+    pub fn myself(&self) -> AnyActor {
+        AnyActor::new(self.receiver.own().public())
+    }
+
+    /// The system that the actor belongs to.
+    #[must_use]
+    pub fn system(&self) -> System {
+        self.receiver.own().system()
+    }
+
+    /// The number of the message that is handled, or of the event or the start: see
+    /// [`trace`](crate::trace). None if it is not traced.
+    #[cfg(feature = "tracing")]
+    #[must_use]
+    pub fn message_id(&self) -> Option<NonZeroU64> {
+        crate::trace::current_id().0
+    }
+
+    /// The number of the message in whose handling the present one was sent. None if that was not
+    /// traced, or it came from outside. One from another node is what that node says.
+    #[cfg(feature = "tracing")]
+    #[must_use]
+    pub fn cause(&self) -> Option<NonZeroU64> {
+        crate::trace::current_id().1
+    }
+
+    /// Stops the actor after the present message. What is left in its mailbox becomes dead letters.
+    pub fn stop(&mut self) {
+        self.before = Before::End;
+    }
+
+    pub(crate) fn mailbox(&self) -> &Mailbox<A::Message> {
+        self.receiver.own()
+    }
+
+    /// The actor as traces name it.
+    #[inline(always)]
+    pub(crate) fn subject(&self) -> &Own<Mailbox<A::Message>> {
+        self.receiver.own()
+    }
+
+    pub(crate) fn own(&self) -> Public<Mailbox<A::Message>> {
+        self.receiver.own().public()
+    }
+
+    /// Makes a message that the actor has had the next one.
+    pub(crate) fn put_back(&mut self, message: A::Message) {
+        self.receiver.put_back(message);
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_exceptional(&self) -> bool {
+        self.before != Before::Nothing
+    }
+
+    pub(crate) fn ends(&self) -> bool {
+        self.before == Before::End
+    }
+
+    pub(crate) fn expect_event(&mut self) {
+        self.before = Before::Event;
+    }
+
+    pub(crate) fn take_event(&mut self) -> Option<Box<Event>> {
+        self.before = Before::Nothing;
+        self.receiver.take_event()
+    }
+
+    /// Notes what has been handled in a turn that is over.
+    #[inline(always)]
+    pub(crate) fn end_turn(&mut self) {
+        let handled = self.turn.end();
+        count(self.receiver.own(), &mut self.since, handled);
+    }
+
+    /// Tells the system of all that has been handled.
+    pub(crate) fn settle(&mut self) {
+        self.end_turn();
+        let left = u64::from(self.since % 64);
+        self.system().counters().add(Count::Messages, left);
+    }
+
+    pub(crate) fn receiver(&mut self) -> &mut Receiver<A::Message> {
+        &mut self.receiver
+    }
+
+    /// Whether there is nothing to be done: then the turn is over, and the actor parks when its
+    /// poll ends.
+    #[inline(always)]
+    pub(crate) fn is_idle(&mut self) -> bool {
+        let idle = self.receiver.is_idle();
+        if idle {
+            self.end_turn();
+        }
+        idle
+    }
+
+    /// What is to be done next. There is something.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Next<A::Message> {
+        self.receiver.next()
+    }
+
+    /// Whether the actor is to give way to others, after a message.
+    #[inline(always)]
+    pub(crate) fn is_turn_over(&mut self) -> bool {
+        let (own, since) = (self.receiver.own(), &mut self.since);
+        self.turn.is_over(|handled| count(own, since, handled))
+    }
+
+    /// The same after an event.
+    pub(crate) fn is_turn_over_without(&mut self) -> bool {
+        self.turn.is_over_without()
+    }
+
+    pub(crate) fn drain(&mut self) {
+        self.receiver.drain();
+    }
+}
+
+/// Counts messages, and tells of 64 at a time.
+#[inline(always)]
+fn count<M: Send + 'static>(own: &Mailbox<M>, since: &mut u16, handled: u8) {
+    let before = *since;
+    *since += u16::from(handled);
+    if (before ^ *since) & !63 != 0 {
+        own.note_handled(((before & 63) + u16::from(handled)) & !63, since);
+    }
+}
+
+impl<A: Actor> fmt::Debug for Context<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("id", &self.id()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Actor, Builder, Child, Context, Handled, Priority, ReplyTo, Supervisor, System};
+
+    struct Member;
+
+    enum Message {
+        Own(ReplyTo<Priority>),
+        Child(ReplyTo<Priority>),
+        Panic,
+    }
+
+    impl Actor for Member {
+        type Message = Message;
+
+        async fn handle(&mut self, message: Message, context: &mut Context<Self>) -> Handled {
+            match message {
+                Message::Own(reply) => reply.send(context.turn.priority()),
+                Message::Child(reply) => {
+                    let low = Builder::new().priority(Priority::Low);
+                    let child = context.spawn_with(low, Self)?;
+                    child.send(Message::Own(reply)).await?;
+                }
+                Message::Panic => panic!("on purpose"),
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_supervised_actor_has_its_priority_in_each_of_its_lives() {
+        let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+        runtime.block_on(async {
+            let system = System::new();
+            system.on_failure(|_| ());
+            let high = Builder::new().priority(Priority::High);
+            let plain = high.clone().system(system).spawn(Member).unwrap();
+            assert_eq!(plain.ask(Message::Own).await, Ok(Priority::High));
+            let mut tree = Supervisor::one_for_one().system(system);
+            let child = tree.child(Child::new("high", || Member).mailbox(&high).unwrap());
+            let other = tree.child(Child::new("normal", || Member));
+            let _tree = tree.spawn();
+            for restarts in 0..3 {
+                assert_eq!(child.ask(Message::Own).await, Ok(Priority::High));
+                assert_eq!(child.metrics().restarts, restarts);
+                child.send(Message::Panic).await.unwrap();
+            }
+            assert_eq!(child.ask(Message::Child).await, Ok(Priority::Low));
+            assert_eq!(other.ask(Message::Own).await, Ok(Priority::Normal));
+        });
+    }
+}

@@ -1,0 +1,202 @@
+//! What an actor can have itself sent later.
+
+use super::context::Context;
+use crate::actor::Actor;
+use crate::mailbox::timers::TimerId;
+use std::time::Duration;
+
+/// Timers.
+///
+/// They belong to the actor, take neither a task nor a thread, and end with it; a restart and a
+/// [drain](crate::ActorRef::stop) end them too. Their clock is that of the
+/// [runtime](evenkeel::time), which a test can stop. A message that is due comes before those in
+/// the mailbox, and needs no room there: that it is full makes no difference. One message of the
+/// mailbox is handled between two that are due.
+impl<A: Actor> Context<A> {
+    /// Has the actor handle a message once, when `duration` has passed.
+    ///
+    /// Until it has been handled or [cancelled](Self::cancel) the actor does not stop for want of
+    /// references.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, Context, Handled, ReplyTo, spawn};
+    /// use std::time::Duration;
+    ///
+    /// /// Replies an hour later.
+    /// struct Slow;
+    ///
+    /// enum Message {
+    ///     Get(ReplyTo<u32>),
+    ///     Now(ReplyTo<u32>),
+    /// }
+    ///
+    /// impl Actor for Slow {
+    ///     type Message = Message;
+    ///
+    ///     async fn handle(&mut self, message: Message, context: &mut Context<Self>) -> Handled {
+    ///         match message {
+    ///             Message::Get(reply) => {
+    ///                 context.send_after(Duration::from_secs(3_600), Message::Now(reply));
+    ///             }
+    ///             Message::Now(reply) => reply.send(7),
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+    /// runtime.block_on(async {
+    ///     let start = evenkeel::time::Instant::now();
+    ///     assert_eq!(spawn(Slow).ask(Message::Get).no_timeout().await, Ok(7));
+    ///     assert_eq!(start.elapsed(), Duration::from_secs(3_600));
+    /// });
+    /// ```
+    pub fn send_after(&mut self, duration: Duration, message: A::Message) -> TimerId {
+        let number = self.receiver().send_after(duration, message);
+        TimerId { actor: self.id(), number }
+    }
+
+    /// Has the actor handle a copy of a message whenever a `period` has passed, the first time
+    /// after one.
+    ///
+    /// A tick that comes so late that the next one is due as well stands for both: those that are
+    /// missed are left out, and the next one comes when it would have. An actor does not stay for
+    /// its ticks: it stops for want of other references.
+    ///
+    /// # Panics
+    /// If the period is zero.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, Context, Handled, spawn};
+    /// use std::time::Duration;
+    ///
+    /// struct Clock(u32);
+    ///
+    /// #[derive(Clone)]
+    /// struct Tick;
+    ///
+    /// impl Actor for Clock {
+    ///     type Message = Tick;
+    ///
+    ///     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+    ///         context.send_every(Duration::from_secs(1), Tick);
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn handle(&mut self, _tick: Tick, context: &mut Context<Self>) -> Handled {
+    ///         self.0 += 1;
+    ///         if self.0 == 60 {
+    ///             context.stop();
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+    /// runtime.block_on(async {
+    ///     let start = evenkeel::time::Instant::now();
+    ///     let clock = spawn(Clock(0));
+    ///     while !clock.is_stopped() {
+    ///         evenkeel::time::sleep(Duration::from_millis(100)).await;
+    ///     }
+    ///     assert_eq!(start.elapsed().as_secs(), 60);
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn send_every(&mut self, period: Duration, message: A::Message) -> TimerId
+    where
+        A::Message: Clone,
+    {
+        self.send_every_with(period, move || message.clone())
+    }
+
+    /// As [`send_every`](Self::send_every), with messages that `make` makes when they are due.
+    ///
+    /// # Panics
+    /// If the period is zero.
+    #[track_caller]
+    pub fn send_every_with(
+        &mut self,
+        period: Duration,
+        make: impl FnMut() -> A::Message + Send + 'static,
+    ) -> TimerId {
+        assert!(!period.is_zero(), "a timer has a period of zero: give it a period above zero");
+        let make = Box::new(make);
+        let number = self.receiver().with_timers(|timers| timers.every(period, make));
+        TimerId { actor: self.id(), number }
+    }
+
+    /// Cancels a timer: its message does not come any more, not even if it is due. False if it has
+    /// come for the last time, was cancelled before, or is another actor's.
+    pub fn cancel(&mut self, timer: TimerId) -> bool {
+        timer.actor == self.id()
+            && self.receiver().with_timers(|timers| timers.cancel(timer.number))
+    }
+
+    /// Has the actor handle a message that `make` makes whenever it has had nothing to do for
+    /// `limit`, in place of what was set before.
+    ///
+    /// Any message ends the wait, that of a timer too, and that of the timeout itself: from when it
+    /// has been handled the next one counts.
+    ///
+    /// # Panics
+    /// If the limit is zero.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, Context, Handled, spawn};
+    /// use std::time::Duration;
+    ///
+    /// /// Ends when nobody has sent anything for a minute.
+    /// struct Session;
+    ///
+    /// enum Message {
+    ///     Work,
+    ///     Quiet,
+    /// }
+    ///
+    /// impl Actor for Session {
+    ///     type Message = Message;
+    ///
+    ///     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+    ///         context.set_receive_timeout(Duration::from_secs(60), || Message::Quiet);
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn handle(&mut self, message: Message, context: &mut Context<Self>) -> Handled {
+    ///         if let Message::Quiet = message {
+    ///             context.stop();
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+    /// runtime.block_on(async {
+    ///     let session = spawn(Session);
+    ///     for _ in 0..10 {
+    ///         evenkeel::time::sleep(Duration::from_secs(50)).await;
+    ///         session.send(Message::Work).await.unwrap();
+    ///     }
+    ///     evenkeel::time::sleep(Duration::from_secs(61)).await;
+    ///     assert!(session.is_stopped());
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn set_receive_timeout(
+        &mut self,
+        limit: Duration,
+        make: impl FnMut() -> A::Message + Send + 'static,
+    ) {
+        assert!(!limit.is_zero(), "a receive timeout is zero: give it a limit above zero");
+        let idle: (_, Box<dyn FnMut() -> A::Message + Send>) = (limit, Box::new(make));
+        self.receiver().with_timers(|timers| timers.set_idle(Some(idle)));
+    }
+
+    /// Takes the receive timeout back.
+    pub fn clear_receive_timeout(&mut self) {
+        self.receiver().with_timers(|timers| timers.set_idle(None));
+    }
+}

@@ -1,0 +1,114 @@
+//! Who is told of an actor's end.
+
+use super::peer::Peer;
+use crate::primitives::oneshot;
+use crate::words::exit::ExitReason;
+use crate::words::id::ActorId;
+use evenkeel::internal::contain;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// The end of a supervisor of which something is left to say: this is shared by those below it.
+pub(crate) trait Keeper: Send + Sync {
+    /// Gives a share back. If it was the last, says what is left, and gives the shares that the
+    /// supervisor itself had.
+    fn release(self: Arc<Self>) -> Vec<Arc<dyn Keeper>>;
+}
+
+/// Who is told of an actor's end.
+pub(crate) enum Witness {
+    /// An actor, which watches.
+    Actor(ActorId, Peer),
+    /// A future.
+    Future(oneshot::Sender<ExitReason>),
+    /// Its supervisor, which has ended: what is left to say of that is said when the last of these
+    /// is dropped.
+    Keeper(Arc<dyn Keeper>),
+}
+
+impl Witness {
+    pub(crate) fn is_gone(&self) -> bool {
+        match self {
+            Self::Actor(_, peer) => peer.is_gone(),
+            Self::Future(sender) => sender.is_closed(),
+            Self::Keeper(_) => false,
+        }
+    }
+
+    /// Whether it is an actor.
+    pub(crate) fn is_actor(&self) -> bool {
+        matches!(self, Self::Actor(..))
+    }
+
+    /// Tells of the end of an actor.
+    pub(crate) fn tell(self, of: ActorId, reason: &ExitReason) {
+        match self {
+            Self::Actor(_, peer) => peer.down(of, reason),
+            // Whoever has given up waiting is not told.
+            Self::Future(sender) => drop(contain(|| sender.send(reason.clone()).is_ok())),
+            Self::Keeper(last) => drop(last),
+        }
+    }
+}
+
+/// The witnesses of one actor.
+#[derive(Default)]
+pub(crate) struct Witnesses {
+    all: Vec<Witness>,
+    /// How many there may be before those that have gone are looked for.
+    bound: usize,
+}
+
+impl Witnesses {
+    /// One more. Gives those that have gone, and those that are there twice, as a watch is
+    /// forgotten by an actor that is started anew: to be dropped outside of the lock. They are
+    /// looked for whenever the number has doubled, so that a long life with many short watches does
+    /// not grow.
+    #[must_use]
+    pub(crate) fn add(&mut self, witness: Witness) -> Vec<Witness> {
+        let mut gone = Vec::new();
+        if self.all.len() >= self.bound.max(8) {
+            let mut seen = HashSet::new();
+            let mut is_spare = |witness: &mut Witness| match witness {
+                Witness::Actor(by, _) if !seen.insert(*by) => true,
+                witness => witness.is_gone(),
+            };
+            gone.extend(self.all.extract_if(.., &mut is_spare));
+            self.bound = self.all.len() * 2;
+        }
+        self.all.push(witness);
+        gone
+    }
+
+    #[must_use]
+    pub(crate) fn remove(&mut self, by: ActorId) -> Option<Witness> {
+        let is = |witness: &Witness| matches!(witness, Witness::Actor(id, _) if *id == by);
+        let index = self.all.iter().position(is)?;
+        Some(self.all.swap_remove(index))
+    }
+
+    pub(crate) fn take(&mut self) -> Vec<Witness> {
+        std::mem::take(&mut self.all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn witnesses_that_have_gone_make_room() {
+        let mut witnesses = Witnesses::default();
+        let mut kept = Vec::new();
+        for n in 0..10_000 {
+            let (sender, receiver) = oneshot::channel();
+            drop(witnesses.add(Witness::Future(sender)));
+            if n % 1_000 == 0 {
+                kept.push(receiver);
+            }
+        }
+        assert!(witnesses.all.len() < 64, "{}", witnesses.all.len());
+        let told = witnesses.take().into_iter().filter(|witness| !witness.is_gone());
+        assert_eq!(told.count(), kept.len());
+    }
+}

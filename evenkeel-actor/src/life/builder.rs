@@ -1,0 +1,176 @@
+//! Spawning.
+
+use super::spawn;
+use crate::actor::Actor;
+use crate::mailbox::overflow::{Overflow, Wait};
+use crate::mailbox::{MOST, Settings};
+use crate::policy::Priority;
+use crate::refs::actor_ref::ActorRef;
+use crate::system::System;
+use crate::words::error::SpawnError;
+use std::marker::PhantomData;
+use std::panic::Location;
+
+/// Messages that a mailbox has room for unless said otherwise. An estimate: several turns' worth
+/// for a quick actor, little memory for a full mailbox; no benchmark sets it.
+pub(crate) const CAPACITY: u32 = 256;
+
+/// Spawns an actor with a mailbox for 256 messages, on the runtime that the caller belongs to.
+///
+/// # Panics
+/// If the caller belongs to no runtime.
+///
+/// # Examples
+/// See the [crate's page](crate).
+#[track_caller]
+#[inline]
+pub fn spawn<A: Actor>(actor: A) -> ActorRef<A::Message> {
+    spawn::spawn(actor, Settings::new::<Wait>(CAPACITY), System::current(), Location::caller())
+}
+
+/// What an actor gets beside itself.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::{Actor, Builder, Context, DropOldest, Handled};
+///
+/// struct Gauge(f64);
+///
+/// impl Actor for Gauge {
+///     type Message = f64;
+///
+///     async fn handle(&mut self, reading: f64, _context: &mut Context<Self>) -> Handled {
+///         self.0 = reading;
+///         Ok(())
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     // Of readings that come faster than they are handled, only the newest count.
+///     let gauge = Builder::new().capacity(1).overflow::<DropOldest>().spawn(Gauge(0.0)).unwrap();
+///     gauge.send(20.5).await.unwrap();
+/// });
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a builder spawns nothing by itself"]
+pub struct Builder<P: Overflow = Wait> {
+    capacity: usize,
+    system: Option<System>,
+    measured: bool,
+    priority: Priority,
+    policy: PhantomData<P>,
+}
+
+impl Builder {
+    /// The defaults: room for 256 messages, senders wait for room.
+    pub fn new() -> Self {
+        Self {
+            capacity: CAPACITY as usize,
+            system: None,
+            measured: false,
+            priority: Priority::Normal,
+            policy: PhantomData,
+        }
+    }
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<P: Overflow> Builder<P> {
+    /// How many messages may wait. What the actor has taken out, to handle it in its present turn,
+    /// does not count.
+    pub fn capacity(mut self, messages: usize) -> Self {
+        self.capacity = messages;
+        self
+    }
+
+    /// What becomes of a message that finds the mailbox full.
+    pub fn overflow<Q: Overflow>(self) -> Builder<Q> {
+        let Self { capacity, system, measured, priority, policy: _ } = self;
+        Builder { capacity, system, measured, priority, policy: PhantomData }
+    }
+
+    /// The system that the actor belongs to, instead of the one that the caller does.
+    pub fn system(mut self, system: System) -> Self {
+        self.system = Some(system);
+        self
+    }
+
+    /// How large a share of the workers' time the actor gets beside others.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, Builder, Context, Handled, Priority};
+    ///
+    /// struct Indexer;
+    ///
+    /// impl Actor for Indexer {
+    ///     type Message = String;
+    ///
+    ///     async fn handle(&mut self, _text: String, _context: &mut Context<Self>) -> Handled {
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let indexer = Builder::new().priority(Priority::Low).spawn(Indexer).unwrap();
+    ///     indexer.send("text".to_owned()).await.unwrap();
+    /// });
+    /// ```
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// Has the time that the actor is busy be measured, for its [metrics](ActorRef::metrics): two
+    /// looks at the clock and a locked instruction per turn. See also
+    /// [`System::measure_busy_time`].
+    pub fn measure_busy_time(mut self) -> Self {
+        self.measured = true;
+        self
+    }
+
+    /// Spawns an actor on the runtime that the caller belongs to.
+    ///
+    /// # Errors
+    /// If the mailbox would have no room, or too much.
+    ///
+    /// # Panics
+    /// If the caller belongs to no runtime.
+    #[track_caller]
+    pub fn spawn<A: Actor>(self, actor: A) -> Result<ActorRef<A::Message, P>, SpawnError> {
+        self.spawn_at(actor, Location::caller())
+    }
+
+    /// The same for a caller that spawns for somebody else, who is at this place.
+    pub(crate) fn spawn_at<A: Actor>(
+        self,
+        actor: A,
+        site: &'static Location<'static>,
+    ) -> Result<ActorRef<A::Message, P>, SpawnError> {
+        let settings = self.settings()?;
+        Ok(spawn::spawn(actor, settings, self.system.unwrap_or_else(System::current), site))
+    }
+
+    pub(crate) fn system_if_set(&self) -> Option<System> {
+        self.system
+    }
+
+    pub(crate) fn settings(&self) -> Result<Settings, SpawnError> {
+        if self.capacity == 0 {
+            return Err(SpawnError::ZeroCapacity);
+        }
+        let capacity = u32::try_from(self.capacity).ok().filter(|&capacity| capacity <= MOST);
+        let capacity = capacity
+            .ok_or(SpawnError::TooLarge { capacity: self.capacity, most: MOST as usize })?;
+        let mut settings = Settings::new::<P>(capacity);
+        settings.priority = self.priority;
+        Ok(if self.measured { settings.measured() } else { settings })
+    }
+}

@@ -1,0 +1,130 @@
+//! Children of actors.
+
+use super::builder::Builder;
+use super::spawn;
+use crate::actor::Actor;
+use crate::actor::context::Context;
+use crate::kin::Kin;
+use crate::kin::control::AnyActor;
+use crate::kin::peer::Peer;
+use crate::mailbox::overflow::Overflow;
+use crate::mailbox::{Mailbox, Settings, note};
+use crate::refs::actor_ref::ActorRef;
+use crate::words::error::SpawnError;
+use evenkeel::internal::Public;
+use std::panic::Location;
+
+/// Children.
+impl<A: Actor> Context<A> {
+    /// Spawns a child, of the same system: it is kept by this actor, which is told of its end by
+    /// [`Event::ChildEnded`](crate::Event::ChildEnded), and it does not outlive this actor.
+    ///
+    /// When this actor stops in order, its children are told to stop after their present message,
+    /// the last first, and it waits for them, before its own [`stopped`](Actor::stopped) is called;
+    /// those that take more than 5 seconds are killed. When it fails or is killed, they are killed.
+    /// A child that fails is not started again: see [`Supervisor`](crate::Supervisor).
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, ActorRef, Context, Event, Handled, spawn};
+    ///
+    /// struct Worker;
+    ///
+    /// impl Actor for Worker {
+    ///     type Message = u32;
+    ///
+    ///     async fn handle(&mut self, number: u32, _context: &mut Context<Self>) -> Handled {
+    ///         println!("{number}");
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// struct Parent {
+    ///     worker: Option<ActorRef<u32>>,
+    /// }
+    ///
+    /// impl Actor for Parent {
+    ///     type Message = u32;
+    ///
+    ///     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+    ///         self.worker = Some(context.spawn(Worker));
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn handle(&mut self, number: u32, _context: &mut Context<Self>) -> Handled {
+    ///         if let Some(worker) = &self.worker {
+    ///             worker.send(number).await?;
+    ///         }
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn event(&mut self, event: Event, context: &mut Context<Self>) -> Handled {
+    ///         if let Event::ChildEnded { .. } = event {
+    ///             self.worker = Some(context.spawn(Worker));
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let parent = spawn(Parent { worker: None });
+    ///     parent.send(7).await.unwrap();
+    ///     parent.stop();
+    ///     assert!(parent.stopped().await.is_normal());
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn spawn<C: Actor>(&mut self, child: C) -> ActorRef<C::Message> {
+        let settings = Builder::new().settings().expect("the default capacity is valid");
+        ActorRef::local(self.spawn_child(child, settings, Location::caller()))
+    }
+
+    /// The same with a mailbox that `builder` describes. Whatever its system, the child is of this
+    /// actor's.
+    ///
+    /// # Errors
+    /// If the mailbox would have no room, or too much.
+    #[track_caller]
+    pub fn spawn_with<C: Actor, P: Overflow>(
+        &mut self,
+        builder: Builder<P>,
+        child: C,
+    ) -> Result<ActorRef<C::Message, P>, SpawnError> {
+        let site = Location::caller();
+        let settings = builder.settings()?;
+        Ok(ActorRef::local(self.spawn_child(child, settings, site)))
+    }
+
+    fn spawn_child<C: Actor>(
+        &mut self,
+        child: C,
+        settings: Settings,
+        site: &'static Location<'static>,
+    ) -> Public<Mailbox<C::Message>> {
+        let (parent, number) = self.new_child();
+        let kin = Kin { parent: parent.map(|parent| (parent, number)), ..Kin::default() };
+        let child = spawn::spawn_with(child, settings, self.system(), kin, site);
+        self.adopt(number, AnyActor::new(child.clone()));
+        child
+    }
+
+    /// The actor's own address, and the number of its next child.
+    pub(crate) fn new_child(&self) -> (Option<Peer>, u64) {
+        let number = note(self.mailbox(), |kin, _| {
+            kin.next_child += 1;
+            kin.next_child - 1
+        });
+        (self.peer(), number.unwrap_or(0))
+    }
+
+    /// Keeps a child, unless that has ended meanwhile: whoever of the two comes second under the
+    /// lock finds what the other has done.
+    pub(crate) fn adopt(&self, number: u64, child: AnyActor) {
+        let kept = child.clone();
+        let _ = note(self.mailbox(), |kin, _| kin.children.insert(number, kept));
+        if child.is_stopped() {
+            let _ = note(self.mailbox(), |kin, _| kin.children.remove(&number));
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! What is seen to when an actor has ended.
+//!
+//! # In which order
+//! The end is counted, and the actor's names are given back. What it has left is dropped. Then the
+//! [observer](crate::System::on_failure) of failures is told, then those that are linked, those
+//! that watch, and the parent. The supervisor, futures of [`stopped`](crate::ActorRef::stopped),
+//! and those that have asked after the mailbox was closed come last. So a task that waits for an
+//! end finds all that the end does to others done.
+//!
+//! # The end of a supervisor
+//! It ends those whom it supervises, and what is left to say of its end is said when the last of
+//! them has ended: to its own supervisor, to futures, and to those that have asked late. Each of
+//! them has a share of that as a witness, from before it is told to end until it tells its own last
+//! ones. So of supervisors in supervisors no actor is below one whose end is told; an actor that
+//! does not come to an await holds it up, as it does when its supervisor stops in order. Those who
+//! react to the end wait for nothing: links, watching actors, the parent. Children of other actors
+//! that fail or are killed are not waited for: they may spawn children without end, each inside of
+//! the last.
+//!
+//! A share that goes may be the last of one's above, and so on up a chain of any length. The first
+//! of them says what is left in a [loop](release), so no end stands on the stack of another.
+
+#![allow(unsafe_code, reason = "the mailbox is closed for the actor")]
+
+use crate::kin::Kin;
+use crate::kin::peer::Peer;
+use crate::kin::witness::{Keeper, Witness};
+use crate::mailbox::{Left, Mailbox};
+use crate::primitives::Mutex;
+use crate::system::counters::Count;
+use crate::system::dead_letters;
+use crate::system::failures::{ActorFailure, ActorInfo};
+use crate::trace::{self, Called};
+use crate::words::dead_letter::DeadLetterKind;
+use crate::words::event::{Event, Notice, NoticeKind};
+use crate::words::exit::ExitReason;
+use crate::words::id::{ActorId, HasId};
+use evenkeel::internal::{Public, contain};
+use std::any::Any;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, PoisonError};
+
+/// Sees to what an actor of type `A` leaves behind: it closes the mailbox, drops what is left
+/// there, and tells whom it concerns.
+///
+/// # Safety
+/// The caller is the actor's life, and its body, with the receiver, is gone.
+#[inline]
+pub(crate) unsafe fn end<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) {
+    let called = Called::of(own);
+    // SAFETY: the caller's promise.
+    if unsafe { own.close_empty(&reason) } {
+        trace::stopped::<A>(own, &called, &reason);
+        return;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { end_with_words::<A, M>(own, reason, &called) }
+}
+
+/// Counts the end, after all else that is counted of it, and gives back the actor's names. Before
+/// others are told: whoever is may give them to another.
+fn settle<M: Send + 'static>(own: &Public<Mailbox<M>>) {
+    let system = own.system();
+    system.counters().add(Count::Ended, 1);
+    if own.is_known() {
+        system.forget(own.id());
+    }
+}
+
+/// The same of an actor that leaves something behind, did not end in order, or has a name.
+///
+/// # Safety
+/// As [`end`].
+#[cold]
+#[inline(never)]
+unsafe fn end_with_words<A, M: Send + 'static>(
+    own: &Public<Mailbox<M>>,
+    reason: ExitReason,
+    called: &Called,
+) {
+    // SAFETY: the caller's promise.
+    let left = unsafe { own.close(reason) };
+    let (id, system) = (own.id(), own.system());
+    let reason = left.reason.clone();
+    let last = Last { own: Some(own.clone()), reason, told: Mutex::default() };
+    if !left.messages.is_empty() {
+        let kind = DeadLetterKind::LeftBehind;
+        dead_letters::note::<M>(system, Some(id), kind, left.messages.len() as u64);
+    }
+    if left.reason.is_failure() {
+        system.counters().add(Count::Failed, 1);
+    }
+    settle(own);
+    trace::stopped::<A>(own, called, &left.reason);
+    if left.is_empty() && !left.reason.is_failure() {
+        return;
+    }
+    tell::<A, M>(own, left, called, &Arc::new(last));
+}
+
+/// Who is told when all others have been, and whom the actor supervises has ended: when this is
+/// dropped.
+struct Last<M: Send + 'static> {
+    /// None once they have been told.
+    own: Option<Public<Mailbox<M>>>,
+    reason: ExitReason,
+    told: Mutex<Told>,
+}
+
+#[derive(Default)]
+struct Told {
+    /// And as which child.
+    supervisor: Option<(Peer, usize)>,
+    waiting: Vec<Witness>,
+}
+
+impl<M: Send + 'static> Last<M> {
+    /// Tells them, once. Gives the shares that the actor had of the ends above it.
+    fn say(&mut self) -> Vec<Arc<dyn Keeper>> {
+        let Some(own) = self.own.take() else { return Vec::new() };
+        let told = self.told.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Told { supervisor, mut waiting } = mem::take(told);
+        if let Some((supervisor, index)) = supervisor {
+            supervisor.event(Event::Notice(Notice { index, kind: NoticeKind::Gone }));
+        }
+        waiting.extend(own.has_told());
+        let (actors, others): (Vec<_>, Vec<_>) = waiting.into_iter().partition(Witness::is_actor);
+        let mut above = Vec::new();
+        for witness in actors.into_iter().chain(others) {
+            match witness {
+                Witness::Keeper(keeper) => above.push(keeper),
+                witness => witness.tell(own.id(), &self.reason),
+            }
+        }
+        above
+    }
+}
+
+impl<M: Send + 'static> Keeper for Last<M> {
+    fn release(self: Arc<Self>) -> Vec<Arc<dyn Keeper>> {
+        Arc::into_inner(self).map_or_else(Vec::new, |mut last| last.say())
+    }
+}
+
+impl<M: Send + 'static> Drop for Last<M> {
+    fn drop(&mut self) {
+        release(self.say());
+    }
+}
+
+/// Gives shares back, and those that were had by what ends with them.
+fn release(mut shares: Vec<Arc<dyn Keeper>>) {
+    while let Some(share) = shares.pop() {
+        shares.extend(share.release());
+    }
+}
+
+/// Tells whom the end concerns, but the supervisor and those that only wait for it: these are left
+/// to `last`.
+fn tell<A, M: Send + 'static>(
+    own: &Public<Mailbox<M>>,
+    mut left: Left<M>,
+    called: &Called,
+    last: &Arc<Last<M>>,
+) {
+    let id = own.id();
+    let reason = left.reason.clone();
+    let mut kin = left.kin.take();
+    if let Some(kin) = &mut kin {
+        drop(kin.peer.take());
+        for child in mem::take(&mut kin.children).into_values().rev() {
+            child.control().orphan();
+        }
+        for ward in mem::take(&mut kin.wards).into_values().rev() {
+            // One that has ended, with all below it, drops it at once.
+            drop(ward.control().watch(Witness::Keeper(last.clone())));
+            ward.control().orphan();
+        }
+    }
+    let messages = mem::take(&mut left.messages);
+    drop_each::<A, M>(own, messages, called);
+    if let Some(timers) = left.timers.take()
+        && let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(timers)))
+    {
+        report::<A, M>(own, None, called, panicked(payload));
+    }
+    let name = kin.as_ref().and_then(|kin| kin.name.clone());
+    // A supervised actor has told of its failures when it fell.
+    if reason.is_failure() && kin.as_ref().is_none_or(|kin| kin.post.is_none()) {
+        report::<A, M>(own, name, called, reason.clone());
+    }
+    if let Some(kin) = kin {
+        let told = tell_kin(id, *kin, &reason);
+        *last.told.lock().unwrap_or_else(PoisonError::into_inner) = told;
+    }
+    contain(|| drop(left));
+}
+
+/// Gives who is told last.
+fn tell_kin(id: ActorId, mut kin: Kin, reason: &ExitReason) -> Told {
+    for (_, peer) in kin.links.drain() {
+        peer.exit(id, reason);
+    }
+    let (actors, waiting): (Vec<_>, Vec<_>) =
+        kin.witnesses.take().into_iter().partition(Witness::is_actor);
+    for witness in actors {
+        witness.tell(id, reason);
+    }
+    if let Some((parent, number)) = kin.parent.take() {
+        parent.child_ended(number, id, reason);
+    }
+    let supervisor = kin.post.take().and_then(|post| post.supervisor);
+    Told { supervisor, waiting }
+}
+
+/// Drops messages each by itself: one whose destructor panics does not keep the others.
+fn drop_each<A, M: Send + 'static>(own: &Public<Mailbox<M>>, messages: Vec<M>, called: &Called) {
+    if !mem::needs_drop::<M>() {
+        return;
+    }
+    for message in messages {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(message))) {
+            report::<A, M>(own, None, called, panicked(payload));
+        }
+    }
+}
+
+/// Tells the observer of the system of a failure.
+pub(crate) fn report<A, M: Send + 'static>(
+    own: &Public<Mailbox<M>>,
+    name: Option<std::sync::Arc<str>>,
+    called: &Called,
+    reason: ExitReason,
+) {
+    trace::failed::<A>(own, called, own.has_post(), &reason);
+    let task = own.task();
+    let actor = ActorInfo {
+        id: own.id(),
+        name: name.as_deref().map(str::to_owned),
+        spawn_site: task.spawn_site(),
+        type_name: std::any::type_name::<A>(),
+    };
+    let failure = ActorFailure { actor, reason, supervised: own.has_post() };
+    own.system().failures().tell(&failure);
+}
+
+/// The reason that a panic is.
+pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> ExitReason {
+    ExitReason::Panicked(words(payload).into())
+}
+
+/// The words of a panic.
+pub(crate) fn words(payload: Box<dyn Any + Send>) -> String {
+    let words = payload.downcast_ref::<&str>().copied();
+    let words = words.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let words = words.unwrap_or("something that is no text").to_owned();
+    contain(|| drop(payload));
+    words
+}

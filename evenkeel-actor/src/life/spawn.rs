@@ -1,0 +1,69 @@
+//! Spawning actors: alone, as a child, or under a supervisor.
+
+use super::live::live;
+use super::plain::Life;
+use super::ward::{Ward, begun};
+use crate::actor::Actor;
+use crate::kin::Kin;
+use crate::kin::post::Post;
+use crate::mailbox::overflow::Overflow;
+use crate::mailbox::{Mailbox, Settings};
+use crate::refs::actor_ref::ActorRef;
+use crate::system::System;
+use crate::system::counters::Count;
+use evenkeel::internal::{Public, detect};
+use std::panic::Location;
+
+/// Counts one more, and says what its mailbox begins with.
+#[inline]
+fn enter(settings: Settings, system: System) -> Settings {
+    system.counters().add(Count::Spawned, 1);
+    if system.measures() { settings.measured() } else { settings }
+}
+
+/// Spawns an actor.
+#[inline]
+pub(crate) fn spawn<A: Actor, P: Overflow>(
+    actor: A,
+    settings: Settings,
+    system: System,
+    site: &'static Location<'static>,
+) -> ActorRef<A::Message, P> {
+    let settings = enter(settings, system);
+    let mailbox = || Mailbox::new(settings, system);
+    let priority = settings.priority;
+    ActorRef::local(Public::spawn(mailbox, |own| Life::new(actor, own, priority), site))
+}
+
+/// Spawns an actor that has to do with others from the beginning.
+pub(crate) fn spawn_with<A: Actor>(
+    actor: A,
+    settings: Settings,
+    system: System,
+    kin: Kin,
+    site: &'static Location<'static>,
+) -> Public<Mailbox<A::Message>> {
+    let settings = enter(settings, system);
+    let mailbox = || Mailbox::with_kin(settings, system, kin);
+    Public::spawn(mailbox, |own| Life::new(actor, own, settings.priority), site)
+}
+
+/// Spawns an actor that is made by `factory` whenever its supervisor starts it.
+pub(crate) fn spawn_ward<A: Actor>(
+    mut factory: impl FnMut() -> A + Send + 'static,
+    settings: Settings,
+    system: System,
+    kin: Kin,
+    site: &'static Location<'static>,
+) -> Public<Mailbox<A::Message>> {
+    let settings = enter(settings, system);
+    let name = kin.name.clone();
+    let kin = Kin { post: Some(Box::<Post>::default()), ..kin };
+    let mailbox = || Mailbox::with_kin(settings, system, kin);
+    let make = move |receiver| live(factory(), receiver, settings.priority, begun);
+    let own = Public::spawn(mailbox, |own| Ward::<A, _, _, _>::new(own, make), site);
+    if let Some(name) = name {
+        detect::name(|| own.task_id(), &name);
+    }
+    own
+}

@@ -1,0 +1,277 @@
+//! The life of a supervised actor: it can be started again in place.
+//!
+//! # Roles
+//! The *life* is the future of the actor's task. Its *body* is one incarnation of the actor: the
+//! value and its loop. The *supervisor* commands by the [`Post`](crate::kin::post::Post), which
+//! lies under the mailbox's lock, and is told by notices.
+//!
+//! # States
+//! *Down*: there is no body; the mailbox takes messages, nobody handles them. *Risen*: there is
+//! one.
+//!
+//! # Steps
+//! *Rise* (supervisor): leaves the number of the start, its *term*, and wakes the life. The life
+//! drops a body that is there still, calls the factory, and polls the new body, which tells the
+//! supervisor when it has [started](crate::Actor::started). *Cease* (supervisor): leaves the term
+//! at the post and an order, which the body meets between two messages and stops; a start that is
+//! still to come does not take place. *Raze* (whoever kills): a mark, by which the life drops the
+//! body at its next poll. *Fall* (life): the body is over, for whatever reason, and its timers go
+//! with it; the supervisor is told, with the term. *Orphan* (the supervisor's end, or its
+//! decision): a mark, by which the life ends for good.
+//!
+//! # Why nothing is lost
+//! Commands are left under the lock, with a flag that the life looks at before each poll of a body,
+//! and the task is then woken: by its berth if it is parked there, by its waker otherwise. While
+//! the life is down it never parks, so it is woken by its waker alone, and messages do not wake it.
+//! What it tells carries the term, so what comes late, after the supervisor has decided otherwise
+//! or has itself been started again, is known as late.
+//!
+//! # Rejected
+//! A new task and mailbox for each start, behind one reference: a step more on the way of each
+//! message, for all actors. A decision by the failing child itself, under a lock of the family: no
+//! turn of the supervisor is needed, but stopping others, waiting for them and starting them in
+//! order needs somebody whose task that is.
+
+#![allow(unsafe_code, reason = "each incarnation gets the receiver anew")]
+
+use super::end;
+use super::poll::poll;
+use crate::kin::order::Order;
+use crate::kin::peer::Peer;
+use crate::mailbox::{Mailbox, Receiver, attend, note};
+use crate::trace::{self, Called};
+use crate::words::event::{Event, Notice, NoticeKind};
+use crate::words::exit::ExitReason;
+use evenkeel::internal::{Own, Public};
+use std::future::Future;
+use std::marker::PhantomData;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+fn send(notice: Option<(Peer, Notice)>) {
+    if let Some((peer, notice)) = notice {
+        peer.event(Event::Notice(notice));
+    }
+}
+
+/// What a body calls when it has started.
+pub(crate) fn begun<M: Send + 'static>(own: &Mailbox<M>) {
+    let notice = note(own, |kin, _| {
+        let post = kin.post.as_ref()?;
+        post.notice(NoticeKind::Started { term: post.term })
+    });
+    send(notice.ok().flatten());
+}
+
+/// Whether the actor has been told to stop.
+fn is_stop(order: &Order) -> bool {
+    matches!(order, Order::Stop | Order::Drain)
+}
+
+pin_project_lite::pin_project! {
+    /// The future of the task of a supervised actor of type `A`.
+    pub(crate) struct Ward<A, M, G, B>
+    where
+        M: Send,
+        M: 'static,
+    {
+        #[pin]
+        body: Option<B>,
+        make: G,
+        // Whether there has been a body.
+        risen: bool,
+        // Why the last body was over.
+        last: ExitReason,
+        // None once it has ended.
+        own: Option<Public<Mailbox<M>>>,
+        actor: PhantomData<fn() -> A>,
+    }
+
+    impl<A, M, G, B> PinnedDrop for Ward<A, M, G, B>
+    where
+        M: Send,
+        M: 'static,
+    {
+        fn drop(this: Pin<&mut Self>) {
+            let mut this = this.project();
+            let Some(own) = this.own.take() else { return };
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| this.body.set(None))) {
+                end::report::<A, M>(&own, None, &Called::of(&own), end::panicked(payload));
+            }
+            // SAFETY: this is the life, and the body is gone.
+            unsafe { end::end::<A, M>(&own, ExitReason::Killed) };
+        }
+    }
+}
+
+impl<A, M, G, B> Ward<A, M, G, B>
+where
+    M: Send + 'static,
+    G: FnMut(Receiver<M>) -> B,
+    B: Future<Output = ExitReason>,
+{
+    pub(crate) fn new(own: Public<Mailbox<M>>, make: G) -> Self {
+        let last = ExitReason::Killed;
+        Self { body: None, make, risen: false, last, own: Some(own), actor: PhantomData }
+    }
+}
+
+/// What the life finds at its post while it is down.
+struct Found {
+    rise: bool,
+    orphaned: bool,
+    /// It has been told to stop, before it could start or while it was down.
+    stop: bool,
+}
+
+/// Looks whether the body is to be dropped: then, why.
+fn look_risen<M: Send + 'static>(own: &Mailbox<M>) -> Option<ExitReason> {
+    let drops = attend(own, |kin, _| {
+        let post = kin.post.as_mut()?;
+        let raze = mem::take(&mut post.raze);
+        let drops = raze || post.rise.is_some() || post.orphaned;
+        drops.then(|| kin.verdict.take().unwrap_or(ExitReason::Killed))
+    });
+    drops.ok().flatten()
+}
+
+/// Looks what is to be done without a body. If it is to rise, the post is that of the new start
+/// when this returns: what comes later is for that.
+fn look_down<M: Send + 'static>(own: &Mailbox<M>, context: &Context<'_>) -> Option<Found> {
+    let waker = context.waker().clone();
+    let found = attend(own, |kin, orders| {
+        let spare = match &kin.waker {
+            Some(_) => Some(waker),
+            None => kin.waker.replace(waker),
+        };
+        let orders = mem::take(orders);
+        let mut stop = orders.iter().any(is_stop);
+        let verdict = kin.verdict.take();
+        let post = kin.post.as_mut()?;
+        // There is nothing to kill.
+        post.raze = false;
+        if post.supervisor.is_none() {
+            post.told |= mem::take(&mut stop);
+        }
+        let rise = post.rise.take();
+        let mut left = None;
+        if let Some(term) = rise {
+            post.term = term;
+            stop |= post.cease == rise || mem::take(&mut post.told);
+            kin.traps = false;
+            kin.first_child = kin.next_child;
+            kin.stopping = false;
+            left = Some((mem::take(&mut kin.watching), kin.alarm.take()));
+        }
+        let found = Found { rise: rise.is_some(), orphaned: post.orphaned, stop };
+        Some((found, (orders, verdict, left, spare)))
+    });
+    // The rest is dropped here, outside of the lock.
+    found.ok().flatten().map(|(found, _rest)| found)
+}
+
+impl<A, M, G, B> Future for Ward<A, M, G, B>
+where
+    M: Send + 'static,
+    G: FnMut(Receiver<M>) -> B,
+    B: Future<Output = ExitReason>,
+{
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let mut this = self.project();
+        let Some(own) = this.own.as_ref() else { return Poll::Ready(()) };
+        loop {
+            let reason = if let Some(body) = this.body.as_mut().as_pin_mut() {
+                let killed = if own.is_due() { look_risen(own) } else { None };
+                match killed {
+                    Some(reason) => reason,
+                    None => match poll(own, body, context) {
+                        Ok(Poll::Pending) => return Poll::Pending,
+                        Ok(Poll::Ready(reason)) => reason,
+                        Err(payload) => end::panicked(payload),
+                    },
+                }
+            } else {
+                let Some(found) = look_down(own, context) else { return Poll::Ready(()) };
+                if found.orphaned {
+                    break;
+                }
+                if found.stop {
+                    *this.last = fall::<A, M>(own, ExitReason::Normal);
+                    continue;
+                }
+                if !found.rise {
+                    return Poll::Pending;
+                }
+                own.reopen();
+                // SAFETY: the life has the reference, and what is made of it is in its body, which
+                // is gone before.
+                let address = unsafe { Own::of(own) };
+                // SAFETY: the receiver of the last body is gone.
+                let receiver = unsafe { Receiver::new(address) };
+                let make = &mut this.make;
+                let entered = own.system().enter();
+                let made = catch_unwind(AssertUnwindSafe(|| make(receiver)));
+                drop(entered);
+                match made {
+                    Ok(body) => {
+                        this.body.set(Some(body));
+                        if mem::replace(this.risen, true) {
+                            trace::restarted::<A>(own, own.note_restart());
+                        }
+                        continue;
+                    }
+                    Err(payload) => end::panicked(payload),
+                }
+            };
+            let dropped = catch_unwind(AssertUnwindSafe(|| this.body.set(None)));
+            let reason = dropped.map_or_else(end::panicked, |()| reason);
+            // What it would have been sent yet is nothing to the next.
+            let dropped = catch_unwind(AssertUnwindSafe(|| drop(own.take_timers())));
+            let reason = dropped.map_or_else(end::panicked, |()| reason);
+            *this.last = fall::<A, M>(own, reason);
+        }
+        let last = this.last.clone();
+        if let Some(own) = this.own.take() {
+            // SAFETY: this is the life, and the body is gone.
+            unsafe { end::end::<A, M>(&own, last) };
+        }
+        Poll::Ready(())
+    }
+}
+
+/// A body is over: its children end, and the supervisor is told. Gives why, as far as others are
+/// concerned.
+fn fall<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) -> ExitReason {
+    let shut = own.is_shut();
+    let fallen = note(own, |kin, orders| {
+        let told = shut || orders.iter().any(is_stop) || reason.is_normal();
+        let dropped = mem::take(orders);
+        let children = mem::take(&mut kin.children);
+        let name = kin.name.clone();
+        let reason = if told { ExitReason::Normal } else { reason.clone() };
+        let post = kin.post.as_ref();
+        let notice = post.and_then(|post| {
+            let kind = NoticeKind::Fell { term: post.term, reason: reason.clone() };
+            post.notice(kind)
+        });
+        let wards: Vec<_> = kin.wards.values().cloned().collect();
+        (dropped, children, wards, name, reason, notice)
+    });
+    let Ok((dropped, children, wards, name, outward, notice)) = fallen else { return reason };
+    drop(dropped);
+    for child in children.into_values().rev() {
+        child.control().orphan();
+    }
+    for ward in wards.iter().rev() {
+        ward.control().raze();
+    }
+    if reason.is_failure() {
+        end::report::<A, M>(own, name, &Called::of(own), reason);
+    }
+    send(notice);
+    outward
+}

@@ -1,0 +1,109 @@
+//! Actors that are told of dead letters.
+
+use crate::actor::context::Context;
+use crate::actor::{Actor, Handled};
+use crate::life::builder::Builder;
+use crate::mailbox::overflow::{Fail, Overflow};
+use crate::refs::actor_ref::ActorRef;
+use crate::system::System;
+use crate::system::subscription::{Subscription, Told};
+use crate::words::dead_letter::DeadLetter;
+use crate::words::error::SendError;
+
+/// Records that wait for a closure. An estimate: a burst's worth in some 40 kilobytes; no benchmark
+/// sets it.
+const RECORDS: usize = 1_024;
+
+/// The actor of [`System::on_dead_letter`].
+struct Watch<F> {
+    tell: F,
+    system: System,
+}
+
+impl<F> Drop for Watch<F> {
+    fn drop(&mut self) {
+        self.system.subscribers().ends();
+    }
+}
+
+impl<F: FnMut(DeadLetter) + Send + 'static> Actor for Watch<F> {
+    type Message = DeadLetter;
+
+    async fn handle(&mut self, letter: DeadLetter, _context: &mut Context<Self>) -> Handled {
+        (self.tell)(letter);
+        Ok(())
+    }
+}
+
+/// Dead letters.
+impl System {
+    /// Has an actor be sent a record of each dead letter from now on, until the subscription is
+    /// dropped or the actor has stopped.
+    ///
+    /// Nobody waits for the actor: a record that finds its mailbox full is
+    /// [counted](Self::unrecorded_dead_letters) and left out, whatever the policy `P` is when
+    /// others wait. The subscription counts as a reference to the actor.
+    pub fn send_dead_letters_to<M, P>(self, actor: &ActorRef<M, P>) -> Subscription
+    where
+        M: From<DeadLetter> + Send + 'static,
+        P: Overflow,
+    {
+        let actor = actor.clone();
+        let tell = move |letter: &DeadLetter| match actor.try_send(M::from(letter.clone())) {
+            Ok(()) => Told::Taken,
+            Err(SendError::Full(_)) => Told::Full,
+            Err(SendError::Unwritable(_) | SendError::TooManyCalls(_)) => Told::Full,
+            Err(SendError::Stopped(_) | SendError::NodeDown(_)) => Told::Gone,
+        };
+        self.subscribers().add(tell)
+    }
+
+    /// Has `f` called with a record of each dead letter from now on, until the subscription is
+    /// dropped: by an actor of its own, one record after the other. Records that come faster than
+    /// it handles them wait, 1,024 at most.
+    ///
+    /// # Panics
+    /// If the caller belongs to no runtime.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, Builder, Context, DeadLetterKind, Handled, System};
+    ///
+    /// struct Deaf;
+    ///
+    /// impl Actor for Deaf {
+    ///     type Message = u32;
+    ///
+    ///     async fn handle(&mut self, _message: u32, context: &mut Context<Self>) -> Handled {
+    ///         context.me().try_send(2).unwrap();
+    ///         context.stop();
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// let letter = runtime.block_on(async {
+    ///     let system = System::new();
+    ///     let _subscription = system.on_dead_letter(move |letter| sender.send(letter).unwrap());
+    ///     let deaf = Builder::new().system(system).spawn(Deaf).unwrap();
+    ///     deaf.try_send(1).unwrap();
+    ///     loop {
+    ///         match receiver.try_recv() {
+    ///             Ok(letter) => break letter,
+    ///             Err(_) => evenkeel::yield_now().await,
+    ///         }
+    ///     }
+    /// });
+    /// assert_eq!(letter.kind, DeadLetterKind::LeftBehind);
+    /// assert_eq!((letter.message, letter.count), ("u32", 1));
+    /// ```
+    #[track_caller]
+    pub fn on_dead_letter(self, f: impl FnMut(DeadLetter) + Send + 'static) -> Subscription {
+        let builder = Builder::new().capacity(RECORDS).overflow::<Fail>().system(self);
+        let watch = Watch { tell: f, system: self };
+        let watch = builder.spawn(watch).expect("the capacity is one that there can be");
+        self.subscribers().has_begun();
+        self.send_dead_letters_to(&watch)
+    }
+}

@@ -1,0 +1,66 @@
+//! What can go wrong with groups.
+
+use crate::words::id::ActorId;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+/// The group of this name has messages of another type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GroupTypeError {
+    /// The name.
+    pub name: Arc<str>,
+    /// The type of the group's messages.
+    pub has: &'static str,
+}
+
+impl fmt::Display for GroupTypeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the group {:?} is one of messages of type {}", self.name, self.has)
+    }
+}
+
+impl Error for GroupTypeError {}
+
+/// Why an actor did not join a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JoinGroupError {
+    /// It has stopped.
+    Stopped {
+        /// Which one.
+        id: ActorId,
+    },
+    /// It belongs to another system than the group.
+    OtherSystem {
+        /// Which one.
+        id: ActorId,
+    },
+    /// It is on another node.
+    OtherNode {
+        /// Which one.
+        id: ActorId,
+    },
+}
+
+impl fmt::Display for JoinGroupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stopped { id } => {
+                write!(f, "actor {id} has stopped, and joins no group any more")
+            }
+            Self::OtherSystem { id } => {
+                write!(f, "actor {id} belongs to another system than the group")
+            }
+            Self::OtherNode { id } => {
+                write!(
+                    f,
+                    "actor {id} is on another node than the group: cast to actors of several nodes"
+                )
+            }
+        }
+    }
+}
+
+impl Error for JoinGroupError {}

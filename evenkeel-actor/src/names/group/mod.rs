@@ -1,0 +1,354 @@
+//! Groups of actors that are sent the same messages.
+//!
+//! # Protocol
+//! A group has its members under a lock of its own; the system has, under another, which groups an
+//! actor is in. Who *joins* is put into the group, then into the system's list, and is then marked
+//! as known to the system, unless its mailbox is closed. An actor that *ends* closes its mailbox,
+//! and if it is marked leaves what the list says. Of a mark and an end one comes first, as in
+//! [`registry`](super::registry); if the end does, whoever joins undoes it. The system's lock may
+//! be held when that of a group is taken, never the other way round.
+//!
+//! Whoever publishes takes the members there are at that moment, by one counted reference to all of
+//! them.
+
+mod error;
+
+pub use error::{GroupTypeError, JoinGroupError};
+
+use crate::kin::control::AnyActor;
+use crate::mailbox::overflow::Overflow;
+use crate::primitives::{Mutex, MutexGuard};
+use crate::refs::actor_ref::ActorRef;
+use crate::refs::recipient::{Offer, Recipient};
+use crate::system::System;
+use crate::system::groups::AnyGroup;
+use crate::words::id::ActorId;
+use std::any::{Any, type_name};
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError};
+
+/// Actors that take messages of type `M`, and are all sent what is published.
+///
+/// Actors join and leave, and leave when they end. A membership counts as a reference to the actor.
+/// Cheap to clone. A group without a name lasts as long as its references; one with a
+/// [name](System::group) also as long as it has members.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::{Actor, ActorRef, Context, Group, Handled, ReplyTo, spawn};
+///
+/// struct Reader(Vec<String>);
+///
+/// #[derive(Clone)]
+/// struct News(&'static str);
+///
+/// enum Message {
+///     News(News),
+///     Get(ReplyTo<Vec<String>>),
+/// }
+///
+/// impl From<News> for Message {
+///     fn from(news: News) -> Self {
+///         Self::News(news)
+///     }
+/// }
+///
+/// impl Actor for Reader {
+///     type Message = Message;
+///
+///     async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
+///         match message {
+///             Message::News(news) => self.0.push(news.0.to_owned()),
+///             Message::Get(reply) => reply.send(self.0.clone()),
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let group = Group::<News>::new();
+///     let readers: Vec<_> = (0..3).map(|_| spawn(Reader(Vec::new()))).collect();
+///     for reader in &readers {
+///         group.join(reader).unwrap();
+///     }
+///     let published = group.publish(News("rain")).await;
+///     assert_eq!((published.delivered, published.dropped), (3, 0));
+///     assert_eq!(readers[2].ask(Message::Get).await.unwrap(), ["rain"]);
+/// });
+/// ```
+pub struct Group<M: Send + 'static>(Arc<Inner<M>>);
+
+struct Inner<M> {
+    system: System,
+    name: Option<Arc<str>>,
+    /// How many handles there are. It falls outside of the lock of the lists, and then whoever made
+    /// it zero looks under that; it rises from zero under it.
+    handles: AtomicUsize,
+    members: Mutex<Arc<Vec<Recipient<M>>>>,
+}
+
+/// What became of a message that was published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Published {
+    /// Members in whose mailboxes it is. Under [`DropOldest`](crate::DropOldest) it may have put
+    /// another one out.
+    pub delivered: usize,
+    /// Members whose mailboxes were full, and did not take it. It is a dead letter of each.
+    pub dropped: usize,
+    /// Members that had stopped.
+    pub stopped: usize,
+}
+
+impl Published {
+    /// How many members the group had.
+    #[must_use]
+    pub fn members(&self) -> usize {
+        self.delivered + self.dropped + self.stopped
+    }
+}
+
+impl<M: Send + 'static> Inner<M> {
+    fn lock(&self) -> MutexGuard<'_, Arc<Vec<Recipient<M>>>> {
+        self.members.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remove(&self, actor: ActorId) -> Option<Recipient<M>> {
+        let mut members = self.lock();
+        let place = members.iter().position(|member| member.id() == actor)?;
+        Some(Arc::make_mut(&mut members).remove(place))
+    }
+}
+
+impl<M: Send + 'static> AnyGroup for Inner<M> {
+    fn forget(&self, actor: ActorId) {
+        drop(self.remove(actor));
+        self.prune();
+    }
+}
+
+impl<M: Send + 'static> Inner<M> {
+    /// Has the system forget a named group that nobody is in and nobody has.
+    fn prune(&self) {
+        let Some(name) = &self.name else { return };
+        let groups = self.system.groups();
+        let mut lists = groups.lock();
+        let mut gone = None;
+        if let Some((_, group)) = lists.named.get(name)
+            && std::ptr::addr_eq(Arc::as_ptr(group), self)
+            && self.handles.load(Ordering::Relaxed) == 0
+            && self.lock().is_empty()
+        {
+            gone = lists.named.remove(name);
+        }
+        drop(lists);
+        drop(gone);
+    }
+}
+
+impl<M: Send + 'static> Group<M> {
+    /// A group of actors of the [current](System::current) system, without a name.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::of(System::current(), None)
+    }
+
+    pub(crate) fn of(system: System, name: Option<Arc<str>>) -> Self {
+        let (handles, members) = (AtomicUsize::new(1), Mutex::default());
+        Self(Arc::new(Inner { system, name, handles, members }))
+    }
+
+    /// Adds an actor. False if it was a member before.
+    ///
+    /// # Errors
+    /// If it has stopped, or belongs to another system, or is on another node.
+    pub fn join<N, P>(&self, actor: &ActorRef<N, P>) -> Result<bool, JoinGroupError>
+    where
+        M: Into<N>,
+        N: Send + 'static,
+        P: Overflow,
+    {
+        let (id, member) = (actor.id(), actor.recipient::<M>());
+        if member.system() != self.0.system {
+            return Err(JoinGroupError::OtherSystem { id });
+        }
+        if actor.remote_name().is_some() {
+            return Err(JoinGroupError::OtherNode { id });
+        }
+        let mut members = self.0.lock();
+        if members.iter().any(|member| member.id() == id) {
+            return Ok(false);
+        }
+        Arc::make_mut(&mut members).push(member.clone());
+        drop(members);
+        let group: Arc<dyn AnyGroup> = self.0.clone();
+        self.0.system.groups().lock().enter(id, Arc::downgrade(&group));
+        if !member.make_known() {
+            self.leave(id);
+            return Err(JoinGroupError::Stopped { id });
+        }
+        Ok(true)
+    }
+
+    /// Removes an actor. False if it was no member.
+    pub fn leave(&self, actor: ActorId) -> bool {
+        let Some(member) = self.0.remove(actor) else { return false };
+        let group: Arc<dyn AnyGroup> = self.0.clone();
+        self.0.system.groups().lock().leave(actor, &group);
+        drop(member);
+        true
+    }
+
+    /// The members, in the order in which they have joined.
+    #[must_use]
+    pub fn members(&self) -> Vec<AnyActor> {
+        let members = self.0.lock().clone();
+        members.iter().map(Recipient::any).collect()
+    }
+
+    /// How many members there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.lock().len()
+    }
+
+    /// Whether there are no members.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Its name, if it has one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.0.name.as_deref()
+    }
+
+    /// Sends a copy of a message to every member. A full mailbox does as its policy says: where
+    /// senders wait for room, this does, after the others have got theirs. Wrap large messages in
+    /// an [`Arc`].
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, it has reached those whose mailboxes had room, and maybe some of
+    /// the others.
+    pub async fn publish(&self, message: M) -> Published
+    where
+        M: Clone,
+    {
+        let mut full = Vec::new();
+        let mut published = self.offer(&message, |member| {
+            full.push(member.clone());
+            0
+        });
+        for member in full {
+            match member.send(message.clone()).await {
+                Ok(()) => published.delivered += 1,
+                Err(_) => published.stopped += 1,
+            }
+        }
+        published
+    }
+
+    /// The same without waiting: a member whose mailbox is full, and whose senders would wait,
+    /// misses the message.
+    pub fn try_publish(&self, message: M) -> Published
+    where
+        M: Clone,
+    {
+        self.offer(&message, |member| {
+            member.note_undelivered();
+            1
+        })
+    }
+
+    /// Offers a copy to every member; `full` sees to those for whose room one could wait, and says
+    /// how many have missed the message.
+    fn offer(&self, message: &M, mut full: impl FnMut(&Recipient<M>) -> usize) -> Published
+    where
+        M: Clone,
+    {
+        let members = self.0.lock().clone();
+        let mut published = Published::default();
+        for member in members.iter() {
+            match member.offer(message.clone()) {
+                Offer::Taken => published.delivered += 1,
+                Offer::Dropped => published.dropped += 1,
+                Offer::Full => published.dropped += full(member),
+                Offer::Refused => {
+                    member.note_undelivered();
+                    published.dropped += 1;
+                }
+                Offer::Stopped => published.stopped += 1,
+            }
+        }
+        published
+    }
+}
+
+impl<M: Send + 'static> Default for Group<M> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<M: Send + 'static> Clone for Group<M> {
+    fn clone(&self) -> Self {
+        self.0.handles.fetch_add(1, Ordering::Relaxed);
+        Self(self.0.clone())
+    }
+}
+
+impl<M: Send + 'static> Drop for Group<M> {
+    fn drop(&mut self) {
+        // What the others did with the group comes before the last one looks, by the lock.
+        if self.0.handles.fetch_sub(1, Ordering::Relaxed) == 1 && self.0.name.is_some() {
+            self.0.prune();
+        }
+    }
+}
+
+impl<M: Send + 'static> fmt::Debug for Group<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Group").field("name", &self.name()).field("members", &self.len()).finish()
+    }
+}
+
+/// Groups with names.
+impl System {
+    /// The group of this name, which is made if there is none.
+    ///
+    /// # Errors
+    /// If there is one whose messages are of another type.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::System;
+    ///
+    /// let system = System::new();
+    /// let weather = system.group::<String>("weather").unwrap();
+    /// assert_eq!(weather.name(), Some("weather"));
+    /// assert!(system.group::<u32>("weather").is_err());
+    /// ```
+    pub fn group<M: Send + 'static>(
+        self,
+        name: impl Into<Arc<str>>,
+    ) -> Result<Group<M>, GroupTypeError> {
+        let name = name.into();
+        let mut lists = self.groups().lock();
+        if let Some((has, group)) = lists.named.get(&name) {
+            return match group.clone().downcast::<Inner<M>>() {
+                Ok(group) => {
+                    group.handles.fetch_add(1, Ordering::Relaxed);
+                    Ok(Group(group))
+                }
+                Err(_) => Err(GroupTypeError { name, has }),
+            };
+        }
+        let group = Group::<M>::of(self, Some(name.clone()));
+        let entry: Arc<dyn Any + Send + Sync> = group.0.clone();
+        lists.named.insert(name, (type_name::<M>(), entry));
+        Ok(group)
+    }
+}

@@ -1,0 +1,349 @@
+//! Names of actors.
+//!
+//! # Protocol
+//! Names lie under one lock of the system. To *register* an actor is to put its name there and
+//! then, still under that lock, to mark the actor as known to the system, under the lock of its
+//! mailbox, unless that is closed. An actor that *ends* closes its mailbox first; if it finds
+//! itself marked it then removes its names. So of a mark and an end one comes first: if the mark
+//! does, the end sees it and waits for the names' lock; if the end does, the registration sees that
+//! and takes the name out again. No name outlives its actor.
+//!
+//! Who *waits* for a name leaves a waker under the same lock, and is woken outside of it.
+//!
+//! # Rejected
+//! Names that do not keep their actors: whoever spawns a service and registers it would have to
+//! keep a reference somewhere for nothing. A lock per part of the names: they are looked up once
+//! and then kept as references.
+
+use crate::kin::control::AnyActor;
+use crate::mailbox::overflow::{Overflow, Wait};
+use crate::refs::actor_ref::ActorRef;
+use crate::system::System;
+use crate::system::names::{Entry, Names};
+use crate::words::id::ActorId;
+use evenkeel::internal::{contain, detect};
+use std::any::type_name;
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// The reference that was registered under a name.
+fn find<M: Send + 'static, P: Overflow>(
+    names: &Names,
+    name: &str,
+) -> Result<ActorRef<M, P>, LookUpError> {
+    let Some(entry) = names.names.get(name) else {
+        return Err(LookUpError::Unknown { name: name.into() });
+    };
+    entry.typed.downcast_ref::<ActorRef<M, P>>().cloned().ok_or_else(|| LookUpError::Mismatch {
+        name: name.into(),
+        id: entry.actor.id(),
+        message: entry.message,
+        policy: entry.policy,
+    })
+}
+
+/// Has an actor know by which name it is called, or no longer: for traces.
+fn call(actor: &AnyActor, name: &Arc<str>, has: bool) {
+    #[cfg(feature = "tracing")]
+    actor.control().call(name, has);
+    #[cfg(not(feature = "tracing"))]
+    let _ = (actor, name, has);
+}
+
+/// Names of actors.
+impl System {
+    /// Gives an actor a name, under which others [find](Self::look_up) it. It may have several.
+    ///
+    /// A name counts as a reference: an actor that has one does not stop for want of others. The
+    /// name is free again when the actor has ended, or when it is [taken back](Self::unregister); a
+    /// restart keeps it.
+    ///
+    /// # Errors
+    /// If another actor, or this one, has the name; if the actor has stopped, belongs to another
+    /// system, or is on another node.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, ActorRef, Context, Handled, LookUpError, System, spawn};
+    ///
+    /// struct Clock;
+    ///
+    /// impl Actor for Clock {
+    ///     type Message = u64;
+    ///
+    ///     async fn handle(&mut self, _second: u64, _context: &mut Context<Self>) -> Handled {
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let system = System::current();
+    ///     system.register("clock", &spawn(Clock)).unwrap();
+    ///     let clock: ActorRef<u64> = system.look_up("clock").unwrap();
+    ///     clock.send(1).await.unwrap();
+    ///     assert!(matches!(system.look_up::<String>("clock"), Err(LookUpError::Mismatch { message: "u64", .. })));
+    /// });
+    /// ```
+    pub fn register<M: Send + 'static, P: Overflow>(
+        self,
+        name: impl Into<Arc<str>>,
+        actor: &ActorRef<M, P>,
+    ) -> Result<(), RegisterError> {
+        let name = name.into();
+        if actor.system() != self {
+            return Err(RegisterError::OtherSystem { id: actor.id() });
+        }
+        let entry = Entry {
+            actor: actor.any(),
+            typed: Arc::new(actor.clone()),
+            message: type_name::<M>(),
+            policy: type_name::<P>(),
+        };
+        if actor.remote_name().is_some() {
+            return Err(RegisterError::OtherNode { id: actor.id() });
+        }
+        let mut names = self.registry().lock();
+        if let Some(holder) = names.names.get(&name) {
+            let holder = holder.actor.id();
+            return Err(RegisterError::Taken { name, holder });
+        }
+        if !actor.make_known() {
+            return Err(RegisterError::Stopped { id: actor.id() });
+        }
+        detect::name(|| entry.actor.id().task(), &name);
+        call(&entry.actor, &name, true);
+        names.names.insert(name.clone(), entry);
+        let all = (name.clone(), 0)..=(name, u64::MAX);
+        let keys: Vec<_> = names.waiting.range(all).map(|(key, _)| key.clone()).collect();
+        let wakers: Vec<_> = keys.iter().filter_map(|key| names.waiting.remove(key)).collect();
+        drop(names);
+        for waker in wakers {
+            contain(|| waker.wake());
+        }
+        Ok(())
+    }
+
+    /// Takes a name back, and says who had it; the actor goes on.
+    pub fn unregister(self, name: &str) -> Option<ActorId> {
+        let mut names = self.registry().lock();
+        let (name, entry) = names.names.remove_entry(name)?;
+        call(&entry.actor, &name, false);
+        drop(names);
+        Some(entry.actor.id())
+    }
+
+    /// The actor that is sent messages of type `M` and has this name. By the reference that this
+    /// gives, senders wait for room; for an actor that was registered with another policy see
+    /// [`look_up_with`](Self::look_up_with).
+    ///
+    /// # Errors
+    /// If no actor has the name, or the one that has it was registered with other messages or
+    /// another policy.
+    pub fn look_up<M: Send + 'static>(self, name: &str) -> Result<ActorRef<M>, LookUpError> {
+        self.look_up_with::<M, Wait>(name)
+    }
+
+    /// The same for an actor with the policy `P`.
+    ///
+    /// # Errors
+    /// As [`look_up`](Self::look_up).
+    pub fn look_up_with<M: Send + 'static, P: Overflow>(
+        self,
+        name: &str,
+    ) -> Result<ActorRef<M, P>, LookUpError> {
+        find(&self.registry().lock(), name)
+    }
+
+    /// The actor that has this name, whatever its messages are.
+    #[must_use]
+    pub fn find(self, name: &str) -> Option<AnyActor> {
+        self.registry().lock().names.get(name).map(|entry| entry.actor.clone())
+    }
+
+    /// All names, in their order, and whose they are.
+    #[must_use]
+    pub fn names(self) -> Vec<(Arc<str>, ActorId)> {
+        let names = self.registry().lock();
+        names.names.iter().map(|(name, entry)| (name.clone(), entry.actor.id())).collect()
+    }
+
+    /// Waits until some actor has this name, and gives it as [`look_up`](Self::look_up) does. Limit
+    /// it with a [`timeout`](evenkeel::time::timeout).
+    ///
+    /// # Cancel safety
+    /// Nothing happens when it is dropped.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, Context, Handled, System, spawn};
+    ///
+    /// struct Clock;
+    ///
+    /// impl Actor for Clock {
+    ///     type Message = u64;
+    ///
+    ///     async fn handle(&mut self, _second: u64, _context: &mut Context<Self>) -> Handled {
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let system = System::current();
+    ///     let found = evenkeel::spawn(async move { system.wait_for::<u64>("hours").await });
+    ///     system.register("hours", &spawn(Clock)).unwrap();
+    ///     found.await.unwrap().unwrap().send(1).await.unwrap();
+    /// });
+    /// ```
+    pub fn wait_for<M: Send + 'static>(self, name: impl Into<Arc<str>>) -> WaitForName<M> {
+        WaitForName {
+            system: self,
+            name: name.into(),
+            ticket: None,
+            message: std::marker::PhantomData,
+        }
+    }
+}
+
+/// The future of [`System::wait_for`].
+#[must_use = "a name is waited for when its future is awaited"]
+pub struct WaitForName<M> {
+    system: System,
+    name: Arc<str>,
+    /// The number of its waker.
+    ticket: Option<u64>,
+    message: std::marker::PhantomData<fn() -> M>,
+}
+
+impl<M: Send + 'static> Future for WaitForName<M> {
+    type Output = Result<ActorRef<M>, LookUpError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let waker = context.waker().clone();
+        let this = &mut *self;
+        let mut names = this.system.registry().lock();
+        match find(&names, &this.name) {
+            Err(LookUpError::Unknown { .. }) => {}
+            found => return Poll::Ready(found),
+        }
+        let ticket = *this.ticket.get_or_insert_with(|| {
+            names.next += 1;
+            names.next
+        });
+        let before = names.waiting.insert((this.name.clone(), ticket), waker);
+        drop(names);
+        drop(before);
+        Poll::Pending
+    }
+}
+
+impl<M> Drop for WaitForName<M> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket {
+            let waker = self.system.registry().lock().waiting.remove(&(self.name.clone(), ticket));
+            drop(waker);
+        }
+    }
+}
+
+impl<M> fmt::Debug for WaitForName<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitForName").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Why an actor did not get a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// An actor has it.
+    Taken {
+        /// The name.
+        name: Arc<str>,
+        /// Whose it is.
+        holder: ActorId,
+    },
+    /// The actor that was to get it belongs to another system.
+    OtherSystem {
+        /// Which one.
+        id: ActorId,
+    },
+    /// The actor that was to get it is on another node.
+    OtherNode {
+        /// Which one.
+        id: ActorId,
+    },
+    /// The actor that was to get it has stopped.
+    Stopped {
+        /// Which one.
+        id: ActorId,
+    },
+}
+
+impl fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Taken { name, holder } => write!(
+                f,
+                "the name {name:?} is that of actor {holder}: unregister it first, or take another"
+            ),
+            Self::OtherSystem { id } => write!(
+                f,
+                "actor {id} belongs to another system: it gets its name from that, or is spawned in this one"
+            ),
+            Self::OtherNode { id } => write!(
+                f,
+                "actor {id} is on another node: it gets its name there, and is located by it"
+            ),
+            Self::Stopped { id } => {
+                write!(f, "actor {id} has stopped: a name is for one that is there")
+            }
+        }
+    }
+}
+
+impl Error for RegisterError {}
+
+/// Why no actor was found under a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LookUpError {
+    /// No actor has the name.
+    Unknown {
+        /// The name.
+        name: Arc<str>,
+    },
+    /// The actor that has the name was registered with other messages or with another policy.
+    Mismatch {
+        /// The name.
+        name: Arc<str>,
+        /// Whose it is.
+        id: ActorId,
+        /// The type of the messages it is sent.
+        message: &'static str,
+        /// What its mailbox does when it is full.
+        policy: &'static str,
+    },
+}
+
+impl fmt::Display for LookUpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { name } => write!(
+                f,
+                "no actor has the name {name:?}: register one, or wait for it with wait_for"
+            ),
+            Self::Mismatch { name, id, message, policy } => write!(
+                f,
+                "actor {id}, which has the name {name:?}, is to be looked up with its messages, {message}, and its policy, {policy}"
+            ),
+        }
+    }
+}
+
+impl Error for LookUpError {}

@@ -1,0 +1,184 @@
+//! Sending, and waiting for room.
+
+use super::{ActorRef, At};
+use crate::mailbox::overflow::{Full, Overflow, Wait};
+use crate::mailbox::{self, Mailbox, Ticket};
+use crate::refs::away::{Remote, Room};
+use crate::words::error::SendError;
+use crate::words::id::HasId;
+use evenkeel::internal::{detect, is_deterministic};
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// The future of [`ActorRef::send`].
+#[must_use = "a message is sent when its future is awaited"]
+pub struct Send<'a, M: std::marker::Send + 'static, P: Overflow = Wait> {
+    to: &'a ActorRef<M, P>,
+    /// None once it is sent.
+    message: Option<M>,
+    waits: Waits,
+    /// What is told of it where deadlocks are looked for.
+    room: detect::Room,
+}
+
+/// What a sender waits for.
+#[derive(Default)]
+enum Waits {
+    /// It has not begun to.
+    #[default]
+    No,
+    /// A turn of others, where the order is chosen by a seed.
+    Turn,
+    /// Its place in the line of the mailbox.
+    InLine(Ticket),
+    /// Room on the way to another node.
+    OnTheWay(Box<Room>),
+}
+
+/// The message is moved, never pinned.
+impl<M: std::marker::Send + 'static, P: Overflow> Unpin for Send<'_, M, P> {}
+
+impl<M: std::marker::Send + 'static, P: Overflow> Future for Send<'_, M, P> {
+    type Output = Result<(), SendError<M>>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let message = self.message.take().expect("a message is sent once");
+        if let Waits::No = self.waits {
+            if P::FULL == Full::Wait && is_deterministic() {
+                return self.give_way(message, context);
+            }
+            match self.to.try_send(message) {
+                // Not by the last arm, which would move the room for a message too.
+                Ok(()) => Poll::Ready(Ok(())),
+                Err(SendError::Full(message)) if P::FULL == Full::Wait => {
+                    self.wait(message, context)
+                }
+                result => Poll::Ready(result),
+            }
+        } else {
+            self.wait(message, context)
+        }
+    }
+}
+
+impl<'a, M: std::marker::Send + 'static, P: Overflow> Send<'a, M, P> {
+    #[inline]
+    pub(super) fn new(to: &'a ActorRef<M, P>, message: M) -> Self {
+        let room = detect::Room::new();
+        Self { to, message: Some(message), waits: Waits::No, room }
+    }
+
+    pub(crate) fn to(&self) -> &'a ActorRef<M, P> {
+        self.to
+    }
+
+    /// Lets others have their turns first, as they may on other workers.
+    #[cold]
+    fn give_way(
+        &mut self,
+        message: M,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), SendError<M>>> {
+        (self.message, self.waits) = (Some(message), Waits::Turn);
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Waits no more.
+    #[cold]
+    #[inline(never)]
+    fn leave(&self, waits: Waits) {
+        if let (Waits::InLine(ticket), At::Local(own)) = (waits, self.to.place.at()) {
+            mailbox::give_back(own, ticket);
+        }
+    }
+
+    /// Notes that it waits in line.
+    fn note_wait(&mut self, context: &Context<'_>) {
+        let At::Local(own) = self.to.place.at() else { return };
+        let mailbox: *const Mailbox<M> = &raw const **own;
+        self.room.awaited(|| own.id().task(), mailbox.cast(), context.waker());
+    }
+
+    #[cold]
+    fn wait(&mut self, message: M, context: &mut Context<'_>) -> Poll<Result<(), SendError<M>>> {
+        let own = match self.to.place.at() {
+            At::Local(own) => own,
+            At::Remote(remote) => return self.wait_away(remote, message, context),
+        };
+        let put = match self.waits {
+            Waits::InLine(ticket) => {
+                match mailbox::put_with_ticket(own, message, ticket, context.waker()) {
+                    Ok(put) => put,
+                    Err(message) => {
+                        self.message = Some(message);
+                        self.note_wait(context);
+                        return Poll::Pending;
+                    }
+                }
+            }
+            _ => match mailbox::put_or_wait::<M, P>(own, message, context.waker().clone()) {
+                Ok(put) => put,
+                Err((message, ticket)) => {
+                    self.waits = Waits::InLine(ticket);
+                    self.message = Some(message);
+                    self.note_wait(context);
+                    return Poll::Pending;
+                }
+            },
+        };
+        self.waits = Waits::No;
+        self.room = detect::Room::new();
+        Poll::Ready(ActorRef::<M, P>::settle(own, put))
+    }
+
+    /// Waits for room on the way to another node, and tries again.
+    fn wait_away(
+        &mut self,
+        remote: Remote,
+        mut message: M,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), SendError<M>>> {
+        loop {
+            // After a turn of others it has not been tried yet.
+            if let Waits::No = self.waits {
+                self.waits = Waits::OnTheWay(Box::new(remote.room()));
+            }
+            if let Waits::OnTheWay(room) = &mut self.waits
+                && room.poll(context).is_pending()
+            {
+                self.message = Some(message);
+                return Poll::Pending;
+            }
+            self.waits = Waits::No;
+            match remote.try_send(message) {
+                Err(SendError::Full(again)) => message = again,
+                done => return Poll::Ready(done),
+            }
+        }
+    }
+}
+
+impl<M: std::marker::Send + 'static, P: Overflow> Drop for Send<'_, M, P> {
+    #[inline]
+    fn drop(&mut self) {
+        // Taken in any case, so that the compiler knows that there is nothing to drop of one that
+        // never waited.
+        match std::mem::take(&mut self.waits) {
+            Waits::No => {}
+            waits => self.leave(waits),
+        }
+    }
+}
+
+impl<M: std::marker::Send + 'static, P: Overflow> fmt::Debug for Send<'_, M, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Send")
+            .field("to", self.to)
+            .field("waits", &!matches!(self.waits, Waits::No))
+            .finish()
+    }
+}

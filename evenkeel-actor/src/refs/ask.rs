@@ -1,0 +1,355 @@
+//! Asking: a message that carries the place for its answer.
+
+mod limit;
+
+use super::actor_ref::{ActorRef, Send};
+use super::away::RemoteReply;
+use crate::mailbox::overflow::{Overflow, Wait};
+use crate::primitives::oneshot;
+use crate::system::System;
+use crate::system::dead_letters;
+use crate::trace::{Parcel, answered, open, seal};
+use crate::words::dead_letter::DeadLetterKind;
+use crate::words::error::{AskError, SendError};
+use crossbeam_utils::atomic::AtomicCell;
+use evenkeel::internal::detect;
+use limit::Limit;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// Where the answer to a request goes. Dropped without an answer, the asker gets
+/// [`AskError::NoReply`].
+///
+/// In a message to another node it goes with the message, and the answer comes back over the nodes.
+/// It can be handed on from node to node: the asker is told when the one is lost that has it,
+/// or when the actor that it was handed on to is not there any more. If two nodes alone lose each
+/// other while one hands it on to the other, the asker's [limit](System::set_ask_limit) ends the
+/// wait.
+pub struct ReplyTo<R: 'static>(Way<R>);
+
+/// The way of an answer.
+enum Way<R: 'static> {
+    /// To an asker in this process; empty once it is on its way to another node.
+    Local(AtomicCell<Option<oneshot::Sender<Reply<R>>>>),
+    /// To another node.
+    Remote(RemoteReply<R>),
+}
+
+/// What an asker gets: from another node it may be told why there is no answer.
+type Reply<R> = Parcel<Result<R, AskError>>;
+
+/// What is in a place for an answer: where it goes, or that it has gone, or the way to another
+/// node.
+pub(crate) type Taken<'a, R> = Result<oneshot::Sender<Reply<R>>, Option<&'a RemoteReply<R>>>;
+
+impl<R: 'static> ReplyTo<R> {
+    /// Answers. If the asker has given up, the answer is a dead letter of the system of the actor
+    /// that is running; [`try_send`](Self::try_send) gives it back.
+    pub fn send(self, reply: R) {
+        if self.try_send(reply).is_err() {
+            dead_letters::note::<R>(System::current(), None, DeadLetterKind::LateReply, 1);
+        }
+    }
+
+    /// Answers.
+    ///
+    /// # Errors
+    /// The answer, if the asker has given up.
+    pub fn try_send(self, reply: R) -> Result<(), R> {
+        match self.0 {
+            Way::Local(way) => {
+                let Some(way) = way.into_inner() else { return Err(reply) };
+                way.send(seal(Ok(reply))).map_err(|unsent| match open(unsent) {
+                    Ok(reply) => reply,
+                    Err(_) => unreachable!("what was sent is a reply"),
+                })
+            }
+            Way::Remote(way) => way.send(reply),
+        }
+    }
+
+    pub(crate) fn remote(way: RemoteReply<R>) -> Self {
+        Self(Way::Remote(way))
+    }
+
+    /// Takes out where the answer goes, or looks at the way to another node.
+    pub(crate) fn take(&self) -> Taken<'_, R> {
+        match &self.0 {
+            Way::Local(way) => way.take().ok_or(None),
+            Way::Remote(way) => Err(Some(way)),
+        }
+    }
+}
+
+impl<R: 'static> fmt::Debug for ReplyTo<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReplyTo").finish_non_exhaustive()
+    }
+}
+
+/// A request as a type of its own, which says what the reply is. An actor takes it whose messages
+/// are made of it, [with the place for its reply](Asked).
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::{Actor, Asked, Context, Handled, Request, spawn};
+///
+/// /// The price of so many pounds of apples.
+/// struct Price {
+///     pounds: u32,
+/// }
+///
+/// impl Request for Price {
+///     type Reply = u32;
+/// }
+///
+/// enum Message {
+///     Price(Asked<Price>),
+/// }
+///
+/// impl From<Asked<Price>> for Message {
+///     fn from(asked: Asked<Price>) -> Self {
+///         Self::Price(asked)
+///     }
+/// }
+///
+/// struct Shop;
+///
+/// impl Actor for Shop {
+///     type Message = Message;
+///
+///     async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
+///         match message {
+///             Message::Price(Asked { request, reply }) => reply.send(request.pounds * 3),
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     assert_eq!(spawn(Shop).ask(Price { pounds: 4 }).await, Ok(12));
+/// });
+/// ```
+pub trait Request: std::marker::Send + 'static {
+    /// What it is answered with.
+    type Reply: std::marker::Send + 'static;
+}
+
+/// A request, and where its reply goes.
+#[derive(Debug)]
+pub struct Asked<Q: Request> {
+    /// What is asked.
+    pub request: Q,
+    /// Where the reply goes.
+    pub reply: ReplyTo<Q::Reply>,
+}
+
+/// What an actor with messages of type `M` can be [asked](crate::ActorRef::ask): a closure or
+/// constructor that makes a message with a [`ReplyTo`] in it, or a [`Request`] of which its
+/// messages are made. `Form` is which of the two; the compiler finds it.
+pub trait Question<M, Form> {
+    /// What it is answered with.
+    type Reply: std::marker::Send + 'static;
+
+    /// The message that asks it.
+    fn into_message(self, reply: ReplyTo<Self::Reply>) -> M;
+}
+
+/// The form of a question that is a closure or a constructor.
+#[derive(Debug)]
+pub struct ByClosure<R>(std::marker::PhantomData<R>);
+
+/// The form of a question that is a [`Request`].
+#[derive(Debug)]
+pub struct ByRequest(());
+
+impl<M, R, F> Question<M, ByClosure<R>> for F
+where
+    R: std::marker::Send + 'static,
+    F: FnOnce(ReplyTo<R>) -> M,
+{
+    type Reply = R;
+
+    fn into_message(self, reply: ReplyTo<R>) -> M {
+        self(reply)
+    }
+}
+
+impl<M, Q> Question<M, ByRequest> for Q
+where
+    Q: Request,
+    M: From<Asked<Q>>,
+{
+    type Reply = Q::Reply;
+
+    fn into_message(self, reply: ReplyTo<Q::Reply>) -> M {
+        M::from(Asked { request: self, reply })
+    }
+}
+
+/// A message, and where its answer comes.
+pub(crate) struct Posed<M, R: 'static> {
+    pub(crate) message: M,
+    pub(crate) reply: oneshot::Receiver<Reply<R>>,
+}
+
+impl<M, R: 'static> Posed<M, R> {
+    pub(crate) fn new(request: impl FnOnce(ReplyTo<R>) -> M) -> Self {
+        let (sender, receiver) = oneshot::channel();
+        Self {
+            message: request(ReplyTo(Way::Local(AtomicCell::new(Some(sender))))),
+            reply: receiver,
+        }
+    }
+}
+
+impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
+    /// Asks the actor and waits for its answer. The question is a closure or a constructor that
+    /// makes a message with a [`ReplyTo`] in it, or a [`Request`].
+    ///
+    /// The future sends the request and gives the reply; [`timeout`](Ask::timeout), or else the
+    /// [limit of the system](System::set_ask_limit), which is 30 seconds, limits both together.
+    ///
+    /// Actors of one process that ask each other in a circle are [told of](evenkeel::detect) as a
+    /// deadlock where these are looked for; a circle that goes by another node is not, as each node
+    /// knows its own waits alone. There the
+    /// [limit](System::set_ask_limit) is what ends it.
+    ///
+    /// An asker whose question is handed on by a node to a third one is not told if these two alone
+    /// lose each other: this too the limit ends.
+    ///
+    /// # Examples
+    /// See the [crate's page](crate), and [`Request`].
+    #[inline]
+    pub fn ask<Form, Q: Question<M, Form>>(&self, question: Q) -> Ask<'_, M, Q::Reply, P> {
+        let Posed { message, reply } = Posed::new(|reply| question.into_message(reply));
+        Ask::new(self.send(message), reply)
+    }
+}
+
+/// The future of [`ActorRef::ask`](crate::ActorRef::ask).
+///
+/// It waits for 30 seconds at most, or for as long as the
+/// [system of the asked actor](System::set_ask_limit), [`timeout`](Self::timeout) or
+/// [`no_timeout`](Self::no_timeout) say. Polled first outside of any
+/// runtime, it has no limit but one of its own, for which it needs a runtime.
+///
+/// # Cancel safety
+/// A request that has been sent is handled whether or not its asker still waits.
+#[must_use = "a request is sent when its future is awaited"]
+pub struct Ask<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow = Wait> {
+    to: &'a ActorRef<M, P>,
+    send: Option<Send<'a, M, P>>,
+    reply: oneshot::Receiver<Reply<R>>,
+    limit: Limit,
+    /// What is told of it where deadlocks are looked for.
+    wait: detect::Reply,
+}
+
+impl<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow> Ask<'a, M, R, P> {
+    pub(crate) fn new(send: Send<'a, M, P>, reply: oneshot::Receiver<Reply<R>>) -> Self {
+        let to = send.to();
+        let wait = detect::Reply::of(|| to.id().task());
+        Self { to, send: Some(send), reply, limit: Limit::OfSystem, wait }
+    }
+
+    /// Gives up with [`AskError::Elapsed`] after a duration, counted from now, in place of the
+    /// [limit of the system](System::set_ask_limit).
+    pub fn timeout(mut self, duration: Duration) -> Self {
+        self.limit = Limit::after(duration);
+        self
+    }
+
+    /// Waits for ever, whatever the [limit of the system](System::set_ask_limit). A question that
+    /// is kept by what never ends is never answered then.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, Context, Handled, ReplyTo, spawn};
+    /// use std::time::Duration;
+    ///
+    /// /// Replies an hour later.
+    /// struct Slow;
+    ///
+    /// impl Actor for Slow {
+    ///     type Message = ReplyTo<u32>;
+    ///
+    ///     async fn handle(&mut self, reply: ReplyTo<u32>, _context: &mut Context<Self>) -> Handled
+    ///     {
+    ///         evenkeel::time::sleep(Duration::from_secs(3_600)).await;
+    ///         reply.send(7);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+    /// runtime.block_on(async {
+    ///     assert_eq!(spawn(Slow).ask(|reply| reply).no_timeout().await, Ok(7));
+    /// });
+    /// ```
+    pub fn no_timeout(mut self) -> Self {
+        self.limit = Limit::None;
+        self
+    }
+}
+
+impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Unpin for Ask<'_, M, R, P> {}
+
+impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Future for Ask<'_, M, R, P> {
+    type Output = Result<R, AskError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        if let Some(send) = &mut this.send {
+            match Pin::new(send).poll(context) {
+                Poll::Ready(Ok(())) => this.send = None,
+                Poll::Ready(Err(SendError::Full(_))) => return Poll::Ready(Err(AskError::Full)),
+                Poll::Ready(Err(SendError::Stopped(_))) => {
+                    return Poll::Ready(Err(AskError::Stopped));
+                }
+                Poll::Ready(Err(SendError::NodeDown(_))) => {
+                    return Poll::Ready(Err(AskError::NodeDown));
+                }
+                Poll::Ready(Err(SendError::Unwritable(_))) => {
+                    return Poll::Ready(Err(AskError::Unwritable));
+                }
+                Poll::Ready(Err(SendError::TooManyCalls(_))) => {
+                    return Poll::Ready(Err(AskError::TooManyCalls));
+                }
+                Poll::Pending => return this.poll_limit(context),
+            }
+        }
+        match Pin::new(&mut this.reply).poll(context) {
+            Poll::Ready(reply) => Poll::Ready(reply.map_or(Err(AskError::NoReply), answered)),
+            Poll::Pending => {
+                this.wait.awaited(context.waker());
+                this.poll_limit(context)
+            }
+        }
+    }
+}
+
+impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Ask<'_, M, R, P> {
+    fn poll_limit(&mut self, context: &mut Context<'_>) -> Poll<Result<R, AskError>> {
+        let over = self.limit.poll(|| self.to.system(), context);
+        if over.is_pending() {
+            if self.limit.is_default() {
+                self.wait.limited(context.waker());
+            }
+            return Poll::Pending;
+        }
+        // It leaves the line, or its place would be kept from others until it is dropped.
+        self.send = None;
+        Poll::Ready(Err(AskError::Elapsed))
+    }
+}
+
+impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> fmt::Debug for Ask<'_, M, R, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ask").field("sent", &self.send.is_none()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,6 @@
+//! What users hold of actors: references, and the places for answers.
+
+pub(crate) mod actor_ref;
+pub(crate) mod ask;
+pub(crate) mod away;
+pub(crate) mod recipient;

@@ -1,0 +1,231 @@
+//! References by what can be sent, not by who it is.
+
+use super::actor_ref::ActorRef;
+use crate::kin::control::AnyActor;
+use crate::mailbox::overflow::{Full, Overflow};
+use crate::system::System;
+use crate::system::dead_letters;
+use crate::words::dead_letter::DeadLetterKind;
+use crate::words::error::SendError;
+use crate::words::id::ActorId;
+use std::any::type_name;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// What becomes of a message that is offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offer {
+    Taken,
+    /// The policy of the mailbox has dropped it, and it is counted as a dead letter.
+    Dropped,
+    /// There is no room, and senders wait for it.
+    Full,
+    /// There is no room, and nobody waits.
+    Refused,
+    Stopped,
+}
+
+type Sending<'a> = Pin<Box<dyn Future<Output = Result<(), SendError<()>>> + Send + 'a>>;
+
+/// An actor that takes messages of type `N`.
+trait Deliver<N>: Send + Sync {
+    fn offer(&self, message: N) -> Offer;
+    fn send(&self, message: N) -> Sending<'_>;
+    fn any(&self) -> AnyActor;
+    fn id(&self) -> ActorId;
+    fn system(&self) -> System;
+    fn make_known(&self) -> bool;
+}
+
+impl<N, M, P> Deliver<N> for ActorRef<M, P>
+where
+    N: Into<M> + Send + 'static,
+    M: Send + 'static,
+    P: Overflow,
+{
+    fn offer(&self, message: N) -> Offer {
+        match self.offer(message.into()) {
+            Ok(true) => Offer::Taken,
+            Ok(false) => Offer::Dropped,
+            Err(SendError::Full(_)) if P::FULL == Full::Wait => Offer::Full,
+            Err(SendError::Full(_) | SendError::Unwritable(_) | SendError::TooManyCalls(_)) => {
+                Offer::Refused
+            }
+            Err(SendError::Stopped(_) | SendError::NodeDown(_)) => Offer::Stopped,
+        }
+    }
+
+    fn send(&self, message: N) -> Sending<'_> {
+        let message = message.into();
+        Box::pin(async move {
+            self.send(message).await.map_err(|error| match error {
+                SendError::Full(_) => SendError::Full(()),
+                SendError::Stopped(_) => SendError::Stopped(()),
+                SendError::NodeDown(_) => SendError::NodeDown(()),
+                SendError::Unwritable(_) => SendError::Unwritable(()),
+                SendError::TooManyCalls(_) => SendError::TooManyCalls(()),
+            })
+        })
+    }
+
+    fn any(&self) -> AnyActor {
+        self.any()
+    }
+
+    fn id(&self) -> ActorId {
+        self.id()
+    }
+
+    fn system(&self) -> System {
+        self.system()
+    }
+
+    fn make_known(&self) -> bool {
+        self.make_known()
+    }
+}
+
+/// A reference to some actor that can be sent messages of type `N`: because they are its messages,
+/// or because its messages can be made [from](From) them. So an actor understands the replies and
+/// events of others without a type that all of them share.
+///
+/// It has the mailbox's policy, without naming it. Cheap to clone, and counted as a reference.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::{Actor, Context, Handled, Recipient, ReplyTo, spawn};
+///
+/// /// Tells a temperature to whoever takes one.
+/// struct Sensor;
+///
+/// struct Temperature(f64);
+///
+/// impl Actor for Sensor {
+///     type Message = Recipient<Temperature>;
+///
+///     async fn handle(&mut self, to: Self::Message, _context: &mut Context<Self>) -> Handled {
+///         to.send(Temperature(20.5)).await?;
+///         Ok(())
+///     }
+/// }
+///
+/// struct Heating(f64);
+///
+/// enum Message {
+///     Measured(f64),
+///     Get(ReplyTo<f64>),
+/// }
+///
+/// impl From<Temperature> for Message {
+///     fn from(temperature: Temperature) -> Self {
+///         Self::Measured(temperature.0)
+///     }
+/// }
+///
+/// impl Actor for Heating {
+///     type Message = Message;
+///
+///     async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
+///         match message {
+///             Message::Measured(temperature) => self.0 = temperature,
+///             Message::Get(reply) => reply.send(self.0),
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let (sensor, heating) = (spawn(Sensor), spawn(Heating(0.0)));
+///     sensor.send(heating.recipient()).await.unwrap();
+///     while heating.ask(Message::Get).await.unwrap() != 20.5 {
+///         evenkeel::yield_now().await;
+///     }
+/// });
+/// ```
+pub struct Recipient<N>(Arc<dyn Deliver<N>>);
+
+impl<N: Send + 'static> Recipient<N> {
+    /// Sends a message, if that is possible at once.
+    ///
+    /// # Errors
+    /// If the mailbox is full or the actor has stopped. The message, which has been converted, is
+    /// dropped.
+    pub fn try_send(&self, message: N) -> Result<(), SendError<()>> {
+        match self.offer(message) {
+            Offer::Taken | Offer::Dropped => Ok(()),
+            Offer::Full | Offer::Refused => Err(SendError::Full(())),
+            Offer::Stopped => Err(SendError::Stopped(())),
+        }
+    }
+
+    /// Sends a message; where the actor's policy is [`Wait`](crate::Wait) it waits for room.
+    /// Allocates the future.
+    ///
+    /// # Errors
+    /// If the actor has stopped, or, under [`Fail`](crate::Fail), its mailbox is full.
+    ///
+    /// # Cancel safety
+    /// A future that is dropped before it is ready has sent nothing, and its message is dropped.
+    pub async fn send(&self, message: N) -> Result<(), SendError<()>> {
+        self.0.send(message).await
+    }
+
+    pub(crate) fn offer(&self, message: N) -> Offer {
+        self.0.offer(message)
+    }
+
+    /// Notes that a message has not been delivered and nobody gets it back.
+    pub(crate) fn note_undelivered(&self) {
+        let kind = DeadLetterKind::Undelivered;
+        dead_letters::note::<N>(self.0.system(), Some(self.id()), kind, 1);
+    }
+
+    /// The actor's number.
+    #[must_use]
+    pub fn id(&self) -> ActorId {
+        self.0.id()
+    }
+
+    /// The actor, without the type of its messages.
+    #[must_use]
+    pub fn any(&self) -> AnyActor {
+        self.0.any()
+    }
+
+    pub(crate) fn system(&self) -> System {
+        self.0.system()
+    }
+
+    pub(crate) fn make_known(&self) -> bool {
+        self.0.make_known()
+    }
+}
+
+impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
+    /// The actor as one that takes messages of type `N`, of which its own are made.
+    #[must_use]
+    pub fn recipient<N: Into<M> + Send + 'static>(&self) -> Recipient<N> {
+        Recipient(Arc::new(self.clone()))
+    }
+}
+
+impl<M: Send + 'static, P: Overflow> From<ActorRef<M, P>> for Recipient<M> {
+    fn from(actor: ActorRef<M, P>) -> Self {
+        Self(Arc::new(actor))
+    }
+}
+
+impl<N> Clone for Recipient<N> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<N> fmt::Debug for Recipient<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Recipient<{}>({})", type_name::<N>(), self.0.id())
+    }
+}

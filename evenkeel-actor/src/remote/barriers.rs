@@ -1,0 +1,49 @@
+//! How far this node is in what all nodes do together. [`collective`](super::collective) has the
+//! steps.
+
+use super::error::NodeLost;
+use crate::node::NodeId;
+use crate::node::barrier::Barrier;
+use crate::node::termination::Detector;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+/// The two barriers, and the search for the end of all work.
+pub(crate) struct Collective(Mutex<State>);
+
+/// The barrier of [`pass`](super::node::Node::barrier), and that of the end of all work, as frames
+/// name them.
+pub(super) const PASS: usize = 0;
+pub(super) const END: usize = 1;
+
+pub(super) struct State {
+    pub(super) barriers: [Barrier; 2],
+    pub(super) detector: Detector,
+    /// What the detector has been told.
+    pub(super) sent: u64,
+    pub(super) received: u64,
+    pub(super) outcome: Option<Result<(), NodeLost>>,
+    pub(super) lost: Option<NodeId>,
+    /// Whether this node has left, or its host has ended.
+    pub(super) has_left: bool,
+    pub(super) waiting: Vec<Waker>,
+}
+
+impl Collective {
+    pub(crate) fn new(local: NodeId, nodes: u32) -> Self {
+        Self(Mutex::new(State {
+            barriers: [PASS, END].map(|_| Barrier::new(local, nodes)),
+            detector: Detector::new(local, nodes),
+            sent: 0,
+            received: 0,
+            outcome: None,
+            lost: None,
+            has_left: false,
+            waiting: Vec::new(),
+        }))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,252 @@
+//! Requests for actors of other nodes: by a script, which starts one, or by a name.
+
+use super::arrived;
+use super::calls::Outcome;
+use super::error::RemoteError;
+use super::inner::{Inner, Peer, Standing, short};
+use super::route;
+use super::scope;
+use super::scripts::{Public, Scripts};
+use super::table::{Found, Table};
+use crate::actor::Actor;
+use crate::life::builder::Builder;
+use crate::mailbox::overflow::Wait;
+use crate::node::multiplexer::PutError;
+use crate::node::payload;
+use crate::node::wire::{Envelope, Failure, LONGEST_NAME, Message, PlacesBuf, References};
+use crate::node::{NodeId, Slot};
+use crate::primitives::oneshot;
+use crate::refs::actor_ref::ActorRef;
+use crate::trace;
+use evenkeel::internal::contain;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::any::type_name;
+use std::panic::Location;
+use std::sync::Arc;
+
+impl<M: Serialize + DeserializeOwned + Send + 'static> Public<Peer> for ActorRef<M> {
+    fn messages(&self) -> String {
+        short_name::<M>()
+    }
+
+    fn slot(&self, table: &Table<Peer>, holder: NodeId) -> Option<Slot> {
+        (!self.is_stopped()).then(|| self.slot_in(table, holder)).flatten()
+    }
+
+    fn is_stopped(&self) -> bool {
+        Self::is_stopped(self)
+    }
+}
+
+impl Scripts<Peer> {
+    /// Registers a script; false if there is one of that name. Its actors are told of as spawned by
+    /// the caller, as nothing else says which script it was.
+    #[track_caller]
+    pub(crate) fn register<A, Arguments>(
+        &self,
+        name: &str,
+        script: impl Fn(Arguments) -> A + Send + Sync + 'static,
+    ) -> bool
+    where
+        A: Actor,
+        A::Message: Serialize + DeserializeOwned,
+        Arguments: DeserializeOwned,
+    {
+        let site = Location::caller();
+        let start = move |peer: &'static Peer, messages: &str, arguments: &[u8]| {
+            let own = type_name::<A::Message>();
+            if messages != own {
+                let why = format!("they are {own}, not {messages}");
+                return Err((Failure::OtherMessages, why));
+            }
+            let arguments = scope::read(peer, arguments);
+            let arguments =
+                arguments.map_err(|error| (Failure::BadArguments, error.to_string()))?;
+            let actor = contain(|| script(arguments));
+            let actor = actor.ok_or((Failure::Panicked, String::new()))?;
+            let node = peer.node;
+            let actor = Builder::new().system(node.system).spawn_at(actor, site);
+            let actor = actor.map_err(|error| (Failure::Panicked, error.to_string()))?;
+            Ok(actor.slot_in(&node.table, peer.id).expect("what is spawned here is here"))
+        };
+        self.add(name, Arc::new(start))
+    }
+
+    /// Lets other nodes find an actor of this one; false if there is another one of that name,
+    /// which has not stopped, or if the actor is on another node.
+    pub(crate) fn publish<M>(&self, name: &str, actor: ActorRef<M>) -> bool
+    where
+        M: Serialize + DeserializeOwned + Send + 'static,
+    {
+        if actor.remote().is_some() {
+            return false;
+        }
+        self.show(name, Arc::new(actor))
+    }
+}
+
+/// The name of a type, for requests that name actors: of a name that is too long the beginning, and
+/// a hash of all of it.
+fn short_name<M>() -> String {
+    let name = type_name::<M>();
+    if name.len() <= LONGEST_NAME {
+        return name.to_owned();
+    }
+    // FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo): the same in all processes of a build.
+    let hash = name.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
+    });
+    let end = format!("... #{hash:016x}");
+    format!("{}{end}", short(name, LONGEST_NAME - end.len()))
+}
+
+/// What a node says to a request for an actor by this name, of a script or its own.
+fn outcome(node: NodeId, name: &str, failure: Failure, detail: &str) -> RemoteError {
+    let why = detail.to_owned();
+    match failure {
+        Failure::NoSuchScript => RemoteError::NoSuchScript { node, name: name.into() },
+        Failure::BadArguments => RemoteError::Arguments { why },
+        Failure::OtherMessages => RemoteError::OtherMessages { why },
+        Failure::NoSuchName => RemoteError::NoSuchName { node, name: name.into() },
+        Failure::Panicked => RemoteError::Panicked,
+        Failure::Leaving => RemoteError::NodeDown { node },
+        Failure::TooManyActors => RemoteError::TooManyActors { node },
+        _ => RemoteError::Answer,
+    }
+}
+
+/// Opens the call of a request.
+type Opens<'a> = dyn FnMut() -> Result<u64, String> + 'a;
+
+/// Asks a node for an actor with messages of type `M`, by a name and what `request` writes. It
+/// opens the call once the places for answers that are in it are noted: if there is no actor,
+/// nobody answers these. A node that says so has not seen those of third nodes, which are told from
+/// here.
+async fn request<M>(
+    peer: &'static Peer,
+    name: &str,
+    request: impl FnOnce(&mut Opens<'_>, &scope::Notes, &mut Vec<u8>) -> Result<(), String>,
+) -> Result<ActorRef<M>, RemoteError>
+where
+    M: Serialize + DeserializeOwned + Send + 'static,
+{
+    let node = peer.id;
+    let down = RemoteError::NodeDown { node };
+    let Some(link) = &peer.link else { return Err(RemoteError::Answer) };
+    let (sender, receiver) = oneshot::channel();
+    let name: Box<str> = name.into();
+    let read = move |outcome: Outcome<'_>, handed_on: &PlacesBuf| match outcome {
+        Outcome::At(lease) => Ok(Arc::clone(lease)),
+        Outcome::Failed(failure, detail) => {
+            for (owner, call) in handed_on.as_places().iter() {
+                if let Some(owner) = peer.node.peer(owner) {
+                    owner.fail(call, Failure::Ended, "");
+                }
+            }
+            Err(self::outcome(node, &name, failure, detail))
+        }
+        Outcome::Answer(_) => Err(RemoteError::Answer),
+        Outcome::NodeDown => Err(RemoteError::NodeDown { node }),
+    };
+    link.room().await;
+    if peer.standing() == Standing::Down {
+        return Err(down);
+    }
+    let mut asker = Some((sender, read));
+    let mut open = || {
+        let Some((sender, read)) = asker.take() else { return Ok(scope::last_call()) };
+        let handed_on = scope::passed_on();
+        let read = move |outcome: Outcome<'_>| read(outcome, &handed_on);
+        let Some(call) = peer.node.calls.open(node, scope::last_call(), sender, read) else {
+            scope::note_too_many_calls();
+            return Err(scope::TOO_MANY.to_owned());
+        };
+        scope::note_call(call);
+        Ok(call)
+    };
+    // What is put in after a node is down is refused, and what was put in before is told of the
+    // loss.
+    let put = scope::write(peer, |noted| {
+        peer.node.senders.under(|| link.put_anyway(|out| request(&mut open, noted, out)))
+    });
+    if let Err(error) = put {
+        return Err(match error {
+            PutError::Unwritable(_) if scope::were_too_many_calls() => {
+                RemoteError::TooManyCalls { node }
+            }
+            PutError::Unwritable(why) => RemoteError::Unwritable { why },
+            PutError::TooLong { .. } => RemoteError::Unwritable { why: error.to_string() },
+            _ => down,
+        });
+    }
+    let lease = receiver.await.unwrap_or(Err(down))?;
+    Ok(ActorRef::leased(route::of::<M>(peer), lease))
+}
+
+/// A local actor by its slot, which is leased to its own node and is given back.
+fn local<M: Send + 'static>(node: &Inner, slot: Slot) -> Result<ActorRef<M>, RemoteError> {
+    let found = node.table.find::<M, Wait>(slot);
+    node.table.release(node.number, slot, 1);
+    match found {
+        Found::Here(actor) => Ok(actor),
+        Found::Gone | Found::OtherType => Err(RemoteError::Answer),
+    }
+}
+
+/// Starts an actor on a node.
+pub(crate) async fn spawn_on<M, Arguments>(
+    node: &'static Inner,
+    on: NodeId,
+    script: &str,
+    arguments: &Arguments,
+) -> Result<ActorRef<M>, RemoteError>
+where
+    M: Serialize + DeserializeOwned + Send + 'static,
+    Arguments: Serialize + ?Sized,
+{
+    let peer = node.peer(on).ok_or(RemoteError::NoSuchNode { node: on })?;
+    let mut bytes = type_name::<M>().as_bytes().to_vec();
+    bytes.push(0);
+    if peer.link.is_none() {
+        let (put, bundle) = scope::cast(peer, || payload::put(arguments, &mut bytes));
+        put.map_err(|error| RemoteError::Unwritable { why: error.to_string() })?;
+        let _arrived = arrived::within(bundle.arrive());
+        let slot = node.scripts.start(peer, script, &bytes);
+        let slot = slot.map_err(|(failure, why)| outcome(on, script, failure, &why))?;
+        return local(node, slot);
+    }
+    request(peer, script, |open, noted, out| {
+        payload::put(arguments, &mut bytes).map_err(|error| error.to_string())?;
+        let message = Message::Spawn { call: open()?, script, parent: None, arguments: &bytes };
+        let references = noted.references();
+        let references = references.as_references();
+        let envelope = Envelope { cause: trace::current(), references, message };
+        envelope.write(out).map_err(|error| error.to_string())
+    })
+    .await
+}
+
+/// Finds a node's actor by the name under which it is published there.
+pub(crate) async fn locate<M>(
+    node: &'static Inner,
+    on: NodeId,
+    name: &str,
+) -> Result<ActorRef<M>, RemoteError>
+where
+    M: Serialize + DeserializeOwned + Send + 'static,
+{
+    let peer = node.peer(on).ok_or(RemoteError::NoSuchNode { node: on })?;
+    let messages = short_name::<M>();
+    if peer.link.is_none() {
+        let slot = node.scripts.locate(&node.table, on, name, &messages);
+        return local(node, slot.map_err(|(failure, why)| outcome(on, name, failure, &why))?);
+    }
+    request(peer, name, |open, _, out| {
+        let message = Message::Locate { call: open()?, name, messages: &messages };
+        let references = References::default();
+        let envelope = Envelope { cause: trace::current(), references, message };
+        envelope.write(out).map_err(|error| error.to_string())
+    })
+    .await
+}

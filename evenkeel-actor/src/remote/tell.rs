@@ -1,0 +1,72 @@
+//! Values for actors, once they are read; and what becomes of those that do not get there.
+
+use super::askers::Askers;
+use super::inner::{Counts, Inner, Peer};
+use super::table::{Target, Told, Wait};
+use crate::kin::control::AnyActor;
+use crate::node::Slot;
+use crate::node::wire::{Failure, StopHow};
+use crate::system::System;
+use crate::system::dead_letters;
+use crate::words::dead_letter::DeadLetterKind;
+use evenkeel::internal::contain;
+use std::sync::Arc;
+
+/// An actor without room for a message, and the message.
+pub(super) type Full = (Arc<dyn Target<Peer>>, Wait);
+
+/// Delivers a value to the actor of a slot, which the table may have forgotten. Gives what is to be
+/// waited for.
+#[inline]
+pub(super) fn tell_it(
+    peer: &'static Peer,
+    to: Slot,
+    target: &dyn Target<Peer>,
+    askers: Askers<'_>,
+    payload: &[u8],
+) -> Option<Wait> {
+    let node = peer.node;
+    // A caller's code that panics in this is contained where it runs: what reads the value, what a
+    // full mailbox drops, and wakers.
+    match target.tell(peer, payload) {
+        Told::Done => {}
+        Told::Waits(wait) => return Some(wait),
+        Told::Full(message) => {
+            node.undelivered(peer, askers, Failure::MailboxFull, "");
+            contain(|| drop(message));
+        }
+        Told::Stopped(message) => {
+            node.undelivered(peer, askers, Failure::NoSuchActor, "");
+            contain(|| drop(message));
+            node.table.note_stopped(to);
+        }
+        Told::Unreadable(error) => {
+            Counts::add(&node.counts.unreadable);
+            node.undelivered(peer, askers, Failure::Unreadable, &error.to_string());
+        }
+    }
+    None
+}
+
+impl Inner {
+    /// A message has not got to its actor.
+    #[cold]
+    pub(super) fn undelivered(&self, peer: &Peer, askers: Askers<'_>, why: Failure, detail: &str) {
+        Counts::add(&self.counts.undelivered);
+        note_dead(self.system, DeadLetterKind::Undelivered);
+        askers.fail(peer, why, detail);
+    }
+}
+
+/// A message from another node is a dead letter, of which only the bytes were there.
+pub(crate) fn note_dead(system: System, kind: DeadLetterKind) {
+    dead_letters::note::<[u8; 0]>(system, None, kind, 1);
+}
+
+pub(super) fn stop(actor: &AnyActor, how: StopHow) {
+    match how {
+        StopHow::Drain => actor.stop(),
+        StopHow::Stop => actor.stop_now(),
+        StopHow::Kill => actor.kill(),
+    }
+}

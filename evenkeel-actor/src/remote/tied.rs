@@ -1,0 +1,260 @@
+//! The ties of a node with one other. Knows nothing of messages.
+
+use super::limits::{Limits, Sweeper};
+use crate::kin::peer::Peer as KinPeer;
+use crate::kin::witness::Witness;
+use crate::node::Slot;
+use crate::node::multiplexer::Trail;
+use crate::words::id::ActorId;
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Which of two nodes has opened a tie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Opened {
+    Here,
+    There,
+}
+
+/// The number of a tie, and who has given it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Number(pub(super) Opened, pub(super) u64);
+
+/// An actor of this node, and one of the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Pair {
+    pub(super) own: ActorId,
+    pub(super) other: Slot,
+}
+
+/// What is tied.
+pub(super) enum Tie {
+    /// Somebody here watches the actor there.
+    Watching { slot: Slot, witness: Witness },
+    /// The actor here is watched, by whoever its mailbox knows by this number.
+    Watched(Watched),
+    /// The two are linked.
+    Linked(Pair),
+}
+
+/// An actor here that is watched from there.
+pub(super) struct Watched {
+    /// By which slot it was named for that. It stays the actor's, so a watch is found by it.
+    pub(super) named: Slot,
+    /// Whom its mailbox knows by this number.
+    pub(super) by: ActorId,
+    /// Whether the watch is no more: the mailbox is told, or sees it when others come.
+    pub(super) is_over: Arc<AtomicBool>,
+}
+
+/// The links of a pair.
+pub(super) struct Link {
+    /// One at least.
+    pub(super) ties: Vec<Number>,
+    pub(super) own: KinPeer,
+    /// By which slot the own actor was named for it. It stays the actor's, so the link is found by
+    /// it.
+    pub(super) named: Slot,
+}
+
+/// What was open with a node that is down.
+pub(super) struct Left {
+    /// Who watched an actor there, and which.
+    pub(super) watches: Vec<(Slot, Witness)>,
+    /// The slots of actors here that were watched from there.
+    pub(super) watched: Vec<Slot>,
+    pub(super) links: HashMap<Pair, Link>,
+}
+
+pub(super) struct Lists {
+    open: HashMap<Number, Tie>,
+    /// How many of them were opened here.
+    own: usize,
+    links: HashMap<Pair, Link>,
+    /// By whom is watched, and by which actor.
+    watches: HashMap<(Slot, ActorId), Number>,
+    last: u64,
+    sweeper: Sweeper,
+    /// How many the other node takes.
+    most: usize,
+    line: Trail,
+    is_shut: bool,
+}
+
+/// The ties of this node with one other.
+pub(crate) struct Ties(Mutex<Lists>);
+
+impl Ties {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(Lists::new(Limits::LEAST_TIES)))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Lists> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many there are: watches of actors there, watches of actors here, linked pairs.
+    pub(crate) fn count(&self) -> [usize; 3] {
+        let lists = self.lock();
+        let watching = |tie: &&Tie| matches!(tie, Tie::Watching { .. });
+        let watched = |tie: &&Tie| matches!(tie, Tie::Watched(_));
+        [
+            lists.open.values().filter(watching).count(),
+            lists.open.values().filter(watched).count(),
+            lists.links.len(),
+        ]
+    }
+}
+
+impl Lists {
+    pub(super) fn new(most: usize) -> Self {
+        Self {
+            open: HashMap::new(),
+            own: 0,
+            links: HashMap::new(),
+            watches: HashMap::new(),
+            last: 0,
+            sweeper: Sweeper::new(),
+            most,
+            line: Trail::new(),
+            is_shut: false,
+        }
+    }
+
+    /// Takes so many from now on.
+    pub(super) fn bound(&mut self, most: usize) {
+        self.most = most;
+    }
+
+    /// By which lane something of ties was said last.
+    pub(super) fn line(&self) -> &Trail {
+        &self.line
+    }
+
+    pub(super) fn is_shut(&self) -> bool {
+        self.is_shut
+    }
+
+    /// How many are open that were opened by a side.
+    pub(super) fn open(&self, by: Opened) -> usize {
+        match by {
+            Opened::Here => self.own,
+            Opened::There => self.open.len() - self.own,
+        }
+    }
+
+    pub(super) fn is_open(&self, number: Number) -> bool {
+        self.open.contains_key(&number)
+    }
+
+    pub(super) fn is_watched(&self, slot: Slot, by: ActorId) -> bool {
+        self.watches.contains_key(&(slot, by))
+    }
+
+    pub(super) fn is_linked(&self, pair: Pair) -> bool {
+        self.links.contains_key(&pair)
+    }
+
+    /// The number of the next tie that is opened here, if there may be one.
+    pub(super) fn number(&mut self) -> Option<Number> {
+        (self.own < self.most).then(|| {
+            self.last += 1;
+            Number(Opened::Here, self.last)
+        })
+    }
+
+    pub(super) fn note(&mut self, number: Number, tie: Tie) {
+        self.own += usize::from(number.0 == Opened::Here);
+        self.open.insert(number, tie);
+    }
+
+    /// None if there may be no more.
+    pub(super) fn open_watch(&mut self, slot: Slot, witness: Witness) -> Option<Number> {
+        let number = self.number()?;
+        if let Witness::Actor(by, _) = witness {
+            self.watches.insert((slot, by), number);
+        }
+        self.note(number, Tie::Watching { slot, witness });
+        Some(number)
+    }
+
+    /// A link, of a pair that may have one already.
+    pub(super) fn open_link(
+        &mut self,
+        number: Number,
+        pair: Pair,
+        own: KinPeer,
+        named: impl FnOnce() -> Slot,
+    ) {
+        self.note(number, Tie::Linked(pair));
+        let link = self.links.entry(pair);
+        let link = link.or_insert_with(|| Link { ties: Vec::new(), own, named: named() });
+        link.ties.push(number);
+    }
+
+    /// Takes a tie out. The link of its pair is another matter.
+    pub(super) fn take(&mut self, number: Number) -> Option<Tie> {
+        let tie = self.open.remove(&number)?;
+        self.own -= usize::from(number.0 == Opened::Here);
+        if let Tie::Watching { slot, witness: Witness::Actor(by, _) } = tie {
+            self.watches.remove(&(slot, by));
+        }
+        Some(tie)
+    }
+
+    pub(super) fn take_watch(&mut self, slot: Slot, by: ActorId) -> Option<(Number, Tie)> {
+        let number = *self.watches.get(&(slot, by))?;
+        Some((number, self.take(number)?))
+    }
+
+    /// Takes out all links of a pair.
+    pub(super) fn take_link(&mut self, pair: Pair) -> Option<Link> {
+        let link = self.links.remove(&pair)?;
+        for &number in &link.ties {
+            self.take(number);
+        }
+        Some(link)
+    }
+
+    /// One tie of a pair is no more. Gives the pair's link if it was the last.
+    pub(super) fn loosen(&mut self, pair: Pair, number: Number) -> Option<Link> {
+        let link = self.links.get_mut(&pair)?;
+        link.ties.retain(|&tie| tie != number);
+        if link.ties.is_empty() { self.links.remove(&pair) } else { None }
+    }
+
+    /// Takes out watches whose witnesses are gone, if it is time to look.
+    pub(super) fn sweep(&mut self) -> Vec<(Number, Tie)> {
+        if !self.sweeper.is_due(self.own, self.own >= self.most, self.most) {
+            return Vec::new();
+        }
+        let gone = self.open.iter().filter(|(_, tie)| match tie {
+            Tie::Watching { witness, .. } => witness.is_gone(),
+            Tie::Watched(_) | Tie::Linked(_) => false,
+        });
+        let gone: Vec<Number> = gone.map(|(&number, _)| number).collect();
+        let gone = gone.into_iter().filter_map(|number| Some((number, self.take(number)?)));
+        let gone = gone.collect();
+        self.sweeper.swept(self.own);
+        gone
+    }
+
+    /// Takes everything out, for good.
+    pub(super) fn shut(&mut self) -> Left {
+        self.is_shut = true;
+        self.own = 0;
+        self.watches.clear();
+        let links = std::mem::take(&mut self.links);
+        let mut left = Left { watches: Vec::new(), watched: Vec::new(), links };
+        for tie in std::mem::take(&mut self.open).into_values() {
+            match tie {
+                Tie::Watching { slot, witness } => left.watches.push((slot, witness)),
+                // The witness is gone with its node, and goes from the actor when others come.
+                Tie::Watched(watched) => left.watched.push(watched.named),
+                Tie::Linked(_) => {}
+            }
+        }
+        left
+    }
+}

@@ -1,0 +1,172 @@
+//! Messages that no actor handles: how many, and who is told.
+//!
+//! They are counted by kind, and subscribers are told of each. A subscriber is an actor: it is sent
+//! a record by the thread that finds the dead letter, which never waits: where the subscriber's
+//! mailbox is full, the record is left out and counted as such. So is what comes up while a record
+//! is being sent, as a subscriber's own dead letters would go round for ever.
+//!
+//! Nothing of this is on the way of a message that is handled.
+
+use super::System;
+use super::counters::Count;
+use super::subscription::{Subscribed, Subscription, Told};
+use crate::trace;
+use crate::words::dead_letter::{DeadLetter, DeadLetterKind};
+use crate::words::id::ActorId;
+use evenkeel::internal::contain;
+use std::any::type_name;
+use std::cell::Cell;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+#[derive(Clone)]
+struct Subscriber {
+    number: u64,
+    tell: Arc<dyn Fn(&DeadLetter) -> Told + Send + Sync>,
+}
+
+/// The subscribers of a system.
+pub(crate) struct Subscribers {
+    /// Whether there are any.
+    any: AtomicBool,
+    list: Mutex<Vec<Subscriber>>,
+    next: AtomicU64,
+    /// Actors of [`System::on_dead_letter`]: those that have been spawned, each counted once it is,
+    /// and those that have ended, each before it has.
+    begun: AtomicU64,
+    ended: AtomicU64,
+}
+
+impl Subscribers {
+    pub(crate) const fn new() -> Self {
+        Self {
+            any: AtomicBool::new(false),
+            list: Mutex::new(Vec::new()),
+            next: AtomicU64::new(0),
+            begun: AtomicU64::new(0),
+            ended: AtomicU64::new(0),
+        }
+    }
+
+    /// One more, who is told by `tell`.
+    pub(crate) fn add(
+        &'static self,
+        tell: impl Fn(&DeadLetter) -> Told + Send + Sync + 'static,
+    ) -> Subscription {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut list = self.lock();
+        list.push(Subscriber { number, tell: Arc::new(tell) });
+        self.any.store(true, Ordering::Relaxed);
+        drop(list);
+        Subscription::new(self, number)
+    }
+
+    /// An actor of [`System::on_dead_letter`] has been spawned.
+    pub(crate) fn has_begun(&self) {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// One of these ends.
+    pub(crate) fn ends(&self) {
+        self.ended.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Subscriber>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Subscribed for Subscribers {
+    fn unsubscribe(&self, number: u64) {
+        let mut list = self.lock();
+        let place = list.iter().position(|subscriber| subscriber.number == number);
+        let gone = place.map(|place| list.swap_remove(place));
+        self.any.store(!list.is_empty(), Ordering::Relaxed);
+        drop(list);
+        drop(gone);
+    }
+}
+
+impl fmt::Debug for Subscribers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscribers").field("amount", &self.lock().len()).finish()
+    }
+}
+
+thread_local! {
+    /// Whether this thread is sending records.
+    static TELLS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The counter of a kind.
+fn count_of(kind: DeadLetterKind) -> Count {
+    match kind {
+        DeadLetterKind::DroppedNewest => Count::DroppedNewest,
+        DeadLetterKind::DroppedOldest => Count::DroppedOldest,
+        DeadLetterKind::LeftBehind => Count::LeftBehind,
+        DeadLetterKind::LateReply => Count::LateReply,
+        DeadLetterKind::Undelivered => Count::Undelivered,
+    }
+}
+
+/// Notes messages of type `M` that nobody handles.
+#[cold]
+pub(crate) fn note<M>(system: System, to: Option<ActorId>, kind: DeadLetterKind, count: u64) {
+    if count == 0 {
+        return;
+    }
+    system.counters().add(count_of(kind), count);
+    trace::dead_letter::<M>(system.node(), to, kind, count);
+    let subscribers = system.subscribers();
+    if !subscribers.any.load(Ordering::Relaxed) {
+        return;
+    }
+    if TELLS.replace(true) {
+        return system.counters().add(Count::Unrecorded, count);
+    }
+    let letter = DeadLetter { to, message: type_name::<M>(), kind, count };
+    let list = subscribers.lock().clone();
+    for Subscriber { number, tell } in list {
+        // A conversion that panics is a record that is left out.
+        match contain(|| tell(&letter)).unwrap_or(Told::Full) {
+            Told::Taken => {}
+            Told::Full => system.counters().add(Count::Unrecorded, count),
+            Told::Gone => subscribers.unsubscribe(number),
+        }
+    }
+    TELLS.set(false);
+}
+
+/// How many dead letters there are.
+impl System {
+    /// How many actors are alive, but those of [`on_dead_letter`](Self::on_dead_letter), which
+    /// begin nothing by themselves. Never fewer than there were at some moment of the call: what is
+    /// subtracted is read first, and what is added last.
+    pub(crate) fn working(self) -> u64 {
+        let begun = self.subscribers().begun.load(Ordering::SeqCst);
+        let all = self.metrics();
+        let ended = self.subscribers().ended.load(Ordering::SeqCst);
+        (all.spawned + ended).saturating_sub(all.ended + begun)
+    }
+
+    /// How many messages nobody has handled. What is dropped with an actor's [stash](crate::Stash)
+    /// or its timers is none of them: it had been handled once, or was never sent.
+    #[must_use]
+    pub fn dead_letters(self) -> u64 {
+        DeadLetterKind::ALL.iter().map(|kind| self.dead_letters_of(*kind)).sum()
+    }
+
+    /// How many messages nobody has handled for this reason.
+    #[must_use]
+    pub fn dead_letters_of(self, kind: DeadLetterKind) -> u64 {
+        self.counters().sum(count_of(kind))
+    }
+
+    /// How many dead letters subscribers were not told of, as their mailboxes were full or the
+    /// letter came up while another was told.
+    #[must_use]
+    pub fn unrecorded_dead_letters(self) -> u64 {
+        self.counters().sum(Count::Unrecorded)
+    }
+}

@@ -1,0 +1,93 @@
+//! Watching and linking: what the actor does that wants it.
+
+use super::peer;
+use crate::kin::control::AnyActor;
+use crate::kin::order::Order;
+use crate::kin::witness::Witness;
+use crate::mailbox::{Mailbox, note};
+use crate::words::event::Event;
+use crate::words::id::{ActorId, HasId};
+use evenkeel::internal::Public;
+
+/// Whether an order is an event of that actor.
+fn is_of(order: &Order, actor: ActorId, link: bool) -> bool {
+    let Order::Event(event) = order else { return false };
+    match **event {
+        Event::Down { actor: of, .. } => !link && of == actor,
+        Event::Exit { actor: of, .. } => link && of == actor,
+        _ => false,
+    }
+}
+
+/// What an actor itself does with its ties.
+pub(crate) struct Own<'a, M: Send + 'static>(pub(crate) &'a Public<Mailbox<M>>);
+
+impl<M: Send + 'static> Own<'_, M> {
+    pub(crate) fn watch(&self, other: &AnyActor) {
+        let (me, it) = (self.0.id(), other.id());
+        if me == it {
+            return;
+        }
+        let Some(peer) = peer::of(self.0) else { return };
+        if !note(self.0, |kin, _| kin.watching.insert(it)).unwrap_or(false) {
+            return;
+        }
+        if let Err(reason) = other.control().watch(Witness::Actor(me, peer.clone())) {
+            peer.down(it, &reason);
+        }
+    }
+
+    pub(crate) fn unwatch(&self, other: &AnyActor) {
+        let (me, it) = (self.0.id(), other.id());
+        let forgotten = note(self.0, |kin, orders| {
+            let told: Vec<_> = orders.extract_if_of(it, false);
+            (kin.watching.remove(&it), told)
+        });
+        if forgotten.is_ok_and(|(watched, _)| watched) {
+            other.control().unwatch(me);
+        }
+    }
+
+    pub(crate) fn link(&self, other: &AnyActor) {
+        let (me, it) = (self.0.id(), other.id());
+        if me == it {
+            return;
+        }
+        let Some(peer) = peer::of(self.0) else { return };
+        let theirs = other.control().peer();
+        let before = theirs.map(|theirs| note(self.0, |kin, _| kin.links.insert(it, theirs)));
+        let linked = other.control().link(me, peer.clone());
+        drop(before);
+        if let Err(reason) = linked {
+            // As if it had been linked and had ended then.
+            let known = note(self.0, |kin, _| kin.links.insert(it, peer.clone()));
+            drop(known);
+            peer.exit(it, &reason);
+        }
+    }
+
+    pub(crate) fn unlink(&self, other: &AnyActor) {
+        let (me, it) = (self.0.id(), other.id());
+        let known = note(self.0, |kin, orders| {
+            let told: Vec<_> = orders.extract_if_of(it, true);
+            (kin.links.remove(&it), told)
+        });
+        if let Ok((Some(theirs), _)) = known {
+            theirs.unlink(me);
+        }
+    }
+}
+
+/// Taking events out of the orders.
+trait Extract {
+    fn extract_if_of(&mut self, actor: ActorId, link: bool) -> Vec<Order>;
+}
+
+impl Extract for std::collections::VecDeque<Order> {
+    fn extract_if_of(&mut self, actor: ActorId, link: bool) -> Vec<Order> {
+        let (told, kept): (Vec<_>, Vec<_>) =
+            self.drain(..).partition(|order| is_of(order, actor, link));
+        self.extend(kept);
+        told
+    }
+}

@@ -1,0 +1,68 @@
+//! Watching, linking and killing: the steps on the side of the actor that this is done to.
+
+use crate::kin::peer::Peer;
+use crate::kin::stopped::Stopped;
+use crate::kin::witness::Witness;
+use crate::mailbox::{Mailbox, note, tell};
+use crate::primitives::oneshot;
+use crate::words::exit::ExitReason;
+use crate::words::id::ActorId;
+use evenkeel::internal::Public;
+
+/// Kills an actor, or the present incarnation of a supervised one.
+pub(crate) fn kill<M: Send + 'static>(to: &Public<Mailbox<M>>) {
+    if !to.has_post() || !raze(to, None) {
+        to.abort();
+    }
+}
+
+/// The same for a reason.
+pub(crate) fn kill_for<M: Send + 'static>(to: &Public<Mailbox<M>>, reason: ExitReason) {
+    if !raze(to, Some(reason)) {
+        to.abort();
+    }
+}
+
+/// Whether the actor is supervised, so that its life sees to it.
+fn raze<M: Send + 'static>(to: &Public<Mailbox<M>>, reason: Option<ExitReason>) -> bool {
+    let razed = tell(to, |kin, _| {
+        let late = match kin.verdict {
+            None => {
+                kin.verdict = reason;
+                None
+            }
+            Some(_) => reason,
+        };
+        (kin.post.as_mut().map(|post| post.raze = true).is_some(), late)
+    });
+    razed.is_ok_and(|(supervised, _)| supervised)
+}
+
+/// Has a witness told of the end of an actor; gives the reason if that has ended already, and all
+/// others have been told.
+pub(crate) fn watch<M: Send + 'static>(
+    to: &Public<Mailbox<M>>,
+    witness: Witness,
+) -> Result<(), ExitReason> {
+    to.witness(witness).map(drop)
+}
+
+pub(crate) fn unwatch<M: Send + 'static>(to: &Public<Mailbox<M>>, by: ActorId) {
+    let _ = note(to, |kin, _| kin.witnesses.remove(by));
+}
+
+pub(crate) fn stopped<M: Send + 'static>(to: &Public<Mailbox<M>>) -> Stopped {
+    let (sender, receiver) = oneshot::channel();
+    match watch(to, Witness::Future(sender)) {
+        Ok(()) => Stopped::when(receiver),
+        Err(reason) => Stopped::over(reason),
+    }
+}
+
+pub(crate) fn link<M: Send + 'static>(
+    to: &Public<Mailbox<M>>,
+    id: ActorId,
+    peer: Peer,
+) -> Result<(), ExitReason> {
+    note(to, |kin, _| kin.links.insert(id, peer)).map(drop)
+}

@@ -1,0 +1,16 @@
+//! Of whom is told.
+
+use crate::words::id::HasId;
+#[cfg(feature = "tracing")]
+use std::sync::Arc;
+
+/// An actor, as traces name it. What is asked here takes a lock, and is asked where a subscriber
+/// takes the trace alone.
+pub(crate) trait Subject: HasId {
+    /// Its name as a supervised child, or else the last one under which it was registered.
+    #[cfg(feature = "tracing")]
+    fn name(&self) -> Option<Arc<str>>;
+    /// The number of its node, if its system belongs to one.
+    #[cfg(feature = "tracing")]
+    fn node(&self) -> Option<u32>;
+}

@@ -1,0 +1,123 @@
+//! Why actors end.
+
+use super::error::without_message;
+use crate::node::NodeId;
+use crate::words::id::ActorId;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+/// An error that a handler fails with, made by `?` of any other.
+///
+/// Of a [`SendError`](crate::SendError) it keeps what it says, as a `SendError<()>`, and drops the
+/// message: the failure is kept as long as a witness of the end may ask for it, and askers whose
+/// [`ReplyTo`](crate::ReplyTo) is in the message would wait meanwhile.
+pub struct Failure(Box<dyn Error + Send + Sync>);
+
+impl Failure {
+    /// A failure of which only its words are known.
+    pub fn message(words: impl Into<String>) -> Self {
+        Self(words.into().into())
+    }
+
+    /// The error.
+    #[must_use]
+    pub fn error(&self) -> &(dyn Error + Send + Sync + 'static) {
+        &*self.0
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> From<E> for Failure {
+    fn from(error: E) -> Self {
+        match without_message(&error) {
+            Some(error) => Self(Box::new(error)),
+            None => Self(Box::new(error)),
+        }
+    }
+}
+
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+/// Why an actor has ended.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum ExitReason {
+    /// It stopped itself, or was asked to.
+    Normal,
+    /// Nobody had a reference to it any more, and its mailbox was empty.
+    Unreferenced,
+    /// It was killed, or its runtime has ended.
+    Killed,
+    /// A handler panicked, with these words.
+    Panicked(Arc<str>),
+    /// A handler returned an error.
+    Failed(Arc<Failure>),
+    /// An actor that it was linked to has ended, not in order.
+    Linked {
+        /// The first of the chain of links.
+        actor: ActorId,
+        /// Why that one has ended.
+        reason: Arc<ExitReason>,
+    },
+    /// It was on this node, which is lost or has left; or that node has shut this one out.
+    NodeDown(NodeId),
+    /// It was on another node and has ended there; that node has forgotten why.
+    Forgotten,
+    /// It is on this node, and may be alive: there are as many watches and links between that node
+    /// and this one as [there may be](crate::remote::Limits::ties).
+    TooManyTies(NodeId),
+}
+
+impl ExitReason {
+    /// Whether it ended in order: by itself, because it was asked to, or because nobody had a
+    /// reference to it.
+    #[must_use]
+    pub fn is_normal(&self) -> bool {
+        matches!(self, Self::Normal | Self::Unreferenced)
+    }
+
+    /// Whether the actor itself went wrong: it panicked or returned an error.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Panicked(_) | Self::Failed(_))
+    }
+
+    /// The reason that linked actors get: the first of the chain.
+    pub(crate) fn for_linked(&self, actor: ActorId) -> Self {
+        match self {
+            Self::Linked { .. } => self.clone(),
+            _ => Self::Linked { actor, reason: Arc::new(self.clone()) },
+        }
+    }
+}
+
+impl fmt::Display for ExitReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Normal => f.write_str("stopped"),
+            Self::Unreferenced => f.write_str("stopped, as nobody had a reference to it"),
+            Self::Killed => f.write_str("was killed"),
+            Self::Panicked(words) => write!(f, "panicked: {words}"),
+            Self::Failed(failure) => write!(f, "failed: {failure}"),
+            Self::NodeDown(node) => write!(f, "was lost with node {node}"),
+            Self::Forgotten => f.write_str("ended, and its node has forgotten why"),
+            Self::TooManyTies(node) => write!(
+                f,
+                "is on node {node}, and there are as many watches and links with that node as there may be: raise the limit on both"
+            ),
+            Self::Linked { actor, reason } => {
+                write!(f, "ended with actor {actor}, to which it was linked, and which {reason}")
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Which actor.
+
+use crate::node::{Name, NodeId, Slot};
+use evenkeel::internal::fresh_id;
+use evenkeel::task::Id;
+use std::fmt;
+
+/// Which actor: no other has the same, in this process or on a node that this process knows.
+///
+/// Displays as a number; that of an actor of another node as the actor's [name](crate::node::Name).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ActorId(Which);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Which {
+    /// An actor of this process, by the number of its task.
+    Here(Id),
+    /// One of another node, by its name: so whatever names a peer makes up, nothing is kept of
+    /// them. The number tells the nodes of this process apart that know it.
+    There { by: u16, node: NodeId, slot: Slot },
+}
+
+impl ActorId {
+    #[inline]
+    pub(crate) const fn here(task: Id) -> Self {
+        Self(Which::Here(task))
+    }
+
+    pub(crate) const fn there(by: u16, name: Name) -> Self {
+        Self(Which::There { by, node: name.node, slot: name.slot })
+    }
+
+    /// That of an actor of which nothing else is known.
+    pub(crate) fn fresh() -> Self {
+        Self::here(fresh_id())
+    }
+
+    /// The number of its task; of an actor of another node one that no task has.
+    pub(crate) fn task(self) -> Id {
+        match self.0 {
+            Which::Here(task) => task,
+            Which::There { .. } => fresh_id(),
+        }
+    }
+}
+
+impl fmt::Display for ActorId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Which::Here(task) => task.fmt(f),
+            Which::There { node, slot, .. } => Name { node, slot }.fmt(f),
+        }
+    }
+}
+
+/// What has an actor's number.
+pub(crate) trait HasId {
+    fn id(&self) -> ActorId;
+}

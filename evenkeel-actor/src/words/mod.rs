@@ -1,0 +1,8 @@
+//! What is said of actors, by plain values.
+
+pub(crate) mod dead_letter;
+pub(crate) mod error;
+pub(crate) mod event;
+pub(crate) mod exit;
+pub(crate) mod id;
+pub(crate) mod metrics;
