@@ -151,7 +151,7 @@ pub use names::group::{Group, GroupTypeError, JoinGroupError, Published};
 pub use names::registry::{LookUpError, RegisterError, WaitForName};
 pub use policy::Priority;
 pub use policy::restart::{Restart, Strategy};
-pub use refs::actor_ref::{ActorRef, Send};
+pub use refs::actor_ref::{ActorRef, SendFuture};
 pub use refs::ask::{Ask, Asked, ByClosure, ByRequest, Question, ReplyTo, Request};
 pub use refs::recipient::Recipient;
 pub use supervise::{

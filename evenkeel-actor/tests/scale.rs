@@ -10,7 +10,7 @@ mod until;
 use evenkeel::sync::Semaphore;
 use evenkeel_actor::{
     Actor, ActorRef, Builder, Child, Context, DeadLetterKind, DropNewest, DropOldest, Fail,
-    Handled, Overflow, Restart, Send, Supervisor, System, Wait,
+    Handled, Overflow, Restart, SendFuture, Supervisor, System, Wait,
 };
 use futures::FutureExt;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
@@ -32,7 +32,7 @@ fn bytes() -> usize {
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Runs a test as a task, after which all its actors end and all memory is freed.
-fn on_workers<F: Future<Output = ()> + core::marker::Send + 'static>(
+fn on_workers<F: Future<Output = ()> + Send + 'static>(
     workers: usize,
     test: impl FnOnce(System) -> F,
 ) {
@@ -228,7 +228,7 @@ impl<P: Overflow> Crowd<P> {
 }
 
 /// Waits for room, and is abandoned.
-fn give_up(mut send: Send<'_, Message, Wait>) {
+fn give_up(mut send: SendFuture<'_, Message, Wait>) {
     assert!((&mut send).now_or_never().is_none());
 }
 

@@ -50,13 +50,13 @@ impl<A: Actor> Context<A> {
     /// A reference to the actor itself, with the default policy: a message that finds the mailbox
     /// full waits.
     #[must_use]
-    pub fn me(&self) -> ActorRef<A::Message> {
-        self.me_with::<Wait>()
+    pub fn actor_ref(&self) -> ActorRef<A::Message> {
+        self.actor_ref_with::<Wait>()
     }
 
     /// A reference to the actor itself, by which a message that finds the mailbox full is treated
     /// as `P` says.
-    pub(crate) fn me_with<P: Overflow>(&self) -> ActorRef<A::Message, P> {
+    pub(crate) fn actor_ref_with<P: Overflow>(&self) -> ActorRef<A::Message, P> {
         ActorRef::local(self.receiver.own().public())
     }
 
@@ -68,7 +68,7 @@ impl<A: Actor> Context<A> {
 
     /// The actor, without the type of its messages.
     #[must_use]
-    pub fn myself(&self) -> AnyActor {
+    pub fn any(&self) -> AnyActor {
         AnyActor::new(self.receiver.own().public())
     }
 

@@ -75,7 +75,7 @@ impl System {
     ///     type Message = u32;
     ///
     ///     async fn handle(&mut self, _message: u32, context: &mut Context<Self>) -> Handled {
-    ///         context.me().try_send(2).unwrap();
+    ///         context.actor_ref().try_send(2).unwrap();
     ///         context.stop();
     ///         Ok(())
     ///     }

@@ -2,7 +2,7 @@
 
 mod send;
 
-pub use send::Send;
+pub use send::SendFuture;
 
 use super::away::{Lease, Remote, RouteId};
 use crate::kin::control::AnyActor;
@@ -32,13 +32,13 @@ use std::sync::Arc;
 /// however they have got there.
 ///
 /// Messages from one task to one actor arrive in the order in which they were sent.
-pub struct ActorRef<M: std::marker::Send + 'static, P: Overflow = Wait> {
+pub struct ActorRef<M: Send + 'static, P: Overflow = Wait> {
     place: Place<M>,
     policy: PhantomData<P>,
 }
 
 /// Where an actor is.
-enum Place<M: std::marker::Send + 'static> {
+enum Place<M: Send + 'static> {
     /// In this process.
     Local(Public<Mailbox<M>>),
     /// On another node, where it may have ended.
@@ -48,12 +48,12 @@ enum Place<M: std::marker::Send + 'static> {
 }
 
 /// The same, whether it is leased or not.
-enum At<'a, M: std::marker::Send + 'static> {
+enum At<'a, M: Send + 'static> {
     Local(&'a Public<Mailbox<M>>),
     Remote(Remote),
 }
 
-impl<M: std::marker::Send + 'static> Place<M> {
+impl<M: Send + 'static> Place<M> {
     #[inline(always)]
     fn at(&self) -> At<'_, M> {
         match self {
@@ -64,7 +64,7 @@ impl<M: std::marker::Send + 'static> Place<M> {
     }
 }
 
-impl<M: std::marker::Send + 'static, P: Overflow> From<Remote> for ActorRef<M, P> {
+impl<M: Send + 'static, P: Overflow> From<Remote> for ActorRef<M, P> {
     fn from(remote: Remote) -> Self {
         Self { place: Place::Remote(remote), policy: PhantomData }
     }
@@ -72,9 +72,9 @@ impl<M: std::marker::Send + 'static, P: Overflow> From<Remote> for ActorRef<M, P
 
 /// The proof that a place may be sent and shared, whatever message is sent to it.
 const _: () = {
-    const fn both<T: std::marker::Send + Sync>() {}
+    const fn both<T: Send + Sync>() {}
     #[allow(dead_code, reason = "it is compiled, which is what it is for")]
-    const fn of_fields<M: std::marker::Send + 'static>() {
+    const fn of_fields<M: Send + 'static>() {
         both::<Place<M>>();
     }
 };
@@ -89,12 +89,12 @@ const _: () = {
 #[allow(unsafe_code, reason = "what may be sent anyway is said to be")]
 // SAFETY: the constant above compiles only if all that a reference is made of may be sent, for
 // every message that may.
-unsafe impl<M: std::marker::Send + 'static, P: Overflow> std::marker::Send for ActorRef<M, P> {}
+unsafe impl<M: Send + 'static, P: Overflow> Send for ActorRef<M, P> {}
 #[allow(unsafe_code, reason = "what may be shared anyway is said to be")]
 // SAFETY: as above; the same constant asks whether it may be shared.
-unsafe impl<M: std::marker::Send + 'static, P: Overflow> Sync for ActorRef<M, P> {}
+unsafe impl<M: Send + 'static, P: Overflow> Sync for ActorRef<M, P> {}
 
-impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
+impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
     pub(crate) fn local(own: Public<Mailbox<M>>) -> Self {
         Self { place: Place::Local(own), policy: PhantomData }
     }
@@ -200,8 +200,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     /// # Cancel safety
     /// A future that is dropped before it is ready has sent nothing, and its message is dropped.
     #[inline]
-    pub fn send(&self, message: M) -> Send<'_, M, P> {
-        Send::new(self, message)
+    pub fn send(&self, message: M) -> SendFuture<'_, M, P> {
+        SendFuture::new(self, message)
     }
 
     /// The actor's number.
@@ -355,7 +355,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     }
 }
 
-impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
+impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
     /// Where the actor is, if it is on another node.
     pub(crate) fn remote(&self) -> Option<Remote> {
         match self.place.at() {
@@ -389,7 +389,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     }
 }
 
-impl<M: std::marker::Send + 'static, P: Overflow> Clone for ActorRef<M, P> {
+impl<M: Send + 'static, P: Overflow> Clone for ActorRef<M, P> {
     #[inline]
     fn clone(&self) -> Self {
         match &self.place {
@@ -400,7 +400,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> Clone for ActorRef<M, P> {
     }
 }
 
-impl<M: std::marker::Send + 'static, P: Overflow> PartialEq for ActorRef<M, P> {
+impl<M: Send + 'static, P: Overflow> PartialEq for ActorRef<M, P> {
     fn eq(&self, other: &Self) -> bool {
         match (self.place.at(), other.place.at()) {
             (At::Local(own), At::Local(other)) => own.is_same(other),
@@ -410,9 +410,9 @@ impl<M: std::marker::Send + 'static, P: Overflow> PartialEq for ActorRef<M, P> {
     }
 }
 
-impl<M: std::marker::Send + 'static, P: Overflow> Eq for ActorRef<M, P> {}
+impl<M: Send + 'static, P: Overflow> Eq for ActorRef<M, P> {}
 
-impl<M: std::marker::Send + 'static, P: Overflow> fmt::Debug for ActorRef<M, P> {
+impl<M: Send + 'static, P: Overflow> fmt::Debug for ActorRef<M, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.place.at() {
             At::Local(own) => write!(f, "ActorRef({})", own.id()),

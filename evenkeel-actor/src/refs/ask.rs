@@ -2,7 +2,7 @@
 
 mod limit;
 
-use super::actor_ref::{ActorRef, Send};
+use super::actor_ref::{ActorRef, SendFuture};
 use super::away::RemoteReply;
 use crate::mailbox::overflow::{Overflow, Wait};
 use crate::primitives::oneshot;
@@ -134,9 +134,9 @@ impl<R: 'static> fmt::Debug for ReplyTo<R> {
 ///     assert_eq!(spawn(Shop).ask(Price { pounds: 4 }).await, Ok(12));
 /// });
 /// ```
-pub trait Request: std::marker::Send + 'static {
+pub trait Request: Send + 'static {
     /// What it is answered with.
-    type Reply: std::marker::Send + 'static;
+    type Reply: Send + 'static;
 }
 
 /// A request, and where its reply goes.
@@ -153,7 +153,7 @@ pub struct Asked<Q: Request> {
 /// messages are made. `Form` is which of the two; the compiler finds it.
 pub trait Question<M, Form> {
     /// What it is answered with.
-    type Reply: std::marker::Send + 'static;
+    type Reply: Send + 'static;
 
     /// The message that asks it.
     fn into_message(self, reply: ReplyTo<Self::Reply>) -> M;
@@ -169,7 +169,7 @@ pub struct ByRequest(());
 
 impl<M, R, F> Question<M, ByClosure<R>> for F
 where
-    R: std::marker::Send + 'static,
+    R: Send + 'static,
     F: FnOnce(ReplyTo<R>) -> M,
 {
     type Reply = R;
@@ -207,7 +207,7 @@ impl<M, R: 'static> Posed<M, R> {
     }
 }
 
-impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
+impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
     /// Asks the actor and waits for its answer. The question is a closure or a constructor that
     /// makes a message with a [`ReplyTo`] in it, or a [`Request`].
     ///
@@ -241,17 +241,17 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
 /// # Cancel safety
 /// A request that has been sent is handled whether or not its asker still waits.
 #[must_use = "a request is sent when its future is awaited"]
-pub struct Ask<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow = Wait> {
+pub struct Ask<'a, M: Send + 'static, R: 'static, P: Overflow = Wait> {
     to: &'a ActorRef<M, P>,
-    send: Option<Send<'a, M, P>>,
+    send: Option<SendFuture<'a, M, P>>,
     reply: oneshot::Receiver<Reply<R>>,
     limit: Limit,
     /// What is told of it where deadlocks are looked for.
     wait: detect::Reply,
 }
 
-impl<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow> Ask<'a, M, R, P> {
-    pub(crate) fn new(send: Send<'a, M, P>, reply: oneshot::Receiver<Reply<R>>) -> Self {
+impl<'a, M: Send + 'static, R: 'static, P: Overflow> Ask<'a, M, R, P> {
+    pub(crate) fn new(send: SendFuture<'a, M, P>, reply: oneshot::Receiver<Reply<R>>) -> Self {
         let to = send.to();
         let wait = detect::Reply::of(|| to.id().task());
         Self { to, send: Some(send), reply, limit: Limit::OfSystem, wait }
@@ -297,9 +297,9 @@ impl<'a, M: std::marker::Send + 'static, R: 'static, P: Overflow> Ask<'a, M, R, 
     }
 }
 
-impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Unpin for Ask<'_, M, R, P> {}
+impl<M: Send + 'static, R: 'static, P: Overflow> Unpin for Ask<'_, M, R, P> {}
 
-impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Future for Ask<'_, M, R, P> {
+impl<M: Send + 'static, R: 'static, P: Overflow> Future for Ask<'_, M, R, P> {
     type Output = Result<R, AskError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -333,7 +333,7 @@ impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Future for Ask<'_,
     }
 }
 
-impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Ask<'_, M, R, P> {
+impl<M: Send + 'static, R: 'static, P: Overflow> Ask<'_, M, R, P> {
     fn poll_limit(&mut self, context: &mut Context<'_>) -> Poll<Result<R, AskError>> {
         let over = self.limit.poll(|| self.to.system(), context);
         if over.is_pending() {
@@ -348,7 +348,7 @@ impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> Ask<'_, M, R, P> {
     }
 }
 
-impl<M: std::marker::Send + 'static, R: 'static, P: Overflow> fmt::Debug for Ask<'_, M, R, P> {
+impl<M: Send + 'static, R: 'static, P: Overflow> fmt::Debug for Ask<'_, M, R, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ask").field("sent", &self.send.is_none()).finish_non_exhaustive()
     }

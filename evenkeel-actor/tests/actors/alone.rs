@@ -140,7 +140,7 @@ fn references_that_an_actor_makes_and_drops_itself_are_all_counted() {
     impl Actor for Makes {
         type Message = usize;
         async fn handle(&mut self, amount: usize, context: &mut Context<Self>) -> Handled {
-            let mut made: Vec<_> = (0..amount).map(|_| context.me()).collect();
+            let mut made: Vec<_> = (0..amount).map(|_| context.actor_ref()).collect();
             (0..3).for_each(|_| current().unpark());
             evenkeel::yield_now().await;
             park().await;

@@ -285,7 +285,7 @@ fn an_actor_that_never_waits_lets_others_have_their_turn() {
         type Message = ();
 
         async fn handle(&mut self, _message: (), context: &mut Context<Self>) -> Handled {
-            let _ = context.me().try_send(());
+            let _ = context.actor_ref().try_send(());
             Ok(())
         }
     }

@@ -42,7 +42,7 @@ impl Actor for Member {
                 reply.send(ask.timeout(Duration::from_millis(20)).await.unwrap_or(100));
             }
             Message::Begin(to, third, gate, reply) => {
-                let me = context.me();
+                let me = context.actor_ref();
                 let ask = to.ask(|reply| Message::PassOn(me, third, gate, reply));
                 reply.send(ask.await.unwrap_or(0));
             }

@@ -150,7 +150,7 @@ impl Actor for Account {
             Order::Pay(payee, cents, done) => {
                 self.cents -= cents;
                 self.paying = Some(done);
-                payee.send(Order::Take(context.me(), cents)).await?;
+                payee.send(Order::Take(context.actor_ref(), cents)).await?;
                 return Ok(());
             }
             Order::Take(payer, cents) => {

@@ -146,7 +146,7 @@ impl Actor for Foreign {
                 reply: ReplyTo<TimerId>,
                 context: &mut Context<Self>,
             ) -> Handled {
-                let never = context.me();
+                let never = context.actor_ref();
                 reply.send(context.send_every_with(SECOND, move || {
                     let _ = &never;
                     unreachable!("the test is over before")

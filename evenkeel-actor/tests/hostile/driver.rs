@@ -76,7 +76,7 @@ impl Actor for Answers {
         match question {
             Question::Get(reply) => reply.send(7),
             Question::Keep(reply) => self.0.push(reply),
-            Question::Me(reply) => reply.send(context.me()),
+            Question::Me(reply) => reply.send(context.actor_ref()),
             Question::Ask(whom, reply) => drop(whom.try_send(Question::Get(reply))),
             Question::Stop => context.stop(),
         }

@@ -64,7 +64,7 @@ impl Actor for Keeper {
     async fn handle(&mut self, message: Shop, context: &mut Context<Self>) -> Handled {
         match message {
             Shop::Make(many, reply) => {
-                let builder = Builder::new().system(context.me().system());
+                let builder = Builder::new().system(context.actor_ref().system());
                 let make = |sum| builder.clone().spawn(Sum::new(sum)).unwrap();
                 reply.send(Several((0..many).map(make).collect()));
             }

@@ -50,7 +50,7 @@ impl Actor for Sum {
             Message::Add(n) => self.sum += n,
             Message::Get(reply) => reply.send(self.sum),
             Message::Pass(to, n) => drop(to.send(Message::Add(n)).await),
-            Message::Me(reply) => reply.send(context.me()),
+            Message::Me(reply) => reply.send(context.actor_ref()),
             Message::Keep(reply) => self.kept.push(reply),
             Message::Release => self.kept.drain(..).for_each(|reply| reply.send(self.sum)),
             Message::Forget(_) => {}

@@ -228,7 +228,7 @@ impl Actor for Station {
                     let probe = Probe {
                         number,
                         actors: Arc::clone(&self.actors),
-                        station: context.me(),
+                        station: context.actor_ref(),
                         left: if number < sources { pings } else { 0 },
                         excluded: if elsewhere { (first, probes) } else { (first, 0) },
                         random: u64::from(number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15),

@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 
 /// The future of [`ActorRef::send`].
 #[must_use = "a message is sent when its future is awaited"]
-pub struct Send<'a, M: std::marker::Send + 'static, P: Overflow = Wait> {
+pub struct SendFuture<'a, M: Send + 'static, P: Overflow = Wait> {
     to: &'a ActorRef<M, P>,
     /// None once it is sent.
     message: Option<M>,
@@ -38,9 +38,9 @@ enum Waits {
 }
 
 /// The message is moved, never pinned.
-impl<M: std::marker::Send + 'static, P: Overflow> Unpin for Send<'_, M, P> {}
+impl<M: Send + 'static, P: Overflow> Unpin for SendFuture<'_, M, P> {}
 
-impl<M: std::marker::Send + 'static, P: Overflow> Future for Send<'_, M, P> {
+impl<M: Send + 'static, P: Overflow> Future for SendFuture<'_, M, P> {
     type Output = Result<(), SendError<M>>;
 
     #[inline]
@@ -64,7 +64,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> Future for Send<'_, M, P> {
     }
 }
 
-impl<'a, M: std::marker::Send + 'static, P: Overflow> Send<'a, M, P> {
+impl<'a, M: Send + 'static, P: Overflow> SendFuture<'a, M, P> {
     #[inline]
     pub(super) fn new(to: &'a ActorRef<M, P>, message: M) -> Self {
         let room = detect::Room::new();
@@ -162,7 +162,7 @@ impl<'a, M: std::marker::Send + 'static, P: Overflow> Send<'a, M, P> {
     }
 }
 
-impl<M: std::marker::Send + 'static, P: Overflow> Drop for Send<'_, M, P> {
+impl<M: Send + 'static, P: Overflow> Drop for SendFuture<'_, M, P> {
     #[inline]
     fn drop(&mut self) {
         // Taken in any case, so that the compiler knows that there is nothing to drop of one that
@@ -174,9 +174,9 @@ impl<M: std::marker::Send + 'static, P: Overflow> Drop for Send<'_, M, P> {
     }
 }
 
-impl<M: std::marker::Send + 'static, P: Overflow> fmt::Debug for Send<'_, M, P> {
+impl<M: Send + 'static, P: Overflow> fmt::Debug for SendFuture<'_, M, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Send")
+        f.debug_struct("SendFuture")
             .field("to", self.to)
             .field("waits", &!matches!(self.waits, Waits::No))
             .finish()
