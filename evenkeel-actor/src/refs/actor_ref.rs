@@ -333,7 +333,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// Returns the counts of the actor. Those of an actor on another node are all zero.
+    /// Returns the counts of the actor. Those of an actor on another node are unknown here, and all
+    /// zero.
     ///
     /// # Examples
     /// See [`ActorMetrics`].

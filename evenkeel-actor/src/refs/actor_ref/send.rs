@@ -19,7 +19,7 @@ pub struct Send<'a, M: std::marker::Send + 'static, P: Overflow = Wait> {
     /// None once the message is sent.
     message: Option<M>,
     waits: Waits,
-    /// What this future reports to the search for deadlocks.
+    /// This wait in the wait-for graph of the deadlock detector.
     room: detect::Room,
 }
 
@@ -97,7 +97,7 @@ impl<'a, M: std::marker::Send + 'static, P: Overflow> Send<'a, M, P> {
         }
     }
 
-    /// Reports to the search for deadlocks that this sender waits in line.
+    /// Reports to the deadlock detector that this sender waits in line.
     fn note_wait(&mut self, context: &Context<'_>) {
         let At::Local(own) = self.to.place.at() else { return };
         let mailbox: *const Mailbox<M> = &raw const **own;
