@@ -1,4 +1,4 @@
-//! What an actor can do about itself.
+//! An actor's access to itself.
 
 use super::turn::Turn;
 use crate::actor::Actor;
@@ -26,7 +26,7 @@ enum Before {
     End,
 }
 
-/// What an actor can do about itself, lent to its handlers.
+/// An actor's access to itself, which its handlers borrow.
 ///
 /// In this order the count shares no word with a field that is stored separately. A processor that
 /// reads a word waits for all stores to parts of it: 5 of 85 ns of the life of an actor in

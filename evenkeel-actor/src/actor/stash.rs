@@ -99,8 +99,9 @@ impl<M: Send + 'static> Stash<M> {
 
     /// As [`unstash_all`](Self::unstash_all), with the oldest `at_most` messages only.
     ///
-    /// An actor that does one thing at a time takes out one message after each. If it took out all
-    /// of them and put all but the first aside again, the cost would be the square of their number.
+    /// An actor that does one thing at a time takes out one message whenever it has finished one.
+    /// If it took out all of them and put all but the first aside again, the cost would be the
+    /// square of their number.
     pub fn unstash<A: Actor<Message = M>>(
         &mut self,
         at_most: usize,

@@ -16,8 +16,9 @@ use std::panic::Location;
 
 /// Children.
 impl<A: Actor> Context<A> {
-    /// Spawns a child, in the same system. This actor keeps it, receives
-    /// [`Event::ChildEnded`](crate::Event::ChildEnded) when it ends, and outlives it.
+    /// Spawns a child, in the same system. This actor keeps it, and receives
+    /// [`Event::ChildEnded`](crate::Event::ChildEnded) when it ends. The child does not outlive
+    /// this actor.
     ///
     /// When this actor stops in order, it tells its children to stop after their current message,
     /// the last first. It waits for them before its own [`stopped`](Actor::stopped) runs, and kills

@@ -150,7 +150,8 @@ impl<M: Send + 'static> Drop for Last<M> {
     }
 }
 
-/// Releases shares, and then the shares of each supervisor whose last share goes.
+/// Releases shares. Where the last share of a supervisor goes, releases that supervisor's own
+/// shares too.
 fn release(mut shares: Vec<Arc<dyn Keeper>>) {
     while let Some(share) = shares.pop() {
         shares.extend(share.release());

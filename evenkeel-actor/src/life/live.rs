@@ -19,9 +19,8 @@ use std::thread;
 
 /// Runs an actor. Calls `begun` when it has started.
 ///
-/// One block, which uses its captured values in place. If it moved them to a local, or awaited a
-/// function of its own, the future would have room for the actor, its context and each message
-/// twice.
+/// One block, which uses its captured values in place. Moving them to a local, or awaiting a
+/// function of its own, would give the actor, its context and each message room twice.
 #[inline]
 pub(super) fn live<A: Actor>(
     actor: A,
@@ -95,8 +94,8 @@ pub(super) fn live<A: Actor>(
         if context.has_children() {
             poll_fn(|task| context.poll_children(task)).await;
         }
-        // The reason is chosen twice, not kept: a value that lives through an await has room in
-        // every actor, and is copied out of it in other pieces than it was put in.
+        // The reason is chosen twice, not kept. A value that lives through an await has room in
+        // every actor, and is copied out in other pieces than it was put in.
         let shown = if alone { &UNREFERENCED } else { &NORMAL };
         trace::stopping!(A, context, actor.0.stopped(shown, &mut context));
         if alone { ExitReason::Unreferenced } else { ExitReason::Normal }

@@ -64,7 +64,8 @@ impl<A: Actor> Life<A, A::Message, ()> {
         own: Public<Mailbox<A::Message>>,
         priority: Priority,
     ) -> Life<A, A::Message, impl Future<Output = ExitReason> + Send> {
-        // SAFETY: the life holds the reference. The address is in its body, which is gone before.
+        // SAFETY: the life holds the reference. The address is in its body, which is gone before
+        // the reference is.
         let address = unsafe { Own::of(&own) };
         // SAFETY: it is the only receiver, as there is one body.
         let receiver = unsafe { Receiver::new(address) };

@@ -41,7 +41,7 @@
 //! supervisor. But the other children have to be stopped, waited for and started in order, which
 //! needs a task that does so.
 
-#![allow(unsafe_code, reason = "each incarnation gets the receiver anew")]
+#![allow(unsafe_code, reason = "each incarnation gets a new receiver")]
 
 use super::end;
 use super::poll::poll;
@@ -217,7 +217,7 @@ where
                 }
                 own.reopen();
                 // SAFETY: the life holds the reference. The address is in its body, which is gone
-                // before.
+                // before the reference is.
                 let address = unsafe { Own::of(own) };
                 // SAFETY: the receiver of the last body is gone.
                 let receiver = unsafe { Receiver::new(address) };

@@ -1,7 +1,7 @@
 //! The end of a mailbox, for a while or for good: senders put nothing more in, and the life takes
 //! out what is left.
 
-#![allow(unsafe_code, reason = "what is left is taken out for the actor")]
+#![allow(unsafe_code, reason = "the remaining messages are taken out for the actor")]
 
 use super::shared::{Door, Rest};
 use super::timers::Timers;

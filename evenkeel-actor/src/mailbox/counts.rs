@@ -16,7 +16,7 @@ pub(super) struct Counts {
     pub(super) busy: u64,
     /// Messages handled, as of an earlier time. Fewer have been handled since than 32 bits hold.
     pub(super) handled: u64,
-    /// Messages that had come in before those of the queue that the actor last took, modulo 2^32.
+    /// Messages that were handled when the actor last took the queue, modulo 2^32.
     pub(super) emptied: Option<u32>,
 }
 

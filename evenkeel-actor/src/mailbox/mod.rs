@@ -41,7 +41,7 @@
 
 #![allow(
     unsafe_code,
-    reason = "the batch has one party, and a right goes from the berth to its task"
+    reason = "only the actor uses the batch, and a right goes from the berth to its task"
 )]
 
 mod close;
@@ -197,7 +197,7 @@ impl<M: Send + 'static> Mailbox<M> {
 }
 
 /// Wakes senders or tasks, outside of the lock. Foreign wakers are a caller's code: a panic in one
-/// does not keep the other wakers, or an end, from those that they concern.
+/// stops neither the other wake-ups nor the steps of an end.
 fn wake_all(wakers: Vec<Waker>) {
     for waker in wakers {
         contain(|| waker.wake());

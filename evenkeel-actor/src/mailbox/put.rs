@@ -1,6 +1,6 @@
 //! Puts messages in: at once, or, if there is no room, in the order of tickets.
 
-#![allow(unsafe_code, reason = "the slots have two parties, of which this is the one that puts in")]
+#![allow(unsafe_code, reason = "the slots have one producer: the sender that holds the lock")]
 
 use super::overflow::{Full, Overflow};
 use super::shared::Shared;

@@ -1,6 +1,6 @@
 //! The actor's end of its mailbox.
 
-#![allow(unsafe_code, reason = "the actor's own parts of the mailbox are reached by sharing it")]
+#![allow(unsafe_code, reason = "the actor reaches its own parts of a shared mailbox")]
 
 use super::orders::note;
 use super::ring::Ring;
@@ -105,8 +105,8 @@ impl<M: Send + 'static> Receiver<M> {
     /// The actor checks first whether it is alone. The holder of the last reference puts its
     /// messages in before it drops the reference, so the actor then finds them. If the actor
     /// checked afterwards, it could be alone because of a sender that has put a message in
-    /// meanwhile. The check needs no memory ordering: if the lock were taken here before a sender
-    /// takes it for such a message, the check would have come before the drop of the reference.
+    /// meanwhile. The check needs no memory ordering: had this lock section come before the
+    /// sender's, the check would have come before the drop of the reference.
     #[inline(never)]
     fn next_of_queue(&mut self) -> Next<M> {
         let alone = self.0.is_alone();

@@ -1,10 +1,10 @@
 //! A queue in one word: the storage of a mailbox.
 //!
 //! The allocation holds the three numbers and the places. So a mailbox that never had a message has
-//! a null pointer and nothing else, and one with a few small messages has one cache line. A ring
-//! that has become empty says so in its word, by a bit that addresses do not use. So a reader of an
-//! empty ring does not touch that line: an actor reads its batch before each message. A `VecDeque`
-//! would be four words in every actor, and a second line for every message.
+//! only a null pointer, and one with a few small messages has one cache line. A ring that has
+//! become empty says so in its word, by a bit that addresses do not use. So a reader of an empty
+//! ring does not touch that line: an actor reads its batch before each message. A `VecDeque` would
+//! be four words in every actor, and a second line for every message.
 
 #![allow(unsafe_code, reason = "places of a ring are written and read by their address")]
 

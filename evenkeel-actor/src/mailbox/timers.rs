@@ -32,7 +32,7 @@
 //! The sleep with the actor's own waker: an actor that waits for messages is parked in its mailbox,
 //! where wakers do not reach it.
 
-#![allow(unsafe_code, reason = "the bell knows its actor by an address that it does not count")]
+#![allow(unsafe_code, reason = "the bell has the address of its actor, without a reference count")]
 
 use crate::mailbox::{self, Mailbox};
 use crate::trace::{Parcel, seal};
@@ -99,8 +99,8 @@ impl<M: Send + 'static> Wake for Bell<M> {
 
     fn wake_by_ref(self: &Arc<Self>) {
         let own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The reference is dropped without the lock: it may be the last one, whose drop wakes the
-        // actor.
+        // The reference is dropped without the lock: it may be the last one, and then its drop
+        // wakes the actor.
         let actor = own.as_ref().map(Own::public);
         drop(own);
         if let Some(actor) = actor {

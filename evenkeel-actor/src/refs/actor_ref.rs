@@ -74,7 +74,7 @@ impl<M: std::marker::Send + 'static, P: Overflow> From<Remote> for ActorRef<M, P
 /// Proves that a place is `Send` and `Sync`, for each message type that is `Send`.
 const _: () = {
     const fn both<T: std::marker::Send + Sync>() {}
-    #[allow(dead_code, reason = "it is compiled, which is what it is for")]
+    #[allow(dead_code, reason = "never called: that it compiles is the proof")]
     const fn of_fields<M: std::marker::Send + 'static>() {
         both::<Place<M>>();
     }
@@ -87,11 +87,11 @@ const _: () = {
 // that proof would be circular, and the compiler refuses it. With the implementation on the
 // reference itself the cycle consists of `Send` alone, which is coinductive, and holds.
 
-#[allow(unsafe_code, reason = "what may be sent anyway is said to be")]
+#[allow(unsafe_code, reason = "the fields are `Send`, but the compiler's proof of it is circular")]
 // SAFETY: the constant above compiles only if all fields of a reference are `Send`, for every
 // message type that is `Send`.
 unsafe impl<M: std::marker::Send + 'static, P: Overflow> std::marker::Send for ActorRef<M, P> {}
-#[allow(unsafe_code, reason = "what may be shared anyway is said to be")]
+#[allow(unsafe_code, reason = "the fields are `Sync`, but the compiler's proof of it is circular")]
 // SAFETY: as above; the same constant checks `Sync`.
 unsafe impl<M: std::marker::Send + 'static, P: Overflow> Sync for ActorRef<M, P> {}
 
@@ -111,8 +111,8 @@ impl<M: std::marker::Send + 'static, P: Overflow> ActorRef<M, P> {
     ///
     /// Costs one locked instruction, and those of a wake-up if the actor waits on another worker.
     ///
-    /// For an actor of another node the result is `Ok` as soon as the message is packed, even if
-    /// the actor has stopped or its mailbox is full: only its own node knows that. A message to a
+    /// For an actor of another node the result is `Ok` as soon as the message is packed. The actor
+    /// may have stopped, or its mailbox be full: only its own node knows that. A message to a
     /// stopped actor becomes a dead letter there. A sender that must know [asks](Self::ask), or
     /// waits for the [end](Self::stopped).
     ///

@@ -73,7 +73,7 @@ impl RouteId {
     /// Adds a route, and returns its number.
     pub(crate) fn new(route: Box<dyn Route>) -> Self {
         let number = ROUTES.push(route);
-        Self(u32::try_from(number).expect("there are fewer types than that"))
+        Self(u32::try_from(number).expect("a program has fewer than 2^32 routes"))
     }
 
     #[inline]
