@@ -1,8 +1,8 @@
 //! Actors on evenkeel: typed references, bounded mailboxes, supervision, on one node or on many.
 //!
-//! An [`Actor`] is a value that handles messages one at a time, in a task of its own, so that
-//! actors are as fair as tasks and share the workers with them. [`spawn`] gives an [`ActorRef`], by
-//! which messages are sent.
+//! An [`Actor`] is a value that handles messages one at a time, in a task of its own. So actors are
+//! as fair as tasks, and share the workers with them. [`spawn`] returns an [`ActorRef`], which
+//! sends messages to the actor.
 //!
 //! ```
 //! use evenkeel_actor::{Actor, Context, Handled, ReplyTo, spawn};
@@ -39,41 +39,41 @@
 //! # Where to find what
 //! | | |
 //! |---|---|
-//! | mailboxes: their room, and what becomes of a message that finds none | [`Builder`], with [`Wait`], [`Fail`], [`DropNewest`], [`DropOldest`] |
+//! | mailboxes: their capacity, and their policy when they are full | [`Builder`], with [`Wait`], [`Fail`], [`DropNewest`], [`DropOldest`] |
 //! | questions and their answers | [`ActorRef::ask`], [`ReplyTo`], [`Request`] |
-//! | actors that are started anew when they fail | [`Supervisor`], [`Child`] |
-//! | who hears of an actor's end | [`ActorRef::stopped`], [`Context::watch`], [`Context::link`], [`System::on_failure`] |
+//! | actors that are restarted when they fail | [`Supervisor`], [`Child`] |
+//! | the end of an actor, and how to learn of it | [`ActorRef::stopped`], [`Context::watch`], [`Context::link`], [`System::on_failure`] |
 //! | actors by name | [`System::register`], [`System::look_up`], [`System::wait_for`] |
 //! | one message to many actors | [`Group`] |
-//! | messages after a time, or again and again | [`Context::send_after`], [`Context::send_every`], [`Context::set_receive_timeout`] |
+//! | messages after a delay, or periodically | [`Context::send_after`], [`Context::send_every`], [`Context::set_receive_timeout`] |
 //! | messages that are kept for later | [`Stash`] |
 //! | one reference for actors with different messages | [`Recipient`], [`AnyActor`] |
-//! | messages that nobody has handled | [`System::on_dead_letter`], [`DeadLetter`] |
-//! | what is counted | [`ActorRef::metrics`], [`System::metrics`] |
+//! | messages that no actor has handled | [`System::on_dead_letter`], [`DeadLetter`] |
+//! | counts and metrics | [`ActorRef::metrics`], [`System::metrics`] |
 //! | tests whose order a seed determines | [`kit`] |
 //! | actors of several processes | [`remote::Node`] |
 //!
-//! What goes to an actor of another node is written by `serde`: such messages derive its
-//! `Serialize` and `Deserialize`, so the program has `serde = { version = "1", features =
-//! ["derive"] }` among its dependencies.
+//! `serde` serialises messages to actors of other nodes. Such messages derive its `Serialize` and
+//! `Deserialize`, so the program has `serde = { version = "1", features = ["derive"] }` among its
+//! dependencies.
 //!
 //! # Features
 //! | feature | adds | without it |
 //! |---|---|---|
 //! | `tracing`, off by default | spans of handlers and events of actors and nodes, for the crate of that name: see the module `trace` | nothing is larger, nothing is executed |
 //!
-//! With `tracing` and a subscriber, what is handled has a number, and knows that of the message in
-//! whose handling it was sent: its cause. So a chain of messages can be followed through actors and
-//! nodes.
+//! With `tracing` and a subscriber, each handled message has a number. It also knows its cause: the
+//! number of the message whose handler sent it. So a log shows a chain of messages through actors
+//! and nodes.
 #![cfg_attr(feature = "tracing", doc = "```")]
 #![cfg_attr(not(feature = "tracing"), doc = "```text")]
 //! use evenkeel_actor::{Actor, ActorRef, Context, Handled, ReplyTo, spawn};
 //! use std::num::NonZeroU64;
 //!
-//! /// Says by which message it passes a question on.
+//! /// Passes a question on, with the number of its own message.
 //! struct Front(ActorRef<Question>);
 //!
-//! /// Says because of which message it was asked.
+//! /// Answers with the cause of the question.
 //! struct Back;
 //!
 //! struct Question {
@@ -112,7 +112,7 @@
 //! assert_eq!(cause, passed_on_by);
 //! ```
 
-// The files that unit tests and integration tests share name this crate as a user does.
+// Files that unit tests and integration tests share name this crate as a user does.
 #[cfg(test)]
 extern crate self as evenkeel_actor;
 

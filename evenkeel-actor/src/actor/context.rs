@@ -1,4 +1,4 @@
-//! What an actor can do about itself.
+//! An actor's access to itself.
 
 use super::turn::Turn;
 use crate::actor::Actor;
@@ -20,24 +20,24 @@ use std::num::NonZeroU64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     Nothing,
-    /// It handles an event.
+    /// The actor handles an event.
     Event,
-    /// It stops.
+    /// The actor stops.
     End,
 }
 
-/// What an actor can do about itself, lent to its handlers.
+/// An actor's access to itself, which its handlers borrow.
 ///
-/// In this order the count shares no word with what is stored alone: a processor that reads a word
-/// waits for all stores to parts of it, 5 of 85 ns of the life of an actor in `evenkeel-bench run
-/// --bench actor_spawn`.
+/// In this order the count shares no word with a field that is stored separately. A processor that
+/// reads a word waits for all stores to parts of it: 5 of 85 ns of the life of an actor in
+/// `evenkeel-bench run --bench actor_spawn`.
 #[repr(C)]
 pub struct Context<A: Actor> {
     receiver: Receiver<A::Message>,
     turn: Turn,
     /// What comes before the next message.
     before: Before,
-    /// Messages handled that the mailbox has not been told of.
+    /// Messages that are handled but not yet reported to the mailbox.
     since: u16,
 }
 
@@ -47,54 +47,55 @@ impl<A: Actor> Context<A> {
         Self { receiver, turn: Turn::new(priority), since: 0, before: Before::Nothing }
     }
 
-    /// A reference to the actor itself, with the default policy: a message that finds the mailbox
-    /// full waits.
+    /// Returns a reference to the actor itself, with the default policy: a sender waits while the
+    /// mailbox is full.
     #[must_use]
     pub fn actor_ref(&self) -> ActorRef<A::Message> {
         self.actor_ref_with::<Wait>()
     }
 
-    /// A reference to the actor itself, by which a message that finds the mailbox full is treated
-    /// as `P` says.
+    /// Returns a reference to the actor itself, which applies policy `P` when the mailbox is full.
     pub(crate) fn actor_ref_with<P: Overflow>(&self) -> ActorRef<A::Message, P> {
         ActorRef::local(self.receiver.own().public())
     }
 
-    /// The actor's number, which no other of this process has.
+    /// Returns the actor's number, which is unique in this process.
     #[must_use]
     pub fn id(&self) -> ActorId {
         HasId::id(self.receiver.own())
     }
 
-    /// The actor, without the type of its messages.
+    /// Returns the actor, without the type of its messages.
     #[must_use]
     pub fn any(&self) -> AnyActor {
         AnyActor::new(self.receiver.own().public())
     }
 
-    /// The system that the actor belongs to.
+    /// Returns the system that the actor belongs to.
     #[must_use]
     pub fn system(&self) -> System {
         self.receiver.own().system()
     }
 
-    /// The number of the message that is handled, or of the event or the start: see
-    /// [`trace`](crate::trace). None if it is not traced.
+    /// Returns the number of the current message, event or start: see [`trace`](crate::trace). None
+    /// if it is not traced.
     #[cfg(feature = "tracing")]
     #[must_use]
     pub fn message_id(&self) -> Option<NonZeroU64> {
         crate::trace::current_id().0
     }
 
-    /// The number of the message in whose handling the present one was sent. None if that was not
-    /// traced, or it came from outside. One from another node is what that node says.
+    /// Returns the cause of the current message: the number of the message whose handler sent it.
+    /// None if the cause was not traced, or if the message came from outside of any actor. For a
+    /// message from another node, the cause is what that node reports.
     #[cfg(feature = "tracing")]
     #[must_use]
     pub fn cause(&self) -> Option<NonZeroU64> {
         crate::trace::current_id().1
     }
 
-    /// Stops the actor after the present message. What is left in its mailbox becomes dead letters.
+    /// Stops the actor after the current message. The messages left in its mailbox become dead
+    /// letters.
     pub fn stop(&mut self) {
         self.before = Before::End;
     }
@@ -103,7 +104,7 @@ impl<A: Actor> Context<A> {
         self.receiver.own()
     }
 
-    /// The actor as traces name it.
+    /// Returns the actor as traces name it.
     #[inline(always)]
     pub(crate) fn subject(&self) -> &Own<Mailbox<A::Message>> {
         self.receiver.own()
@@ -113,7 +114,7 @@ impl<A: Actor> Context<A> {
         self.receiver.own().public()
     }
 
-    /// Makes a message that the actor has had the next one.
+    /// Puts a message that the actor has taken back as its next one.
     pub(crate) fn put_back(&mut self, message: A::Message) {
         self.receiver.put_back(message);
     }
@@ -136,14 +137,14 @@ impl<A: Actor> Context<A> {
         self.receiver.take_event()
     }
 
-    /// Notes what has been handled in a turn that is over.
+    /// Ends the turn, and counts the messages that were handled in it.
     #[inline(always)]
     pub(crate) fn end_turn(&mut self) {
         let handled = self.turn.end();
         count(self.receiver.own(), &mut self.since, handled);
     }
 
-    /// Tells the system of all that has been handled.
+    /// Reports all handled messages to the system.
     pub(crate) fn settle(&mut self) {
         self.end_turn();
         let left = u64::from(self.since % 64);
@@ -154,8 +155,8 @@ impl<A: Actor> Context<A> {
         &mut self.receiver
     }
 
-    /// Whether there is nothing to be done: then the turn is over, and the actor parks when its
-    /// poll ends.
+    /// Returns whether the actor has nothing to do. If so, its turn is over, and the actor parks
+    /// when its poll ends.
     #[inline(always)]
     pub(crate) fn is_idle(&mut self) -> bool {
         let idle = self.receiver.is_idle();
@@ -165,20 +166,20 @@ impl<A: Actor> Context<A> {
         idle
     }
 
-    /// What is to be done next. There is something.
+    /// Returns what the actor does next. The caller has found that it is not idle.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Next<A::Message> {
         self.receiver.next()
     }
 
-    /// Whether the actor is to give way to others, after a message.
+    /// Returns whether the actor yields to other tasks after a message.
     #[inline(always)]
     pub(crate) fn is_turn_over(&mut self) -> bool {
         let (own, since) = (self.receiver.own(), &mut self.since);
         self.turn.is_over(|handled| count(own, since, handled))
     }
 
-    /// The same after an event.
+    /// As [`is_turn_over`](Self::is_turn_over), after an event.
     pub(crate) fn is_turn_over_without(&mut self) -> bool {
         self.turn.is_over_without()
     }
@@ -188,7 +189,7 @@ impl<A: Actor> Context<A> {
     }
 }
 
-/// Counts messages, and tells of 64 at a time.
+/// Counts messages, and reports them to the mailbox 64 at a time.
 #[inline(always)]
 fn count<M: Send + 'static>(own: &Mailbox<M>, since: &mut u16, handled: u8) {
     let before = *since;

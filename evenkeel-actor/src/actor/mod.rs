@@ -11,8 +11,8 @@ use crate::words::event::Event;
 use crate::words::exit::{ExitReason, Failure};
 use std::future::{Future, ready};
 
-/// What a handler comes to: `Ok`, or a [`Failure`], made by `?` of any error, with which the actor
-/// fails as if it had panicked.
+/// The result of a handler. `?` turns any error into a [`Failure`], with which the actor fails as
+/// if it had panicked.
 pub type Handled = Result<(), Failure>;
 
 /// A value that handles messages, one at a time.
@@ -21,20 +21,20 @@ pub type Handled = Result<(), Failure>;
 /// to its capacity.
 ///
 /// # Failure
-/// An actor whose handler panics or returns an error is dropped. With a supervisor it is made anew,
-/// if the strategy says so, with the mailbox that it had; without one it has stopped, and the
-/// messages it had are dead letters.
+/// An actor fails if its handler panics or returns an error, and its value is dropped. A supervisor
+/// makes a new value, if its strategy says so, and keeps the mailbox. Without a supervisor the
+/// actor has stopped, and its remaining messages become dead letters.
 ///
 /// # Examples
 /// See the [crate's page](crate).
 pub trait Actor: Send + Sized + 'static {
-    /// What it is sent.
+    /// The type of its messages.
     type Message: Send + 'static;
 
-    /// Called once before the first message, and again after each restart.
+    /// Runs once before the first message, and again after each restart.
     ///
     /// # Errors
-    /// An actor that cannot start fails.
+    /// With an error the actor fails.
     fn started(&mut self, context: &mut Context<Self>) -> impl Future<Output = Handled> + Send {
         let _ = context;
         ready(Ok(()))
@@ -50,10 +50,10 @@ pub trait Actor: Send + Sized + 'static {
         context: &mut Context<Self>,
     ) -> impl Future<Output = Handled> + Send;
 
-    /// Told of others: of the end of an actor that it [watches](Context::watch) or is
-    /// [linked](Context::link) to, and of its [children](Context::spawn). Events come before the
-    /// messages that wait, one at a time, in the order in which they happened. An actor that stops
-    /// in order, and waits for its children, is told of nothing any more.
+    /// Handles an event: the end of an actor that it [watches](Context::watch) or is
+    /// [linked](Context::link) to, or of one of its [children](Context::spawn). Events come before
+    /// the messages in the mailbox, one at a time, in the order in which they happened. An actor
+    /// that stops in order, and waits for its children, receives no more events.
     ///
     /// # Errors
     /// With an error the actor fails.
@@ -66,8 +66,8 @@ pub trait Actor: Send + Sized + 'static {
         ready(Ok(()))
     }
 
-    /// Called once after the last message of an actor that stops in order, and after the end of its
-    /// children; not after a failure, nor when it is killed.
+    /// Runs once after the last message of an actor that stops in order, and after the end of its
+    /// children. It does not run after a failure, nor when the actor is killed.
     fn stopped(
         &mut self,
         reason: &ExitReason,

@@ -1,4 +1,4 @@
-//! What an actor can do about others.
+//! What an actor can do with other actors: watch them, link to them, and stop its children.
 
 use super::context::Context;
 use crate::actor::Actor;
@@ -17,22 +17,22 @@ use std::time::Duration;
 /// How long a child may take to stop before it is killed, as in Erlang/OTP.
 pub(crate) const SHUTDOWN: Duration = Duration::from_secs(5);
 
-/// The alarm of a parent that waits for its children.
+/// The index of the alarm of a parent that waits for its children.
 const PARENT: usize = usize::MAX;
 
 impl<A: Actor> Context<A> {
-    /// Watches an actor: when it ends, for whatever reason, this one is told by [`Event::Down`]; at
-    /// once, if it has ended already.
+    /// Watches an actor. When that actor ends, for whatever reason, this one receives
+    /// [`Event::Down`]. If it has already ended, the event comes at once.
     ///
-    /// To watch twice is to watch once. To watch oneself does nothing. A watch keeps neither of the
-    /// two. A restart ends nothing, and is not told; but it forgets what the actor that is
-    /// restarted has watched.
+    /// Watching an actor twice is the same as watching it once. Watching oneself does nothing. A
+    /// watch keeps neither actor alive. A restart of the watched actor is not an end, and causes no
+    /// event. A restart of the watching actor removes its watches.
     ///
-    /// An actor of another node can be watched too. If that node is lost or leaves, the reason is
-    /// [`ExitReason::NodeDown`](crate::ExitReason::NodeDown); of an actor that had ended before,
-    /// and that its node has forgotten, it is
-    /// [`ExitReason::Forgotten`](crate::ExitReason::Forgotten); where there are too many watches
-    /// and links with that node already, it is
+    /// An actor can also watch an actor of another node. If that node is lost or leaves, the reason
+    /// is [`ExitReason::NodeDown`](crate::ExitReason::NodeDown). If the actor ended earlier and its
+    /// node has forgotten it, the reason is
+    /// [`ExitReason::Forgotten`](crate::ExitReason::Forgotten). If there are already too many
+    /// watches and links with that node, it is
     /// [`ExitReason::TooManyTies`](crate::ExitReason::TooManyTies). Costs a message each way.
     ///
     /// # Examples
@@ -86,39 +86,39 @@ impl<A: Actor> Context<A> {
         Own(&self.own()).watch(actor);
     }
 
-    /// Ends a watch. Nothing comes of it any more.
+    /// Ends a watch. No event of it arrives afterwards.
     pub fn unwatch(&self, actor: &AnyActor) {
         Own(&self.own()).unwatch(actor);
     }
 
-    /// Links this actor and another: when one of them ends, and not in order, so does the other, at
-    /// its next await, in the middle of a message; unless it [traps exits](Self::trap_exits). The
-    /// other may have ended already: then this happens now.
+    /// Links this actor and another. When one of them ends other than in order, the other ends too:
+    /// at its next await, in the middle of a message. An actor that [traps exits](Self::trap_exits)
+    /// does not end. If the other actor has already ended, the link takes effect at once.
     ///
-    /// To link twice is to link once. To link to oneself does nothing. A link keeps neither of the
-    /// two. A supervised actor that is ended by a link may be started again; its own restarts end
-    /// nothing, and its links stay. A link to an actor that ends while this one is down is gone
-    /// without a word: whoever is started anew and needs the other looks for it, or watches it, in
-    /// [`started`](crate::Actor::started).
+    /// Linking twice is the same as linking once. Linking to oneself does nothing. A link keeps
+    /// neither actor alive. A supervisor may restart an actor that a link has ended. Restarts of a
+    /// supervised actor end no other actor, and its links stay. If the linked actor ends while this
+    /// one is down, the link disappears without an event. An actor that needs the other after a
+    /// restart looks for it, or watches it, in [`started`](crate::Actor::started).
     ///
     /// An actor of another node is linked in the same way. The loss of its node is an end, with the
-    /// reason [`ExitReason::NodeDown`](crate::ExitReason::NodeDown); of one that had ended before,
-    /// and that its node has forgotten, the reason is
-    /// [`ExitReason::Forgotten`](crate::ExitReason::Forgotten), which is none in order. Where there
-    /// are too many watches and links with that node already, it is
+    /// reason [`ExitReason::NodeDown`](crate::ExitReason::NodeDown). If the actor ended earlier and
+    /// its node has forgotten it, the reason is
+    /// [`ExitReason::Forgotten`](crate::ExitReason::Forgotten), which is not an end in order. If
+    /// there are already too many watches and links with that node, the reason is
     /// [`ExitReason::TooManyTies`](crate::ExitReason::TooManyTies), at once. Costs a message, and
     /// one at the end.
     pub fn link(&self, actor: &AnyActor) {
         Own(&self.own()).link(actor);
     }
 
-    /// Ends a link, for both. Nothing comes of it any more.
+    /// Ends a link, for both actors. Neither end affects the other actor afterwards.
     pub fn unlink(&self, actor: &AnyActor) {
         Own(&self.own()).unlink(actor);
     }
 
-    /// Whether ends of linked actors, those in order too, are told by [`Event::Exit`] instead of
-    /// ending this one. Not at first.
+    /// Sets whether the end of a linked actor, also one in order, arrives as [`Event::Exit`]
+    /// instead of ending this actor. The default is false.
     pub fn trap_exits(&self, traps: bool) {
         let _ = note(self.mailbox(), |kin, _| kin.traps = traps);
     }
@@ -127,7 +127,7 @@ impl<A: Actor> Context<A> {
         peer::of(&self.own())
     }
 
-    /// Whether the actor's supervisor has the present start stopped.
+    /// Returns whether the supervisor has ordered the current incarnation to stop.
     pub(crate) fn is_to_cease(&self) -> bool {
         note(self.mailbox(), |kin, _| kin.is_to_cease()).unwrap_or(false)
     }
@@ -136,7 +136,7 @@ impl<A: Actor> Context<A> {
         self.mailbox().has_children()
     }
 
-    /// The actor stops: tells its children to do so, and waits for them.
+    /// Tells the children of an actor that stops to stop too, and waits for them.
     pub(crate) fn poll_children(&mut self, task: &task::Context<'_>) -> Poll<()> {
         let waits = self.attend_orders(task);
         let children = note(self.mailbox(), |kin, _| {
@@ -172,7 +172,8 @@ impl<A: Actor> Context<A> {
         Poll::Pending
     }
 
-    /// Takes all orders, and has the task woken by the next one, whatever messages there are.
+    /// Takes all orders, and registers the task's waker, so that the next order wakes the task even
+    /// if messages are waiting.
     pub(crate) fn attend_orders(&self, task: &task::Context<'_>) -> VecDeque<Order> {
         let waker = task.waker().clone();
         let orders = note(self.mailbox(), |kin, orders| {
@@ -182,7 +183,7 @@ impl<A: Actor> Context<A> {
         orders.map(|(orders, _before)| orders).unwrap_or_default()
     }
 
-    /// Messages wake the task again. A supervised actor keeps its waker.
+    /// Removes the waker, so that messages wake the task again. A supervised actor keeps its waker.
     pub(crate) fn leave_orders(&self) {
         let _ =
             note(self.mailbox(), |kin, _| if kin.post.is_none() { kin.waker.take() } else { None });

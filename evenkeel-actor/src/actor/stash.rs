@@ -8,16 +8,16 @@ use std::fmt;
 
 /// Messages that an actor puts aside because it cannot handle them yet, up to a bound.
 ///
-/// An actor that waits for one message of many, such as the answer of another actor, keeps what
-/// comes meanwhile in a stash and [takes it out](Self::unstash_all) when it can go on. What is
-/// taken out is handled before what lies in the mailbox, in the order in which it came.
+/// An actor that waits for one message of many, such as the answer of another actor, keeps the
+/// others in a stash. When it can go on, it [takes them out](Self::unstash_all). It handles them
+/// before the messages in its mailbox, in the order in which they came.
 ///
-/// A handler may wait for an answer by itself too, with [`ask`](crate::ActorRef::ask): then the
-/// mailbox keeps what comes meanwhile, senders are held back when it is full, and two actors that
-/// ask each other wait for ever. An actor with a stash can look at each message and choose.
+/// A handler may also await an answer, with [`ask`](crate::ActorRef::ask). Then the mailbox keeps
+/// the messages that come meanwhile, a full mailbox holds senders back, and two actors that ask
+/// each other wait for ever. An actor with a stash can look at each message and choose.
 ///
 /// # What is left
-/// A stash is dropped with its actor. Those who asked for something in one of its messages get
+/// A stash is dropped with its actor. The asker of a question in one of its messages gets
 /// [`NoReply`](crate::AskError::NoReply).
 ///
 /// # Source
@@ -70,7 +70,8 @@ pub struct Stash<M> {
 }
 
 impl<M: Send + 'static> Stash<M> {
-    /// A stash for so many messages. Storage appears with the first; a capacity of 0 takes none.
+    /// Creates a stash for `capacity` messages. The first message allocates the storage. A stash of
+    /// capacity 0 takes no message.
     #[must_use]
     pub const fn new(capacity: usize) -> Self {
         Self { messages: VecDeque::new(), capacity }
@@ -79,7 +80,7 @@ impl<M: Send + 'static> Stash<M> {
     /// Puts a message aside, behind the others.
     ///
     /// # Errors
-    /// With the message, if the stash is full. By `?` the actor fails with it.
+    /// Returns the message if the stash is full. With `?` the actor fails with this error.
     pub fn put(&mut self, message: M) -> Result<(), StashFull<M>> {
         if self.is_full() {
             return Err(StashFull(message));
@@ -88,18 +89,19 @@ impl<M: Send + 'static> Stash<M> {
         Ok(())
     }
 
-    /// Has the actor handle all of them next, in the order in which they came, before what lies in
-    /// its mailbox.
+    /// Takes all messages out, and has the actor handle them next, before the messages in its
+    /// mailbox, in the order in which they came.
     ///
-    /// Gives how many there were.
+    /// Returns the number of messages.
     pub fn unstash_all<A: Actor<Message = M>>(&mut self, context: &mut Context<A>) -> usize {
         self.unstash(self.messages.len(), context)
     }
 
-    /// The same with the oldest alone, at most so many.
+    /// As [`unstash_all`](Self::unstash_all), with the oldest `at_most` messages only.
     ///
-    /// An actor that does one thing at a time takes out one when it has done one: to take out all
-    /// and put all but the first aside again costs the square of their number.
+    /// An actor that does one thing at a time takes out one message whenever it has finished one.
+    /// If it took out all of them and put all but the first aside again, the cost would be the
+    /// square of their number.
     pub fn unstash<A: Actor<Message = M>>(
         &mut self,
         at_most: usize,
@@ -110,30 +112,30 @@ impl<M: Send + 'static> Stash<M> {
         number
     }
 
-    /// Takes out the oldest, for who sees to it by itself.
+    /// Takes out the oldest message and returns it to the caller, to handle at once.
     pub fn pop(&mut self) -> Option<M> {
         self.messages.pop_front()
     }
 
-    /// How many messages it has.
+    /// Returns the number of messages in the stash.
     #[must_use]
     pub fn len(&self) -> usize {
         self.messages.len()
     }
 
-    /// Whether it has none.
+    /// Returns whether the stash is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 
-    /// Whether it takes no more.
+    /// Returns whether the stash is full.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.messages.len() >= self.capacity
     }
 
-    /// How many it takes.
+    /// Returns the capacity of the stash in messages.
     #[must_use]
     pub const fn capacity(&self) -> usize {
         self.capacity
@@ -147,12 +149,12 @@ impl<M> fmt::Debug for Stash<M> {
     }
 }
 
-/// A stash has no room for a message, which comes back.
+/// The error of a full stash, with the message that did not fit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct StashFull<M>(pub M);
 
 impl<M> StashFull<M> {
-    /// The message.
+    /// Returns the message.
     pub fn into_message(self) -> M {
         self.0
     }

@@ -1,4 +1,4 @@
-//! What an actor can have itself sent later.
+//! Messages that an actor sends to itself later.
 
 use super::context::Context;
 use crate::actor::Actor;
@@ -7,16 +7,16 @@ use std::time::Duration;
 
 /// Timers.
 ///
-/// They belong to the actor, take neither a task nor a thread, and end with it; a restart and a
-/// [drain](crate::ActorRef::stop) end them too. Their clock is that of the
+/// A timer belongs to the actor, and takes neither a task nor a thread. It ends with the actor, at
+/// a restart, and at a [drain](crate::ActorRef::stop). Its clock is that of the
 /// [runtime](evenkeel::time), which a test can stop. A message that is due comes before those in
-/// the mailbox, and needs no room there: that it is full makes no difference. One message of the
-/// mailbox is handled between two that are due.
+/// the mailbox, and takes no room there, so a full mailbox does not delay it. Between two messages
+/// that are due, the actor handles one from its mailbox.
 impl<A: Actor> Context<A> {
-    /// Has the actor handle a message once, when `duration` has passed.
+    /// Has the actor handle a message once, after `duration`.
     ///
-    /// Until it has been handled or [cancelled](Self::cancel) the actor does not stop for want of
-    /// references.
+    /// Until the message is handled or [cancelled](Self::cancel), the actor does not stop for want
+    /// of references.
     ///
     /// # Examples
     /// ```
@@ -57,12 +57,11 @@ impl<A: Actor> Context<A> {
         TimerId { actor: self.id(), number }
     }
 
-    /// Has the actor handle a copy of a message whenever a `period` has passed, the first time
-    /// after one.
+    /// Has the actor handle a copy of a message once per `period`, the first time after one period.
     ///
-    /// A tick that comes so late that the next one is due as well stands for both: those that are
-    /// missed are left out, and the next one comes when it would have. An actor does not stay for
-    /// its ticks: it stops for want of other references.
+    /// If a tick is so late that the next one is due too, the missed ticks are left out. The
+    /// following tick comes at its regular time. Ticks do not keep an actor: it stops for want of
+    /// other references.
     ///
     /// # Panics
     /// If the period is zero.
@@ -112,7 +111,7 @@ impl<A: Actor> Context<A> {
         self.send_every_with(period, move || message.clone())
     }
 
-    /// As [`send_every`](Self::send_every), with messages that `make` makes when they are due.
+    /// As [`send_every`](Self::send_every), with messages that `make` creates when they are due.
     ///
     /// # Panics
     /// If the period is zero.
@@ -128,18 +127,18 @@ impl<A: Actor> Context<A> {
         TimerId { actor: self.id(), number }
     }
 
-    /// Cancels a timer: its message does not come any more, not even if it is due. False if it has
-    /// come for the last time, was cancelled before, or is another actor's.
+    /// Cancels a timer. Its message does not come, even if it is already due. Returns false if the
+    /// timer has fired for the last time, was cancelled before, or belongs to another actor.
     pub fn cancel(&mut self, timer: TimerId) -> bool {
         timer.actor == self.id()
             && self.receiver().with_timers(|timers| timers.cancel(timer.number))
     }
 
-    /// Has the actor handle a message that `make` makes whenever it has had nothing to do for
-    /// `limit`, in place of what was set before.
+    /// Has the actor handle a message from `make` whenever it has been idle for `limit`. Replaces
+    /// the previous receive timeout.
     ///
-    /// Any message ends the wait, that of a timer too, and that of the timeout itself: from when it
-    /// has been handled the next one counts.
+    /// Any message ends the wait, also that of a timer, and that of the timeout itself. The next
+    /// wait begins when the actor has handled it.
     ///
     /// # Panics
     /// If the limit is zero.
@@ -149,7 +148,7 @@ impl<A: Actor> Context<A> {
     /// use evenkeel_actor::{Actor, Context, Handled, spawn};
     /// use std::time::Duration;
     ///
-    /// /// Ends when nobody has sent anything for a minute.
+    /// /// Stops after a minute without a message.
     /// struct Session;
     ///
     /// enum Message {
@@ -195,7 +194,7 @@ impl<A: Actor> Context<A> {
         self.receiver().with_timers(|timers| timers.set_idle(Some(idle)));
     }
 
-    /// Takes the receive timeout back.
+    /// Removes the receive timeout.
     pub fn clear_receive_timeout(&mut self) {
         self.receiver().with_timers(|timers| timers.set_idle(None));
     }

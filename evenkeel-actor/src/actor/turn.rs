@@ -1,19 +1,19 @@
-//! How far an actor's turn has come.
+//! The length of an actor's turn.
 
 use crate::policy::{Priority, turn};
 use evenkeel::internal::{is_deterministic, now};
 
-/// How far the present turn has come.
+/// The progress of the current turn.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Turn {
-    /// When the turn began, as far as that is known, and the last look: the lower half of the
-    /// nanoseconds. Zero: not yet.
+    /// When the turn began, if that is known, and when the clock was last read: the lower half of
+    /// the nanoseconds. Zero: not yet.
     begun: u32,
     looked: u32,
-    /// Messages before the next look at the time, and between two looks. Not side by side: of two
-    /// loads the compiler would make one, which waits for the store of the half that has just
-    /// changed.
+    /// Messages before the next reading of the clock, and between two readings. These fields are
+    /// not adjacent: the compiler would merge their two loads into one, which waits for the store
+    /// of the half that has just changed.
     left: u8,
     priority: Priority,
     stride: u8,
@@ -31,8 +31,8 @@ impl Turn {
         self.priority
     }
 
-    /// Ends the turn, and says how many messages it has had since [`is_over`](Self::is_over) last
-    /// told: the next message begins another.
+    /// Ends the turn, and returns the number of messages since [`is_over`](Self::is_over) last
+    /// reported. The next message begins another turn.
     #[inline(always)]
     pub(crate) fn end(&mut self) -> u8 {
         let handled = self.stride - self.left;
@@ -41,15 +41,15 @@ impl Turn {
         handled
     }
 
-    /// Whether the turn is over, after a message. Now and then it tells `note` how many there have
-    /// been.
+    /// Returns whether the turn is over, after a message. At each reading of the clock it reports
+    /// the number of messages to `note`.
     #[inline(always)]
     pub(crate) fn is_over(&mut self, note: impl FnOnce(u8)) -> bool {
         self.left -= 1;
         self.left == 0 && self.look(note)
     }
 
-    /// The same after something that is no message, and that does not count as one.
+    /// As [`is_over`](Self::is_over), after an event, which does not count as a message.
     pub(crate) fn is_over_without(&mut self) -> bool {
         if is_deterministic() {
             return true;
@@ -74,8 +74,8 @@ impl Turn {
             self.left = self.stride;
             return true;
         }
-        // Half of it is enough for four seconds, and a turn that is longer is over at the next
-        // look.
+        // The lower half of the time is enough for four seconds. A longer turn is over at the next
+        // reading.
         let now = (now() as u32).max(1);
         if self.begun == 0 {
             (self.begun, self.looked) = (now, now);

@@ -1,4 +1,4 @@
-//! Spawning.
+//! Spawning actors, and the builder of their settings.
 
 use super::spawn;
 use crate::actor::Actor;
@@ -11,8 +11,8 @@ use crate::words::error::SpawnError;
 use std::marker::PhantomData;
 use std::panic::Location;
 
-/// Messages that a mailbox has room for unless said otherwise. An estimate: several turns' worth
-/// for a quick actor, little memory for a full mailbox; no benchmark sets it.
+/// The default capacity of a mailbox in messages. An estimate: several turns' worth for a quick
+/// actor, little memory for a full mailbox; no benchmark sets it.
 pub(crate) const CAPACITY: u32 = 256;
 
 /// Spawns an actor with a mailbox for 256 messages, on the runtime that the caller belongs to.
@@ -28,7 +28,7 @@ pub fn spawn<A: Actor>(actor: A) -> ActorRef<A::Message> {
     spawn::spawn(actor, Settings::new::<Wait>(CAPACITY), System::current(), Location::caller())
 }
 
-/// What an actor gets beside itself.
+/// Builds an actor with settings: its mailbox, its system and its priority.
 ///
 /// # Examples
 /// ```
@@ -47,7 +47,7 @@ pub fn spawn<A: Actor>(actor: A) -> ActorRef<A::Message> {
 ///
 /// let runtime = evenkeel::Runtime::new().unwrap();
 /// runtime.block_on(async {
-///     // Of readings that come faster than they are handled, only the newest count.
+///     // If readings come faster than the actor handles them, it gets only the newest.
 ///     let gauge = Builder::new().capacity(1).overflow::<DropOldest>().spawn(Gauge(0.0)).unwrap();
 ///     gauge.send(20.5).await.unwrap();
 /// });
@@ -63,7 +63,7 @@ pub struct Builder<P: Overflow = Wait> {
 }
 
 impl Builder {
-    /// The defaults: room for 256 messages, senders wait for room.
+    /// Creates a builder with the defaults: room for 256 messages, and senders that wait for room.
     pub fn new() -> Self {
         Self {
             capacity: CAPACITY as usize,
@@ -82,26 +82,26 @@ impl Default for Builder {
 }
 
 impl<P: Overflow> Builder<P> {
-    /// How many messages may wait. What the actor has taken out, to handle it in its present turn,
-    /// does not count.
+    /// Sets the capacity of the mailbox in messages. Messages that the actor has taken out, to
+    /// handle in its current turn, do not count.
     pub fn capacity(mut self, messages: usize) -> Self {
         self.capacity = messages;
         self
     }
 
-    /// What becomes of a message that finds the mailbox full.
+    /// Sets the policy for a message that finds the mailbox full.
     pub fn overflow<Q: Overflow>(self) -> Builder<Q> {
         let Self { capacity, system, measured, priority, policy: _ } = self;
         Builder { capacity, system, measured, priority, policy: PhantomData }
     }
 
-    /// The system that the actor belongs to, instead of the one that the caller does.
+    /// Sets the system that the actor belongs to. The default is the caller's.
     pub fn system(mut self, system: System) -> Self {
         self.system = Some(system);
         self
     }
 
-    /// How large a share of the workers' time the actor gets beside others.
+    /// Sets the actor's share of the workers' time, relative to other actors.
     ///
     /// # Examples
     /// ```
@@ -128,9 +128,8 @@ impl<P: Overflow> Builder<P> {
         self
     }
 
-    /// Has the time that the actor is busy be measured, for its [metrics](ActorRef::metrics): two
-    /// looks at the clock and a locked instruction per turn. See also
-    /// [`System::measure_busy_time`].
+    /// Measures the actor's busy time, for its [metrics](ActorRef::metrics). Costs two clock
+    /// readings and a locked instruction per turn. See also [`System::measure_busy_time`].
     pub fn measure_busy_time(mut self) -> Self {
         self.measured = true;
         self
@@ -139,7 +138,7 @@ impl<P: Overflow> Builder<P> {
     /// Spawns an actor on the runtime that the caller belongs to.
     ///
     /// # Errors
-    /// If the mailbox would have no room, or too much.
+    /// If the capacity is zero or too large.
     ///
     /// # Panics
     /// If the caller belongs to no runtime.
@@ -148,7 +147,7 @@ impl<P: Overflow> Builder<P> {
         self.spawn_at(actor, Location::caller())
     }
 
-    /// The same for a caller that spawns for somebody else, who is at this place.
+    /// As [`spawn`](Self::spawn), for a function that spawns on behalf of the caller at `site`.
     pub(crate) fn spawn_at<A: Actor>(
         self,
         actor: A,

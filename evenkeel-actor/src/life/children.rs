@@ -16,13 +16,14 @@ use std::panic::Location;
 
 /// Children.
 impl<A: Actor> Context<A> {
-    /// Spawns a child, of the same system: it is kept by this actor, which is told of its end by
-    /// [`Event::ChildEnded`](crate::Event::ChildEnded), and it does not outlive this actor.
+    /// Spawns a child, in the same system. This actor keeps it, and receives
+    /// [`Event::ChildEnded`](crate::Event::ChildEnded) when it ends. The child does not outlive
+    /// this actor.
     ///
-    /// When this actor stops in order, its children are told to stop after their present message,
-    /// the last first, and it waits for them, before its own [`stopped`](Actor::stopped) is called;
-    /// those that take more than 5 seconds are killed. When it fails or is killed, they are killed.
-    /// A child that fails is not started again: see [`Supervisor`](crate::Supervisor).
+    /// When this actor stops in order, it tells its children to stop after their current message,
+    /// the last first. It waits for them before its own [`stopped`](Actor::stopped) runs, and kills
+    /// those that take more than 5 seconds. When it fails or is killed, its children are killed. A
+    /// child that fails is not restarted: see [`Supervisor`](crate::Supervisor).
     ///
     /// # Examples
     /// ```
@@ -80,11 +81,11 @@ impl<A: Actor> Context<A> {
         ActorRef::local(self.spawn_child(child, settings, Location::caller()))
     }
 
-    /// The same with a mailbox that `builder` describes. Whatever its system, the child is of this
-    /// actor's.
+    /// As [`spawn`](Self::spawn), with the settings of `builder`. The child belongs to this actor's
+    /// system, whatever the builder's.
     ///
     /// # Errors
-    /// If the mailbox would have no room, or too much.
+    /// If the capacity is zero or too large.
     #[track_caller]
     pub fn spawn_with<C: Actor, P: Overflow>(
         &mut self,
@@ -109,7 +110,7 @@ impl<A: Actor> Context<A> {
         child
     }
 
-    /// The actor's own address, and the number of its next child.
+    /// Returns the actor's own address, and the number of its next child.
     pub(crate) fn new_child(&self) -> (Option<Peer>, u64) {
         let number = note(self.mailbox(), |kin, _| {
             kin.next_child += 1;
@@ -118,8 +119,8 @@ impl<A: Actor> Context<A> {
         (self.peer(), number.unwrap_or(0))
     }
 
-    /// Keeps a child, unless that has ended meanwhile: whoever of the two comes second under the
-    /// lock finds what the other has done.
+    /// Keeps a child, unless it has ended meanwhile. Of parent and child, the second to take the
+    /// lock finds what the first has done.
     pub(crate) fn adopt(&self, number: u64, child: AnyActor) {
         let kept = child.clone();
         let _ = note(self.mailbox(), |kin, _| kin.children.insert(number, kept));

@@ -1,24 +1,25 @@
-//! What is seen to when an actor has ended.
+//! The steps that follow the end of an actor.
 //!
 //! # In which order
-//! The end is counted, and the actor's names are given back. What it has left is dropped. Then the
-//! [observer](crate::System::on_failure) of failures is told, then those that are linked, those
-//! that watch, and the parent. The supervisor, futures of [`stopped`](crate::ActorRef::stopped),
-//! and those that have asked after the mailbox was closed come last. So a task that waits for an
-//! end finds all that the end does to others done.
+//! The life counts the end, frees the actor's names, and drops what the actor has left. Then it
+//! tells the [observer](crate::System::on_failure) of failures, the linked actors, the watching
+//! actors and the parent. Three kinds of joiners come last: the supervisor, futures of
+//! [`stopped`](crate::ActorRef::stopped), and witnesses that registered after the mailbox was
+//! closed. So when a joiner is told, all other effects of the end have happened.
 //!
 //! # The end of a supervisor
-//! It ends those whom it supervises, and what is left to say of its end is said when the last of
-//! them has ended: to its own supervisor, to futures, and to those that have asked late. Each of
-//! them has a share of that as a witness, from before it is told to end until it tells its own last
-//! ones. So of supervisors in supervisors no actor is below one whose end is told; an actor that
-//! does not come to an await holds it up, as it does when its supervisor stops in order. Those who
-//! react to the end wait for nothing: links, watching actors, the parent. Children of other actors
-//! that fail or are killed are not waited for: they may spawn children without end, each inside of
-//! the last.
+//! A supervisor that ends also ends its wards, the actors that it supervises. Its own joiners are
+//! told when the last ward has ended: its own supervisor, futures, and late witnesses. Each ward
+//! has a *share* of that announcement, as a witness: from before the ward is told to end until it
+//! has told its own joiners. So when the end of a supervisor is announced, no actor below it is
+//! left, through any number of levels. A ward that does not come to an await delays the
+//! announcement, as it does when its supervisor stops in order. Links, watching actors and the
+//! parent react to the end, and are told without that wait. Children of other actors that fail or
+//! are killed are not waited for: they may spawn children without end, each inside of the last.
 //!
-//! A share that goes may be the last of one's above, and so on up a chain of any length. The first
-//! of them says what is left in a [loop](release), so no end stands on the stack of another.
+//! The released share may be the last one of the supervisor above, and so on up a chain of any
+//! length. The first release announces all of these ends in a [loop](release), so no end stands on
+//! the stack of another.
 
 #![allow(unsafe_code, reason = "the mailbox is closed for the actor")]
 
@@ -41,8 +42,8 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 
-/// Sees to what an actor of type `A` leaves behind: it closes the mailbox, drops what is left
-/// there, and tells whom it concerns.
+/// Ends an actor of type `A`: closes its mailbox, drops the contents, and tells the actors, futures
+/// and observers that the end concerns.
 ///
 /// # Safety
 /// The caller is the actor's life, and its body, with the receiver, is gone.
@@ -58,8 +59,8 @@ pub(crate) unsafe fn end<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason:
     unsafe { end_with_words::<A, M>(own, reason, &called) }
 }
 
-/// Counts the end, after all else that is counted of it, and gives back the actor's names. Before
-/// others are told: whoever is may give them to another.
+/// Counts the end, after all other counts of the actor, and frees the actor's names. This comes
+/// before others are told, as they may give the names to another actor.
 fn settle<M: Send + 'static>(own: &Public<Mailbox<M>>) {
     let system = own.system();
     system.counters().add(Count::Ended, 1);
@@ -68,7 +69,7 @@ fn settle<M: Send + 'static>(own: &Public<Mailbox<M>>) {
     }
 }
 
-/// The same of an actor that leaves something behind, did not end in order, or has a name.
+/// As [`end`], for an actor that leaves something behind, did not end in order, or has a name.
 ///
 /// # Safety
 /// As [`end`].
@@ -99,10 +100,10 @@ unsafe fn end_with_words<A, M: Send + 'static>(
     tell::<A, M>(own, left, called, &Arc::new(last));
 }
 
-/// Who is told when all others have been, and whom the actor supervises has ended: when this is
-/// dropped.
+/// The joiners of an actor. The drop of this value tells them: after all others have been told, and
+/// all wards have ended.
 struct Last<M: Send + 'static> {
-    /// None once they have been told.
+    /// None once the joiners have been told.
     own: Option<Public<Mailbox<M>>>,
     reason: ExitReason,
     told: Mutex<Told>,
@@ -110,13 +111,13 @@ struct Last<M: Send + 'static> {
 
 #[derive(Default)]
 struct Told {
-    /// And as which child.
+    /// The supervisor, and the index of its child.
     supervisor: Option<(Peer, usize)>,
     waiting: Vec<Witness>,
 }
 
 impl<M: Send + 'static> Last<M> {
-    /// Tells them, once. Gives the shares that the actor had of the ends above it.
+    /// Tells the joiners, once. Returns the shares that the actor had of the ends above it.
     fn say(&mut self) -> Vec<Arc<dyn Keeper>> {
         let Some(own) = self.own.take() else { return Vec::new() };
         let told = self.told.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -149,15 +150,16 @@ impl<M: Send + 'static> Drop for Last<M> {
     }
 }
 
-/// Gives shares back, and those that were had by what ends with them.
+/// Releases shares. Where the last share of a supervisor goes, releases that supervisor's own
+/// shares too.
 fn release(mut shares: Vec<Arc<dyn Keeper>>) {
     while let Some(share) = shares.pop() {
         shares.extend(share.release());
     }
 }
 
-/// Tells whom the end concerns, but the supervisor and those that only wait for it: these are left
-/// to `last`.
+/// Tells everything that the end concerns, except for the supervisor and other joiners: these are
+/// left to `last`.
 fn tell<A, M: Send + 'static>(
     own: &Public<Mailbox<M>>,
     mut left: Left<M>,
@@ -173,7 +175,7 @@ fn tell<A, M: Send + 'static>(
             child.control().orphan();
         }
         for ward in mem::take(&mut kin.wards).into_values().rev() {
-            // One that has ended, with all below it, drops it at once.
+            // A ward that has ended, with all below it, drops the share at once.
             drop(ward.control().watch(Witness::Keeper(last.clone())));
             ward.control().orphan();
         }
@@ -186,7 +188,7 @@ fn tell<A, M: Send + 'static>(
         report::<A, M>(own, None, called, panicked(payload));
     }
     let name = kin.as_ref().and_then(|kin| kin.name.clone());
-    // A supervised actor has told of its failures when it fell.
+    // A supervised actor has reported its failures when it fell.
     if reason.is_failure() && kin.as_ref().is_none_or(|kin| kin.post.is_none()) {
         report::<A, M>(own, name, called, reason.clone());
     }
@@ -197,7 +199,7 @@ fn tell<A, M: Send + 'static>(
     contain(|| drop(left));
 }
 
-/// Gives who is told last.
+/// Tells links, watching actors and the parent. Returns the joiners, which are told last.
 fn tell_kin(id: ActorId, mut kin: Kin, reason: &ExitReason) -> Told {
     for (_, peer) in kin.links.drain() {
         peer.exit(id, reason);
@@ -214,7 +216,7 @@ fn tell_kin(id: ActorId, mut kin: Kin, reason: &ExitReason) -> Told {
     Told { supervisor, waiting }
 }
 
-/// Drops messages each by itself: one whose destructor panics does not keep the others.
+/// Drops each message separately: a panicking destructor does not prevent the drop of the others.
 fn drop_each<A, M: Send + 'static>(own: &Public<Mailbox<M>>, messages: Vec<M>, called: &Called) {
     if !mem::needs_drop::<M>() {
         return;
@@ -226,7 +228,7 @@ fn drop_each<A, M: Send + 'static>(own: &Public<Mailbox<M>>, messages: Vec<M>, c
     }
 }
 
-/// Tells the observer of the system of a failure.
+/// Reports a failure to the observer of the system.
 pub(crate) fn report<A, M: Send + 'static>(
     own: &Public<Mailbox<M>>,
     name: Option<std::sync::Arc<str>>,
@@ -245,12 +247,12 @@ pub(crate) fn report<A, M: Send + 'static>(
     own.system().failures().tell(&failure);
 }
 
-/// The reason that a panic is.
+/// Returns the reason for a panic.
 pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> ExitReason {
     ExitReason::Panicked(words(payload).into())
 }
 
-/// The words of a panic.
+/// Returns the message of a panic.
 pub(crate) fn words(payload: Box<dyn Any + Send>) -> String {
     let words = payload.downcast_ref::<&str>().copied();
     let words = words.or_else(|| payload.downcast_ref::<String>().map(String::as_str));

@@ -1,4 +1,4 @@
-//! What an actor does from its start to its end: the body of its life.
+//! The body of an actor's life: its loop, from start to end.
 
 #![allow(unsafe_code, reason = "the actor's value is dropped by hand")]
 
@@ -17,11 +17,10 @@ use std::sync::Arc;
 use std::task::{self, Poll};
 use std::thread;
 
-/// What an actor does; `begun` is called when it has started.
+/// Runs an actor. Calls `begun` when it has started.
 ///
-/// One block, which uses what it has captured where it lies: a local that it were moved to, or a
-/// function of its own that were awaited, would take the room of the actor, of its context and of
-/// each message a second time.
+/// One block, which uses its captured values in place. Moving them to a local, or awaiting a
+/// function of its own, would give the actor, its context and each message room twice.
 #[inline]
 pub(super) fn live<A: Actor>(
     actor: A,
@@ -43,8 +42,8 @@ pub(super) fn live<A: Actor>(
                 if context.ends() {
                     break false;
                 }
-                // In a box, as most actors have none, and here, as the match would keep room for a
-                // message beside it.
+                // Boxed, as most actors get no events. Here, as the match below would keep room for
+                // a message beside the event.
                 if let Some(event) = context.take_event()
                     && let Err(failure) = trace::noticing!(
                         A,
@@ -95,17 +94,17 @@ pub(super) fn live<A: Actor>(
         if context.has_children() {
             poll_fn(|task| context.poll_children(task)).await;
         }
-        // Twice, not kept: what lives through an await has room of its own in every actor, and is
-        // copied out of it in other pieces than it was put in.
+        // The reason is chosen twice, not kept. A value that lives through an await has room in
+        // every actor, and is copied out in other pieces than it was put in.
         let shown = if alone { &UNREFERENCED } else { &NORMAL };
         trace::stopping!(A, context, actor.0.stopped(shown, &mut context));
         if alone { ExitReason::Unreferenced } else { ExitReason::Normal }
     }
 }
 
-/// The value of an actor, which its own panic drops. A second panic out of a drop in that unwinding
-/// would end the process, so it stays here, as one does whose future has panicked before: the
-/// process's panic hook has told of it.
+/// The value of an actor, which its own panic drops. A second panic, out of a destructor in that
+/// unwinding, would abort the process. So it is contained here, like one in the drop of a future
+/// that has panicked before: the process's panic hook has reported it.
 struct Value<A>(ManuallyDrop<A>);
 
 impl<A> Drop for Value<A> {
@@ -121,11 +120,11 @@ impl<A> Drop for Value<A> {
     }
 }
 
-/// What an actor that ends in order is shown.
+/// The reasons that an actor that ends in order receives.
 static NORMAL: ExitReason = ExitReason::Normal;
 static UNREFERENCED: ExitReason = ExitReason::Unreferenced;
 
-/// The end of a poll: ready when it is polled again.
+/// Ends a poll: ready when it is polled again.
 struct Pause(bool);
 
 impl Future for Pause {

@@ -1,4 +1,4 @@
-//! Lives of actors: the futures of their tasks, how they begin, and what is seen to at the end.
+//! Lives of actors: the futures of their tasks, from spawn to end, and the steps of the end.
 
 pub(crate) mod builder;
 pub(crate) mod children;

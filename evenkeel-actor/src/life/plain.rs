@@ -1,4 +1,4 @@
-//! The life of an actor that is not supervised.
+//! The life of an actor without a supervisor.
 
 #![allow(unsafe_code, reason = "the actor's end of its mailbox is made here, and its body dropped")]
 
@@ -18,17 +18,17 @@ use std::pin::Pin;
 use std::task::{self, Poll};
 
 pin_project_lite::pin_project! {
-    /// The future of the task of an actor of type `A`: what it does, and what is seen to when that
-    /// is over, however it ends.
+    /// The future of the task of an actor of type `A`: its body, and the steps that follow when the
+    /// body is over, however it ends.
     pub(super) struct Life<A, M, B>
     where
         M: Send,
         M: 'static,
     {
-        // Dropped by hand: before others are told of the end.
+        // Dropped by hand, before others are told of the end.
         #[pin]
         body: ManuallyDrop<B>,
-        // None once it has ended.
+        // None once the actor has ended.
         own: Option<Public<Mailbox<M>>>,
         actor: PhantomData<fn() -> A>,
     }
@@ -40,10 +40,10 @@ pin_project_lite::pin_project! {
     {
         fn drop(this: Pin<&mut Self>) {
             let this = this.project();
-            // SAFETY: what is pinned is dropped where it is.
+            // SAFETY: the pinned value is dropped in place.
             let body = unsafe { this.body.get_unchecked_mut() };
             let Some(own) = this.own.take() else {
-                // SAFETY: it is dropped here, once.
+                // SAFETY: the body is dropped here, once.
                 unsafe { ManuallyDrop::drop(body) };
                 return;
             };
@@ -57,17 +57,17 @@ pin_project_lite::pin_project! {
 }
 
 impl<A: Actor> Life<A, A::Message, ()> {
-    /// The life of an actor, from its start to its end.
+    /// Creates the life of an actor.
     #[inline]
     pub(super) fn new(
         actor: A,
         own: Public<Mailbox<A::Message>>,
         priority: Priority,
     ) -> Life<A, A::Message, impl Future<Output = ExitReason> + Send> {
-        // SAFETY: the life has the reference, and what is made of it is in its body, which is gone
-        // before.
+        // SAFETY: the life holds the reference. The address is in its body, which is gone before
+        // the reference is.
         let address = unsafe { Own::of(&own) };
-        // SAFETY: it is the only one, as the body is.
+        // SAFETY: it is the only receiver, as there is one body.
         let receiver = unsafe { Receiver::new(address) };
         let body = ManuallyDrop::new(live(actor, receiver, priority, |_| ()));
         Life { body, own: Some(own), actor: PhantomData }
@@ -81,7 +81,7 @@ impl<A, M: Send + 'static, B: Future<Output = ExitReason>> Future for Life<A, M,
     fn poll(self: Pin<&mut Self>, context: &mut task::Context<'_>) -> Poll<()> {
         let this = self.project();
         let Some(own) = this.own.as_ref() else { return Poll::Ready(()) };
-        // SAFETY: the body is pinned where it is.
+        // SAFETY: the body is pinned in place.
         let body = unsafe { this.body.map_unchecked_mut(|body| &mut **body) };
         let reason = match poll(own, body, context) {
             Ok(Poll::Pending) => return Poll::Pending,
@@ -89,15 +89,14 @@ impl<A, M: Send + 'static, B: Future<Output = ExitReason>> Future for Life<A, M,
             Err(payload) => end::panicked(payload),
         };
         if let Some(own) = this.own.take() {
-            // SAFETY: this is the life, and a body that is over has dropped what it had.
+            // SAFETY: this is the life, and a completed body has dropped its values.
             unsafe { end::<A, M>(&own, reason) };
         }
         Poll::Ready(())
     }
 }
 
-/// Without traces an actor and what it is sent are as large as they would be if there were none to
-/// choose.
+/// Without traces, the feature adds nothing to the size of actors and messages.
 #[cfg(all(test, target_pointer_width = "64", not(feature = "tracing")))]
 mod tests {
     use super::*;

@@ -10,15 +10,15 @@ use std::pin::Pin;
 use std::task::{self, Poll};
 use std::thread;
 
-/// Polls a body, as one of its system, and timed if that is asked for.
+/// Polls a body, inside of its actor's system, and timed if the mailbox says so.
 #[inline(always)]
 pub(super) fn poll<M: Send + 'static, B: Future<Output = ExitReason>>(
     own: &Mailbox<M>,
     body: Pin<&mut B>,
     context: &mut task::Context<'_>,
 ) -> thread::Result<Poll<ExitReason>> {
-    // A guard, not a function that calls back: the body is polled in one place, where it can be in
-    // line.
+    // A guard, not a function with a callback: the body has one place where it is polled, and can
+    // be inlined there.
     let attended = if own.is_attended() { Some(Attended::begin(own)) } else { None };
     let polled = catch_unwind(AssertUnwindSafe(|| body.poll(context)));
     if let Some(attended) = attended {
@@ -27,10 +27,10 @@ pub(super) fn poll<M: Send + 'static, B: Future<Output = ExitReason>>(
     polled
 }
 
-/// A poll of an actor of another system than the process's, or one that is timed.
+/// A poll of an actor of a system other than the process's, or a timed poll.
 struct Attended<'a, M: Send + 'static> {
     own: &'a Mailbox<M>,
-    /// When it began, if it is timed: the clock costs more than all else here.
+    /// When the poll began, if it is timed: the clock costs more than all else here.
     begun: Option<u64>,
     _entered: Entered,
 }

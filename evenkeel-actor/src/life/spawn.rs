@@ -14,7 +14,7 @@ use crate::system::counters::Count;
 use evenkeel::internal::{Public, detect};
 use std::panic::Location;
 
-/// Counts one more, and says what its mailbox begins with.
+/// Counts a spawned actor, and returns the settings of its mailbox.
 #[inline]
 fn enter(settings: Settings, system: System) -> Settings {
     system.counters().add(Count::Spawned, 1);
@@ -35,7 +35,7 @@ pub(crate) fn spawn<A: Actor, P: Overflow>(
     ActorRef::local(Public::spawn(mailbox, |own| Life::new(actor, own, priority), site))
 }
 
-/// Spawns an actor that has to do with others from the beginning.
+/// Spawns an actor that has relations with others from the beginning.
 pub(crate) fn spawn_with<A: Actor>(
     actor: A,
     settings: Settings,
@@ -48,7 +48,7 @@ pub(crate) fn spawn_with<A: Actor>(
     Public::spawn(mailbox, |own| Life::new(actor, own, settings.priority), site)
 }
 
-/// Spawns an actor that is made by `factory` whenever its supervisor starts it.
+/// Spawns an actor that `factory` makes at each start by its supervisor.
 pub(crate) fn spawn_ward<A: Actor>(
     mut factory: impl FnMut() -> A + Send + 'static,
     settings: Settings,

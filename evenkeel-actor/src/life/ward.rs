@@ -1,38 +1,47 @@
-//! The life of a supervised actor: it can be started again in place.
+//! The life of a supervised actor, a *ward*, which can be restarted in place.
 //!
 //! # Roles
 //! The *life* is the future of the actor's task. Its *body* is one incarnation of the actor: the
-//! value and its loop. The *supervisor* commands by the [`Post`](crate::kin::post::Post), which
-//! lies under the mailbox's lock, and is told by notices.
+//! value and its loop. The *supervisor* gives commands through the
+//! [`Post`](crate::kin::post::Post), which lies under the mailbox's lock, and receives notices. A
+//! *killer* is any other thread that ends the body.
 //!
 //! # States
-//! *Down*: there is no body; the mailbox takes messages, nobody handles them. *Risen*: there is
-//! one.
+//! *Down*: there is no body. The mailbox takes messages, and no actor handles them. *Risen*: there
+//! is a body.
 //!
 //! # Steps
 //! *Rise* (supervisor): leaves the number of the start, its *term*, and wakes the life. The life
-//! drops a body that is there still, calls the factory, and polls the new body, which tells the
-//! supervisor when it has [started](crate::Actor::started). *Cease* (supervisor): leaves the term
-//! at the post and an order, which the body meets between two messages and stops; a start that is
-//! still to come does not take place. *Raze* (whoever kills): a mark, by which the life drops the
-//! body at its next poll. *Fall* (life): the body is over, for whatever reason, and its timers go
-//! with it; the supervisor is told, with the term. *Orphan* (the supervisor's end, or its
-//! decision): a mark, by which the life ends for good.
+//! drops the old body, if any, calls the factory, and polls the new body. The body notifies the
+//! supervisor when it has [started](crate::Actor::started).
+//!
+//! *Cease* (supervisor): leaves the term at the post, and an order. The body finds the order
+//! between two messages and stops. A start that is still to come does not take place.
+//!
+//! *Raze* (killer): leaves a mark. The life drops the body at its next poll.
+//!
+//! *Fall* (life): the body is over, for whatever reason, and its timers go with it. The life
+//! notifies the supervisor, with the term.
+//!
+//! *Orphan* (the supervisor, when it ends or decides so): leaves a mark, by which the life ends for
+//! good.
 //!
 //! # Why nothing is lost
-//! Commands are left under the lock, with a flag that the life looks at before each poll of a body,
-//! and the task is then woken: by its berth if it is parked there, by its waker otherwise. While
-//! the life is down it never parks, so it is woken by its waker alone, and messages do not wake it.
-//! What it tells carries the term, so what comes late, after the supervisor has decided otherwise
-//! or has itself been started again, is known as late.
+//! The supervisor and the killer leave commands under the lock, with a flag that the life reads
+//! before each poll of a body. Then they wake the task: through its berth if it is parked there,
+//! through its waker otherwise. While the life is down it never parks, so only its waker wakes it,
+//! and messages do not. Each notice carries the term. So the supervisor recognises a notice as late
+//! if it has decided otherwise meanwhile, or has itself been restarted.
 //!
 //! # Rejected
-//! A new task and mailbox for each start, behind one reference: a step more on the way of each
-//! message, for all actors. A decision by the failing child itself, under a lock of the family: no
-//! turn of the supervisor is needed, but stopping others, waiting for them and starting them in
-//! order needs somebody whose task that is.
+//! A new task and mailbox for each start, behind one reference: an additional step for each
+//! message, for all actors.
+//!
+//! A decision by the failing child itself, under a lock of the family: it needs no turn of the
+//! supervisor. But the other children have to be stopped, waited for and started in order, which
+//! needs a task that does so.
 
-#![allow(unsafe_code, reason = "each incarnation gets the receiver anew")]
+#![allow(unsafe_code, reason = "each incarnation gets a new receiver")]
 
 use super::end;
 use super::poll::poll;
@@ -56,7 +65,7 @@ fn send(notice: Option<(Peer, Notice)>) {
     }
 }
 
-/// What a body calls when it has started.
+/// Notifies the supervisor that the body has started.
 pub(crate) fn begun<M: Send + 'static>(own: &Mailbox<M>) {
     let notice = note(own, |kin, _| {
         let post = kin.post.as_ref()?;
@@ -65,7 +74,7 @@ pub(crate) fn begun<M: Send + 'static>(own: &Mailbox<M>) {
     send(notice.ok().flatten());
 }
 
-/// Whether the actor has been told to stop.
+/// Returns whether an order tells the actor to stop.
 fn is_stop(order: &Order) -> bool {
     matches!(order, Order::Stop | Order::Drain)
 }
@@ -82,9 +91,9 @@ pin_project_lite::pin_project! {
         make: G,
         // Whether there has been a body.
         risen: bool,
-        // Why the last body was over.
+        // The reason for which the last body was over.
         last: ExitReason,
-        // None once it has ended.
+        // None once the life has ended.
         own: Option<Public<Mailbox<M>>>,
         actor: PhantomData<fn() -> A>,
     }
@@ -122,11 +131,11 @@ where
 struct Found {
     rise: bool,
     orphaned: bool,
-    /// It has been told to stop, before it could start or while it was down.
+    /// The actor has been told to stop, before it could start or while it was down.
     stop: bool,
 }
 
-/// Looks whether the body is to be dropped: then, why.
+/// Returns the reason if the life has to drop the body.
 fn look_risen<M: Send + 'static>(own: &Mailbox<M>) -> Option<ExitReason> {
     let drops = attend(own, |kin, _| {
         let post = kin.post.as_mut()?;
@@ -137,8 +146,8 @@ fn look_risen<M: Send + 'static>(own: &Mailbox<M>) -> Option<ExitReason> {
     drops.ok().flatten()
 }
 
-/// Looks what is to be done without a body. If it is to rise, the post is that of the new start
-/// when this returns: what comes later is for that.
+/// Returns the commands to a life without a body. If it has to rise, the post has the term of the
+/// new start when this returns: later commands are for that start.
 fn look_down<M: Send + 'static>(own: &Mailbox<M>, context: &Context<'_>) -> Option<Found> {
     let waker = context.waker().clone();
     let found = attend(own, |kin, orders| {
@@ -150,7 +159,7 @@ fn look_down<M: Send + 'static>(own: &Mailbox<M>, context: &Context<'_>) -> Opti
         let mut stop = orders.iter().any(is_stop);
         let verdict = kin.verdict.take();
         let post = kin.post.as_mut()?;
-        // There is nothing to kill.
+        // There is no body to kill.
         post.raze = false;
         if post.supervisor.is_none() {
             post.told |= mem::take(&mut stop);
@@ -207,8 +216,8 @@ where
                     return Poll::Pending;
                 }
                 own.reopen();
-                // SAFETY: the life has the reference, and what is made of it is in its body, which
-                // is gone before.
+                // SAFETY: the life holds the reference. The address is in its body, which is gone
+                // before the reference is.
                 let address = unsafe { Own::of(own) };
                 // SAFETY: the receiver of the last body is gone.
                 let receiver = unsafe { Receiver::new(address) };
@@ -229,7 +238,7 @@ where
             };
             let dropped = catch_unwind(AssertUnwindSafe(|| this.body.set(None)));
             let reason = dropped.map_or_else(end::panicked, |()| reason);
-            // What it would have been sent yet is nothing to the next.
+            // The next body does not get the messages of this one's timers.
             let dropped = catch_unwind(AssertUnwindSafe(|| drop(own.take_timers())));
             let reason = dropped.map_or_else(end::panicked, |()| reason);
             *this.last = fall::<A, M>(own, reason);
@@ -243,8 +252,8 @@ where
     }
 }
 
-/// A body is over: its children end, and the supervisor is told. Gives why, as far as others are
-/// concerned.
+/// Handles the end of a body: ends its children, and notifies the supervisor. Returns the reason as
+/// other actors see it.
 fn fall<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) -> ExitReason {
     let shut = own.is_shut();
     let fallen = note(own, |kin, orders| {

@@ -1,7 +1,7 @@
-//! The end of a mailbox, for a while or for good: nothing more is put in, and what is left is taken
-//! out.
+//! The end of a mailbox, for a while or for good: senders put nothing more in, and the life takes
+//! out what is left.
 
-#![allow(unsafe_code, reason = "what is left is taken out for the actor")]
+#![allow(unsafe_code, reason = "the remaining messages are taken out for the actor")]
 
 use super::shared::{Door, Rest};
 use super::timers::Timers;
@@ -19,30 +19,30 @@ use std::sync::atomic::Ordering;
 /// What an actor leaves behind.
 #[derive(Debug)]
 pub(crate) struct Left<M: 'static> {
-    /// What nobody has handled, in order.
+    /// The unhandled messages, in order.
     pub(crate) messages: Vec<M>,
-    /// What it would have been sent yet.
+    /// The timers that have not fired for the last time.
     pub(crate) timers: Option<Box<Timers<M>>>,
     pub(crate) kin: Option<Box<Kin>>,
     pub(crate) reason: ExitReason,
-    /// To be dropped.
+    /// The remaining orders, which are only dropped.
     _orders: VecDeque<Order>,
 }
 
 impl<M: 'static> Left<M> {
-    /// Whether there is nothing in it that concerns anybody.
+    /// Returns whether the actor left nothing that concerns other actors.
     pub(crate) fn is_empty(&self) -> bool {
         self.messages.is_empty() && self.timers.is_none() && self.kin.is_none()
     }
 }
 
 impl<M: Send + 'static> Mailbox<M> {
-    /// Whether nothing is put in any more.
+    /// Returns whether the mailbox takes no more messages.
     pub(crate) fn is_shut(&self) -> bool {
         self.shared.lock().is_shut()
     }
 
-    /// Has nothing put in any more; what is in the mailbox stays.
+    /// Makes the mailbox refuse further messages. The messages in it stay.
     pub(crate) fn shut(&self) {
         let mut shared = self.shared.lock();
         shared.door = Door::Shut;
@@ -57,7 +57,7 @@ impl<M: Send + 'static> Mailbox<M> {
         wake_all(waiting);
     }
 
-    /// Takes messages again that [`shut`](Self::shut) has ended.
+    /// Makes the mailbox take messages again, after [`shut`](Self::shut).
     pub(crate) fn reopen(&self) {
         let mut shared = self.shared.lock();
         shared.door = Door::Open;
@@ -67,8 +67,8 @@ impl<M: Send + 'static> Mailbox<M> {
         }
     }
 
-    /// Has the system be told of the end, as it keeps something for the actor. False if the actor
-    /// has stopped.
+    /// Makes the actor report its end to the system, which keeps something for the actor. Returns
+    /// false if the actor has stopped.
     pub(crate) fn make_known(&self) -> bool {
         let shared = self.shared.lock();
         let open = !shared.berth.is_closed();
@@ -78,18 +78,19 @@ impl<M: Send + 'static> Mailbox<M> {
         open
     }
 
-    /// Whether the system is to be told of the end, which is final once the mailbox is closed.
+    /// Returns whether the actor reports its end to the system. This is final once the mailbox is
+    /// closed.
     #[inline]
     pub(crate) fn is_known(&self) -> bool {
         self.has(KNOWN)
     }
 
     /// Closes the mailbox of an actor that ends in order, has nothing left and never had much, and
-    /// whose name nobody has: of most. The end is counted in the same step. False otherwise, and
-    /// then nothing has changed.
+    /// has no name: the most common end. Counts the end in the same step. Otherwise returns false
+    /// and changes nothing.
     ///
     /// # Safety
-    /// The caller is the actor, and does not use its receiver any more if this is true.
+    /// The caller is the actor, and does not use its receiver after this returns true.
     #[inline]
     pub(crate) unsafe fn close_empty(&self, reason: &ExitReason) -> bool {
         let door = match reason {
@@ -108,16 +109,16 @@ impl<M: Send + 'static> Mailbox<M> {
         detect::closed((&raw const *self).cast());
         shared.door = door;
         self.forget_flags();
-        // Whoever sees the end sees that it is counted.
+        // A thread that sees the end also sees its count.
         self.system.counters().add(Count::Ended, 1);
         true
     }
 
-    /// Notes who is to be told of the end. Gives whom
-    /// [`Witnesses::add`](crate::kin::witness::Witnesses::add) gives, to be dropped.
+    /// Registers a witness of the end. Returns the witnesses that
+    /// [`Witnesses::add`](crate::kin::witness::Witnesses::add) returns, for the caller to drop.
     ///
     /// # Errors
-    /// If the actor has ended and all others have been told: why.
+    /// Returns the reason if the actor has ended and all other witnesses have been told.
     pub(crate) fn witness(&self, witness: Witness) -> Result<Vec<Witness>, ExitReason> {
         let mut shared = self.shared.lock();
         if shared.berth.is_closed() && !self.has(TELLING) {
@@ -126,8 +127,8 @@ impl<M: Send + 'static> Mailbox<M> {
         Ok(shared.rest().kin.get_or_insert_default().witnesses.add(witness))
     }
 
-    /// All have been told of the end that [`close`](Self::close) has begun. Gives who has asked for
-    /// it meanwhile.
+    /// Completes the end that [`close`](Self::close) has begun, when all witnesses have been told.
+    /// Returns those that have registered meanwhile.
     pub(crate) fn has_told(&self) -> Vec<Witness> {
         let mut shared = self.shared.lock();
         self.set(TELLING, false);
@@ -136,17 +137,17 @@ impl<M: Send + 'static> Mailbox<M> {
         kin.map(|mut kin| kin.witnesses.take()).unwrap_or_default()
     }
 
-    /// What stays is what others ask for afterwards. The caller holds the lock.
+    /// Clears all flags except for those that are read after the end. The caller holds the lock.
     fn forget_flags(&self) {
         let flags = self.flags.load(Ordering::Relaxed);
         self.flags.store(flags & (KNOWN | MEASURED), Ordering::Relaxed);
     }
 
-    /// Closes the mailbox and gives what is left in it. For the actor, which calls
-    /// [`has_told`](Self::has_told) when it has told others.
+    /// Closes the mailbox and returns its contents. The actor calls [`has_told`](Self::has_told)
+    /// when it has told others.
     ///
     /// # Safety
-    /// The caller is the actor, and does not use its receiver any more.
+    /// The caller is the actor, and does not use its receiver afterwards.
     pub(crate) unsafe fn close(&self, mut reason: ExitReason) -> Left<M> {
         let mut messages = Vec::new();
         // SAFETY: the caller is the actor.
@@ -161,7 +162,7 @@ impl<M: Send + 'static> Mailbox<M> {
         if messages.len() + behind > 0 {
             shared.rest().counts.left = (messages.len() + behind) as u32;
         }
-        // The counts stay.
+        // The counts stay in the mailbox.
         let mut rest = shared.rest.as_deref_mut().map(|rest| {
             let Rest { counts, received, .. } = *rest;
             std::mem::replace(rest, Rest { counts, received, ..Rest::default() })

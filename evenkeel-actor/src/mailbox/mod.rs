@@ -1,44 +1,47 @@
 //! Mailboxes: bounded queues of messages, in the tasks of their actors.
 //!
 //! # Roles
-//! *Senders* put messages in, under the lock. The *actor* takes them, by its [`Receiver`], without
-//! the lock where it can. Others give the actor [orders](crate::kin::order::Order), which come
-//! before messages.
+//! *Senders* put messages in, under the lock. The *actor* takes them, with its [`Receiver`],
+//! without the lock where it can. Other threads give the actor [orders](crate::kin::order::Order),
+//! which come before messages.
 //!
 //! # Where messages lie
-//! A few small ones lie in [`Slots`], in the mailbox itself. What does not fit there goes to the
-//! `queue`, under the lock, until the actor has taken all that is in the slots; then it takes the
-//! whole queue at once, as its `batch`. So three queues are one: the batch is older than the slots,
-//! and the slots are older than the queue.
+//! A few small messages lie in [`Slots`], in the mailbox itself. A message that does not fit there
+//! goes to the `queue`, under the lock, until the actor has emptied the slots. Then the actor takes
+//! the whole queue at once, as its `batch`. So three queues are one: the batch is older than the
+//! slots, and the slots are older than the queue.
 //!
 //! # Invariants
-//! While the queue has messages the flag `QUEUE` is set, and then nothing is put into the slots. It
-//! is cleared by the actor alone, under the lock, when the slots are empty and it takes the queue.
-//! `ORDERS` is set while there are orders, or a timer of the actor has rung. Both are set under the
-//! lock, and read by the actor before it parks, under the lock ([`Part::after_poll`]), so it parks
-//! only when there is nothing.
+//! While the queue has messages the flag `QUEUE` is set, and senders put nothing into the slots.
+//! Only the actor clears it, under the lock, when the slots are empty and it takes the queue.
+//! `ORDERS` is set while there are orders, or a timer of the actor has rung. Both flags are set
+//! under the lock. The actor reads them under the lock before it parks ([`Part::after_poll`]), so
+//! it parks only when it has nothing to do.
 //!
 //! # Room
-//! The messages in slots and queue count against the capacity, the batch does not; nor do orders. A
-//! sender that waits takes a ticket (see [`waiting`]); from then on others may not overtake it:
-//! `crowded` says so. The actor calls tickets when it takes something and `WAITING` is set, at the
-//! latest when it finds nothing more, so a sender that waits is called before the actor parks.
+//! The messages in slots and queue count against the capacity; the batch and orders do not. A
+//! sender that waits takes a ticket (see [`waiting`]). From then on other senders may not overtake
+//! it, which `crowded` says. When `WAITING` is set, the actor calls tickets as it takes messages,
+//! at the latest when it finds no more. So the actor calls a waiting sender before it parks.
 //!
 //! # The end
-//! `close` marks the berth under the lock, after which nothing is put in, and takes everything out:
-//! messages become dead letters, and who waits is told. From then until all have been told
-//! `TELLING` is set: who asks for the end meanwhile is noted as if the actor were there still, and
-//! told last. Of an actor of which nobody is to be told anything, which is most, the end is one
-//! step, under the lock.
+//! `close` marks the berth under the lock, after which senders put nothing in, and takes everything
+//! out: messages become dead letters, and waiting senders are told. From then until all witnesses
+//! have been told, `TELLING` is set. A witness that registers meanwhile is noted as if the actor
+//! were still there, and is told last. If an actor's end concerns no other actor, as is most
+//! common, the end is one step, under the lock.
 //!
 //! # Rejected
-//! A lock-free queue of linked nodes: an allocation per message, 20 ns, where this takes none. One
-//! lock for putting and taking: a locked instruction more per message, 5 of 20 ns. A ring of the
-//! full capacity: a kilobyte per actor before its first message.
+//! A lock-free queue of linked nodes: an allocation per message, 20 ns, where this queue allocates
+//! nothing.
+//!
+//! One lock for putting and taking: an additional locked instruction per message, 5 of 20 ns.
+//!
+//! A ring of the full capacity: a kilobyte per actor before its first message.
 
 #![allow(
     unsafe_code,
-    reason = "the batch has one party, and a right goes from the berth to its task"
+    reason = "only the actor uses the batch, and a right goes from the berth to its task"
 )]
 
 mod close;
@@ -74,7 +77,7 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::task::Waker;
 
-/// What a mailbox begins with.
+/// The settings of a new mailbox.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     capacity: u32,
@@ -88,7 +91,7 @@ impl Settings {
         Self { capacity, full: P::FULL, measured: false, priority: Priority::Normal }
     }
 
-    /// Has the actor's busy time be measured.
+    /// Measures the actor's busy time.
     pub(crate) fn measured(self) -> Self {
         Self { measured: true, ..self }
     }
@@ -100,7 +103,7 @@ const QUEUE: u16 = 1;
 const ORDERS: u16 = 2;
 /// Senders wait for room.
 const WAITING: u16 = 4;
-/// Nothing more is put in, and the actor ends when it has handled what is there.
+/// Senders put nothing in, and the actor ends when it has handled the messages that are there.
 const DRAINS: u16 = 8;
 /// The slots are not used.
 const PLAIN: u16 = 16;
@@ -110,33 +113,33 @@ const CHILDREN: u16 = 32;
 const DUE: u16 = 64;
 /// The actor is supervised.
 const POST: u16 = 128;
-/// The system is to be told of the end: it knows the actor by a name or in a group.
+/// The actor reports its end to the system, which knows it by a name or in a group.
 const KNOWN: u16 = 256;
 /// The actor has timers.
 const TIMED: u16 = 512;
 /// Its polls are timed.
 const MEASURED: u16 = 1_024;
-/// Its system is another than that of the process.
+/// The actor belongs to a system other than the process's.
 const APART: u16 = 2_048;
-/// The mailbox is closed, and others are being told of the end.
+/// The mailbox is closed, and the life is telling others of the end.
 const TELLING: u16 = 4_096;
 
-/// In this order the header of the task and what the lock guards share a cache line, and what
-/// senders and actor share besides lies in the next.
+/// In this order the header of the task and the fields under the lock share a cache line. The other
+/// fields that senders and actor share lie in the next.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Mailbox<M: 'static> {
     shared: SpinLock<Shared<M>>,
     flags: AtomicU16,
-    /// Whether the actor has found nothing in its present poll and waits for nothing else.
+    /// Whether the actor has found nothing to do in its current poll, and waits for nothing else.
     parks: AtomicBool,
     system: System,
     slots: Slots<Parcel<M>>,
-    /// The actor's own.
+    /// Used by the actor alone.
     batch: UnsafeCell<Ring<Parcel<M>>>,
 }
 
-// SAFETY: `batch` is used by the actor alone, which is in one place at a time.
+// SAFETY: only the actor uses `batch`, and one thread at a time runs the actor.
 unsafe impl<M: Send + 'static> Sync for Mailbox<M> {}
 
 impl<M: 'static> Mailbox<M> {
@@ -145,7 +148,7 @@ impl<M: 'static> Mailbox<M> {
         self.flags.load(Ordering::Relaxed) & flag != 0
     }
 
-    /// Sets or clears a flag. The caller holds the lock, so nobody else does.
+    /// Sets or clears a flag. The caller holds the lock, so no other thread does so.
     #[inline(always)]
     fn set(&self, flag: u16, on: bool) {
         let flags = self.flags.load(Ordering::Relaxed);
@@ -157,7 +160,8 @@ impl<M: Send + 'static> Mailbox<M> {
     #[inline]
     pub(crate) fn new(settings: Settings, system: System) -> Self {
         let Settings { capacity, full, measured, priority: _ } = settings;
-        // Whoever drops the oldest takes from the other end, which in the slots is the actor's.
+        // A sender that drops the oldest message takes from the front, which in the slots is the
+        // actor's end.
         let plain = full == Full::DropOldest || capacity < Slots::<Parcel<M>>::PLACES;
         let flags = [(plain, PLAIN), (measured, MEASURED), (!system.is_of_process(), APART)];
         let flags = flags.into_iter().fold(0, |all, (on, flag)| if on { all | flag } else { all });
@@ -185,15 +189,15 @@ impl<M: Send + 'static> Mailbox<M> {
         self.shared.lock().capacity as usize
     }
 
-    /// How many messages wait.
+    /// Returns the number of messages that wait.
     pub(crate) fn depth(&self) -> usize {
         let shared = self.shared.lock();
         self.slots.len() as usize + shared.rest.as_ref().map_or(0, |rest| rest.queue.len())
     }
 }
 
-/// Wakes, outside of the lock: foreign wakers are a caller's code, and one that panics keeps
-/// neither the others nor an end from those they concern.
+/// Wakes senders or tasks, outside of the lock. Foreign wakers are a caller's code: a panic in one
+/// stops neither the other wake-ups nor the steps of an end.
 fn wake_all(wakers: Vec<Waker>) {
     for waker in wakers {
         contain(|| waker.wake());
@@ -219,13 +223,13 @@ impl<M: 'static> Part for Mailbox<M> {
     }
 }
 
-/// Leaves the lock, and queues the actor if it is parked.
+/// Releases the lock, and queues the actor if it is parked.
 #[inline(always)]
 fn leave<M: Send + 'static>(to: &Public<Mailbox<M>>, mut shared: SpinGuard<'_, Shared<M>>) {
     let parked = shared.berth.take();
     drop(shared);
     if let Some(parked) = parked {
-        // SAFETY: the right has lain in this actor's berth.
+        // SAFETY: the right comes from this actor's berth.
         unsafe { to.resume(parked) };
     }
 }
@@ -242,7 +246,7 @@ impl<M: Send + 'static> HasId for Own<Mailbox<M>> {
     }
 }
 
-/// As traces have it.
+/// The methods of a [`Subject`] with the feature `tracing`.
 #[cfg(feature = "tracing")]
 macro_rules! subject {
     () => {

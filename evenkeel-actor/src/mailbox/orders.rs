@@ -1,4 +1,5 @@
-//! What comes before messages: orders, timers that ring, and what an actor has to do with others.
+//! Orders, timers that ring, and the actor's relations with others, all of which come before
+//! messages.
 
 use super::shared::Shared;
 use super::timers::Timers;
@@ -11,7 +12,7 @@ use evenkeel::internal::{Public, SpinGuard};
 use std::collections::VecDeque;
 
 impl<M: Send + 'static> Mailbox<M> {
-    /// The mailbox of an actor that has to do with others from the beginning.
+    /// Creates the mailbox of an actor that has relations with others from the beginning.
     pub(crate) fn with_kin(settings: Settings, system: System, kin: Kin) -> Self {
         let mut mailbox = Self::new(settings, system);
         let flags = if kin.post.is_some() { POST | DUE } else { 0 };
@@ -20,13 +21,13 @@ impl<M: Send + 'static> Mailbox<M> {
         mailbox
     }
 
-    /// Whether the actor has children. For the actor.
+    /// Returns whether the actor has children. Only the actor calls this.
     #[inline(always)]
     pub(crate) fn has_children(&self) -> bool {
         self.has(CHILDREN)
     }
 
-    /// The actor's name, for traces.
+    /// Returns the actor's name, for traces.
     #[cfg(feature = "tracing")]
     pub(crate) fn called(&self) -> Option<std::sync::Arc<str>> {
         let shared = self.shared.lock();
@@ -34,23 +35,23 @@ impl<M: Send + 'static> Mailbox<M> {
         kin.name.as_ref().or(kin.registered.as_ref()).cloned()
     }
 
-    /// Whether the actor is supervised.
+    /// Returns whether the actor is supervised.
     pub(crate) fn has_post(&self) -> bool {
         self.has(POST)
     }
 
-    /// Whether something is due to the actor as a supervised one.
+    /// Returns whether a supervised actor has to look at its post.
     pub(crate) fn is_due(&self) -> bool {
         self.has(DUE)
     }
 
-    /// Clears a flag that is set under the lock by others.
+    /// Clears a flag that other threads set under the lock.
     fn set_down(&self, flag: u16) {
         let _lock = self.shared.lock();
         self.set(flag, false);
     }
 
-    /// Takes the timers of an actor, or of an incarnation, that is over.
+    /// Takes the timers of an actor, or of an incarnation, that has ended.
     pub(crate) fn take_timers(&self) -> Option<Box<Timers<M>>> {
         if !self.has(TIMED) {
             return None;
@@ -65,7 +66,7 @@ impl<M: Send + 'static> Mailbox<M> {
     }
 }
 
-/// Gives an actor an order. False if it has stopped.
+/// Gives an actor an order. Returns false if it has stopped.
 pub(crate) fn order<M: Send + 'static>(to: &Public<Mailbox<M>>, order: Order) -> bool {
     let mut shared = to.shared.lock();
     if shared.berth.is_closed() {
@@ -80,7 +81,7 @@ pub(crate) fn order<M: Send + 'static>(to: &Public<Mailbox<M>>, order: Order) ->
     true
 }
 
-/// Has an actor look at its timers.
+/// Makes an actor look at its timers.
 pub(crate) fn look_at_timers<M: Send + 'static>(to: &Public<Mailbox<M>>) {
     let mut shared = to.shared.lock();
     if shared.berth.is_closed() {
@@ -91,11 +92,11 @@ pub(crate) fn look_at_timers<M: Send + 'static>(to: &Public<Mailbox<M>>) {
     leave(to, shared);
 }
 
-/// Changes what an actor has to do with others, and has it look at that. `f` runs under the lock:
-/// what it takes out it gives, to be dropped outside.
+/// Changes an actor's relations with others, and makes the actor look at them. `f` runs under the
+/// lock. It returns the values that it takes out, for the caller to drop outside of the lock.
 ///
 /// # Errors
-/// If the actor has ended: why.
+/// Returns the reason if the actor has ended.
 pub(crate) fn tell<M: Send + 'static, R>(
     to: &Public<Mailbox<M>>,
     f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
@@ -110,7 +111,7 @@ pub(crate) fn tell<M: Send + 'static, R>(
     Ok(result)
 }
 
-/// The same without having it look.
+/// As [`tell`], without making the actor look.
 pub(crate) fn note<M: Send + 'static, R>(
     to: &Mailbox<M>,
     f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
@@ -118,7 +119,7 @@ pub(crate) fn note<M: Send + 'static, R>(
     change(to, f, |_| ()).map(|(_shared, result, ())| result)
 }
 
-/// Does so, looks at what came of it, and gives the lock too.
+/// Applies `f`, then `look`, and returns their results with the lock held.
 fn change<'a, M: Send + 'static, R, S>(
     to: &'a Mailbox<M>,
     f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,
@@ -139,7 +140,7 @@ fn change<'a, M: Send + 'static, R, S>(
     Ok((shared, result, seen))
 }
 
-/// What is due to a supervised actor; nothing is from then on.
+/// Clears the mark of a supervised actor that its post is due, and applies `f`.
 pub(crate) fn attend<M: Send + 'static, R>(
     to: &Mailbox<M>,
     f: impl FnOnce(&mut Kin, &mut VecDeque<Order>) -> R,

@@ -1,10 +1,10 @@
-//! What becomes of a message that finds the mailbox full: the policies, as types.
+//! The policies for a message that finds the mailbox full, as types.
 
 mod sealed {
     pub trait Sealed {}
 }
 
-/// What a full mailbox does with one message more. One of [`Wait`], [`Fail`], [`DropNewest`] and
+/// The policy of a full mailbox for a new message. One of [`Wait`], [`Fail`], [`DropNewest`] and
 /// [`DropOldest`].
 pub trait Overflow:
     sealed::Sealed + Send + Sync + Clone + Copy + std::fmt::Debug + 'static
@@ -31,15 +31,15 @@ pub struct Wait;
 #[derive(Clone, Copy, Debug)]
 pub struct Fail;
 
-/// The new message becomes a dead letter. If its destructor panics, the process's panic hook tells
-/// of that, and the sender goes on.
+/// The new message becomes a dead letter. If its destructor panics, the process's panic hook
+/// reports that, and the sender continues.
 #[derive(Clone, Copy, Debug)]
 pub struct DropNewest;
 
-/// The message that has waited for longest becomes a dead letter. Messages that the actor has taken
-/// out already, to handle them in its present turn, are not reached. If the destructor of the
-/// dropped one panics, the process's panic hook tells of that, and the sender goes on: the new
-/// message is in.
+/// The message that has waited longest becomes a dead letter. This does not reach messages that the
+/// actor has already taken out, to handle in its current turn. If the destructor of the dropped
+/// message panics, the process's panic hook reports that, and the sender continues: the new message
+/// is in the mailbox.
 #[derive(Clone, Copy, Debug)]
 pub struct DropOldest;
 

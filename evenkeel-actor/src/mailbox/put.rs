@@ -1,6 +1,6 @@
-//! Putting messages in: at once, or in the order of tickets where there is no room.
+//! Puts messages in: at once, or, if there is no room, in the order of tickets.
 
-#![allow(unsafe_code, reason = "the slots have two parties, of which this is the one that puts in")]
+#![allow(unsafe_code, reason = "the slots have one producer: the sender that holds the lock")]
 
 use super::overflow::{Full, Overflow};
 use super::shared::Shared;
@@ -11,21 +11,21 @@ use crate::trace::{Parcel, open, seal};
 use evenkeel::internal::{Public, detect};
 use std::task::Waker;
 
-/// What became of a message.
+/// The result of putting a message in.
 #[derive(Debug)]
 pub(crate) enum Put<M> {
-    /// It is in.
+    /// The message is in.
     Done,
-    /// It has taken the place of an older one.
+    /// The message has taken the place of this older one.
     Displaced(M),
-    /// There is no room.
+    /// The mailbox has no room.
     Full(M),
     /// The actor has stopped.
     Stopped(M),
 }
 
 impl<M: Send + 'static> Mailbox<M> {
-    /// Puts a message in; the caller holds the lock and has found the mailbox open.
+    /// Puts a message in. The caller holds the lock and has found the mailbox open.
     #[inline(always)]
     fn put<P: Overflow>(&self, shared: &mut Shared<M>, message: M) -> Put<M> {
         let message = seal(message);
@@ -40,7 +40,7 @@ impl<M: Send + 'static> Mailbox<M> {
         };
         let room = shared.capacity - self.slots.len();
         match &mut shared.rest {
-            // In line, so that the message does not go through memory once more: 4 of 19 ns per
+            // Inline, so that the message does not go through memory once more: 4 of 19 ns per
             // message of `evenkeel-bench run --bench fanin`.
             Some(rest) if rest.has_room(room) => {
                 rest.queue.push(message);
@@ -74,7 +74,7 @@ impl<M: Send + 'static> Mailbox<M> {
         Put::Done
     }
 
-    /// Puts the message of a ticket that has been called into its place.
+    /// Puts the message of a called ticket into its place.
     fn put_called(&self, shared: &mut Shared<M>, message: M) {
         let rest = shared.rest();
         rest.waiting.settle();
@@ -92,7 +92,7 @@ impl<M: Send + 'static> Mailbox<M> {
         self.set(WAITING, waits);
     }
 
-    /// Calls those that may put their messages in now.
+    /// Calls the tickets of senders that may put their messages in, and returns their wakers.
     fn call(&self, shared: &mut Shared<M>) -> Vec<Waker> {
         let capacity = shared.capacity;
         let in_slots = self.slots.len();
@@ -108,7 +108,7 @@ impl<M: Send + 'static> Mailbox<M> {
         called
     }
 
-    /// The same for the actor, which has just made room.
+    /// Calls tickets for the actor, which has just made room, and wakes their senders.
     #[cold]
     pub(super) fn call_waiting(&self) {
         let called = self.call(&mut self.shared.lock());
@@ -145,8 +145,8 @@ pub(crate) fn put_or_wait<M: Send + 'static, P: Overflow>(
         Put::Full(message) => {
             let ticket = shared.rest().waiting.join(waker);
             to.settle_crowd(&mut shared);
-            // There may be room for it all the same: those before it have not used their places, or
-            // half is free and none was told.
+            // There may be room for the message all the same: earlier senders have not used their
+            // places, or half of the places are free and no sender has been called.
             let called = to.call(&mut shared);
             leave(to, shared);
             wake_all(called);
@@ -159,7 +159,7 @@ pub(crate) fn put_or_wait<M: Send + 'static, P: Overflow>(
     }
 }
 
-/// Puts in the message of a ticket, if that has been called; or keeps its waker.
+/// Puts in the message of a ticket, if the ticket has been called; otherwise keeps its waker.
 pub(crate) fn put_with_ticket<M: Send + 'static>(
     to: &Public<Mailbox<M>>,
     message: M,
@@ -188,7 +188,7 @@ pub(crate) fn put_with_ticket<M: Send + 'static>(
     Ok(Put::Done)
 }
 
-/// Gives a ticket back whose sender has gone.
+/// Gives back the ticket of a sender that has gone.
 pub(crate) fn give_back<M: Send + 'static>(to: &Public<Mailbox<M>>, ticket: Ticket) {
     let mut shared = to.shared.lock();
     if shared.is_shut() {

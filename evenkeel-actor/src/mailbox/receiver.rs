@@ -1,6 +1,6 @@
 //! The actor's end of its mailbox.
 
-#![allow(unsafe_code, reason = "the actor's own parts of the mailbox are reached by sharing it")]
+#![allow(unsafe_code, reason = "the actor reaches its own parts of a shared mailbox")]
 
 use super::orders::note;
 use super::ring::Ring;
@@ -15,29 +15,29 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// What an actor has to do next.
+/// The next thing that an actor does.
 #[derive(Debug)]
 pub(crate) enum Next<M> {
     Message(Parcel<M>),
     Order(Order),
-    /// The first of the orders is an event: see [`Receiver::take_event`].
+    /// The first order is an event: see [`Receiver::take_event`].
     Event,
-    /// It was to handle what was there, and there is nothing left.
+    /// The actor drained its mailbox, which is empty.
     Drained,
-    /// There is nothing after all.
+    /// There is nothing to do after all.
     Nothing,
-    /// Nobody has a reference to it any more, and there is nothing left.
+    /// The actor has no references and no messages left.
     Alone,
 }
 
-/// The right to take messages out of a mailbox: the actor's.
+/// The actor's right to take messages out of its mailbox.
 pub(crate) struct Receiver<M: Send + 'static>(Own<Mailbox<M>>);
 
 impl<M: Send + 'static> Receiver<M> {
-    /// The receiver of an actor.
+    /// Creates the receiver of an actor.
     ///
     /// # Safety
-    /// It is the only one that is used.
+    /// It is the only receiver of the mailbox that is used.
     pub(crate) unsafe fn new(own: Own<Mailbox<M>>) -> Self {
         Self(own)
     }
@@ -49,12 +49,13 @@ impl<M: Send + 'static> Receiver<M> {
 
     #[inline(always)]
     fn batch(&mut self) -> &mut Ring<Parcel<M>> {
-        // SAFETY: the batch is the receiver's, which there is one of, and which is borrowed
+        // SAFETY: only the receiver uses the batch. There is one receiver, and it is borrowed
         // exclusively.
         unsafe { &mut *self.0.batch.get() }
     }
 
-    /// Whether there is nothing to do: then the actor parks when its poll returns `Pending`.
+    /// Returns whether there is nothing to do. If so, the actor parks when its poll returns
+    /// `Pending`.
     #[inline(always)]
     pub(crate) fn is_idle(&mut self) -> bool {
         let flags = self.0.flags.load(Ordering::Relaxed);
@@ -71,7 +72,7 @@ impl<M: Send + 'static> Receiver<M> {
         true
     }
 
-    /// The next thing to do.
+    /// Returns the next thing to do.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Next<M> {
         let flags = self.0.flags.load(Ordering::Relaxed);
@@ -90,8 +91,8 @@ impl<M: Send + 'static> Receiver<M> {
         self.next_of_queue()
     }
 
-    /// Makes a message that the actor has had the next one. It does not count against the capacity,
-    /// and counts as received once more, as it is handled once more.
+    /// Puts a message that the actor has taken back as its next one. It does not count against the
+    /// capacity. It counts as received once more, as it is handled once more.
     pub(crate) fn put_back(&mut self, message: M) {
         self.batch().push_front(seal(message));
         let mut shared = self.0.shared.lock();
@@ -99,13 +100,13 @@ impl<M: Send + 'static> Receiver<M> {
         rest.received = rest.received.wrapping_add(1);
     }
 
-    /// The same, if neither batch nor slots have anything.
+    /// Returns the next thing to do, if neither batch nor slots have a message.
     ///
-    /// Whether it is alone it asks first. Whoever has had the last reference has put its messages
-    /// in before it gave it up, so they are there to be found; asked afterwards, it could be alone
-    /// because of one who has put something in meanwhile. No ordering is asked of that look: if the
-    /// lock were taken here before it was taken for such a message, the look would have come before
-    /// the reference went.
+    /// The actor checks first whether it is alone. The holder of the last reference puts its
+    /// messages in before it drops the reference, so the actor then finds them. If the actor
+    /// checked afterwards, it could be alone because of a sender that has put a message in
+    /// meanwhile. The check needs no memory ordering: had this lock section come before the
+    /// sender's, the check would have come before the drop of the reference.
     #[inline(never)]
     fn next_of_queue(&mut self) -> Next<M> {
         let alone = self.0.is_alone();
@@ -117,19 +118,18 @@ impl<M: Send + 'static> Receiver<M> {
         }
     }
 
-    /// Takes the whole queue, if all that came before it has been taken.
+    /// Takes the whole queue, if all earlier messages have been taken.
     fn refill(&mut self) -> Option<Parcel<M>> {
         // SAFETY: as in `batch`; the borrow is of another field than those used below.
         let batch = unsafe { &mut *self.0.batch.get() };
         let mut shared = self.0.shared.lock();
-        // Something may have been put into the slots, and then something into the queue, since the
-        // slots were looked at.
-        // SAFETY: the receiver is the actor's.
+        // Since the actor looked at the slots, a sender may have put a message into them, and then
+        // another into the queue.
         if let Some(message) = unsafe { self.0.slots.take() } {
             return Some(message);
         }
         let rest = shared.rest.as_mut()?;
-        // It has only grown since it was taken before.
+        // The queue has only grown since the actor last took it.
         rest.counts.highest = rest.counts.highest.max(rest.queue.len() as u32);
         let received = self.0.slots.received().wrapping_add(rest.received);
         rest.counts.emptied = Some(received.wrapping_sub(rest.queue.len() as u32));
@@ -139,12 +139,13 @@ impl<M: Send + 'static> Receiver<M> {
         batch.pop()
     }
 
-    /// Takes nothing more in, and says so when it has nothing left.
+    /// Makes the mailbox refuse further messages. The actor then gets [`Next::Drained`] when it has
+    /// none left.
     pub(crate) fn drain(&mut self) {
         self.0.shut();
     }
 
-    /// The event that [`next`](Self::next) has found.
+    /// Takes the event that [`next`](Self::next) has found.
     #[cold]
     pub(crate) fn take_event(&mut self) -> Option<Box<Event>> {
         let order = note(&self.0, |_, orders| orders.pop_front());
@@ -152,8 +153,8 @@ impl<M: Send + 'static> Receiver<M> {
         Some(event)
     }
 
-    /// Calls those that wait for room, and takes the first order unless it is an event; where there
-    /// is none, a message that is due.
+    /// Calls the senders that wait for room, and takes the first order unless it is an event. If
+    /// there is no order, takes a message that is due.
     #[cold]
     #[inline(never)]
     fn see_to(&mut self, flags: u16) -> Option<Next<M>> {
@@ -162,7 +163,7 @@ impl<M: Send + 'static> Receiver<M> {
         }
         let mut shared = self.0.shared.lock();
         let rest = shared.rest.as_mut()?;
-        // A start that is over, or not yet, may be what was to be stopped.
+        // An order to cease may be for an incarnation that is over, or that has not started.
         let is_late = |rest: &Rest<M>| {
             matches!(rest.orders.front(), Some(Order::Cease))
                 && !rest.kin.as_ref().is_some_and(|kin| kin.is_to_cease())
@@ -183,7 +184,7 @@ impl<M: Send + 'static> Receiver<M> {
         if rings { self.take_due().map(Next::Message) } else { None }
     }
 
-    /// Takes a message that is due. Until there is none it looks again.
+    /// Takes a message that is due. The actor looks again until there is none.
     fn take_due(&mut self) -> Option<Parcel<M>> {
         let received = self.0.received();
         let taken = self.with_timers(|timers| {
@@ -210,13 +211,13 @@ impl<M: Send + 'static> Receiver<M> {
         message
     }
 
-    /// Calls `f` with the actor's timers, without the lock: it may ring their bell.
+    /// Calls `f` with the actor's timers, without the lock: `f` may ring their bell.
     pub(crate) fn with_timers<R>(&mut self, f: impl FnOnce(&mut Timers<M>) -> R) -> R {
         let mut shared = self.0.shared.lock();
         let timers = shared.rest.as_mut().and_then(|rest| rest.timers.take());
         drop(shared);
-        // SAFETY: they are put into the mailbox, which the actor closes and empties before its end,
-        // or are dropped here.
+        // SAFETY: the timers are put into the mailbox, which the actor closes and empties before
+        // its end, or are dropped here.
         let mut timers = timers.unwrap_or_else(|| unsafe { Timers::new(&self.0) });
         let result = f(&mut timers);
         let mut shared = self.0.shared.lock();
@@ -231,7 +232,8 @@ impl<M: Send + 'static> Receiver<M> {
         self.with_timers(|timers| timers.once(own, duration, message))
     }
 
-    /// Sees to those that wait for room, and to the timers, when there is nothing else to do.
+    /// Calls the senders that wait for room, and starts the receive timeout, when there is nothing
+    /// else to do.
     #[cold]
     #[inline(never)]
     fn see_to_rest(&mut self, flags: u16) {

@@ -1,10 +1,10 @@
 //! A queue in one word: the storage of a mailbox.
 //!
-//! Its allocation holds the three numbers and the places, so that a mailbox which never had a
-//! message has a null pointer and nothing else, and one with a few small messages has one cache
-//! line. A ring that has become empty says so in its word, by a bit that addresses do not need, so
-//! that whoever asks it for a message does not touch that line: an actor asks its batch before each
-//! message. A `VecDeque` would be four words in every actor, and a second line for every message.
+//! The allocation holds the three numbers and the places. So a mailbox that never had a message has
+//! only a null pointer, and one with a few small messages has one cache line. A ring that has
+//! become empty says so in its word, by a bit that addresses do not use. So a reader of an empty
+//! ring does not touch that line: an actor reads its batch before each message. A `VecDeque` would
+//! be four words in every actor, and a second line for every message.
 
 #![allow(unsafe_code, reason = "places of a ring are written and read by their address")]
 
@@ -14,18 +14,18 @@ use std::marker::PhantomData;
 use std::mem;
 use std::ptr::{self, NonNull};
 
-/// What an allocation begins with.
+/// The head of an allocation.
 #[derive(Debug)]
 struct Numbers {
-    /// Places: a power of two.
+    /// The number of places, a power of two.
     places: u32,
-    /// The place of the oldest.
+    /// The place of the oldest value.
     head: u32,
-    /// How many there are.
+    /// The number of values.
     len: u32,
 }
 
-/// Bytes of the smallest allocation, as far as messages fit: a cache line.
+/// Bytes of the smallest allocation, if messages fit into it: a cache line.
 const LINE: usize = 64;
 
 /// The most places that a ring may have.
@@ -42,13 +42,13 @@ pub(crate) struct Ring<T> {
 /// The mark. Numbers are aligned to four bytes, so the bit is free.
 const EMPTY: usize = 1;
 
-// SAFETY: a ring owns its values, and is used by whoever has it.
+// SAFETY: a ring owns its values, and only its owner uses it.
 unsafe impl<T: Send> Send for Ring<T> {}
-// SAFETY: a shared ring gives its length.
+// SAFETY: a shared ring only returns its length.
 unsafe impl<T: Send> Sync for Ring<T> {}
 
 impl<T> Ring<T> {
-    /// Places of the first allocation: what a line holds beside the numbers, four at least.
+    /// Places of the first allocation: as many as a line holds beside the numbers, at least four.
     const FIRST: u32 = {
         let room =
             (LINE - size_of::<Numbers>()) / if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
@@ -60,7 +60,7 @@ impl<T> Ring<T> {
         Self { word: ptr::null_mut(), values: PhantomData }
     }
 
-    /// The layout for so many places, and where the first is.
+    /// Returns the layout for `places` places, and the offset of the first.
     fn layout(places: u32) -> (Layout, usize) {
         let values = Layout::array::<T>(places as usize);
         let both = values.and_then(|values| Layout::new::<Numbers>().extend(values));
@@ -68,13 +68,13 @@ impl<T> Ring<T> {
         (layout.pad_to_align(), offset)
     }
 
-    /// Where the numbers are, if there is storage.
+    /// Returns the address of the numbers, if there is storage.
     #[inline(always)]
     fn own(&self) -> Option<NonNull<Numbers>> {
         NonNull::new(self.word.map_addr(|address| address & !EMPTY))
     }
 
-    /// Whether the word itself says that there is nothing.
+    /// Returns whether the word itself says that the ring is empty.
     #[inline(always)]
     fn is_marked(&self) -> bool {
         self.word.is_null() || self.word.addr() & EMPTY != 0
@@ -82,7 +82,7 @@ impl<T> Ring<T> {
 
     #[inline(always)]
     fn numbers(&self) -> Option<&Numbers> {
-        // SAFETY: the allocation begins with the numbers, and is there for as long as the ring.
+        // SAFETY: the allocation begins with the numbers, and lives as long as the ring.
         self.own().map(|numbers| unsafe { numbers.as_ref() })
     }
 
@@ -99,7 +99,7 @@ impl<T> Ring<T> {
         self.len() == 0
     }
 
-    /// The address of place `index`, counted from the beginning of the allocation.
+    /// Returns the address of place `index`, counted from the beginning of the allocation.
     ///
     /// # Safety
     /// The allocation has more than `index` places.
@@ -115,7 +115,7 @@ impl<T> Ring<T> {
         unsafe { first.add(index as usize) }
     }
 
-    /// Puts a value behind the others.
+    /// Appends a value.
     #[inline(always)]
     pub(crate) fn push(&mut self, value: T) {
         let full = self.numbers().is_none_or(|numbers| numbers.len == numbers.places);
@@ -130,11 +130,11 @@ impl<T> Ring<T> {
         numbers.len += 1;
         // SAFETY: the index is below the number of places.
         let place = unsafe { Self::place(own, index) };
-        // SAFETY: the place is one of those that hold nothing.
+        // SAFETY: the place holds no value.
         unsafe { place.write(value) };
     }
 
-    /// Puts a value before the others.
+    /// Puts a value in front.
     pub(crate) fn push_front(&mut self, value: T) {
         let full = self.numbers().is_none_or(|numbers| numbers.len == numbers.places);
         if full {
@@ -149,11 +149,11 @@ impl<T> Ring<T> {
         numbers.len += 1;
         // SAFETY: the index is below the number of places.
         let place = unsafe { Self::place(own, index) };
-        // SAFETY: the place before the oldest holds nothing where not all are taken.
+        // SAFETY: the place before the oldest value is free, as not all places are taken.
         unsafe { place.write(value) };
     }
 
-    /// Takes the oldest.
+    /// Takes the oldest value.
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<T> {
         if self.is_marked() {
@@ -167,7 +167,7 @@ impl<T> Ring<T> {
         }
         let index = numbers.head;
         numbers.len -= 1;
-        // A ring that is empty begins at the beginning again, where its lines are warm.
+        // An empty ring starts at the first place again, where its lines are warm.
         if numbers.len == 0 {
             numbers.head = 0;
             self.word = self.word.map_addr(|address| address | EMPTY);
@@ -176,7 +176,7 @@ impl<T> Ring<T> {
         }
         // SAFETY: the index is below the number of places.
         let place = unsafe { Self::place(own, index) };
-        // SAFETY: the place holds the oldest value, and no longer counts as holding one.
+        // SAFETY: the place holds the oldest value, and does not count as holding one.
         Some(unsafe { place.read() })
     }
 
@@ -194,7 +194,7 @@ impl<T> Ring<T> {
 
     fn with_places(places: u32) -> Self {
         let (layout, _) = Self::layout(places);
-        // SAFETY: the layout has the numbers' size at least.
+        // SAFETY: the layout has at least the size of the numbers.
         let block = unsafe { alloc(layout) };
         let Some(numbers) = NonNull::new(block.cast::<Numbers>()) else {
             handle_alloc_error(layout)
@@ -204,7 +204,7 @@ impl<T> Ring<T> {
         Self { word: numbers.as_ptr(), values: PhantomData }
     }
 
-    /// How many values the allocation has room for.
+    /// Returns the number of values that the allocation has room for.
     pub(crate) fn places(&self) -> usize {
         self.numbers().map_or(0, |numbers| numbers.places as usize)
     }
@@ -220,7 +220,8 @@ impl<T> Drop for Ring<T> {
             }
         }
         let (layout, _) = Self::layout(self.places() as u32);
-        // SAFETY: it was allocated with the layout for as many places, and is not used any more.
+        // SAFETY: the block was allocated with the layout for this number of places, and is not
+        // used afterwards.
         unsafe { dealloc(numbers.as_ptr().cast(), layout) };
     }
 }

@@ -11,48 +11,48 @@ use crate::words::exit::ExitReason;
 use evenkeel::internal::Berth;
 use std::collections::VecDeque;
 
-/// What the lock guards.
+/// The fields of a mailbox that its lock guards.
 #[derive(Debug)]
 pub(super) struct Shared<M: 'static> {
     pub(super) berth: Berth,
-    /// Whether anything is put in; and why the actor has ended, if it has.
+    /// Whether the mailbox takes messages, and the reason of the actor's end, if it has ended.
     pub(super) door: Door,
-    /// Whether nothing is put into the slots: somebody waits for room or has it promised, or the
-    /// mailbox does without them.
+    /// Whether senders put nothing into the slots: a sender waits for room or has it promised, or
+    /// the mailbox does without slots.
     pub(super) crowded: bool,
     pub(super) capacity: u32,
-    /// What most mailboxes never need.
+    /// The fields that most mailboxes never need.
     pub(super) rest: Option<Box<Rest<M>>>,
 }
 
-/// What most mailboxes never need.
+/// The fields that most mailboxes never need.
 #[derive(Debug)]
 pub(super) struct Rest<M: 'static> {
     pub(super) queue: Ring<Parcel<M>>,
     pub(super) waiting: Waiting,
     pub(super) orders: VecDeque<Order>,
     pub(super) kin: Option<Box<Kin>>,
-    /// Why the actor has ended, if that takes words.
+    /// The reason of the actor's end, if [`Door`] does not hold it.
     pub(super) reason: Option<ExitReason>,
-    /// How many messages have come into the queue, from a timer, or back from a stash.
+    /// The number of messages that have come into the queue, from a timer, or back from a stash.
     pub(super) received: u32,
-    /// None while the actor is busy with them, too.
+    /// None also while the actor works on them.
     pub(super) timers: Option<Box<Timers<M>>>,
-    /// Whether the actor is to look at its timers.
+    /// Whether the actor has to look at its timers.
     pub(super) rings: bool,
     pub(super) counts: Counts,
 }
 
-/// Whether anything is put in, and why the actor has ended, in a byte.
+/// Whether the mailbox takes messages, and the reason of the actor's end, in a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Door {
     Open,
-    /// The actor drains what is there.
+    /// The actor drains the mailbox.
     Shut,
     Normal,
     Unreferenced,
     Killed,
-    /// The words are in the rest.
+    /// The reason is in the rest.
     InWords,
 }
 
@@ -84,14 +84,14 @@ impl<M: Send + 'static> Default for Rest<M> {
 }
 
 impl<M: 'static> Rest<M> {
-    /// Whether the queue takes a message that has no ticket, where slots and queue have `room`
-    /// places together.
+    /// Returns whether the queue takes a message without a ticket, where slots and queue have
+    /// `room` places together.
     #[inline(always)]
     pub(super) fn has_room(&self, room: u32) -> bool {
         self.waiting.len() == 0 && (self.queue.len() as u32) + self.waiting.promised() < room
     }
 
-    /// Whether the actor has something to look at before its messages.
+    /// Returns whether the actor has orders or timers to look at before its messages.
     pub(super) fn has_orders(&self) -> bool {
         self.rings || !self.orders.is_empty()
     }
@@ -107,7 +107,7 @@ impl<M: Send + 'static> Shared<M> {
         self.rest.get_or_insert_with(Box::default)
     }
 
-    /// Why the actor has ended.
+    /// Returns the reason of the actor's end.
     pub(super) fn outcome(&self) -> ExitReason {
         match self.door {
             Door::Normal => ExitReason::Normal,

@@ -1,36 +1,38 @@
-//! Timers of actors: messages that an actor will have sent itself.
+//! Timers of actors: messages that an actor sends to itself later.
 //!
 //! # Roles
-//! The *actor* has its timers in a box of its own, which appears with the first, sets them, and
-//! takes what is due. One *sleep* stands for the earliest of them; what it wakes is the *bell*,
-//! which gives the actor an order to look.
+//! The *actor* has its timers in a box, which the first timer allocates. It sets them, and takes
+//! the messages that are due. One *sleep* stands for the earliest timer. It wakes the *bell*, which
+//! orders the actor to look at its timers.
 //!
 //! # Steps
-//! A message that is due is not put into the mailbox: the actor hands it to its handler as it does
-//! an order. So it needs no room, a full mailbox does not delay it, and one that has been cancelled
-//! does not come, not even if it was due. Between two of them one message of the mailbox is
-//! handled, if there is one, so that timers which are due all the time leave the others half of the
-//! actor.
+//! The actor does not put a message that is due into the mailbox: it hands the message to its
+//! handler, as it does an order. So the message needs no room, a full mailbox does not delay it,
+//! and a cancelled one does not come, even if it was due. Between two of them the actor handles one
+//! message of the mailbox, if there is one. So timers that are always due leave half of the actor's
+//! time to the mailbox.
 //!
 //! # Why nothing is lost
-//! The bell gives its order under the lock of the mailbox, as a sender puts a message in: an actor
-//! that parks has seen it or is found parked. The order stands until the actor finds nothing due.
-//! Then it sets the sleep to the earliest that is left, and polls it: if that is over already the
-//! order stands again.
+//! The bell gives its order under the lock of the mailbox, as a sender puts a message in: the actor
+//! either sees the order before it parks, or is found parked. The order stands until the actor
+//! finds nothing due. Then the actor sets the sleep to the earliest timer that is left, and polls
+//! it: if the sleep is already over, the order stands again.
 //!
 //! # References
-//! The bell knows the address of its actor and counts nothing, so it is taken from it, under the
-//! bell's lock, before the actor's future is gone. While a message of
-//! [`send_after`](crate::Context::send_after) is to come, the box has a reference to the actor:
-//! what has been promised is handled, even if nobody else has one. A period is no promise, and an
-//! actor that only waits for its ticks stops as it would without.
+//! The bell has the actor's address and counts no reference. So the address is taken from it, under
+//! the bell's lock, before the actor's future is gone. While a message of
+//! [`send_after`](crate::Context::send_after) is to come, the box holds a reference to the actor:
+//! the actor handles a promised message, even if no other reference is left. A period is no
+//! promise: an actor that only waits for its ticks stops as it would without them.
 //!
 //! # Rejected
-//! A task per timer: an allocation of 300 bytes each and a reference that keeps the actor, and the
-//! message waits for room. The sleep with the actor's own waker: an actor that waits for messages
-//! is parked in its mailbox, where wakers do not reach it.
+//! A task per timer: it costs an allocation of 300 bytes and a reference that keeps the actor, and
+//! the message waits for room.
+//!
+//! The sleep with the actor's own waker: an actor that waits for messages is parked in its mailbox,
+//! where wakers do not reach it.
 
-#![allow(unsafe_code, reason = "the bell knows its actor by an address that it does not count")]
+#![allow(unsafe_code, reason = "the bell has the address of its actor, without a reference count")]
 
 use crate::mailbox::{self, Mailbox};
 use crate::trace::{Parcel, seal};
@@ -44,34 +46,35 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
-/// Names a timer of an actor, to [cancel](crate::Context::cancel) it. Those of other actors are
-/// never equal to it.
+/// The name of an actor's timer, to [cancel](crate::Context::cancel) it. It is never equal to the
+/// name of another actor's timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TimerId {
-    /// Of the actor's task.
+    /// The actor, by the number of its task.
     pub(crate) actor: crate::ActorId,
     pub(crate) number: u64,
 }
 
-/// What becomes due.
+/// What a timer sends.
 enum What<M> {
     Once(Parcel<M>),
     Every { period: Duration, make: Box<dyn FnMut() -> M + Send> },
 }
 
-/// After how long without messages the actor gets another.
+/// The receive timeout: the time without messages after which the actor gets one.
 struct Idle<M> {
     limit: Duration,
     make: Box<dyn FnMut() -> M + Send>,
-    /// Since when it has had nothing to do, if that is known, and what it had received by then.
+    /// The time since which the actor has been idle, if it is known, and the number of messages
+    /// that it had received by then.
     since: Option<(Instant, u32)>,
-    /// Whether it has been told of this idleness.
+    /// Whether the actor has had the message of this idle time.
     told: bool,
 }
 
 /// The timers of an actor.
 pub(crate) struct Timers<M: 'static> {
-    /// By their deadlines, those of one deadline in the order in which they were set.
+    /// By their deadlines. Timers with the same deadline are in the order in which they were set.
     due: BTreeMap<(Instant, u64), What<M>>,
     deadlines: BTreeMap<u64, Instant>,
     next: u64,
@@ -79,7 +82,7 @@ pub(crate) struct Timers<M: 'static> {
     sleep: Pin<Box<Sleep>>,
     bell: Arc<Bell<M>>,
     waker: Waker,
-    /// While something has been promised.
+    /// Some while a message is promised.
     keep: Option<Public<Mailbox<M>>>,
     promised: usize,
     /// Whether a message of the mailbox comes first.
@@ -96,7 +99,8 @@ impl<M: Send + 'static> Wake for Bell<M> {
 
     fn wake_by_ref(self: &Arc<Self>) {
         let own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The reference is dropped without the lock: it may be the last one, which wakes.
+        // The reference is dropped without the lock: it may be the last one, and then its drop
+        // wakes the actor.
         let actor = own.as_ref().map(Own::public);
         drop(own);
         if let Some(actor) = actor {
@@ -107,9 +111,9 @@ impl<M: Send + 'static> Wake for Bell<M> {
 
 impl<M: Send + 'static> Timers<M> {
     /// # Safety
-    /// The timers are dropped before the address is not to be used any more.
+    /// The timers are dropped before the address becomes invalid.
     pub(crate) unsafe fn new(own: &Own<Mailbox<M>>) -> Box<Self> {
-        // SAFETY: it is taken out of the bell when the timers are dropped.
+        // SAFETY: the drop of the timers takes the address out of the bell.
         let own = unsafe { own.again() };
         let bell = Arc::new(Bell(Mutex::new(Some(own))));
         Box::new(Self {
@@ -163,7 +167,7 @@ impl<M: Send + 'static> Timers<M> {
         true
     }
 
-    /// A promise is kept, or taken back.
+    /// Ends a promise, which has been kept or taken back.
     fn fulfilled(&mut self) {
         self.promised -= 1;
         if self.promised == 0 {
@@ -176,22 +180,22 @@ impl<M: Send + 'static> Timers<M> {
         self.arm();
     }
 
-    /// Notes that the actor has found nothing to do, having received so many messages in its life,
-    /// as far as 32 bits tell.
+    /// Notes that the actor is idle, after `received` messages in its life, modulo 2^32.
     pub(crate) fn rests(&mut self, received: u32) {
         let Some(idle) = &mut self.idle else { return };
         if idle.since.is_none_or(|(_, before)| before != received) {
             let armed = idle.since.is_some() && !idle.told;
             idle.since = Some((Instant::now(), received));
             idle.told = false;
-            // A sleep that ends too early is set again then, which is less work than to set it now.
+            // A sleep that ends too early is set again at that time, which costs less than setting
+            // it here.
             if !armed {
                 self.arm();
             }
         }
     }
 
-    /// When something is due next.
+    /// Returns the earliest time at which something is due.
     fn earliest(&self) -> Option<Instant> {
         let first = self.due.first_key_value().map(|((deadline, _), _)| *deadline);
         let idle = self.idle.as_ref().filter(|idle| !idle.told);
@@ -199,10 +203,10 @@ impl<M: Send + 'static> Timers<M> {
         [first, idle].into_iter().flatten().min()
     }
 
-    /// Has the bell ring when something is due.
+    /// Sets the sleep, so that the bell rings when something is due.
     fn arm(&mut self) {
         let Some(deadline) = self.earliest() else {
-            // What is not polled is in no wheel.
+            // A sleep that is not polled is in no wheel.
             return self.sleep.as_mut().reset(Instant::now());
         };
         self.sleep.as_mut().reset(deadline);
@@ -212,7 +216,7 @@ impl<M: Send + 'static> Timers<M> {
         }
     }
 
-    /// A message that is due, if the others have had theirs. `received` as in
+    /// Takes a message that is due, unless a message of the mailbox comes first. `received` as in
     /// [`rests`](Self::rests).
     pub(crate) fn take(&mut self, received: u32) -> Taken<M> {
         if self.gives_way {
@@ -247,12 +251,12 @@ impl<M: Send + 'static> Timers<M> {
             && let Some((since, before)) = idle.since
         {
             if before != received {
-                // It counts from when there is nothing more to do.
+                // The idle time starts anew when the actor has nothing more to do.
                 idle.since = None;
             } else if now.saturating_duration_since(since) >= idle.limit {
                 idle.told = true;
-                // The message that tells of it is one: the actor is idle anew when it has handled
-                // it.
+                // The timeout's own message counts as one: the actor is idle anew when it has
+                // handled that.
                 idle.since = None;
                 return Taken::Message(seal((idle.make)()));
             }
@@ -260,7 +264,7 @@ impl<M: Send + 'static> Timers<M> {
         Taken::Nothing
     }
 
-    /// Sets the sleep when there is nothing due, so that the bell does not stand any more.
+    /// Sets the sleep when nothing is due, which ends the bell's order.
     pub(crate) fn settle(&mut self) {
         self.gives_way = false;
         self.arm();
@@ -277,12 +281,12 @@ pub(crate) enum Taken<M> {
 
 fn in_at_least(duration: Duration) -> Instant {
     let now = Instant::now();
-    // As far as there is time: it never comes.
+    // If the clock cannot hold the deadline: 200 years, which never pass.
     now.checked_add(duration).unwrap_or_else(|| now + Duration::from_secs(200 * 365 * 86_400))
 }
 
-/// When the tick comes that follows the one of `due`, which was seen at `now`: those that were
-/// missed are left out.
+/// Returns the time of the tick that follows the one of `due`, which was seen at `now`. Missed
+/// ticks are left out.
 fn next_tick(due: Instant, now: Instant, period: Duration) -> Instant {
     let late = now.saturating_duration_since(due).as_nanos();
     let into = u64::try_from(late % period.as_nanos().max(1)).unwrap_or(0);

@@ -1,13 +1,13 @@
 //! The senders that wait for room: plain data under the mailbox's lock.
 //!
-//! A sender that finds the mailbox full takes a *ticket*. Tickets are called in the order in which
-//! they were taken; one that is called has a place *promised*, which nobody else may use, and which
-//! it uses by putting its message there or gives back by leaving.
+//! A sender that finds the mailbox full takes a *ticket*. The actor or another sender calls tickets
+//! in the order in which they were taken. A called ticket has a place *promised*, which no other
+//! sender may use. Its sender puts its message there, or gives the place back by leaving.
 
 use std::collections::VecDeque;
 use std::task::Waker;
 
-/// A place in the line. Later ones are greater.
+/// A place in the line. Later tickets are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ticket(u64);
 
@@ -21,17 +21,17 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// How many wait.
+    /// Returns the number of waiting senders.
     pub(crate) fn len(&self) -> usize {
         self.line.len()
     }
 
-    /// Places promised and not used yet.
+    /// Returns the number of places that are promised and not used yet.
     pub(crate) fn promised(&self) -> u32 {
         self.promised
     }
 
-    /// Whether nobody waits and nothing is promised.
+    /// Returns whether no sender waits and no place is promised.
     pub(crate) fn is_over(&self) -> bool {
         self.line.is_empty() && self.promised == 0
     }
@@ -43,19 +43,19 @@ impl Waiting {
         ticket
     }
 
-    /// Whether the mailbox was shut since the ticket was taken.
+    /// Returns whether the mailbox was shut since the ticket was taken.
     pub(crate) fn is_void(&self, ticket: Ticket) -> bool {
         ticket.0 < self.valid
     }
 
-    /// Makes all tickets void, and gives the wakers of those that wait.
+    /// Makes all tickets void, and returns the wakers of the waiting senders.
     pub(crate) fn annul(&mut self) -> Vec<Waker> {
         self.valid = self.next;
         self.promised = 0;
         self.line.drain(..).map(|(_, waker)| waker).collect()
     }
 
-    /// The waker of a ticket, if that has not been called.
+    /// Returns the waker of a ticket, if the ticket has not been called.
     pub(crate) fn waker(&mut self, ticket: Ticket) -> Option<&mut Waker> {
         let index = self.index(ticket)?;
         self.line.get_mut(index).map(|(_, waker)| waker)
@@ -73,18 +73,18 @@ impl Waiting {
         }
     }
 
-    /// A ticket that has been called has used its place, or gives it back.
+    /// Ends the promise of a called ticket, which has used its place or gives it back.
     pub(crate) fn settle(&mut self) {
         self.promised -= 1;
     }
 
-    /// Takes a ticket out of the line. None if it has been called.
+    /// Takes a ticket out of the line, and returns its waker. None if it has been called.
     pub(crate) fn leave(&mut self, ticket: Ticket) -> Option<Waker> {
         let index = self.index(ticket)?;
         self.line.remove(index).map(|(_, waker)| waker)
     }
 
-    /// Everybody in the line, for the end.
+    /// Returns the wakers of all waiting senders, at the end of the mailbox.
     pub(crate) fn dissolve(self) -> Vec<Waker> {
         self.line.into_iter().map(|(_, waker)| waker).collect()
     }

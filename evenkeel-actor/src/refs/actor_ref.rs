@@ -24,12 +24,12 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A reference to an actor that is sent messages of type `M`, and whose mailbox does with one too
-/// many as `P` says.
+/// A reference to an actor with messages of type `M`. If the actor's mailbox is full, policy `P`
+/// decides what happens to a message.
 ///
-/// Cheap to clone: it counts. An actor whose last reference is gone handles what it has and stops,
-/// unless a supervisor keeps it. References on [other nodes](crate::remote::Node#references) count,
-/// however they have got there.
+/// A clone costs one reference count. An actor without references handles the messages that it has
+/// and stops, unless a supervisor keeps it. References on [other
+/// nodes](crate::remote::Node#references) count too, however they got there.
 ///
 /// Messages from one task to one actor arrive in the order in which they were sent.
 pub struct ActorRef<M: Send + 'static, P: Overflow = Wait> {
@@ -41,13 +41,14 @@ pub struct ActorRef<M: Send + 'static, P: Overflow = Wait> {
 enum Place<M: Send + 'static> {
     /// In this process.
     Local(Public<Mailbox<M>>),
-    /// On another node, where it may have ended.
+    /// On another node. The reference does not keep the actor, which may have ended.
     Remote(Remote),
-    /// The same, and it is kept there. In the enum itself, where the words have room for it.
+    /// On another node, where a lease keeps the actor. The fields lie in the enum itself, where the
+    /// words have room for them.
     Leased(RouteId, Arc<Lease>),
 }
 
-/// The same, whether it is leased or not.
+/// A place, without the difference between leased and not leased.
 enum At<'a, M: Send + 'static> {
     Local(&'a Public<Mailbox<M>>),
     Remote(Remote),
@@ -70,28 +71,28 @@ impl<M: Send + 'static, P: Overflow> From<Remote> for ActorRef<M, P> {
     }
 }
 
-/// The proof that a place may be sent and shared, whatever message is sent to it.
+/// Proves that a place is `Send` and `Sync`, for each message type that is `Send`.
 const _: () = {
     const fn both<T: Send + Sync>() {}
-    #[allow(dead_code, reason = "it is compiled, which is what it is for")]
+    #[allow(dead_code, reason = "never called: that it compiles is the proof")]
     const fn of_fields<M: Send + 'static>() {
         both::<Place<M>>();
     }
 };
 
-// References may go to other threads, also those in the messages that they are for.
+// References are `Send`, also those in messages to the actors that they refer to.
 //
-// What a reference is made of is `Send` too, but the compiler would find that out by way of a trait
-// that holds for mailboxes of messages that are `Send`: for a message with a reference to actors of
-// its own kind it would go round in a circle, and refuse. Said of the reference itself the circle
-// is one of `Send` alone, which holds.
+// The fields of a reference are `Send` too, but the compiler would derive that from a trait that
+// holds for mailboxes of `Send` messages. For a message with a reference to actors of its own kind,
+// that proof would be circular, and the compiler refuses it. With the implementation on the
+// reference itself the cycle consists of `Send` alone, which is coinductive, and holds.
 
-#[allow(unsafe_code, reason = "what may be sent anyway is said to be")]
-// SAFETY: the constant above compiles only if all that a reference is made of may be sent, for
-// every message that may.
+#[allow(unsafe_code, reason = "the fields are `Send`, but the compiler's proof of it is circular")]
+// SAFETY: the constant above compiles only if all fields of a reference are `Send`, for every
+// message type that is `Send`.
 unsafe impl<M: Send + 'static, P: Overflow> Send for ActorRef<M, P> {}
-#[allow(unsafe_code, reason = "what may be shared anyway is said to be")]
-// SAFETY: as above; the same constant asks whether it may be shared.
+#[allow(unsafe_code, reason = "the fields are `Sync`, but the compiler's proof of it is circular")]
+// SAFETY: as above; the same constant checks `Sync`.
 unsafe impl<M: Send + 'static, P: Overflow> Sync for ActorRef<M, P> {}
 
 impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
@@ -99,26 +100,25 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         Self { place: Place::Local(own), policy: PhantomData }
     }
 
-    /// A reference to an actor that another node has leased.
+    /// Returns a reference to an actor on another node, which has lent it with a lease.
     pub(crate) fn leased(route: RouteId, lease: Arc<Lease>) -> Self {
         Self { place: Place::Leased(route, lease), policy: PhantomData }
     }
 
     /// Sends a message, if that is possible at once. Under [`DropNewest`](crate::DropNewest) and
-    /// [`DropOldest`](crate::DropOldest) it is, and a message that is dropped for it is counted as
-    /// a dead letter.
+    /// [`DropOldest`](crate::DropOldest) it is always possible, and a message that the policy drops
+    /// counts as a dead letter.
     ///
-    /// Costs one locked instruction, and those of a wake-up where the actor waits on another
-    /// worker.
+    /// Costs one locked instruction, and those of a wake-up if the actor waits on another worker.
     ///
-    /// To an actor of another node it is `Ok` as soon as the message is packed, also if the actor
-    /// has stopped or its mailbox is full: that is known there alone. A message to one that has
-    /// stopped is a dead letter there. Whoever must know [asks](Self::ask), or waits for the
-    /// [end](Self::stopped).
+    /// For an actor of another node the result is `Ok` as soon as the message is packed. The actor
+    /// may have stopped, or its mailbox be full: only its own node knows that. A message to a
+    /// stopped actor becomes a dead letter there. A sender that must know [asks](Self::ask), or
+    /// waits for the [end](Self::stopped).
     ///
     /// # Errors
-    /// With the message, if the mailbox is full or the actor has stopped; of an actor of another
-    /// node, if there is no room on the way, the node is down, or the message cannot be sent there.
+    /// Returns the message if the mailbox is full or the actor has stopped. For an actor of another
+    /// node: if there is no room on the way, the node is down, or the message cannot be sent there.
     #[inline]
     pub fn try_send(&self, message: M) -> Result<(), TrySendError<M>> {
         match self.place.at() {
@@ -130,8 +130,8 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// Sends a message to another node. With a policy that never waits or fails, one for which
-    /// there is no room on the way is a dead letter.
+    /// Sends a message to another node. Under a policy that neither waits nor fails, a message that
+    /// finds no room on the way becomes a dead letter.
     #[cold]
     #[inline(never)]
     fn try_send_away(remote: Remote, message: M) -> Result<(), TrySendError<M>> {
@@ -148,11 +148,12 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// The same, and whether the message is in the mailbox now: false if the policy has dropped it.
+    /// As [`try_send`](Self::try_send), and returns whether the message is in the mailbox: false if
+    /// the policy has dropped it.
     pub(crate) fn offer(&self, message: M) -> Result<bool, TrySendError<M>> {
         let own = match self.place.at() {
             At::Local(own) => own,
-            // What becomes of it there is not known here.
+            // This node does not learn what becomes of the message there.
             At::Remote(remote) => {
                 return Self::try_send_away(remote, message).map(|()| true);
             }
@@ -162,7 +163,7 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         Self::settle(own, put).map(|()| !dropped)
     }
 
-    /// What a message that did not simply go in comes to.
+    /// The result for a message that did not go in without further steps.
     #[cold]
     fn settle(own: &Public<Mailbox<M>>, put: Put<M>) -> Result<(), TrySendError<M>> {
         match put {
@@ -176,7 +177,7 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
             }
             Put::Displaced(dropped) => {
                 Self::note_drop(own, DeadLetterKind::DroppedOldest);
-                // It is another sender's, and the new message is in.
+                // The dropped message is another sender's, and the new one is in the mailbox.
                 contain(|| drop(dropped));
                 Ok(())
             }
@@ -187,24 +188,25 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         dead_letters::note::<M>(own.system(), Some(own.id()), kind, 1);
     }
 
-    /// Sends a message; under [`Wait`] it waits for room, first come, first served. Under the other
-    /// policies the future is ready at once.
+    /// Sends a message. Under [`Wait`] the future waits for room, first come, first served. Under
+    /// the other policies it is ready at once.
     ///
-    /// To an actor of another node it waits for room on the way there, and is `Ok` then, also if
-    /// the actor has stopped: see [`try_send`](Self::try_send).
+    /// For an actor of another node the future waits for room on the way there. It is then `Ok`,
+    /// even if the actor has stopped: see [`try_send`](Self::try_send).
     ///
     /// # Errors
-    /// With the message, if the actor has stopped, or, under [`Fail`](crate::Fail), its mailbox is
-    /// full; of an actor of another node, if the node is down or the message cannot be sent there.
+    /// Returns the message if the actor has stopped, or, under [`Fail`](crate::Fail), its mailbox
+    /// is full. For an actor of another node: if the node is down or the message cannot be sent
+    /// there.
     ///
     /// # Cancel safety
-    /// A future that is dropped before it is ready has sent nothing, and its message is dropped.
+    /// A future that is dropped before it is ready has sent nothing, and drops its message.
     #[inline]
     pub fn send(&self, message: M) -> SendFuture<'_, M, P> {
         SendFuture::new(self, message)
     }
 
-    /// The actor's number.
+    /// Returns the actor's number.
     #[must_use]
     pub fn id(&self) -> ActorId {
         match self.place.at() {
@@ -213,7 +215,7 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// The system that the actor belongs to.
+    /// Returns the system that the actor belongs to.
     #[must_use]
     pub fn system(&self) -> System {
         match self.place.at() {
@@ -222,7 +224,7 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// Has the actor's system be told of its end. False if it has stopped.
+    /// Has the actor report its end to its system. Returns false if it has stopped.
     pub(crate) fn make_known(&self) -> bool {
         match self.place.at() {
             At::Local(own) => own.make_known(),
@@ -230,7 +232,7 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// The actor, without the type of its messages.
+    /// Returns the actor, without the type of its messages.
     #[must_use]
     pub fn any(&self) -> AnyActor {
         match self.place.at() {
@@ -239,7 +241,7 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// Has the actor stop after the messages that are in its mailbox now.
+    /// Stops the actor after the messages that are in its mailbox at this time.
     pub fn stop(&self) {
         match self.place.at() {
             At::Local(own) => drop(mailbox::order(own, Order::Drain)),
@@ -247,10 +249,10 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// Ends the actor at its next await that waits, in the middle of a message; where all that a
-    /// handler awaits is ready, at the end of the turn. What is in its mailbox becomes dead
-    /// letters. One that is [supervised](crate::Supervisor) may be started again, and keeps its
-    /// mailbox then.
+    /// Kills the actor at its next await that is pending, in the middle of a message. If everything
+    /// that a handler awaits is ready, the actor ends with the turn. The messages in its mailbox
+    /// become dead letters. A [supervisor](crate::Supervisor) may restart its actor, which then
+    /// keeps its mailbox.
     pub fn kill(&self) {
         match self.place.at() {
             At::Local(own) => steps::kill(own),
@@ -258,7 +260,7 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// Has the actor stop after the message that it handles now; the others become dead letters.
+    /// Stops the actor after the message that it is handling. The others become dead letters.
     pub fn stop_now(&self) {
         match self.place.at() {
             At::Local(own) => drop(mailbox::order(own, Order::Stop)),
@@ -266,20 +268,20 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// Waits for the end of the actor, and gives the reason. A restart is not an end.
+    /// Waits for the end of the actor, and returns the reason. A restart is not an end.
     ///
-    /// What is dropped when it ends has been dropped before: its value and the messages that nobody
-    /// has handled. Its names are free, and others have been told: the observer of
-    /// [failures](System::on_failure), and those that are linked to it or watch it. So what these
-    /// run, or the destructor of a message that the actor leaves behind, must not block on it. The
-    /// future keeps no reference to the actor.
+    /// By then the actor's value and its unhandled messages have been dropped, and its names are
+    /// free. The observer of [failures](System::on_failure) and the actors that are linked to it or
+    /// watch it have been told. So neither the code of these, nor the destructor of a message that
+    /// the actor leaves behind, may block on this future. The future keeps no reference to the
+    /// actor.
     ///
-    /// Of an actor of another node its node tells, in a message; if that is lost, the reason is
+    /// The node of a remote actor reports the end in a message. If that is lost, the reason is
     /// [`ExitReason::NodeDown`](crate::ExitReason::NodeDown).
     ///
     /// # Cancel safety
-    /// It may be dropped and asked for again: an actor that has ended says at once why. On another
-    /// node that may be [forgotten](crate::ExitReason::Forgotten).
+    /// The future may be dropped and requested again: an ended actor returns its reason at once. On
+    /// another node that may be [forgotten](crate::ExitReason::Forgotten).
     ///
     /// # Examples
     /// ```
@@ -311,9 +313,9 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// Whether the actor has stopped, so that it takes no message; others may be about to be told,
-    /// for whom [`stopped`](Self::stopped) waits. Of one on another node, whether that node is
-    /// down.
+    /// Returns whether the actor has stopped, so that it takes no message. Other actors may not
+    /// have been told yet; [`stopped`](Self::stopped) waits for that. For an actor on another node,
+    /// returns whether that node is down.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         match self.place.at() {
@@ -322,8 +324,7 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// How many messages wait in its mailbox; none are known of in that of an actor on another
-    /// node.
+    /// Returns the number of messages in the mailbox. Returns 0 for an actor on another node.
     #[must_use]
     pub fn depth(&self) -> usize {
         match self.place.at() {
@@ -332,7 +333,8 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// What has been counted of it; of an actor on another node nothing is known.
+    /// Returns the counts of the actor. Those of an actor on another node are unknown here, and all
+    /// zero.
     ///
     /// # Examples
     /// See [`ActorMetrics`].
@@ -344,8 +346,8 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// How many messages may wait in its mailbox; of an actor on another node that is not known,
-    /// and as many as there are numbers.
+    /// Returns the capacity of the mailbox in messages. Returns `usize::MAX` for an actor on
+    /// another node, where it is unknown.
     #[must_use]
     pub fn capacity(&self) -> usize {
         match self.place.at() {
@@ -356,7 +358,7 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
 }
 
 impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
-    /// Where the actor is, if it is on another node.
+    /// Returns the place of the actor, if it is on another node.
     pub(crate) fn remote(&self) -> Option<Remote> {
         match self.place.at() {
             At::Local(_) => None,
@@ -364,7 +366,7 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// The mailbox, if the actor is in this process.
+    /// Returns the mailbox, if the actor is in this process.
     #[inline]
     pub(crate) fn own(&self) -> Option<&Public<Mailbox<M>>> {
         match self.place.at() {
@@ -373,7 +375,7 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// What keeps the actor on its node, which is another one.
+    /// Returns the lease that keeps the actor on its node, if that is another node.
     pub(crate) fn lease(&self) -> Option<&Arc<Lease>> {
         match &self.place {
             Place::Leased(_, lease) => Some(lease),
@@ -381,8 +383,8 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
         }
     }
 
-    /// The name of an actor on another node, under which all nodes of the job know it; none of a
-    /// local one.
+    /// Returns the name by which all nodes of the job know an actor of another node. None for a
+    /// local actor.
     #[must_use]
     pub fn remote_name(&self) -> Option<Name> {
         self.remote().map(Remote::name)

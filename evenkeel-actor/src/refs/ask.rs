@@ -1,4 +1,4 @@
-//! Asking: a message that carries the place for its answer.
+//! Asking: messages that carry a place for their answer.
 
 mod limit;
 
@@ -20,34 +20,34 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Where the answer to a request goes. Dropped without an answer, the asker gets
+/// The place for the answer to a request. If it is dropped without an answer, the asker gets
 /// [`AskError::NoReply`].
 ///
-/// In a message to another node it goes with the message, and the answer comes back over the nodes.
-/// It can be handed on from node to node: the asker is told when the one is lost that has it,
-/// or when the actor that it was handed on to is not there any more. If two nodes alone lose each
-/// other while one hands it on to the other, the asker's [limit](System::set_ask_limit) ends the
-/// wait.
+/// In a message to another node the place travels with the message, and the answer comes back
+/// through the nodes. Actors can hand it on from node to node. The asker is told if the node that
+/// has the place is lost, or if the actor that it was handed on to is gone. If only two nodes lose
+/// each other while one hands it on to the other, the asker's [limit](System::set_ask_limit) ends
+/// the wait.
 pub struct ReplyTo<R: 'static>(Way<R>);
 
 /// The way of an answer.
 enum Way<R: 'static> {
-    /// To an asker in this process; empty once it is on its way to another node.
+    /// To an asker in this process. Empty once the place is on its way to another node.
     Local(AtomicCell<Option<oneshot::Sender<Reply<R>>>>),
     /// To another node.
     Remote(RemoteReply<R>),
 }
 
-/// What an asker gets: from another node it may be told why there is no answer.
+/// What an asker receives. From another node it may be the reason why there is no answer.
 type Reply<R> = Parcel<Result<R, AskError>>;
 
-/// What is in a place for an answer: where it goes, or that it has gone, or the way to another
-/// node.
+/// The content of a place for an answer: the sender to the asker, or nothing if that has been
+/// taken, or the way to another node.
 pub(crate) type Taken<'a, R> = Result<oneshot::Sender<Reply<R>>, Option<&'a RemoteReply<R>>>;
 
 impl<R: 'static> ReplyTo<R> {
-    /// Answers. If the asker has given up, the answer is a dead letter of the system of the actor
-    /// that is running; [`try_send`](Self::try_send) gives it back.
+    /// Answers. If the asker has given up, the answer becomes a dead letter of the running actor's
+    /// system; [`try_send`](Self::try_send) returns it instead.
     pub fn send(self, reply: R) {
         if self.try_send(reply).is_err() {
             dead_letters::note::<R>(System::current(), None, DeadLetterKind::LateReply, 1);
@@ -57,7 +57,7 @@ impl<R: 'static> ReplyTo<R> {
     /// Answers.
     ///
     /// # Errors
-    /// The answer, if the asker has given up.
+    /// Returns the answer if the asker has given up.
     pub fn try_send(self, reply: R) -> Result<(), R> {
         match self.0 {
             Way::Local(way) => {
@@ -75,7 +75,7 @@ impl<R: 'static> ReplyTo<R> {
         Self(Way::Remote(way))
     }
 
-    /// Takes out where the answer goes, or looks at the way to another node.
+    /// Takes the sender to the asker out, or returns the way to another node.
     pub(crate) fn take(&self) -> Taken<'_, R> {
         match &self.0 {
             Way::Local(way) => way.take().ok_or(None),
@@ -90,14 +90,14 @@ impl<R: 'static> fmt::Debug for ReplyTo<R> {
     }
 }
 
-/// A request as a type of its own, which says what the reply is. An actor takes it whose messages
-/// are made of it, [with the place for its reply](Asked).
+/// A request as a type of its own, which names the type of its reply. An actor takes it if its
+/// message type implements `From` for the request [with the place for its reply](Asked).
 ///
 /// # Examples
 /// ```
 /// use evenkeel_actor::{Actor, Asked, Context, Handled, Request, spawn};
 ///
-/// /// The price of so many pounds of apples.
+/// /// Asks for the price of apples.
 /// struct Price {
 ///     pounds: u32,
 /// }
@@ -135,27 +135,27 @@ impl<R: 'static> fmt::Debug for ReplyTo<R> {
 /// });
 /// ```
 pub trait Request: Send + 'static {
-    /// What it is answered with.
+    /// The type of the reply.
     type Reply: Send + 'static;
 }
 
-/// A request, and where its reply goes.
+/// A request, and the place for its reply.
 #[derive(Debug)]
 pub struct Asked<Q: Request> {
-    /// What is asked.
+    /// The request.
     pub request: Q,
-    /// Where the reply goes.
+    /// The place for the reply.
     pub reply: ReplyTo<Q::Reply>,
 }
 
-/// What an actor with messages of type `M` can be [asked](crate::ActorRef::ask): a closure or
-/// constructor that makes a message with a [`ReplyTo`] in it, or a [`Request`] of which its
-/// messages are made. `Form` is which of the two; the compiler finds it.
+/// A question to an actor with messages of type `M`, as [`ask`](crate::ActorRef::ask) takes it. It
+/// is a closure or constructor that makes a message with a [`ReplyTo`] in it, or a [`Request`] from
+/// which the actor's messages are made. `Form` says which of the two; the compiler infers it.
 pub trait Question<M, Form> {
-    /// What it is answered with.
+    /// The type of the reply.
     type Reply: Send + 'static;
 
-    /// The message that asks it.
+    /// Returns the message that asks the question.
     fn into_message(self, reply: ReplyTo<Self::Reply>) -> M;
 }
 
@@ -191,7 +191,7 @@ where
     }
 }
 
-/// A message, and where its answer comes.
+/// A message, and the receiver of its answer.
 pub(crate) struct Posed<M, R: 'static> {
     pub(crate) message: M,
     pub(crate) reply: oneshot::Receiver<Reply<R>>,
@@ -211,16 +211,17 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
     /// Asks the actor and waits for its answer. The question is a closure or a constructor that
     /// makes a message with a [`ReplyTo`] in it, or a [`Request`].
     ///
-    /// The future sends the request and gives the reply; [`timeout`](Ask::timeout), or else the
-    /// [limit of the system](System::set_ask_limit), which is 30 seconds, limits both together.
+    /// The future sends the request and returns the reply. One limit covers both:
+    /// [`timeout`](Ask::timeout), or else the [limit of the system](System::set_ask_limit), which
+    /// is 30 seconds.
     ///
-    /// Actors of one process that ask each other in a circle are [told of](evenkeel::detect) as a
-    /// deadlock where these are looked for; a circle that goes by another node is not, as each node
-    /// knows its own waits alone. There the
-    /// [limit](System::set_ask_limit) is what ends it.
+    /// If actors of one process ask each other in a circle, the [deadlock
+    /// detector](evenkeel::detect) reports it in builds that have one. It does not see a circle
+    /// through another node, as each node knows its own waits only. The
+    /// [limit](System::set_ask_limit) ends such a wait.
     ///
-    /// An asker whose question is handed on by a node to a third one is not told if these two alone
-    /// lose each other: this too the limit ends.
+    /// If a node hands a question on to a third node, and only these two lose each other, the asker
+    /// is not told. The limit ends that wait too.
     ///
     /// # Examples
     /// See the [crate's page](crate), and [`Request`].
@@ -233,20 +234,20 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
 
 /// The future of [`ActorRef::ask`](crate::ActorRef::ask).
 ///
-/// It waits for 30 seconds at most, or for as long as the
-/// [system of the asked actor](System::set_ask_limit), [`timeout`](Self::timeout) or
-/// [`no_timeout`](Self::no_timeout) say. Polled first outside of any
-/// runtime, it has no limit but one of its own, for which it needs a runtime.
+/// The future waits for at most 30 seconds, or as long as the [system of the asked
+/// actor](System::set_ask_limit), [`timeout`](Self::timeout) or [`no_timeout`](Self::no_timeout)
+/// say. If its first poll is outside of any runtime, its only limit is that of `timeout`, which
+/// needs a runtime.
 ///
 /// # Cancel safety
-/// A request that has been sent is handled whether or not its asker still waits.
+/// The actor handles a request that has been sent, whether or not its asker still waits.
 #[must_use = "a request is sent when its future is awaited"]
 pub struct Ask<'a, M: Send + 'static, R: 'static, P: Overflow = Wait> {
     to: &'a ActorRef<M, P>,
     send: Option<SendFuture<'a, M, P>>,
     reply: oneshot::Receiver<Reply<R>>,
     limit: Limit,
-    /// What is told of it where deadlocks are looked for.
+    /// This wait in the wait-for graph of the deadlock detector.
     wait: detect::Reply,
 }
 
@@ -257,15 +258,15 @@ impl<'a, M: Send + 'static, R: 'static, P: Overflow> Ask<'a, M, R, P> {
         Self { to, send: Some(send), reply, limit: Limit::OfSystem, wait }
     }
 
-    /// Gives up with [`AskError::Elapsed`] after a duration, counted from now, in place of the
+    /// Gives up with [`AskError::Elapsed`] after a duration, counted from this call. Replaces the
     /// [limit of the system](System::set_ask_limit).
     pub fn timeout(mut self, duration: Duration) -> Self {
         self.limit = Limit::after(duration);
         self
     }
 
-    /// Waits for ever, whatever the [limit of the system](System::set_ask_limit). A question that
-    /// is kept by what never ends is never answered then.
+    /// Waits for ever, whatever the [limit of the system](System::set_ask_limit). If a task that
+    /// never ends keeps the question, the wait never ends.
     ///
     /// # Examples
     /// ```
@@ -342,7 +343,8 @@ impl<M: Send + 'static, R: 'static, P: Overflow> Ask<'_, M, R, P> {
             }
             return Poll::Pending;
         }
-        // It leaves the line, or its place would be kept from others until it is dropped.
+        // The asker leaves the line of senders. Otherwise it would keep a place from other senders
+        // until the future is dropped.
         self.send = None;
         Poll::Ready(Err(AskError::Elapsed))
     }

@@ -1,9 +1,9 @@
 //! Actors on other nodes, as references know them: a route there, and a slot.
 //!
-//! [`remote`](crate::remote) stands above references, and they reach it by the trait [`Route`]
-//! alone. A route leads to one node, for values of one type. There are as many as a program has
-//! pairs of these that it uses. They are kept for ever, so a reference has a route's number, and is
-//! copied without counting.
+//! [`remote`](crate::remote) stands above references, which reach it through the trait [`Route`]
+//! alone. A route leads to one node, for values of one type. A program has one route per pair of
+//! node and type that it uses. Routes are kept for ever, so a reference holds a route's number, and
+//! a copy counts nothing.
 
 use crate::kin::control::{AnyActor, Control};
 use crate::kin::order::Order;
@@ -27,29 +27,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::task::{Context, Poll};
 
-/// What references and places for answers ask of the node that an actor is on.
+/// What references and places for answers need of the node that an actor is on.
 pub(crate) trait Route: Any + Send + Sync {
-    /// The system of this process's own node.
+    /// Returns the system of this process's own node.
     fn system(&self) -> System;
     fn name(&self, slot: Slot) -> Name;
     fn id(&self, slot: Slot) -> ActorId;
-    /// Whether the other node is known to be gone.
+    /// Returns whether the other node is known to be gone.
     fn is_down(&self) -> bool;
     /// Sends a value of the route's type to an actor, if there is room on the way.
     fn tell(&self, to: Slot, value: &dyn Any) -> Result<(), Refused>;
     /// Waits for room on the way, and until the actor takes messages.
     fn room(&self, to: Slot) -> Room;
     fn end(&self, to: Slot, how: StopHow);
-    /// Has a witness told of the actor's end; the reason, if that is known.
+    /// Registers a witness of the actor's end. Returns the reason if the end is known.
     fn watch(&self, slot: Slot, witness: Witness) -> Result<(), ExitReason>;
     fn unwatch(&self, slot: Slot, by: ActorId);
-    /// Links an own actor; the reason, if the other's end is known.
+    /// Links an actor of this node. Returns the reason if the other actor's end is known.
     fn link(&self, slot: Slot, id: ActorId, own: Peer) -> Result<(), ExitReason>;
-    /// Answers a question of the other node with a value of the route's type. False if no asker
-    /// waits for it, or if it cannot be sent. The question `is_handed_on` if it has come here from
-    /// a third node.
+    /// Answers a question of the other node with a value of the route's type. Returns false if no
+    /// asker waits for it, or if it cannot be sent. The question `is_handed_on` if it has come here
+    /// from a third node.
     fn answer(&self, call: u64, is_handed_on: bool, value: &dyn Any) -> bool;
-    /// Says that a question of the other node is not answered.
+    /// Reports that a question of the other node is not answered.
     fn leave_unanswered(&self, call: u64, is_handed_on: bool);
 }
 
@@ -70,10 +70,10 @@ pub(crate) struct RouteId(u32);
 static ROUTES: boxcar::Vec<Box<dyn Route>> = boxcar::Vec::new();
 
 impl RouteId {
-    /// The number of a new route.
+    /// Adds a route, and returns its number.
     pub(crate) fn new(route: Box<dyn Route>) -> Self {
         let number = ROUTES.push(route);
-        Self(u32::try_from(number).expect("there are fewer types than that"))
+        Self(u32::try_from(number).expect("a program has fewer than 2^32 routes"))
     }
 
     #[inline]
@@ -82,8 +82,8 @@ impl RouteId {
     }
 }
 
-/// The place of an actor of another node. Twelve bytes, and nothing to count; what is counted is a
-/// [`Lease`].
+/// The place of an actor of another node. Twelve bytes, without a reference count; a [`Lease`] has
+/// the count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Remote {
     pub(crate) route: RouteId,
@@ -100,7 +100,7 @@ impl Room {
 }
 
 impl Remote {
-    /// The place that a lease is for.
+    /// Returns the place that a lease is for.
     #[inline]
     pub(crate) fn leased(route: RouteId, lease: &Lease) -> Self {
         Self { route, slot: lease.name.slot }
@@ -118,8 +118,8 @@ impl Remote {
         self.route.get().id(self.slot)
     }
 
-    /// Whether its node is known to be gone. Of an actor that has ended there, nothing is known
-    /// here.
+    /// Returns whether the actor's node is known to be gone. This node does not know whether an
+    /// actor has ended there.
     pub(crate) fn is_down(self) -> bool {
         self.route.get().is_down()
     }
@@ -139,7 +139,7 @@ impl Remote {
         }
     }
 
-    /// Waits for room.
+    /// Waits for room on the way.
     pub(crate) fn room(self) -> Room {
         self.route.get().room(self.slot)
     }
@@ -152,7 +152,7 @@ impl Remote {
         self.route.get().watch(self.slot, witness)
     }
 
-    /// Waits for its end.
+    /// Waits for the actor's end.
     pub(crate) fn stopped(self) -> Stopped {
         let (sender, receiver) = oneshot::channel();
         match self.watch(Witness::Future(sender)) {
@@ -170,29 +170,28 @@ impl fmt::Debug for Remote {
 
 /// The node of an actor, as its leases know it.
 pub(crate) trait Owner: Send + Sync {
-    /// Has a lease given back soon.
+    /// Gives a lease back soon.
     fn give_back(&'static self, slot: Slot, lender: NodeId, times: u64);
 }
 
-/// A lease that this node holds: what keeps an actor on its node. `remote/lease.rs` has the
-/// protocol.
+/// A lease that this node holds: it keeps an actor on its node. `remote/lease.rs` has the protocol.
 pub(crate) struct Lease {
     owner: &'static dyn Owner,
     name: Name,
-    /// Which node has lent it.
+    /// The node that has lent it.
     lender: NodeId,
-    /// For how many references in one record it stands.
+    /// The number of references in one record that it stands for.
     times: u64,
     is_pinned: AtomicBool,
 }
 
 impl Lease {
-    /// What a lender has just given.
+    /// Creates the lease that a lender has just given.
     pub(crate) fn new(owner: &'static dyn Owner, name: Name, lender: NodeId, times: u64) -> Self {
         Self { owner, name, lender, times, is_pinned: AtomicBool::new(false) }
     }
 
-    /// The actor's.
+    /// Returns the name of the actor.
     pub(crate) fn name(&self) -> Name {
         self.name
     }
@@ -201,9 +200,10 @@ impl Lease {
         self.lender
     }
 
-    /// It is not given back any more.
+    /// Pins the lease, so that its drop does not give it back.
     pub(crate) fn pin(&self) {
-        // Read by the last of the references, which the others are dropped before.
+        // Relaxed: the last reference reads it when it is dropped, after the others have been
+        // dropped.
         self.is_pinned.store(true, Ordering::Relaxed);
     }
 }
@@ -216,10 +216,10 @@ impl Drop for Lease {
     }
 }
 
-/// An actor of another node of which only is known that it is one.
+/// An actor of another node, without the type of its messages.
 pub(crate) struct Away {
     remote: Remote,
-    /// What keeps it there.
+    /// The lease that keeps it there.
     _lease: Option<Arc<Lease>>,
 }
 
@@ -238,7 +238,7 @@ impl Control for Away {
         match order {
             Order::Drain => self.remote.end(StopHow::Drain),
             Order::Stop | Order::Cease => self.remote.end(StopHow::Stop),
-            // Events go by peers, and to actors of this node.
+            // Events go through peers, and to actors of this node.
             Order::Event(_) => return false,
         }
         !self.remote.is_down()
@@ -257,7 +257,8 @@ impl Control for Away {
     }
 
     fn peer(&self) -> Option<Peer> {
-        // Its own node tells it, and a link has both sides known at once: see `link`.
+        // The actor's own node sends it events, and a link registers both sides at once: see
+        // `link`.
         None
     }
 
@@ -277,8 +278,8 @@ impl Control for Away {
         self.remote.stopped()
     }
 
-    // Parents and supervisors spawn their children, on their own node. What follows is for them
-    // alone, and does the nearest that there is.
+    // Parents and supervisors spawn their children on their own node. The functions below serve
+    // them alone, and do the nearest thing that a remote actor allows.
 
     fn orphan(&self) {
         self.remote.end(StopHow::Kill);
@@ -298,25 +299,26 @@ impl Control for Away {
     }
 }
 
-/// Where the answer to a question of another node goes. Dropped, it says that there is none.
+/// The place for the answer to a question of another node. Its drop reports that there is no
+/// answer.
 pub(crate) struct RemoteReply<R> {
     pub(crate) route: RouteId,
-    /// Whether it has come from another node than the one that asked.
+    /// Whether it has come from another node than the asker's.
     pub(crate) is_handed_on: bool,
-    /// The halves of the call's number. The lower one is zero if it was taken out.
+    /// The halves of the call's number. The lower one is zero once the number has been taken.
     low: AtomicU32,
     high: u32,
     answer: PhantomData<fn(R)>,
 }
 
 impl<R> RemoteReply<R> {
-    /// The place for the answer to `call`, which goes by a route for answers of this type.
+    /// Creates the place for the answer to `call`, which goes by a route for answers of this type.
     pub(crate) fn new(route: RouteId, is_handed_on: bool, call: u64) -> Self {
         let (low, high) = (AtomicU32::new(call as u32), (call >> 32) as u32);
         Self { route, is_handed_on, low, high, answer: PhantomData }
     }
 
-    /// Takes the call's number out; zero if it was taken before.
+    /// Takes the call's number out. Returns zero if it was taken before.
     pub(crate) fn take(&self) -> u64 {
         match self.low.swap(0, Ordering::Relaxed) {
             0 => 0,
@@ -326,7 +328,7 @@ impl<R> RemoteReply<R> {
 }
 
 impl<R: 'static> RemoteReply<R> {
-    /// Answers. The answer comes back if no asker waits for it, or if it cannot be sent.
+    /// Answers. Returns the answer if no asker waits for it, or if it cannot be sent.
     pub(crate) fn send(self, reply: R) -> Result<(), R> {
         let is_sent = self.route.get().answer(self.take(), self.is_handed_on, &reply);
         if is_sent { Ok(()) } else { Err(reply) }

@@ -1,4 +1,4 @@
-//! What users hold of actors: references, and the places for answers.
+//! The handles that users hold: references to actors, and the places for answers.
 
 pub(crate) mod actor_ref;
 pub(crate) mod ask;

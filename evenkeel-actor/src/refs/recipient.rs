@@ -1,4 +1,4 @@
-//! References by what can be sent, not by who it is.
+//! References that are typed by the message that can be sent, not by the actor.
 
 use super::actor_ref::ActorRef;
 use crate::kin::control::AnyActor;
@@ -18,11 +18,12 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
     Taken,
-    /// The policy of the mailbox has dropped it, and it is counted as a dead letter.
+    /// The policy of the mailbox has dropped the message, which counts as a dead letter.
     Dropped,
-    /// There is no room, and senders wait for it.
+    /// The mailbox is full, and its policy lets senders wait.
     Full,
-    /// There is no room, and nobody waits.
+    /// The mailbox is full, and its policy does not let senders wait; or the message cannot be
+    /// sent.
     Refused,
     Stopped,
 }
@@ -87,17 +88,17 @@ where
     }
 }
 
-/// A reference to some actor that can be sent messages of type `N`: because they are its messages,
-/// or because its messages can be made [from](From) them. So an actor understands the replies and
-/// events of others without a type that all of them share.
+/// A reference to any actor that takes messages of type `N`: its own messages are of that type, or
+/// can be made [from](From) it. So an actor understands the replies and events of others without a
+/// type that they all share.
 ///
-/// It has the mailbox's policy, without naming it. Cheap to clone, and counted as a reference.
+/// It applies the mailbox's policy, without naming it. Cheap to clone, and counted as a reference.
 ///
 /// # Examples
 /// ```
 /// use evenkeel_actor::{Actor, Context, Handled, Recipient, ReplyTo, spawn};
 ///
-/// /// Tells a temperature to whoever takes one.
+/// /// Sends a temperature to any actor that takes one.
 /// struct Sensor;
 ///
 /// struct Temperature(f64);
@@ -151,7 +152,7 @@ impl<N: Send + 'static> Recipient<N> {
     /// Sends a message, if that is possible at once.
     ///
     /// # Errors
-    /// If the mailbox is full or the actor has stopped. The message, which has been converted, is
+    /// If the mailbox is full or the actor has stopped. The message has been converted, and is
     /// dropped.
     pub fn try_send(&self, message: N) -> Result<(), SendError<()>> {
         match self.offer(message) {
@@ -161,14 +162,14 @@ impl<N: Send + 'static> Recipient<N> {
         }
     }
 
-    /// Sends a message; where the actor's policy is [`Wait`](crate::Wait) it waits for room.
+    /// Sends a message. If the actor's policy is [`Wait`](crate::Wait), the future waits for room.
     /// Allocates the future.
     ///
     /// # Errors
     /// If the actor has stopped, or, under [`Fail`](crate::Fail), its mailbox is full.
     ///
     /// # Cancel safety
-    /// A future that is dropped before it is ready has sent nothing, and its message is dropped.
+    /// A future that is dropped before it is ready has sent nothing, and drops its message.
     pub async fn send(&self, message: N) -> Result<(), SendError<()>> {
         self.0.send(message).await
     }
@@ -177,19 +178,19 @@ impl<N: Send + 'static> Recipient<N> {
         self.0.offer(message)
     }
 
-    /// Notes that a message has not been delivered and nobody gets it back.
+    /// Counts a message that was not delivered, and that no sender gets back, as a dead letter.
     pub(crate) fn note_undelivered(&self) {
         let kind = DeadLetterKind::Undelivered;
         dead_letters::note::<N>(self.0.system(), Some(self.id()), kind, 1);
     }
 
-    /// The actor's number.
+    /// Returns the actor's number.
     #[must_use]
     pub fn id(&self) -> ActorId {
         self.0.id()
     }
 
-    /// The actor, without the type of its messages.
+    /// Returns the actor, without the type of its messages.
     #[must_use]
     pub fn any(&self) -> AnyActor {
         self.0.any()
@@ -205,7 +206,7 @@ impl<N: Send + 'static> Recipient<N> {
 }
 
 impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
-    /// The actor as one that takes messages of type `N`, of which its own are made.
+    /// Returns the actor as a recipient of messages of type `N`, from which its own are made.
     #[must_use]
     pub fn recipient<N: Into<M> + Send + 'static>(&self) -> Recipient<N> {
         Recipient(Arc::new(self.clone()))

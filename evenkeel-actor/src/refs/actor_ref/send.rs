@@ -16,20 +16,20 @@ use std::task::{Context, Poll};
 #[must_use = "a message is sent when its future is awaited"]
 pub struct SendFuture<'a, M: Send + 'static, P: Overflow = Wait> {
     to: &'a ActorRef<M, P>,
-    /// None once it is sent.
+    /// None once the message is sent.
     message: Option<M>,
     waits: Waits,
-    /// What is told of it where deadlocks are looked for.
+    /// This wait in the wait-for graph of the deadlock detector.
     room: detect::Room,
 }
 
 /// What a sender waits for.
 #[derive(Default)]
 enum Waits {
-    /// It has not begun to.
+    /// The sender has not begun to wait.
     #[default]
     No,
-    /// A turn of others, where the order is chosen by a seed.
+    /// A turn of the other tasks, where a seed determines the order.
     Turn,
     /// Its place in the line of the mailbox.
     InLine(Ticket),
@@ -51,7 +51,8 @@ impl<M: Send + 'static, P: Overflow> Future for SendFuture<'_, M, P> {
                 return self.give_way(message, context);
             }
             match self.to.try_send(message) {
-                // Not by the last arm, which would move the room for a message too.
+                // The last arm does not serve for this case: it would move the room for a message
+                // too.
                 Ok(()) => Poll::Ready(Ok(())),
                 Err(SendError::Full(message)) if P::FULL == Full::Wait => {
                     self.wait(message, context)
@@ -75,7 +76,7 @@ impl<'a, M: Send + 'static, P: Overflow> SendFuture<'a, M, P> {
         self.to
     }
 
-    /// Lets others have their turns first, as they may on other workers.
+    /// Lets other tasks have their turns first, as they may on other workers.
     #[cold]
     fn give_way(
         &mut self,
@@ -87,7 +88,7 @@ impl<'a, M: Send + 'static, P: Overflow> SendFuture<'a, M, P> {
         Poll::Pending
     }
 
-    /// Waits no more.
+    /// Stops waiting.
     #[cold]
     #[inline(never)]
     fn leave(&self, waits: Waits) {
@@ -96,7 +97,7 @@ impl<'a, M: Send + 'static, P: Overflow> SendFuture<'a, M, P> {
         }
     }
 
-    /// Notes that it waits in line.
+    /// Reports to the deadlock detector that this sender waits in line.
     fn note_wait(&mut self, context: &Context<'_>) {
         let At::Local(own) = self.to.place.at() else { return };
         let mailbox: *const Mailbox<M> = &raw const **own;
@@ -143,7 +144,7 @@ impl<'a, M: Send + 'static, P: Overflow> SendFuture<'a, M, P> {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), SendError<M>>> {
         loop {
-            // After a turn of others it has not been tried yet.
+            // After a turn of the other tasks the sender has not tried yet.
             if let Waits::No = self.waits {
                 self.waits = Waits::OnTheWay(Box::new(remote.room()));
             }
@@ -165,8 +166,8 @@ impl<'a, M: Send + 'static, P: Overflow> SendFuture<'a, M, P> {
 impl<M: Send + 'static, P: Overflow> Drop for SendFuture<'_, M, P> {
     #[inline]
     fn drop(&mut self) {
-        // Taken in any case, so that the compiler knows that there is nothing to drop of one that
-        // never waited.
+        // Taken in any case: the compiler then knows that a future that never waited has nothing to
+        // drop.
         match std::mem::take(&mut self.waits) {
             Waits::No => {}
             waits => self.leave(waits),

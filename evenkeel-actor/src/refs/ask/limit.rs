@@ -1,18 +1,19 @@
-//! How long an asker waits for its answer at most.
+//! The limit of an asker's wait.
 //!
 //! # Cost
-//! An ask that is answered before its asker first waits pays nothing. One that waits arms a timer
-//! then, and takes it back with its answer: two locked instructions of
-//! the worker's own wheel. The timers' boxes are kept by the thread and used again, so that nothing
-//! is allocated for an ask.
+//! An ask that is answered before its asker first waits costs nothing. An asker that waits arms a
+//! timer, and disarms it when the answer comes: two locked instructions of the worker's own wheel.
+//! The thread keeps the timers' boxes and reuses them, so an ask allocates nothing.
 //!
 //! # Rejected
-//! A list of those who wait that is searched now and then: an ask has to enter it and to leave it,
-//! which costs the same two steps under a lock, and its limit is
-//! coarse. A timer that stays armed for the next ask of its task: it keeps the memory of tasks that
-//! have ended, and wakes tasks for nothing. A limit for questions to
-//! other nodes alone: a place for an answer may come to be on another node after the question was
-//! asked here.
+//! A list of waiting askers that is searched now and then: an ask has to enter it and to leave it,
+//! which costs the same two steps under a lock, and its limit is coarse.
+//!
+//! A timer that stays armed for the next ask of its task: it keeps the memory of tasks that have
+//! ended, and wakes tasks for nothing.
+//!
+//! A limit for questions to other nodes only: a place for an answer may move to another node after
+//! the question was asked here.
 
 use crate::system::System;
 use evenkeel::Handle;
@@ -24,8 +25,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Boxes that a thread keeps. An estimate: as many asks as wait at once on a worker that is not
-/// flooded; no benchmark sets it.
+/// Boxes that a thread keeps. An estimate: the number of asks that wait at once on a worker that is
+/// not flooded; no benchmark sets it.
 const KEPT: usize = 64;
 
 thread_local! {
@@ -33,35 +34,35 @@ thread_local! {
     static TIMERS: RefCell<Vec<Pin<Box<Sleep>>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// How long an asker waits.
+/// The limit of an asker's wait.
 #[derive(Debug)]
 pub(super) enum Limit {
-    /// As the system of the asked actor says, from when it first waits.
+    /// The limit of the asked actor's system, counted from the asker's first wait.
     OfSystem,
-    /// Until then.
+    /// A deadline that the asker has set.
     At(Instant),
-    /// The timer for that.
+    /// The timer of that deadline.
     Own(Timer),
-    /// The timer for what the system says.
+    /// The timer of the system's limit.
     Default(Timer),
-    /// For ever.
+    /// No limit.
     None,
 }
 
 impl Limit {
-    /// From now on.
+    /// A limit of `duration`, counted from this call.
     pub(super) fn after(duration: Duration) -> Self {
         Self::At(sleep(duration).deadline())
     }
 
-    /// Whether it is that of the system, and its timer is armed.
+    /// Returns whether this is the system's limit, with its timer armed.
     #[inline]
     pub(super) fn is_default(&self) -> bool {
         matches!(self, Self::Default(_))
     }
 
-    /// Whether the time is over, for an asker that waits; it is woken then. `system` is that of the
-    /// asked actor.
+    /// Ready if the time is over; otherwise it will wake the asker, which waits. `system` returns
+    /// the asked actor's system.
     pub(super) fn poll(
         &mut self,
         system: impl Fn() -> System,
@@ -73,7 +74,7 @@ impl Limit {
                 Self::Own(timer) | Self::Default(timer) => return timer.poll(context),
                 &mut Self::At(deadline) => *self = Self::Own(Timer::new(deadline)),
                 Self::OfSystem => {
-                    // Where no runtime is there are no timers.
+                    // Without a runtime there are no timers.
                     let has_timers = running().is_some() || Handle::try_current().is_some();
                     *self = match system().ask_limit() {
                         Some(limit) if has_timers => {
@@ -87,10 +88,10 @@ impl Limit {
     }
 }
 
-/// A timer in a box that is used again.
+/// A timer in a box that the thread reuses.
 #[derive(Debug)]
 pub(super) struct Timer {
-    /// There until it is dropped.
+    /// Some until the timer is dropped.
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
@@ -116,10 +117,11 @@ impl Timer {
 impl Drop for Timer {
     fn drop(&mut self) {
         let Some(mut sleep) = self.sleep.take() else { return };
-        // Out of its wheel, whose runtime may end before the box is used again.
+        // The reset takes the timer out of its wheel: that wheel's runtime may end before the box
+        // is reused.
         let deadline = sleep.deadline();
         sleep.as_mut().reset(deadline);
-        // A thread whose own things are gone frees it.
+        // If the thread's locals are destroyed, the box is freed.
         let _ = TIMERS.try_with(|timers| {
             let mut timers = timers.borrow_mut();
             if timers.len() < KEPT {
