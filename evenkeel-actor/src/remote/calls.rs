@@ -226,7 +226,7 @@ impl Calls {
         }
     }
 
-    /// Forgets calls whose message was not sent.
+    /// Forgets the calls of a message that was not sent.
     pub(crate) fn forget(&self, mut call: u64) {
         while let Some(Call { beside, .. }) = self.take(call) {
             call = beside;
@@ -410,7 +410,7 @@ mod tests {
     fn calls_that_nobody_waits_for_are_forgotten_in_time() {
         let calls = Calls::new(1 << 20);
         let (waits, asker) = open(&calls, A, 0);
-        // A call without an asker, whose failure is that of another.
+        // A call without an asker; its failure closes another call too.
         let (last, _) = open(&calls, A, waits);
         for _ in 0..10 * FIRST_SWEEP {
             drop(open(&calls, A, 0));

@@ -76,7 +76,7 @@ impl fmt::Display for Mismatch {
                 write!(f, "node {other} has the name `{name}` already: give each node its own name")
             }
             Self::Silent => f.write_str("its first message is not its introduction"),
-            Self::OutOfTurn => f.write_str("it has sent a message that the protocol does not allow at this point"),
+            Self::OutOfTurn => f.write_str("it has sent a message out of turn"),
             Self::TooManyTies { most } => write!(
                 f,
                 "it has opened more than {most} watches and links, the limit that it was told"

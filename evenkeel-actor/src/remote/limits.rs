@@ -31,8 +31,8 @@ pub struct Limits {
     /// of which more wait is [shut out](super::Mismatch::Parked). The other half is for what an
     /// honest node has on its way when it hears of that: what
     /// [waits](crate::node::policy::Packing::waiting) there, what its transport has taken, and the
-    /// frames that wait to be read here. A node whose own packing lets as much wait does not start.
-    /// With messages of megabytes, or a transport that keeps as much, allow more.
+    /// frames that wait to be read here. A node does not start if its own packing lets as much
+    /// wait. With messages of megabytes, or a transport that keeps as much, allow more.
     pub parked: usize,
     /// Bytes that wait to be sent to a node while that node goes on sending: answers, ends and
     /// failures do not wait for room. A node that lets more pile up is shut out. Messages that

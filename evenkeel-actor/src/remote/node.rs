@@ -75,11 +75,12 @@ impl Inner {
     }
 }
 
-/// The handle of a node: a process of a job whose actors send messages to actors of other nodes.
-/// Cheap to clone. The node leaves when the last handle is dropped, or by [`leave`](Self::leave).
+/// The handle of a node: a process of a job, with actors that send messages to actors of other
+/// nodes. Cheap to clone. The node leaves when the last handle is dropped, or by
+/// [`leave`](Self::leave).
 ///
 /// # References
-/// An [`ActorRef`] whose messages can be serialised can travel in a message to another node. There
+/// An [`ActorRef`] can travel in a message to another node if its messages can be serialised. There
 /// it refers to the same actor: it sends, asks, stops. A [`ReplyTo`](crate::ReplyTo) can travel
 /// too. A reference that comes back to the actor's node is a local one again.
 ///

@@ -101,8 +101,8 @@ impl Senders {
     fn under_trail_of<R>(&self, task: usize, f: impl FnOnce() -> R) -> R {
         // Addresses are multiples of a cache line.
         let at = (task >> 6) % REMEMBERED;
-        // Taken out, since `f` may come here again. A thread whose thread-local variables are gone
-        // remembers nothing.
+        // Taken out, since `f` may come here again. A thread that has lost its thread-local
+        // variables remembers nothing.
         let remembered = CACHE.try_with(|cache| cache[at].take()).ok().flatten();
         let trail = match remembered {
             Some((number, known, trail))

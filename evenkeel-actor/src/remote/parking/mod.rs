@@ -26,9 +26,9 @@
 //! actor: when this node leaves, its table forgets the actors that others know, and messages that
 //! came before are handled all the same. A message that joins a line has one of three ends. The
 //! porter delivers it; or the actor has ended, the message is a dead letter, and its asker is told;
-//! or it is dropped with its node. In the last case the askers of third nodes, whose questions the
-//! lost node has handed on, are told. A message counts as read once it is delivered: for the search
-//! for the [end of all work](super::collective) a parked message has not come.
+//! or it is dropped with its node. In the last case askers of third nodes are told, if the lost
+//! node has handed their questions on. A message counts as read once it is delivered: for the
+//! search for the [end of all work](super::collective) a parked message has not come.
 //!
 //! # Memory
 //! When a line weighs [`HOLD`], the peer is told to [hold](super::holds) messages for this actor,
@@ -40,12 +40,12 @@
 //! parked](super::Limits::parked), until they are at a quarter of it. Then an actor that asks the
 //! peer may wait for an answer that waits for this actor to go on; memory is worth more. Each of
 //! these messages is put in under the lock, by the common lane, so a peer hears of them in this
-//! order. What is on its way when the peer hears of it is parked all the same. A peer whose lines
-//! weigh more than may be parked is shut out. *A peer that was told has not yet heard*: the other
-//! half is for what is on its way. This is no more than what [may
+//! order. What is on its way when the peer hears of it is parked all the same. A peer with lines
+//! that weigh more than may be parked is shut out. *A peer that was told has not yet heard*: the
+//! other half is for what is on its way. This is no more than what [may
 //! wait](crate::node::policy::Packing::waiting) at the peer, a frame for each of its lanes, what
-//! its transport has taken, and the frames that are not read here. A node whose own packing breaks
-//! that does not start. What transports keep is not known here: a user of a transport that keeps
+//! its transport has taken, and the frames that are not read here. A node does not start if its own
+//! packing breaks that. What transports keep is not known here: a user of a transport that keeps
 //! more, or of messages of megabytes, allows more to be parked. Values that were sent to many
 //! actors at once come by third nodes, which hold nothing. Beyond [`MUCH`], and beyond [as many as
 //! may wait](super::Limits::waiting_casts), these are dead letters. They share one copy of their

@@ -92,7 +92,7 @@ pub(super) async fn carry(
 }
 
 /// Waits until a message is in its mailbox, or its actor has stopped. Then the message is dropped
-/// here, and its `Drop` is a caller's code, whose panic is contained. False if the peer is down,
+/// here: its `Drop` is a caller's code, and a panic of it is contained. False if the peer is down,
 /// which ends the wait.
 async fn room(peer: &'static Peer, to: Slot, mut wait: Wait) -> bool {
     let arrived = poll_fn(|context| {
