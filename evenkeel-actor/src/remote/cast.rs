@@ -40,8 +40,8 @@ pub struct CastReport {
     /// Actors of this node that have the message.
     pub delivered: usize,
     /// Actors of other nodes for which it was handed on. This node does not learn of messages that
-    /// are lost with a node, find their actor stopped, or come where very much waits for full
-    /// mailboxes or for a slow node.
+    /// are lost with a node or find their actor stopped. Nor does it of those that come where very
+    /// much waits for full mailboxes or for a slow node.
     pub handed_on: usize,
     /// Actors for which it was not handed on: they have stopped, their mailboxes are full and do
     /// not wait, or their nodes are down.

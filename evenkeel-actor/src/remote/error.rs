@@ -14,14 +14,14 @@ pub enum Mismatch {
         /// The version of its frames.
         says: u8,
     },
-    /// It believes it has another number.
+    /// It gives itself another number.
     Number {
-        /// The number that it believes to have.
+        /// The number that it gives itself.
         says: NodeId,
     },
-    /// It believes the job has another number of nodes.
+    /// It knows of another number of nodes.
     Nodes {
-        /// The number of nodes that it believes in.
+        /// The number of nodes that it knows of.
         says: u32,
     },
     /// It belongs to another job.
@@ -73,7 +73,7 @@ impl fmt::Display for Mismatch {
             Self::Nodes { says } => write!(f, "its job has {says} nodes"),
             Self::Job { says } => write!(f, "it belongs to the job `{says}`"),
             Self::SameName { name, other } => {
-                write!(f, "node {other} has the name `{name}` already: give each node its own name")
+                write!(f, "node {other} is called `{name}` already: give each node its own name")
             }
             Self::Silent => f.write_str("its first message is not its introduction"),
             Self::OutOfTurn => f.write_str("it has sent a message out of turn"),
@@ -254,7 +254,7 @@ impl fmt::Display for RemoteError {
             Self::Panicked => f.write_str("the script has panicked"),
             Self::TooManyActors { node } => write!(
                 f,
-                "node {node} has made as many actors known to this one as its limit allows: raise the limit there, or stop some"
+                "node {node} has made as many actors known to this one as its limit allows: raise its limit, or stop some"
             ),
             Self::TooManyCalls { node } => write!(
                 f,

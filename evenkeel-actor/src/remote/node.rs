@@ -326,8 +326,8 @@ impl Node {
     }
 
     /// Publishes an actor of this node under a name of at most 255 bytes, by which other nodes find
-    /// it. Returns false if an actor of that name has not stopped, if the actor is on another node,
-    /// which has to publish it itself, or if this node has left.
+    /// it. Returns false if an actor of that name has not stopped, or if this node has left. Also
+    /// false for an actor on another node, which has to publish it itself.
     ///
     /// The name counts as a reference to the actor, until it is [taken back](Self::unpublish) or
     /// the node leaves.

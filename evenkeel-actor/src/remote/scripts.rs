@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Why a script has not started an actor.
 pub(super) type Refusal = (Failure, String);
 
-/// Starts an actor for a node that asks for it. The string names the type that this node expects
-/// the actor's messages to have.
+/// Starts an actor for a node that asks for it. The string names the type that the asking node
+/// expects of the actor's messages.
 pub(super) type Script<F> = dyn Fn(&'static F, &str, &[u8]) -> Result<Slot, Refusal> + Send + Sync;
 
 /// An actor that other nodes find, whatever its messages.

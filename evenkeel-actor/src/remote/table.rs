@@ -2,9 +2,9 @@
 //!
 //! An actor gets a slot when another node first learns of it, one for each policy of such
 //! references. The table keeps the actor while a node has a [lease](super::lease) of the slot. When
-//! the actor has ended, its slot is freed at the next message for it, or when the table has grown
-//! to twice of what was alive in it, and is swept. A freed slot is given to another actor with the
-//! next generation.
+//! the actor has ended, its slot is freed at the next message for it. It is also freed when the
+//! table has grown to twice of what was alive in it, and is swept. A freed slot is given to another
+//! actor with the next generation.
 //!
 //! A watch or a link names an actor too, and does not keep it. Such a slot may have no target, is
 //! found by the actor's number, and is free again when the last of its ties is gone. A reference

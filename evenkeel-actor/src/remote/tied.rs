@@ -72,7 +72,7 @@ pub(super) struct Lists {
     /// How many of them were opened here.
     own: usize,
     links: HashMap<Pair, Link>,
-    /// The watches of actors here, by the watched slot and the watcher.
+    /// Watches that actors here have opened, by watched slot and watcher.
     watches: HashMap<(Slot, ActorId), Number>,
     last: u64,
     sweeper: Sweeper,

@@ -33,10 +33,10 @@
 //! # Memory
 //! When a line weighs [`HOLD`], the peer is told to [hold](super::holds) messages for this actor,
 //! and at half of that to go on. When all lines weigh [`MUCH`], and until they are at half of that,
-//! the peer is told to hold for each line at its next message, and to go on when the line is empty.
-//! So senders to actors with room are not held: what is parked may wait for their messages. All
-//! values are held in three cases only. The readers are behind with the peer's frames; or as many
-//! actors are held as [may be](super::holds::MOST); or the lines weigh half of what [may be
+//! the peer is told to hold for each line at its next message. It is told to go on when the line is
+//! empty. So senders to actors with room are not held: what is parked may wait for their messages.
+//! All values are held in three cases only. The readers are behind with the peer's frames; or as
+//! many actors are held as [may be](super::holds::MOST); or the lines weigh half of what [may be
 //! parked](super::Limits::parked), until they are at a quarter of it. Then an actor that asks the
 //! peer may wait for an answer that waits for this actor to go on; memory is worth more. Each of
 //! these messages is put in under the lock, by the common lane, so a peer hears of them in this

@@ -50,10 +50,10 @@
 //!
 //! # What a peer can make us keep
 //! Each node says in its `Hello` how many ties it takes. A slot is free for the opener only after
-//! the other side has closed the tie, or will hear of that before it hears of the next one, since
-//! order is kept. So the limit is exact, and a peer that has more open has broken the rules and is
-//! shut out. Watchers that are gone are swept whenever the number of watches has doubled, and at
-//! the limit.
+//! the other side has closed the tie, or is to hear of the closing before the next tie, since order
+//! is kept. So the limit is exact, and a peer that has more open has broken the rules and is shut
+//! out. Watchers that are gone are swept whenever the number of watches has doubled, and at the
+//! limit.
 //!
 //! # Rejected
 //! Closing both ways, with an answer for each `Untie` and `Exit`: this needs no order, but keeps
