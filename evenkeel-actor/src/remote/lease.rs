@@ -15,8 +15,8 @@
 //! says so (`Counted`). Until then the lender keeps the lease of the reference that it has sent
 //! ([`Loans`](crate::policy::references::Loans)), even without references of its own. Of loans that
 //! it tells the owner of together, it keeps the oldest lease by each lender. The table keeps an
-//! actor while one balance of its slot is above zero. Then the table drops its own reference, and
-//! the actor ends as one without references does on its own node.
+//! actor while one balance of its slot is above zero. Afterwards the table drops its own reference,
+//! and the actor ends as one without references does on its own node.
 //!
 //! # What is counted
 //! Each record names the references in its value, beside the value. So the record is what counts
@@ -32,19 +32,22 @@
 //! # Why nothing ends too early
 //! *A lease by the owner* is in a balance above zero from before its record is put in until it is
 //! given back. Nothing but this holder's `Release` of leases by the owner lowers that balance, and
-//! the holder never gives back more than it got. *A lease by another lender* may be given back
-//! before the owner hears of the loan; then the balance is below zero for a while. Let a holder
-//! have leases of a lender. Either the balance of the two is above zero, or the owner has not
-//! counted one of the loans. In the second case that lender has a lease of its own that is older
-//! than the loan. For this lease the same is true. By induction over the age of leases one balance
-//! is above zero, since the oldest leases are by the owner. An older lease by the same lender does
-//! as well: the owner hears of it first, or of neither. So the owner looks for one balance above
-//! zero, not at the sum of all, and no order between messages of different nodes matters. *What a
-//! reference has sent* is delivered before its lease is given back. It was put into a lane before
-//! the reference was dropped. Before the holder sends `Release`, it flushes and fences the owner's
-//! buffers in [all lanes](crate::node::multiplexer), so the `Release` is read afterwards. A message
-//! that then waits for room has a reference of its own. The same holds for watches, links, and
-//! references that return to their owner.
+//! the holder never gives back more than it got.
+//!
+//! *A lease by another lender* may be given back before the owner hears of the loan; then the
+//! balance is below zero for a while. Let a holder have leases of a lender. Either the balance of
+//! the two is above zero, or the owner has not counted one of the loans. In the second case that
+//! lender has a lease of its own that is older than the loan. For this lease the same is true. By
+//! induction over the age of leases one balance is above zero, since the oldest leases are by the
+//! owner. An older lease by the same lender does as well: the owner hears of it first, or of
+//! neither. So the owner looks for one balance above zero, not at the sum of all, and no order
+//! between messages of different nodes matters.
+//!
+//! *What a reference has sent* is delivered before its lease is given back. It was put into a lane
+//! before the reference was dropped. Before the holder sends `Release`, it flushes and fences the
+//! owner's buffers in [all lanes](crate::node::multiplexer), so the `Release` is read afterwards. A
+//! message that then waits for room has a reference of its own. The same holds for watches, links,
+//! and references that return to their owner.
 //!
 //! # Why nothing is kept for ever
 //! Each lease is given back once, with its last reference, and each loan is counted. When all
