@@ -1,8 +1,8 @@
-//! References in a value that has come: each is a lease from when its record is read, whether the
-//! value is or not. [`lease`](super::lease) says why.
+//! References in a value that has come. Each is a lease from when its record is read, even if the
+//! value is not. [`lease`](super::lease) says why.
 //!
-//! `serde` hands nothing through to what reads a reference, so they are a thread's variable while a
-//! record is dealt with. What is parked takes them along.
+//! `serde` passes no context to the code that reads a reference, so the references lie in a
+//! thread-local variable while a record is handled. A parked message takes them along.
 
 use crate::node::{Name, Slot};
 use crate::refs::away::Lease;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// A reference in a value.
 #[derive(Clone)]
 pub(super) enum Given {
-    /// To an actor of this node, whose slot is counted for the node that gets the value.
+    /// To an actor of this node, with a slot that is counted for the node that gets the value.
     Own(Slot),
     /// To an actor of another node.
     Leased(Arc<Lease>),
@@ -35,14 +35,14 @@ pub(super) struct Arrived {
 }
 
 impl Arrived {
-    /// Those with these names; none if there are none.
+    /// The references with these names; none if the list is empty.
     pub(super) fn of(mut kept: Vec<(Name, Kept)>) -> Option<Arc<Self>> {
-        // They come in order; if not, that is a peer's, which has them not found.
+        // A peer names them in order; if it does not, they are not found.
         kept.sort_by_key(|(name, _)| *name);
         (!kept.is_empty()).then(|| Arc::new(Self { kept }))
     }
 
-    /// What they are in the same value as it is passed on.
+    /// The references, for the same value as it is passed on.
     pub(super) fn iter(&self) -> impl Iterator<Item = Given> {
         self.kept.iter().map(|(name, kept)| match kept {
             Kept::Home(_) => Given::Own(name.slot),
@@ -50,34 +50,35 @@ impl Arrived {
         })
     }
 
-    /// The memory that they take, about.
+    /// The approximate memory of the references.
     pub(super) fn weight(&self) -> usize {
         self.kept.len() * (mem::size_of::<(Name, Kept)>() + mem::size_of::<Lease>())
     }
 }
 
 thread_local! {
-    /// Those of the record that this thread deals with.
+    /// The references of the record that this thread handles.
     static CURRENT: RefCell<Option<Arc<Arrived>>> = const { RefCell::new(None) };
 }
 
-/// Puts things back. What nothing has taken along is given back then.
+/// Restores the references of before when it is dropped. References that no code has taken along
+/// are given back then.
 pub(super) struct Within(Option<Arc<Arrived>>);
 
 impl Drop for Within {
     fn drop(&mut self) {
         let over = CURRENT.replace(self.0.take());
-        // Without a borrow: what it drops may be the last reference to an actor.
+        // Without a borrow: the drop may be that of the last reference to an actor.
         drop(over);
     }
 }
 
-/// A value is dealt with in which these are, until the result is dropped.
+/// Makes these the references of the handled value, until the result is dropped.
 pub(super) fn within(arrived: Option<Arc<Arrived>>) -> Within {
     Within(CURRENT.replace(arrived))
 }
 
-/// Those of the value that is dealt with.
+/// The references of the handled value.
 pub(super) fn current() -> Option<Arc<Arrived>> {
     CURRENT.with_borrow(Clone::clone)
 }

@@ -1,4 +1,4 @@
-//! How far this node is in what all nodes do together. [`collective`](super::collective) has the
+//! The state of this node in collective operations. [`collective`](super::collective) has the
 //! steps.
 
 use super::error::NodeLost;

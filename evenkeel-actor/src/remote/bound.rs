@@ -1,8 +1,9 @@
-//! A value that one thread makes and uses, in a task that the type system lets others have.
+//! A value that one thread makes and uses, in a task that may move between threads for the type
+//! system.
 //!
-//! Transports may be bound to a thread, as MPI's is. On a runtime with one worker a task that
-//! drives one is always run by the thread of that worker, which the compiler cannot know. So each
-//! use looks which thread it is.
+//! Transports may be bound to a thread, as MPI's is. On a runtime with one worker, the thread of
+//! that worker always runs the task that drives the transport. The compiler cannot know that, so
+//! each use checks the thread.
 
 #![allow(unsafe_code, reason = "a value that is not `Send` is in a task")]
 
@@ -13,13 +14,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// A number that no other thread has or will have; cheaper to read than what `std` calls a
-    /// thread's id.
+    /// A number that no other thread has or will have; cheaper to read than the thread id of `std`.
     static NUMBER: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
 }
 
-/// A value that only the thread that has made it uses. It is not pinned by where this is: what is
-/// to be pinned is so in a box, whose memory is leaked with it.
+/// A value that only the thread which made it uses. Pinning this does not pin the value: what has
+/// to be pinned is in a box, and the memory of the box is leaked with the value.
 ///
 /// # Panics
 /// If another thread uses it. If another thread drops it, it is leaked.
@@ -28,7 +28,7 @@ pub(crate) struct Bound<T> {
     value: ManuallyDrop<T>,
 }
 
-// SAFETY: other threads can have it, and neither use nor drop the value.
+// SAFETY: other threads can have the `Bound`, and neither use nor drop the value.
 unsafe impl<T> Send for Bound<T> {}
 
 impl<T> Bound<T> {
@@ -37,7 +37,7 @@ impl<T> Bound<T> {
     }
 
     fn is_here(&self) -> bool {
-        // A thread whose own things are gone is taken for another.
+        // A thread that has lost its thread-local variables counts as another one.
         NUMBER.try_with(|&number| number == self.thread).unwrap_or(false)
     }
 
@@ -68,7 +68,7 @@ impl<T> DerefMut for Bound<T> {
 impl<T> Drop for Bound<T> {
     fn drop(&mut self) {
         if self.is_here() {
-            // SAFETY: it is dropped here, once.
+            // SAFETY: the value is dropped here, once.
             unsafe { ManuallyDrop::drop(&mut self.value) };
         }
     }

@@ -1,38 +1,38 @@
-//! Questions to other nodes that have no answer yet.
+//! Open calls: questions to other nodes that are not answered yet.
 //!
-//! A call is opened when its place for the answer is written into a message, and closed by its
+//! A call is opened when its place for the answer is written into a message. It is closed by its
 //! answer, by a failure, or by the loss of the node that has the place.
 //!
-//! # Who has the place
-//! At first the node that was asked. Whoever hands it on to another node says so to the node that
-//! has opened the call (`Moved`), once the message is on its way. These words come in any order, as
-//! each comes from another node: so they are counted. Each node has one place less for each word
-//! that it has sent, and one more for each that names it; once all words have come exactly one node
-//! has one. While some are on their way more than one may seem to have it; then the call is closed
-//! by the loss of any of these, and an answer that comes yet is a dead letter.
+//! # Which node has the place
+//! At first the asked node has it. A node that hands the place on to another node tells the node
+//! that has opened the call (`Moved`), once the message is on its way. These messages come in any
+//! order, since each comes from another node: so they are counted. A node has one place less for
+//! each `Moved` that it has sent, and one more for each that names it. Once all have come, exactly
+//! one node has one place. While some are on their way, more than one may seem to have it. Then the
+//! loss of any of these closes the call, and an answer that still comes is a dead letter.
 //!
 //! # Why no asker waits in vain
-//! A place that is dropped says so. A node that is lost has its standing noted before the calls are
-//! looked through, and whoever notes a move looks at the standing under their lock: one of both
+//! A place that is dropped says so. The loss of a node is noted in its standing before the calls
+//! are searched, and a reader that notes a move checks the standing under their lock: one of both
 //! closes the call. A message that hands a place on names it beside its payload, so a node that
-//! cannot deliver it says so for it. The arguments of a script do not: the node that asks for the
-//! script knows which places it has written, and says so for them once it hears that there is no
-//! actor. What is not covered ends with the asker's [limit](crate::System::set_ask_limit):
-//! - a message that a node hands on, and that does not get to a third one because these two alone
+//! cannot deliver the message fails the call for it. The arguments of a script do not name their
+//! places. The node that asks for the script knows which places it has written, and fails their
+//! calls once it hears that there is no actor. What is not covered ends with the asker's
+//! [limit](crate::System::set_ask_limit):
+//! - a message that a node hands on, and that does not get to a third node because these two alone
 //!   have lost each other;
 //! - a place in an answer that is not read, because no asker waits for it or it is of another type;
-//! - a place in the arguments of a script that fails after the task that has asked for it has
-//!   given up, once the call of that is forgotten.
+//! - a place in the arguments of a script that fails after the task that asked for it has given up,
+//!   once that task's call is forgotten.
 //!
-//! # Whose answer counts
-//! That of any node that knows the number. Numbers are a keyed hash of 64 bits, so a node that has
-//! not been told one does not guess it.
+//! # Which answer counts
+//! An answer counts from any node that knows the number. Numbers are a keyed hash of 64 bits: a
+//! node cannot guess a number that it was not told.
 //!
 //! # What stays
-//! An asker that has given up does not close its call, and the answer is a dead letter then. A node
-//! that answers nothing has calls pile up: those whose askers are gone are looked for whenever the
-//! number of calls has doubled, and at the limit of calls that one node was asked, and forgotten.
-//! Beyond that limit none is opened.
+//! An asker that has given up does not close its call, and its answer is then a dead letter. Calls
+//! to a node that does not answer pile up. Calls without an asker are swept whenever the number of
+//! calls has doubled, and at the limit of calls to one node. Beyond that limit no call is opened.
 
 use super::limits::Sweeper;
 use crate::node::NodeId;
@@ -44,24 +44,24 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What becomes of a call.
+/// The outcome of a call.
 pub(crate) enum Outcome<'a> {
     /// The answer, not read yet.
     Answer(&'a [u8]),
-    /// Where an actor is, which is leased.
+    /// The place of an actor, leased.
     At(&'a Arc<Lease>),
-    /// There is none.
+    /// There is no answer.
     Failed(Failure, &'a str),
     /// The node is down.
     NodeDown,
 }
 
-/// Who waits for what becomes of a call.
+/// The end of a call at which its outcome is awaited.
 trait Asker: Send {
-    /// Tells it. False if nobody waits any more.
+    /// Hands over the outcome. False if the asker is gone.
     fn complete(self: Box<Self>, outcome: Outcome<'_>) -> bool;
 
-    /// Whether nobody waits any more.
+    /// Whether the asker is gone.
     fn is_gone(&self) -> bool;
 }
 
@@ -83,7 +83,7 @@ impl<T: Send, F: FnOnce(Outcome<'_>) -> T + Send> Asker for Waits<T, F> {
 
 struct Call {
     asked: NodeId,
-    /// How many more places nodes have than at first; only those where it is not zero.
+    /// How many more places each node has than at first; without zeros.
     moves: Vec<(NodeId, i64)>,
     /// Another call of the same message, or zero.
     beside: u64,
@@ -112,7 +112,7 @@ impl Call {
 
 struct Open {
     calls: HashMap<u64, Call, Numbers>,
-    /// How many there are that each node was asked.
+    /// The number of calls to each node.
     to: HashMap<NodeId, usize>,
     last: u64,
     sweeper: Sweeper,
@@ -127,8 +127,8 @@ impl Open {
         Some(call)
     }
 
-    /// Takes out those that nobody waits for, if it is time to look. One that a failure would close
-    /// another by stays until that is closed.
+    /// Takes out the calls without an asker, if a sweep is due. A call through which a failure
+    /// would close another one stays until that one is closed.
     fn sweep(&mut self, open: usize, most: usize) -> Vec<Call> {
         if !self.sweeper.is_due(self.calls.len(), open >= most, most) {
             return Vec::new();
@@ -142,9 +142,9 @@ impl Open {
     }
 }
 
-/// The calls of one node.
+/// The open calls of one node.
 pub(crate) struct Calls {
-    /// How many there may be that one other node was asked.
+    /// The most calls to one other node.
     most: usize,
     open: Mutex<Open>,
     key: RandomState,
@@ -165,8 +165,8 @@ impl Calls {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a call to `asked`, and gives its number, whose lower half is not zero. `read` makes of
-    /// the outcome what the asker gets. None if there are too many.
+    /// Opens a call to `asked`, and returns its number, the lower half of which is not zero. `read`
+    /// turns the outcome into what the asker gets. None if there are too many calls.
     pub(crate) fn open<T: Send + 'static>(
         &self,
         asked: NodeId,
@@ -202,9 +202,9 @@ impl Calls {
         self.lock().take(call)
     }
 
-    /// What becomes of a call. False if nobody waits for it.
+    /// Closes a call with an outcome. False if no asker waits for it.
     pub(crate) fn close(&self, call: u64, outcome: Outcome<'_>) -> bool {
-        // What completes it runs without the lock: it may drop what opens calls.
+        // `complete` runs without the lock: it may drop values that open calls.
         let Some(Call { asker, beside, .. }) = self.take(call) else { return false };
         // The message was not delivered, so there will be no other answers.
         if let Outcome::Failed(failure, _) = outcome
@@ -216,8 +216,7 @@ impl Calls {
         asker.complete(outcome)
     }
 
-    /// Closes the calls whose places were in the same message, one after the other: there may be a
-    /// million.
+    /// Closes the calls with places in the same message, in a loop: there may be a million.
     fn close_beside(&self, mut call: u64, failure: Failure) {
         while call != 0
             && let Some(Call { asker, beside, .. }) = self.take(call)
@@ -227,15 +226,15 @@ impl Calls {
         }
     }
 
-    /// Forgets calls whose message was not sent.
+    /// Forgets the calls of a message that was not sent.
     pub(crate) fn forget(&self, mut call: u64) {
         while let Some(Call { beside, .. }) = self.take(call) {
             call = beside;
         }
     }
 
-    /// A node says that it has handed the place for a call's answer on to another. `is_down` says
-    /// of that one whether it is.
+    /// Notes that a node has handed the place for a call's answer on to another. `is_down` says
+    /// whether that other node is down.
     pub(crate) fn moved(
         &self,
         call: u64,
@@ -255,7 +254,7 @@ impl Calls {
         }
     }
 
-    /// A node is down: nobody there answers any more.
+    /// Closes the calls of a node that is down: none of them will be answered.
     pub(crate) fn node_is_down(&self, node: NodeId) {
         let mut open = self.lock();
         let lost = open.calls.iter().filter(|(_, call)| call.is_with(node));
@@ -267,7 +266,7 @@ impl Calls {
         }
     }
 
-    /// How many are open.
+    /// The number of open calls.
     pub(crate) fn len(&self) -> usize {
         self.lock().calls.len()
     }
@@ -290,7 +289,7 @@ mod tests {
 
     type Asker = RefCell<oneshot::Receiver<String>>;
 
-    /// Opens a call whose outcome is told in words.
+    /// Opens a call with an outcome in words.
     fn open(calls: &Calls, asked: NodeId, beside: u64) -> (u64, Asker) {
         let (sender, receiver) = oneshot::channel();
         let read = |outcome: Outcome<'_>| match outcome {
@@ -321,7 +320,7 @@ mod tests {
         assert_eq!(calls.len(), 0);
     }
 
-    /// On a stack that would not hold a frame for each.
+    /// On a stack that would not hold a frame for each call.
     #[test]
     fn any_number_of_calls_of_one_message_fail_together() {
         let many = || {
@@ -352,7 +351,7 @@ mod tests {
             (heard(&b).unwrap(), heard(&c).unwrap()),
             ("NoSuchActor ".into(), "NoSuchActor gone".into())
         );
-        // Each place that is dropped is told of alone.
+        // A dropped place fails its own call alone.
         let (first, _a) = open(&calls, A, 0);
         let (second, _b) = open(&calls, A, first);
         calls.close(second, Outcome::Failed(Failure::Ended, ""));
@@ -372,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_call_is_with_the_node_that_has_its_place_in_whatever_order_that_is_told() {
-        // From A to B, back to A, and to C at last.
+        // From A to B, back to A, and finally to C.
         let moves = [(A, B), (B, A), (A, C)];
         for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
             let calls = Calls::new(1 << 20);
@@ -411,7 +410,7 @@ mod tests {
     fn calls_that_nobody_waits_for_are_forgotten_in_time() {
         let calls = Calls::new(1 << 20);
         let (waits, asker) = open(&calls, A, 0);
-        // One that nobody waits for, whose failure is that of another.
+        // A call without an asker; its failure closes another call too.
         let (last, _) = open(&calls, A, waits);
         for _ in 0..10 * FIRST_SWEEP {
             drop(open(&calls, A, 0));

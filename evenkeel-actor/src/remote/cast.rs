@@ -1,17 +1,17 @@
 //! Collective sends: a value for actors on many nodes, along a binomial tree.
 //!
-//! A list of members names each node once, in order, the node that it is for first, and
-//! [`MOST_ACTORS`] actors at most; what breaks that is refused. So one message makes no more of
-//! itself than a value for each actor that it names and a message for each other node, and does not
-//! keep a reader long. A member that cannot be reached is left out, and the next passes the value
-//! on.
+//! A list of members names each node once, in order, the receiving node first, and [`MOST_ACTORS`]
+//! actors at most; a list that breaks this is refused. So one message causes no more than a value
+//! for each actor that it names and a message for each other node, and does not keep a reader long.
+//! A member that cannot be reached is left out, and the next passes the value on.
 //!
-//! The node where it begins waits for room on the way. Those in between do not, as two that pass
-//! much to each other would wait for each other: what they pass on waits for the transport. What
-//! finds a mailbox full is [parked](super::parking), in order with what else comes from the node
-//! that has passed it on. A node is left out for which [too much](Peer::has_room_for_others) waits
-//! already: whoever sends casts through this one could have its queue grow without a bound
-//! otherwise, and have that node shut out for it.
+//! The node where a collective send begins waits for room on the way. Those in between do not,
+//! since two that pass much to each other would wait for each other: what they pass on waits for
+//! the transport. A value that finds a mailbox full is [parked](super::parking), in order with the
+//! other messages from the node that has passed it on. A node for which [too
+//! much](Peer::has_room_for_others) waits already is left out. Otherwise a node that sends casts
+//! through this one could have that queue grow without a bound, and have the slow node shut out for
+//! it.
 
 use super::arrived::{self, Given};
 use super::askers::Askers;
@@ -30,21 +30,21 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
-/// Actors in one message; more are several messages. An estimate: delivered to in the time of a few
-/// turns; no benchmark sets it.
+/// The most actors in one message; a longer list becomes several messages. An estimate: as many as
+/// can be delivered to in the time of a few turns; no benchmark sets it.
 const MOST_ACTORS: usize = 1_024;
 
 /// How far a collective send has got when the call that makes it returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CastReport {
-    /// Actors of this node that have it.
+    /// Actors of this node that have the message.
     pub delivered: usize,
-    /// Actors of other nodes that it was handed on for. What is lost with a node, finds its actor
-    /// stopped, or comes where very much waits for full mailboxes or for a slow node, is not known
-    /// here.
+    /// Actors of other nodes for which it was handed on. This node does not learn of messages that
+    /// are lost with a node or find their actor stopped. Nor does it of those that come where very
+    /// much waits for full mailboxes or for a slow node.
     pub handed_on: usize,
-    /// Actors that it was not handed on for: they have stopped, their mailboxes are full and do not
-    /// wait, or their nodes are down.
+    /// Actors for which it was not handed on: they have stopped, their mailboxes are full and do
+    /// not wait, or their nodes are down.
     pub refused: usize,
 }
 
@@ -69,7 +69,7 @@ where
         }
     }
     if away.len() > 1 {
-        // It may go by way of other nodes, and be overtaken by what gives a reference back.
+        // The value may go by way of other nodes, and a `Release` may overtake it.
         to.iter().filter_map(ActorRef::lease).for_each(|lease| lease.pin());
     }
     if !away.is_empty()
@@ -103,8 +103,8 @@ where
     Ok(report)
 }
 
-/// The same members in lists of [`MOST_ACTORS`] at most, each with its nodes in order, and each of
-/// them once.
+/// Splits the members into lists of [`MOST_ACTORS`] actors at most. In each list the nodes are in
+/// order, and each occurs once.
 fn rounds(away: BTreeMap<NodeId, Vec<Slot>>) -> Vec<Vec<(NodeId, Vec<Slot>)>> {
     let mut rounds = vec![Vec::new()];
     let mut actors = 0;
@@ -126,8 +126,8 @@ fn rounds(away: BTreeMap<NodeId, Vec<Slot>>) -> Vec<Vec<(NodeId, Vec<Slot>)>> {
     rounds
 }
 
-/// Hands a value on for these members to the first of them that can be reached. Says for how many
-/// actors; those before are left out.
+/// Hands a value for these members to the first of them that can be reached, and leaves those
+/// before it out. Returns the number of actors that it was handed on for.
 async fn hand_on(
     node: &'static Inner,
     part: &[(NodeId, Vec<Slot>)],
@@ -140,7 +140,7 @@ async fn hand_on(
         for (member, slots) in &part[at..] {
             list.push(*member, slots);
         }
-        // Whoever casts much waits for room as other senders do.
+        // A sender of many casts waits for room as other senders do.
         if let Some(link) = &peer.link {
             link.room().await;
         }
@@ -164,11 +164,11 @@ fn say(
     })
 }
 
-/// A collective send has come: passes it on, and delivers it to the actors of this node. False if
-/// it makes no sense, and nothing more of its sender is to be read.
+/// Handles a collective send: passes it on, and delivers it to the actors of this node. False if it
+/// is malformed, and nothing more of its sender is to be read.
 pub(crate) fn pass_on(from: &'static Peer, members: Members<'_>, payload: &[u8]) -> bool {
     let node = from.node;
-    // There may be no more of them than nodes.
+    // There may be no more members than nodes.
     let members: Vec<_> = members.iter().take(node.nodes as usize + 1).collect();
     let actors: usize = members.iter().map(Member::len).sum();
     let is_ordered = members.windows(2).all(|pair| pair[0].node < pair[1].node);
@@ -179,7 +179,7 @@ pub(crate) fn pass_on(from: &'static Peer, members: Members<'_>, payload: &[u8])
     let arrived = arrived::current();
     for part in tree::parts(members.len()) {
         let part = &members[part];
-        // The first of them that can be reached passes it on.
+        // The first member that can be reached passes it on.
         for (at, head) in part.iter().enumerate() {
             let Some(peer) = node.peer(head.node) else { continue };
             if !peer.has_room_for_others() {

@@ -1,31 +1,31 @@
-//! What all nodes do together: the barrier, and the end of all work.
+//! Collective operations: the barrier, and the end of all work.
 //!
 //! [`barrier`](crate::node::barrier) and [`termination`](crate::node::termination) are the
 //! protocols; here they meet the transport and the waiting tasks.
 //!
 //! # What counts for the end of all work
-//! Messages that have left and those that have come and were read, without those of protocols:
-//! numbers that the multiplexer and the readers have anyway, so a message costs nothing more for
-//! it. A node is passive when it has declared its part finished, none of its system's actors is
-//! alive but subscribers to [dead letters](crate::System::on_dead_letter), and nothing that has
-//! come is unread. That is looked at in one evaluation, which counts as received what had been read
-//! before it, as sent what had left after it, and is thrown away if more has been read in between
-//! or anything is unread at its end: so whatever was sent because of a message is counted together
-//! with that message. Outside of evaluations the detector takes the node for active, and holds the
-//! token.
+//! Messages that have left count, and those that have come and were read, without messages of
+//! protocols. The multiplexer and the readers have these numbers anyway, so they cost a message
+//! nothing. A node is passive under three conditions. It has declared its part finished. None of
+//! its system's actors is alive, except subscribers to [dead
+//! letters](crate::System::on_dead_letter). Nothing that has come is unread. One evaluation checks
+//! all three. It counts as received what was read before it, and as sent what has left after it. It
+//! is thrown away if more was read in between, or if anything is unread at its end. So a message is
+//! counted together with all that was sent because of it. Outside of evaluations the detector takes
+//! the node for active, and holds the token.
 //!
 //! # When nodes leave
-//! A node leaves when it has passed a barrier, or knows of the end of all work, and its going may
-//! be heard of before that of which it knows has come from a third node. So a barrier is broken by
-//! the loss of a neighbour in its tree alone, whose last words come before its loss, and who else
-//! waits is told by its neighbours; and a node that has heard of the end of all work waits for all
-//! others to have, in a barrier of its own, before it says so.
+//! A node leaves when it has passed a barrier, or knows of the end of all work. Other nodes may
+//! hear that it left before they hear, from a third node, what it knew. So only the loss of a
+//! neighbour in a node's tree breaks a barrier: a neighbour's last messages come before its loss,
+//! and neighbours tell the other nodes that wait. A node that knows of the end of all work waits in
+//! a barrier of its own until all others know, before it reports the end.
 //!
-//! A node that leaves, and one whose host has ended, abandons what it waits for itself: from then
-//! on it is told nothing.
+//! A node abandons its own waits when it leaves, and when its host has ended: from then on it is
+//! told nothing.
 //!
-//! Evaluations are made when a probe comes, and every [`LOOK`], since the end of an actor tells
-//! nobody.
+//! Evaluations run when a probe comes, and every [`LOOK`], since an actor's end does not trigger
+//! one.
 
 use super::barriers::{Collective, END, PASS, State};
 use super::error::NodeLost;
@@ -40,13 +40,13 @@ use std::sync::atomic::Ordering;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// Between two evaluations. An estimate: far below what a user would call a delay; no benchmark
-/// sets it.
+/// The time between two evaluations. An estimate: far below what a user would call a delay; no
+/// benchmark sets it.
 const LOOK: Duration = Duration::from_micros(500);
 
 impl Collective {
-    /// Changes the state, sends what comes of it, and wakes who waits. Messages are put in under
-    /// the lock, so that they are counted when an evaluation looks.
+    /// Changes the state, sends the messages that result, and wakes the waiting tasks. Messages are
+    /// put in under the lock, so that an evaluation counts them.
     fn change<R>(
         &self,
         node: &Inner,
@@ -81,7 +81,7 @@ impl Collective {
         result
     }
 
-    /// A node has said something of the barrier. False if that cannot be.
+    /// Handles a peer's message about a barrier. False if the protocol does not allow it.
     pub(crate) fn barrier(
         &self,
         node: &Inner,
@@ -98,13 +98,13 @@ impl Collective {
         received.is_some()
     }
 
-    /// A node has sent a probe. False if that cannot be.
+    /// Handles a peer's probe. False if the protocol does not allow it.
     pub(crate) fn probe(&self, node: &Inner, from: NodeId, probe: Probe) -> bool {
         let received = self.change(node, |state, _, out| state.detector.receive(from, probe, out));
         received.is_ok()
     }
 
-    /// A node is gone.
+    /// Handles the loss of a node.
     pub(crate) fn lost(&self, node: &Inner, lost: NodeId) {
         self.change(node, |state, steps, orders| {
             state.lost.get_or_insert(lost);
@@ -118,8 +118,8 @@ impl Collective {
         });
     }
 
-    /// This node leaves, or nobody drives its transport any more: who waits here waits in vain. The
-    /// others hear of it as a loss, so nothing is sent.
+    /// Fails all waits here: this node leaves, or its transport is not driven any more. The others
+    /// hear of that as a loss, so nothing is sent.
     pub(crate) fn abandon(&self) {
         let waiting = {
             let mut state = self.lock();
@@ -131,13 +131,13 @@ impl Collective {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Waits until all nodes have come as far.
+    /// Waits until all nodes have come to the same barrier.
     pub(crate) async fn pass(&self, node: &Inner) -> Result<(), NodeLost> {
         self.pass_barrier(node, PASS).await
     }
 
-    /// Passes a barrier; that of the end of all work once, whoever of this node asks for it, and
-    /// however often.
+    /// Passes a barrier. The barrier of the end of all work is passed once, however many tasks of
+    /// this node ask for it, and however often.
     async fn pass_barrier(&self, node: &Inner, barrier: usize) -> Result<(), NodeLost> {
         let broken = |state: &State| NodeLost { node: state.lost };
         let phase = self.change(node, |state, out, _| {
@@ -171,7 +171,7 @@ impl Collective {
         .await
     }
 
-    /// Declares this node's part finished, and waits until all is.
+    /// Declares this node's part finished, and waits for the end of all work.
     pub(crate) async fn finish(&self, node: &Inner) -> Result<(), NodeLost> {
         loop {
             self.evaluate(node);
@@ -191,7 +191,8 @@ impl Collective {
             if let Some(outcome) = outcome {
                 node.multiplexer.flush();
                 if outcome.is_ok() {
-                    // A node that is lost now has heard of the end too, or was not needed for it.
+                    // A node that is lost at this point knows of the end too, or was not needed for
+                    // it.
                     let _ = self.pass_barrier(node, END).await;
                 }
                 return outcome;
@@ -199,7 +200,7 @@ impl Collective {
         }
     }
 
-    /// Looks whether this node is passive, and if so has the detector do what a passive node does.
+    /// Checks whether this node is passive, and if so has the detector do what a passive node does.
     fn evaluate(&self, node: &Inner) {
         if self.lock().outcome.is_some() {
             return;
@@ -211,8 +212,9 @@ impl Collective {
             }
             node.multiplexer.flush();
             let sent = node.sent();
-            // What a node's loss discards was not sent, so the counts fit no more; a gate is shut
-            // before. The loss itself is told when its last words are read.
+            // Messages that a node's loss discards were not sent, so the counts do not match any
+            // more; a gate is shut before. The loss itself is reported when the node's last
+            // messages are read.
             if node.others().any(Peer::is_down) {
                 return;
             }
@@ -234,8 +236,8 @@ impl Collective {
 }
 
 impl Inner {
-    /// Messages of the work that have left. Exact, modulo 2^64, while no node is down and all lanes
-    /// have been flushed.
+    /// The messages of the work that have left. Exact, modulo 2^64, while no node is down and all
+    /// lanes have been flushed.
     fn sent(&self) -> u64 {
         let all = self.others().map(|peer| {
             let control = peer.control.load(Ordering::SeqCst);
@@ -244,7 +246,7 @@ impl Inner {
         all.fold(0, u64::wrapping_add)
     }
 
-    /// Messages of the work that have come and were read.
+    /// The messages of the work that have come and were read.
     fn received(&self) -> u64 {
         self.counts.messages.load(Ordering::SeqCst)
     }

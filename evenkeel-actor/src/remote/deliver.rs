@@ -1,4 +1,4 @@
-//! What messages from other nodes say to actors.
+//! Delivers values from other nodes to actors, or parks them.
 
 use super::askers::Askers;
 use super::inner::Peer;
@@ -6,8 +6,8 @@ use super::tell::{Full, tell_it};
 use crate::node::Slot;
 use crate::node::wire::Failure;
 
-/// Delivers a value to an actor, or parks it. Whether it has been dealt with: if not, it is counted
-/// when it is.
+/// Delivers a value to an actor, or parks it. False if it is parked: then it is counted once it is
+/// delivered.
 #[inline]
 pub(super) fn deliver(peer: &'static Peer, to: Slot, askers: Askers<'_>, payload: &[u8]) -> bool {
     if peer.parking.any() && peer.parking.tell(peer, to, askers, payload) {
@@ -18,8 +18,8 @@ pub(super) fn deliver(peer: &'static Peer, to: Slot, askers: Askers<'_>, payload
     false
 }
 
-/// The same for a value that was sent to several actors, which is counted for itself. There is one
-/// copy of what is parked.
+/// Delivers or parks a value that was sent to several actors, and is counted by itself. What is
+/// parked shares one copy.
 pub(super) fn deliver_to_all(peer: &'static Peer, to: impl Iterator<Item = Slot>, payload: &[u8]) {
     let mut copy = None;
     for to in to {
@@ -32,7 +32,7 @@ pub(super) fn deliver_to_all(peer: &'static Peer, to: impl Iterator<Item = Slot>
     }
 }
 
-/// Delivers a value to an actor. Gives what is to be waited for.
+/// Delivers a value to an actor. If its mailbox is full, returns what to wait for.
 #[inline]
 fn tell(peer: &'static Peer, to: Slot, askers: Askers<'_>, payload: &[u8]) -> Option<Full> {
     let Some(target) = peer.node.table.get(to) else {

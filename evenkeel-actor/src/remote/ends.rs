@@ -1,4 +1,4 @@
-//! How the ends of actors are said to other nodes.
+//! How the ends of actors are written for other nodes.
 
 use crate::node::NodeId;
 use crate::node::wire::{End, EndBy, EndKind};
@@ -7,8 +7,7 @@ use crate::words::id::ActorId;
 use evenkeel::internal::contain;
 use std::sync::Arc;
 
-/// An end, as it is written. Made before any lock is taken: what describes a failure is a user's
-/// code.
+/// An end, as it is written. Made before any lock is taken: a user's code describes a failure.
 pub(super) struct Words {
     by: EndBy,
     kind: EndKind,
@@ -40,14 +39,14 @@ impl Words {
         Self { by, kind, node: node.unwrap_or_default(), detail }
     }
 
-    /// With the words that `short` makes of them, so that they can be sent.
+    /// The end with the detail that `short` makes of its text, short enough to be sent.
     pub(super) fn end<'a>(&'a self, short: impl FnOnce(&'a str) -> &'a str) -> End<'a> {
         let detail = short(&self.detail);
         End { by: self.by, kind: self.kind, node: self.node, detail }
     }
 }
 
-/// What another node says of an end.
+/// The reason of an end that another node has sent.
 pub(super) fn reason(end: &End<'_>) -> ExitReason {
     let reason = match end.kind {
         EndKind::Normal => ExitReason::Normal,
@@ -61,8 +60,8 @@ pub(super) fn reason(end: &End<'_>) -> ExitReason {
     };
     match end.by {
         EndBy::Itself => reason,
-        // The first of the chain may have no name that other nodes know: nothing but its end is
-        // known here.
+        // Other nodes may have no name for the first actor of the chain: this node knows nothing
+        // but its end.
         EndBy::Link => ExitReason::Linked { actor: ActorId::fresh(), reason: Arc::new(reason) },
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong between nodes.
+//! The errors of nodes.
 
 use crate::node::NodeId;
 use crate::node::frame::VERSION;
@@ -9,55 +9,55 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mismatch {
-    /// Its frames are of another version.
+    /// Its frames have another version.
     Version {
-        /// Of which.
+        /// The version of its frames.
         says: u8,
     },
-    /// It takes itself for another node.
+    /// It gives itself another number.
     Number {
-        /// For which.
+        /// The number that it gives itself.
         says: NodeId,
     },
     /// It knows of another number of nodes.
     Nodes {
-        /// Of how many.
+        /// The number of nodes that it knows of.
         says: u32,
     },
     /// It belongs to another job.
     Job {
-        /// To which.
+        /// The name of its job.
         says: Box<str>,
     },
-    /// It calls itself as another node does.
+    /// It has the same name as another node.
     SameName {
-        /// How.
+        /// The name.
         name: Box<str>,
-        /// Which node has the name.
+        /// The other node of that name.
         other: NodeId,
     },
-    /// Its first message does not say who it is.
+    /// Its first message is not its introduction.
     Silent,
-    /// It has said what it cannot say now.
+    /// It has sent a message that the protocol does not allow at this point.
     OutOfTurn,
-    /// It has opened more watches and links than it was told that there may be.
+    /// It has opened more watches and links than the limit that it was told.
     TooManyTies {
-        /// How many that is.
+        /// The limit.
         most: usize,
     },
-    /// It sends, and takes nothing of what this sends it.
+    /// It goes on sending, and does not take what this node sends to it.
     Backlog {
-        /// Bytes that wait for it.
+        /// The bytes that wait for it.
         bytes: usize,
     },
-    /// It sends to actors whose mailboxes are full, and was told to hold.
+    /// It goes on sending to actors with full mailboxes, though it was told to hold.
     Parked {
-        /// Bytes that wait for room in mailboxes.
+        /// The bytes that wait for room in mailboxes.
         bytes: usize,
     },
     /// It has shut this node out.
     Refuses {
-        /// In its words.
+        /// The reason, in its words.
         why: Box<str>,
     },
 }
@@ -69,24 +69,24 @@ impl fmt::Display for Mismatch {
                 f,
                 "its frames have version {says}, this node's have {VERSION}: run the same build on all nodes"
             ),
-            Self::Number { says } => write!(f, "it takes itself for node {says}"),
-            Self::Nodes { says } => write!(f, "it knows of {says} nodes"),
+            Self::Number { says } => write!(f, "it introduces itself as node {says}"),
+            Self::Nodes { says } => write!(f, "its job has {says} nodes"),
             Self::Job { says } => write!(f, "it belongs to the job `{says}`"),
             Self::SameName { name, other } => {
                 write!(f, "node {other} is called `{name}` already: give each node its own name")
             }
-            Self::Silent => f.write_str("its first message does not say who it is"),
-            Self::OutOfTurn => f.write_str("it has said what it cannot say now"),
+            Self::Silent => f.write_str("its first message is not its introduction"),
+            Self::OutOfTurn => f.write_str("it has sent a message out of turn"),
             Self::TooManyTies { most } => write!(
                 f,
-                "it has opened more than {most} watches and links, of which it was told that it is the limit"
+                "it has opened more than {most} watches and links, the limit that it was told"
             ),
             Self::Backlog { bytes } => {
-                write!(f, "it goes on sending while {bytes} bytes wait for it, more than may")
+                write!(f, "it goes on sending while {bytes} bytes wait for it, more than the limit")
             }
             Self::Parked { bytes } => write!(
                 f,
-                "it goes on sending while {bytes} bytes of it wait for room in mailboxes, more than may: raise the limit if its messages or its transport are large"
+                "it goes on sending while {bytes} bytes of it wait for room in mailboxes, more than the limit: raise the limit if its messages or its transport are large"
             ),
             Self::Refuses { why } => write!(f, "it has shut this node out: {why}"),
         }
@@ -97,43 +97,43 @@ impl fmt::Display for Mismatch {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// There is no runtime here.
+    /// The caller is outside of a runtime.
     NoRuntime,
-    /// The name of the job or of the node is too long, or is empty.
+    /// The name of the job or of the node is empty or too long.
     Name {
-        /// Of what.
+        /// What the name is of.
         of: &'static str,
-        /// How many bytes it may have.
+        /// The most bytes that it may have.
         most: usize,
     },
     /// The host was to be a [task](super::Hosting::Task) of a runtime with several workers, which
-    /// would pass it from thread to thread.
+    /// would move it between threads.
     Workers {
-        /// How many the runtime has.
+        /// The number of workers of the runtime.
         workers: usize,
     },
     /// The longest message that the [packing](crate::node::policy::Packing) or the transport allows
-    /// is shorter than what nodes say to each other.
+    /// is shorter than the messages of nodes.
     ShortMessages {
-        /// How many bytes it may have.
+        /// The longest message allowed, in bytes.
         longest: usize,
-        /// How many it has to be allowed.
+        /// The least that has to be allowed, in bytes.
         least: usize,
     },
     /// The [packing](crate::node::policy::Packing::waiting) lets half as much wait for a node as a
-    /// node may [park](super::Limits::parked), or more: with such limits this one could be shut out
-    /// before it has heard that it is to hold messages.
+    /// node may [park](super::Limits::parked), or more. With such limits a peer could shut this
+    /// node out before this node learns that it is to hold messages.
     Waiting {
-        /// How many bytes may wait.
+        /// The bytes that may wait.
         waiting: usize,
-        /// How many may be parked.
+        /// The bytes that may be parked.
         parked: usize,
     },
     /// The transport has not started.
     Transport(Box<dyn Error + Send + Sync>),
-    /// The system refuses a thread.
+    /// The system refuses to create a thread.
     Thread(std::io::Error),
-    /// What starts the transport has panicked, or the runtime has ended meanwhile.
+    /// The function that starts the transport has panicked, or the runtime has ended meanwhile.
     Lost,
 }
 
@@ -152,7 +152,7 @@ impl fmt::Display for StartError {
             ),
             Self::ShortMessages { longest, least } => write!(
                 f,
-                "messages of at most {longest} bytes are too short for what nodes say to each other: allow at least {least}"
+                "messages of at most {longest} bytes are too short for the messages of nodes: allow at least {least}"
             ),
             Self::Waiting { waiting, parked } => write!(
                 f,
@@ -175,63 +175,63 @@ impl Error for StartError {
     }
 }
 
-/// Why no actor was started on another node, or found there.
+/// Why no actor was started or found on another node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RemoteError {
-    /// There is no such node in the job.
+    /// The job has no such node.
     NoSuchNode {
-        /// Which.
+        /// The node's number.
         node: NodeId,
     },
-    /// The node is down, or this one is about to leave.
+    /// The node is down, or this node is about to leave.
     NodeDown {
-        /// Which.
+        /// The node that is down.
         node: NodeId,
     },
     /// The node has registered no script of this name.
     NoSuchScript {
-        /// Which node.
+        /// The node that was asked.
         node: NodeId,
-        /// The name that was asked for.
+        /// The name of the script.
         name: Box<str>,
     },
     /// The script takes other arguments, or reading them has panicked.
     Arguments {
-        /// In the node's words.
+        /// The node's reason.
         why: String,
     },
     /// The actor takes messages of another type.
     OtherMessages {
-        /// In the node's words.
+        /// The node's reason.
         why: String,
     },
     /// No actor of the node has this name.
     NoSuchName {
-        /// Which node.
+        /// The node that was asked.
         node: NodeId,
         /// The name that was asked for.
         name: Box<str>,
     },
     /// The script has panicked.
     Panicked,
-    /// The node has as many actors that were made known for this one as
-    /// [it may have](super::Limits::actors).
+    /// The actors of the node that were made known to this one have reached [its
+    /// limit](super::Limits::actors).
     TooManyActors {
-        /// Which.
+        /// The node that refuses.
         node: NodeId,
     },
-    /// There are as many questions to the node without an answer as there may be.
+    /// The open questions to the node have reached the limit.
     TooManyCalls {
-        /// Which.
+        /// The node that was asked.
         node: NodeId,
     },
     /// The name or the arguments are too long or cannot be written.
     Unwritable {
-        /// In words.
+        /// The reason.
         why: String,
     },
-    /// The node's answer makes no sense.
+    /// The node's answer is malformed.
     Answer,
 }
 
@@ -254,24 +254,24 @@ impl fmt::Display for RemoteError {
             Self::Panicked => f.write_str("the script has panicked"),
             Self::TooManyActors { node } => write!(
                 f,
-                "node {node} has as many actors that were made known for this one as it may have: raise its limit, or stop some"
+                "node {node} has made as many actors known to this one as its limit allows: raise its limit, or stop some"
             ),
             Self::TooManyCalls { node } => write!(
                 f,
-                "there are as many questions to node {node} without an answer as there may be: wait for some, or raise the limit"
+                "the open questions to node {node} have reached the limit: wait for some answers, or raise the limit"
             ),
             Self::Unwritable { why } => write!(f, "the request cannot be sent: {why}"),
-            Self::Answer => f.write_str("the node's answer makes no sense"),
+            Self::Answer => f.write_str("the node's answer is malformed"),
         }
     }
 }
 
 impl Error for RemoteError {}
 
-/// A node is gone, so what all nodes were to do together is not done.
+/// A node is gone, so a collective operation cannot complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeLost {
-    /// Which, as far as this node knows.
+    /// The lost node, if this node knows it.
     pub node: Option<NodeId>,
 }
 

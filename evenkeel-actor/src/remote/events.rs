@@ -1,4 +1,4 @@
-//! What happens to nodes, told to those who listen.
+//! The events of nodes, and the listeners that they are sent to.
 
 use super::happened::{MOST, NodeEvent};
 use super::subscribers::Subscriber;
@@ -40,11 +40,11 @@ fn push(queue: &Shared, event: NodeEvent) {
     waker.into_iter().for_each(Waker::wake);
 }
 
-/// Those who listen to a node's events.
+/// The listeners of a node's events.
 #[derive(Default)]
 pub(crate) struct Listeners {
     all: Mutex<All>,
-    /// Events that actors were not told of.
+    /// Events that actors were not sent.
     missed: AtomicU64,
 }
 
@@ -53,7 +53,7 @@ struct All {
     queues: Vec<Weak<Shared>>,
     subscribers: Vec<Arc<Subscriber>>,
     subscribed: u64,
-    /// The last event of each node, for those who come later.
+    /// The last event of each node, for later listeners.
     last: Vec<(NodeId, NodeEvent)>,
     is_over: bool,
 }
@@ -67,8 +67,8 @@ impl Listeners {
         self.tell_if(event, || true);
     }
 
-    /// Tells of what `happens` makes happen, if it says that it has: whoever undoes that, and tells
-    /// of it afterwards, is heard after this.
+    /// Sends an event to the listeners if `happens`, which makes it happen, returns true. A thread
+    /// that undoes the event, and sends that afterwards, is heard after this.
     pub(crate) fn tell_if(&self, event: &NodeEvent, happens: impl FnOnce() -> bool) {
         let mut all = self.lock();
         if !happens() {
@@ -99,7 +99,7 @@ impl Listeners {
         }
     }
 
-    /// Has an actor be sent the events, at first the last one of each other node.
+    /// Sends an actor the events, at first the last one of each other node.
     pub(crate) fn subscribe<M, P>(&'static self, actor: ActorRef<M, P>) -> Subscription
     where
         M: From<NodeEvent> + Send + 'static,
@@ -120,7 +120,7 @@ impl Listeners {
         Subscription::new(self, number)
     }
 
-    /// How many events actors were not told of.
+    /// The number of events that actors were not sent.
     pub(crate) fn missed(&self) -> u64 {
         self.missed.load(Ordering::Relaxed)
     }
@@ -134,7 +134,7 @@ impl Listeners {
         Events(queue)
     }
 
-    /// There will be no more events.
+    /// Ends all queues and subscriptions: there will be no more events.
     pub(crate) fn end(&self) {
         let mut all = self.lock();
         all.is_over = true;
@@ -164,11 +164,11 @@ impl Subscribed for Listeners {
     }
 }
 
-/// The events of a node, in order; at first the last one of each other node.
+/// A listener for the events of a node, in order; at first the last event of each other node.
 pub struct Events(Arc<Shared>);
 
 impl Events {
-    /// Waits for the next event. `None` once this node has left.
+    /// Waits for the next event. Returns `None` once this node has left.
     ///
     /// # Cancel safety
     /// A future that is dropped before it is ready has taken nothing.

@@ -1,8 +1,8 @@
-//! What a node has sent that is not read yet.
+//! Frames of a node that are not read yet.
 
 use crate::node::demultiplexer::Demultiplexer;
 
-/// What a node has sent that is not read yet.
+/// Frames of a node that are not read yet, and its readers.
 #[derive(Default)]
 pub(crate) struct Frames {
     pub(super) waiting: Demultiplexer<Vec<u8>>,

@@ -1,5 +1,5 @@
-//! References in a value that is written: counted for the node that the value is for, before the
-//! record that names them can arrive there. [`lease`](super::lease) says why.
+//! References in a value that is written. They are counted for the node that the value is for,
+//! before the record that names them can arrive there. [`lease`](super::lease) says why.
 
 use super::arrived::{Arrived, Given, Kept};
 use super::inner::Peer;
@@ -7,21 +7,21 @@ use crate::node::Name;
 use crate::node::wire::{References, ReferencesBuf};
 use std::sync::Arc;
 
-/// What is said of the references in a record that a peer gets.
+/// The names of the references in a record for a peer.
 pub(super) fn names(peer: &Peer, given: &[Given]) -> ReferencesBuf {
     let name = |given: &Given| match given {
         Given::Own(slot) => Name { node: peer.node.number, slot: *slot },
         Given::Leased(lease) => lease.name(),
     };
     let mut names: Vec<_> = given.iter().map(name).collect();
-    // The reader of the value looks for them.
+    // The reader of the value searches them.
     names.sort_unstable();
     let mut references = ReferencesBuf::new();
     names.into_iter().for_each(|name| references.push(name));
     references
 }
 
-/// A record with these references was put in for a peer, or was not.
+/// Settles the counts of these references: their record was put in for a peer, or was not.
 #[cold]
 pub(super) fn settle(peer: &'static Peer, given: Vec<Given>, is_put: bool) {
     for given in given {
@@ -30,7 +30,7 @@ pub(super) fn settle(peer: &'static Peer, given: Vec<Given>, is_put: bool) {
                 peer.node.table.release(peer.id, slot, 1);
             }
             Given::Own(_) => {}
-            // At home it is not counted: what is given back is read behind the record.
+            // At its owner a reference is not counted: the `Release` is read behind the record.
             Given::Leased(lease) if is_put && lease.name().node != peer.id => {
                 let owner = peer.node.peer(lease.name().node);
                 owner.expect("a lease is of a node of the job").lend(lease, peer.id);
@@ -46,7 +46,7 @@ pub(super) fn put<E>(
     given: impl Iterator<Item = Given>,
     put: impl FnOnce(References<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
-    // One whose actor has ended is named by the value alone.
+    // If its actor has ended, the value alone names a reference.
     let is_counted = |given: &Given| match given {
         Given::Own(slot) => peer.node.table.give(*slot, peer.id),
         Given::Leased(_) => true,
@@ -57,8 +57,8 @@ pub(super) fn put<E>(
     done
 }
 
-/// The references in a value that is read by this node itself, or is put in for several others.
-/// Meanwhile this node counts as the one that has those to its own actors.
+/// The references in a value that this node itself reads, or puts in for several others. Meanwhile
+/// references to its own actors are counted for this node.
 pub(super) struct Bundle {
     /// This node.
     own: &'static Peer,
@@ -74,7 +74,7 @@ impl Bundle {
         self.given.iter().cloned()
     }
 
-    /// What they are to this node, which reads the value.
+    /// The references as they arrive at this node, which reads the value.
     pub(super) fn arrive(&self) -> Option<Arc<Arrived>> {
         let own = self.own;
         let kept = |given: &Given| match given {

@@ -1,55 +1,54 @@
-//! What happens to nodes.
+//! The events of nodes.
 
 use super::error::Mismatch;
 use crate::node::{DownReason, FrameError, NodeId};
 use std::sync::Arc;
 
-/// Events that wait for a listener; later ones are counted. An estimate: a few for each of some
-/// hundred nodes.
+/// The most events that wait for a listener; later ones are counted. An estimate: a few for each of
+/// some hundred nodes.
 pub(super) const MOST: usize = 1_024;
 
-/// Something that has happened to another node.
+/// An event of another node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NodeEvent {
-    /// It has said who it is, and belongs to the job.
+    /// The node has introduced itself, and belongs to the job.
     Up {
-        /// Which.
+        /// The node's number.
         node: NodeId,
-        /// What it calls itself.
+        /// The name that it has given itself.
         name: Arc<str>,
     },
-    /// It is down: nothing more comes from it, nothing more gets to it. Its actors are gone for
-    /// this node.
+    /// The node is down: no messages come from it or get to it. Its actors are gone for this node.
     Down {
-        /// Which.
+        /// The node's number.
         node: NodeId,
-        /// Why.
+        /// The reason.
         reason: DownReason,
         /// Messages that were on their way to it, as far as this node knows.
         lost: u64,
     },
-    /// It does not belong to the job, and is shut out, or it has [shut this node
+    /// The node does not belong to the job, and is shut out, or it has [shut this node
     /// out](Mismatch::Refuses): as if it were down.
     Refused {
-        /// Which.
+        /// The node's number.
         node: NodeId,
-        /// Why.
+        /// The reason.
         why: Mismatch,
     },
-    /// It has sent what is no frame, and is shut out: as if it were down.
+    /// The node has sent bytes that are no frame, and is shut out: as if it were down.
     Malformed {
-        /// Which.
+        /// The node's number.
         node: NodeId,
-        /// What is wrong.
+        /// The error in the bytes.
         error: FrameError,
     },
-    /// So many events were not kept for this listener.
+    /// The number of events that were not kept for this listener.
     Missed(u64),
 }
 
 impl NodeEvent {
-    /// Which node it is about.
+    /// Returns the node that the event is about.
     #[must_use]
     pub fn node(&self) -> Option<NodeId> {
         match self {
@@ -61,7 +60,7 @@ impl NodeEvent {
         }
     }
 
-    /// Whether the node is gone by it.
+    /// Returns whether the node is gone by this event.
     #[must_use]
     pub fn is_loss(&self) -> bool {
         matches!(self, Self::Down { .. } | Self::Refused { .. } | Self::Malformed { .. })

@@ -1,17 +1,17 @@
-//! What a peer has asked to hold: values for one of its actors, or all of them.
+//! What a peer has asked this node to hold: values for one of its actors, or for all of them.
 //!
-//! A peer whose mailboxes are full [parks](super::parking) what comes, and says so when that is
-//! much; then whoever sends waits here, as local senders do at the mailbox. Only values for actors
-//! wait. Answers, orders and what tells of ends go on, and what they make room for ends the wait.
+//! A peer [parks](super::parking) what finds its mailboxes full. When much is parked it says so,
+//! and senders wait here, as local senders wait at the mailbox. Only values for actors wait.
+//! Answers, orders and ends go on, and the room that they make ends the wait.
 //!
-//! # Why nobody waits for ever
-//! A peer that has said `Hold` says `Resume` when its actors have taken half of what is parked, in
-//! this order, by one lane. Whoever waits leaves a waker under the lock, in the same step in which
-//! it sees that values are held. All are woken when the peer is down, or this node leaves; from
-//! then on nothing is held, and the gate says why nothing can be sent. An actor of the peer that
-//! takes nothing keeps its senders, as a local one does.
+//! # Why no sender waits for ever
+//! A peer that has sent `Hold` sends `Resume` when its actors have taken half of what is parked, in
+//! this order, by one lane. A waiting sender leaves a waker under the lock, in the same step in
+//! which it sees that values are held. All are woken when the peer is down, or this node leaves.
+//! From then on nothing is held, and the gate says why nothing can be sent. An actor of the peer
+//! that takes nothing keeps its senders waiting, as a local one does.
 //!
-//! The names of actors are the peer's: it may hold [`MOST`] of them.
+//! The peer chooses the names of actors: it may hold [`MOST`] of them.
 
 use crate::node::Slot;
 use crate::primitives::{Mutex, MutexGuard};
@@ -27,7 +27,7 @@ pub(super) const MOST: usize = 1 << 16;
 /// What one peer has asked to hold.
 #[derive(Debug, Default)]
 pub(crate) struct Holds {
-    /// Whether anything is held, for a look without the lock. Changed under it.
+    /// Whether anything is held, for a check without the lock. Changed under it.
     any: AtomicBool,
     state: Mutex<State>,
 }
@@ -38,14 +38,14 @@ type Wakers = BTreeMap<u64, Waker>;
 struct State {
     by_slot: HashMap<Slot, Wakers>,
     all: Option<Wakers>,
-    /// The number of the one who waited last.
+    /// The number of the last wait.
     last: u64,
     is_over: bool,
 }
 
 impl Holds {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing but maps of wakers is touched under it.
+        // Only maps of wakers are changed under it.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -61,8 +61,8 @@ impl Holds {
         state.all.is_some() || state.by_slot.contains_key(&to)
     }
 
-    /// The peer asks to hold values for this actor, or all. False if it has asked so before, or
-    /// holds too many.
+    /// Handles the peer's `Hold` for this actor, or for all. False if the peer has asked for that
+    /// before, or holds too many.
     pub(super) fn hold(&self, to: Option<Slot>) -> bool {
         let mut state = self.lock();
         if state.is_over {
@@ -79,7 +79,7 @@ impl Holds {
         true
     }
 
-    /// The peer asks to go on. False if nothing was held.
+    /// Handles the peer's `Resume`. False if nothing was held.
     pub(super) fn resume(&self, to: Option<Slot>) -> bool {
         let mut state = self.lock();
         if state.is_over {
@@ -96,7 +96,7 @@ impl Holds {
         was_held
     }
 
-    /// Nothing is held any more: the peer is down, or this node leaves.
+    /// Ends all holds: the peer is down, or this node leaves.
     pub(super) fn end(&self) {
         let mut state = self.lock();
         state.is_over = true;
@@ -110,9 +110,9 @@ impl Holds {
     /// Waits until values for this actor are not held.
     ///
     /// # Cancel safety
-    /// Dropping it forgets the wait.
+    /// Dropping the future forgets the wait.
     pub(super) async fn go_on(&self, to: Slot) {
-        /// Somebody's place among those who wait.
+        /// The place of a waiting sender.
         struct Place<'a>(&'a Holds, Slot, u64);
         impl Drop for Place<'_> {
             fn drop(&mut self) {
@@ -134,7 +134,7 @@ impl Holds {
         };
         let place = Place(self, to, number);
         poll_fn(|context| {
-            // What wakers do as they are copied and dropped is not done under the lock.
+            // The code of wakers that are cloned and dropped runs without the lock.
             let waker = context.waker().clone();
             let mut state = self.lock();
             let State { by_slot, all, .. } = &mut *state;
@@ -160,7 +160,7 @@ mod model {
 
     const SLOT: Slot = Slot { index: 1, generation: 0 };
 
-    /// Those that wait go on when all that is held is held no more, or when it is over.
+    /// Waiting senders go on when all holds on them are resumed, or all holds end.
     #[test]
     fn shuttle_nobody_waits_for_ever() {
         for ends in [false, true] {

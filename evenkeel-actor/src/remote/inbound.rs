@@ -1,46 +1,45 @@
-//! What comes from other nodes: frames are read by the workers, and their messages delivered.
+//! Inbound frames: workers read what comes from other nodes, and deliver its messages.
 //!
 //! # Roles
-//! The *host* hands frames over ([`Receiver`]). *Readers* are tasks that read a node's frames, as
-//! many of a node at once as there are workers and as its
-//! [`Demultiplexer`](crate::node::demultiplexer::Demultiplexer) allows. Where the host is a task of
-//! the only worker it reads what it can itself, within the time of a turn: a frame then costs no
-//! task.
+//! The *host* hands frames over ([`Receiver`]). *Readers* are tasks that read a peer's frames. A
+//! peer has at most as many readers as there are workers and as its
+//! [`Demultiplexer`](crate::node::demultiplexer::Demultiplexer) allows. A host that is a task of
+//! the only worker reads what it can itself, within the time of a turn: a frame then costs no task.
 //!
 //! # Why nothing stays
-//! A frame is put into the demultiplexer, and a reader is started unless there are as many as may
-//! be, in one hold of the lock. A reader that finds no frame to read ends, and says so, in one hold
-//! of the lock. A frame that may not be read yet waits for one that is being read, and that one's
-//! reader looks again when it gives it back. A host that reads itself does so without the lock
-//! while no frame is counted as unread. It alone adds to these, and a frame is counted until the
-//! demultiplexer has it back, so none waits and none is being read. What it reads itself is counted
-//! only if it does not get to its end. A message that is being read is for the search for the [end
-//! of all work](super::collective) one that has not come.
+//! The host puts a frame into the demultiplexer, and starts a reader unless there are as many as
+//! may be, in one hold of the lock. A reader that finds no frame to read ends, and notes it, in one
+//! hold of the lock. A frame that may not be read yet waits for a frame that is being read; that
+//! frame's reader looks again when it gives its frame back. A host that reads itself does so
+//! without the lock while no frame is counted as unread. It alone adds unread frames, and a frame
+//! is counted until the demultiplexer has it back. So then none waits and none is being read. A
+//! frame that the host reads itself is counted only if the host does not get to its end. For the
+//! search for the [end of all work](super::collective), a message that is being read has not come.
 //!
 //! # A full mailbox
 //! Under [`Wait`](crate::Wait) the message is [parked](super::parking), and the reader goes on:
-//! readers wait for nothing but their turns. So whatever actors do, what comes is read, of all
-//! nodes.
+//! readers wait for nothing but their turns. So whatever actors do, readers read what comes from
+//! all nodes.
 //!
 //! # Too many frames
-//! Where workers do not get on with reading, frames pile up until there are [`MOST_UNREAD`]; then
-//! the host looks for no more until one is read, and the sender's transport finds no room. While
-//! the own transport is still sending it is polled all the same, since transports need it; then a
-//! node of which more comes is told to [hold](super::holds) its values until half of the frames are
-//! read.
+//! Where workers are behind with reading, frames pile up to [`MOST_UNREAD`]. Then the host looks
+//! for no more until one is read, and the sender's transport finds no room. While this node's
+//! transport is still sending, the host polls it all the same, since transports need that. A peer
+//! from which more comes then is told to [hold](super::holds) its values until half of the frames
+//! are read.
 //!
-//! # The last of a node
-//! A node is down when what has come from it is read, so that its answers and its steps of
-//! protocols count, and what is parked is delivered; the latter at the latest after a second, since
+//! # The last messages of a node
+//! A node counts as down when what has come from it is read, so that its answers and its steps of
+//! protocols count, and what is parked is delivered. The latter waits for a second at most, since
 //! an actor may never take what waits for it. What is parked then is dropped. A node that is shut
-//! out is down at once, and its frames are dropped as readers come to them.
+//! out is down at once, and readers drop its frames as they come to them.
 //!
 //! # Bad bytes
-//! The bytes are a peer's. What is no frame, or says what cannot be said now, is an event, and its
-//! sender is [shut out](super::NodeEvent::Malformed). A value that is not of its actor's type is a
-//! dead letter, as is one for an actor that is not there any more; if an answer is awaited, the
-//! asker is told. So it is if a caller's code panics here, as that which reads a value: each call
-//! has its outcome.
+//! The bytes are a peer's. Bytes that are no frame, and messages that the protocol does not allow
+//! at this point, are an event, and their sender is [shut out](super::NodeEvent::Malformed). A
+//! value of another type than its actor's is a dead letter, as is a value for an actor that has
+//! ended. If an answer is awaited, the asker is told. The same holds if a caller's code panics
+//! here, such as the code that reads a value: each call has its outcome.
 
 use super::arrived::{self, Arrived, Kept};
 use super::askers::Askers;
@@ -67,25 +66,25 @@ use std::sync::{Arc, PoisonError};
 /// small messages; no benchmark sets it.
 pub(crate) const MOST_UNREAD: usize = 256;
 
-/// Frames that are unread when those may send again that were told to hold because of frames. An
-/// estimate: half; no benchmark sets it.
+/// The number of unread frames at which peers that were told to hold because of frames may send
+/// again. An estimate: half; no benchmark sets it.
 const FEWER_UNREAD: usize = MOST_UNREAD / 2;
 
-/// Nanoseconds that what is parked of a node that is gone may wait before the node is down for this
-/// one: actors may never take it. A choice; no benchmark sets it.
+/// Nanoseconds for which what is parked of a lost node may wait before this node counts it as down:
+/// actors may never take it. A choice; no benchmark sets it.
 const LAST_WORDS: u64 = 1_000_000_000;
 
-/// Bytes that a host reads in a turn before it gives way, if it reads itself. An estimate: some
-/// hundred small messages, which take as long as an actor's turn; no benchmark sets it.
+/// Bytes that a host which reads itself reads in a turn before it yields. An estimate: some hundred
+/// small messages, which take as long as an actor's turn; no benchmark sets it.
 const MOST_READ: usize = 4 << 10;
 
-/// The turn was over before the frame; here is its next message.
+/// The turn was over before the frame's end; the field is the place of its next message.
 struct Over(usize);
 
-/// Where the host hands over what comes.
+/// Takes frames over from the host.
 pub(crate) struct Receiver {
     node: &'static Inner,
-    /// Bytes that a host that reads itself has read in this turn.
+    /// Bytes that a host which reads itself has read in this turn.
     read: usize,
 }
 
@@ -101,7 +100,7 @@ impl Deliver for Receiver {
     }
 
     fn has_room(&self) -> bool {
-        // Where it reads itself, only what it has not got to is unread.
+        // Where the host reads itself, only the frames that it has not got to are unread.
         self.node.unread.load(Ordering::Relaxed) < MOST_UNREAD
     }
 
@@ -123,7 +122,7 @@ impl Deliver for Receiver {
             }
         };
         let (lane, fenced) = (head.lane, head.fenced);
-        // Where the host reads itself it alone adds to what is unread, so there is nothing.
+        // A host that reads itself alone adds unread frames, so there are none.
         if node.reads_inline && node.unread.load(Ordering::Acquire) == 0 {
             self.read += frame.len();
             let begun = || _ = node.unread.fetch_add(1, Ordering::SeqCst);
@@ -132,7 +131,7 @@ impl Deliver for Receiver {
             let mut frames = lock(peer);
             frames.readers += 1;
             frames.waiting.came(lane, fenced, Vec::new());
-            // It is the only one, so it may be read.
+            // It is the only frame, so it may be read.
             let _ = frames.waiting.next();
             drop(frames);
             node.spawn(async move {
@@ -160,7 +159,7 @@ impl Deliver for Receiver {
     }
 
     fn up(&mut self, node: NodeId) {
-        // It is up for actors when it has said who it is.
+        // For actors the node is up once it has introduced itself.
         trace::connected(self.node.system.node(), node);
     }
 
@@ -183,7 +182,7 @@ fn lock(peer: &Peer) -> std::sync::MutexGuard<'static, Frames> {
 }
 
 impl Inner {
-    /// A frame has been read.
+    /// Takes account of a frame that was read.
     fn finished(&self, frame: Vec<u8>) {
         recycle(&self.multiplexer, frame);
         match self.unread.fetch_sub(1, Ordering::SeqCst) - 1 {
@@ -193,26 +192,29 @@ impl Inner {
         }
     }
 
-    /// More of a node has come than is to be.
+    /// Tells a peer to hold: more than `MOST_UNREAD` frames are unread.
     #[cold]
     fn pile_up(&self, peer: &'static Peer) {
         peer.parking.frames_pile_up(peer, true);
         self.counts.has_piled_up.store(true, Ordering::SeqCst);
-        // Whoever comes to that number after this sees it; whoever has before is made up for.
+        // A reader that gets to that number after this sees the flag; for one that did before, this
+        // calls `gets_on`.
         if self.unread.load(Ordering::SeqCst) <= FEWER_UNREAD {
             self.gets_on();
         }
     }
 
-    /// Nodes that were told to hold because of frames may go on.
+    /// Lets the peers go on that were told to hold because of frames.
     #[cold]
     fn gets_on(&self) {
-        // Before it looks: whoever is told to hold meanwhile is told to go on now or the next time.
+        // Before the loop: a peer that is told to hold meanwhile is told to go on by this call or
+        // the next.
         self.counts.has_piled_up.store(false, Ordering::SeqCst);
         self.others().for_each(|peer| peer.parking.frames_pile_up(peer, false));
     }
 
-    /// The transport says that nothing more comes from a node: so it is once what has come is read.
+    /// Handles the transport's report that nothing more comes from a node: it is down once what has
+    /// come is read.
     fn ended(&'static self, peer: &'static Peer, reason: DownReason, lost: u64) {
         let mut frames = lock(peer);
         if frames.waiting.is_empty() && !peer.parking.any() {
@@ -239,7 +241,7 @@ fn recycle(multiplexer: &Multiplexer, frame: Vec<u8>) {
     }
 }
 
-/// Reads a node's frames as long as there are some that may be read.
+/// Reads a node's frames while there are frames that may be read.
 async fn read_all(peer: &'static Peer) {
     let mut turn = Turn::new();
     loop {
@@ -258,7 +260,7 @@ async fn read_all(peer: &'static Peer) {
 
 /// Reads a frame from its message at the place `at`, and gives it back.
 async fn read_on(peer: &'static Peer, lane: u16, frame: Vec<u8>, mut at: usize, turn: &mut Turn) {
-    // Its head has been read before, when it came.
+    // Its head was read when it came.
     while let Ok(head) = Frame::read(&frame, peer.node.longest_frame) {
         let Err(Over(next)) = read(peer, head, at, turn, || ()) else { break };
         at = next;
@@ -268,24 +270,24 @@ async fn read_on(peer: &'static Peer, lane: u16, frame: Vec<u8>, mut at: usize, 
     let starts = {
         let mut frames = lock(peer);
         frames.waiting.read(lane);
-        // What waited for this one may be read now, by another reader too.
+        // Frames that waited for this one may be read, by another reader too.
         let starts = !frames.waiting.is_empty() && frames.readers < peer.node.workers;
         frames.readers += usize::from(starts);
         starts
     };
-    // After the demultiplexer has it back: a host that finds nothing unread reads at once.
+    // After the demultiplexer has it back: a host that finds no unread frame reads at once.
     peer.node.finished(frame);
     if starts {
         peer.node.spawn(read_all_boxed(peer));
     }
 }
 
-/// The same as [`read_all`], which would contain itself otherwise.
+/// [`read_all`] in a box: the future would contain itself otherwise.
 fn read_all_boxed(peer: &'static Peer) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(read_all(peer))
 }
 
-/// The references in a record of a peer; none if there are none that keep anything.
+/// The references in a record of a peer; none if no reference keeps anything.
 fn references_of(from: &'static Peer, references: References<'_>) -> Option<Arc<Arrived>> {
     let mut kept: Vec<(Name, Kept)> = Vec::new();
     let mut names = references.iter().peekable();
@@ -294,7 +296,7 @@ fn references_of(from: &'static Peer, references: References<'_>) -> Option<Arc<
         while names.next_if_eq(&name).is_some() {
             times += 1;
         }
-        // Where there is no such node the value cannot be read either.
+        // Without such a node the value cannot be read either.
         let Some(owner) = from.node.peer(name.node) else { continue };
         if owner.link.is_some() {
             let lease = Lease::new(owner, name, from.id, times);
@@ -306,15 +308,15 @@ fn references_of(from: &'static Peer, references: References<'_>) -> Option<Arc<
     Arrived::of(kept)
 }
 
-/// A record of a peer is dealt with, until the result is dropped.
+/// Makes the references of a record current until the result is dropped.
 #[cold]
 fn come(from: &'static Peer, references: References<'_>) -> arrived::Within {
     arrived::within(references_of(from, references))
 }
 
-/// Reads a frame from its message at the place `at`, until the turn is over; then with the place of
-/// the next message: by their numbers a long frame of a peer would be read anew from its beginning
-/// each time. `stays` is called before what was read of such a frame is counted.
+/// Reads a frame from its message at the place `at`, until the turn is over; then returns the place
+/// of the next message. A number of the message instead would have a long frame of a peer read anew
+/// from its beginning each time. `stays` is called before what was read of such a frame is counted.
 fn read(
     peer: &'static Peer,
     frame: Frame<'_>,
@@ -325,7 +327,7 @@ fn read(
     let node = peer.node;
     let backlog = peer.link.as_ref().map_or(0, Link::backlog);
     if backlog > node.limits.backlog {
-        // What is read has more said to it, and it takes nothing.
+        // Reading has more sent to a peer that takes nothing.
         node.refuse(peer, Mismatch::Backlog { bytes: backlog });
         return Ok(());
     }
@@ -341,7 +343,7 @@ fn read(
         };
         count.messages += 1;
         let _within = trace::within(cause);
-        // What nothing takes out of the value is given back when it is dropped.
+        // References that no code takes out of the value are given back when this is dropped.
         let _arrived =
             (!references.is_empty() && peer.standing() == Standing::Greeted).then(|| {
                 turn.looks_soon();
@@ -383,7 +385,7 @@ fn read(
     Ok(())
 }
 
-/// Counts the messages of a frame, at once when it is read, however that ends.
+/// Counts the messages of a frame in one go when the reading ends, in whatever way.
 struct Count {
     node: &'static Inner,
     messages: u64,
@@ -393,7 +395,8 @@ struct Count {
 impl Drop for Count {
     fn drop(&mut self) {
         let counts = &self.node.counts;
-        // In one step: whoever looks meanwhile sees no message of a protocol as one of the work.
+        // In one step: a concurrent reader of the counts never sees a protocol message as one of
+        // the work.
         counts.messages.fetch_add(self.messages - self.control, Ordering::SeqCst);
         if self.control > 0 {
             counts.control.fetch_add(self.control, Ordering::SeqCst);

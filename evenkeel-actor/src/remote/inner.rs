@@ -1,5 +1,5 @@
-//! What is behind a [`Node`](super::Node): its state, and what it knows of each peer, with the
-//! steps that need nothing else. A *peer* is another node as seen from this one.
+//! The state of a [`Node`](super::Node), and what it knows of each peer, with the steps that need
+//! nothing else. A *peer* is another node as seen from this one.
 
 use super::barriers::Collective;
 use super::calls::Calls;
@@ -25,7 +25,7 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-/// A node, for ever: remote references have numbers that lead to it and count nothing.
+/// A node, which is never freed: remote references point to it by number and count nothing.
 pub(crate) struct Inner {
     /// Tells the nodes of this process apart, 65,536 of them.
     pub(crate) here: u16,
@@ -35,8 +35,8 @@ pub(crate) struct Inner {
     pub(crate) job: Box<str>,
     pub(crate) name: Box<str>,
     pub(crate) system: System,
-    /// Where tasks of the node run; none once its host has ended, as a node is for ever and its
-    /// runtime is not.
+    /// Where tasks of the node run. None once its host has ended, since a node is never freed and
+    /// its runtime is.
     pub(crate) handle: RwLock<Option<Handle>>,
     pub(crate) workers: usize,
     pub(crate) multiplexer: Arc<Multiplexer>,
@@ -50,14 +50,14 @@ pub(crate) struct Inner {
     pub(crate) scripts: Scripts<Peer>,
     pub(crate) listeners: Listeners,
     pub(crate) collective: Collective,
-    /// Whether it takes part in nothing any more.
+    /// Whether the node has left the job.
     pub(crate) has_left: AtomicBool,
     pub(crate) counts: Counts,
     /// Frames that have come and are not read yet.
     pub(crate) unread: AtomicUsize,
     /// One for each node.
     pub(crate) frames: Box<[Mutex<Frames>]>,
-    /// What the nodes call themselves, once they have said so.
+    /// The names of the nodes that have introduced themselves.
     pub(crate) names: Mutex<Vec<Option<Arc<str>>>>,
     pub(crate) peers: OnceLock<Box<[Peer]>>,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Inner {
 pub(crate) struct Counts {
     /// Messages of the work that have come and were read.
     pub(crate) messages: AtomicU64,
-    /// Those of protocols, which are no work.
+    /// Messages of protocols, which are no work.
     pub(crate) control: AtomicU64,
     pub(crate) unreadable: AtomicU64,
     pub(crate) undelivered: AtomicU64,
@@ -92,17 +92,16 @@ impl Inner {
         }
     }
 
-    /// The host has ended: no task of the node is started any more.
+    /// Notes that the host has ended: the node starts no task any more.
     pub(crate) fn part(&self) {
         let handle = self.handle.write().unwrap_or_else(PoisonError::into_inner).take();
         drop(handle);
     }
 
     pub(crate) fn peers(&self) -> &'static [Peer] {
-        // Set before anybody gets a reference to the node, all of which are for ever.
+        // Set before the first reference to the node exists; all references to it are `'static`.
         let peers: &[Peer] = self.peers.get().map_or(&[], |peers| peers);
-        // A node is leaked, so its peers are there for ever; the compiler cannot see it from
-        // `&self`.
+        // A node is leaked, so its peers live for ever; the compiler cannot see that from `&self`.
         peers.first().map_or(&[], |first| first.node.peers_for_ever())
     }
 
@@ -114,42 +113,42 @@ impl Inner {
         self.peers().get(node.number() as usize)
     }
 
-    /// The nodes but this one.
+    /// All nodes but this one.
     pub(crate) fn others(&self) -> impl Iterator<Item = &'static Peer> {
         self.peers().iter().filter(|peer| peer.link.is_some())
     }
 }
 
-/// Bytes of a message that says what went wrong, without the text: its kind, a number, three codes,
-/// a node, a length.
+/// Bytes of a message with an error text, without the text: its kind, a number, three codes, a
+/// node, a length.
 const BESIDE_DETAIL: usize = 1 + 10 + 3 + 5 + 3;
 
-/// Another node, as seen from this one; or this one, whose actors that have ended it names.
+/// Another node, as seen from this one; or this node, in the names of its actors that have ended.
 pub(crate) struct Peer {
     pub(crate) node: &'static Inner,
     pub(crate) id: NodeId,
-    /// None to the node itself.
+    /// None for this node itself.
     pub(crate) link: Option<Link>,
     standing: AtomicU8,
-    /// Messages of the protocols of nodes that were put in for it, which are no work.
+    /// Protocol messages that were put in for the peer, which are no work.
     pub(crate) control: AtomicU64,
     pub(super) routes: Mutex<Vec<(TypeId, RouteId)>>,
     pub(crate) ties: Ties,
-    /// What is to be said of leases of its actors.
+    /// Messages about leases of the peer's actors that are to be sent.
     pub(super) ledger: Ledger,
-    /// What it has asked to hold.
+    /// What the peer has asked this node to hold.
     pub(crate) holds: Holds,
-    /// What has come from it and waits for room in mailboxes.
+    /// What has come from the peer and waits for room in mailboxes.
     pub(crate) parking: Parking,
 }
 
-/// What is known of a peer.
+/// The state of a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Standing {
-    /// It has not said who it is.
+    /// It has not introduced itself.
     New = 0,
-    /// It has, and belongs to the job.
+    /// It has introduced itself, and belongs to the job.
     Greeted = 1,
     /// It is down, or shut out.
     Down = 2,
@@ -180,14 +179,14 @@ impl Peer {
         }
     }
 
-    /// It has said who it is. False if it had before, or is down, which it stays: nobody takes for
-    /// a moment what a node sends that is shut out.
+    /// Notes that the peer has introduced itself. False if it had before, or is down, which it
+    /// stays. So readers never accept, even for a moment, what a node sends that is shut out.
     pub(crate) fn greets(&self) -> bool {
         let (new, greeted) = (Standing::New as u8, Standing::Greeted as u8);
         self.standing.compare_exchange(new, greeted, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// What is known now; says what was known before.
+    /// Sets the standing, and returns the one before.
     pub(crate) fn stand(&self, standing: Standing) -> Standing {
         match self.standing.swap(standing as u8, Ordering::AcqRel) {
             0 => Standing::New,
@@ -196,15 +195,15 @@ impl Peer {
         }
     }
 
-    /// Whether it is down or shut out, as far as actors know or those who send.
+    /// Whether the peer is down or shut out, as far as actors or senders know.
     pub(crate) fn is_down(&self) -> bool {
         self.standing() == Standing::Down || self.link.as_ref().is_some_and(Link::is_shut)
     }
 
-    /// Puts a message of nodes in, which is no work: it is not counted for the end of all work.
+    /// Puts in a protocol message. It is no work: it is not counted for the end of all work.
     pub(crate) fn control(&self, message: Message<'_>) {
         if let Some(link) = &self.link {
-            // Before it can have arrived.
+            // Before the message can have arrived.
             self.control.fetch_add(1, Ordering::Relaxed);
             let envelope = Envelope::from(message);
             if link.put_anyway(|out| envelope.write(out)).is_err() {
@@ -213,9 +212,9 @@ impl Peer {
         }
     }
 
-    /// Whether more may be said to it that a third node has caused: as long as half of what would
-    /// have it shut out waits for it. The other half is for what it causes itself, so it is not
-    /// shut out for others.
+    /// Whether the peer may be sent more that a third node has caused: while at most half of the
+    /// limit of its backlog waits for it. The other half is for what it causes itself, so it is not
+    /// shut out because of others.
     pub(crate) fn has_room_for_others(&self) -> bool {
         let backlog = self.link.as_ref().map_or(0, Link::backlog);
         backlog <= self.node.limits.backlog / 2
@@ -229,8 +228,7 @@ impl Peer {
         }
     }
 
-    /// The beginning of a text that says what went wrong, so that a message with it is not too
-    /// long.
+    /// The beginning of an error text, short enough that the message with it is not too long.
     pub(crate) fn detail<'a>(&self, detail: &'a str) -> &'a str {
         let longest = self.node.multiplexer.packing().longest_message;
         short(detail, wire::LONGEST_DETAIL.min(longest.saturating_sub(BESIDE_DETAIL)))

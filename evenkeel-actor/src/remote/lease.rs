@@ -1,90 +1,94 @@
-//! References to actors of other nodes, and how their owners know whether there are any.
+//! References to actors of other nodes, and how an owner knows whether there are any.
 //!
 //! # Roles
-//! The *owner* is the node of an actor. A *lender* is a node that sends a reference to it to
-//! another: the owner at first, which answers a script or a name (`Located`) or writes the
-//! reference into a message, and then each node that has one. The *holder* is the node that gets
-//! it. What it gets is a *lease* of the actor's slot, by this lender; a reference that it reads
-//! shares the lease, as do its clones. With the last of them the holder gives the lease back
-//! (`Release`, which names the lender).
+//! The *owner* is the node of an actor. A *lender* is a node that sends a reference to the actor to
+//! another node. The first lender is the owner, which answers a script or a name (`Located`) or
+//! writes the reference into a message. Then each node that has a reference can lend. The *holder*
+//! is the node that receives the reference. It gets a *lease* of the actor's slot, by this lender;
+//! the reference that it reads and its clones share the lease. When the last of them is dropped,
+//! the holder gives the lease back (`Release`, which names the lender).
 //!
 //! # States
 //! For each slot, lender and holder the owner has a balance: references lent, less those given back
-//! ([`Accounts`](crate::policy::references::Accounts)). What it lends itself it counts before the
-//! record is put in. Of what others lend it hears (`Lent`), counts it, and says so (`Counted`).
-//! Until then the lender keeps the lease of the reference that it has sent
-//! ([`Loans`](crate::policy::references::Loans)), whether it has references or not. Of loans that
-//! the owner hears of together it keeps the oldest lease by each lender. The table keeps an actor
-//! while one balance of its slot is above zero. Then it drops its own reference, and the actor ends
-//! as one on its own node does that has no reference any more.
+//! ([`Accounts`](crate::policy::references::Accounts)). The owner counts what it lends itself
+//! before the record is put in. Other lenders tell it of their loans (`Lent`); it counts each, and
+//! says so (`Counted`). Until then the lender keeps the lease of the reference that it has sent
+//! ([`Loans`](crate::policy::references::Loans)), even without references of its own. Of loans that
+//! it tells the owner of together, it keeps the oldest lease by each lender. The table keeps an
+//! actor while one balance of its slot is above zero. Afterwards the table drops its own reference,
+//! and the actor ends as one without references does on its own node.
 //!
 //! # What is counted
-//! Each record names the references in its value, beside the value, so they are counted by the
-//! record: read or not, unreadable, for a full mailbox, too late, for an actor that has ended. The
-//! receiver has the leases [from when it reads the record](super::arrived), and parks them with the
-//! value. What it does not take out of the value it gives back. The sender takes back what it has
-//! counted if the record is not put in. A collective send is passed on by nodes that have leases of
-//! what is in it, and lend them.
+//! Each record names the references in its value, beside the value. So the record is what counts
+//! them, whether the value is read or not: it may be unreadable, too late, for a full mailbox, or
+//! for an actor that has ended. The receiver has the leases [from when it reads the
+//! record](super::arrived), and parks them with the value. It gives back the references that it
+//! does not take out of the value. The sender takes back its counts if the record is not put in.
+//! The nodes that pass a collective send on have leases of the references in it, and lend them.
 //!
-//! A reference that comes home is local again. Its record names it too: what is parked has the
-//! actor itself. References within a node are no loans.
+//! A reference that returns to its owner is local again. Its record names it too, so that what is
+//! parked has the actor itself. References within a node are no loans.
 //!
 //! # Why nothing ends too early
 //! *A lease by the owner* is in a balance above zero from before its record is put in until it is
-//! given back: nothing but this holder's `Release` of leases by the owner lowers that, and it never
-//! gives back more than has come.
+//! given back. Nothing but this holder's `Release` of leases by the owner lowers that balance, and
+//! the holder never gives back more than it got.
+//!
 //! *A lease by another lender* may be given back before the owner hears of the loan; then the
 //! balance is below zero for a while. Let a holder have leases of a lender. Either the balance of
-//! the two is above zero, or the owner has not counted one of the loans. Then that lender has a
-//! lease of its own that is older than the loan. For this the same is true; by induction over the
-//! age of leases one balance is above zero, since the oldest are by the owner. An older lease by
-//! the same lender does as well: the owner hears of it first, or of neither. So one balance is
-//! looked for, not the sum of all, and no order between words of any nodes matters.
-//! *What a reference has sent* is delivered before its lease is given back: it was put into a lane
-//! before the reference was dropped, and before the holder says `Release` it flushes and fences the
-//! owner's buffers in [all lanes](crate::node::multiplexer), so that is read after it. What waits
-//! for room then has a reference of its own. The same holds for watches, links, and references that
-//! are sent home.
+//! the two is above zero, or the owner has not counted one of the loans. In the second case that
+//! lender has a lease of its own that is older than the loan. For this lease the same is true. By
+//! induction over the age of leases one balance is above zero, since the oldest leases are by the
+//! owner. An older lease by the same lender does as well: the owner hears of it first, or of
+//! neither. So the owner looks for one balance above zero, not at the sum of all, and no order
+//! between messages of different nodes matters.
+//!
+//! *What a reference has sent* is delivered before its lease is given back. It was put into a lane
+//! before the reference was dropped. Before the holder sends `Release`, it flushes and fences the
+//! owner's buffers in [all lanes](crate::node::multiplexer), so the `Release` is read afterwards. A
+//! message that then waits for room has a reference of its own. The same holds for watches, links,
+//! and references that return to their owner.
 //!
 //! # Why nothing is kept for ever
-//! Each lease is given back once, with its last reference, and each loan is counted: when all words
-//! have come each balance is what the holder has, and a lender keeps nothing. A node that is lost
-//! has nothing: balances of what it held go, and what is lent to it later is not counted. What it
-//! has lent stays, as far as the owner has heard of it, until its holders give it back. If they
+//! Each lease is given back once, with its last reference, and each loan is counted. When all
+//! messages have come, each balance is what the holder has, and a lender keeps nothing. A lost node
+//! has nothing: the balances of what it held go, and what is lent to it later is not counted. What
+//! it has lent stays, as far as the owner has heard of it, until its holders give it back. If they
 //! give back more than that, the balance stays below zero, and keeps nothing. A lender that has
 //! lost the owner keeps nothing either.
 //!
 //! # What is not covered
-//! - A lender that is lost before the owner hears of a loan: if the holder's is the only reference
+//! - A lender that is lost before the owner hears of a loan: if the holder has the only reference
 //!   that is left, it names an actor that has ended.
 //! - A reference that is the receiver of a collective send by way of third nodes is *pinned*: its
-//!   lease is not given back, as the value may be overtaken. Its actor is kept until it is stopped
-//!   or this node is gone.
+//!   lease is not given back, since the `Release` may overtake the value. Its actor is kept until
+//!   it is stopped or this node is gone.
 //! - A reference that a peer writes into a value and does not name beside it keeps nothing.
-//! - What third nodes have this one say to a node waits while [too much](Peer::has_room_for_others)
-//!   waits for that one, for [as many actors](super::Limits::actors) as it may have known. Beyond
-//!   that a lease is not given back, and a loan is not counted: its lender's lease is pinned.
+//! - Messages to an owner that third nodes have caused wait while [too
+//!   much](Peer::has_room_for_others) waits for that owner. They wait for at most [as many
+//!   actors](super::Limits::actors) as it may have known. Beyond that a lease is not given back,
+//!   and a loan is not counted: its lender's lease is pinned.
 //! - A lender and a holder that lose each other, and not the owner: what was lent and has not been
 //!   read stays counted until the owner loses the holder.
 //!
 //! # What a peer can do
-//! Give back what it was given by the owner, and no more of it; it is shut out for that, and for
-//! loans beyond any number. What it says of others' loans changes the balances of itself and the
-//! lender that it names, or of itself and a holder that it has made up: it keeps an actor that way
-//! as it could by a reference, until that holder is lost. It cannot have another end, nor another
-//! node shut out.
+//! A peer can give back what the owner gave it, and no more. The owner shuts it out for giving back
+//! more, and for loans beyond any number. What a peer says of others' loans changes the balances of
+//! itself and the lender that it names, or of itself and a holder that it has made up. It can keep
+//! an actor that way, as it could by a reference, until that holder is lost. It can neither make
+//! another node's actor end nor have another node shut out.
 //!
 //! # Rejected
 //! A `Release` for each clone: messages for what is counted here. Leases that run out unless they
 //! are renewed: messages for as long as a reference is there, and an end by a pause of the network.
-//! One count for all holders: then a node that is lost takes its share with it. A `Release` that
-//! does not name the lender: when that is lost no node knows whether a balance below zero is made
-//! up for by a word that comes yet, or is a debt for ever, by which a later reference ends too
-//! early. Weights that a lender splits: nothing is kept until it is counted, but a weight of one
-//! cannot be split, and then there are two protocols. A holder that asks the owner to count it
-//! (`Import`): one more message for each reference, and a holder that has to be kept waiting.
-//! Counts that are raised as references are read: what is not read has references too, and what is
-//! read twice has them once.
+//! One count for all holders: a node that is lost takes its share with it. A `Release` that does
+//! not name the lender: when the lender is lost, no node knows what a balance below zero is. A
+//! message that is still to come may make up for it, or it is a debt for ever, by which a later
+//! reference ends too early. Weights that a lender splits: nothing is kept until it is counted, but
+//! a weight of one cannot be split, and then there are two protocols. A holder that asks the owner
+//! to count it (`Import`): one more message for each reference, and a holder that has to be kept
+//! waiting. Counts that are raised as references are read: an unread value has references too, and
+//! a value that is read twice has them once.
 
 use super::inner::Peer;
 use super::ledger::State;
@@ -95,12 +99,12 @@ use std::mem;
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
-/// How long what is said to an owner is collected, as its buffers in all lanes are flushed for it.
-/// A choice; no benchmark sets it.
+/// How long messages to an owner are collected, since its buffers in all lanes are flushed for
+/// them. A choice; no benchmark sets it.
 const COLLECTS: Duration = Duration::from_millis(1);
 
 impl Owner for Peer {
-    /// It may be called where a lane is locked, or where no runtime is.
+    /// May be called where a lane is locked, or outside of a runtime.
     fn give_back(&'static self, slot: Slot, lender: NodeId, times: u64) {
         let mut state = self.ledger.lock();
         if self.is_down() {
@@ -116,19 +120,19 @@ impl Owner for Peer {
 }
 
 impl Peer {
-    /// A reference to an actor of this peer was sent to another one.
+    /// Notes that a reference to an actor of this peer was sent to another node.
     pub(super) fn lend(&'static self, lease: Arc<Lease>, holder: NodeId) {
         let loan = (lease.name().slot, holder);
         let mut state = self.ledger.lock();
         if self.is_down() {
             drop(state);
-            // Without the lock: it may be the last.
+            // Without the lock: this may be the last clone.
             drop(lease);
             return;
         }
         if state.loans.waiting() >= self.node.limits.actors && !state.loans.waits(&loan) {
             drop(state);
-            // The holder's reference is not counted: this node's keeps the actor.
+            // The holder's reference is not counted: this node's lease keeps the actor.
             lease.pin();
             return;
         }
@@ -153,17 +157,17 @@ impl Peer {
         });
     }
 
-    /// Says what there is to say, but for what others have caused where too much waits. Whether
-    /// that was all.
+    /// Sends what there is to send, except what other nodes have caused while too much waits.
+    /// Returns whether that was all.
     fn say_all(&self) -> bool {
         while self.has_room_for_others() {
-            // Lanes are locked without the ledger: it is locked where a lane is.
+            // Locks lanes without the ledger's lock: the ledger is locked under a lane's lock.
             let told = self.ledger.lock().loans.tell();
             let Some(((to, holder), times, loan)) = told else { break };
             self.control(Message::Lent { to, holder, times, loan });
         }
         let released = mem::take(&mut self.ledger.lock().released);
-        // What references have sent is read before they are given back.
+        // The owner reads what references have sent before they are given back.
         if let Some(link) = &self.link
             && !released.is_empty()
         {
@@ -187,14 +191,16 @@ impl Peer {
         !state.is_due
     }
 
-    /// The peer has counted a loan. False if it was told of none of this number.
+    /// Notes that the peer has counted a loan. False if the peer was told of no loan of this
+    /// number.
     pub(super) fn has_counted(&self, loan: u64) -> bool {
         let counted = self.ledger.lock().loans.counted(loan);
-        // The leases are dropped here, without the lock.
+        // Drops the leases without the lock.
         counted.is_some()
     }
 
-    /// The peer is down: there is nothing to be said to it, and nothing to be kept for it.
+    /// Forgets the leases of a peer that is down: nothing is sent to it, and nothing is kept for
+    /// it.
     pub(super) fn forget_leases(&self) {
         let kept = {
             let mut state = self.ledger.lock();

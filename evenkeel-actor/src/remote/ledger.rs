@@ -1,4 +1,4 @@
-//! What two nodes have to say to each other of leases. [`lease`](super::lease) has the protocol.
+//! Messages about leases that wait to be sent. [`lease`](super::lease) has the protocol.
 
 use crate::node::{NodeId, Slot};
 use crate::policy::references::Loans;
@@ -6,7 +6,7 @@ use crate::refs::away::Lease;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What this node and one owner have to say to each other of leases.
+/// The messages about leases that this node has for one owner.
 #[derive(Default)]
 pub(crate) struct Ledger(Mutex<State>);
 
@@ -16,12 +16,12 @@ pub(super) struct State {
     pub(super) loans: Loans<(Slot, NodeId), Arc<Lease>>,
     /// Leases that are to be given back, by lender.
     pub(super) released: BTreeMap<(Slot, NodeId), u64>,
-    /// Whether a task is about to say all that.
+    /// Whether a task is about to send all that.
     pub(super) is_due: bool,
 }
 
 impl Ledger {
-    /// Nothing but maps is touched under the lock, and nothing is dropped that has leases.
+    /// Only maps are changed under the lock, and nothing is dropped that has leases.
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

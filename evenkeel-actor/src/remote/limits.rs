@@ -1,43 +1,43 @@
-//! How much of other nodes a node keeps.
+//! Limits of what a node keeps for other nodes.
 
-/// How much a node keeps of another, at most, whatever that sends or leaves unanswered: see
+/// The most that a node keeps for another node, whatever that node sends or leaves unanswered: see
 /// [`NodeBuilder::limits`](super::NodeBuilder::limits).
 ///
-/// What is bounded elsewhere: frames that wait to be read are 256 at most, of the transport's
-/// longest each; events 1,024 for each listener; names of nodes and scripts 255 bytes. Names of
-/// actors that a peer makes up cost nothing: nothing is kept of them.
+/// Other bounds are fixed: 256 frames that wait to be read, of the transport's longest each; 1,024
+/// events for each listener; 255 bytes for names of nodes and scripts. Names of actors that a peer
+/// makes up cost nothing: the node does not keep them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Watches and links between actors of this node and of one other, those that were made here
-    /// and those that were made there each counted for themselves. Where there are as many, an own
-    /// actor that watches or links is told of
-    /// [`ExitReason::TooManyTies`](crate::ExitReason::TooManyTies); a node that opens more than it
-    /// was told is [shut out](super::NodeEvent::Refused). 64 at least.
+    /// Watches and links between actors of this node and of one other. Those made here and those
+    /// made there are counted separately. At the limit, an actor of this node that watches or links
+    /// is told of [`ExitReason::TooManyTies`](crate::ExitReason::TooManyTies). A node that opens
+    /// more than it was told is [shut out](super::NodeEvent::Refused). At least 64.
     pub ties: usize,
-    /// Questions to one node without an answer. Those whose askers have given up make room; then a
-    /// question is refused with [`AskError::TooManyCalls`](crate::AskError::TooManyCalls).
+    /// Open questions to one node. Questions that their askers have given up make room; beyond that
+    /// a question is refused with [`AskError::TooManyCalls`](crate::AskError::TooManyCalls).
     pub calls: usize,
-    /// Actors of this node that were made known for one other first, by a script that it has
-    /// started or in a message to it, before scripts are refused to that one. Those that have ended
-    /// make room, and those to which no node has a reference any more. Also the actors of one other
-    /// node of which waits to be said to it that references were handed on, or given back that had
-    /// come from third nodes; of more it is not said.
+    /// Actors of this node that may be known to one other before scripts are refused to it. An
+    /// actor counts that this node made known first: by a script that the other has started, or in
+    /// a message to it. Actors that have ended make room, and so do those without references from
+    /// other nodes. Also bounds the actors of one other node for which messages to it wait that
+    /// third nodes have caused: that references were handed on, or given back. Beyond the limit
+    /// these messages are not sent.
     pub actors: usize,
     /// Messages of collective sends from one node that wait for room in mailboxes. Further ones are
     /// dead letters, as are those that come while 16 MiB of the node wait.
     pub waiting_casts: usize,
-    /// Bytes of one node that wait for room in mailboxes. From 16 MiB on it is told to hold
-    /// messages for each actor whose mailbox is full, and at half of this limit to hold all; a node
-    /// of which more wait is [shut out](super::Mismatch::Parked). So what an honest node has on its
-    /// way when it hears of that fits into the other half: what
+    /// Bytes of one node that wait for room in mailboxes. From 16 MiB on, the node is told to hold
+    /// messages for each actor with a full mailbox, and at half of this limit to hold all. A node
+    /// of which more wait is [shut out](super::Mismatch::Parked). The other half is for what an
+    /// honest node has on its way when it hears of that: what
     /// [waits](crate::node::policy::Packing::waiting) there, what its transport has taken, and the
-    /// frames that wait to be read here. A node does not start whose own packing lets as much wait.
-    /// With messages of megabytes, or a transport that keeps as much, allow more.
+    /// frames that wait to be read here. A node does not start if its own packing lets as much
+    /// wait. With messages of megabytes, or a transport that keeps as much, allow more.
     pub parked: usize,
-    /// Bytes that wait to be sent to a node while that goes on sending: answers, and what tells of
-    /// ends and failures, wait for nobody. A node that lets more pile up is shut out. What others
-    /// cause takes half of it at most: beyond that, collective sends are not passed on to the node,
-    /// and places for answers that have come from a third node are not answered.
+    /// Bytes that wait to be sent to a node while that node goes on sending: answers, ends and
+    /// failures do not wait for room. A node that lets more pile up is shut out. Messages that
+    /// other nodes cause take half of it at most. Beyond that, collective sends are not passed on
+    /// to the node, and places for answers that have come from a third node are not answered.
     pub backlog: usize,
 }
 
@@ -57,17 +57,17 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The ties that each node takes, so that some can be opened before it is known how many
-    /// another takes.
+    /// The ties that each node takes: actors can open these before their node knows the peer's
+    /// limit.
     pub(crate) const LEAST_TIES: usize = 64;
 }
 
-/// Below that nobody looks for what is to go. A choice; no benchmark sets it.
+/// Lists shorter than this are not swept. A choice; no benchmark sets it.
 pub(super) const FIRST_SWEEP: usize = 64;
 
-/// Says when a list is searched for what nobody needs any more: when it has doubled, and at its
-/// limit, there after a sixteenth of that many more attempts. So a search costs each attempt a few
-/// steps.
+/// Says when a list is searched for entries that no task needs any more: when the list has doubled,
+/// and at its limit after each sixteenth of that many further attempts. So a search costs each
+/// attempt a few steps.
 #[derive(Debug)]
 pub(super) struct Sweeper {
     at: usize,
@@ -79,7 +79,8 @@ impl Sweeper {
         Self { at: FIRST_SWEEP, since: 0 }
     }
 
-    /// There are so many, and one more is to come; perhaps there are as many as may be.
+    /// Whether a list with `len` entries is to be swept before one more is added; `is_full` if it
+    /// is at its limit `most`.
     pub(super) fn is_due(&mut self, len: usize, is_full: bool, most: usize) -> bool {
         self.since += 1;
         let due = len >= self.at || (is_full && self.since >= most / 16);
@@ -89,7 +90,7 @@ impl Sweeper {
         due
     }
 
-    /// So many are left.
+    /// Notes that a sweep has left `left` entries.
     pub(super) fn swept(&mut self, left: usize) {
         self.at = FIRST_SWEEP.max(2 * left);
     }

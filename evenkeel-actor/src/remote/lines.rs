@@ -1,5 +1,5 @@
-//! Messages of one peer that wait for room in mailboxes: where they lie.
-//! [`parking`](super::parking) has the protocol.
+//! Where the messages of one peer lie that wait for room in mailboxes. [`parking`](super::parking)
+//! has the protocol.
 
 use super::arrived::{self, Arrived};
 use super::table::Wait;
@@ -16,7 +16,7 @@ use std::task::Waker;
 /// The lines of one peer.
 #[derive(Default)]
 pub(crate) struct Parking {
-    /// How many lines there are, for a look without the lock. Changed under it.
+    /// The number of lines, for a check without the lock. Changed under it.
     pub(super) lines: AtomicUsize,
     pub(super) state: Mutex<State>,
 }
@@ -25,13 +25,13 @@ pub(crate) struct Parking {
 pub(super) struct State {
     pub(super) by_slot: HashMap<Slot, Line>,
     pub(super) weight: usize,
-    /// How many messages of collective sends that is.
+    /// The number of parked messages of collective sends.
     pub(super) casts: usize,
-    /// Of how many lines the peer was told to hold values.
+    /// The number of lines for which the peer was told to hold values.
     pub(super) held: usize,
     /// Whether each line is to be held.
     pub(super) is_much: bool,
-    /// Whether the readers do not get on with the peer's frames.
+    /// Whether the readers are behind with the peer's frames.
     pub(super) is_behind: bool,
     /// Whether the peer was told to hold all values.
     pub(super) holds_all: bool,
@@ -41,36 +41,36 @@ pub(super) struct State {
 #[derive(Default)]
 pub(super) struct Line {
     pub(super) items: Vec<Item>,
-    /// Those of the values that are not shared.
+    /// The bytes of the values that are not shared.
     pub(super) bytes: Vec<u8>,
-    /// With what its porter has taken and not delivered.
+    /// Includes what its porter has taken and not delivered.
     pub(super) weight: usize,
-    /// How many messages that is.
+    /// The number of parked messages, likewise.
     pub(super) parked: usize,
     /// Whether the peer was told to hold values for this actor.
     pub(super) is_held: bool,
-    /// Where the porter waits for room.
+    /// The waker of the porter that waits for room.
     pub(super) porter: Option<Waker>,
 }
 
-/// What a message weighs beside its bytes.
+/// The weight of a message beside its bytes.
 pub(super) const ITEM: usize = mem::size_of::<Item>();
 
-/// What is to be done with an actor when its turn comes.
+/// What is to be done with an actor at this place of the line.
 pub(super) enum Item {
-    /// A value that was read when there was no room. How many messages it counts as, and its
-    /// weight.
+    /// A value that was read before its mailbox was found full; the number of messages it counts
+    /// as, and its weight.
     Waits(Wait, u64, usize),
-    /// A value: the lengths of the places in it and of itself, which are its next bytes, and its
-    /// origin.
+    /// A value: its call, the lengths of its places and of itself, which are the next bytes, and
+    /// its origin.
     Tell(Option<u64>, usize, usize, Origin),
-    /// A value that was sent to several, and its origin.
+    /// A value that was sent to several actors, and its origin.
     Shared(Arc<[u8]>, Origin),
     /// The actor ends when it has handled what came before.
     Drain,
 }
 
-/// What a value was sent because of, and the references that are in it.
+/// The cause of a value, and the references that are in it.
 #[derive(Default)]
 pub(super) struct Origin {
     cause: Option<NonZeroU64>,
@@ -78,12 +78,12 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// That of the value that this thread deals with.
+    /// The origin of the value that this thread handles.
     pub(super) fn here() -> Self {
         Self { cause: trace::current(), arrived: arrived::current() }
     }
 
-    /// Its value is dealt with, until the result is dropped.
+    /// Handles its value, until the result is dropped.
     #[must_use = "its value is dealt with until this is dropped"]
     pub(super) fn within(self) -> impl Sized {
         (trace::within(self.cause), arrived::within(self.arrived))
@@ -112,14 +112,14 @@ impl Item {
         match self {
             Self::Waits(_, _, weight) => *weight,
             Self::Tell(_, places, length, origin) => ITEM + places + length + origin.weight(),
-            // As if it were not shared: nobody knows who has it last.
+            // As if it were not shared: which item is the last owner of the copy is not known.
             Self::Shared(payload, origin) => ITEM + payload.len() + origin.weight(),
             Self::Drain => ITEM,
         }
     }
 
-    /// As how many messages it counts once it is delivered. A message for several actors, and
-    /// orders, were counted as they were read.
+    /// The number of messages it counts as once it is delivered. Messages for several actors, and
+    /// orders, were counted when they were read.
     pub(super) fn counts(&self) -> u64 {
         match self {
             Self::Waits(_, counts, _) => *counts,

@@ -1,30 +1,30 @@
-//! What a node has counted.
+//! The counters of a node.
 
-/// What a node has counted, of all other nodes together.
+/// The counters of a node, summed over all other nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeMetrics {
-    /// Frames that have left.
+    /// Frames sent.
     pub frames_out: u64,
-    /// The messages in them.
+    /// Messages sent.
     pub messages_out: u64,
-    /// Their bytes.
+    /// Bytes sent.
     pub bytes_out: u64,
-    /// Frames that have come.
+    /// Frames received.
     pub frames_in: u64,
-    /// Messages of them that were read.
+    /// Messages received and read.
     pub messages_in: u64,
-    /// Their bytes.
+    /// Bytes received.
     pub bytes_in: u64,
-    /// Messages that were lost with their nodes on this side.
+    /// Messages that were lost on this side with the nodes that they were for.
     pub messages_lost: u64,
-    /// Messages that have not got to their actors: these had stopped, or were full, or the values
-    /// were not of their types.
+    /// Messages that did not get to their actors: the actors had stopped, their mailboxes were
+    /// full, or the values were of another type.
     pub undelivered: u64,
-    /// Those of them that were not of their actors' types, and answers that were not of their
-    /// askers'.
+    /// The undelivered messages of another type than their actors take, and the answers of another
+    /// type than their askers expect.
     pub unreadable: u64,
-    /// Answers that nobody waited for any more.
+    /// Answers without an asker that still waits.
     pub late_answers: u64,
     /// Questions that are not answered.
     pub open_calls: usize,
@@ -33,12 +33,12 @@ pub struct NodeMetrics {
     pub open_watches: usize,
     /// Watches of actors of this node, by other nodes.
     pub watched: usize,
-    /// Events that [subscribed](super::Node::send_events_to) actors were not sent, as their
+    /// Events that [subscribed](super::Node::send_events_to) actors were not sent, because their
     /// mailboxes were full.
     pub missed_events: u64,
-    /// Pairs of an actor of this node and one of another that are linked.
+    /// Linked pairs of an actor of this node and one of another.
     pub links: usize,
-    /// Actors that other nodes have been told of.
+    /// Actors that are known to other nodes.
     pub known_actors: usize,
     /// Frames that have come and are not read yet.
     pub unread_frames: usize,
@@ -47,7 +47,7 @@ pub struct NodeMetrics {
 }
 
 impl NodeMetrics {
-    /// Messages per frame that has left.
+    /// Returns the number of messages per frame sent.
     #[must_use]
     pub fn packing(&self) -> f64 {
         self.messages_out as f64 / self.frames_out.max(1) as f64

@@ -1,15 +1,15 @@
-//! Actors of several nodes: references to actors of other nodes, actors that are started there, and
-//! what all nodes do together.
+//! Actors of several nodes: references to actors of other nodes, actors started on other nodes, and
+//! operations in which all nodes take part.
 //!
-//! [`Node`] is where to begin. Below it is [`node`](crate::node), which moves messages and knows no
-//! actors.
+//! [`Node`] is the entry point. It stands on [`node`](crate::node), which moves messages and knows
+//! no actors.
 //!
-//! `inner` is what a node is made of, and what it knows of each peer. Its parts know neither: the
-//! table knows which actor has which slot, calls are the questions without an answer, lines are
-//! what is parked. The steps stand above it. A route says how values of a type get to a node, a
-//! `Remote` is a route and a slot. References are written and read as names, in a scope that says
-//! for which node. What arrives is read by workers, and taken or delivered; what finds no room is
-//! parked, and its senders are told to hold more.
+//! `inner` has a node's state and what the node knows of each peer. Its parts know neither: the
+//! table maps slots to actors, calls are the open questions, lines hold parked messages. The
+//! protocol steps stand above `inner`. A route writes values of one type for one node; a `Remote`
+//! is a route and a slot. References are written and read as names, within a scope that says which
+//! node the value is for or from. Workers read what arrives, and take or deliver it. A message that
+//! finds a full mailbox is parked, and its senders are told to hold further ones.
 
 mod arrived;
 mod askers;

@@ -1,6 +1,6 @@
-//! References in messages: an actor's name is its node, its slot and the slot's generation; that of
-//! a place for an answer is its node and the call's number. Whoever hands a place on to another
-//! node tells the node that waits for the answer ([`calls`](super::calls)).
+//! References in messages. An actor's name is its node, its slot and the slot's generation; the
+//! name of a place for an answer is its node and the call's number. A node that hands a place on to
+//! another node tells the node that waits for the answer ([`calls`](super::calls)).
 //!
 //! A reference that comes back to the node of its actor is a local one again.
 
@@ -24,10 +24,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::any::Any;
 use std::sync::Arc;
 
-/// In a message to another node a reference is a name; anywhere else it cannot be written.
+/// Writes the reference as a name in a message to another node; elsewhere it cannot be written.
 ///
-/// What the other node reads counts as a reference on the actor's node, until it is dropped there;
-/// so it does if it is not read.
+/// What the other node reads counts as a reference on the actor's node, until it is dropped there.
+/// It counts too if the other node does not read it.
 impl<M, P> Serialize for ActorRef<M, P>
 where
     M: Serialize + DeserializeOwned + Send + 'static,
@@ -57,7 +57,8 @@ where
     }
 }
 
-/// In a message from another node; the name of an actor of this node becomes a local reference.
+/// Reads the reference in a message from another node; an own actor's name becomes a local
+/// reference.
 impl<'de, M, P> Deserialize<'de> for ActorRef<M, P>
 where
     M: Serialize + DeserializeOwned + Send + 'static,
@@ -93,21 +94,22 @@ where
     }
 }
 
-/// What is wrong with a reference to an actor of another type.
+/// The error of a reference to an actor of another type.
 const OTHER_MESSAGES: &str = "the actor takes messages of another type";
 
-/// The node that is named in a message that has come from another.
+/// The node that a message from another node names.
 fn peer<E: serde::de::Error>(from: &'static Peer, node: u32) -> Result<&'static Peer, E> {
     let peer = from.node.peer(NodeId::new(node));
     peer.ok_or_else(|| E::custom(format_args!("there is no node {node}")))
 }
 
 impl Peer {
-    /// Whether this node is told what becomes of a question of its own. If not, that is counted.
+    /// Whether the node that asked may be told the outcome of its question. If not, that is
+    /// counted.
     ///
-    /// A place for an answer that has come from a third node says nothing once
-    /// [too much](Peer::has_room_for_others) waits for the node that asked: what is named there may
-    /// be made up.
+    /// A place for an answer that has come from a third node is not answered once [too
+    /// much](Peer::has_room_for_others) waits for the node that asked: the third node may have made
+    /// the place up.
     pub(super) fn may_be_told(&self, is_handed_on: bool) -> bool {
         let may = !is_handed_on || self.has_room_for_others();
         if !may {
@@ -122,19 +124,19 @@ where
     M: DeserializeOwned + Send + 'static,
     P: Overflow,
 {
-    /// The slot by which other nodes know the actor, with one more reference of a node to it; none
-    /// of one on another node, whose slots are that one's.
+    /// The slot by which other nodes know the actor, with one more reference of a node to it. None
+    /// for an actor on another node, which has the slot in its own table.
     #[inline]
     pub(crate) fn slot_in(&self, table: &Table<Peer>, holder: NodeId) -> Option<Slot> {
         self.own().map(|own| table.slot(self, own.address(), holder))
     }
 }
 
-/// What is wrong with a place for an answer that is empty.
+/// The error of an empty place for an answer.
 const SENT_TWICE: &str = "a place for an answer is sent once";
 
-/// In a message to another node, which then answers over it. It is empty afterwards: there is one
-/// answer.
+/// Writes the place in a message to another node, which then answers over it. The place is empty
+/// afterwards: there is one answer.
 impl<R> Serialize for ReplyTo<R>
 where
     R: Serialize + DeserializeOwned + Send + 'static,
@@ -169,7 +171,7 @@ where
                         "the place for an answer belongs to another node that is in this process",
                     ));
                 }
-                // Before it is taken out: its drop says so of a place that is not written.
+                // Before it is taken out: a place that is not written says so when it is dropped.
                 if owner.may_be_told(remote.is_handed_on) && !scope::may_pass_on() {
                     return Err(S::Error::custom(scope::too_many_places()));
                 }
@@ -188,7 +190,7 @@ where
     }
 }
 
-/// In a message from another node.
+/// Reads the place in a message from another node.
 impl<'de, R> Deserialize<'de> for ReplyTo<R>
 where
     R: Serialize + DeserializeOwned + Send + 'static,
@@ -202,7 +204,7 @@ where
     }
 }
 
-/// What an asker is told of a failure.
+/// The error that an asker gets for a failure.
 fn failed(failure: Failure) -> AskError {
     match failure {
         Failure::NoSuchActor => AskError::Stopped,

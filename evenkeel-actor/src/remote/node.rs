@@ -1,4 +1,4 @@
-//! Nodes: the handle, and leaving.
+//! The handle of a node, and leaving.
 
 use super::cast::{self, CastReport};
 use super::error::{NodeLost, RemoteError};
@@ -23,12 +23,12 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 
-/// When the host is gone.
+/// Whether the host is gone, and the wakers of the tasks that wait for that.
 #[derive(Default)]
 pub(super) struct Ending(pub(super) Mutex<(bool, Vec<Waker>)>);
 
 impl Ending {
-    /// Waits for it.
+    /// Waits until the host is gone.
     async fn wait(&self) {
         poll_fn(|context| {
             let mut ending = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,11 +54,11 @@ impl Drop for Owner {
 }
 
 impl Inner {
-    /// Takes part in nothing any more, and tells all who wait for something from other nodes. So it
-    /// is when the node leaves, and when its host has ended otherwise.
+    /// Takes this node out of the job, and fails all that waits for other nodes here. Runs when the
+    /// node leaves, and when its host has ended for another reason.
     ///
-    /// Nobody is missed: once the multiplexer is closed nothing is put in, so who comes later is
-    /// refused, and who has put something in before is told here.
+    /// No waiter is missed. Once the multiplexer is closed, nothing is put in: a later sender is
+    /// refused, and an earlier sender's call is failed here.
     pub(super) fn leave(&self) {
         self.has_left.store(true, Ordering::SeqCst);
         self.multiplexer.close();
@@ -69,53 +69,60 @@ impl Inner {
         }
         self.collective.abandon();
         self.listeners.end();
-        // Last: a script is dropped with what it has, and that may panic.
+        // Last: clearing drops scripts and what they own, and such a drop may panic.
         self.table.clear();
         self.scripts.clear();
     }
 }
 
-/// A process of a job whose actors send messages to those of others: the handle. Cheap to clone;
-/// the node leaves when the last one is dropped, or by [`leave`](Self::leave).
+/// The handle of a node: a process of a job, with actors that send messages to actors of other
+/// nodes. Cheap to clone. The node leaves when the last handle is dropped, or by
+/// [`leave`](Self::leave).
 ///
 /// # References
-/// An [`ActorRef`] whose messages can be serialised can be in a message to another node, and is a
-/// reference to the same actor there: it sends, asks, stops. So can a [`ReplyTo`](crate::ReplyTo).
-/// A reference that comes home is a local one again.
+/// An [`ActorRef`] can travel in a message to another node if its messages can be serialised. There
+/// it refers to the same actor: it sends, asks, stops. A [`ReplyTo`](crate::ReplyTo) can travel
+/// too. A reference that comes back to the actor's node is a local one again.
 ///
-/// What a node has of another's actor counts as a reference on the actor's node, whether it was
-/// given by [`spawn_on`](Self::spawn_on) or [`locate`](Self::locate), or was in a message, an
-/// answer or arguments, of the actor's node or of a third one: when the last clone on the last node
-/// is dropped, and what was sent before is handled, the actor ends as one does that has no
-/// reference. A message that is not read gives back what is in it. A node that is lost has nothing
-/// any more. These messages of nodes are collected for a millisecond. An
-/// actor that is [cast](Self::cast) to by a node that has several others on the way is kept until
-/// it is stopped, or that node is gone. So is one that was handed on while more loans waited than
-/// [`Limits::actors`](super::Limits::actors). An actor that is handed on between two nodes which
-/// lose each other, and not the actor's node, may be kept until that loses the receiver. If a node
-/// is lost before the actor's node has heard that it has handed a reference on, that reference may
-/// name an actor that has ended.
+/// A reference on another node counts as a reference on the actor's node. It makes no difference
+/// whether it came from [`spawn_on`](Self::spawn_on) or [`locate`](Self::locate), or in a message,
+/// an answer or arguments, from the actor's node or a third one. When the last clone on the last
+/// node is dropped, and what was sent before is handled, the actor ends like one without
+/// references. A message that is not read gives its references back. A node that is lost has no
+/// references. The messages that keep these counts are collected for a millisecond.
+///
+/// Some actors are kept until they are stopped:
+/// - An actor to which a node [casts](Self::cast) by way of several other nodes, until it is
+///   stopped or the casting node is gone.
+/// - An actor that was handed on while more loans waited than
+///   [`Limits::actors`](super::Limits::actors), likewise.
+///
+/// An actor that is handed on between two nodes may be kept if these lose each other, and not the
+/// actor's node. It is kept until the actor's node loses the receiver. If a node is lost before the
+/// actor's node learns that it has handed a reference on, that reference may name an actor that has
+/// ended.
 ///
 /// # Messages
-/// Their types derive `Serialize` and `Deserialize`: the program has `serde` with its feature
-/// `derive` among its dependencies. They are written by `serde` in postcard's format, packed with
-/// others for the same node, and leave when the worker has nothing else to do, when a buffer is
-/// full, or at the latest after [a cap](crate::node::policy::Packing::cap). Between two actors they
-/// keep their order. What finds a mailbox full waits at its node; when that is much, whoever sends
-/// to the actor waits instead. What one node calls a type the others have to know by the same
+/// Message types derive `Serialize` and `Deserialize`: the program depends on `serde` with its
+/// feature `derive`. Values are written by `serde` in postcard's format and packed with others for
+/// the same node. They leave when the worker has nothing else to do, when a buffer is full, or at
+/// the latest after [a cap](crate::node::policy::Packing::cap). Messages between two actors keep
+/// their order. A message that finds a full mailbox waits at the receiver's node; when much waits
+/// there, senders to that actor wait instead. All nodes have to know a type of message by the same
 /// fields: run the same build everywhere.
 ///
 /// # Loss
-/// A node that is down is a [`NodeEvent`]; what waits for it fails (a question waits for the node
-/// that it was handed on to last), and whoever [watches](crate::Context::watch) an actor of it is
-/// told. A message that was sent to it may have been handled or not.
+/// When a node goes down, a [`NodeEvent`] says so, and what waits for that node fails. A question
+/// waits for the node that it was handed on to last. Actors that [watch](crate::Context::watch) an
+/// actor of the lost node are told. A message that was sent to the node may have been handled or
+/// not.
 ///
 /// # The end
-/// A node leaves before its runtime ends: until then tasks of it run there, which a runtime that is
-/// dropped waits for.
+/// A node has to leave before its runtime ends: until then its tasks run there, and dropping the
+/// runtime waits for them.
 ///
 /// # Memory
-/// A few kilobytes of a node are never freed: remote references lead there without counting.
+/// A few kilobytes of each node are never freed: remote references point there without counting.
 ///
 /// # Examples
 /// ```
@@ -174,41 +181,41 @@ impl Node {
         self.0.inner
     }
 
-    /// The node's number.
+    /// Returns the node's number.
     #[must_use]
     pub fn id(&self) -> NodeId {
         self.inner().number
     }
 
-    /// How many nodes the job has.
+    /// Returns the number of nodes of the job.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         self.inner().nodes
     }
 
-    /// What the node calls itself.
+    /// Returns the name that the node has given itself.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.inner().name
     }
 
-    /// The system of the node's actors.
+    /// Returns the system of the node's actors.
     #[must_use]
     pub fn system(&self) -> System {
         self.inner().system
     }
 
-    /// What happens to other nodes.
+    /// Returns a listener for the events of other nodes.
     #[must_use]
     pub fn events(&self) -> Events {
         self.inner().listeners.listen()
     }
 
-    /// Has an actor be sent what happens to other nodes, at first the last event of each of them,
-    /// until the subscription is dropped, the actor has stopped or this node has left.
+    /// Sends the events of other nodes to an actor, beginning with the last event of each node,
+    /// until the subscription is dropped, the actor stops or this node leaves.
     ///
-    /// Nobody waits for the actor: an event that finds its mailbox full is
-    /// [counted](NodeMetrics::missed_events) and left out, and the next one for which there is room
+    /// Events do not wait for the actor: an event that finds its mailbox full is
+    /// [counted](NodeMetrics::missed_events) and left out. The next event for which there is room
     /// comes behind [`NodeEvent::Missed`]. The subscription counts as a reference to the actor.
     ///
     /// # Examples
@@ -252,10 +259,10 @@ impl Node {
         self.inner().listeners.subscribe(actor.clone())
     }
 
-    /// Waits until all nodes have said who they are.
+    /// Waits until all nodes have introduced themselves.
     ///
     /// # Errors
-    /// If one of them is gone, or does not belong to the job.
+    /// Fails if a node is gone, or does not belong to the job.
     pub async fn ready(&self) -> Result<(), NodeLost> {
         let mut events = self.events();
         let mut missing = self.nodes() - 1;
@@ -270,17 +277,17 @@ impl Node {
         Ok(())
     }
 
-    /// Has other nodes start actors here, by name. False if there is a script of that name; it
-    /// stays.
+    /// Lets other nodes start actors here, by the name of this script. Returns false if there is a
+    /// script of that name, which stays.
     ///
-    /// A node that asks for it before is told that there is none:
-    /// [`NodeBuilder::script`](super::NodeBuilder::script) registers it before any can.
+    /// A node that asks for the script earlier is told that there is none:
+    /// [`NodeBuilder::script`](super::NodeBuilder::script) registers it before any node can ask.
     ///
-    /// `script` is called by a worker: it does not block. A script that keeps a handle of its own
-    /// node keeps the node until it [leaves](Self::leave).
+    /// Workers call `script`: it must not block. A script that keeps a handle of its own node keeps
+    /// the node until it [leaves](Self::leave).
     ///
-    /// Where reports name the place at which an actor was spawned, that of a script's actor is the
-    /// call of this.
+    /// Reports that name the place at which an actor was spawned name the call of this function for
+    /// a script's actor.
     #[track_caller]
     pub fn register_script<A, Arguments>(
         &self,
@@ -297,8 +304,8 @@ impl Node {
 
     /// Starts an actor on a node, this one or another, by a script that is registered there.
     ///
-    /// The actor ends when nothing has a reference to it any more, as one that is spawned here
-    /// does: on its own node nothing does but what it hands out itself.
+    /// The actor ends when its last reference is dropped, like an actor spawned here. Its own node
+    /// keeps no reference, except those that the actor hands out itself.
     ///
     /// # Errors
     /// [`RemoteError`].
@@ -318,9 +325,9 @@ impl Node {
         requests::spawn_on(self.inner(), node, script, arguments).await
     }
 
-    /// Lets other nodes find an actor of this one by a name, of at most 255 bytes. False if there
-    /// is another one of that name, which has not stopped, if the actor is on another node, which
-    /// publishes it itself, or if this node has left.
+    /// Publishes an actor of this node under a name of at most 255 bytes, by which other nodes find
+    /// it. Returns false if an actor of that name has not stopped, or if this node has left. Also
+    /// false for an actor on another node, which has to publish it itself.
     ///
     /// The name counts as a reference to the actor, until it is [taken back](Self::unpublish) or
     /// the node leaves.
@@ -330,8 +337,8 @@ impl Node {
     {
         let inner = self.inner();
         let is_public = inner.scripts.publish(name, actor);
-        // Whoever leaves says so before it forgets all names: one of both sees the other, and takes
-        // this one back.
+        // `leave` sets `has_left` before it forgets all names, so one of the two calls sees the
+        // other's write, and takes this name back.
         if is_public && inner.has_left.load(Ordering::SeqCst) {
             inner.scripts.unpublish(name);
             return false;
@@ -339,8 +346,9 @@ impl Node {
         is_public
     }
 
-    /// Takes a name back under which other nodes [find](Self::publish) an actor. False if no actor
-    /// has it, or one that has stopped. Those that have found the actor keep their references.
+    /// Takes back a name under which other nodes [find](Self::publish) an actor. Returns false if
+    /// no actor has the name, or if the actor has stopped. References that were found by the name
+    /// stay valid.
     pub fn unpublish(&self, name: &str) -> bool {
         self.inner().scripts.unpublish(name)
     }
@@ -357,17 +365,17 @@ impl Node {
         requests::locate(self.inner(), node, name).await
     }
 
-    /// Sends a message to all of these actors, each node passing it on to others along a binomial
+    /// Sends a message to all of these actors. Each node passes it on to others along a binomial
     /// tree: with 100 nodes it takes seven steps, not 99.
     ///
-    /// Actors of other nodes that it goes to are kept from then on, if there are several nodes:
-    /// each until it is stopped or this node is gone. References in the message are not.
+    /// If there are several nodes, receivers on other nodes are kept from then on, each until it is
+    /// stopped or this node is gone. Actors that are only referred to in the message are not.
     ///
     /// # Errors
-    /// If the message cannot be written. A [`ReplyTo`](crate::ReplyTo) cannot be in it.
+    /// Fails if the message cannot be written. It cannot contain a [`ReplyTo`](crate::ReplyTo).
     ///
     /// # Cancel safety
-    /// If the future is dropped some have it.
+    /// If the future is dropped, some of the actors have the message.
     pub async fn cast<M, P>(
         &self,
         to: &[ActorRef<M, P>],
@@ -380,51 +388,52 @@ impl Node {
         cast::cast(self.inner(), to, message).await
     }
 
-    /// Waits until all nodes have come as far. Tasks of one node that wait at once pass together.
+    /// Waits until all nodes have come to the same barrier. Tasks of one node that wait at once
+    /// pass together.
     ///
     /// # Errors
-    /// If a node is gone: then nobody passes any more.
+    /// Fails if a node is gone: then no node passes any more.
     ///
     /// # Cancel safety
-    /// If the future is dropped this node has come as far all the same.
+    /// If the future is dropped, this node has come to the barrier all the same.
     pub async fn barrier(&self) -> Result<(), NodeLost> {
         self.inner().collective.pass(self.inner()).await
     }
 
-    /// Declares that this node begins no more work by itself, and waits for the end of all work of
-    /// all nodes: all have declared so, no actor of their systems is alive, and no message is on
-    /// its way. So actors are to be stopped, or all references to them dropped, on all nodes. It is
-    /// found by a token that counts messages, not by silence.
+    /// Declares that this node begins no more work by itself, and waits for the end of the work of
+    /// all nodes: all nodes have declared this, no actor of their systems is alive, and no message
+    /// is on its way. So the actors have to be stopped, or all references to them dropped, on all
+    /// nodes. A token that counts messages detects the end, not silence.
     ///
-    /// That of [`System::on_dead_letter`] does not count, since it begins nothing by itself; any
-    /// other actor does, also one that only [listens](System::send_dead_letters_to). Once it is
-    /// found it stays known.
+    /// The actor of [`System::on_dead_letter`] does not count, since it begins nothing by itself.
+    /// Any other actor does, also one that only [listens](System::send_dead_letters_to). Once the
+    /// end is found, it stays known.
     ///
     /// # Errors
-    /// If a node is gone before: then it cannot be known.
+    /// Fails if a node is gone before the end: then the end cannot be detected.
     pub async fn finish(&self) -> Result<(), NodeLost> {
         self.inner().collective.finish(self.inner()).await
     }
 
-    /// Leaves the job: what has been sent is on its way when it returns, the others are told, and
-    /// what is sent from now on is refused.
+    /// Leaves the job. When it returns, what was sent is on its way and the other nodes are told.
+    /// What is sent from this call on is refused.
     ///
-    /// Actors live on that something here has a reference to. Those that other nodes alone have
-    /// known end as others do that nobody has a reference to, once they have handled what is in
-    /// their mailboxes, and what has come and waits for room there: the node forgets whom others
-    /// know, what it has [published](Self::publish), and its scripts.
+    /// Actors to which this node has references live on. The node forgets what other nodes know,
+    /// what it has [published](Self::publish), and its scripts. So actors with references from
+    /// other nodes alone end like actors without references. They first handle what is in their
+    /// mailboxes, and what has come and waits for room there.
     pub async fn leave(&self) {
         self.inner().leave();
         self.0.over.wait().await;
     }
 
-    /// What has gone to another node and come from it.
+    /// Returns the traffic to and from another node.
     #[must_use]
     pub fn traffic(&self, node: NodeId) -> Traffic {
         self.inner().multiplexer.traffic(node)
     }
 
-    /// What the node has counted so far.
+    /// Returns what the node has counted so far.
     #[must_use]
     pub fn metrics(&self) -> NodeMetrics {
         let inner = self.inner();

@@ -40,8 +40,8 @@ impl<M: Serialize + DeserializeOwned + Send + 'static> Public<Peer> for ActorRef
 }
 
 impl Scripts<Peer> {
-    /// Registers a script; false if there is one of that name. Its actors are told of as spawned by
-    /// the caller, as nothing else says which script it was.
+    /// Registers a script; false if there is one of that name. Its actors are reported as spawned
+    /// by the caller, since nothing else says which script it was.
     #[track_caller]
     pub(crate) fn register<A, Arguments>(
         &self,
@@ -73,8 +73,8 @@ impl Scripts<Peer> {
         self.add(name, Arc::new(start))
     }
 
-    /// Lets other nodes find an actor of this one; false if there is another one of that name,
-    /// which has not stopped, or if the actor is on another node.
+    /// Lets other nodes find an actor of this one. False if another actor of that name has not
+    /// stopped, or if the actor is on another node.
     pub(crate) fn publish<M>(&self, name: &str, actor: ActorRef<M>) -> bool
     where
         M: Serialize + DeserializeOwned + Send + 'static,
@@ -86,8 +86,8 @@ impl Scripts<Peer> {
     }
 }
 
-/// The name of a type, for requests that name actors: of a name that is too long the beginning, and
-/// a hash of all of it.
+/// The name of a type, for requests that name actors. A name that is too long is shortened to its
+/// beginning and a hash of all of it.
 fn short_name<M>() -> String {
     let name = type_name::<M>();
     if name.len() <= LONGEST_NAME {
@@ -101,7 +101,7 @@ fn short_name<M>() -> String {
     format!("{}{end}", short(name, LONGEST_NAME - end.len()))
 }
 
-/// What a node says to a request for an actor by this name, of a script or its own.
+/// The error for a failed request for an actor by this name, of a script or its own.
 fn outcome(node: NodeId, name: &str, failure: Failure, detail: &str) -> RemoteError {
     let why = detail.to_owned();
     match failure {
@@ -119,10 +119,10 @@ fn outcome(node: NodeId, name: &str, failure: Failure, detail: &str) -> RemoteEr
 /// Opens the call of a request.
 type Opens<'a> = dyn FnMut() -> Result<u64, String> + 'a;
 
-/// Asks a node for an actor with messages of type `M`, by a name and what `request` writes. It
-/// opens the call once the places for answers that are in it are noted: if there is no actor,
-/// nobody answers these. A node that says so has not seen those of third nodes, which are told from
-/// here.
+/// Asks a node for an actor with messages of type `M`, by a name and what `request` writes. Opens
+/// the call once the places for answers in the request are noted: if there is no actor, these calls
+/// fail. A node that refuses has not seen the places of third nodes, so this node fails their
+/// calls.
 async fn request<M>(
     peer: &'static Peer,
     name: &str,
@@ -165,8 +165,7 @@ where
         scope::note_call(call);
         Ok(call)
     };
-    // What is put in after a node is down is refused, and what was put in before is told of the
-    // loss.
+    // After a node is down nothing can be put in, and what was put in before fails by the loss.
     let put = scope::write(peer, |noted| {
         peer.node.senders.under(|| link.put_anyway(|out| request(&mut open, noted, out)))
     });
@@ -184,7 +183,8 @@ where
     Ok(ActorRef::leased(route::of::<M>(peer), lease))
 }
 
-/// A local actor by its slot, which is leased to its own node and is given back.
+/// Returns a local actor by its slot. The slot is leased to this node itself, and the lease is
+/// given back.
 fn local<M: Send + 'static>(node: &Inner, slot: Slot) -> Result<ActorRef<M>, RemoteError> {
     let found = node.table.find::<M, Wait>(slot);
     node.table.release(node.number, slot, 1);

@@ -1,9 +1,9 @@
-//! Where values of one type go to one node: what a remote reference needs beside the actor's slot,
-//! in four bytes.
+//! Routes: what a remote reference needs beside the actor's slot, in four bytes. A route says where
+//! values of one type go to one node.
 //!
-//! A *route* is a [peer](super::inner) and a type whose values are written for it. There are as
-//! many as a program has pairs of these that it uses, so they are kept for ever, and a reference
-//! that has a route's number can be copied without counting.
+//! A *route* is a [peer](super::inner) and a type of values that are written for it. A program has
+//! a route for each such pair that it uses. Routes are kept for ever, so a reference that has a
+//! route's number can be copied without counting.
 //!
 //! Nodes are never freed either, as [`System`]s are not. A process has one, or a few in tests.
 
@@ -41,7 +41,7 @@ pub(crate) struct PeerRoute {
     of: &'static str,
 }
 
-/// How many routes a thread remembers. An estimate; no benchmark sets it.
+/// Routes that a thread remembers. An estimate; no benchmark sets it.
 const REMEMBERED: usize = 16;
 
 type Remembered = Cell<Option<(*const Peer, TypeId, RouteId)>>;
@@ -170,7 +170,7 @@ impl Route for PeerRoute {
 
     fn leave_unanswered(&self, call: u64, is_handed_on: bool) {
         if self.peer.may_be_told(is_handed_on) {
-            // While a value is read, its reader alone drops the place: what follows it there cannot
+            // While a value is read, only its reader drops the place: the rest of the value cannot
             // be read.
             let is_read = scope::reading().is_ok();
             self.peer.fail(call, if is_read { Failure::Unreadable } else { Failure::Ended }, "");
@@ -194,7 +194,7 @@ impl PeerRoute {
     /// Puts a value of the route's type in for an actor, if there is room.
     fn put(&self, to: Slot, value: &dyn Any) -> Result<(), PutError<PayloadError>> {
         let Some(link) = &self.peer.link else { return Err(PutError::Down) };
-        // If the way is shut nobody is to wait: what follows says why.
+        // If the link is shut, senders do not wait: the next step returns the reason.
         if self.peer.holds.has(to) && !link.is_shut() {
             return Err(PutError::Full { most: 0 });
         }
@@ -257,8 +257,8 @@ impl PeerRoute {
         })
     }
 
-    /// A value's `Serialize` sends another value: the lane that it would go by is locked for the
-    /// first.
+    /// The error of a value that the `Serialize` of another value sends: the lane that it would go
+    /// by is locked for that other value.
     #[cold]
     fn nested(&self) -> PutError<PayloadError> {
         let why = "it is sent while another message is written, by that one's Serialize".to_owned();
@@ -266,9 +266,9 @@ impl PeerRoute {
     }
 }
 
-/// Has a record say whose answers are awaited and which references are in its value, once it is
-/// known that there are some: `message` is what it is then, without the value. So whoever cannot
-/// deliver it can say so, and whoever gets it counts.
+/// Rewrites the head of a record, once its value turns out to contain places or references, so that
+/// it names them. `message` is the new message, without the value. So a node that cannot deliver
+/// the record can fail the calls, and its receiver counts the references.
 #[cold]
 fn begin_anew(
     out: &mut Vec<u8>,
@@ -281,7 +281,7 @@ fn begin_anew(
     let envelope =
         Envelope { cause: trace::current(), references: references.as_references(), message };
     let mut begins = Vec::new();
-    // There are no more places than may be, and no texts.
+    // There are no more places than allowed, and no texts.
     if envelope.write(&mut begins).is_ok() {
         drop(out.splice(head, begins));
     }

@@ -1,4 +1,4 @@
-//! What is said to other nodes, and of questions.
+//! Sends messages to other nodes, and the outcomes of questions.
 
 use super::calls::Outcome;
 use super::inner::{Counts, Inner, Peer, Standing};
@@ -11,17 +11,17 @@ use crate::trace;
 use crate::words::dead_letter::DeadLetterKind;
 
 impl Peer {
-    /// Puts a message in that is not waited for. What is for a node that is down is lost with it.
+    /// Puts a message in without waiting. A message for a node that is down is lost with it.
     pub(crate) fn say(&self, message: Message<'_>) {
         let _ = self.try_say(message);
     }
 
-    /// The same for whoever wants to know whether it was put in.
+    /// Puts a message in, and returns whether that worked.
     pub(crate) fn try_say(&self, message: Message<'_>) -> Result<(), PutError<FrameError>> {
         self.try_say_with(message, References::default())
     }
 
-    /// The same for a message with these references in its value.
+    /// Puts in a message with these references in its value.
     pub(super) fn try_say_with(
         &self,
         message: Message<'_>,
@@ -35,8 +35,8 @@ impl Peer {
         self.node.senders.under(|| link.put_anyway(|out| envelope.write(out)))
     }
 
-    /// The same where a value is being written under the lock of a lane, by whose `Serialize`
-    /// something is said: that an actor is to stop, or that nobody answers.
+    /// Puts a message in by a task: the caller is a `Serialize` under the lock of a lane, which
+    /// stops an actor or drops a place for an answer.
     #[cold]
     fn say_later(&self, link: &Link, envelope: &Envelope<'_>) -> Result<(), PutError<FrameError>> {
         let mut record = Vec::new();
@@ -52,7 +52,7 @@ impl Peer {
         Ok(())
     }
 
-    /// A question was in vain.
+    /// Fails a question.
     pub(crate) fn fail(&self, call: u64, failure: Failure, detail: &str) {
         if self.link.is_none() {
             self.node.calls.close(call, Outcome::Failed(failure, detail));
@@ -62,8 +62,8 @@ impl Peer {
         self.say(Message::Failed { call, failure, detail });
     }
 
-    /// The place for the answer to a question of this node was handed on, by this process to
-    /// another one.
+    /// Reports that this process has handed the place for the answer to a question of this peer on
+    /// to another node.
     pub(crate) fn moved(&self, call: u64, to: NodeId) {
         if self.link.is_none() {
             self.node.moved(self.id, call, to);
@@ -74,15 +74,15 @@ impl Peer {
 }
 
 impl Inner {
-    /// A node has handed the place for the answer to a question on. There may be no such node as it
-    /// says.
+    /// Notes that a node has handed the place for the answer to a question on. The node that it
+    /// names may not exist.
     pub(crate) fn moved(&self, from: NodeId, call: u64, to: NodeId) {
         if let Some(peer) = self.peer(to) {
             self.calls.moved(call, from, to, || peer.standing() == Standing::Down);
         }
     }
 
-    /// A call has its outcome.
+    /// Closes a call with its outcome.
     pub(crate) fn close_call(&self, call: u64, outcome: Outcome<'_>) {
         let is_answer = matches!(outcome, Outcome::Answer(_));
         if !self.calls.close(call, outcome) && is_answer {

@@ -1,8 +1,8 @@
-//! For which node values are written, and from which they are read: what references need to know
-//! that are inside of messages.
+//! The node for which a value is written, or from which it is read. The references inside of a
+//! message need to know it.
 //!
-//! `serde` hands nothing through to them, so it is a thread's variable while a value is written or
-//! read. Outside of that they cannot be.
+//! `serde` passes no context to them, so the node lies in a thread-local variable while a value is
+//! written or read. At other times references cannot be serialised.
 
 use super::arrived::Given;
 use super::given::{self, Bundle};
@@ -24,41 +24,41 @@ enum Scope {
     Outside,
     /// A value is written for this node.
     Writing(&'static Peer),
-    /// A value is written for several nodes, or for this one, which is the peer.
+    /// A value is written for several nodes, or for this node, which the peer stands for.
     Casting(&'static Peer),
     /// A value from this node is read.
     Reading(&'static Peer),
 }
 
-/// What has been noted while a value is written.
+/// What references note while a value is written.
 #[derive(Clone, Copy, Default)]
 struct Noted {
-    /// The last of the calls whose places are in it; zero if there is none.
+    /// The last call with a place in the value; zero if there is none.
     last_call: u64,
-    /// How many places for answers of other nodes are in it: the last of [`PASSED_ON`].
+    /// The number of places for answers of other nodes in the value: the last of [`PASSED_ON`].
     passed_on: usize,
-    /// How many references are in it that are counted: the last of [`GIVEN`].
+    /// The number of counted references in the value: the last of [`GIVEN`].
     given: usize,
 }
 
 const NOTHING: Noted = Noted { last_call: 0, passed_on: 0, given: 0 };
 
 thread_local! {
-    /// Whether a value was not written because too many answers are awaited.
+    /// Whether a value was not written because too many questions are open.
     static TOO_MANY_CALLS: Cell<bool> = const { Cell::new(false) };
     static SCOPE: Cell<Scope> = const { Cell::new(Scope::Outside) };
     static NOTED: Cell<Noted> = const { Cell::new(NOTHING) };
-    /// Places for answers of other nodes that are in values that are written.
+    /// Places for answers of other nodes in the values that are being written.
     static PASSED_ON: RefCell<Vec<(&'static Peer, u64)>> = const { RefCell::new(Vec::new()) };
-    /// References that are in values that are written.
+    /// References in the values that are being written.
     static GIVEN: RefCell<Vec<Given>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Puts the scope back, by a panic too.
+/// Restores the scope, also during a panic.
 struct Back(Scope, Noted);
 
 impl Back {
-    /// Whether a value is written around what it goes back from.
+    /// Whether another value is being written around this one.
     #[inline]
     fn is_inside_of_writing(&self) -> bool {
         matches!(self.0, Scope::Writing(_))
@@ -76,28 +76,28 @@ fn enter(scope: Scope) -> Back {
     Back(SCOPE.replace(scope), NOTED.take())
 }
 
-/// What is in the value that is written, of which more is said than the value.
+/// What the value contains that its record has to name beside it.
 pub(crate) struct Notes {
     peer: &'static Peer,
     is_nested: bool,
 }
 
 impl Notes {
-    /// Whether another value is being written by this thread, which then has the lock of a lane:
-    /// nothing is put in meanwhile.
+    /// Whether this thread is writing another value, and so has the lock of a lane: nothing is put
+    /// in meanwhile.
     #[inline]
     pub(crate) fn is_nested(&self) -> bool {
         self.is_nested
     }
 
-    /// Whether there is a place for an answer, of this node or of another, or a reference.
+    /// Whether the value contains a place for an answer, of any node, or a reference.
     #[inline]
     pub(crate) fn any(&self) -> bool {
         let noted = NOTED.get();
         noted.last_call != 0 || noted.passed_on > 0 || noted.given > 0
     }
 
-    /// The last of this node's calls, which knows the others; zero if there is none.
+    /// The last of this node's calls, which leads to the others; zero if there is none.
     pub(crate) fn last_call(&self) -> u64 {
         last_call()
     }
@@ -118,13 +118,13 @@ impl Notes {
         GIVEN.with_borrow(|all| given::names(self.peer, &all[all.len() - given..]))
     }
 
-    /// Takes the references out, as it is this node that reads the value. None if there are none.
+    /// Takes the references out, since this node itself reads the value. None if there are none.
     pub(super) fn take_references(&self) -> Option<Bundle> {
         self.has_references().then(|| Bundle::new(self.peer, take_given()))
     }
 }
 
-/// The places for answers of other nodes that are in the value that is written, so far.
+/// The places for answers of other nodes in the value so far.
 pub(crate) fn passed_on() -> PlacesBuf {
     let mut places = PlacesBuf::new();
     PASSED_ON.with_borrow(|all| {
@@ -135,8 +135,8 @@ pub(crate) fn passed_on() -> PlacesBuf {
     places
 }
 
-/// A value is written. Dropped, by a panic of what writes it too, it settles what becomes of the
-/// places in it.
+/// A value that is being written. Its drop, also during a panic of the writer, settles what happens
+/// to the places in the value.
 struct Writing {
     peer: &'static Peer,
     is_put: bool,
@@ -148,7 +148,7 @@ impl Drop for Writing {
     fn drop(&mut self) {
         let noted = NOTED.get();
         if noted.passed_on > 0 || noted.given > 0 || (!self.is_put && noted.last_call != 0) {
-            // It is written, or will not be: what is said of it is said outside.
+            // The writing is over, or has failed: messages about it belong to the outer scope.
             SCOPE.set(self.back.0);
             settle(self.peer, noted, self.is_put);
         }
@@ -169,7 +169,7 @@ pub(crate) fn write<E>(
     put
 }
 
-/// A value with places for answers was put in, or not: then nobody will answer.
+/// Settles the places for answers in a value: if the value was not put in, their calls fail.
 #[cold]
 fn settle(peer: &'static Peer, noted: Noted, is_put: bool) {
     let Noted { last_call, passed_on, .. } = noted;
@@ -187,10 +187,10 @@ fn settle(peer: &'static Peer, noted: Noted, is_put: bool) {
     }
 }
 
-/// Runs `f`, which writes a value for several nodes, or for this one, which is `own`. It cannot
-/// have places for answers in it. The references in it count for this node until they are dropped.
+/// Runs `f`, which writes a value for several nodes, or for this one, which is `own`. The value
+/// cannot contain places for answers. Its references count for this node until they are dropped.
 pub(super) fn cast<R>(own: &'static Peer, f: impl FnOnce() -> R) -> (R, Bundle) {
-    /// Takes back what was counted, by a panic too.
+    /// Takes back what was counted, also during a panic.
     struct Casting(&'static Peer, #[expect(dead_code, reason = "it is dropped after")] Back);
     impl Drop for Casting {
         fn drop(&mut self) {
@@ -204,9 +204,9 @@ pub(super) fn cast<R>(own: &'static Peer, f: impl FnOnce() -> R) -> (R, Bundle) 
     (written, bundle)
 }
 
-/// Reads a value that has come from a node. A type's `Deserialize` is a caller's code, whose panic
-/// is not to end the node, nor to leave a call without an outcome: so it is an error, and no value
-/// is read otherwise.
+/// Reads a value that has come from a node. A type's `Deserialize` is a caller's code. Its panic
+/// must neither end the node nor leave a call without an outcome, so it becomes an error. This is
+/// the only function that reads values.
 #[inline]
 pub(crate) fn read<T: DeserializeOwned>(
     peer: &'static Peer,
@@ -223,12 +223,12 @@ pub(crate) fn read<T: DeserializeOwned>(
 pub(crate) const OUTSIDE: &str =
     "a reference to an actor means something only in a message to another node";
 
-/// Whether this thread writes a value, and may have the lock of a lane.
+/// Whether this thread is writing a value, and may have the lock of a lane.
 pub(crate) fn is_writing() -> bool {
     matches!(SCOPE.get(), Scope::Writing(_))
 }
 
-/// For which node a value is written.
+/// The node for which a value is being written.
 #[inline]
 pub(crate) fn writing() -> Result<&'static Peer, &'static str> {
     match SCOPE.get() {
@@ -237,7 +237,7 @@ pub(crate) fn writing() -> Result<&'static Peer, &'static str> {
     }
 }
 
-/// For which node a value is written in which a place for an answer is.
+/// The node for which a value is being written, if the value may contain a place for an answer.
 pub(crate) fn asking() -> Result<&'static Peer, &'static str> {
     match SCOPE.get() {
         Scope::Writing(peer) => Ok(peer),
@@ -246,7 +246,7 @@ pub(crate) fn asking() -> Result<&'static Peer, &'static str> {
     }
 }
 
-/// From which node a value is read.
+/// The node from which a value is being read.
 #[inline]
 pub(crate) fn reading() -> Result<&'static Peer, &'static str> {
     match SCOPE.get() {
@@ -255,13 +255,13 @@ pub(crate) fn reading() -> Result<&'static Peer, &'static str> {
     }
 }
 
-/// A reference to an actor of this node is in the value that is written, and is counted for the
-/// node that it is written for.
+/// Notes a reference to an actor of this node in the value, counted for the node that the value is
+/// for.
 pub(super) fn note_own(slot: Slot) {
     note_given(Given::Own(slot));
 }
 
-/// A reference to an actor of another node is in the value that is written.
+/// Notes a reference to an actor of another node in the value.
 pub(super) fn note_leased(lease: Arc<Lease>) {
     note_given(Given::Leased(lease));
 }
@@ -272,19 +272,19 @@ fn note_given(given: Given) {
     NOTED.set(Noted { given: noted.given + 1, ..noted });
 }
 
-/// The references in the value that is written, which are noted no longer.
+/// Takes the references noted for the value.
 fn take_given() -> Vec<Given> {
     let noted = NOTED.get();
     NOTED.set(Noted { given: 0, ..noted });
     GIVEN.with_borrow_mut(|all| all.split_off(all.len() - noted.given))
 }
 
-/// The place of this call is in the value that is written.
+/// Notes that the value contains the place of this call.
 pub(crate) fn note_call(call: u64) {
     NOTED.set(Noted { last_call: call, ..NOTED.get() });
 }
 
-/// The call that was noted last, or zero.
+/// The call noted last, or zero.
 #[inline]
 pub(crate) fn last_call() -> u64 {
     NOTED.get().last_call
@@ -293,17 +293,17 @@ pub(crate) fn last_call() -> u64 {
 /// Why a question is not written.
 pub(crate) const TOO_MANY: &str = "there are too many questions to the node without an answer";
 
-/// A question was refused, as there are too many to the node.
+/// Notes that a question was refused, because too many questions to the node are open.
 pub(crate) fn note_too_many_calls() {
     TOO_MANY_CALLS.set(true);
 }
 
-/// Whether that is why a value could not be written just now.
+/// Whether the last failure to write was such a refusal. Resets the note.
 pub(crate) fn were_too_many_calls() -> bool {
     TOO_MANY_CALLS.take()
 }
 
-/// Whether one more place for an answer to another node may be in the value that is written.
+/// Whether the value may contain one more place for an answer to another node.
 pub(crate) fn may_pass_on() -> bool {
     NOTED.get().passed_on < MOST_PLACES
 }
@@ -315,7 +315,7 @@ pub(crate) fn too_many_places() -> String {
     )
 }
 
-/// The place for an answer to another node is in the value that is written.
+/// Notes that the value contains a place for an answer to another node.
 pub(crate) fn note_passed_on(owner: &'static Peer, call: u64) {
     PASSED_ON.with_borrow_mut(|passed_on| passed_on.push((owner, call)));
     let noted = NOTED.get();

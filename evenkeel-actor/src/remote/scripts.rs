@@ -1,6 +1,6 @@
 //! Scripts, which start actors when other nodes ask for them, and the actors that a node lets
-//! others find. `F` is what a node is known by that asks. [`requests`](super::requests) has the
-//! askers.
+//! others find. `F` is the type by which this node knows an asking node.
+//! [`requests`](super::requests) has the asking side.
 
 use super::table::Table;
 use crate::node::wire::Failure;
@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Why a script has not started an actor.
 pub(super) type Refusal = (Failure, String);
 
-/// Starts an actor for a node that has asked for it, which takes its messages to be of the type
-/// with that name.
+/// Starts an actor for a node that asks for it. The string names the type that the asking node
+/// expects of the actor's messages.
 pub(super) type Script<F> = dyn Fn(&'static F, &str, &[u8]) -> Result<Slot, Refusal> + Send + Sync;
 
 /// An actor that other nodes find, whatever its messages.
@@ -21,7 +21,7 @@ pub(super) trait Public<F: 'static>: Send + Sync {
     /// The name of the type of its messages, short enough to be sent.
     fn messages(&self) -> String;
 
-    /// Its slot, which is leased to a node, unless it has stopped.
+    /// Its slot, leased to a node, unless the actor has stopped.
     fn slot(&self, table: &Table<F>, holder: NodeId) -> Option<Slot>;
 
     fn is_stopped(&self) -> bool;
@@ -65,15 +65,15 @@ impl<F: 'static> Scripts<F> {
         true
     }
 
-    /// Lets other nodes find an actor of this one; false if there is another one of that name,
-    /// which has not stopped.
+    /// Lets other nodes find an actor of this one; false if another actor of that name has not
+    /// stopped.
     pub(super) fn show(&self, name: &str, actor: Arc<dyn Public<F>>) -> bool {
         let mut public = self.public.lock().unwrap_or_else(PoisonError::into_inner);
         if public.get(name).is_some_and(|known| !known.is_stopped()) {
             return false;
         }
         let before = public.insert(name.into(), actor);
-        // What it drops may be the last reference, so not under the lock.
+        // The drop may be that of the last reference, so not under the lock.
         drop(public);
         drop(before);
         true
@@ -96,7 +96,7 @@ impl<F: 'static> Scripts<F> {
         script(peer, messages, arguments)
     }
 
-    /// No longer lets other nodes find the actor of a name; false if there was none.
+    /// Stops other nodes from finding the actor of a name; false if there is none.
     pub(crate) fn unpublish(&self, name: &str) -> bool {
         let mut public = self.public.lock().unwrap_or_else(PoisonError::into_inner);
         let known = public.remove(name);
@@ -104,7 +104,8 @@ impl<F: 'static> Scripts<F> {
         known.is_some_and(|known| !known.is_stopped())
     }
 
-    /// Where the actor is that others find under a name, by the short name of its messages' type.
+    /// The slot of the actor that others find under a name, by the short name of its messages'
+    /// type.
     pub(crate) fn locate(
         &self,
         table: &Table<F>,
@@ -135,7 +136,7 @@ impl<F: 'static> Scripts<F> {
     }
 }
 
-/// The name of a type, and what follows it.
+/// The name of a type, and the bytes behind it.
 fn split(bytes: &[u8]) -> Result<(&str, &[u8]), Refusal> {
     let bad = || (Failure::BadArguments, "no type of messages is named".to_owned());
     let end = bytes.iter().position(|&byte| byte == 0).ok_or_else(bad)?;

@@ -1,28 +1,27 @@
-//! Who sends: keeps the [`Trail`] of each task that sends to other nodes.
+//! The senders of a node: keeps the [`Trail`] of each task that sends to other nodes.
 //!
-//! A task's trail is found by the task's address. That is the number of one task at a time; a task
-//! that is allocated where another was goes on with its trail, which names a lane that is then
+//! A task's trail is found by the task's address, which one task at a time has. A task that is
+//! allocated where another was goes on with that one's trail. The trail names a lane that is then
 //! flushed once without need.
 //!
 //! # How trails end
-//! Nothing says that a task has ended. So whenever there are twice as many trails as were left the
-//! last time, and [`FIRST_SWEEP`] at least, the multiplexer begins an
-//! [epoch](crate::node::multiplexer): all lanes are flushed and fenced, and the trails of those
-//! that have sent nothing since are forgotten, whether
-//! their tasks are there or not. A task that is there, and sends again, begins a new trail. A
-//! thread that remembers a trail finds that it is removed.
+//! Tasks do not report that they end. So a sweep is due when there are twice as many trails as the
+//! last sweep left, and at least [`FIRST_SWEEP`]. The multiplexer then begins an
+//! [epoch](crate::node::multiplexer): all lanes are flushed and fenced. The trails of tasks that
+//! have sent nothing since are forgotten, whether these tasks exist or not. A task that exists, and
+//! sends again, begins a new trail. A thread that remembers a trail finds that it is removed.
 //!
-//! With one worker a task of the node's runtime that sends has no choice of lanes, so its trail is
-//! always new, and nothing is looked up. Tasks of other runtimes send by a node too, and by the
-//! lanes of their own workers: so the only worker is told whose it is. Where it is not, as yet or
-//! since another node of the same runtime was told after, trails are looked up, which is right
-//! everywhere. What no task sends goes by the common lane.
+//! With one worker, a task of the node's runtime has no choice of lanes when it sends. So its trail
+//! is always new, and nothing is looked up. Tasks of other runtimes send by a node too, by the
+//! lanes of their own workers: so the only worker is told which node it belongs to. A worker that
+//! is not told yet, or was told later of another node of the same runtime, looks trails up, which
+//! is right everywhere. What no task sends goes by the common lane.
 //!
 //! # Rejected
-//! The trail in the actor, or in the task, which makes each of them larger, those that never send
-//! too; or each poll longer by a thread's variable. A trail for
-//! ever, which is memory for each task that has sent once. Removing trails at random and fencing
-//! who has none: then each new task's first frame is read alone.
+//! The trail in the actor, or in the task: it makes each of them larger, also those that never
+//! send. A trail in a thread-local variable that each poll sets: it makes each poll longer. A trail
+//! for ever: memory for each task that has sent once. Removing trails at random and fencing tasks
+//! without one: each new task's first frame is then read alone.
 
 use crate::node::multiplexer::{Multiplexer, Trail};
 use crate::primitives::hash::Numbers;
@@ -41,8 +40,7 @@ const SHARDS: usize = 16;
 /// benchmark sets it.
 const REMEMBERED: usize = 256;
 
-/// How many trails there may be before the first epoch begins. An estimate: 100 kB; no benchmark
-/// sets it.
+/// The number of trails at which the first epoch begins. An estimate: 100 kB; no benchmark sets it.
 const FIRST_SWEEP: usize = 1_024;
 
 /// The node's number, the task and its trail.
@@ -54,7 +52,7 @@ thread_local! {
 }
 
 thread_local! {
-    /// Of which node this thread is the only worker: the number of its [`Senders`], or zero.
+    /// The number of the [`Senders`] of the node that this thread is the only worker of, or zero.
     static ONLY_WORKER: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -62,20 +60,20 @@ static NEXT: AtomicU32 = AtomicU32::new(1);
 
 type Shard = HashMap<usize, Arc<Trail>, Numbers>;
 
-/// The trails of those who send from one node.
+/// The trails of the tasks that send from one node.
 pub(crate) struct Senders {
     /// Tells nodes of one process apart; not zero.
     number: u32,
     multiplexer: Arc<Multiplexer>,
     trails: [Mutex<Shard>; SHARDS],
-    /// How many there are.
+    /// The number of trails.
     len: AtomicUsize,
-    /// At how many the next epoch begins; locked while it does.
+    /// The number of trails at which the next epoch begins; locked while it does.
     sweep_at: Mutex<usize>,
 }
 
 impl Senders {
-    /// For a node of a runtime with so many workers.
+    /// For a node of a runtime with `workers` workers.
     pub(crate) fn new(runtime: &Handle, workers: usize, multiplexer: Arc<Multiplexer>) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         if workers == 1 {
@@ -103,8 +101,8 @@ impl Senders {
     fn under_trail_of<R>(&self, task: usize, f: impl FnOnce() -> R) -> R {
         // Addresses are multiples of a cache line.
         let at = (task >> 6) % REMEMBERED;
-        // Taken out, as `f` may come here again. A thread whose own things are gone remembers
-        // nothing.
+        // Taken out, since `f` may come here again. A thread that has lost its thread-local
+        // variables remembers nothing.
         let remembered = CACHE.try_with(|cache| cache[at].take()).ok().flatten();
         let trail = match remembered {
             Some((number, known, trail))
@@ -124,7 +122,7 @@ impl Senders {
         shard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The trail of a task, a new one if there is none.
+    /// Returns the trail of a task, a new one if there is none.
     #[cold]
     fn find(&self, task: usize) -> Arc<Trail> {
         if self.len.load(Ordering::Relaxed) >= FIRST_SWEEP {
@@ -138,12 +136,12 @@ impl Senders {
         Arc::clone(trail)
     }
 
-    /// The trail of a task that was removed while it has sent.
+    /// Keeps the trail of a task that was removed while the task was sending.
     #[cold]
     fn keep(&self, task: usize, left: Trail) {
         let mut shard = self.shard(task);
         match shard.entry(task) {
-            // The task has sent inside of this.
+            // The task has sent inside of this send.
             Entry::Occupied(trail) => trail.get().take_over(&left),
             Entry::Vacant(none) => {
                 none.insert(Arc::new(left));
@@ -152,10 +150,10 @@ impl Senders {
         }
     }
 
-    /// Begins an epoch if it is time, and forgets the trails that are older.
+    /// Begins an epoch if one is due, and forgets the trails that are older.
     #[cold]
     fn sweep(&self) {
-        // Who finds that another one does goes on.
+        // A thread that finds another one sweeping goes on.
         let Ok(mut sweep_at) = self.sweep_at.try_lock() else { return };
         if self.len.load(Ordering::Relaxed) < *sweep_at {
             return;
@@ -172,7 +170,7 @@ impl Senders {
         *sweep_at = FIRST_SWEEP.max(2 * self.len.load(Ordering::Relaxed));
     }
 
-    /// How many trails are kept.
+    /// The number of trails that are kept.
     #[cfg(test)]
     fn len(&self) -> usize {
         self.len.load(Ordering::Relaxed)
@@ -189,7 +187,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// So many tasks are there at once, and each sends one message; how many trails are left.
+    /// Runs `tasks` tasks at once, each of which sends one message; returns the number of trails
+    /// left.
     fn trails_of(tasks: usize) -> usize {
         let runtime = evenkeel::Builder::new().workers(2).build().unwrap();
         let multiplexer = Multiplexer::new(NodeId::new(0), 2, 2, Packing::default());
@@ -208,7 +207,7 @@ mod tests {
                     };
                     senders.under(|| link.put_anyway(write)).unwrap();
                     sent.fetch_add(1, Ordering::SeqCst);
-                    // It is there until the last has sent.
+                    // Each task exists until the last has sent.
                     gate.acquire().await.forget();
                     gate.add_permits(1);
                 })

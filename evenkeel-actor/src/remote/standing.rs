@@ -1,4 +1,4 @@
-//! How a node comes to stand with another: greeted, down or shut out.
+//! How a peer's standing changes: greeted, down or shut out.
 
 use super::error::Mismatch;
 use super::happened::NodeEvent;
@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError};
 
 impl Inner {
-    /// Says who this node is: the first that goes to each node.
+    /// Introduces this node: the first message to each node.
     pub(crate) fn greet(&self) {
         for peer in self.others() {
             peer.control(Message::Hello {
@@ -26,7 +26,7 @@ impl Inner {
         self.multiplexer.flush();
     }
 
-    /// A node says who it is.
+    /// Handles a node's introduction.
     pub(crate) fn greeted(&self, peer: &'static Peer, hello: &Hello<'_>) {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let mismatch = if hello.node != peer.id {
@@ -39,7 +39,7 @@ impl Inner {
             let known = (0..).zip(names.iter());
             let mut same = known.filter(|(_, name)| name.as_deref() == Some(hello.name));
             let other = same.next().map(|(other, _)| NodeId::new(other));
-            // That it says so twice is for later.
+            // A second introduction is refused below.
             let other = other.filter(|&other| other != peer.id);
             other.map(|other| Mismatch::SameName { name: hello.name.into(), other })
         };
@@ -52,8 +52,8 @@ impl Inner {
         drop(names);
         peer.takes_ties(hello.ties);
         let up = NodeEvent::Up { node: peer.id, name };
-        // Not under the listeners' lock, as who records traces may listen too; so of a node that is
-        // lost meanwhile the loss may be recorded first.
+        // Not under the listeners' lock, since a recorder of traces may listen too. So the loss of
+        // a node that is lost meanwhile may be recorded first.
         if peer.standing() == Standing::New {
             trace::node_up(self.system.node(), peer.id, hello.name);
         }
@@ -62,13 +62,13 @@ impl Inner {
             is_first = peer.greets();
             is_first
         });
-        // Nothing happens if it is down.
+        // `refuse` does nothing if the node is down.
         if !is_first {
             self.refuse(peer, Mismatch::OutOfTurn);
         }
     }
 
-    /// Tells those who listen what has happened to a node.
+    /// Sends an event of a node to the listeners and the traces.
     fn tell(&self, event: &NodeEvent) {
         let own = self.system.node();
         match event {
@@ -86,14 +86,15 @@ impl Inner {
         self.listeners.tell(event);
     }
 
-    /// A node does not belong to the job.
+    /// Shuts out a node that does not belong to the job.
     pub(crate) fn refuse(&self, peer: &'static Peer, why: Mismatch) {
         if self.shut_out(peer, &why) {
             self.tell(&NodeEvent::Refused { node: peer.id, why });
         }
     }
 
-    /// A node has sent what is no frame: nothing that it sends can be relied on.
+    /// Shuts out a node that has sent bytes which are no frame: nothing that it sends can be relied
+    /// on.
     #[cold]
     pub(crate) fn malformed(&self, peer: &'static Peer, error: FrameError) {
         if let FrameError::WrongVersion { found } = error {
@@ -104,27 +105,27 @@ impl Inner {
         }
     }
 
-    /// A node has shut this one out.
+    /// Notes that a node has shut this one out.
     pub(crate) fn refused(&self, peer: &'static Peer, why: &str) {
         self.refuse(peer, Mismatch::Refuses { why: why.into() });
     }
 
-    /// Has nothing to do with a node any more, and tells it so, or it would wait for answers. False
-    /// if that was so before.
+    /// Cuts a node off, and tells it so, or it would wait for answers. False if it was cut off
+    /// before.
     fn shut_out(&self, peer: &'static Peer, why: &dyn fmt::Display) -> bool {
         if peer.stand(Standing::Down) == Standing::Down {
             return false;
         }
         let detail = why.to_string();
         peer.say(Message::Refuse { detail: peer.detail(&detail) });
-        // With the host it is safe from what discards messages.
+        // Once the host has the message, it is safe from the step that discards messages.
         self.multiplexer.flush();
         self.multiplexer.node_is_down(peer.id);
         self.gone(peer);
         true
     }
 
-    /// The transport says that a node is down.
+    /// Handles the transport's report that a node is down.
     pub(crate) fn down(&self, peer: &'static Peer, reason: DownReason, lost: u64) {
         if peer.stand(Standing::Down) != Standing::Down {
             self.gone(peer);
@@ -132,7 +133,7 @@ impl Inner {
         }
     }
 
-    /// Tells those who wait for something from a node that nothing comes.
+    /// Fails all that waits for a node.
     fn gone(&self, peer: &'static Peer) {
         peer.holds.end();
         peer.parking.clear(peer);
@@ -143,14 +144,14 @@ impl Inner {
         self.collective.lost(self, peer.id);
     }
 
-    /// A node breaks the rules of a protocol, and is shut out for it.
+    /// Shuts out a node that breaks the rules of a protocol.
     pub(super) fn out_of_turn(&self, peer: &'static Peer) -> bool {
         self.refuse(peer, Mismatch::OutOfTurn);
         false
     }
 }
 
-/// What a node says of itself.
+/// What a node's introduction says.
 pub(crate) struct Hello<'a> {
     pub(crate) node: NodeId,
     pub(crate) nodes: u32,

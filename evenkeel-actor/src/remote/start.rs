@@ -1,4 +1,4 @@
-//! How a node starts, and how it is known that its host has ended.
+//! How a node starts, and how it learns that its host has ended.
 
 use super::barriers::Collective;
 use super::bound::Bound;
@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::task::Waker;
 use std::thread;
 
-/// On what a transport is driven.
+/// Where a transport is driven.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hosting {
     /// A task if the runtime has one worker, else a thread.
@@ -39,17 +39,17 @@ pub enum Hosting {
     Auto,
     /// A thread of its own.
     Thread,
-    /// A task of the runtime, which has one worker; one with more is an
+    /// A task of the runtime, which has to have one worker; with more it is an
     /// [error](StartError::Workers). The transport is made, driven and dropped on that worker's
     /// thread.
     Task,
 }
 
-/// The longest message that nodes have to say: [`Hello`](crate::node::wire::Message::Hello), with
-/// two names. Texts of what went wrong are made as short as need be.
+/// The longest message that nodes have to send: [`Hello`](crate::node::wire::Message::Hello), with
+/// two names. Error texts are shortened as needed.
 const LEAST_LONGEST: usize = 1 + 5 + 5 + 10 + 10 + 10 + 2 * (2 + LONGEST_NAME);
 
-/// What a node begins with.
+/// Configures and starts a node.
 ///
 /// # Examples
 /// See [`Node`].
@@ -81,45 +81,46 @@ impl NodeBuilder {
         }
     }
 
-    /// What the job calls itself, on all nodes the same. By default `job`.
+    /// Sets the name of the job, which is the same on all nodes. `job` by default.
     pub fn job(mut self, name: impl Into<String>) -> Self {
         self.job = name.into();
         self
     }
 
-    /// What the node calls itself, unlike all others. By default `node` and its number.
+    /// Sets the name of the node, which no other node of the job may have. `node` and its number by
+    /// default.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// How messages are packed, and how many may wait. Frames and messages that would be longer
-    /// than the transport takes are made as long as that.
+    /// Sets how messages are packed, and how many may wait. Frames and messages that would be
+    /// longer than the transport takes are limited to that length.
     pub fn packing(mut self, packing: Packing) -> Self {
         self.packing = packing;
         self
     }
 
-    /// The system of the node's actors. By default that of the caller.
+    /// Sets the system of the node's actors. The caller's by default.
     pub fn system(mut self, system: System) -> Self {
         self.system = Some(system);
         self
     }
 
-    /// On what the transport is driven.
+    /// Sets where the transport is driven.
     pub fn hosting(mut self, hosting: Hosting) -> Self {
         self.hosting = hosting;
         self
     }
 
-    /// How much it keeps of other nodes, at most. At first what [`Limits`] says.
+    /// Sets the most that the node keeps for other nodes. The defaults are those of [`Limits`].
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Registers a script, as [`Node::register_script`] does, and before any other node hears of
-    /// this one: so none asks for it too early. The first script of a name stays.
+    /// Registers a script, as [`Node::register_script`] does, before any other node learns of this
+    /// one: so none asks for it too early. The first script of a name stays.
     ///
     /// # Examples
     /// ```
@@ -164,11 +165,11 @@ impl NodeBuilder {
         self
     }
 
-    /// Starts the node on the runtime that the caller belongs to. `transport` is called once, on
-    /// the thread that drives what it makes.
+    /// Starts the node on the caller's runtime. Calls `transport` once, on the thread that drives
+    /// the transport which it makes.
     ///
     /// # Errors
-    /// [`StartError`]. Nothing is left running then.
+    /// [`StartError`]. Then nothing is left running.
     pub async fn start<T, E>(
         self,
         transport: impl FnOnce() -> Result<T, E> + Send + 'static,
@@ -213,7 +214,8 @@ impl NodeBuilder {
             }
             let (node, host) = self.build(transport, handle.clone(), workers, is_task);
             let over = Over { node: node.0.inner, ending: node.0.over.clone() };
-            // Nobody waits any more: the handle is dropped with the message, and the node leaves.
+            // If the caller waits no more, the handle is dropped with the message, and the node
+            // leaves.
             drop(started.send(Ok(node)));
             Some((host, over))
         };
@@ -283,12 +285,12 @@ impl NodeBuilder {
         let peer = |node| Peer::new(inner, node, multiplexer.link(node));
         let peers = inner.peers.set((0..nodes).map(NodeId::new).map(peer).collect());
         assert!(peers.is_ok(), "they are set here alone");
-        // A host that is a task is the flusher.
+        // A host that is a task flushes itself.
         for flusher in multiplexer.flushers().filter(|_| !reads_inline) {
             drop(handle.spawn(flusher));
         }
         inner.system.set_node(number.number());
-        // Before anybody can send, so that it is the first that arrives.
+        // Before any task can send, so that it arrives first.
         inner.greet();
         let host = Host::new(transport, multiplexer, Receiver::new(inner));
         let host = if reads_inline { host.flushing() } else { host };
@@ -298,22 +300,21 @@ impl NodeBuilder {
 }
 
 impl Node {
-    /// The defaults.
+    /// Returns a builder with the defaults.
     pub fn builder() -> NodeBuilder {
         NodeBuilder::new()
     }
 }
 
-/// The packing with frames that the transport takes: a frame is longer by at most one message than
-/// one that is full.
+/// Limits the packing to frames that the transport takes: a frame is longer than a full one by at
+/// most one message.
 fn fit(packing: Packing, longest_frame: usize) -> Packing {
     let frame = packing.frame.min(longest_frame / 2).max(1);
     let longest_message = packing.longest_message.min(longest_frame - frame);
     Packing { frame, longest_message, ..packing }
 }
 
-/// Says that the host is gone when it is dropped, by a panic too: then the node takes part in
-/// nothing any more.
+/// Notes at its drop, also during a panic, that the host is gone: then the node leaves the job.
 struct Over {
     node: &'static Inner,
     ending: Arc<Ending>,
@@ -321,7 +322,7 @@ struct Over {
 
 impl Drop for Over {
     fn drop(&mut self) {
-        // It may panic already.
+        // The thread may be panicking already.
         contain(|| self.node.leave());
         self.node.part();
         let waiting = {

@@ -1,21 +1,21 @@
-//! Actors that are sent what happens to nodes.
+//! Actors that are sent the events of nodes.
 //!
 //! # Roles
-//! The *teller* is whoever finds that something has happened: a reader, the host, whoever drops a
+//! The *teller* is the thread that finds the event: a reader, the host, or a thread that drops a
 //! node. It puts the event into the list of each subscriber, under the lock of the listeners, so in
-//! order, and then *drains* the list, without that lock: what makes a message of an event is a
-//! user's code.
+//! order. Then it *drains* the list, without that lock: the conversion of an event to a message is
+//! a user's code.
 //!
 //! # Why nothing stays, and order is kept
-//! Whoever drains says so in the list; others leave their events to it. It looks whether the list
-//! is empty and gives up in one hold of the list's lock, so what is put in is drained by the one or
-//! the other, one event after the other. A list that is longer than [`MOST`] takes no more: events
-//! are counted then.
+//! A teller that drains notes that in the list, and others leave their events to it. It checks
+//! whether the list is empty and stops draining in one hold of the list's lock. So one of the two
+//! tellers drains each event, one event after the other. A list that is longer than [`MOST`] takes
+//! no more events, and counts them.
 //!
-//! # Nobody waits
+//! # No teller waits
 //! A message that finds the mailbox full is counted. The next one that finds room comes behind
-//! [`NodeEvent::Missed`], which says how many were left out, or is counted too if there is no room
-//! for both.
+//! [`NodeEvent::Missed`], which says how many were left out. If there is no room for both, that one
+//! is counted too.
 
 use super::happened::{MOST, NodeEvent};
 use crate::mailbox::overflow::Overflow;
@@ -74,7 +74,7 @@ impl Subscriber {
         }
     }
 
-    /// Nothing more is told.
+    /// Ends the subscription: no more events are sent.
     pub(super) fn end(&self) {
         let mut list = self.lock();
         list.is_over = true;
@@ -83,8 +83,8 @@ impl Subscriber {
         drop(left);
     }
 
-    /// The next event, and how many before it were left out. None if there is none, or somebody
-    /// else drains.
+    /// The next event, and how many before it were left out. None if there is none, or if another
+    /// teller drains.
     fn next(&self, goes_on: bool) -> Option<(NodeEvent, u64)> {
         let mut list = self.lock();
         if list.is_drained && !goes_on {
@@ -95,12 +95,12 @@ impl Subscriber {
         Some((event?, list.missed))
     }
 
-    /// Tells what is in the list. False if the actor has stopped.
+    /// Sends the events in the list. False if the actor has stopped.
     pub(super) fn drain(&self, missed: &AtomicU64) -> bool {
         let mut goes_on = false;
         while let Some((event, left_out)) = self.next(goes_on) {
             goes_on = true;
-            // A conversion that panics is an event that is left out.
+            // An event is left out if its conversion panics.
             let tell = |event| contain(|| (self.tell)(event)).unwrap_or(Told::Full);
             let mut told = Told::Taken;
             if left_out > 0 {

@@ -1,19 +1,21 @@
-//! The actors of this node that other nodes know: their slots.
+//! The slots of this node: its actors that other nodes know.
 //!
-//! An actor gets a slot when another node is first told of it, one for each policy of such
-//! references. The table keeps it while a node has a [lease](super::lease) of the slot. When it has
-//! ended its slot is given to another one, with the next generation: at the next message for it, or
-//! when the table has grown to twice of what was alive in it, and is swept.
+//! An actor gets a slot when another node first learns of it, one for each policy of such
+//! references. The table keeps the actor while a node has a [lease](super::lease) of the slot. When
+//! the actor has ended, its slot is freed at the next message for it. It is also freed when the
+//! table has grown to twice of what was alive in it, and is swept. A freed slot is given to another
+//! actor with the next generation.
 //!
-//! A watch or a link names an actor too, and does not keep it: such a slot may have no target, is
+//! A watch or a link names an actor too, and does not keep it. Such a slot may have no target, is
 //! found by the actor's number, and is free again when the last of its ties is gone. A reference
 //! that is written meanwhile takes the same slot, so that other nodes know the actor by one name.
 //!
 //! # Protocol
-//! `lists` is locked to give slots and to free them; the lock of a slot's cell is taken under it,
-//! or alone, for a few instructions, in which no caller's code runs: whoever delivers takes out a
-//! counted reference to the target. The address of an actor is the number of one actor for as long
-//! as somebody has a reference to it, as the table has and as whoever asks for its slot has.
+//! `lists` is locked to give slots and to free them. The lock of a slot's cell is taken under it,
+//! or alone, for a few instructions, in which no caller's code runs: a reader that delivers takes
+//! out a counted reference to the target. The address of an actor is the number of one actor as
+//! long as a reference to it exists. The table has one, and the caller that asks for its slot has
+//! one.
 
 mod leases;
 
@@ -43,29 +45,30 @@ const REMEMBERED: usize = 256;
 type Remembered = Single<Option<(u32, usize, u32)>>;
 
 thread_local! {
-    /// By address: where an actor with that address was. Whether it is there yet is looked up.
+    /// By address: where an actor with that address was. Whether it is still there is looked up.
     static CACHE: [Remembered; REMEMBERED] = const { [const { Single::new(None) }; REMEMBERED] };
 }
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// A message that waits for room in a mailbox. Whether it came in.
+/// A message that waits for room in a mailbox. Yields whether it came in.
 pub(crate) type Wait = Pin<Box<dyn Future<Output = bool> + Send>>;
 
-/// What became of a message for an actor.
+/// The outcome of a message for an actor.
 pub(crate) enum Told {
     Done,
     /// The mailbox is full, and the message waits for room in this future.
     Waits(Wait),
     /// The mailbox is full, and the policy is not to wait. The message, to be dropped once its
-    /// asker has been told: what is dropped in it says less.
+    /// asker has been told: a place for an answer that drops with it gives a less exact reason.
     Full(Box<dyn Any + Send>),
     /// The actor has stopped; with the message.
     Stopped(Box<dyn Any + Send>),
     Unreadable(PayloadError),
 }
 
-/// An actor that others know. `From` is what this node knows a node by from which a value comes.
+/// An actor that other nodes know. `From` is the type by which this node knows the sender of a
+/// value.
 pub(crate) trait Target<From: 'static>: Any + Send + Sync {
     /// Delivers a value that has come from a node.
     fn tell(&self, from: &'static From, payload: &[u8]) -> Told;
@@ -78,13 +81,14 @@ struct Cell<F: 'static> {
     /// The key of the target, or zero.
     key: usize,
     target: Option<Arc<dyn Target<F>>>,
-    /// Whose slot it is, if `by_id` leads here.
+    /// The actor of the slot, if `by_id` leads here.
     id: Option<ActorId>,
     /// Watches and links that name the actor by this slot.
     ties: u32,
-    /// Which nodes have [leases](super::lease) of it.
+    /// The nodes that have [leases](super::lease) of the slot.
     leases: Accounts,
-    /// For which node it was made known, and is counted; of one without a target, none.
+    /// The node to which the target was made known first, and for which it is counted. None without
+    /// a target.
     told: Option<NodeId>,
 }
 
@@ -92,7 +96,7 @@ struct Cell<F: 'static> {
 type Freed<F> = (usize, Option<Arc<dyn Target<F>>>, Option<NodeId>);
 
 impl<F: 'static> Cell<F> {
-    /// The slot has nothing any more, and may be given again.
+    /// Empties the slot, which may then be given again.
     fn free(&mut self, lists: &mut Lists, index: u32) -> Freed<F> {
         let generation = self.generation.checked_add(1);
         let is_used = self.target.is_some() || self.id.is_some();
@@ -101,7 +105,7 @@ impl<F: 'static> Cell<F> {
         if let Some(id) = self.id.take() {
             lists.by_id.remove(&id);
         }
-        // One whose generations are used up is not given again.
+        // A slot that has used up its generations is not given again.
         if let Some(generation) = generation
             && is_used
         {
@@ -111,7 +115,7 @@ impl<F: 'static> Cell<F> {
         self.forget_target()
     }
 
-    /// The slot has no target any more.
+    /// Takes the slot's target.
     fn forget_target(&mut self) -> Freed<F> {
         (std::mem::take(&mut self.key), self.target.take(), self.told.take())
     }
@@ -119,16 +123,16 @@ impl<F: 'static> Cell<F> {
 
 struct Lists {
     by_key: HashMap<usize, u32, Numbers>,
-    /// By which slot an actor is named first, and in links.
+    /// The slot by which an actor is named first, and in links.
     by_id: HashMap<ActorId, u32>,
     free: Vec<u32>,
-    /// How many targets were made known for each node first.
+    /// The number of targets that were made known to each node first.
     told: HashMap<NodeId, usize>,
     sweeper: Sweeper,
 }
 
 impl Lists {
-    /// A slot has no target any more.
+    /// Removes a slot without a target from the maps.
     fn forget(&mut self, key: usize, told: Option<NodeId>) {
         if let Some(known) = told.and_then(|told| self.told.get_mut(&told)) {
             *known -= 1;
@@ -141,18 +145,18 @@ impl Lists {
 pub(crate) struct Table<F: 'static> {
     /// Tells nodes of one process apart.
     number: u32,
-    /// Whose table it is.
+    /// The node of the table.
     owner: NodeId,
     cells: boxcar::Vec<SpinLock<Cell<F>>>,
     lists: Mutex<Lists>,
 }
 
-/// What there is under a name.
+/// What a name leads to.
 pub(crate) enum Found<T> {
     Here(T),
-    /// It has ended.
+    /// The actor has ended.
     Gone,
-    /// Its messages or its policy are others.
+    /// The actor has another type of messages or another policy.
     OtherType,
 }
 
@@ -250,7 +254,7 @@ impl<F: 'static> Table<F> {
         slot
     }
 
-    /// A slot that nobody has.
+    /// Takes a free slot, or makes one.
     fn take(
         &self,
         lists: &mut Lists,
@@ -302,7 +306,7 @@ impl<F: 'static> Table<F> {
         slot
     }
 
-    /// A watch or a link is no more that has named its actor by this slot.
+    /// Ends a watch or a link that named its actor by this slot.
     pub(crate) fn untie(&self, slot: Slot) {
         let mut lists = self.lists();
         let is_free = {
@@ -320,7 +324,7 @@ impl<F: 'static> Table<F> {
         }
     }
 
-    /// Whether one more actor may be made known for a node, if that many may be at most.
+    /// Whether one more actor may be made known to a node, of at most `most`.
     pub(crate) fn has_room(&self, told: NodeId, most: usize) -> bool {
         let mut dropped = Vec::new();
         let mut lists = self.lists();
@@ -333,7 +337,7 @@ impl<F: 'static> Table<F> {
         has_room
     }
 
-    /// Frees the slots of actors that have ended, if it is time to look.
+    /// Frees the slots of actors that have ended, if a sweep is due.
     fn sweep(
         &self,
         lists: &mut Lists,
@@ -356,7 +360,7 @@ impl<F: 'static> Table<F> {
         lists.sweeper.swept(left);
     }
 
-    /// Frees a slot. What is given is dropped without the lock: it may be the last reference.
+    /// Frees a slot. The caller drops the result without the lock: it may be the last reference.
     fn free(&self, lists: &mut Lists, index: u32) -> Option<Arc<dyn Target<F>>> {
         let (key, target, told) = {
             let mut cell = self.cells[index as usize].lock();
@@ -366,7 +370,7 @@ impl<F: 'static> Table<F> {
         target
     }
 
-    /// The actor at a slot, if it is the one that is meant.
+    /// The actor at a slot, if the generation matches.
     #[inline]
     pub(crate) fn get(&self, slot: Slot) -> Option<Arc<dyn Target<F>>> {
         let cell = self.cells.get(slot.index as usize)?.lock();
@@ -383,7 +387,7 @@ impl<F: 'static> Table<F> {
         }
     }
 
-    /// The actor at this slot was found stopped.
+    /// Frees the slot of an actor that was found stopped.
     #[cold]
     pub(crate) fn note_stopped(&self, slot: Slot) {
         let mut lists = self.lists();
@@ -396,7 +400,7 @@ impl<F: 'static> Table<F> {
         drop(dropped);
     }
 
-    /// How many actors it keeps.
+    /// The number of actors that the table keeps.
     pub(crate) fn len(&self) -> usize {
         self.lists().by_key.len()
     }

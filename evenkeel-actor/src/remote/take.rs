@@ -1,4 +1,4 @@
-//! What messages from other nodes say to this one.
+//! Handles messages from other nodes to this node.
 
 use super::calls::Outcome;
 use super::cast::pass_on;
@@ -12,7 +12,7 @@ use crate::node::{Name, NodeId, Slot};
 use crate::refs::away::Lease;
 use std::sync::Arc;
 
-/// The call that waits for what a message leads to here. If that panics, it is told so.
+/// The call that waits for the result of a message. If handling the message panics, the call fails.
 pub(super) fn awaited(message: &Message<'_>) -> Option<u64> {
     match *message {
         Message::Spawn { call, .. } | Message::Locate { call, .. } => Some(call),
@@ -20,8 +20,8 @@ pub(super) fn awaited(message: &Message<'_>) -> Option<u64> {
     }
 }
 
-/// Does what a message says that is not for an actor's mailbox. False if nothing more of this frame
-/// is to be read.
+/// Handles a message that is not for an actor's mailbox. False if nothing more of this frame is to
+/// be read.
 #[inline(never)]
 pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64) -> bool {
     let node = peer.node;
@@ -80,7 +80,7 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
                 Err((failure, detail)) => peer.fail(call, failure, &detail),
             }
         }
-        // What comes before it is handled first, so it does not pass what is parked.
+        // The actor handles the messages before it first, so it does not pass what is parked.
         Message::Stop { to, how: StopHow::Drain }
             if peer.parking.any() && peer.parking.drain(peer, to) => {}
         Message::Stop { to, how } => {
@@ -88,7 +88,7 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
                 stop(&target.any(), how);
             }
         }
-        // Each node is named once.
+        // A list of members names each node once.
         Message::Cast { members, .. } if members.len() > node.nodes as usize => {
             return node.out_of_turn(peer);
         }
@@ -116,7 +116,7 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
         Message::Link { tie, from, to } => return ties::linked(peer, tie, from, to),
         Message::Untie { tie, opener } => ties::untied(peer, tie, opener),
         Message::Exit { tie, opener, end } => ties::exited(peer, tie, opener, &end),
-        // Nobody answers less for an `Abandon`.
+        // An `Abandon` changes no answer.
         _ => {}
     }
     true
@@ -125,12 +125,12 @@ pub(super) fn take(peer: &'static Peer, message: Message<'_>, control: &mut u64)
 /// Tells a node where an actor is, which is leased to it.
 fn located(peer: &'static Peer, call: u64, at: Slot) {
     if peer.try_say(Message::Located { call, at }).is_err() {
-        // It is down, and does not give it back.
+        // The peer is down, and does not give it back.
         peer.node.table.release(peer.id, at, 1);
     }
 }
 
-/// A node gives back what a node has lent it, this one or another. False if that cannot be.
+/// Handles leases that a node gives back, by this lender or another. False if that cannot be.
 fn released(peer: &'static Peer, to: Slot, from: NodeId, times: u64) -> bool {
     let node = peer.node;
     if from == node.number {
@@ -143,7 +143,7 @@ fn released(peer: &'static Peer, to: Slot, from: NodeId, times: u64) -> bool {
     can_be
 }
 
-/// A node has lent an actor of this one to a third so often. False if that cannot be.
+/// Handles loans of an actor of this node to a third node, `times` times. False if that cannot be.
 fn lent(peer: &'static Peer, to: Slot, (holder, times): (NodeId, u64), loan: u64) -> bool {
     let node = peer.node;
     let Some(third) = node.peer(holder).filter(|_| holder != peer.id) else { return false };
@@ -151,7 +151,7 @@ fn lent(peer: &'static Peer, to: Slot, (holder, times): (NodeId, u64), loan: u64
     if third.link.is_none() || !node.table.lent((peer.id, holder), to, times, is_lost) {
         return false;
     }
-    // Of an actor that has ended too: the lender keeps a lease until it hears this.
+    // For an actor that has ended too: the lender keeps a lease until it reads this.
     peer.control(Message::Counted { loan });
     true
 }

@@ -1,4 +1,4 @@
-//! What comes from other nodes, for an actor of this one.
+//! Delivers values from other nodes to an actor of this one.
 
 use super::inner::Peer;
 use super::scope;

@@ -1,4 +1,4 @@
-//! Values for actors, once they are read; and what becomes of those that do not get there.
+//! Tells actors the values that are read, and handles values that do not get there.
 
 use super::askers::Askers;
 use super::inner::{Counts, Inner, Peer};
@@ -15,8 +15,8 @@ use std::sync::Arc;
 /// An actor without room for a message, and the message.
 pub(super) type Full = (Arc<dyn Target<Peer>>, Wait);
 
-/// Delivers a value to the actor of a slot, which the table may have forgotten. Gives what is to be
-/// waited for.
+/// Delivers a value to the actor of a slot, which the table may have forgotten. If the mailbox is
+/// full, returns what to wait for.
 #[inline]
 pub(super) fn tell_it(
     peer: &'static Peer,
@@ -26,8 +26,8 @@ pub(super) fn tell_it(
     payload: &[u8],
 ) -> Option<Wait> {
     let node = peer.node;
-    // A caller's code that panics in this is contained where it runs: what reads the value, what a
-    // full mailbox drops, and wakers.
+    // A caller's code that panics in this is contained where it runs: the reader of the value, the
+    // drop of a value by a full mailbox, and wakers.
     match target.tell(peer, payload) {
         Told::Done => {}
         Told::Waits(wait) => return Some(wait),
@@ -49,7 +49,7 @@ pub(super) fn tell_it(
 }
 
 impl Inner {
-    /// A message has not got to its actor.
+    /// Counts a message that has not got to its actor, and fails its calls.
     #[cold]
     pub(super) fn undelivered(&self, peer: &Peer, askers: Askers<'_>, why: Failure, detail: &str) {
         Counts::add(&self.counts.undelivered);
@@ -58,7 +58,7 @@ impl Inner {
     }
 }
 
-/// A message from another node is a dead letter, of which only the bytes were there.
+/// Notes a dead letter from another node, of which only the bytes were there.
 pub(crate) fn note_dead(system: System, kind: DeadLetterKind) {
     dead_letters::note::<[u8; 0]>(system, None, kind, 1);
 }

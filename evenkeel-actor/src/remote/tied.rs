@@ -10,14 +10,14 @@ use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Which of two nodes has opened a tie.
+/// The node, of two, that has opened a tie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Opened {
     Here,
     There,
 }
 
-/// The number of a tie, and who has given it.
+/// The number of a tie, and the side that has given it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Number(pub(super) Opened, pub(super) u64);
 
@@ -28,11 +28,11 @@ pub(super) struct Pair {
     pub(super) other: Slot,
 }
 
-/// What is tied.
+/// The two ends of a tie.
 pub(super) enum Tie {
-    /// Somebody here watches the actor there.
+    /// A witness here watches the actor there.
     Watching { slot: Slot, witness: Witness },
-    /// The actor here is watched, by whoever its mailbox knows by this number.
+    /// The actor here is watched from there.
     Watched(Watched),
     /// The two are linked.
     Linked(Pair),
@@ -40,27 +40,27 @@ pub(super) enum Tie {
 
 /// An actor here that is watched from there.
 pub(super) struct Watched {
-    /// By which slot it was named for that. It stays the actor's, so a watch is found by it.
+    /// The slot by which the watch names it. The slot stays the actor's, so a watch is found by it.
     pub(super) named: Slot,
-    /// Whom its mailbox knows by this number.
+    /// The number by which its mailbox knows the watcher.
     pub(super) by: ActorId,
-    /// Whether the watch is no more: the mailbox is told, or sees it when others come.
+    /// Whether the watch is over: the mailbox is told, or sees this when other watchers come.
     pub(super) is_over: Arc<AtomicBool>,
 }
 
 /// The links of a pair.
 pub(super) struct Link {
-    /// One at least.
+    /// At least one.
     pub(super) ties: Vec<Number>,
     pub(super) own: KinPeer,
-    /// By which slot the own actor was named for it. It stays the actor's, so the link is found by
-    /// it.
+    /// The slot by which the link names its own actor. The slot stays the actor's, so the link is
+    /// found by it.
     pub(super) named: Slot,
 }
 
-/// What was open with a node that is down.
+/// The ties that were open with a node that is down.
 pub(super) struct Left {
-    /// Who watched an actor there, and which.
+    /// The watched slots there, and the witnesses here.
     pub(super) watches: Vec<(Slot, Witness)>,
     /// The slots of actors here that were watched from there.
     pub(super) watched: Vec<Slot>,
@@ -72,11 +72,11 @@ pub(super) struct Lists {
     /// How many of them were opened here.
     own: usize,
     links: HashMap<Pair, Link>,
-    /// By whom is watched, and by which actor.
+    /// Watches that actors here have opened, by watched slot and watcher.
     watches: HashMap<(Slot, ActorId), Number>,
     last: u64,
     sweeper: Sweeper,
-    /// How many the other node takes.
+    /// The most that the other node takes.
     most: usize,
     line: Trail,
     is_shut: bool,
@@ -94,7 +94,7 @@ impl Ties {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many there are: watches of actors there, watches of actors here, linked pairs.
+    /// The numbers of watches of actors there, of watches of actors here, and of linked pairs.
     pub(crate) fn count(&self) -> [usize; 3] {
         let lists = self.lock();
         let watching = |tie: &&Tie| matches!(tie, Tie::Watching { .. });
@@ -122,12 +122,12 @@ impl Lists {
         }
     }
 
-    /// Takes so many from now on.
+    /// Sets the most that the other node takes.
     pub(super) fn bound(&mut self, most: usize) {
         self.most = most;
     }
 
-    /// By which lane something of ties was said last.
+    /// The trail of the messages about ties.
     pub(super) fn line(&self) -> &Trail {
         &self.line
     }
@@ -136,7 +136,7 @@ impl Lists {
         self.is_shut
     }
 
-    /// How many are open that were opened by a side.
+    /// The number of open ties that a side has opened.
     pub(super) fn open(&self, by: Opened) -> usize {
         match by {
             Opened::Here => self.own,
@@ -169,7 +169,7 @@ impl Lists {
         self.open.insert(number, tie);
     }
 
-    /// None if there may be no more.
+    /// None if the limit is reached.
     pub(super) fn open_watch(&mut self, slot: Slot, witness: Witness) -> Option<Number> {
         let number = self.number()?;
         if let Witness::Actor(by, _) = witness {
@@ -179,7 +179,7 @@ impl Lists {
         Some(number)
     }
 
-    /// A link, of a pair that may have one already.
+    /// Adds a link to a pair, which may have one already.
     pub(super) fn open_link(
         &mut self,
         number: Number,
@@ -193,7 +193,7 @@ impl Lists {
         link.ties.push(number);
     }
 
-    /// Takes a tie out. The link of its pair is another matter.
+    /// Takes a tie out, but not the link of its pair.
     pub(super) fn take(&mut self, number: Number) -> Option<Tie> {
         let tie = self.open.remove(&number)?;
         self.own -= usize::from(number.0 == Opened::Here);
@@ -217,14 +217,14 @@ impl Lists {
         Some(link)
     }
 
-    /// One tie of a pair is no more. Gives the pair's link if it was the last.
+    /// Removes one tie of a pair. Returns the pair's link if that was the last tie.
     pub(super) fn loosen(&mut self, pair: Pair, number: Number) -> Option<Link> {
         let link = self.links.get_mut(&pair)?;
         link.ties.retain(|&tie| tie != number);
         if link.ties.is_empty() { self.links.remove(&pair) } else { None }
     }
 
-    /// Takes out watches whose witnesses are gone, if it is time to look.
+    /// Takes out watches with witnesses that are gone, if a sweep is due.
     pub(super) fn sweep(&mut self) -> Vec<(Number, Tie)> {
         if !self.sweeper.is_due(self.own, self.own >= self.most, self.most) {
             return Vec::new();
@@ -250,7 +250,7 @@ impl Lists {
         for tie in std::mem::take(&mut self.open).into_values() {
             match tie {
                 Tie::Watching { slot, witness } => left.watches.push((slot, witness)),
-                // The witness is gone with its node, and goes from the actor when others come.
+                // The witness is gone with its node, and leaves the actor when other watchers come.
                 Tie::Watched(watched) => left.watched.push(watched.named),
                 Tie::Linked(_) => {}
             }

@@ -1,19 +1,19 @@
-//! How long a reader reads before it gives way.
+//! How long a reader reads before it yields.
 
 use evenkeel::internal::now;
 
-/// Nanoseconds that a reader reads before it gives way, as long as an actor's turn. An estimate; no
+/// Nanoseconds that a reader reads before it yields, as long as an actor's turn. An estimate; no
 /// benchmark sets it.
 const BUDGET: u64 = 20_000;
 
 /// Messages between two looks at the time. An estimate: about a microsecond; no benchmark sets it.
 const LOOK: u32 = 32;
 
-/// What a reader has read since it has given way, over frames: a frame may be of one message.
+/// What a reader has read since it last yielded, over several frames: a frame may have one message.
 pub(super) struct Turn {
     /// Messages before the next look at the time.
     left: u32,
-    /// When it is over, once there was a look.
+    /// When the turn is over, once there was a look.
     until: u64,
 }
 
@@ -23,14 +23,14 @@ impl Turn {
         Self { left: LOOK, until: 0 }
     }
 
-    /// A message has been read. Whether the reader is to give way.
+    /// Counts a message that was read. Returns whether the reader is to yield.
     #[inline]
     pub(super) fn is_over(&mut self) -> bool {
         self.left -= 1;
         self.left == 0 && self.look()
     }
 
-    /// The next message may take as long as many do: the time is looked at after it.
+    /// Has the time looked at after the next message, which may take as long as many do.
     pub(super) fn looks_soon(&mut self) {
         self.left = 1;
     }

@@ -1,5 +1,5 @@
-//! What the tests and the models of parking have in common: a node whose transport nobody drives,
-//! and an actor that takes notes.
+//! What the tests and the models of parking share: a node with a transport that is not driven, and
+//! an actor that notes what it gets.
 
 use super::super::askers::Askers;
 use super::super::deliver::deliver;
@@ -12,10 +12,10 @@ use evenkeel::Handle;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// What an actor has been given, in order. Under the lock nobody else has a turn.
+/// The numbers that an actor has been given, in order. No other thread has a turn under the lock.
 pub(super) type Given = Arc<Mutex<Vec<u64>>>;
 
-/// Notes what it is given, once it may.
+/// Notes each number, once `may` is set.
 pub(super) struct Notes {
     pub(super) given: Given,
     pub(super) may: Arc<AtomicBool>,
@@ -38,15 +38,15 @@ impl Actor for Notes {
     }
 }
 
-/// A node of two, and what it knows of the other.
+/// A node of a job of two, and its peer.
 pub(super) fn peer(handle: &Handle) -> (&'static Inner, &'static Peer) {
     let (_control, mut ends) = network(2, Faults::default());
     let packing = Packing { frame: 256, ..Packing::default() };
     let builder = crate::remote::Node::builder().system(System::new()).packing(packing);
-    // A host that flushes: so there are no tasks of the node but porters.
+    // A host that flushes: so porters are the node's only tasks.
     let (node, host) = builder.build(ends.remove(0), handle.clone(), 2, true);
     let inner = node.inner();
-    // What is said to the peer is not looked at, and neither leaves.
+    // Messages to the peer are not examined, and neither node leaves.
     std::mem::forget((node, host));
     let peer = inner.peer(NodeId::new(1)).expect("there are two nodes");
     assert!(peer.greets());

@@ -1,58 +1,60 @@
 //! Messages of one peer that wait for room in mailboxes.
 //!
 //! # Roles
-//! A *reader* that finds a mailbox full parks the message and reads on: answers, orders, ends and
-//! the messages for other actors that come after it do not wait for that actor. What is parked for
-//! one actor is a *line*. A line's *porter* is a task that puts its messages into the mailbox, one
+//! A *reader* that finds a mailbox full parks the message and reads on: the answers, orders, ends
+//! and messages for other actors behind it do not wait for that actor. The messages parked for one
+//! actor are a *line*. A line's *porter* is a task that puts its messages into the mailbox, one
 //! after the other.
 //!
 //! # Why order is kept
-//! While there is a line, all values that come for its actor from this peer join it, and so does
-//! the order to end once all before it is handled. Orders to stop at once and kills do not: they
-//! pass what is in a mailbox too. A line is looked for before a value is delivered, and is there
-//! from the step that parks its first message until the step in which its porter, having delivered
-//! all before, finds nothing in it; both are under the lock. A reader that reads a later frame of
-//! the same sender got it from the [demultiplexer](crate::node::demultiplexer) after the earlier
-//! one was given back, so it sees the line. A line is found by the actor's slot, so it is order for
-//! each policy of references to an actor; its porter keeps the slot, so that what the peer is given
-//! later is the same one.
+//! While there is a line, all values from this peer for its actor join it, and so does the order to
+//! end once all before it is handled. Orders to stop at once and kills do not: they pass the
+//! messages in a mailbox too. A reader looks for a line before it delivers a value. The line is
+//! there from the step that parks its first message to the step in which its porter, having
+//! delivered all before, finds it empty; both steps are under the lock. A reader of a later frame
+//! of the same sender got it from the [demultiplexer](crate::node::demultiplexer) after the earlier
+//! frame was given back, so it sees the line. A line is found by the actor's slot, so order holds
+//! for references of each policy to the actor. Its porter keeps the slot, so a reference that the
+//! peer is given later has the same slot.
 //!
 //! # Why nothing stays, or is lost
-//! A line has a porter from the step that makes it. The porter waits for nothing but the mailbox,
-//! as a local sender does, and the end of the peer: that [clears](Parking::clear) all lines, under
-//! the lock, under which a porter leaves its waker too. It looks before each message whether the
-//! peer is down, as [readers](super::inbound) do, so that of what it has taken at most the one is
-//! delivered that it is busy with. The porter has the actor too, and keeps it: when this node
-//! leaves its table forgets whom others know, and what has come before is handled all the same.
-//! What joins a line is delivered by its porter, becomes a dead letter since the actor has ended,
-//! whose asker is told, or is dropped with its node. Then the askers of third nodes are told, whose
-//! questions that node has handed on. A message is counted as read once it is delivered: for the
-//! search for the [end of all work](super::collective) one that is parked has not come.
+//! A line has a porter from the step that makes it. The porter waits for the mailbox, as a local
+//! sender does, and for the end of the peer, and for nothing else. That end
+//! [clears](Parking::clear) all lines, under the lock under which a porter leaves its waker too.
+//! The porter checks before each message whether the peer is down, as [readers](super::inbound) do.
+//! So of its batch it delivers at most the message that it is busy with. The porter also keeps the
+//! actor: when this node leaves, its table forgets the actors that others know, and messages that
+//! came before are handled all the same. A message that joins a line has one of three ends. The
+//! porter delivers it; or the actor has ended, the message is a dead letter, and its asker is told;
+//! or it is dropped with its node. In the last case askers of third nodes are told, if the lost
+//! node has handed their questions on. A message counts as read once it is delivered: for the
+//! search for the [end of all work](super::collective) a parked message has not come.
 //!
 //! # Memory
-//! When a line weighs [`HOLD`] the peer is told to [hold](super::holds) messages for this actor,
-//! and to go on when it is at half of that. When all lines weigh [`MUCH`], and until they are at
-//! half of that, it is told so of each line at its next message, and to go on when the line is
-//! empty: so whoever sends to actors that have room is not kept, which what is parked may wait for.
-//! All values are held only when the readers do not get on with the peer's frames, when as many
-//! actors are held as [may be](super::holds::MOST), and when the lines weigh half of what [may be
+//! When a line weighs [`HOLD`], the peer is told to [hold](super::holds) messages for this actor,
+//! and at half of that to go on. When all lines weigh [`MUCH`], and until they are at half of that,
+//! the peer is told to hold for each line at its next message. It is told to go on when the line is
+//! empty. So senders to actors with room are not held: what is parked may wait for their messages.
+//! All values are held in three cases only. The readers are behind with the peer's frames; or as
+//! many actors are held as [may be](super::holds::MOST); or the lines weigh half of what [may be
 //! parked](super::Limits::parked), until they are at a quarter of it. Then an actor that asks the
-//! peer may wait for an answer that waits for this actor to go on; its memory is worth more. Each
-//! is told under the lock, by the common lane, so a peer hears of it in this order. What is on its
-//! way when the peer hears of it is parked all the same. A peer whose lines weigh more than may be
-//! parked is shut out. *That it was told is not that it has heard*: the other half is for what is
-//! on its way. This is no more than [may wait](crate::node::policy::Packing::waiting) at the peer,
-//! a frame for each of its lanes, what its transport has taken, and the frames that are not read
-//! here. A node does not start whose own packing breaks that; what transports keep is not known
-//! here, so who has one that keeps more, or sends messages of megabytes, allows more to be parked.
-//! Values that were sent to many actors at once come by third nodes, which hold nothing: beyond
-//! [`MUCH`], and beyond [as many as may wait](super::Limits::waiting_casts), these are dead
-//! letters. They share one copy of their bytes, and each weighs as if it had its own.
+//! peer may wait for an answer that waits for this actor to go on; memory is worth more. Each of
+//! these messages is put in under the lock, by the common lane, so a peer hears of them in this
+//! order. What is on its way when the peer hears of it is parked all the same. A peer with lines
+//! that weigh more than may be parked is shut out. *A peer that was told has not yet heard*: the
+//! other half is for what is on its way. This is no more than what [may
+//! wait](crate::node::policy::Packing::waiting) at the peer, a frame for each of its lanes, what
+//! its transport has taken, and the frames that are not read here. A node does not start if its own
+//! packing breaks that. What transports keep is not known here: a user of a transport that keeps
+//! more, or of messages of megabytes, allows more to be parked. Values that were sent to many
+//! actors at once come by third nodes, which hold nothing. Beyond [`MUCH`], and beyond [as many as
+//! may wait](super::Limits::waiting_casts), these are dead letters. They share one copy of their
+//! bytes, and each weighs as if it had its own.
 //!
 //! # Rejected
-//! Readers that wait with the message: an actor that asks the node that fills it then waits for an
-//! answer that is read after that message, for ever. Values instead of bytes in lines: they take
-//! more room, and nobody knows how much.
+//! Readers that wait with the message: an actor that asks the node that fills its mailbox then
+//! waits for ever for an answer that is read after that message. Values instead of bytes in lines:
+//! they take more room, and their size is not known.
 
 #[cfg(test)]
 mod fixture;
@@ -80,7 +82,7 @@ use std::task::Waker;
 
 /// The weight of a line at which its peer is told to hold messages for the actor. An estimate: some
 /// thousand small messages, which an actor handles while it is told to go on; no benchmark sets it.
-/// In models it is a few.
+/// In models it is a few messages.
 const HOLD: usize = if cfg!(shuttle) { 3 * ITEM } else { 256 << 10 };
 
 /// The weight of all lines at which a peer is told to hold messages for each actor that has a line.
@@ -99,8 +101,8 @@ impl Parking {
         self.lines.load(Ordering::Relaxed) > 0
     }
 
-    /// Parks a value behind others for its actor. False if there are none, so that it can be
-    /// delivered.
+    /// Parks a value behind others for its actor. False if there is no line, so that the value can
+    /// be delivered.
     #[cold]
     pub(super) fn tell(
         &self,
@@ -117,8 +119,8 @@ impl Parking {
         })
     }
 
-    /// The same for a value that was sent to several actors. There is one copy of it, once there is
-    /// a first.
+    /// Parks a value that was sent to several actors. The first that is parked makes the one copy
+    /// of it.
     #[cold]
     pub(super) fn cast(
         &self,
@@ -141,7 +143,7 @@ impl Parking {
         })
     }
 
-    /// The same for the order to end when all before it is handled.
+    /// Parks the order to end once all before it is handled.
     #[cold]
     pub(super) fn drain(&self, peer: &'static Peer, to: Slot) -> bool {
         self.join(peer, to, |_| Item::Drain)
@@ -158,8 +160,8 @@ impl Parking {
         true
     }
 
-    /// Parks a value that was read when there was no room, with so many bytes. It counts as so many
-    /// messages.
+    /// Parks a value of `length` bytes that was read before its mailbox was found full. It counts
+    /// as `counts` messages.
     #[cold]
     pub(super) fn park(
         &'static self,
@@ -199,7 +201,7 @@ impl Parking {
         };
         self.added(peer, to, weight, state);
         if is_new {
-            // Before the reader comes to a word of the peer's that gives the slot back.
+            // Before the reader comes to a `Release` of the peer that gives the slot back.
             let kept = Kept::new(peer, to);
             peer.node.spawn(carry(peer, to, target, kept));
         }
@@ -218,7 +220,7 @@ impl Parking {
         if let Some(line) = by_slot.get_mut(&to) {
             line.weight += weight;
             line.parked += 1;
-            // Beyond as many all values are held, or are about to be.
+            // Once `MOST` actors are held, all values are held, or are about to be.
             let is_due = line.weight >= HOLD || *is_much;
             if is_due && !line.is_held && *held < holds::MOST {
                 line.is_held = true;
@@ -234,12 +236,12 @@ impl Parking {
         }
     }
 
-    /// How many messages are parked.
+    /// The number of parked messages.
     pub(super) fn len(&self) -> usize {
         self.lock().by_slot.values().map(|line| line.parked).sum()
     }
 
-    /// So much of a line has been delivered.
+    /// Takes account of what the porter of a line has delivered.
     fn removed(&self, peer: &'static Peer, to: Slot, delivered: Delivered) {
         let Delivered { messages, weight, casts } = delivered;
         let mut state = self.lock();
@@ -263,7 +265,7 @@ impl Parking {
         state.tell_of_all(peer);
     }
 
-    /// Whether the readers get on with the peer's frames.
+    /// Notes whether the readers are behind with the peer's frames.
     #[cold]
     pub(super) fn frames_pile_up(&self, peer: &'static Peer, is_behind: bool) {
         let mut state = self.lock();
@@ -271,7 +273,7 @@ impl Parking {
         state.tell_of_all(peer);
     }
 
-    /// What is in a line, for its porter; nothing, and then there is no line any more.
+    /// Takes all that is in a line, for its porter. Removes an empty line, and returns None.
     fn take(&self, to: Slot) -> Option<(Vec<Item>, Vec<u8>)> {
         let mut state = self.lock();
         let line = state.by_slot.get_mut(&to)?;
@@ -289,14 +291,14 @@ impl Parking {
         let mut state = self.lock();
         let Some(line) = state.by_slot.get_mut(&to) else { return false };
         if !line.porter.as_ref().is_some_and(|porter| porter.will_wake(waker)) {
-            // What is dropped is a task's waker.
+            // The drop runs no caller's code: the old value is a task's waker.
             line.porter = Some(waker.clone());
         }
         true
     }
 
-    /// Drops what is parked, and says so to the askers of third nodes; nothing is parked any more.
-    /// The peer is down, and is known to be before.
+    /// Drops what is parked, tells the askers of third nodes, and lets nothing be parked any more.
+    /// The peer is down, and was marked so before.
     pub(super) fn clear(&self, peer: &Peer) {
         let lines = {
             let mut state = self.lock();
@@ -322,12 +324,12 @@ impl State {
         self.weight >= MUCH || self.casts >= peer.node.limits.waiting_casts
     }
 
-    /// Looks whether each line is to be held.
+    /// Updates whether each line is to be held.
     fn look(&mut self) {
         self.is_much = self.weight > if self.is_much { MUCH / 2 } else { MUCH };
     }
 
-    /// Tells the peer to hold all values or to go on, if it is not what it was told last.
+    /// Tells the peer to hold all values or to go on, if it was told the opposite last.
     fn tell_of_all(&mut self, peer: &'static Peer) {
         let parked = peer.node.limits.parked;
         let (most, most_held) = match self.holds_all {
@@ -347,9 +349,9 @@ impl State {
     }
 }
 
-/// Drops messages of a peer that is down, whose values that are not shared are in these bytes. One
-/// that was not read has places for answers in it: those who have asked are told, since the peer's
-/// end is not theirs. The `Drop` of one that was read is a caller's code.
+/// Drops messages of a peer that is down; `bytes` has the values that are not shared. An unread
+/// message may contain places for answers: their askers are told, since they do not end with the
+/// peer. The `Drop` of a message that was read is a caller's code.
 fn drop_all(peer: &Peer, items: impl IntoIterator<Item = Item>, bytes: &[u8]) {
     let mut at = 0;
     for item in items {

@@ -15,7 +15,7 @@ async fn read_all(peer: &'static Peer, to: Slot, numbers: std::ops::Range<u64>) 
     }
 }
 
-/// How many messages there are of each sender.
+/// The number of messages of each sender.
 const EACH: u64 = 4;
 
 /// Two readers read what two senders have sent.
@@ -52,13 +52,13 @@ fn comes_once_and_in_order(handle: &evenkeel::Handle, has_to_wait: bool) {
     }
     assert_eq!(given.len() as u64, 2 * EACH);
     let told = peer.control.load(Ordering::Relaxed) - before;
-    assert!(told.is_multiple_of(2), "whoever was told to hold was told to go on");
-    assert!(told > 0 || !has_to_wait, "nobody was told to hold");
+    assert!(told.is_multiple_of(2), "each `Hold` has its `Resume`");
+    assert!(told > 0 || !has_to_wait, "the peer was not told to hold");
     assert_eq!(peer.parking.lock().weight, 0);
 }
 
-/// The peer is lost while messages are parked; nobody waits for them, and what has come of each
-/// sender has come in order. Nothing comes after it but what its porter was busy with.
+/// The peer is lost while messages are parked. No task waits for them, and each sender's messages
+/// have come in order. After the loss comes at most the message that the porter was busy with.
 #[test]
 fn shuttle_what_is_parked_ends_with_its_peer() {
     check(2, |handle| {

@@ -1,4 +1,4 @@
-//! The task that puts what is in a line into its actor's mailbox.
+//! The task that puts the messages of a line into its actor's mailbox.
 
 use super::super::askers::Askers;
 use super::super::inner::{Peer, Standing};
@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 
-/// Keeps a slot while a line is found by it, as a reference of this node's would: its actor would
-/// get another one, and what is sent by that would overtake the line.
+/// Keeps a slot while a line is found by it, as a reference of this node does. Otherwise the actor
+/// could get another slot, and messages sent by that slot would overtake the line.
 pub(super) struct Kept(&'static Peer, Slot);
 
 impl Kept {
@@ -35,7 +35,7 @@ impl Drop for Kept {
     }
 }
 
-/// The porter of a line, for this actor.
+/// The porter of the line for this actor.
 pub(super) async fn carry(
     peer: &'static Peer,
     to: Slot,
@@ -92,7 +92,7 @@ pub(super) async fn carry(
 }
 
 /// Waits until a message is in its mailbox, or its actor has stopped. Then the message is dropped
-/// here, and its `Drop` is a caller's code, whose panic is contained. False if the peer is down,
+/// here: its `Drop` is a caller's code, and a panic of it is contained. False if the peer is down,
 /// which ends the wait.
 async fn room(peer: &'static Peer, to: Slot, mut wait: Wait) -> bool {
     let arrived = poll_fn(|context| {

@@ -1,4 +1,4 @@
-//! What is parked, on one worker: porters and actors take their turns when the test lets them.
+//! Parking on one worker: porters and actors run when the test yields.
 
 use super::super::askers::Askers;
 use super::super::calls::Outcome;
@@ -13,7 +13,7 @@ use crate::primitives::oneshot;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A runtime with one worker, on which what is spawned runs when the test gives way.
+/// A runtime with one worker, on which spawned tasks run when the test yields.
 fn runtime() -> evenkeel::Runtime {
     evenkeel::Builder::new().workers(1).build().expect("it has a worker")
 }
@@ -35,7 +35,7 @@ fn a_porter_delivers_nothing_more_once_its_peer_is_down() {
             evenkeel::yield_now().await;
         }
         assert_eq!(peer.parking.lock().by_slot[&to].items.len(), 0, "it has a batch");
-        // There is room now, and the porter is on its way.
+        // There is room, and the porter is on its way.
         let carried = || inner.counts.messages.load(Ordering::SeqCst);
         may.store(true, Ordering::SeqCst);
         while carried() == 0 {
@@ -53,7 +53,7 @@ fn a_porter_delivers_nothing_more_once_its_peer_is_down() {
     evenkeel::block_on(task).unwrap();
 }
 
-/// What is parked is a porter's, which waits with what came before, or is in the line.
+/// A porter has parked messages in its batch, or they are in the line.
 #[test]
 fn questions_that_a_lost_node_has_handed_on_fail_where_their_messages_are_parked() {
     let runtime = runtime();
@@ -64,7 +64,7 @@ fn questions_that_a_lost_node_has_handed_on_fail_where_their_messages_are_parked
         let notes = Notes { given: given.clone(), may };
         let actor = Builder::new().capacity(1).system(inner.system).spawn(notes).unwrap();
         let to = actor.slot_in(&inner.table, NodeId::new(1)).expect("it is here");
-        // The place of a question of this node, which has come home in a message to that actor.
+        // The place of a question of this node, which returns in a message to that actor.
         let hand_on = || {
             let (sender, asker) = oneshot::channel();
             let read = |outcome: Outcome<'_>| match outcome {
@@ -115,7 +115,7 @@ fn where_much_is_parked_each_line_is_held_and_no_actor_that_has_room() {
             actor.slot_in(&inner.table, crate::node::NodeId::new(1)).expect("it is here")
         });
         let is_held = |to| peer.parking.lock().by_slot.get(&to).is_some_and(|line| line.is_held);
-        // One that is in the mailbox, and one that is parked.
+        // One message in the mailbox, and one parked.
         (0..2).for_each(|number| read(peer, little, number));
         assert_eq!((peer.parking.len(), is_held(little)), (1, false));
         while peer.parking.lock().weight <= 2 * MUCH {
@@ -126,7 +126,7 @@ fn where_much_is_parked_each_line_is_held_and_no_actor_that_has_room() {
         assert!(is_held(little));
         assert!(!peer.parking.lock().holds_all);
         assert_eq!(peer.parking.lock().held, 2);
-        // Though much is parked, whoever sends to an actor that has taken all may go on.
+        // Though much is parked, senders to an actor that has taken all may go on.
         mays[1].store(true, Ordering::SeqCst);
         while peer.parking.lock().by_slot.contains_key(&little) {
             evenkeel::yield_now().await;

@@ -5,15 +5,15 @@ use crate::node::{NodeId, Slot};
 use crate::policy::references::Accounts;
 
 impl<F: 'static> Cell<F> {
-    /// This node, its owner, lends it once more.
+    /// Counts one more lease of the slot by this node, its owner.
     pub(super) fn lease_to(&mut self, owner: NodeId, holder: NodeId) {
         let is_counted = self.leases.lent(owner.number(), holder.number(), 1);
         debug_assert!(is_counted, "there are fewer references");
     }
 
     /// Frees the slot, or takes its target if links name it, unless a node still refers to its
-    /// actor. That is seen in the same hold of the lock: a message whose writer has found the slot
-    /// [by its place](Table::at) has it counted, or finds it gone.
+    /// actor. That is checked in the same hold of the lock. So a writer that has found the slot [by
+    /// its place](Table::at) has its lease counted, or finds the slot gone.
     fn let_go(&mut self, lists: &mut Lists, index: u32) -> Option<Freed<F>> {
         if self.target.is_none() || self.leases.is_needed() {
             return None;
@@ -24,7 +24,7 @@ impl<F: 'static> Cell<F> {
 }
 
 impl<F: 'static> Table<F> {
-    /// One more lease of a slot for a node. False if its actor has ended.
+    /// Gives a node one more lease of a slot. False if its actor has ended.
     pub(crate) fn give(&self, slot: Slot, holder: NodeId) -> bool {
         let Some(cell) = self.cells.get(slot.index as usize) else { return false };
         let mut cell = cell.lock();
@@ -35,8 +35,8 @@ impl<F: 'static> Table<F> {
         is_there
     }
 
-    /// A node gives back so many leases of a slot by this node. False if it has fewer. Of an actor
-    /// that has ended nothing is kept that could be given back.
+    /// Takes back `times` leases of a slot by this node from a holder. False if the holder has
+    /// fewer. Nothing is counted for an actor that has ended.
     pub(crate) fn release(&self, holder: NodeId, slot: Slot, times: u64) -> bool {
         let (owner, holder) = (self.owner.number(), holder.number());
         let mut is_right = false;
@@ -50,7 +50,7 @@ impl<F: 'static> Table<F> {
         }
     }
 
-    /// A node, the second, gives back so many leases by the first.
+    /// Takes back `times` leases that the first node has lent to the second.
     pub(crate) fn release_lent(&self, between: (NodeId, NodeId), slot: Slot, times: u64) {
         let (lender, holder) = between;
         self.change(slot, |cell| {
@@ -58,9 +58,9 @@ impl<F: 'static> Table<F> {
         });
     }
 
-    /// A node has lent a slot to another so often. `is_lost` says whether that one is down: it is
-    /// asked under the lock, so if that one is lost later its leases are looked through after this.
-    /// False if that is more than can be.
+    /// Counts that a node has lent a slot to another `times` times. `is_lost` says whether that
+    /// other node is down. It is called under the lock, so a loss that comes later searches the
+    /// leases after this. False if the count exceeds all bounds.
     pub(crate) fn lent(
         &self,
         (lender, holder): (NodeId, NodeId),
@@ -76,7 +76,7 @@ impl<F: 'static> Table<F> {
         is_right
     }
 
-    /// Changes who has leases of a slot, and lets its actor go if nothing needs it.
+    /// Changes the leases of a slot, and lets its actor go if nothing needs it.
     fn change(&self, slot: Slot, change: impl FnOnce(&mut Cell<F>)) -> Known {
         let Some(cell) = self.cells.get(slot.index as usize) else { return Known::Never };
         let mut lists = self.lists();
@@ -100,7 +100,7 @@ impl<F: 'static> Table<F> {
         Known::Here
     }
 
-    /// A node is down, and its leases with it.
+    /// Removes the leases of a node that is down.
     pub(crate) fn release_all(&self, lost: NodeId) {
         let mut dropped = Vec::new();
         let mut lists = self.lists();
@@ -184,6 +184,6 @@ mod tests {
                 lost += usize::from(written.is_some_and(|slot| table.get(slot).is_none()));
             }
         });
-        assert_eq!(lost, 0, "of {ROUNDS} slots so many were freed though their names are sent");
+        assert_eq!(lost, 0, "slots of {ROUNDS} that were freed though their names are sent");
     }
 }

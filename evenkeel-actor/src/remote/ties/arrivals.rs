@@ -1,4 +1,4 @@
-//! What another node says of ties.
+//! Messages about ties that come from another node.
 
 use super::super::ends::{Words, reason};
 use super::super::error::Mismatch;
@@ -31,7 +31,7 @@ fn breaks_rules(peer: &'static Peer, number: Number) -> bool {
     false
 }
 
-/// Another node watches an actor of this one. False if it is shut out for it.
+/// Handles a watch by another node of an actor of this one. False if the node is shut out for it.
 pub(in super::super) fn monitored(peer: &'static Peer, tie: u64, to: Slot) -> bool {
     let number = Number(Opened::There, tie);
     if breaks_rules(peer, number) {
@@ -58,13 +58,14 @@ pub(in super::super) fn monitored(peer: &'static Peer, tie: u64, to: Slot) -> bo
     true
 }
 
-/// An actor of another node links itself to one of this node. False if the node is shut out for it.
+/// Handles a link by an actor of another node to one of this node. False if the node is shut out
+/// for it.
 pub(in super::super) fn linked(peer: &'static Peer, tie: u64, from: Slot, to: Slot) -> bool {
     let number = Number(Opened::There, tie);
     if breaks_rules(peer, number) {
         return false;
     }
-    // Outlives the hold of the lock: it may be the last reference to an actor that has ended.
+    // Outlives the hold of the lock: this may be the last reference to an actor that has ended.
     let target = peer.node.table.get(to).map(|target| target.any());
     let mut lists = peer.ties.lock();
     if lists.is_shut() {
@@ -81,7 +82,7 @@ pub(in super::super) fn linked(peer: &'static Peer, tie: u64, from: Slot, to: Sl
                     return true;
                 }
                 (_, Err(reason)) => reason,
-                // It has ended in between, and has told whom it found.
+                // The actor has ended in between, and has told all that it found.
                 (None, Ok(())) => ExitReason::Forgotten,
             }
         }
@@ -96,7 +97,7 @@ fn number(tie: u64, opener: bool) -> Number {
     Number(if opener { Opened::There } else { Opened::Here }, tie)
 }
 
-/// A tie is no more.
+/// Handles an `Untie`.
 pub(in super::super) fn untied(peer: &'static Peer, tie: u64, opener: bool) {
     let number = number(tie, opener);
     let mut lists = peer.ties.lock();
@@ -118,7 +119,7 @@ pub(in super::super) fn untied(peer: &'static Peer, tie: u64, opener: bool) {
     }
 }
 
-/// The actor at the other side of a tie has ended.
+/// Handles an `Exit`: the actor at the other side of a tie has ended.
 pub(in super::super) fn exited(peer: &'static Peer, tie: u64, opener: bool, end: &End<'_>) {
     let number = number(tie, opener);
     let reason = reason(end);
@@ -126,7 +127,7 @@ pub(in super::super) fn exited(peer: &'static Peer, tie: u64, opener: bool, end:
     match lists.take(number) {
         None => {}
         Some(Tie::Linked(pair)) => {
-            // All links of the pair: what is yet to come of the others is old then.
+            // All links of the pair: what is still to come of the others is old then.
             let link = lists.take_link(pair);
             if let Some(link) = &link {
                 peer.forget(link);
@@ -143,7 +144,7 @@ pub(in super::super) fn exited(peer: &'static Peer, tie: u64, opener: bool, end:
     }
 }
 
-/// A watch is no more.
+/// Ends a watch.
 fn give_up(peer: &'static Peer, tie: Tie, reason: &ExitReason) {
     match tie {
         Tie::Watching { slot, witness } => witness.tell(peer.actor(slot), reason),

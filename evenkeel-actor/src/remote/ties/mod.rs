@@ -1,58 +1,63 @@
 //! Ties between actors of different nodes: watches and links.
 //!
 //! # Roles
-//! A *tie* is between an actor, or a future, of one node and an actor of another. The node that
-//! *opens* it gives it a number. A *watch* tells the opener's side of the end of the other; a
-//! *link* tells each side of the other's end. Each of the two nodes has [`Lists`] of its ties with
-//! the other. To its own actor a tie is a [`Reach`], as an actor beside it would be: so watching,
-//! linking, trapping exits and ending are [`kin`](crate::kin)'s, and are the same as on one node.
+//! A *tie* is between an actor, or a future, of one node and an actor of another. The *opener* is
+//! the node that opens it, and gives it a number. A *watch* tells the opener's side of the end of
+//! the other; a *link* tells each side of the other's end. Each of the two nodes has [`Lists`] of
+//! its ties with the other. To its own actor a tie is a [`Reach`], as a local actor is. So
+//! watching, linking, trapping exits and ending are the work of [`kin`](crate::kin), and are the
+//! same as on one node.
 //!
 //! # States
 //! A node has a tie in its lists, *open*, or has it no more. A pair of actors is *linked* on a node
-//! while that has an open link of theirs, of which there may be several: each side may open one
-//! before it hears of the other's. The actor has the other among its links exactly then, or has
+//! while the node has an open link of the pair. There may be several, since each side may open one
+//! before it hears of the other's. Exactly then the actor has the other among its links, or has
 //! ended: both are changed in one hold of the lists' lock.
 //!
 //! # Steps
-//! *Open* (`Monitor`, `Link`): noted here, then said; noted there, unless the actor there has
-//! ended, which is then said at once. To watch or link twice opens nothing. *Untie* (`Untie`):
-//! whoever watches or is linked takes back what it has; a pair's links all at once. *End* (`Exit`):
-//! the actor at one side has ended, and its node says why. A tie is closed on each side by the
-//! first of these, said or heard, and for good: numbers do not come again, so what is heard of a
-//! tie that is not there is old, and means nothing.
+//! 1. *Open* (`Monitor`, `Link`): the opener notes the tie, then sends the message. The other node
+//!    notes it, unless the actor there has ended: then it sends the end at once. To watch or link
+//!    twice opens nothing.
+//! 2. *Untie* (`Untie`): the watching or linked actor takes back its watch or link; a pair's links
+//!    go all at once.
+//! 3. *End* (`Exit`): the actor at one side has ended, and its node sends the reason.
+//!
+//! The first *Untie* or *End* that a side sends or reads closes the tie there, for good. Numbers do
+//! not come again: a message about a tie that is not in the lists is old, and is ignored.
 //!
 //! # Why order is kept
-//! All that one node says to another of ties arrives in the order of saying: it is put in under the
-//! lists' lock, behind what was put in before, by the [`Trail`](crate::node::multiplexer::Trail) of
-//! the lists. So an `Untie` never overtakes its `Link`. It is also put in by the sender's own
-//! trail, so a message that an actor sends after it has linked itself finds the link made.
+//! All messages about ties from one node to another arrive in the order of sending. They are put in
+//! under the lists' lock, behind what was put in before, by the
+//! [`Trail`](crate::node::multiplexer::Trail) of the lists. So an `Untie` never overtakes its
+//! `Link`. They are also put in by the sender's own trail. So a message that an actor sends after
+//! it has linked itself finds the link made.
 //!
-//! # By which names
-//! A tie names the actor by its slot, and is found by it: so while there is a tie of another node's
-//! with an actor, or a link of the actor's own, the slot is the actor's, whether references keep it
-//! or not. A reference that is sent meanwhile has the same slot.
+//! # Names
+//! A tie names the actor by its slot, and is found by it. So the slot stays the actor's while
+//! another node has a tie with it, or it has a link of its own, whether references keep it or not.
+//! A reference that is sent meanwhile has the same slot.
 //!
 //! # Why both sides agree
-//! Once nothing is under way, both nodes have the same ties: each side that closes one says so,
-//! unless it has heard so, and the other closes it then or has done so. So if one side unties while
-//! the other opens a link, that link is there for both; if both untie, nothing is; and what was
-//! untied here and has ended there meanwhile is not told here, as on one node.
+//! Once no message is on its way, both nodes have the same ties. A side that closes a tie sends
+//! that, unless it has read it; the other side closes the tie then, or has done so. So if one side
+//! unties while the other opens a link, both have that link; if both untie, neither has one. An
+//! actor is not told of an end that crosses its own `Untie`, as on one node.
 //!
-//! # Why nobody waits in vain
-//! A tie is closed by `Exit`, or by the loss of the node: lists that are *shut* by that open
-//! nothing more, and all that was open was taken out in the same step; whoever comes later is told
-//! at once. Whoever takes a tie out tells, so each is told once.
+//! # Why no actor waits in vain
+//! A tie is closed by `Exit`, or by the loss of the node. A loss *shuts* the lists: they open
+//! nothing more, and all open ties are taken out in the same step. An actor that watches or links
+//! later is told at once. The thread that takes a tie out tells its actor, so each is told once.
 //!
 //! # What a peer can make us keep
 //! Each node says in its `Hello` how many ties it takes. A slot is free for the opener only after
-//! the other side has closed the tie, or will hear of that before it hears of the next one, since
-//! order is kept. So a peer that has more open has broken the rules, exactly, and is shut out.
-//! Watchers that are gone are looked for whenever the number of watches has doubled, and at the
+//! the other side has closed the tie, or is to hear of the closing before the next tie, since order
+//! is kept. So the limit is exact, and a peer that has more open has broken the rules and is shut
+//! out. Watchers that are gone are swept whenever the number of watches has doubled, and at the
 //! limit.
 //!
 //! # Rejected
-//! Closing both ways, with an answer for each `Untie` and `Exit`, which needs no order: half-closed
-//! ties are kept for as long as the slowest lane takes, so that no exact limit can be checked.
+//! Closing both ways, with an answer for each `Untie` and `Exit`: this needs no order, but keeps
+//! half-closed ties for as long as the slowest lane takes, so that no exact limit can be checked.
 //! Links by the names of actors, without numbers: an `Untie` and a `Link` that meet half-way leave
 //! one side linked. A link as two watches: two messages more, and a moment in which one side is
 //! bound and the other is not.
@@ -75,7 +80,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 impl Peer {
-    /// What an actor of that node is called here.
+    /// The local id of an actor of that node.
     pub(super) fn actor(&self, slot: Slot) -> ActorId {
         ActorId::there(self.node.here, Name { node: self.id, slot })
     }
@@ -84,7 +89,7 @@ impl Peer {
         if let Some(link) = &self.link {
             let envelope = Envelope::from(message);
             let put = || link.put_in_line(lists.line(), |out| envelope.write(out));
-            // What is for a node that is down is lost with it.
+            // A message for a node that is down is lost with it.
             drop(self.node.senders.under(put));
         }
     }
@@ -103,13 +108,13 @@ impl Peer {
         );
     }
 
-    /// Says how many ties that node takes.
+    /// Sets how many ties the peer takes.
     pub(super) fn takes_ties(&self, most: u64) {
         let own = self.node.limits.ties;
         self.ties.lock().bound(usize::try_from(most).unwrap_or(own).min(own));
     }
 
-    /// The node is down, and its actors with it.
+    /// Closes all ties: the node is down, and its actors with it.
     pub(super) fn untie_all(&self) {
         let left = self.ties.lock().shut();
         let reason = ExitReason::NodeDown(self.id);
@@ -123,12 +128,12 @@ impl Peer {
         }
     }
 
-    /// A link is in no list any more.
+    /// Frees the slot that named a link's actor: the link is in no list.
     fn forget(&self, link: &Link) {
         self.node.table.untie(link.named);
     }
 
-    /// Ends all links of a pair, from this side.
+    /// Closes all links of a pair, from this side.
     fn close(&'static self, pair: Pair, reason: Option<&ExitReason>) {
         let words = reason.map(Words::of);
         let mut lists = self.ties.lock();
@@ -142,7 +147,7 @@ impl Peer {
             }
             self.forget(link);
             if words.is_none() {
-                // One that has come since the actor has taken back its own.
+                // A link that has come since the actor took back its own.
                 link.own.unlink(self.actor(pair.other));
             }
         }
@@ -151,7 +156,7 @@ impl Peer {
     }
 }
 
-/// Why nothing is opened with a node, if that is so.
+/// The reason why no tie can be opened with a node, if there is one.
 fn refusal(peer: &Peer, lists: &Lists) -> Option<ExitReason> {
     if peer.link.is_none() {
         // The name of an actor of this node that has ended.
@@ -161,7 +166,7 @@ fn refusal(peer: &Peer, lists: &Lists) -> Option<ExitReason> {
 }
 
 impl Peer {
-    /// Has a witness told of the end of an actor; gives the reason if that is known.
+    /// Watches an actor for a witness. Returns the reason of the end if it is known.
     pub(super) fn watch(&self, slot: Slot, witness: Witness) -> Result<(), ExitReason> {
         let peer = self;
         let mut lists = peer.ties.lock();
@@ -197,7 +202,7 @@ impl Peer {
         drop(lists);
     }
 
-    /// Links an own actor; gives the reason if the other's end is known.
+    /// Links an own actor; returns the reason if the other's end is known.
     pub(super) fn link_with(
         &'static self,
         slot: Slot,
@@ -218,7 +223,7 @@ impl Peer {
             peer.say_untied(&lists, number);
         }
         let number = lists.number();
-        // An actor that has ended meanwhile is linked to nobody.
+        // An actor that has ended meanwhile is not linked.
         if let Some(number @ Number(_, tie)) = number
             && own.link(peer.actor(slot), Arc::new(Linked { peer, pair }))
         {
@@ -256,7 +261,7 @@ impl Reach for Watched {
     }
 
     fn is_gone(&self) -> bool {
-        // Asked under the lock of a mailbox, which is taken under that of the lists.
+        // Called under the lock of a mailbox, which is taken under that of the lists.
         self.is_over.load(Ordering::Relaxed) || self.peer.standing() == Standing::Down
     }
 
@@ -287,11 +292,11 @@ impl Reach for Linked {
     }
 
     fn is_gone(&self) -> bool {
-        // Asked under the lock of a mailbox, which is taken under that of the lists.
+        // Called under the lock of a mailbox, which is taken under that of the lists.
         self.peer.standing() == Standing::Down
     }
 
-    // A link is told of ends alone, and of its own.
+    // A link is told of ends alone, and of its own `unlink`.
 
     fn down(&self, _from: ActorId, _reason: &ExitReason) {}
 
