@@ -60,10 +60,10 @@ pub(crate) struct Witnesses {
 }
 
 impl Witnesses {
-    /// One more. Gives those that have gone, and those that are there twice, as a watch is
-    /// forgotten by an actor that is started anew: to be dropped outside of the lock. They are
-    /// looked for whenever the number has doubled, so that a long life with many short watches does
-    /// not grow.
+    /// Adds a witness. Returns the witnesses that have gone, and duplicates, for the caller to drop
+    /// outside of the lock. A duplicate arises when a restarted actor has forgotten its watch. The
+    /// search runs whenever the number has doubled, so that a long life with many short watches
+    /// does not grow.
     #[must_use]
     pub(crate) fn add(&mut self, witness: Witness) -> Vec<Witness> {
         let mut gone = Vec::new();
