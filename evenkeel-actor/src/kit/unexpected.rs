@@ -34,7 +34,7 @@ pub enum Unexpected {
         came: String,
         /// How long the probe waited before it.
         waited: Duration,
-        /// What is in the inbox behind it.
+        /// The messages behind it in the inbox.
         behind: Vec<String>,
     },
     /// The asker to be answered has given up.

@@ -74,7 +74,7 @@ pub(crate) struct Sender<T>(Arc<Place<T>>);
 
 /// Waits for one value; there is none if the sender is dropped.
 pub(crate) struct Receiver<T> {
-    /// None once it has been told.
+    /// None once it has returned its outcome.
     place: Option<Arc<Place<T>>>,
     /// Whether it has left a waker.
     waits: bool,

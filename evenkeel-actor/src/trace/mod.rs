@@ -65,7 +65,7 @@
 
 #![cfg_attr(
     not(feature = "tracing"),
-    allow(rustdoc::broken_intra_doc_links, reason = "the targets of the links exist with the feature")
+    allow(rustdoc::broken_intra_doc_links, reason = "the links' targets exist with the feature")
 )]
 
 mod events;

@@ -48,7 +48,7 @@ impl fmt::Display for DeadLetterKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeadLetter {
-    /// Whom it was for: none of a reply.
+    /// The receiver; none for a reply.
     pub to: Option<ActorId>,
     /// The type of the message, as [`type_name`](std::any::type_name) has it.
     pub message: &'static str,
