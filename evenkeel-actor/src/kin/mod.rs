@@ -1,26 +1,31 @@
-//! What an actor has to do with others: whom it watches, who watches it, links, parent and
-//! children.
+//! An actor's relations to others: watches, links, parent and children.
 //!
-//! # Where it lies
+//! # Roles
+//! A *watcher* is told when an actor that it watches ends. *Linked* actors are told of each other's
+//! end. A *witness* is a receiver of the news of an end: a watcher, a future, or a pending report.
+//!
+//! # Where the state lies
+//!
 //! In a box of the mailbox, under the mailbox's lock, made when it is first needed: most actors
-//! have none. It outlives the actor's value, so that others can be told however the actor ends.
+//! have none. It outlives the actor's value, so that witnesses are told however the actor ends.
 //!
-//! # Who keeps whom
-//! A parent keeps its children. All else goes by [peers](peer), which keep nobody: who watches, is
-//! watched, linked or a parent is not referenced by that, and stops when nobody else has a
-//! reference to it.
+//! # What keeps actors alive
+//! A parent keeps its children alive. All other relations go by [peers](peer), which keep no actor
+//! alive. A watcher, a watched actor, a linked actor or a parent stops when no other actor or task
+//! has a reference to it.
 //!
-//! # Why nothing is told twice, or late
-//! What A wants to hear of B is noted on both sides, first with A. When B ends it closes its
-//! mailbox, after which nobody is noted there, and takes out whom it has to tell; who asks for the
-//! end while they are told is noted after all, and told last, and who comes later is told at once.
-//! So each noted one is told once. A takes word of B only if it has B noted still, and crosses it
-//! out: so after an `unwatch` or `unlink` nothing comes, though B may be about to tell.
+//! # Why no end is told twice, or late
+//! If A watches B, both sides note it, A first. When B ends, it closes its mailbox and takes out
+//! its witnesses to tell them. A witness that arrives meanwhile is still noted, and is told last.
+//! One that arrives later is told at once. So B tells each noted witness once. A accepts word of B
+//! only while A has B noted, and then removes the note. So after an `unwatch` or `unlink` nothing
+//! arrives, even if B is about to tell A.
 //!
 //! # Locks
-//! Each step holds one mailbox's lock, never two. Under it come locks that have none below them:
-//! that of a peer's cell (who looks whether a witness is gone), and that of the graph of waits.
-//! Above it are those of a system's names, and of a supervisor's table.
+//! Each step holds one mailbox's lock, never two. A thread with a mailbox's lock may take two
+//! others, and none under these: that of a peer's cell, to see whether a witness is gone, and that
+//! of the graph of waits. A mailbox's lock may be taken under that of a system's names, and that of
+//! a supervisor's table.
 
 pub(crate) mod control;
 pub(crate) mod order;
@@ -43,11 +48,11 @@ use witness::Witnesses;
 pub(crate) struct Kin {
     /// The actor's own address, if others have it.
     pub(crate) peer: Option<OwnPeer>,
-    /// Whom the actor watches.
+    /// The actors that it watches.
     pub(crate) watching: HashSet<ActorId>,
-    /// Who is told when it ends.
+    /// The witnesses that are told when it ends.
     pub(crate) witnesses: Witnesses,
-    /// Whom it is linked to.
+    /// The actors that it is linked to.
     pub(crate) links: HashMap<ActorId, Peer>,
     /// Whether ends of linked actors are events for it.
     pub(crate) traps: bool,
@@ -56,15 +61,15 @@ pub(crate) struct Kin {
     /// Its children in the order in which they were spawned.
     pub(crate) children: BTreeMap<u64, AnyActor>,
     pub(crate) next_child: u64,
-    /// The first of those that its present incarnation has spawned.
+    /// The number of the first child of its present incarnation.
     pub(crate) first_child: u64,
     /// Why it has been killed.
     pub(crate) verdict: Option<ExitReason>,
-    /// Its task, while that waits for orders alone, or can be restarted.
+    /// The waker of its task, while the task waits for orders alone, or can be restarted.
     pub(crate) waker: Option<Waker>,
-    /// What it is to its supervisor.
+    /// The orders of its supervisor.
     pub(crate) post: Option<Box<Post>>,
-    /// What it supervises: these outlive a restart of their supervisor.
+    /// The actors that it supervises, which outlive a restart of their supervisor.
     pub(crate) wards: BTreeMap<usize, AnyActor>,
     pub(crate) name: Option<Arc<str>>,
     /// The name under which it is registered, for traces.
@@ -76,7 +81,7 @@ pub(crate) struct Kin {
 }
 
 impl Kin {
-    /// Whether the actor's supervisor has the present start stopped.
+    /// Returns whether the actor's supervisor has ordered the present start to stop.
     pub(crate) fn is_to_cease(&self) -> bool {
         self.post.as_ref().is_some_and(|post| post.cease == Some(post.term))
     }

@@ -1,17 +1,17 @@
-//! What comes before messages.
+//! Orders, which an actor handles before its messages.
 
 use crate::words::event::Event;
 
-/// What an actor is told to do, before its messages.
+/// An order to an actor, which it handles before its messages.
 #[derive(Debug)]
 pub(crate) enum Order {
     /// Stop after the present message.
     Stop,
     /// Stop when the messages that came before this order are handled.
     Drain,
-    /// Stop after the present message, to be started again, if it is the present start that the
-    /// actor's [post](super::post::Post) means.
+    /// Stop after the present message, to be restarted, if the actor's [post](super::post::Post)
+    /// names the present start.
     Cease,
-    /// Something has happened to others.
+    /// Handle an event.
     Event(Box<Event>),
 }

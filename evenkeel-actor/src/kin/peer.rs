@@ -7,30 +7,29 @@ use evenkeel::JoinHandle;
 use evenkeel::time::{Duration, sleep};
 use std::sync::Arc;
 
-/// What is told to an actor by those it has to do with. An actor of another node has one that sends
-/// it there.
+/// What other actors tell an actor. The peer of an actor on another node sends it there.
 pub(crate) trait Reach: Send + Sync {
-    /// The actor `from`, which it may be watching, has ended.
+    /// Tells the actor that `from`, which it may be watching, has ended.
     fn down(&self, from: ActorId, reason: &ExitReason);
-    /// The actor `from`, to which it may be linked, has ended.
+    /// Tells the actor that `from`, to which it may be linked, has ended.
     fn exit(&self, from: ActorId, reason: &ExitReason);
-    /// It is linked to the actor `to` from now on, which has that peer. False if it has ended.
+    /// Links the actor to `to`, which has that peer. Returns false if the actor has ended.
     fn link(&self, to: ActorId, peer: Peer) -> bool;
-    /// The actor `from` has given up its link.
+    /// Tells the actor that `from` has given up its link.
     fn unlink(&self, from: ActorId);
-    /// Its child with this number has ended.
+    /// Tells the actor that its child with this number has ended.
     fn child_ended(&self, number: u64, child: ActorId, reason: &ExitReason);
-    /// Something that it is always told.
+    /// Tells the actor an event, without a condition.
     fn event(&self, event: Event);
-    /// Whether it has ended.
+    /// Returns whether the actor has ended.
     fn is_gone(&self) -> bool;
-    /// It ends.
+    /// Detaches the peer from its actor, which ends.
     fn sever(&self);
 }
 
 pub(crate) type Peer = Arc<dyn Reach>;
 
-/// An actor's own peer, as the actor has it: severed when it is dropped, however that comes about.
+/// An actor's own peer, in the actor's hands. Dropping it severs the peer, however the actor ends.
 pub(crate) struct OwnPeer(pub(crate) Peer);
 
 impl Drop for OwnPeer {
@@ -39,9 +38,9 @@ impl Drop for OwnPeer {
     }
 }
 
-/// A moment at which an actor is told something: for one that waits for its orders alone, and
-/// cannot wait for a timer beside. Dropped, it is off; one that has gone off meanwhile is known by
-/// its number.
+/// A timer that tells an actor something, for an actor that waits for its orders alone and cannot
+/// also wait for a timer. Dropping the alarm cancels it. An alarm that has rung meanwhile is
+/// recognised by its number.
 #[derive(Debug)]
 pub(crate) struct Alarm {
     task: JoinHandle<()>,
@@ -49,7 +48,7 @@ pub(crate) struct Alarm {
 }
 
 impl Alarm {
-    /// Tells `peer` after a time, with a number by which it is known.
+    /// Tells `peer` after `time`, with the alarm's number.
     pub(crate) fn after(time: Duration, peer: Peer, index: usize, number: u64) -> Self {
         let task = evenkeel::spawn(async move {
             sleep(time).await;

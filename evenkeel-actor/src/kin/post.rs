@@ -1,20 +1,20 @@
-//! What an actor is to its supervisor.
+//! The state that a supervised actor shares with its supervisor.
 
 use super::peer::Peer;
 use crate::words::event::{Notice, NoticeKind};
 
-/// What a supervised actor is told by its supervisor, and by those that kill it.
+/// Orders to a supervised actor from its supervisor, and from callers that kill it.
 #[derive(Default)]
 pub(crate) struct Post {
-    /// The present start.
+    /// The number of the present start.
     pub(crate) term: u64,
-    /// Who is told, and as which child.
+    /// The supervisor to tell, and the actor's index among its children.
     pub(crate) supervisor: Option<(Peer, usize)>,
-    /// The next start.
+    /// The number of the next start.
     pub(crate) rise: Option<u64>,
-    /// The start that is to be stopped.
+    /// The number of the start that is to stop.
     pub(crate) cease: Option<u64>,
-    /// It was told to stop before it had a supervisor.
+    /// The actor was told to stop before it had a supervisor.
     pub(crate) told: bool,
     /// The body is to be dropped.
     pub(crate) raze: bool,

@@ -7,10 +7,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The future of [`ActorRef::stopped`](crate::ActorRef::stopped): why the actor has ended, when it
-/// has.
+/// The future of [`ActorRef::stopped`](crate::ActorRef::stopped). It is ready when the actor has
+/// ended, with the reason.
 ///
-/// It keeps no reference to the actor, and may be awaited anywhere.
+/// It keeps no reference to the actor, and any task may await it.
 #[must_use = "it waits when it is awaited"]
 pub struct Stopped(State);
 
@@ -34,8 +34,8 @@ impl Future for Stopped {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<ExitReason> {
         match &mut self.0 {
-            State::Over(reason) => Poll::Ready(reason.take().expect("it is polled to its end")),
-            // Whoever ends without having told is the victim of a panic in somebody's waker; it has
+            State::Over(reason) => Poll::Ready(reason.take().expect("polled after completion")),
+            // The sender is dropped without a reason if another waker has panicked. The actor has
             // ended all the same.
             State::Waits(told) => {
                 Pin::new(told).poll(context).map(|reason| reason.unwrap_or(ExitReason::Killed))

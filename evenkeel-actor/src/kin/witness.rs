@@ -1,4 +1,4 @@
-//! Who is told of an actor's end.
+//! Witnesses: receivers of the news that an actor has ended.
 
 use super::peer::Peer;
 use crate::primitives::oneshot;
@@ -8,21 +8,21 @@ use evenkeel::internal::contain;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The end of a supervisor of which something is left to say: this is shared by those below it.
+/// The pending report of a supervisor's end, shared by the actors below the supervisor.
 pub(crate) trait Keeper: Send + Sync {
-    /// Gives a share back. If it was the last, says what is left, and gives the shares that the
+    /// Gives a share back. The last share makes the report, and returns the shares that the
     /// supervisor itself had.
     fn release(self: Arc<Self>) -> Vec<Arc<dyn Keeper>>;
 }
 
-/// Who is told of an actor's end.
+/// A receiver of the news that an actor has ended.
 pub(crate) enum Witness {
-    /// An actor, which watches.
+    /// A watching actor.
     Actor(ActorId, Peer),
     /// A future.
     Future(oneshot::Sender<ExitReason>),
-    /// Its supervisor, which has ended: what is left to say of that is said when the last of these
-    /// is dropped.
+    /// The pending report of its supervisor, which has ended. Dropping the last share makes the
+    /// report.
     Keeper(Arc<dyn Keeper>),
 }
 
@@ -35,16 +35,16 @@ impl Witness {
         }
     }
 
-    /// Whether it is an actor.
+    /// Returns whether the witness is an actor.
     pub(crate) fn is_actor(&self) -> bool {
         matches!(self, Self::Actor(..))
     }
 
-    /// Tells of the end of an actor.
+    /// Tells the witness that an actor has ended.
     pub(crate) fn tell(self, of: ActorId, reason: &ExitReason) {
         match self {
             Self::Actor(_, peer) => peer.down(of, reason),
-            // Whoever has given up waiting is not told.
+            // A future that has been dropped is not told.
             Self::Future(sender) => drop(contain(|| sender.send(reason.clone()).is_ok())),
             Self::Keeper(last) => drop(last),
         }
@@ -55,15 +55,15 @@ impl Witness {
 #[derive(Default)]
 pub(crate) struct Witnesses {
     all: Vec<Witness>,
-    /// How many there may be before those that have gone are looked for.
+    /// The number of witnesses at which those that have gone are looked for.
     bound: usize,
 }
 
 impl Witnesses {
-    /// One more. Gives those that have gone, and those that are there twice, as a watch is
-    /// forgotten by an actor that is started anew: to be dropped outside of the lock. They are
-    /// looked for whenever the number has doubled, so that a long life with many short watches does
-    /// not grow.
+    /// Adds a witness. Returns the witnesses that have gone, and duplicates, for the caller to drop
+    /// outside of the lock. A duplicate arises when a restarted actor has forgotten its watch. The
+    /// search runs whenever the number has doubled, so that a long life with many short watches
+    /// does not grow.
     #[must_use]
     pub(crate) fn add(&mut self, witness: Witness) -> Vec<Witness> {
         let mut gone = Vec::new();

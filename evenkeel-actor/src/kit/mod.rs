@@ -1,15 +1,16 @@
-//! Tests of actors: runs that a seed determines, probes, a clock that moves by itself.
+//! Tests of actors: runs that a seed determines, probes, and a clock that moves by itself.
 //!
 //! [`run`] runs a program and all its actors on the thread of the test, in an order that a seed
-//! determines ([`evenkeel::deterministic`]); [`explore`] does so with many seeds, and says which
-//! one has failed. A [`Probe`] stands in for an actor: what is sent to it, the test looks at. All
-//! waits are by a clock that moves when nothing else can happen, so a test that waits for an hour
-//! takes no time, and none fails because the machine is busy.
+//! determines ([`evenkeel::deterministic`]). [`explore`] does so with many seeds, and reports the
+//! one that has failed. A [`Probe`] stands in for an actor: the test examines the messages sent to
+//! it. All waits go by a clock that moves when nothing else can happen. So a test that waits for an
+//! hour takes no time, and none fails because the machine is busy.
 //!
-//! Every message is a step: between any two messages of an actor, and before every
-//! [`send`](crate::ActorRef::send) or [`ask`](crate::ActorRef::ask) that waits for room, others may
-//! have their turns, as they may on several workers. [`try_send`](crate::ActorRef::try_send), and
-//! whatever else a handler does between two awaits, is not interrupted.
+//! Every message is a step. Between any two messages of an actor, and before every
+//! [`send`](crate::ActorRef::send) or [`ask`](crate::ActorRef::ask) that waits for room, other
+//! actors may have their turns, as they may on several workers.
+//! [`try_send`](crate::ActorRef::try_send), and all else that a handler does between two awaits, is
+//! not interrupted.
 //!
 //! # Examples
 //! ```
@@ -41,8 +42,8 @@
 //! });
 //! ```
 //!
-//! Two clients that read and write an account lose an update in some orders. `find` says with which
-//! seed, and the same seed gives the same order again.
+//! Two clients that read and write an account lose an update in some orders. `find` reports the
+//! seed of such an order, and the same seed gives the same order again.
 //! ```
 //! use evenkeel_actor::{Actor, ActorRef, Context, Handled, ReplyTo, kit, spawn};
 //!
@@ -84,9 +85,9 @@
 //! ```
 //!
 //! # What breaks a seed
-//! See [`evenkeel::deterministic`]. Beside that: the [numbers](crate::ActorId) of actors ascend in
-//! the order in which they are spawned, but begin elsewhere in each run, so a hash of one is not
-//! the same in the next.
+//! See [`evenkeel::deterministic`]. In addition, the [numbers](crate::ActorId) of actors ascend in
+//! the order of their spawns, but begin elsewhere in each run, so a hash of a number differs
+//! between runs.
 
 mod probe;
 mod unexpected;
@@ -102,21 +103,21 @@ use std::cell::RefCell;
 use std::future::Future;
 use std::ops::Range;
 
-/// How long a probe waits unless said otherwise, by the clock of the run.
+/// How long a probe waits by default, by the clock of the run.
 pub const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What a test has of its run.
+/// A test's handle of its run.
 #[derive(Clone, Copy, Debug)]
 pub struct Kit {
     system: System,
 }
 
-/// Runs a program on this thread, in an order that `seed` determines, and gives its output.
+/// Runs a program on this thread, in an order that `seed` determines, and returns its output.
 ///
-/// The program has a [`System`] of its own, which is [`System::current`] inside of it.
+/// The program has a [`System`] of its own, which is [`System::current`] inside it.
 ///
 /// # Panics
-/// With a text that has the seed in it, if the run [fails](Failure). If the caller is a task.
+/// If the run [fails](Failure), with a text that contains the seed. If the caller is a task.
 ///
 /// # Examples
 /// See [the module](self).
@@ -125,11 +126,11 @@ pub fn run<F: Future>(seed: u64, program: impl FnOnce(Kit) -> F) -> F::Output {
     deterministic::run(seed, with(program))
 }
 
-/// Runs a program with each of these seeds, or those that the environment says, as
+/// Runs a program with each of these seeds, or with those that the environment names, as
 /// [`deterministic::explore`] does.
 ///
 /// # Panics
-/// If a run fails, with a text that says its seed. If the caller is a task.
+/// If a run fails, with a text that contains its seed. If the caller is a task.
 ///
 /// # Examples
 /// See [the module](self).
@@ -161,7 +162,7 @@ pub fn find<F: Future<Output = ()>>(
 /// Runs a program twice with the same seed, and compares all steps: see [`Options::verify`].
 ///
 /// # Errors
-/// If they are not the same, or the run fails.
+/// If the steps differ, or the run fails.
 ///
 /// # Panics
 /// If the caller is a task.
@@ -171,7 +172,7 @@ pub fn verify<F: Future>(seed: u64, program: impl FnMut(Kit) -> F) -> Result<(),
     Options::new(seed).verify(|| with(move |kit| program.borrow_mut()(kit))).map(drop)
 }
 
-/// A program with its [`Kit`], for runs with [`Options`].
+/// Gives a program its [`Kit`], for runs with [`Options`].
 ///
 /// # Panics
 /// The future panics if it is not polled inside a deterministic run.
@@ -199,26 +200,26 @@ pub async fn with<F: Future>(program: impl FnOnce(Kit) -> F) -> F::Output {
 }
 
 impl Kit {
-    /// The system of the run.
+    /// Returns the system of the run.
     #[must_use]
     pub fn system(&self) -> System {
         self.system
     }
 
-    /// How many messages of the run nobody has handled.
+    /// Returns the number of messages of the run that no actor has handled.
     #[must_use]
     pub fn dead_letters(&self) -> u64 {
         self.system.dead_letters()
     }
 
-    /// A new probe.
+    /// Returns a new probe.
     #[track_caller]
     #[must_use]
     pub fn probe<M: Send + 'static>(&self) -> Probe<M> {
         Probe::new()
     }
 
-    /// A random number below `bound`, that the seed determines.
+    /// Returns a random number below `bound`, which the seed determines.
     ///
     /// # Panics
     /// If `bound` is zero.
@@ -228,16 +229,16 @@ impl Kit {
         deterministic::random(bound)
     }
 
-    /// Waits until nothing is ready any more: whatever can happen without the clock has happened.
-    /// The clock moves by a nanosecond.
+    /// Waits until nothing is ready: all that can happen without the clock has happened. The clock
+    /// moves by a nanosecond.
     pub async fn settle(&self) {
         sleep(Duration::from_nanos(1)).await;
     }
 
-    /// Waits until an actor has stopped, for as long as a probe waits.
+    /// Waits until an actor has stopped, at most for as long as a probe waits by default.
     ///
     /// # Errors
-    /// If it runs still.
+    /// If the actor still runs.
     ///
     /// # Examples
     /// ```

@@ -1,4 +1,4 @@
-//! Actors whose messages a test looks at.
+//! Actors that collect messages for a test.
 
 use super::PATIENCE;
 use super::unexpected::Unexpected;
@@ -15,10 +15,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// An actor, and the inbox where a test finds what it has been sent.
+/// An actor, and the inbox where a test finds the messages sent to it.
 ///
-/// It needs no [`Kit`](super::Kit): in any runtime it is an actor like others, and waits by that
-/// runtime's clock.
+/// A probe needs no [`Kit`](super::Kit): in any runtime it is an actor like others, and waits by
+/// that runtime's clock.
 ///
 /// # Examples
 /// ```
@@ -52,12 +52,12 @@ pub struct Probe<M: Send + 'static> {
     patience: Duration,
 }
 
-/// What has come.
+/// The messages that have come.
 struct Inbox<M>(Mutex<Came<M>>);
 
 struct Came<M> {
     messages: VecDeque<M>,
-    /// Who waits for one.
+    /// The waker of the test that waits for a message.
     waker: Option<Waker>,
 }
 
@@ -67,7 +67,7 @@ impl<M> Inbox<M> {
     }
 }
 
-/// The actor, which puts everything into the inbox.
+/// The probe's actor, which puts all messages into the inbox.
 struct Forward<M>(Arc<Inbox<M>>);
 
 impl<M: Send + 'static> Actor for Forward<M> {
@@ -99,37 +99,37 @@ impl<M: Send + 'static> Probe<M> {
         Self { actor, inbox, patience: PATIENCE }
     }
 
-    /// How long it waits for a message, by the runtime's clock: three seconds unless said
-    /// otherwise.
+    /// Sets how long the probe waits for a message, by the runtime's clock. The default is three
+    /// seconds.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
     }
 
-    /// A reference to the actor.
+    /// Returns a reference to the actor.
     #[must_use]
     pub fn actor(&self) -> ActorRef<M> {
         self.actor.clone()
     }
 
-    /// How many messages are in the inbox.
+    /// Returns the number of messages in the inbox.
     #[must_use]
     pub fn len(&self) -> usize {
         self.inbox.lock().messages.len()
     }
 
-    /// Whether none is.
+    /// Returns whether the inbox is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Takes all that is in the inbox, oldest first, without a wait.
+    /// Takes all messages in the inbox, oldest first, without a wait.
     #[must_use]
     pub fn drain(&self) -> Vec<M> {
         self.inbox.lock().messages.drain(..).collect()
     }
 
-    /// Waits for a message for so long.
+    /// Waits for a message, at most for `limit`.
     async fn next(&mut self, limit: Duration) -> Option<M> {
         let next = poll_fn(|context| {
             let mut came = self.inbox.lock();
@@ -146,30 +146,30 @@ impl<M: Send + 'static> Probe<M> {
 }
 
 impl<M: Debug + Send + 'static> Probe<M> {
-    /// The next message, whatever it is.
+    /// Waits for the next message, and returns it.
     ///
     /// # Errors
-    /// If none comes within the probe's [patience](Self::set_patience).
+    /// If no message comes within the probe's [patience](Self::set_patience).
     ///
     /// # Cancel safety
-    /// As for all waits of a probe: a message that has come stays in the inbox unless the future
-    /// has given it.
+    /// A message that has come stays in the inbox unless the future has returned it. This holds for
+    /// all waits of a probe.
     pub async fn receive(&mut self) -> Result<M, Unexpected> {
         self.receive_within(self.patience).await
     }
 
-    /// [`receive`](Self::receive) with another patience.
+    /// Does the same as [`receive`](Self::receive) with another patience.
     ///
     /// # Errors
-    /// If none comes in time.
+    /// If no message comes in time.
     pub async fn receive_within(&mut self, limit: Duration) -> Result<M, Unexpected> {
         self.take_within(limit, "a message", Ok).await
     }
 
-    /// The next message, which is to be equal to `expected`.
+    /// Waits for the next message, which has to equal `expected`, and returns it.
     ///
     /// # Errors
-    /// If none comes within the probe's patience, or another one.
+    /// If no message comes within the probe's patience, or another one comes.
     pub async fn expect(&mut self, expected: M) -> Result<M, Unexpected>
     where
         M: PartialEq,
@@ -177,10 +177,10 @@ impl<M: Debug + Send + 'static> Probe<M> {
         self.expect_within(self.patience, expected).await
     }
 
-    /// [`expect`](Self::expect) with another patience.
+    /// Does the same as [`expect`](Self::expect) with another patience.
     ///
     /// # Errors
-    /// If none comes in time, or another one.
+    /// If no message comes in time, or another one comes.
     pub async fn expect_within(&mut self, limit: Duration, expected: M) -> Result<M, Unexpected>
     where
         M: PartialEq,
@@ -189,10 +189,11 @@ impl<M: Debug + Send + 'static> Probe<M> {
         self.take_within(limit, &format!("{expected:?}"), same).await
     }
 
-    /// The next message, which is to pass a test; `what` says in words what is expected.
+    /// Waits for the next message, which has to pass a test, and returns it. `what` describes the
+    /// expected message.
     ///
     /// # Errors
-    /// If none comes within the probe's patience, or one that does not pass.
+    /// If no message comes within the probe's patience, or the message does not pass.
     pub async fn expect_that(
         &mut self,
         what: &str,
@@ -201,11 +202,11 @@ impl<M: Debug + Send + 'static> Probe<M> {
         self.take(what, |message| if test(&message) { Ok(message) } else { Err(message) }).await
     }
 
-    /// What `take` takes out of the next message; it gives a message back that is not the one
-    /// expected.
+    /// Waits for the next message, and returns what `take` takes out of it. `take` returns a
+    /// message that is not the expected one.
     ///
     /// # Errors
-    /// If none comes within the probe's patience, or `take` gives it back.
+    /// If no message comes within the probe's patience, or `take` returns the message.
     pub async fn take<T>(
         &mut self,
         what: &str,
@@ -214,10 +215,10 @@ impl<M: Debug + Send + 'static> Probe<M> {
         self.take_within(self.patience, what, take).await
     }
 
-    /// [`take`](Self::take) with another patience.
+    /// Does the same as [`take`](Self::take) with another patience.
     ///
     /// # Errors
-    /// If none comes in time, or `take` gives it back.
+    /// If no message comes in time, or `take` returns the message.
     pub async fn take_within<T>(
         &mut self,
         limit: Duration,
@@ -235,10 +236,11 @@ impl<M: Debug + Send + 'static> Probe<M> {
         })
     }
 
-    /// Answers the next message, whose [`ReplyTo`] `take` takes out.
+    /// Answers the next message, through the [`ReplyTo`] that `take` takes out of it.
     ///
     /// # Errors
-    /// If none comes within the probe's patience, `take` gives it back, or its sender has given up.
+    /// If no message comes within the probe's patience, `take` returns the message, or its sender
+    /// has given up.
     pub async fn reply<R: 'static>(
         &mut self,
         what: &str,
@@ -249,10 +251,10 @@ impl<M: Debug + Send + 'static> Probe<M> {
         to.try_send(reply).map_err(|_| Unexpected::GivenUp { expected: what.to_owned() })
     }
 
-    /// Waits for so long that no message comes. With no time at all, none is to be in the inbox.
+    /// Waits for `limit`, and expects no message. With a limit of zero, the inbox has to be empty.
     ///
     /// # Errors
-    /// If one comes.
+    /// If a message comes.
     pub async fn expect_none(&mut self, limit: Duration) -> Result<(), Unexpected> {
         let start = Instant::now();
         match self.next(limit).await {
@@ -265,10 +267,11 @@ impl<M: Debug + Send + 'static> Probe<M> {
         }
     }
 
-    /// The first message that passes a test; those before it are dropped.
+    /// Waits for the first message that passes a test, and returns it. It drops the messages
+    /// before.
     ///
     /// # Errors
-    /// If none comes within the probe's patience, which is for all of them together.
+    /// If no such message comes within the probe's patience, which covers the whole wait.
     pub async fn fish(
         &mut self,
         what: &str,
@@ -277,10 +280,10 @@ impl<M: Debug + Send + 'static> Probe<M> {
         self.fish_within(self.patience, what, test).await
     }
 
-    /// [`fish`](Self::fish) with another patience.
+    /// Does the same as [`fish`](Self::fish) with another patience.
     ///
     /// # Errors
-    /// If none comes in time.
+    /// If no such message comes in time.
     pub async fn fish_within(
         &mut self,
         limit: Duration,
@@ -300,7 +303,7 @@ impl<M: Debug + Send + 'static> Probe<M> {
         }
     }
 
-    /// What is in the inbox, in words.
+    /// Returns the messages in the inbox, in words.
     fn behind(&self) -> Vec<String> {
         self.inbox.lock().messages.iter().map(|message| format!("{message:?}")).collect()
     }

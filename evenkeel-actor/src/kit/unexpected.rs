@@ -1,22 +1,22 @@
-//! What a test has not expected.
+//! Violated expectations of tests.
 
 use crate::words::id::ActorId;
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-/// What has come, or not come, against a test's expectation. Its `Debug` is its text, for tests
-/// that unwrap.
+/// A message that came, or did not come, against a test's expectation. Its `Debug` is its text, for
+/// tests that unwrap.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unexpected {
-    /// Nothing came, or nothing of what was fished for.
+    /// No message came, or none that was fished for.
     Nothing {
         /// What was expected.
         expected: String,
-        /// How long was waited.
+        /// How long the probe waited.
         waited: Duration,
-        /// What came and was not it.
+        /// The other messages that came.
         skipped: Vec<String>,
     },
     /// Another message came.
@@ -25,28 +25,28 @@ pub enum Unexpected {
         expected: String,
         /// What came.
         came: String,
-        /// What is in the inbox behind it.
+        /// The messages behind it in the inbox.
         behind: Vec<String>,
     },
     /// A message came where none was expected.
     Message {
         /// What came.
         came: String,
-        /// How long nothing came before.
+        /// How long the probe waited before it.
         waited: Duration,
-        /// What is in the inbox behind it.
+        /// The messages behind it in the inbox.
         behind: Vec<String>,
     },
-    /// Whoever was to be answered has given up.
+    /// The asker to be answered has given up.
     GivenUp {
         /// What was expected, and has come.
         expected: String,
     },
-    /// An actor runs that was to stop.
+    /// An actor that was to stop still runs.
     Runs {
-        /// Which.
+        /// The actor.
         actor: ActorId,
-        /// How long was waited.
+        /// How long the test waited.
         waited: Duration,
     },
 }
@@ -79,7 +79,7 @@ impl fmt::Display for Unexpected {
     }
 }
 
-/// Messages in a row, or that there are none.
+/// Writes messages in a row, or that there are none.
 fn list(f: &mut fmt::Formatter<'_>, what: &str, messages: &[String]) -> fmt::Result {
     write!(f, "; {what}: ")?;
     match messages {

@@ -1,4 +1,4 @@
-//! Groups whose members end.
+//! Groups with members that end.
 
 use super::{Meeting, at_once, join, spawn_in, until};
 use crate::{Actor, Context, Group, Handled, JoinGroupError, System};
@@ -6,7 +6,8 @@ use evenkeel::internal::check;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many an actor joins as it ends: so one is found in the middle of a join more often.
+/// The number of groups that an actor joins as it ends. More groups make an end during a join more
+/// likely.
 const GROUPS: usize = 8;
 
 struct Sum(Arc<AtomicUsize>);
@@ -14,7 +15,7 @@ struct Sum(Arc<AtomicUsize>);
 #[derive(Clone)]
 enum Message {
     Add(usize),
-    /// Ends once others are there.
+    /// Ends once the other task of the meeting is there.
     End(Meeting),
 }
 
@@ -57,12 +58,12 @@ fn shuttle_an_actor_that_ends_is_in_no_group_whoever_adds_it() {
         );
         join(handle.spawn(async move {
             actor.stopped().await;
-            assert!(groups.iter().all(Group::is_empty), "who has ended has left");
+            assert!(groups.iter().all(Group::is_empty), "an actor that has ended has left");
         }));
     });
 }
 
-/// Each that is a member as it is published gets it once, or is one that has stopped.
+/// Each member at the moment of publishing gets the message once, or has stopped.
 #[test]
 fn shuttle_what_is_published_while_members_come_go_and_end_is_counted() {
     check(2, |handle| {
@@ -100,7 +101,7 @@ fn shuttle_what_is_published_while_members_come_go_and_end_is_counted() {
             for member in &members {
                 member.stopped().await;
             }
-            // What was delivered to one that was about to stop has been handled, or was left
+            // A message delivered to a member that was about to stop has been handled, or was left
             // behind.
             let dead = system.dead_letters() as usize;
             assert_eq!(sum.load(Ordering::Relaxed) + dead, delivered.load(Ordering::Relaxed));

@@ -1,4 +1,4 @@
-//! Ends that race with watches, links and those that wait for them.
+//! Ends that race with watches, with links and with waits for them.
 
 use super::{Meeting, at_once, join, spawn_in, until};
 use crate::{Actor, ActorRef, AnyActor, Context, Event, ExitReason, Handled, System};
@@ -11,12 +11,12 @@ enum Message {
     Watch(AnyActor),
     Unwatch(AnyActor),
     Link(AnyActor),
-    /// Does these when another one is to do its own.
+    /// Does these when the other actor of the meeting does its own.
     Meet(Meeting, Vec<Message>),
     End,
 }
 
-/// Counts what it is told.
+/// Counts the events that it gets.
 #[derive(Default)]
 struct Tells(Arc<AtomicUsize>);
 
@@ -54,7 +54,7 @@ impl Actor for Tells {
     }
 }
 
-/// Has an actor end, and another one do something at once.
+/// Ends an actor, and has another one do something at the same time.
 fn meet(handle: &Handle, ends: &ActorRef<Message>, other: &ActorRef<Message>, does: Vec<Message>) {
     let meeting = Meeting::default();
     let post = |to: ActorRef<Message>, does: Vec<Message>| {
@@ -64,8 +64,7 @@ fn meet(handle: &Handle, ends: &ActorRef<Message>, other: &ActorRef<Message>, do
     at_once(handle, [post(ends.clone(), vec![Message::End]), post(other.clone(), does)]);
 }
 
-/// Ends an actor while another does something that has to do with it; then that one has been told
-/// once.
+/// Ends an actor while another one watches or links it. The other is then told exactly once.
 fn told_once(handle: &Handle, by: fn(AnyActor) -> Message) {
     let (system, told) = (System::new(), Arc::<AtomicUsize>::default());
     let ends = spawn_in(handle, system, Tells::default());
@@ -89,8 +88,8 @@ fn shuttle_a_link_that_meets_an_end_is_told_once() {
     check(2, |handle| told_once(handle, Message::Link));
 }
 
-/// Each is linked once by the other, and one ends. Who links itself once more after it has been
-/// told is told once more.
+/// Each actor links the other once, and one ends. An actor that links again after it has been told
+/// is told once more.
 #[test]
 fn shuttle_links_from_both_sides_that_meet_an_end_are_told() {
     check(2, |handle| {
@@ -111,7 +110,7 @@ fn shuttle_links_from_both_sides_that_meet_an_end_are_told() {
     });
 }
 
-/// Of a watch that is taken back at most one end is told.
+/// Of a watch that is taken back, at most one end is told.
 #[test]
 fn shuttle_an_unwatch_that_meets_an_end_is_told_once_at_most() {
     check(2, |handle| {
@@ -130,7 +129,7 @@ fn shuttle_an_unwatch_that_meets_an_end_is_told_once_at_most() {
     });
 }
 
-/// Fails, which the observer is told before all that wait.
+/// Fails: the observer is told of it before all callers that wait.
 struct Fails;
 
 impl Actor for Fails {
@@ -147,7 +146,7 @@ fn shuttle_whoever_waits_for_an_end_hears_of_it_after_the_observer() {
         let (system, told) = (System::new(), Arc::<AtomicUsize>::default());
         let noted = told.clone();
         system.on_failure(move |_| {
-            // Others run meanwhile.
+            // Other tasks run meanwhile.
             shuttle::thread::yield_now();
             noted.fetch_add(1, Ordering::Relaxed);
         });

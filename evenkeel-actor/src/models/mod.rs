@@ -1,8 +1,8 @@
-//! Protocols of actors under shuttle: what they do with others, and groups. What is parked and what
-//! is held is checked beside the [code](crate::remote).
+//! Protocols of actors under shuttle: their ties, and groups. The models of parking and of holds
+//! are beside the [code](crate::remote).
 //!
-//! Memory is sequentially consistent here. What waits for ever shows as a deadlock, what is told
-//! twice or not at all as a failed assertion.
+//! Memory is sequentially consistent here. A wait for ever shows as a deadlock, an end that is told
+//! twice or never as a failed assertion.
 
 mod group;
 mod kin;
@@ -28,7 +28,7 @@ pub(crate) fn join<T>(task: JoinHandle<T>) -> T {
     block_on(task).expect("the task does not panic")
 }
 
-/// Waits for a condition, while others run.
+/// Waits for a condition, while other tasks run.
 pub(crate) async fn until(condition: impl Fn() -> bool) {
     while !condition() {
         shuttle::thread::yield_now();
@@ -36,11 +36,11 @@ pub(crate) async fn until(condition: impl Fn() -> bool) {
     }
 }
 
-/// How many steps one may be ahead. An estimate: some dozens are between a turn's end and a closed
-/// mailbox.
+/// How many steps one task may be ahead. An estimate: some dozens are between the end of a turn and
+/// a closed mailbox.
 const AHEAD: u32 = 32;
 
-/// Where two meet, so that what they do next is done at once more often than chance would have it.
+/// A meeting of two tasks, after which their next steps race more often than by chance.
 #[derive(Clone, Default)]
 pub(crate) struct Meeting(Arc<AtomicUsize>);
 
@@ -48,14 +48,14 @@ impl Meeting {
     pub(crate) async fn meet(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
         until(|| self.0.load(Ordering::Relaxed) >= 2).await;
-        // One has a longer way to what matters than the other.
+        // One task has a longer way to the race than the other.
         for _ in 0..thread_rng().gen_range(0..AHEAD) {
             shuttle::thread::yield_now();
         }
     }
 }
 
-/// Has all of these run at once, and waits for them.
+/// Runs all these tasks at once, and waits for them.
 pub(crate) fn at_once<const N: usize>(
     handle: &Handle,
     tasks: [std::pin::Pin<Box<dyn Future<Output = ()> + Send>>; N],

@@ -1,4 +1,4 @@
-//! Actors that are told of dead letters.
+//! Actors that receive dead letters.
 
 use crate::actor::context::Context;
 use crate::actor::{Actor, Handled};
@@ -10,8 +10,8 @@ use crate::system::subscription::{Subscription, Told};
 use crate::words::dead_letter::DeadLetter;
 use crate::words::error::SendError;
 
-/// Records that wait for a closure. An estimate: a burst's worth in some 40 kilobytes; no benchmark
-/// sets it.
+/// The number of records that may wait for a closure. An estimate: one burst, in some 40 kilobytes;
+/// no benchmark sets it.
 const RECORDS: usize = 1_024;
 
 /// The actor of [`System::on_dead_letter`].
@@ -37,12 +37,13 @@ impl<F: FnMut(DeadLetter) + Send + 'static> Actor for Watch<F> {
 
 /// Dead letters.
 impl System {
-    /// Has an actor be sent a record of each dead letter from now on, until the subscription is
-    /// dropped or the actor has stopped.
+    /// Sends an actor a record of each later dead letter, until the subscription is dropped or the
+    /// actor has stopped.
     ///
-    /// Nobody waits for the actor: a record that finds its mailbox full is
-    /// [counted](Self::unrecorded_dead_letters) and left out, whatever the policy `P` is when
-    /// others wait. The subscription counts as a reference to the actor.
+    /// The thread that finds a dead letter never waits for the actor, even if its policy `P` has
+    /// senders wait. A record that a full mailbox refuses is
+    /// [counted](Self::unrecorded_dead_letters) and left out. The subscription counts as a
+    /// reference to the actor.
     pub fn send_dead_letters_to<M, P>(self, actor: &ActorRef<M, P>) -> Subscription
     where
         M: From<DeadLetter> + Send + 'static,
@@ -58,9 +59,9 @@ impl System {
         self.subscribers().add(tell)
     }
 
-    /// Has `f` called with a record of each dead letter from now on, until the subscription is
-    /// dropped: by an actor of its own, one record after the other. Records that come faster than
-    /// it handles them wait, 1,024 at most.
+    /// Calls `f` with a record of each later dead letter, until the subscription is dropped. An
+    /// actor of its own calls `f`, for one record after the other. Records that arrive faster than
+    /// it handles them wait, at most 1,024.
     ///
     /// # Panics
     /// If the caller belongs to no runtime.
@@ -102,7 +103,7 @@ impl System {
     pub fn on_dead_letter(self, f: impl FnMut(DeadLetter) + Send + 'static) -> Subscription {
         let builder = Builder::new().capacity(RECORDS).overflow::<Fail>().system(self);
         let watch = Watch { tell: f, system: self };
-        let watch = builder.spawn(watch).expect("the capacity is one that there can be");
+        let watch = builder.spawn(watch).expect("a mailbox may have this capacity");
         self.subscribers().has_begun();
         self.send_dead_letters_to(&watch)
     }

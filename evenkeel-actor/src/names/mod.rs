@@ -1,4 +1,4 @@
-//! Which actors are known by what: names, groups, and subscribers of dead letters.
+//! Names and groups of actors, and subscribers of dead letters.
 
 mod dead_letters;
 pub(crate) mod group;

@@ -1,19 +1,20 @@
 //! Names of actors.
 //!
 //! # Protocol
-//! Names lie under one lock of the system. To *register* an actor is to put its name there and
-//! then, still under that lock, to mark the actor as known to the system, under the lock of its
-//! mailbox, unless that is closed. An actor that *ends* closes its mailbox first; if it finds
-//! itself marked it then removes its names. So of a mark and an end one comes first: if the mark
-//! does, the end sees it and waits for the names' lock; if the end does, the registration sees that
-//! and takes the name out again. No name outlives its actor.
+//! One lock of the system guards the names. A caller that *registers* an actor takes that lock,
+//! then the lock of the actor's mailbox. Unless the mailbox is closed, it marks the actor as known
+//! to the system, and inserts the name. An actor that *ends* closes its mailbox first. If it is
+//! marked, it then removes its names. The mailbox's lock orders the mark and the end. If the mark
+//! comes first, the ending actor sees it and waits for the names' lock. If the end comes first, the
+//! caller sees it and inserts no name. So no name outlives its actor.
 //!
-//! Who *waits* for a name leaves a waker under the same lock, and is woken outside of it.
+//! A caller that *waits* for a name leaves a waker under the names' lock. The registration calls
+//! the waker after it has released the lock.
 //!
 //! # Rejected
-//! Names that do not keep their actors: whoever spawns a service and registers it would have to
-//! keep a reference somewhere for nothing. A lock per part of the names: they are looked up once
-//! and then kept as references.
+//! Names that do not keep their actors alive: a caller that spawns a service and registers it would
+//! have to keep an otherwise useless reference. A lock per part of the names: callers look a name
+//! up once and then keep the reference.
 
 use crate::kin::control::AnyActor;
 use crate::mailbox::overflow::{Overflow, Wait};
@@ -30,7 +31,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// The reference that was registered under a name.
+/// Returns the reference that was registered under a name.
 fn find<M: Send + 'static, P: Overflow>(
     names: &Names,
     name: &str,
@@ -46,7 +47,7 @@ fn find<M: Send + 'static, P: Overflow>(
     })
 }
 
-/// Has an actor know by which name it is called, or no longer: for traces.
+/// Tells an actor, for traces, that it has a name or has lost it.
 fn call(actor: &AnyActor, name: &Arc<str>, has: bool) {
     #[cfg(feature = "tracing")]
     actor.control().call(name, has);
@@ -56,14 +57,15 @@ fn call(actor: &AnyActor, name: &Arc<str>, has: bool) {
 
 /// Names of actors.
 impl System {
-    /// Gives an actor a name, under which others [find](Self::look_up) it. It may have several.
+    /// Gives an actor a name, under which callers [find](Self::look_up) it. It may have several
+    /// names.
     ///
-    /// A name counts as a reference: an actor that has one does not stop for want of others. The
-    /// name is free again when the actor has ended, or when it is [taken back](Self::unregister); a
-    /// restart keeps it.
+    /// A name counts as a reference: an actor with a name does not stop for want of other
+    /// references. The name becomes free when the actor ends, or when a caller [takes it
+    /// back](Self::unregister). A restart keeps it.
     ///
     /// # Errors
-    /// If another actor, or this one, has the name; if the actor has stopped, belongs to another
+    /// If this or another actor has the name, or if the actor has stopped, belongs to another
     /// system, or is on another node.
     ///
     /// # Examples
@@ -128,7 +130,7 @@ impl System {
         Ok(())
     }
 
-    /// Takes a name back, and says who had it; the actor goes on.
+    /// Takes a name back, and returns the number of the actor that had it. The actor goes on.
     pub fn unregister(self, name: &str) -> Option<ActorId> {
         let mut names = self.registry().lock();
         let (name, entry) = names.names.remove_entry(name)?;
@@ -137,18 +139,18 @@ impl System {
         Some(entry.actor.id())
     }
 
-    /// The actor that is sent messages of type `M` and has this name. By the reference that this
-    /// gives, senders wait for room; for an actor that was registered with another policy see
+    /// Returns the actor that has this name and takes messages of type `M`. Senders wait for room
+    /// through the returned reference. For an actor that was registered with another policy, use
     /// [`look_up_with`](Self::look_up_with).
     ///
     /// # Errors
-    /// If no actor has the name, or the one that has it was registered with other messages or
-    /// another policy.
+    /// If no actor has the name, or if its actor was registered with other messages or another
+    /// policy.
     pub fn look_up<M: Send + 'static>(self, name: &str) -> Result<ActorRef<M>, LookUpError> {
         self.look_up_with::<M, Wait>(name)
     }
 
-    /// The same for an actor with the policy `P`.
+    /// Returns the actor that has this name, takes messages of type `M`, and has the policy `P`.
     ///
     /// # Errors
     /// As [`look_up`](Self::look_up).
@@ -159,24 +161,24 @@ impl System {
         find(&self.registry().lock(), name)
     }
 
-    /// The actor that has this name, whatever its messages are.
+    /// Returns the actor that has this name, whatever the type of its messages.
     #[must_use]
     pub fn find(self, name: &str) -> Option<AnyActor> {
         self.registry().lock().names.get(name).map(|entry| entry.actor.clone())
     }
 
-    /// All names, in their order, and whose they are.
+    /// Returns all names in order, each with the number of its actor.
     #[must_use]
     pub fn names(self) -> Vec<(Arc<str>, ActorId)> {
         let names = self.registry().lock();
         names.names.iter().map(|(name, entry)| (name.clone(), entry.actor.id())).collect()
     }
 
-    /// Waits until some actor has this name, and gives it as [`look_up`](Self::look_up) does. Limit
-    /// it with a [`timeout`](evenkeel::time::timeout).
+    /// Waits until an actor has this name, and returns it as [`look_up`](Self::look_up) does. Limit
+    /// the wait with a [`timeout`](evenkeel::time::timeout).
     ///
     /// # Cancel safety
-    /// Nothing happens when it is dropped.
+    /// Dropping the future has no effect.
     ///
     /// # Examples
     /// ```
@@ -215,7 +217,7 @@ impl System {
 pub struct WaitForName<M> {
     system: System,
     name: Arc<str>,
-    /// The number of its waker.
+    /// The number of this future's waker.
     ticket: Option<u64>,
     message: std::marker::PhantomData<fn() -> M>,
 }
@@ -261,26 +263,26 @@ impl<M> fmt::Debug for WaitForName<M> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// An actor has it.
+    /// An actor has the name already.
     Taken {
         /// The name.
         name: Arc<str>,
-        /// Whose it is.
+        /// The actor that has it.
         holder: ActorId,
     },
-    /// The actor that was to get it belongs to another system.
+    /// The actor to be registered belongs to another system.
     OtherSystem {
-        /// Which one.
+        /// The actor.
         id: ActorId,
     },
-    /// The actor that was to get it is on another node.
+    /// The actor to be registered is on another node.
     OtherNode {
-        /// Which one.
+        /// The actor.
         id: ActorId,
     },
-    /// The actor that was to get it has stopped.
+    /// The actor to be registered has stopped.
     Stopped {
-        /// Which one.
+        /// The actor.
         id: ActorId,
     },
 }
@@ -290,18 +292,18 @@ impl fmt::Display for RegisterError {
         match self {
             Self::Taken { name, holder } => write!(
                 f,
-                "the name {name:?} is that of actor {holder}: unregister it first, or take another"
+                "actor {holder} has the name {name:?}: unregister it first, or choose another name"
             ),
             Self::OtherSystem { id } => write!(
                 f,
-                "actor {id} belongs to another system: it gets its name from that, or is spawned in this one"
+                "actor {id} belongs to another system: register it in that system, or spawn it in this one"
             ),
             Self::OtherNode { id } => write!(
                 f,
-                "actor {id} is on another node: it gets its name there, and is located by it"
+                "actor {id} is on another node: register it there, and locate it by its name"
             ),
             Self::Stopped { id } => {
-                write!(f, "actor {id} has stopped: a name is for one that is there")
+                write!(f, "actor {id} has stopped: register an actor that has not")
             }
         }
     }
@@ -318,15 +320,15 @@ pub enum LookUpError {
         /// The name.
         name: Arc<str>,
     },
-    /// The actor that has the name was registered with other messages or with another policy.
+    /// The actor that has the name was registered with other messages or another policy.
     Mismatch {
         /// The name.
         name: Arc<str>,
-        /// Whose it is.
+        /// The actor that has it.
         id: ActorId,
-        /// The type of the messages it is sent.
+        /// The type of its messages.
         message: &'static str,
-        /// What its mailbox does when it is full.
+        /// The type of its policy.
         policy: &'static str,
     },
 }
@@ -340,7 +342,7 @@ impl fmt::Display for LookUpError {
             ),
             Self::Mismatch { name, id, message, policy } => write!(
                 f,
-                "actor {id}, which has the name {name:?}, is to be looked up with its messages, {message}, and its policy, {policy}"
+                "actor {id} has the name {name:?}, messages of type {message} and the policy {policy}: look it up with these"
             ),
         }
     }

@@ -1,20 +1,20 @@
-//! How often a supervisor restarts before it gives up, and how long it waits in between.
+//! How often a supervisor restarts children before it gives up, and how long it waits in between.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// At most so many restarts within a window that ends now.
+/// The limit: at most `restarts` restarts within a window that ends at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limit {
     pub(crate) restarts: u32,
     pub(crate) window: Duration,
 }
 
-/// The restarts of late.
+/// The recent restarts.
 #[derive(Debug)]
 pub(crate) struct Intensity {
     limit: Limit,
-    /// When they were, oldest first: never more than the limit.
+    /// Their times, oldest first: never more than the limit.
     recent: VecDeque<Duration>,
 }
 
@@ -23,8 +23,8 @@ impl Intensity {
         Self { limit, recent: VecDeque::new() }
     }
 
-    /// Whether one restart more is within the limit; it counts from now on. `now` is counted from
-    /// any beginning and never goes back.
+    /// Admits one more restart if it is within the limit, and counts it. `now` is counted from any
+    /// beginning and never goes back.
     pub(crate) fn admit(&mut self, now: Duration) -> bool {
         let window = self.limit.window;
         while self.recent.front().is_some_and(|&then| now.saturating_sub(then) > window) {
@@ -46,15 +46,14 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// How long to wait after so many failures on end, of which there is one at least: doubled with
-    /// each.
+    /// Returns the wait after `failures` consecutive failures, at least one: it doubles with each.
     pub(crate) fn after(self, failures: u32) -> Duration {
         let doublings = failures.saturating_sub(1).min(31);
         self.first.saturating_mul(1 << doublings).min(self.most)
     }
 
-    /// Whether a child that was up for so long has recovered, so that the next failure is the first
-    /// again.
+    /// Returns whether a child that was up for this long has recovered, so that the next failure is
+    /// the first again.
     pub(crate) fn is_recovered(self, up: Duration) -> bool {
         up >= self.most
     }

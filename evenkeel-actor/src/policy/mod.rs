@@ -1,4 +1,4 @@
-//! What is decided, as functions of plain values.
+//! Decisions, as functions of plain values.
 
 pub(crate) mod intensity;
 pub(crate) mod references;

@@ -1,27 +1,27 @@
-//! All orders of what an owner and two other nodes say to each other of references to one actor,
-//! which the nodes send, get and drop as they like, and what is found if a rule is left out.
+//! All orders of the words about references to one actor, between its owner and two or three other
+//! nodes that send, get and drop references as they like, and what is found if a rule is left out.
 
 use super::references::{Accounts, Loans};
 use std::collections::{HashSet, VecDeque};
 
-/// The node of the actor. The others come after it.
+/// The node of the actor. The other nodes follow it.
 const OWNER: u32 = 0;
 
 /// A rule that is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Without {
     Nothing,
-    /// A lender keeps no lease until its loan is counted.
+    /// A lender keeps no lease for a loan that is not counted yet.
     KeptLease,
-    /// A lease is given back as one by the owner, whoever has lent it.
+    /// A holder gives back each lease as one by the owner, whichever node has lent it.
     Lender,
     /// The sum of all balances says whether the actor is needed.
     OneBalance,
-    /// A loan is counted only by those who have a positive balance themselves.
+    /// The owner counts a loan only if the lender itself has a positive balance.
     EarlyLoans,
-    /// What is lent to a node that is lost is counted.
+    /// The owner counts loans to a lost node.
     LostHolders,
-    /// What the owner writes is counted once it has arrived.
+    /// The owner counts its own loans only once they have arrived.
     EarlyCount,
     /// The owner does not say what it has counted.
     Counted,
@@ -29,7 +29,7 @@ enum Without {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Word {
-    /// A record with a reference in it. Whether its lender is known to have been kept.
+    /// A record with a reference in it. It is sound if the actor is known to be kept for it.
     Reference {
         lender: u32,
         to: u32,
@@ -51,23 +51,23 @@ enum Word {
     },
 }
 
-/// A lease as its holder has it.
+/// A lease in its holder's hands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Lease {
     lender: u32,
     is_sound: bool,
     /// Whether a reference shares it.
     is_used: bool,
-    /// How many loans it is kept for.
+    /// The number of loans that it is kept for.
     kept: u32,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Holder {
     is_lost: bool,
-    /// Those that it has or had; what was given back is none.
+    /// The leases that it has or had; `None` for one given back.
     leases: Vec<Option<Lease>>,
-    /// By their holders.
+    /// Loans by their holders.
     loans: Loans<u32, usize>,
 }
 
@@ -75,14 +75,15 @@ struct Holder {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct World {
     accounts: Accounts,
-    /// Whether the owner has sent a reference, and whether it needs the actor no more.
+    /// Whether the owner has sent a reference, and whether it has ended the actor.
     has_begun: bool,
     has_ended: bool,
-    /// The owner's is not used.
+    /// The owner's entry is not used.
     holders: Vec<Holder>,
-    /// In no order: any may be the next to come.
+    /// In no order: any word may be the next to arrive.
     words: Vec<Word>,
-    /// References that the owner may send yet, that others may, and nodes that may be lost.
+    /// References that the owner may still send, references that others may still send, and nodes
+    /// that may still be lost.
     left: (u32, u32, u32),
 }
 
@@ -114,7 +115,7 @@ impl World {
         }
     }
 
-    /// A lease is given back if nothing shares it.
+    /// Gives a lease back if nothing shares it and no loan keeps it.
     fn drop_lease(&mut self, node: u32, at: usize, without: Without) {
         let holder = &mut self.holders[node as usize];
         let Some(lease) = holder.leases[at] else { return };
@@ -125,7 +126,7 @@ impl World {
         }
     }
 
-    /// A lease is kept for one loan less.
+    /// Keeps a lease for one loan less.
     fn let_go(&mut self, node: u32, at: usize, without: Without) {
         if let Some(lease) = &mut self.holders[node as usize].leases[at] {
             lease.kept = lease.kept.saturating_sub(1);
@@ -133,7 +134,8 @@ impl World {
         self.drop_lease(node, at, without);
     }
 
-    /// Something has come. An error if a node is taken for one that breaks the rules.
+    /// Handles a word that has arrived. Returns an error if it takes a node for one that breaks the
+    /// rules.
     fn take(&mut self, word: Word, without: Without) -> Result<(), &'static str> {
         match word {
             Word::Reference { lender, to, is_sound } => {
@@ -177,7 +179,7 @@ impl World {
         Ok(())
     }
 
-    /// A node is lost, with what it has said to the owner and what is said to it.
+    /// Loses a node, with its words to the owner and the words to it.
     fn lose(&mut self, node: u32, without: Without) {
         let lost = Holder { is_lost: true, ..Holder::default() };
         let lost = std::mem::replace(&mut self.holders[node as usize], lost);
@@ -192,7 +194,8 @@ impl World {
             Word::Lent { .. } => true,
         });
         if lost_words {
-            // What is left of its loans, and of theirs, may name an actor that has ended.
+            // What is left of its loans, and of its borrowers' loans, may name an actor that has
+            // ended.
             for lease in self.holders.iter_mut().flat_map(|holder| &mut holder.leases).flatten() {
                 lease.is_sound &= lease.lender == OWNER;
             }
@@ -209,7 +212,7 @@ impl World {
         }
     }
 
-    /// All that may happen next.
+    /// Returns all states that may come next.
     fn next(&self, without: Without) -> Result<Vec<Self>, &'static str> {
         let mut next = Vec::new();
         let others =
@@ -285,7 +288,7 @@ impl World {
         Ok(next)
     }
 
-    /// What is wrong with this state.
+    /// Returns what is wrong with this state.
     fn wrong(&self) -> Option<&'static str> {
         let alive = || self.holders.iter().filter(|holder| !holder.is_lost);
         let mut leases = alive().flat_map(|holder| holder.leases.iter().flatten());
@@ -305,15 +308,15 @@ impl World {
     }
 }
 
-/// How many there may be of what makes a world large: nodes, references that the owner sends, and
-/// those that others do, and losses.
+/// The numbers that make a world large: nodes, references that the owner sends, references that
+/// others send, and losses.
 struct Size(usize, u32, u32, u32);
 
-/// Looks at all states that there can be. How many these are, or what is wrong with one of them.
+/// Explores all reachable states. Returns their number, or what is wrong with one of them.
 fn explore(Size(nodes, first, loans, losses): Size, without: Without) -> Result<usize, String> {
     let begin = World::new(nodes, (first, loans, losses));
     let mut seen = HashSet::from([begin.clone()]);
-    // The nearest first: what is wrong is mostly near.
+    // Nearest states first: most errors are near.
     let mut open = VecDeque::from([begin]);
     while let Some(world) = open.pop_front() {
         if let Some(wrong) = world.wrong() {

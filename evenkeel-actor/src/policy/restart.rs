@@ -1,34 +1,34 @@
-//! Which children are started anew when one has ended.
+//! Which children a supervisor restarts when one has ended.
 
 use std::ops::Range;
 
-/// What becomes of the other children of a supervisor when one is restarted.
+/// The effect of a child's restart on the other children of its supervisor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// Nothing: the children do not depend on each other.
+    /// None: the children do not depend on each other.
     #[default]
     OneForOne,
-    /// All are stopped and started anew: each depends on each.
+    /// All are stopped and restarted: each depends on each.
     OneForAll,
-    /// Those that were started after it are stopped and started anew: each depends on those before
-    /// it.
+    /// The children that were started after it are stopped and restarted: each depends on those
+    /// before it.
     RestForOne,
 }
 
-/// After which ends a child is started anew.
+/// After which ends a supervisor restarts a child.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Restart {
-    /// After each.
+    /// After each end.
     #[default]
     Permanent,
-    /// After those that are not in order: a failure or a kill.
+    /// After an abnormal end: a failure or a kill.
     Transient,
-    /// After none. Nor is it started anew with its siblings.
+    /// Never, not even with its siblings.
     Temporary,
 }
 
 impl Restart {
-    /// Whether a child of this kind is started anew after such an end of its own.
+    /// Returns whether a child of this kind is restarted after an end of its own, normal or not.
     pub(crate) fn is_due(self, normal: bool) -> bool {
         match self {
             Self::Permanent => true,
@@ -37,15 +37,15 @@ impl Restart {
         }
     }
 
-    /// Whether it is started anew after it has been stopped for the sake of a sibling.
+    /// Returns whether a child of this kind is restarted after it was stopped for a sibling.
     pub(crate) fn is_due_with_others(self) -> bool {
         self != Self::Temporary
     }
 }
 
 impl Strategy {
-    /// The children that are stopped for the sake of the one that is restarted, and that one, of so
-    /// many.
+    /// Returns which of `children` children are stopped for the restart of the child `index`, with
+    /// that child.
     pub(crate) fn affected(self, index: usize, children: usize) -> Range<usize> {
         match self {
             Self::OneForOne => index..index + 1,
@@ -54,7 +54,7 @@ impl Strategy {
         }
     }
 
-    /// Whether children wait for those before them when they start.
+    /// Returns whether each child waits at its start for those before it.
     pub(crate) fn is_ordered(self) -> bool {
         self != Self::OneForOne
     }

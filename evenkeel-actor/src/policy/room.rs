@@ -1,10 +1,10 @@
-//! When senders that wait for room are told that there is some.
+//! When senders that wait for room are granted room.
 
-/// How many of the `waiting` may put their messages in now, where `used` of `capacity` places are
-/// used or promised.
+/// Returns how many of the `waiting` senders may put their messages in, where `used` of `capacity`
+/// places are used or promised.
 ///
-/// None before half of the places are free: each telling costs a switch, so they come in groups.
-/// With a capacity of one it is told at once.
+/// It grants none before half of the places are free: each grant costs a switch, so grants come in
+/// groups. With a capacity of one it grants the place at once.
 pub(crate) fn grant(capacity: u32, used: u32, waiting: usize) -> usize {
     let free = capacity.saturating_sub(used);
     if free == 0 || free < capacity / 2 { 0 } else { waiting.min(free as usize) }

@@ -1,53 +1,52 @@
-//! What a supervisor does next: a state machine of plain values.
+//! The decisions of a supervisor: a state machine of plain values.
 //!
-//! What has happened goes in, what is to be done comes out as [`Step`]s. Children are numbered in
-//! the order in which they start; a number is not given twice, and what is said of a child that is
-//! gone means nothing.
+//! Events go in, and [`Step`]s to carry out come out. Children are numbered in the order in which
+//! they start. Each number is used once, and events of a child that is gone have no effect.
 //!
 //! # States of a child
 //! *Waiting* to be started, or waiting for the end of a *back-off* before that; *starting*; *up*;
-//! *ceasing*, which means that it has been told to stop for the sake of another or of the
-//! supervisor's own end. One that is *gone* is not there any more.
+//! *ceasing*, which means that the child has been told to stop for a sibling or for the
+//! supervisor's own end. A child that is *gone* has been removed.
 //!
 //! # Rules
-//! Children that have to stop do so one at a time, the last first, and nothing is started
-//! meanwhile. Then those that wait are started: one at a time and in order while the supervisor
-//! boots or its strategy depends on order, else at once. An end that was not asked for is judged by
-//! the kind of the child and then by the intensity; an end that was asked for is judged by nothing,
-//! even if it was a failure. So of several children that fail at once under one-for-all one is
-//! counted.
+//! Children that have to stop do so one at a time, the last first, and no child is started
+//! meanwhile. Then the waiting children are started: one at a time and in order while the
+//! supervisor boots or its strategy depends on order, else at once. An end that the supervisor has
+//! not asked for is judged by the kind of the child and then by the intensity. An end that it has
+//! asked for is not judged, even if it was a failure. So if several children fail at once under
+//! one-for-all, one failure is counted.
 
 use super::intensity::{Backoff, Intensity, Limit};
 use super::restart::{Restart, Strategy};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What is to be done.
+/// A step for the supervisor to carry out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Start it.
+    /// Start the child.
     Rise(usize),
-    /// Tell it to stop after its present message.
+    /// Tell the child to stop after its present message.
     Cease(usize),
-    /// Kill it.
+    /// Kill the child.
     Raze(usize),
-    /// It is not started again.
+    /// Give the child up: it is not started again.
     Dismiss(usize),
-    /// Call [`Tree::alarm`] for it after that time.
+    /// Call [`Tree::alarm`] for the child after that time.
     Alarm(usize, Duration),
-    /// Do not.
+    /// Cancel the child's alarm.
     Calm(usize),
 }
 
-/// How far the supervisor itself is.
+/// The state of the supervisor itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Its children start for the first time.
     Booting,
     Running,
-    /// Its children stop; because of a child, if one was restarted too often.
+    /// Its children stop; because of a child, if that child was restarted too often.
     Halting(Option<usize>),
-    /// None of them is there any more.
+    /// All its children have stopped.
     Halted(Option<usize>),
 }
 
@@ -60,11 +59,11 @@ enum State {
     Ceasing,
 }
 
-/// What is asked for a child.
+/// The settings of a child.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
     pub(crate) restart: Restart,
-    /// How long it may take to stop.
+    /// How long the child may take to stop.
     pub(crate) shutdown: Duration,
     pub(crate) backoff: Option<Backoff>,
 }
@@ -73,9 +72,9 @@ pub(crate) struct Terms {
 struct Member {
     terms: Terms,
     state: State,
-    /// It is to cease.
+    /// Whether the child is to cease.
     cease: bool,
-    /// Failures on end.
+    /// Consecutive failures.
     failures: u32,
     up_since: Duration,
 }
@@ -108,12 +107,12 @@ impl Tree {
         self.members.get(&index).is_some_and(|member| member.state == State::Up)
     }
 
-    /// What has become due since the last call, in the order in which it is to be done.
+    /// Takes the steps that have become due since the last call, in the order to carry them out.
     pub(crate) fn take_steps(&mut self) -> Vec<Step> {
         std::mem::take(&mut self.steps)
     }
 
-    /// One child more, the last.
+    /// Adds a child, the last.
     pub(crate) fn add(&mut self, index: usize, terms: Terms) {
         let (state, up_since) = (State::Waiting, Duration::ZERO);
         self.members.insert(index, Member { terms, state, cease: false, failures: 0, up_since });
@@ -131,7 +130,7 @@ impl Tree {
         self.go_on();
     }
 
-    /// A child has started.
+    /// Notes that a child has started.
     pub(crate) fn started(&mut self, index: usize, now: Duration) {
         let Some(member) = self.members.get_mut(&index) else { return };
         if member.state == State::Starting {
@@ -141,7 +140,7 @@ impl Tree {
         self.go_on();
     }
 
-    /// A child has ended, and can be started again.
+    /// Notes that a child has ended and can be started again.
     pub(crate) fn fell(&mut self, index: usize, normal: bool, now: Duration) {
         let Some(member) = self.members.get_mut(&index) else { return };
         match member.state {
@@ -151,7 +150,7 @@ impl Tree {
             }
             State::Starting | State::Up if member.cease => self.settle(index),
             State::Starting | State::Up => self.judge(index, normal, now),
-            // It was told to stop, by somebody else, while it was down.
+            // Another caller told it to stop while it was down.
             State::Waiting | State::BackOff => {
                 if !member.terms.restart.is_due(normal) {
                     self.dismiss(index);
@@ -161,7 +160,7 @@ impl Tree {
         self.go_on();
     }
 
-    /// A child has ended and cannot be started again.
+    /// Notes that a child has ended and cannot be started again.
     pub(crate) fn lost(&mut self, index: usize) {
         let Some(member) = self.members.remove(&index) else { return };
         if matches!(member.state, State::Ceasing | State::BackOff) {
@@ -170,7 +169,7 @@ impl Tree {
         self.go_on();
     }
 
-    /// The time of an alarm has come.
+    /// Handles the alarm of a child.
     pub(crate) fn alarm(&mut self, index: usize) {
         let Some(member) = self.members.get_mut(&index) else { return };
         match member.state {
@@ -203,7 +202,7 @@ impl Tree {
         }
     }
 
-    /// An end that was asked for.
+    /// Handles an end that the supervisor has asked for.
     fn settle(&mut self, index: usize) {
         let Some(member) = self.members.get_mut(&index) else { return };
         member.cease = false;
@@ -214,7 +213,7 @@ impl Tree {
         }
     }
 
-    /// An end that was not.
+    /// Handles an end that the supervisor has not asked for.
     fn judge(&mut self, index: usize, normal: bool, now: Duration) {
         let Some(member) = self.members.get_mut(&index) else { return };
         if !member.terms.restart.is_due(normal) {
@@ -253,7 +252,7 @@ impl Tree {
         self.members.values().any(|member| member.state == state)
     }
 
-    /// Whatever can be done now.
+    /// Takes all steps that are possible.
     pub(crate) fn go_on(&mut self) {
         if self.has(State::Ceasing) {
             return;

@@ -16,7 +16,7 @@ fn tree(strategy: Strategy, restarts: u32, kinds: &[Restart]) -> Tree {
     tree
 }
 
-/// One whose children are up.
+/// Returns a tree with all children up.
 fn up(strategy: Strategy, restarts: u32, kinds: &[Restart]) -> Tree {
     let mut tree = tree(strategy, restarts, kinds);
     for index in 0..kinds.len() {
@@ -51,8 +51,8 @@ fn children_start_in_order_and_stop_in_reverse() {
     }
 }
 
-/// Each strategy, kind, and reason: which children are stopped, and whether the one that ended is
-/// started again.
+/// Each strategy, kind, and reason: which children are stopped, and whether the child that ended is
+/// restarted.
 #[test]
 fn an_end_concerns_those_that_the_strategy_says() {
     let strategies = [
@@ -100,7 +100,7 @@ fn of_failures_at_once_one_counts() {
     let mut tree = up(Strategy::OneForAll, 1, &[Permanent; 3]);
     tree.fell(0, false, S);
     assert_eq!(tree.take_steps(), cease(2));
-    // Before it is told, and while it is.
+    // Before the child is told to stop, and after.
     tree.fell(1, false, S);
     tree.fell(2, false, S);
     assert_eq!(tree.take_steps(), [Step::Calm(2), Step::Rise(0)]);
@@ -170,7 +170,7 @@ fn a_back_off_delays_the_child_or_the_group() {
         tree.alarm(0);
         tree.started(0, S * 100);
         tree.take_steps();
-        // And after it was up for long.
+        // It fails after it was up for long.
         tree.fell(0, false, S * 103);
         assert_eq!(tree.take_steps()[0], Step::Alarm(0, S));
     }
@@ -209,9 +209,9 @@ fn a_removed_child_stops_for_good() {
     assert_eq!(tree.phase(), Phase::Halted(None));
 }
 
-/// Every course of six events of three children under each strategy: nothing is started that is up,
-/// nothing is stopped that is not, and when all that was asked for has happened all that live are
-/// up, or none is.
+/// Every course of six events of three children under each strategy. No child is started that is
+/// up, and no child is stopped that is not. When all steps have been carried out, all live children
+/// are up, or none is.
 #[test]
 fn every_course_of_events_comes_to_an_end() {
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -250,7 +250,7 @@ fn every_course_of_events_comes_to_an_end() {
             };
             carry(&mut tree, &mut real, &mut ceasing);
             for turn in 0..40 {
-                // First the course, then whatever is still to happen.
+                // First the course, then the events that are still due.
                 let event = if turn < 6 { course % 8 } else { 7 };
                 course /= 8;
                 let n = (event % 3) as usize;

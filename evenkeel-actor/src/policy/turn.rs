@@ -1,21 +1,21 @@
-//! How long an actor's turn is.
+//! The length of an actor's turn.
 //!
-//! An actor with many messages handles several in one poll, as switching costs more than a small
-//! message, and gives way to other tasks when it has used its time up. Time is looked at after a
-//! number of messages that adapts to what they take, so that a look costs little beside them and a
-//! turn of long ones is not much too long.
+//! An actor with many messages handles several in one poll, as a switch costs more than a small
+//! message. It yields to other tasks when its time is used up. It reads the clock after a number of
+//! messages that adapts to their duration. So a reading costs little beside them, and a turn of
+//! long messages is not much too long.
 
-/// Nanoseconds that a turn may last: several batches of the scheduler's 4 µs, so that the cost of a
-/// switch disappears, and far below what a user would call a delay. An estimate; no benchmark sets
-/// it.
+/// The length of a turn in nanoseconds: several batches of the scheduler's 4 µs, so that the cost
+/// of a switch disappears, and far below what a user would call a delay. An estimate; no benchmark
+/// sets it.
 pub(crate) const BUDGET: u32 = 20_000;
 
-/// How large a share of the workers' time an actor gets beside others that always have messages,
-/// too: its turns are so long.
+/// An actor's share of the workers' time beside other actors that always have messages too. The
+/// length of its turns sets the share.
 ///
-/// Each ready actor and task has its turn once in a round, whatever its priority, so nobody
-/// starves: one waits for the turns of the others that are ready, each of 80 µs at most and one
-/// stride of messages, or one long message, more.
+/// Each ready actor and task has its turn once in a round, whatever its priority, so none starves.
+/// It waits for the turns of the others that are ready: each takes at most 80 µs, plus one stride
+/// of messages or one long message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Priority {
     /// A quarter of the normal share: turns of 5 µs.
@@ -27,7 +27,7 @@ pub enum Priority {
     High,
 }
 
-/// Nanoseconds that a turn of an actor may last.
+/// Returns the length of an actor's turn in nanoseconds.
 pub(crate) fn budget(priority: Priority) -> u32 {
     match priority {
         Priority::Low => BUDGET / 4,
@@ -36,27 +36,27 @@ pub(crate) fn budget(priority: Priority) -> u32 {
     }
 }
 
-/// Nanoseconds between two looks at the time, about: 40 to 80 of them cost a tenth of a percent.
+/// Nanoseconds between two clock readings, about: 40 to 80 of them cost a tenth of a percent.
 const BETWEEN: u32 = 2_000;
 
-/// The most messages between two looks.
+/// The most messages between two clock readings.
 const MOST: u8 = 64;
 
-/// Messages before the first look of an actor's life.
+/// Messages before the first clock reading of an actor's life.
 pub(crate) const FIRST: u8 = 4;
 
-/// Messages of a turn where a seed determines the order, which the time must not: one, so that
-/// others may come between any two.
+/// Messages of a turn where a seed determines the order, which the time must not affect: one, so
+/// that other tasks may run between any two.
 pub(crate) const SINGLE: u8 = 1;
 
-/// After how many messages the time is to be looked at again, if `messages` have taken `nanos`.
+/// Returns after how many messages to read the clock again, if `messages` have taken `nanos`.
 pub(crate) fn stride(messages: u8, nanos: u32) -> u8 {
     let each = nanos / u32::from(messages.max(1));
     let fit = BETWEEN / each.max(1);
     u8::try_from(fit).unwrap_or(MOST).clamp(1, MOST.min(messages.saturating_mul(2)).max(1))
 }
 
-/// Whether a turn of so many nanoseconds is over.
+/// Returns whether a turn of `nanos` nanoseconds is over.
 pub(crate) fn is_over(nanos: u32, priority: Priority) -> bool {
     nanos >= budget(priority)
 }
@@ -79,7 +79,8 @@ mod tests {
 
     const PRIORITIES: [Priority; 3] = [Priority::Low, Priority::Normal, Priority::High];
 
-    /// How long a turn of messages of `each` nanoseconds lasts, and how many it has.
+    /// Returns how long a turn of messages of `each` nanoseconds lasts, and how many messages it
+    /// has.
     fn turn(each: u32, priority: Priority, messages: &mut u8) -> (u32, u32) {
         let (mut passed, mut handled) = (0, 0);
         while !is_over(passed, priority) {

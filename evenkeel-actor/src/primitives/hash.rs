@@ -1,5 +1,5 @@
-//! A hash of numbers, for maps whose keys nobody chooses: addresses, and numbers that are given in
-//! turn.
+//! A hash of numbers, for maps with keys that no outsider chooses: addresses, and numbers that are
+//! given in turn.
 
 use std::hash::{BuildHasherDefault, Hasher};
 

@@ -1,8 +1,8 @@
-//! What stands alone: the channel of answers, a hash, and locks under one set of names for `std`
-//! and, in models, shuttle.
+//! Parts that stand alone: the channel of answers, a hash, and locks under one set of names for
+//! `std` and, in models, shuttle.
 //!
-//! What a protocol with a model rests on takes its locks here: then the code that runs is the code
-//! that is explored. Spin locks and slots are the library's, which sees to that itself.
+//! A protocol with a model takes its locks here, so that the model explores the code that runs.
+//! Spin locks and slots are the library's, which does the same itself.
 
 pub(crate) mod hash;
 pub(crate) mod oneshot;

@@ -1,26 +1,27 @@
-//! A value that one sends and another waits for: answers, and words of an actor's end.
+//! A channel for one value: an answer, or word of an actor's end.
 //!
 //! # Roles
-//! The *sender* sends, or is dropped without having sent. The *receiver* waits for either, or gives
-//! up, which it may do at any moment, also in the one in which it is sent to.
+//! The *sender* sends, or is dropped without having sent. The *receiver* waits for either, or is
+//! dropped, which may happen at any moment, also during a send.
 //!
 //! # Protocol
-//! All that both use lies under one lock. The sender looks whether the receiver has gone; if not,
-//! it leaves the value, says that it is *over* and takes the waker, in one hold. The receiver looks
-//! whether it is over and leaves its waker in one hold; one that goes says so, and takes out what
-//! is there for it, in one hold. Wakers and values, whose code is a caller's, are woken, cloned and
-//! dropped outside of the lock. The last of the two frees the memory.
+//! One lock guards all that both use. In one hold, the sender checks whether the receiver has gone;
+//! if not, it leaves the value, marks the channel as *over* and takes the waker. In one hold, the
+//! receiver checks whether the channel is over and leaves its waker. In one hold, a dropped
+//! receiver marks itself as gone and takes out what is there for it. Wakers and values run a
+//! caller's code, so they are woken, cloned and dropped outside of the lock. The last of the two
+//! frees the memory.
 //!
 //! # Why nothing is lost
-//! Of a send and a look one comes first under the lock: the look finds the value, or the send finds
-//! the waker. Of a send and the receiver's going likewise: the receiver takes the value out, or the
-//! sender has it back.
+//! The lock orders a send and a check: the check finds the value, or the send finds the waker. It
+//! also orders a send and the receiver's drop: the receiver takes the value out, or the sender has
+//! it back.
 //!
 //! # Rejected
-//! The crate `oneshot`: in its versions up to 0.2.1 a receiver that is dropped while it is sent to
-//! frees the memory from which the sender takes the waker
-//! (<https://github.com/faern/oneshot/issues/87>). A state without a lock, of our own: it would
-//! save the count of two, two locked instructions, and has just this case for a trap.
+//! The crate `oneshot`: in its versions up to 0.2.1, a receiver that is dropped during a send frees
+//! the memory from which the sender takes the waker (<https://github.com/faern/oneshot/issues/87>).
+//! A state of our own without a lock: it would save the count of two, two locked instructions, and
+//! has just this case for a trap.
 
 use evenkeel::internal::SpinLock;
 use std::fmt;
@@ -30,11 +31,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
-/// What both share.
+/// The state that both share.
 struct Place<T> {
     state: SpinLock<State<T>>,
-    /// Whether the sender has said its last. For the sender, so that it need not lock to see that;
-    /// it alone writes this.
+    /// Whether the sender is done. It is for the sender, which alone writes it, and so need not
+    /// lock to read it.
     is_over: AtomicBool,
 }
 
@@ -48,7 +49,8 @@ struct State<T> {
 }
 
 impl<T> Place<T> {
-    /// The sender's last: a value, or none. The value comes back if there is nobody to take it.
+    /// Ends the channel for the sender, with a value or without. Returns the value if the receiver
+    /// is gone.
     fn end(&self, value: Option<T>) -> Result<(), Option<T>> {
         self.is_over.store(true, Ordering::Relaxed);
         let mut state = self.state.lock();
@@ -70,9 +72,9 @@ impl<T> Place<T> {
 /// Sends one value.
 pub(crate) struct Sender<T>(Arc<Place<T>>);
 
-/// Waits for one value; none comes if the sender is dropped.
+/// Waits for one value; there is none if the sender is dropped.
 pub(crate) struct Receiver<T> {
-    /// None once it has been told.
+    /// None once it has returned its outcome.
     place: Option<Arc<Place<T>>>,
     /// Whether it has left a waker.
     waits: bool,
@@ -82,7 +84,7 @@ pub(crate) struct Receiver<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gone;
 
-/// A sender and its receiver.
+/// Returns a sender and its receiver.
 pub(crate) fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let state = State { value: None, waker: None, is_over: false, is_deaf: false };
     let place = Place { state: SpinLock::new(state), is_over: AtomicBool::new(false) };
@@ -91,12 +93,12 @@ pub(crate) fn channel<T>() -> (Sender<T>, Receiver<T>) {
 }
 
 impl<T> Sender<T> {
-    /// Sends the value, or gives it back if the receiver is gone.
+    /// Sends the value, or returns it if the receiver is gone.
     pub(crate) fn send(self, value: T) -> Result<(), T> {
         self.0.end(Some(value)).map_err(|value| value.expect("it was given one"))
     }
 
-    /// Whether the receiver is gone.
+    /// Returns whether the receiver is gone.
     pub(crate) fn is_closed(&self) -> bool {
         self.0.state.lock().is_deaf
     }
@@ -105,7 +107,7 @@ impl<T> Sender<T> {
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
         if !self.0.is_over.load(Ordering::Relaxed) {
-            // There is nothing to come back.
+            // There is no value to come back.
             let _ = self.0.end(None);
         }
     }
@@ -117,7 +119,7 @@ impl<T> Future for Receiver<T> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let Some(place) = &this.place else { return Poll::Ready(Err(Gone)) };
-        // At its first look it will most likely have to leave one, later it has.
+        // The first poll most likely has to leave a waker; later polls have left one.
         let mut fresh = (!this.waits).then(|| context.waker().clone());
         loop {
             let mut state = place.state.lock();
@@ -250,7 +252,7 @@ mod tests {
         assert_eq!(size_of::<Option<super::Sender<[u64; 9]>>>(), size_of::<usize>());
     }
 
-    /// A receiver that has left its waker goes while it is sent to.
+    /// A receiver that has left its waker is dropped during a send.
     #[test]
     fn a_receiver_may_go_while_it_is_sent_to() {
         const ROUNDS: u32 = 100_000;
@@ -274,7 +276,7 @@ mod tests {
         }
         drop(give);
         let back = sending.join().unwrap();
-        // Each has come back, or has woken and was dropped with its receiver.
+        // Each value has come back, or has woken and was dropped with its receiver.
         assert_eq!(count.wakes() + back, ROUNDS);
         assert_eq!((Arc::strong_count(&value), Arc::strong_count(&count)), (1, 2));
     }

@@ -1,4 +1,4 @@
-//! Making supervisors.
+//! Builders of supervisors.
 
 use super::child::{Child, Row, Spec};
 use super::{Supervisor, SupervisorRef, Table};
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A supervisor to be, and its children. Dropped instead of spawned, its children end.
+/// A supervisor to be spawned, with its children. Dropping the builder ends the children.
 ///
 /// # Examples
 /// See [`Supervisor`].
@@ -41,22 +41,22 @@ impl SupervisorBuilder {
         Self { strategy, limit, system: System::current(), rows: Vec::new() }
     }
 
-    /// How many restarts within a window it takes before it gives up: it stops its children and
-    /// fails with [`Escalated`](crate::Escalated). 3 within 5 seconds unless said otherwise, as in
-    /// Elixir.
+    /// Sets how many restarts within a window the supervisor accepts. After more it gives up: it
+    /// stops its children and fails with [`Escalated`](crate::Escalated). The default is 3 within 5
+    /// seconds, as in Elixir.
     pub fn intensity(mut self, restarts: u32, window: Duration) -> Self {
         self.limit = Limit { restarts, window };
         self
     }
 
-    /// The system that the supervisor belongs to, and the children that are added after this.
+    /// Sets the system of the supervisor, and of the children that are added after this.
     pub fn system(mut self, system: System) -> Self {
         self.system = system;
         self
     }
 
-    /// Adds a child, which starts after those that were added before. Its reference stays valid
-    /// through all restarts; messages wait until it starts.
+    /// Adds a child, which starts after those added before. Its reference stays valid through all
+    /// restarts; messages wait until the child starts.
     ///
     /// # Panics
     /// If the caller belongs to no runtime.
@@ -72,8 +72,8 @@ impl SupervisorBuilder {
         actor
     }
 
-    /// Adds a supervisor as a child, a permanent one, which may take as long as it needs to stop.
-    /// When it is started anew, so are its children.
+    /// Adds a supervisor as a permanent child without a limit on the time that it takes to stop. A
+    /// restart of that supervisor restarts its children.
     ///
     /// # Panics
     /// If the caller belongs to no runtime.
@@ -96,8 +96,8 @@ impl SupervisorBuilder {
         SupervisorRef(ActorRef::local(own))
     }
 
-    /// Spawns the supervisor, which starts its children in order. When the last reference to it is
-    /// gone it stops, and its children with it.
+    /// Spawns the supervisor, which starts its children in order. The supervisor stops, with its
+    /// children, when its last reference is dropped.
     ///
     /// # Panics
     /// If the caller belongs to no runtime.
@@ -136,7 +136,7 @@ impl SupervisorBuilder {
     }
 }
 
-/// The task of a child, which is down, and what its supervisor knows of it.
+/// Makes the task of a child that is not yet started, and its supervisor's row for it.
 pub(super) fn make<A, F, P>(
     child: Child<F, P>,
     system: System,

@@ -16,8 +16,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A child of a [`Supervisor`](crate::Supervisor), to be: how it is made, and what becomes of it
-/// when it ends.
+/// The specification of a child of a [`Supervisor`](crate::Supervisor): how to make the child, and
+/// what its end leads to.
 ///
 /// # Examples
 /// See [`Supervisor`](crate::Supervisor).
@@ -37,8 +37,8 @@ pub(super) struct Spec {
 }
 
 impl<F> Child<F> {
-    /// A child that is made by `factory` whenever it is started, with a name for reports.
-    /// Permanent, with a mailbox for 256 messages, and 5 seconds to stop.
+    /// Returns a child that `factory` makes at each start, with a name for reports. It is
+    /// permanent, has a mailbox for 256 messages, and 5 seconds to stop.
     pub fn new(name: impl Into<Arc<str>>, factory: F) -> Self {
         let terms = Terms { restart: Restart::default(), shutdown: SHUTDOWN, backoff: None };
         Self {
@@ -52,32 +52,32 @@ impl<F> Child<F> {
 }
 
 impl<F, P: Overflow> Child<F, P> {
-    /// After which ends it is started anew.
+    /// Sets after which ends the supervisor restarts the child.
     pub fn restart(mut self, restart: Restart) -> Self {
         self.spec.terms.restart = restart;
         self
     }
 
-    /// How long it may take to stop when its supervisor tells it to, before it is killed.
-    /// [`Duration::MAX`]: for ever.
+    /// Sets how long the child may take to stop on its supervisor's order, before the supervisor
+    /// kills it. [`Duration::MAX`] sets no limit.
     pub fn shutdown(mut self, limit: Duration) -> Self {
         self.spec.terms.shutdown = limit;
         self
     }
 
-    /// Has the supervisor wait before it starts the child anew: `first` after the first failure,
-    /// twice as long after each that follows, `most` at most. A child that was up for as long as
+    /// Makes the supervisor wait before it restarts the child: `first` after the first failure,
+    /// twice as long after each that follows, at most `most`. A child that was up for as long as
     /// `most` has recovered. Under [`OneForAll`](crate::Strategy::OneForAll) and
-    /// [`RestForOne`](crate::Strategy::RestForOne) the others wait too.
+    /// [`RestForOne`](crate::Strategy::RestForOne) the other children wait too.
     pub fn backoff(mut self, first: Duration, most: Duration) -> Self {
         self.spec.terms.backoff = Some(Backoff { first, most });
         self
     }
 
-    /// The mailbox, and the system if it is not that of the supervisor.
+    /// Sets the mailbox, and the system if it is not that of the supervisor.
     ///
     /// # Errors
-    /// If the mailbox would have no room, or too much.
+    /// If the mailbox has a capacity of zero, or one that is too large.
     pub fn mailbox<Q: Overflow>(self, mailbox: &Builder<Q>) -> Result<Child<F, Q>, SpawnError> {
         let settings = mailbox.settings()?;
         let (factory, spec) = (self.factory, self.spec);
@@ -92,39 +92,40 @@ impl<F, P: Overflow> fmt::Debug for Child<F, P> {
     }
 }
 
-/// What a supervisor says of a child.
+/// A supervisor's report on a child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChildInfo {
-    /// Its name.
+    /// The child's name.
     pub name: Arc<str>,
-    /// The actor.
+    /// The child as an actor.
     pub actor: AnyActor,
-    /// After which ends it is started anew.
+    /// After which ends the supervisor restarts it.
     pub restart: Restart,
     /// Whether it has started, and has not ended since.
     pub is_up: bool,
-    /// How often it was started anew.
+    /// How often the supervisor has restarted it.
     pub restarts: u64,
 }
 
 impl ChildInfo {
-    /// The actor's number.
+    /// Returns the actor's number.
     #[must_use]
     pub fn id(&self) -> ActorId {
         self.actor.id()
     }
 }
 
-/// A child that a supervisor has, or is to get. One that gets no supervisor ends.
+/// A child that a supervisor has, or is to get. Dropping the row of a child without a supervisor
+/// ends the child.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) spec: Spec,
     pub(super) actor: AnyActor,
-    /// The present start, and how many there were.
+    /// The number of the present start, and the number of starts so far.
     pub(super) term: u64,
     pub(super) starts: u64,
-    /// A supervisor has it.
+    /// Whether a supervisor has the child.
     pub(super) kept: bool,
 }
 

@@ -1,9 +1,10 @@
-//! Supervisors: actors that start other actors, start them anew when they fail, and give up when
-//! that does not help.
+//! Supervisors: actors that start other actors, restart them when they fail, and give up when
+//! restarts do not help.
 //!
-//! What a supervisor decides is in [`policy::tree`](crate::policy::tree); how a child is started in
-//! place, in [`ward`](crate::life::ward). Here the decisions are carried out. The *table* has the
-//! children; it outlives a restart of the supervisor itself, and the children's references do.
+//! [`policy::tree`](crate::policy::tree) makes a supervisor's decisions, and
+//! [`ward`](crate::life::ward) starts a child in place. This module carries the decisions out. The
+//! *table* has the children. It outlives a restart of the supervisor itself, and so do the
+//! children's references.
 
 mod builder;
 mod child;
@@ -33,32 +34,30 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{self, Poll};
 
-/// An actor that starts its children, in order, and starts them anew when they end otherwise than
-/// they should.
+/// An actor that starts its children in order, and restarts those that should not have ended.
 ///
-/// A restart is *in place*: the child's value is dropped and a new one comes from its factory, but
-/// its references stay valid and its mailbox is kept. Only the message on which it failed is lost.
-/// Meanwhile messages wait.
+/// A restart is *in place*: the child's value is dropped and its factory makes a new one, but its
+/// references stay valid and it keeps its mailbox. Only the message on which it failed is lost.
+/// Messages that arrive meanwhile wait.
 ///
-/// Which children are started anew is said by the [`Strategy`] of the supervisor and the
-/// [`Restart`](crate::Restart) of the child. If there are more restarts than its
-/// [intensity](SupervisorBuilder::intensity) admits, the supervisor stops all its children and
-/// fails, with [`Escalated`]; its own supervisor then decides. Supervisors in supervisors make a
-/// tree.
+/// The [`Strategy`] of the supervisor and the [`Restart`](crate::Restart) of the child determine
+/// which children are restarted. If there are more restarts than the supervisor's
+/// [intensity](SupervisorBuilder::intensity) admits, it stops all its children and fails with
+/// [`Escalated`]. Its own supervisor then decides. Supervisors of supervisors form a tree.
 ///
 /// A supervisor that [stops](SupervisorRef::stop) stops its children, the last first, each after
-/// its present message; one that takes longer than its [`shutdown`](Child::shutdown) is killed. A
-/// supervisor that is killed takes its children with it at once.
+/// its present message. It kills a child that takes longer than its [`shutdown`](Child::shutdown).
+/// A supervisor that is killed takes its children with it at once.
 ///
 /// [`kill`](crate::ActorRef::kill), [`stop`](crate::ActorRef::stop) and failures of links end a
-/// child as its own failure or decision would, so that a permanent one is started anew; to be rid
-/// of a child, [remove](SupervisorRef::remove) it.
+/// child as its own failure or decision would, so a permanent child is restarted. To end a child
+/// for good, [remove](SupervisorRef::remove) it.
 ///
-/// Each failure is told to the [observer](crate::System::on_failure) of the child's system,
-/// whatever is decided.
+/// The [observer](crate::System::on_failure) of the child's system receives each failure, whatever
+/// the supervisor decides.
 ///
-/// The strategies, kinds and the intensity are those of Erlang/OTP; that a restart keeps the
-/// mailbox and the references is Akka's.
+/// The strategies, the kinds of restarts and the intensity are those of Erlang/OTP. A restart that
+/// keeps the mailbox and the references is Akka's.
 ///
 /// # Examples
 /// ```
@@ -100,22 +99,22 @@ use std::task::{self, Poll};
 pub struct Supervisor {
     table: Arc<Table>,
     tree: Tree,
-    /// The children that this incarnation knows, each with the alarm that is set for it.
+    /// The children that this incarnation knows, each with its alarm, if one is set.
     alarms: BTreeMap<usize, Option<Alarm>>,
     /// The child that has ended once too often, and why.
     culprit: Option<(Arc<str>, ExitReason)>,
     began: Instant,
 }
 
-/// What outlives a restart of a supervisor. A child that is gone is in it no more, so that a
-/// supervisor which is given child after child does not grow.
+/// The part of a supervisor that outlives its restarts. A child that is gone is removed, so that a
+/// supervisor that is given child after child does not grow.
 #[derive(Debug)]
 pub(crate) struct Table {
     strategy: Strategy,
     limit: Limit,
-    /// By their numbers, which are given once.
+    /// By the children's numbers, each of which is used once.
     rows: Mutex<BTreeMap<usize, Row>>,
-    /// The next number of a child.
+    /// The number of the next child.
     next: AtomicUsize,
     /// The last number of a start or an alarm.
     terms: AtomicU64,
@@ -131,17 +130,17 @@ impl Table {
     }
 }
 
-/// What a supervisor fails with when its children have failed too often.
+/// The failure of a supervisor with children that have failed too often.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Escalated {
     /// The child that has ended once too often.
     pub child: Arc<str>,
-    /// Why it has.
+    /// Why it has ended.
     pub reason: ExitReason,
-    /// How many restarts there may be.
+    /// How many restarts the intensity admits.
     pub restarts: u32,
-    /// Within which time.
+    /// The window of the intensity.
     pub window: Duration,
 }
 
@@ -159,22 +158,22 @@ impl fmt::Display for Escalated {
 impl Error for Escalated {}
 
 impl Supervisor {
-    /// A supervisor whose children do not depend on each other.
+    /// Returns a builder of a supervisor with children that do not depend on each other.
     pub fn one_for_one() -> SupervisorBuilder {
         Self::with_strategy(Strategy::OneForOne)
     }
 
-    /// A supervisor whose children depend all on each other.
+    /// Returns a builder of a supervisor with children that all depend on each other.
     pub fn one_for_all() -> SupervisorBuilder {
         Self::with_strategy(Strategy::OneForAll)
     }
 
-    /// A supervisor whose children depend on those before them.
+    /// Returns a builder of a supervisor with children that depend on those before them.
     pub fn rest_for_one() -> SupervisorBuilder {
         Self::with_strategy(Strategy::RestForOne)
     }
 
-    /// A supervisor with that strategy.
+    /// Returns a builder of a supervisor with that strategy.
     pub fn with_strategy(strategy: Strategy) -> SupervisorBuilder {
         SupervisorBuilder::new(strategy)
     }
@@ -185,13 +184,13 @@ impl Supervisor {
         Self { table, tree, alarms: BTreeMap::new(), culprit: None, began }
     }
 
-    /// Knows one child more, the last of the table.
+    /// Takes one more child, the last of the table, into the tree.
     fn enter(&mut self, index: usize, row: &Row) {
         self.tree.add(index, row.spec.terms);
         self.alarms.insert(index, None);
     }
 
-    /// Carries out what has become due.
+    /// Carries out the steps that are due.
     fn act(&mut self, context: &Context<Self>) {
         for step in self.tree.take_steps() {
             match step {
@@ -234,7 +233,7 @@ impl Supervisor {
         }
     }
 
-    /// A child is not started again: gives what was known of it.
+    /// Removes a child that is not started again, and returns its row.
     fn forget(&mut self, index: usize, context: &Context<Self>) -> Option<Row> {
         let row = self.table.rows().remove(&index);
         self.alarms.remove(&index);
@@ -243,7 +242,7 @@ impl Supervisor {
         row
     }
 
-    /// Takes note of what has happened to a child.
+    /// Handles a notice of what has happened to a child.
     fn take(&mut self, notice: Notice, context: &Context<Self>) {
         let Notice { index, kind } = notice;
         if !self.alarms.contains_key(&index) {
@@ -257,7 +256,7 @@ impl Supervisor {
                 self.tree.fell(index, reason.is_normal(), now);
                 self.note_culprit(index, reason);
             }
-            // From before the supervisor has decided otherwise.
+            // From before a later decision of the supervisor.
             NoticeKind::Started { .. } | NoticeKind::Fell { .. } => {}
             NoticeKind::Gone => {
                 drop(self.forget(index, context));
@@ -274,7 +273,8 @@ impl Supervisor {
         self.act(context);
     }
 
-    /// Keeps the name of the child whose end was one too many, which may be gone when that is told.
+    /// Keeps the name of the child that has ended once too often. Its row may be gone when the
+    /// supervisor reports it.
     fn note_culprit(&mut self, index: usize, reason: ExitReason) {
         let (Phase::Halting(by) | Phase::Halted(by)) = self.tree.phase() else { return };
         if by == Some(index) && self.culprit.is_none() {
@@ -283,7 +283,7 @@ impl Supervisor {
         }
     }
 
-    /// Whether it goes on.
+    /// Returns the failure of a supervisor that has given up.
     fn verdict(&self) -> Handled {
         if !matches!(self.tree.phase(), Phase::Halted(Some(_))) {
             return Ok(());
@@ -308,7 +308,7 @@ impl Supervisor {
         Poll::Pending
     }
 
-    /// Takes notices, and leaves messages where they are, until `is_over`. Told to stop meanwhile,
+    /// Handles notices, and leaves messages where they are, until `is_over`. On an order to stop,
     /// it stops its children.
     fn poll_notices(
         &mut self,
@@ -345,12 +345,12 @@ impl Supervisor {
 impl Actor for Supervisor {
     type Message = Command;
 
-    /// Starts the children, and has started when all have.
+    /// Starts the children, and completes when all have started.
     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
         let table = self.table.clone();
         for (&index, row) in table.rows().iter_mut() {
             self.enter(index, row);
-            // What an earlier incarnation has started is nothing to this one.
+            // A child that an earlier incarnation has started is ended, and started again.
             row.term = table.next_term();
             row.actor.control().raze();
         }
@@ -379,7 +379,7 @@ impl Actor for Supervisor {
         let is_over = |phase| matches!(phase, Phase::Halted(_));
         poll_fn(|task| self.poll_notices(context, task, is_over)).await;
         if context.mailbox().has_post() {
-            // Its own supervisor may start it anew, and its children with it.
+            // Its own supervisor may restart it, and its children with it.
             return;
         }
         for row in self.table.rows().values().rev() {

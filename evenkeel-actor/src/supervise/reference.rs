@@ -17,7 +17,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
-/// What supervisors are sent: by [`SupervisorRef`].
+/// A command to a supervisor, which a [`SupervisorRef`] sends.
 #[derive(Debug)]
 pub struct Command(Inner);
 
@@ -33,13 +33,13 @@ enum Inner {
 pub struct SupervisorRef(pub(super) ActorRef<Command>);
 
 impl SupervisorRef {
-    /// The supervisor as an actor.
+    /// Returns the supervisor as an actor.
     #[must_use]
     pub fn any(&self) -> AnyActor {
         self.0.any()
     }
 
-    /// The children that have not ended for good, in the order in which they start.
+    /// Returns the children that have not ended for good, in the order in which they start.
     ///
     /// # Errors
     /// If the supervisor has stopped.
@@ -47,7 +47,7 @@ impl SupervisorRef {
         self.0.ask(|reply| Command(Inner::List(reply))).await
     }
 
-    /// Adds a child, the last, and starts it.
+    /// Adds a child after the others, and starts it.
     ///
     /// # Errors
     /// If the supervisor has stopped.
@@ -71,8 +71,8 @@ impl SupervisorRef {
         }
     }
 
-    /// Stops a child, and does not start it again. Whether there was such a child; it may take a
-    /// while yet to stop.
+    /// Stops a child for good. Returns whether there was such a child, which may take a while to
+    /// stop.
     ///
     /// # Errors
     /// If the supervisor has stopped.
@@ -90,14 +90,14 @@ impl SupervisorRef {
         self.0.kill();
     }
 
-    /// Whether the supervisor has stopped.
+    /// Returns whether the supervisor has stopped.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.0.is_stopped()
     }
 
-    /// Waits for the end of the supervisor and of all below it, however that comes about: see
-    /// [`ActorRef::stopped`]. One that does not come to an await holds it up.
+    /// Waits until the supervisor and all actors below it have ended, for whatever reason: see
+    /// [`ActorRef::stopped`]. An actor that does not reach an await delays this.
     pub fn stopped(&self) -> Stopped {
         self.0.stopped()
     }

@@ -1,26 +1,26 @@
-//! Counts that many threads add to and few read.
+//! Counters that many threads add to and few read.
 //!
-//! Each thread has a line of its own, to which it adds by a load and a store; who reads takes the
-//! sum. Threads beyond the first few share one line and add by locked instructions.
+//! Each thread has its own line, to which it adds by a load and a store; a reader takes the sum.
+//! Threads beyond the first 63 share one line and add by locked instructions.
 //!
 //! # Why nothing is lost
-//! A line is one thread's for as long as that lives: its number is taken and given back under a
-//! lock, which orders the stores of the one before it. A thread whose own things are being
-//! destroyed has given its number back, and uses the shared line.
+//! A line belongs to one thread for as long as that thread lives. The thread takes its number and
+//! gives it back under a lock, which orders the stores of the previous owner. A thread that is
+//! destroying its thread-local values has given its number back, and uses the shared line.
 //!
-//! An addition releases and a sum acquires, so that whoever has seen the end of an actor counted
-//! finds counted what was so before.
+//! An addition releases and a sum acquires. So a reader that has counted the end of an actor also
+//! counts what was added before that end.
 //!
 //! # Rejected
-//! One word for all: workers that spawn or drop would take it from each other, 20 to 50 ns each
-//! time. A line per worker: several runtimes may share a system, and threads that are no workers
-//! send as well.
+//! One word for all threads: workers that spawn or drop would take its cache line from each other,
+//! 20 to 50 ns each time. A line per worker: several runtimes may share a system, and threads that
+//! are no workers send as well.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What is counted in a system.
+/// The counters of a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Count {
     Spawned,
@@ -36,11 +36,11 @@ pub(crate) enum Count {
     Unrecorded,
 }
 
-/// How many there are.
+/// The number of counters.
 const COUNTS: usize = Count::Unrecorded as usize + 1;
 
-/// Threads that have a line of their own. An estimate: more than this have few cores to run on; no
-/// benchmark sets it.
+/// How many threads have a line of their own. An estimate: more threads have too few cores to run
+/// on; no benchmark sets it.
 const OWN: usize = 63;
 
 /// The counts of one system.
@@ -54,11 +54,11 @@ pub(crate) struct Counters {
 #[repr(align(128))]
 struct Line([AtomicU64; COUNTS]);
 
-/// Says that a thread has asked for no number yet.
+/// The thread has not asked for a number yet.
 const UNKNOWN: usize = usize::MAX;
 
 thread_local! {
-    /// The thread's line.
+    /// The number of the thread's line.
     static LINE: Cell<usize> = const { Cell::new(UNKNOWN) };
     /// Gives the number back when the thread ends.
     static LEASE: Lease = Lease(take_number());
@@ -119,8 +119,8 @@ impl Counters {
         }
     }
 
-    /// What all threads have added. Those that add meanwhile are counted or not; what a thread had
-    /// counted before something that is in the sum is in later sums.
+    /// Returns the sum over all threads. Concurrent additions may be missing. What a thread added
+    /// before an addition in this sum is in all later sums.
     pub(crate) fn sum(&self, count: Count) -> u64 {
         let words = self.lines.iter().map(|line| line.0[count as usize].load(Ordering::Acquire));
         words.fold(0, u64::wrapping_add)
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn what_many_threads_add_at_once_is_all_there() {
         static COUNTERS: Counters = Counters::new();
-        // More at once than have lines of their own, twice, so that numbers are given back and
+        // More threads than have lines of their own, twice, so that numbers are given back and
         // taken again.
         for round in 1..=2 {
             thread::scope(|scope| {

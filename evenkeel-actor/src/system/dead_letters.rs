@@ -1,11 +1,12 @@
-//! Messages that no actor handles: how many, and who is told.
+//! Messages that no actor handles: their counts, and their subscribers.
 //!
-//! They are counted by kind, and subscribers are told of each. A subscriber is an actor: it is sent
-//! a record by the thread that finds the dead letter, which never waits: where the subscriber's
-//! mailbox is full, the record is left out and counted as such. So is what comes up while a record
-//! is being sent, as a subscriber's own dead letters would go round for ever.
+//! Dead letters are counted by kind, and each subscriber receives a record of each. A subscriber is
+//! an actor. The thread that finds the dead letter sends the record, and never waits: if the
+//! subscriber's mailbox is full, the record is left out and counted as such. So is a dead letter
+//! that arises while its thread sends a record, as a subscriber's own dead letters would otherwise
+//! go round for ever.
 //!
-//! Nothing of this is on the way of a message that is handled.
+//! A message that an actor handles takes none of these steps.
 
 use super::System;
 use super::counters::Count;
@@ -28,12 +29,12 @@ struct Subscriber {
 
 /// The subscribers of a system.
 pub(crate) struct Subscribers {
-    /// Whether there are any.
+    /// Whether there are any subscribers.
     any: AtomicBool,
     list: Mutex<Vec<Subscriber>>,
     next: AtomicU64,
-    /// Actors of [`System::on_dead_letter`]: those that have been spawned, each counted once it is,
-    /// and those that have ended, each before it has.
+    /// Actors of [`System::on_dead_letter`]: those spawned, each counted after it is, and those
+    /// ended, each counted before it has.
     begun: AtomicU64,
     ended: AtomicU64,
 }
@@ -49,7 +50,7 @@ impl Subscribers {
         }
     }
 
-    /// One more, who is told by `tell`.
+    /// Adds a subscriber, which receives records through `tell`.
     pub(crate) fn add(
         &'static self,
         tell: impl Fn(&DeadLetter) -> Told + Send + Sync + 'static,
@@ -62,12 +63,12 @@ impl Subscribers {
         Subscription::new(self, number)
     }
 
-    /// An actor of [`System::on_dead_letter`] has been spawned.
+    /// Counts an actor of [`System::on_dead_letter`] that has been spawned.
     pub(crate) fn has_begun(&self) {
         self.begun.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// One of these ends.
+    /// Counts such an actor when it ends.
     pub(crate) fn ends(&self) {
         self.ended.fetch_add(1, Ordering::SeqCst);
     }
@@ -99,7 +100,7 @@ thread_local! {
     static TELLS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The counter of a kind.
+/// Returns the counter of a kind.
 fn count_of(kind: DeadLetterKind) -> Count {
     match kind {
         DeadLetterKind::DroppedNewest => Count::DroppedNewest,
@@ -110,7 +111,7 @@ fn count_of(kind: DeadLetterKind) -> Count {
     }
 }
 
-/// Notes messages of type `M` that nobody handles.
+/// Counts messages of type `M` that no actor handles, and sends records to the subscribers.
 #[cold]
 pub(crate) fn note<M>(system: System, to: Option<ActorId>, kind: DeadLetterKind, count: u64) {
     if count == 0 {
@@ -128,7 +129,7 @@ pub(crate) fn note<M>(system: System, to: Option<ActorId>, kind: DeadLetterKind,
     let letter = DeadLetter { to, message: type_name::<M>(), kind, count };
     let list = subscribers.lock().clone();
     for Subscriber { number, tell } in list {
-        // A conversion that panics is a record that is left out.
+        // If the conversion panics, the record is left out.
         match contain(|| tell(&letter)).unwrap_or(Told::Full) {
             Told::Taken => {}
             Told::Full => system.counters().add(Count::Unrecorded, count),
@@ -138,11 +139,11 @@ pub(crate) fn note<M>(system: System, to: Option<ActorId>, kind: DeadLetterKind,
     TELLS.set(false);
 }
 
-/// How many dead letters there are.
+/// Counts of dead letters.
 impl System {
-    /// How many actors are alive, but those of [`on_dead_letter`](Self::on_dead_letter), which
-    /// begin nothing by themselves. Never fewer than there were at some moment of the call: what is
-    /// subtracted is read first, and what is added last.
+    /// Returns the number of live actors without those of [`on_dead_letter`](Self::on_dead_letter),
+    /// which begin nothing by themselves. It is never below the true number at some moment of the
+    /// call: counts that it subtracts are read first, and counts that it adds last.
     pub(crate) fn working(self) -> u64 {
         let begun = self.subscribers().begun.load(Ordering::SeqCst);
         let all = self.metrics();
@@ -150,21 +151,21 @@ impl System {
         (all.spawned + ended).saturating_sub(all.ended + begun)
     }
 
-    /// How many messages nobody has handled. What is dropped with an actor's [stash](crate::Stash)
-    /// or its timers is none of them: it had been handled once, or was never sent.
+    /// Returns the number of messages that no actor has handled. Messages dropped with an actor's
+    /// [stash](crate::Stash) or its timers do not count: they were handled once, or never sent.
     #[must_use]
     pub fn dead_letters(self) -> u64 {
         DeadLetterKind::ALL.iter().map(|kind| self.dead_letters_of(*kind)).sum()
     }
 
-    /// How many messages nobody has handled for this reason.
+    /// Returns the number of dead letters of this kind.
     #[must_use]
     pub fn dead_letters_of(self, kind: DeadLetterKind) -> u64 {
         self.counters().sum(count_of(kind))
     }
 
-    /// How many dead letters subscribers were not told of, as their mailboxes were full or the
-    /// letter came up while another was told.
+    /// Returns how many dead letters were not sent to a subscriber, as its mailbox was full or the
+    /// thread was sending another record.
     #[must_use]
     pub fn unrecorded_dead_letters(self) -> u64 {
         self.counters().sum(Count::Unrecorded)

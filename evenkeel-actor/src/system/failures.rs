@@ -1,4 +1,4 @@
-//! What people are told of actors that fail.
+//! Reports on actors that fail.
 
 use crate::words::exit::ExitReason;
 use crate::words::id::ActorId;
@@ -7,13 +7,13 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a report says of an actor.
+/// An actor, as reports describe it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ActorInfo {
     /// The actor's number.
     pub id: ActorId,
-    /// The name that it has as a supervised child.
+    /// The name of the actor as a supervised child.
     pub name: Option<String>,
     /// Where it was spawned.
     pub spawn_site: &'static Location<'static>,
@@ -37,7 +37,7 @@ impl fmt::Display for ActorInfo {
 pub struct ActorFailure {
     /// The actor.
     pub actor: ActorInfo,
-    /// What it has failed with.
+    /// Why it has failed.
     pub reason: ExitReason,
     /// Whether it has a supervisor, which decides what becomes of it.
     pub supervised: bool,
@@ -51,7 +51,7 @@ impl fmt::Display for ActorFailure {
 
 type Observer = Arc<dyn Fn(&ActorFailure) + Send + Sync>;
 
-/// Who is told of failures.
+/// The observer of failures.
 pub(crate) struct Failures(Mutex<Option<Observer>>);
 
 impl Failures {
@@ -68,7 +68,7 @@ impl Failures {
         let observer = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match observer {
             Some(observer) => drop(contain(|| observer(failure))),
-            // The words are a user's, and a closed pipe panics.
+            // A user's code formats the reason, and printing to a closed pipe panics.
             None => drop(contain(|| eprintln!("evenkeel: {failure}"))),
         }
     }

@@ -1,4 +1,4 @@
-//! Which groups have names, and which ones an actor is in.
+//! The named groups of a system, and the groups of each actor.
 
 use crate::primitives::{Mutex, MutexGuard};
 use crate::words::id::ActorId;
@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, Weak};
 
-/// A group, whatever its messages are.
+/// A group without the type of its messages.
 pub(crate) trait AnyGroup: Send + Sync {
-    /// Has an actor leave that has ended.
+    /// Removes an actor that has ended.
     fn forget(&self, actor: ActorId);
 }
 
@@ -17,9 +17,9 @@ pub(crate) trait AnyGroup: Send + Sync {
 pub(crate) struct Groups(Mutex<Lists>);
 
 pub(crate) struct Lists {
-    /// With the type of their messages.
+    /// By name, with the type of their messages.
     pub(crate) named: BTreeMap<Arc<str>, (&'static str, Arc<dyn Any + Send + Sync>)>,
-    /// Which ones an actor is in.
+    /// The groups of each actor.
     entered: BTreeMap<ActorId, Vec<Weak<dyn AnyGroup>>>,
 }
 
@@ -32,7 +32,7 @@ impl Groups {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has an actor that has ended leave its groups.
+    /// Removes an actor that has ended from its groups.
     pub(crate) fn forget(&self, actor: ActorId) {
         let groups = self.lock().entered.remove(&actor).unwrap_or_default();
         for group in groups {

@@ -1,32 +1,32 @@
-//! What is counted in a system: by each thread apart. An actor counts in its own memory, and tells
-//! of 64 messages at once.
+//! Counts of a system. Each thread counts apart. An actor counts in its own memory, and adds 64
+//! messages at once.
 
 use super::System;
 use super::counters::Count;
 
-/// What has been counted in a system. See [`System::metrics`].
+/// The counts of a system. See [`System::metrics`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SystemMetrics {
     /// Actors that have been spawned.
     pub spawned: u64,
-    /// Those of them that have ended, for whatever reason.
+    /// Spawned actors that have ended, for whatever reason.
     pub ended: u64,
-    /// Those of the ended that have failed.
+    /// Ended actors that have failed.
     pub failed: u64,
-    /// How often actors have been started again.
+    /// Restarts of actors.
     pub restarts: u64,
-    /// Messages that have been handled. Each actor tells of 64 at once, and of the others when it
-    /// stops or fails; up to 63 of one that panics or is killed are not counted.
+    /// Messages that have been handled. Each actor adds 64 at once, and the rest when it stops or
+    /// fails. Up to 63 messages of an actor that panics or is killed are not counted.
     pub messages: u64,
-    /// Messages that nobody has handled.
+    /// Messages that no actor has handled.
     pub dead_letters: u64,
-    /// Names that actors have now.
+    /// Names that actors have.
     pub names: usize,
 }
 
 impl SystemMetrics {
-    /// How many actors there are, as far as that can be told while they come and go.
+    /// Returns the number of live actors, as exactly as it can be known while actors come and go.
     #[must_use]
     pub fn alive(&self) -> u64 {
         self.spawned.saturating_sub(self.ended)
@@ -34,8 +34,8 @@ impl SystemMetrics {
 }
 
 impl System {
-    /// What has been counted until now. It is not of one moment: what happens meanwhile is in some
-    /// of the numbers.
+    /// Returns the counts so far. They are not of one moment: an event during the call may be in
+    /// some of them only.
     ///
     /// # Examples
     /// ```
@@ -45,7 +45,8 @@ impl System {
     #[must_use]
     pub fn metrics(self) -> SystemMetrics {
         let counters = self.counters();
-        // First, so that no more have ended than are spawned, and what has ended is in the others.
+        // Ended first: no more actors have ended than were spawned, and an ended actor is in the
+        // other counts.
         let ended = counters.sum(Count::Ended);
         SystemMetrics {
             spawned: counters.sum(Count::Spawned),

@@ -1,4 +1,4 @@
-//! What actors of one node share.
+//! State that the actors of one node share.
 
 pub(crate) mod counters;
 pub(crate) mod dead_letters;
@@ -23,16 +23,16 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// For how long asks wait where a system says nothing else. A choice: longer than an answer takes
-/// that is worked for; no benchmark sets it.
+/// The limit of asks in a system that sets none. A choice: longer than an answer takes that needs
+/// work; no benchmark sets it.
 const ASK_LIMIT: Duration = Duration::from_secs(30);
 
 /// What the actors of one node share: names, groups, dead letters, counters. Cheap to copy.
 ///
-/// A program has one without asking for it; one per node where there are several nodes in a
-/// process. A system is never freed.
+/// A process has one system by default. If it has several nodes, each node has its own. A system is
+/// never freed.
 ///
-/// In an actor it takes four bytes: its number.
+/// In an actor a system takes four bytes: its number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct System(u32);
 
@@ -43,11 +43,11 @@ struct Inner {
     groups: Groups,
     subscribers: Subscribers,
     failures: Failures,
-    /// Whether the busy time of actors is measured that are spawned from now on.
+    /// Whether newly spawned actors measure their busy time.
     measures: AtomicBool,
-    /// For how many nanoseconds an ask waits; the largest number is for ever.
+    /// How many nanoseconds an ask waits; `u64::MAX` sets no limit.
     ask_limit: AtomicU64,
-    /// The number of its node, plus one, for traces; zero if it belongs to none.
+    /// The number of the system's node, plus one, for traces; zero if it belongs to no node.
     #[cfg(feature = "tracing")]
     node: AtomicU32,
 }
@@ -68,26 +68,26 @@ impl Inner {
     }
 }
 
-/// That of the process.
+/// The system of the process.
 static PROCESS: Inner = Inner::new();
 
 thread_local! {
-    /// That of the run of the kit on this thread.
+    /// The system of the kit's run on this thread.
     static RUN: Cell<Option<System>> = const { Cell::new(None) };
-    /// That of the actor which this thread polls, if it is another than that of the process.
+    /// The system of the actor that this thread polls, if it is not that of the process.
     static RUNNING: Cell<Option<System>> = const { Cell::new(None) };
 }
 
-/// All there have been beside it. The first has the number 1.
+/// All systems but that of the process. The first has the number 1.
 static SYSTEMS: boxcar::Vec<Box<Inner>> = boxcar::Vec::new();
 
-/// That of the run of the kit in which this is called.
+/// Returns the system of the kit's run in which this is called.
 fn of_run() -> Option<System> {
     if is_deterministic() { RUN.get() } else { None }
 }
 
 impl System {
-    /// A new system, which shares nothing with others.
+    /// Returns a new system, which shares nothing with others.
     #[must_use]
     pub fn new() -> Self {
         let number = SYSTEMS.push(Box::new(Inner::new())) + 1;
@@ -102,19 +102,20 @@ impl System {
         }
     }
 
-    /// The system of the actor that is running; where none is, that of the process, or inside a run
-    /// of the [kit](crate::kit) that of the run. A task that an actor has spawned is not the actor.
+    /// Returns the system of the running actor. Outside of actors, returns the system of the
+    /// process, or, inside a run of the [kit](crate::kit), that of the run. A task that an actor
+    /// has spawned is not the actor.
     #[must_use]
     pub fn current() -> Self {
         RUNNING.get().or_else(of_run).unwrap_or(Self(0))
     }
 
-    /// What this thread does until the guard is dropped is done by an actor of this system.
+    /// Makes this the system of the actor that this thread runs, until the guard is dropped.
     pub(crate) fn enter(self) -> Entered {
         Entered(RUNNING.replace((!self.is_of_process()).then_some(self)))
     }
 
-    /// Makes it that of the run on this thread, until the guard is dropped.
+    /// Makes this the system of the run on this thread, until the guard is dropped.
     #[cfg(not(shuttle))]
     pub(crate) fn enter_run(self) -> Run {
         Run(RUN.replace(Some(self)))
@@ -124,13 +125,13 @@ impl System {
         self.0 == 0
     }
 
-    /// Has `observer` called for each actor of this system that fails: that panics, or whose
-    /// handler returns an error. It replaces the one before. The default prints a line to the
-    /// standard error, so that nothing fails in silence.
+    /// Sets `observer` to be called for each actor of this system that fails: that panics, or
+    /// returns an error from a handler. It replaces the previous observer. The default observer
+    /// prints a line to the standard error, so that no failure is silent.
     ///
-    /// It is called by the actor that fails, before its watchers and its supervisor are told, and
-    /// so before a future of [`stopped`](crate::ActorRef::stopped) is ready: it must not block on
-    /// that. A panic in it is caught.
+    /// The failing actor calls the observer before it tells its watchers and its supervisor, and so
+    /// before a future of [`stopped`](crate::ActorRef::stopped) is ready: the observer must not
+    /// block on that. A panic in the observer is caught.
     ///
     /// # Examples
     /// See [`Supervisor`](crate::Supervisor).
@@ -146,8 +147,8 @@ impl System {
         &self.inner().counters
     }
 
-    /// Has the time that actors are busy be measured, or not any more, of those that are spawned
-    /// from now on: see [`Builder::measure_busy_time`](crate::Builder::measure_busy_time).
+    /// Sets whether actors that are spawned later measure their busy time: see
+    /// [`Builder::measure_busy_time`](crate::Builder::measure_busy_time).
     pub fn measure_busy_time(self, on: bool) {
         self.inner().measures.store(on, Ordering::Relaxed);
     }
@@ -157,13 +158,11 @@ impl System {
         self.inner().measures.load(Ordering::Relaxed)
     }
 
-    /// For how long an [ask](crate::ActorRef::ask) of an actor of this system waits at most, from
-    /// now on, where it does not [say](crate::Ask::timeout) itself; `None` is for ever. The
-    /// default is 30 seconds. An actor of another node counts as one of the system of the node
-    /// here.
+    /// Sets how long a later [ask](crate::ActorRef::ask) of an actor of this system waits at most,
+    /// if the ask sets no [timeout](crate::Ask::timeout). `None` sets no limit. The default is 30
+    /// seconds. An actor of another node counts as an actor of the local node's system.
     ///
-    /// A limit is what ends an ask that is kept by an actor which never answers, or that was lost
-    /// between nodes.
+    /// The limit ends an ask that an actor keeps and never answers, or that was lost between nodes.
     ///
     /// # Examples
     /// ```
@@ -204,7 +203,7 @@ impl System {
         }
     }
 
-    /// The number of the node that it belongs to, for traces.
+    /// Returns the number of the system's node, for traces.
     #[inline]
     pub(crate) fn node(self) -> Option<u32> {
         #[cfg(feature = "tracing")]
@@ -213,7 +212,8 @@ impl System {
         None
     }
 
-    /// It belongs to a node; the last, if several share it. For traces.
+    /// Sets the number of the system's node, for traces. If several nodes share it, the last one
+    /// counts.
     pub(crate) fn set_node(self, node: u32) {
         #[cfg(feature = "tracing")]
         self.inner().node.store(node.saturating_add(1), Ordering::Relaxed);
@@ -233,7 +233,7 @@ impl System {
         &self.inner().subscribers
     }
 
-    /// Forgets an actor that has ended and was known by something here.
+    /// Removes an actor that has ended from names and groups.
     #[cold]
     pub(crate) fn forget(self, actor: ActorId) {
         self.registry().forget(actor);
@@ -241,7 +241,7 @@ impl System {
     }
 }
 
-/// Puts back what was there, also after a panic.
+/// Restores the previous system, also after a panic.
 pub(crate) struct Entered(Option<System>);
 
 impl Drop for Entered {
@@ -250,7 +250,7 @@ impl Drop for Entered {
     }
 }
 
-/// Takes the system of a run away again.
+/// Restores the previous run.
 #[cfg(not(shuttle))]
 pub(crate) struct Run(Option<System>);
 

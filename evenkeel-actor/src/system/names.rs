@@ -1,4 +1,4 @@
-//! Which actors have names. The protocol is beside the [functions](super::System::register).
+//! The names of a system. The protocol is beside the [functions](super::System::register).
 
 use crate::kin::control::AnyActor;
 use crate::words::id::ActorId;
@@ -15,7 +15,7 @@ pub(crate) struct Registry(Mutex<Names>);
 pub(crate) struct Names {
     pub(crate) names: BTreeMap<Arc<str>, Entry>,
     pub(crate) waiting: BTreeMap<(Arc<str>, u64), Waker>,
-    /// The number of the next that waits.
+    /// The last number given to a waiting caller.
     pub(crate) next: u64,
 }
 

@@ -1,24 +1,24 @@
-//! What ends when it is dropped: that an actor is sent what happens elsewhere.
+//! Subscriptions: an actor receives news until its subscription is dropped.
 
 use std::fmt;
 
-/// Where there are subscribers, by number.
+/// A list of subscribers by number.
 pub(crate) trait Subscribed: Send + Sync {
-    /// Tells this one nothing more.
+    /// Removes this subscriber.
     fn unsubscribe(&self, number: u64);
 }
 
-/// What became of something that a subscriber was to be told.
+/// The outcome of telling a subscriber something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
     Taken,
-    /// There was no room for it.
+    /// The subscriber had no room for it.
     Full,
     /// The subscriber has stopped.
     Gone,
 }
 
-/// Ends when it is dropped: nothing is told any more.
+/// A subscription. The subscriber receives nothing more once this is dropped.
 #[must_use = "a subscription that is dropped ends at once"]
 pub struct Subscription {
     at: &'static dyn Subscribed,
@@ -30,7 +30,7 @@ impl Subscription {
         Self { at, number }
     }
 
-    /// Keeps it for as long as its actor.
+    /// Keeps the subscription for as long as its actor lives.
     pub fn keep(self) {
         std::mem::forget(self);
     }

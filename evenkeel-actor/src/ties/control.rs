@@ -1,4 +1,4 @@
-//! What others can do to an actor of this process.
+//! Operations on an actor of this process.
 
 use super::{peer, steps};
 use crate::kin::control::Control;

@@ -1,4 +1,4 @@
-//! Watching and linking: what the actor does that wants it.
+//! Watching and linking: the steps on the side of the actor that asks for it.
 
 use super::peer;
 use crate::kin::control::AnyActor;
@@ -9,7 +9,7 @@ use crate::words::event::Event;
 use crate::words::id::{ActorId, HasId};
 use evenkeel::internal::Public;
 
-/// Whether an order is an event of that actor.
+/// Returns whether an order is an event of that actor: of a link, or else of a watch.
 fn is_of(order: &Order, actor: ActorId, link: bool) -> bool {
     let Order::Event(event) = order else { return false };
     match **event {
@@ -19,7 +19,7 @@ fn is_of(order: &Order, actor: ActorId, link: bool) -> bool {
     }
 }
 
-/// What an actor itself does with its ties.
+/// The steps of an actor on its own ties.
 pub(crate) struct Own<'a, M: Send + 'static>(pub(crate) &'a Public<Mailbox<M>>);
 
 impl<M: Send + 'static> Own<'_, M> {
@@ -59,7 +59,7 @@ impl<M: Send + 'static> Own<'_, M> {
         let linked = other.control().link(me, peer.clone());
         drop(before);
         if let Err(reason) = linked {
-            // As if it had been linked and had ended then.
+            // As if the other actor had been linked and had ended then.
             let known = note(self.0, |kin, _| kin.links.insert(it, peer.clone()));
             drop(known);
             peer.exit(it, &reason);
@@ -78,7 +78,7 @@ impl<M: Send + 'static> Own<'_, M> {
     }
 }
 
-/// Taking events out of the orders.
+/// Takes events out of the orders.
 trait Extract {
     fn extract_if_of(&mut self, actor: ActorId, link: bool) -> Vec<Order>;
 }

@@ -1,9 +1,9 @@
-//! Addresses of actors that keep nobody alive.
+//! Addresses of actors that keep no actor alive.
 //!
-//! A reference to an actor counts, and whoever has none left stops. A *peer* does not count: it is
-//! a cell with the address of the actor's task, which the actor empties, under the cell's lock,
-//! before it gives up its own reference to the task. So whoever finds an address there, under the
-//! same lock, can make a counted reference of it.
+//! A reference to an actor counts, and an actor without references stops. A *peer* does not count:
+//! it is a cell with the address of the actor's task. The actor empties the cell, under the cell's
+//! lock, before it gives up its own reference to the task. So a thread that finds an address there,
+//! under the same lock, can make a counted reference of it.
 
 #![allow(unsafe_code, reason = "an address is kept that counts nothing")]
 
@@ -26,10 +26,10 @@ impl<M: Send + 'static> Local<M> {
     }
 }
 
-/// A peer of an actor.
+/// Makes a peer of an actor.
 ///
 /// # Safety
-/// It is severed before the reference that `own` was made of is gone.
+/// The peer is severed before the reference that `own` was made of is gone.
 unsafe fn local<M: Send + 'static>(own: &Public<Mailbox<M>>) -> Peer {
     // SAFETY: the caller's promise.
     let own = unsafe { Own::of(own) };
@@ -79,7 +79,7 @@ impl<M: Send + 'static> Reach for Local<M> {
         let event = Event::ChildEnded { child, reason: reason.clone() };
         let mut order = Some(Order::Event(Box::new(event)));
         let _ = tell(&to, |kin, orders| {
-            // A child of an incarnation that is over is nothing to the next.
+            // A child of an earlier incarnation does not concern the present one.
             if number >= kin.first_child {
                 orders.extend(order.take());
             }
@@ -102,7 +102,8 @@ impl<M: Send + 'static> Reach for Local<M> {
     }
 }
 
-/// The actor's own peer, which is made if there is none. None if it has ended.
+/// Returns the actor's own peer, and makes it if there is none. Returns `None` if the actor has
+/// ended.
 pub(crate) fn of<M: Send + 'static>(own: &Public<Mailbox<M>>) -> Option<Peer> {
     note(own, |kin, _| {
         // SAFETY: an actor severs the peer that it has when it ends, and after that it takes none.

@@ -1,4 +1,4 @@
-//! Watching, linking and killing: the steps on the side of the actor that this is done to.
+//! Watching, linking and killing: the steps on the side of the target.
 
 use crate::kin::peer::Peer;
 use crate::kin::stopped::Stopped;
@@ -16,14 +16,14 @@ pub(crate) fn kill<M: Send + 'static>(to: &Public<Mailbox<M>>) {
     }
 }
 
-/// The same for a reason.
+/// Kills an actor, or the present incarnation of a supervised one, for a reason.
 pub(crate) fn kill_for<M: Send + 'static>(to: &Public<Mailbox<M>>, reason: ExitReason) {
     if !raze(to, Some(reason)) {
         to.abort();
     }
 }
 
-/// Whether the actor is supervised, so that its life sees to it.
+/// Has the life of a supervised actor drop its body. Returns false if the actor is not supervised.
 fn raze<M: Send + 'static>(to: &Public<Mailbox<M>>, reason: Option<ExitReason>) -> bool {
     let razed = tell(to, |kin, _| {
         let late = match kin.verdict {
@@ -38,8 +38,8 @@ fn raze<M: Send + 'static>(to: &Public<Mailbox<M>>, reason: Option<ExitReason>) 
     razed.is_ok_and(|(supervised, _)| supervised)
 }
 
-/// Has a witness told of the end of an actor; gives the reason if that has ended already, and all
-/// others have been told.
+/// Adds a witness of the end of an actor. Returns the reason if the actor has ended, and all other
+/// witnesses have been told.
 pub(crate) fn watch<M: Send + 'static>(
     to: &Public<Mailbox<M>>,
     witness: Witness,

@@ -1,13 +1,13 @@
-//! What happens to actors and nodes, as events.
+//! Events of actors and nodes.
 //!
-//! They are told by whoever finds them, outside of all locks. A subscriber that panics is
+//! The thread that finds an event emits it, outside of all locks. A panic of a subscriber is
 //! contained: an actor's end goes on.
 //!
-//! Without the feature `tracing` there is nothing in the functions.
+//! Without the feature `tracing` these functions are empty.
 
 #![cfg_attr(
     not(feature = "tracing"),
-    allow(unused_variables, reason = "what is told is named here, and told with the feature")
+    allow(unused_variables, reason = "the arguments are used with the feature")
 )]
 
 use super::subject::Subject;
@@ -18,12 +18,12 @@ use crate::words::exit::ExitReason;
 use crate::words::id::ActorId;
 use std::fmt;
 
-/// By which name an actor is called.
+/// The name of an actor.
 pub(crate) struct Called(#[cfg(feature = "tracing")] Option<std::sync::Arc<str>>);
 
 impl Called {
-    /// Asked for before the end, after which nothing of it is known. Nobody is asked where nobody
-    /// listens.
+    /// Reads the name before the actor's end, after which it is unknown. Without a subscriber it
+    /// reads nothing.
     pub(crate) fn of(subject: &impl Subject) -> Self {
         Self(
             #[cfg(feature = "tracing")]
@@ -40,7 +40,7 @@ fn given(number: u64) -> Option<u64> {
     (number != 0).then_some(number)
 }
 
-/// Tells of an actor.
+/// Emits an event of an actor.
 macro_rules! tell {
     ($level:ident, $what:literal: $type:ty, $of:expr, $name:expr, $($more:tt)*) => {
         #[cfg(feature = "tracing")]
@@ -80,12 +80,12 @@ pub(crate) fn restarted<A>(of: &impl Subject, restarts: u32) {
 
 #[cfg(feature = "tracing")]
 thread_local! {
-    /// Whether this thread tells of a dead letter: a subscriber's own would go round for ever.
+    /// Whether this thread is emitting a dead letter: a subscriber's own would go round for ever.
     static TELLS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// In the span that the thread is in: a message that is dropped is its sender's too. `node` is the
-/// number of the node whose system counts it.
+/// Emits the event in the thread's present span, as a dropped message concerns its sender too.
+/// `node` is the number of the node whose system counts it.
 pub(crate) fn dead_letter<M>(
     node: Option<u32>,
     to: Option<ActorId>,
@@ -119,7 +119,7 @@ pub(crate) fn dead_letter<M>(
     }
 }
 
-/// Tells what this node hears of another.
+/// Emits an event that concerns another node.
 macro_rules! peer {
     ($level:ident, $what:literal: $node:expr, $peer:expr, $($more:tt)*) => {
         #[cfg(feature = "tracing")]
@@ -153,7 +153,7 @@ pub(crate) fn malformed(node: Option<u32>, peer: NodeId, error: &dyn fmt::Displa
     peer!(WARN, "frame rejected": node, peer, reason = %error);
 }
 
-/// Tells what a transport says.
+/// Emits an event that a transport reports.
 macro_rules! transport {
     ($level:ident, $what:literal: $node:expr, $peer:expr, $($more:tt)*) => {
         #[cfg(feature = "tracing")]
@@ -179,7 +179,7 @@ pub(crate) fn not_sent(node: Option<u32>, peer: NodeId, messages: u32, why: &Ref
     transport!(WARN, "frame not sent": node, peer, messages, reason = %why);
 }
 
-/// A reply has come: told in the span of the asker.
+/// Emits the arrival of a reply, in the span of the asker.
 #[inline]
 pub(crate) fn answered<R>(reply: Parcel<R>) -> R {
     #[cfg(feature = "tracing")]

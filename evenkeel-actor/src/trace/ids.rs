@@ -1,14 +1,14 @@
-//! The numbers of what is handled.
+//! The numbers of handled messages.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bits of the count: seventeen million million messages per node, so the others tell a million
+/// Bits of the count: seventeen million million messages per node. The other bits tell a million
 /// nodes apart.
 const COUNT: u32 = 44;
 
-/// Numbers that a thread takes at a time, so that threads do not meet at each message. An estimate;
-/// no benchmark sets it.
+/// Numbers that a thread takes at a time, so that threads do not contend at each message. An
+/// estimate; no benchmark sets it.
 const BLOCK: u64 = 1_024;
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -18,7 +18,8 @@ thread_local! {
     static OWN: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
 }
 
-/// A number that no other message of the job has, for one that is handled on this node. Not zero.
+/// Returns a number that no other message of the job has, for a message handled on this node. It is
+/// not zero.
 pub(super) fn fresh(node: Option<u32>) -> u64 {
     let (mut next, mut end) = OWN.get();
     if next == end {
@@ -29,7 +30,7 @@ pub(super) fn fresh(node: Option<u32>) -> u64 {
     number(node, next)
 }
 
-/// Zero is no number, so counts begin with one.
+/// Returns a number. Zero means none, so counts begin with one.
 fn number(node: Option<u32>, count: u64) -> u64 {
     let node = node.map_or(0, |node| u64::from(node) + 1);
     node << COUNT | (count % ((1 << COUNT) - 1) + 1)

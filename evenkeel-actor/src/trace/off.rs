@@ -1,5 +1,5 @@
-//! Causes and spans where there are none: nothing. Nothing here has a size or a body. With the
-//! feature `tracing`, `on.rs` and `scene.rs` stand here instead.
+//! Causes and spans without the feature `tracing`: nothing here has a size or a body. With the
+//! feature, `on.rs` and `scene.rs` take its place.
 
 use std::num::NonZeroU64;
 
@@ -16,13 +16,13 @@ pub(crate) fn open<M>(parcel: Parcel<M>) -> M {
     parcel
 }
 
-/// What a message to another node says of its cause.
+/// Returns the cause that a message to another node carries.
 #[inline(always)]
 pub(crate) fn current() -> Option<NonZeroU64> {
     None
 }
 
-/// What is done until this is dropped is done because of a message.
+/// A guard. Until it is dropped, a message is the cause of what the thread does.
 pub(crate) struct Within;
 
 #[inline(always)]
@@ -35,7 +35,7 @@ pub(crate) fn carry<F>(future: F) -> F {
     future
 }
 
-/// Because of which message an actor was spawned.
+/// The message that was being handled when an actor was spawned.
 #[derive(Clone, Copy)]
 pub(crate) struct Born;
 
@@ -46,8 +46,8 @@ impl Born {
     }
 }
 
-// Macros, so that what is awaited is what stands there: a function that it went through might make
-// the actor's future larger.
+// Macros, so that the handler's future is awaited in place: a function around it might make the
+// actor's future larger.
 
 macro_rules! handling {
     ($actor:ty, $message:ident, $context:ident, $handle:expr) => {

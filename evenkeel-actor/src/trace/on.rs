@@ -1,7 +1,9 @@
-//! Causes: which message is handled now, and how that goes with what is sent.
+//! Causes: which message a thread handles, and how its number goes with the messages sent
+//! meanwhile.
 //!
-//! A thread's variable says it while a handler is polled, and while a message from another node is
-//! delivered. Whoever puts a message into a mailbox, a timer, a reply or a frame reads it.
+//! A thread-local variable has the number while a handler is polled, and while a message from
+//! another node is delivered. Code that puts a message into a mailbox, a timer, a reply or a frame
+//! reads it.
 
 use pin_project_lite::pin_project;
 use std::cell::Cell;
@@ -15,16 +17,16 @@ use std::task::{Context, Poll};
 #[derive(Debug)]
 pub(crate) struct Parcel<M> {
     message: M,
-    /// Zero if there is none. One from another node is whatever that says.
+    /// Zero if there is none. A cause from another node is what that node says.
     cause: u64,
 }
 
-/// What a thread is doing.
+/// What a thread is handling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Current {
-    /// The number of the message that is handled; zero if there is none, or it is not traced.
+    /// The number of the message in hand; zero if there is none, or it is not traced.
     pub(super) id: u64,
-    /// Because of which that was sent.
+    /// The number of the message that caused it.
     pub(super) cause: u64,
 }
 
@@ -33,7 +35,8 @@ thread_local! {
 }
 
 impl Current {
-    /// The cause of what is sent now. A message that is not traced passes its own cause on.
+    /// Returns the cause of messages sent meanwhile. A message that is not traced passes its own
+    /// cause on.
     fn for_sent(self) -> u64 {
         if self.id == 0 { self.cause } else { self.id }
     }
@@ -59,24 +62,24 @@ impl<M> Parcel<M> {
     }
 }
 
-/// What this thread is doing.
+/// Returns what this thread is handling.
 pub(crate) fn running() -> Current {
     CURRENT.get()
 }
 
-/// The number of the message that is handled, if it is traced, and of the one before it.
+/// Returns the number of the message in hand, if it is traced, and the number of its cause.
 pub(crate) fn current_id() -> (Option<NonZeroU64>, Option<NonZeroU64>) {
     let Current { id, cause } = CURRENT.get();
     (NonZeroU64::new(id), NonZeroU64::new(cause))
 }
 
-/// What a message to another node says of its cause.
+/// Returns the cause that a message to another node carries.
 #[inline]
 pub(crate) fn current() -> Option<NonZeroU64> {
     NonZeroU64::new(CURRENT.get().for_sent())
 }
 
-/// What is done until this is dropped is done because of a message.
+/// A guard. Until it is dropped, a message is the cause of what the thread does.
 pub(crate) struct Within(Current);
 
 impl Within {
@@ -91,7 +94,7 @@ impl Drop for Within {
     }
 }
 
-/// What is done until the guard is dropped is done because of a message of another node.
+/// Makes a message of another node the cause of what the thread does, until the guard is dropped.
 #[inline]
 pub(crate) fn within(cause: Option<NonZeroU64>) -> Within {
     Within::enter(Current { id: 0, cause: cause.map_or(0, NonZeroU64::get) })
@@ -107,9 +110,9 @@ pin_project! {
     }
 }
 
-/// Has a future send its messages as if in the handler that calls this: for a task that a handler
-/// starts. What the task sends has the cause that the handler's messages have, also when the
-/// handler is over. Spans do not go with it; `tracing` has its own ways for them.
+/// Makes a future send its messages as the calling handler does: for a task that a handler starts.
+/// The task's messages have the cause that the handler's messages have, also after the handler has
+/// ended. Spans do not follow the task; `tracing` has its own ways for them.
 ///
 /// # Examples
 /// ```
@@ -176,7 +179,7 @@ mod tests {
 
     type Numbers = (Option<NonZeroU64>, Option<NonZeroU64>);
 
-    /// Has another one answer, if there is one.
+    /// Has the next actor answer, if there is one.
     struct Link(Option<ActorRef<ReplyTo<Numbers>>>);
 
     impl Actor for Link {
@@ -204,7 +207,7 @@ mod tests {
             let first = spawn(Link(Some(spawn(Link(Some(spawn(Link(None))))))));
             let within = within(cause);
             let mut ask = Box::pin(first.ask(|reply| reply));
-            // It is sent at the first poll.
+            // The ask sends at its first poll.
             let waker = std::task::Waker::noop();
             let polled = ask.as_mut().poll(&mut std::task::Context::from_waker(waker));
             assert!(polled.is_pending());

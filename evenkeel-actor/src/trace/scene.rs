@@ -16,16 +16,16 @@ use tracing::level_filters::{LevelFilter, STATIC_MAX_LEVEL};
 use tracing::{Level, Span, span};
 
 thread_local! {
-    /// What the last handler handled that has failed on this thread: its life reports it next.
+    /// What the last failed handler on this thread was handling; its life reports it next.
     static BROKEN: Cell<Current> = const { Cell::new(Current { id: 0, cause: 0 }) };
 }
 
-/// What has failed on this thread; nothing if that has been asked already.
+/// Takes what a failed handler on this thread was handling; a second call returns nothing.
 pub(super) fn take_broken() -> Current {
     BROKEN.take()
 }
 
-/// Whether somebody takes spans of this level: the one load that costs something where nobody does.
+/// Returns whether a subscriber takes spans of this level. Without one, this load is the only cost.
 #[inline(always)]
 fn is_on() -> bool {
     Level::DEBUG <= STATIC_MAX_LEVEL && Level::DEBUG <= LevelFilter::current()
@@ -38,7 +38,7 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// What is not traced, but passes its cause on.
+    /// A call that is not traced, but passes its cause on.
     #[inline(always)]
     fn untraced(cause: u64) -> Self {
         Self { span: Span::none(), current: Current { id: 0, cause } }
@@ -128,14 +128,14 @@ impl Scene {
         })
     }
 
-    /// Polls a handler as this.
+    /// Polls a handler in this scene.
     #[inline]
     pub(crate) fn run<F: Future<Output: Outcome>>(self, handler: F) -> Traced<F> {
         Traced { handler: handler.instrument(self.span), current: self.current }
     }
 }
 
-/// Because of which message an actor was spawned.
+/// The message that was being handled when an actor was spawned.
 #[derive(Clone, Copy)]
 pub(crate) struct Born(u64);
 
@@ -146,7 +146,7 @@ impl Born {
     }
 }
 
-/// What a handler comes to.
+/// The result of a handler.
 pub(crate) trait Outcome {
     fn is_failure(&self) -> bool;
 }
@@ -164,7 +164,7 @@ impl Outcome for () {
 }
 
 pin_project! {
-    /// A handler, and what it handles.
+    /// A handler, and what it is handling.
     pub(crate) struct Traced<F> {
         #[pin]
         handler: Instrumented<F>,
@@ -172,7 +172,7 @@ pin_project! {
     }
 }
 
-/// Notes a panic on its way through.
+/// Notes a panic of the handler.
 struct Guard(Current);
 
 impl Drop for Guard {

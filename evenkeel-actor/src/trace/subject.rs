@@ -1,11 +1,11 @@
-//! Of whom is told.
+//! The actors that traces name.
 
 use crate::words::id::HasId;
 #[cfg(feature = "tracing")]
 use std::sync::Arc;
 
-/// An actor, as traces name it. What is asked here takes a lock, and is asked where a subscriber
-/// takes the trace alone.
+/// An actor, as traces name it. These functions take a lock, so they are called only for a
+/// subscriber that takes the trace.
 pub(crate) trait Subject: HasId {
     /// Its name as a supervised child, or else the last one under which it was registered.
     #[cfg(feature = "tracing")]

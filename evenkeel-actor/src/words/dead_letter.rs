@@ -1,28 +1,28 @@
-//! What is said of messages that no actor handles.
+//! Records of messages that no actor handles.
 
 use crate::words::id::ActorId;
 use std::fmt;
 
-/// Why nobody has handled a message.
+/// Why no actor has handled a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DeadLetterKind {
-    /// It found its mailbox full, whose policy is [`DropNewest`](crate::DropNewest).
+    /// Its mailbox was full and has the policy [`DropNewest`](crate::DropNewest).
     DroppedNewest,
-    /// Another one took its place, as the mailbox was full and its policy is
+    /// Another message took its place, as the mailbox was full and has the policy
     /// [`DropOldest`](crate::DropOldest).
     DroppedOldest,
-    /// It was in the mailbox of an actor when that ended.
+    /// It was in an actor's mailbox when the actor ended.
     LeftBehind,
-    /// It is a reply to somebody who had given up.
+    /// It is a reply to an asker that had given up.
     LateReply,
-    /// It found its actor stopped or its mailbox full, and there was no sender to give it back to:
-    /// it was published to a group, or converted.
+    /// Its actor had stopped or had a full mailbox, and there was no sender to return it to: it was
+    /// published to a group, or converted.
     Undelivered,
 }
 
 impl DeadLetterKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 5] = [
         Self::DroppedNewest,
         Self::DroppedOldest,
@@ -38,23 +38,23 @@ impl fmt::Display for DeadLetterKind {
             Self::DroppedNewest => "dropped, as the mailbox was full",
             Self::DroppedOldest => "dropped for a newer one, as the mailbox was full",
             Self::LeftBehind => "left in the mailbox when the actor ended",
-            Self::LateReply => "a reply that nobody waited for any more",
-            Self::Undelivered => "not delivered, and nobody to give it back to",
+            Self::LateReply => "a reply to an asker that had given up",
+            Self::Undelivered => "not delivered, and without a sender to return it to",
         })
     }
 }
 
-/// The record of a message that nobody has handled, or of several of one kind at once.
+/// The record of a message that no actor has handled, or of several of one kind at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeadLetter {
-    /// Whom it was for: none of a reply.
+    /// The receiver; none for a reply.
     pub to: Option<ActorId>,
     /// The type of the message, as [`type_name`](std::any::type_name) has it.
     pub message: &'static str,
-    /// Why nobody has handled it.
+    /// Why no actor has handled it.
     pub kind: DeadLetterKind,
-    /// How many messages this is about.
+    /// The number of messages that this record stands for.
     pub count: u64,
 }
 

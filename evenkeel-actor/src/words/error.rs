@@ -1,26 +1,26 @@
-//! What can go wrong with messages.
+//! Errors of messages.
 
 use std::any::type_name;
 use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
 
-/// The message was not taken and comes back: the actor has stopped; or its mailbox is full, from
-/// [`try_send`](crate::ActorRef::try_send), and from [`send`](crate::ActorRef::send) under the
-/// policy [`Fail`](crate::Fail).
+/// The message was not taken and is returned: the actor has stopped, or its mailbox is full.
+/// [`try_send`](crate::ActorRef::try_send) fails on a full mailbox, and so does
+/// [`send`](crate::ActorRef::send) under the policy [`Fail`](crate::Fail).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SendError<M> {
     /// The mailbox is full.
     Full(M),
     /// The actor has stopped.
     Stopped(M),
-    /// The actor's node is down, or shut out, or the own node is about to leave.
+    /// The actor's node is down, or shut out, or the local node is about to leave.
     NodeDown(M),
-    /// The message is longer than messages between nodes may be, or something in it cannot be
+    /// The message is longer than a message between nodes may be, or something in it cannot be
     /// written.
     Unwritable(M),
-    /// The message asks something, and there are as many questions to the actor's node without an
-    /// answer as [there may be](crate::remote::Limits::calls).
+    /// The message is an ask, and the actor's node has as many asks without an answer as [there may
+    /// be](crate::remote::Limits::calls).
     TooManyCalls(M),
 }
 
@@ -28,7 +28,7 @@ pub enum SendError<M> {
 pub type TrySendError<M> = SendError<M>;
 
 impl<M> SendError<M> {
-    /// The message.
+    /// Returns the message.
     pub fn into_message(self) -> M {
         match self {
             Self::Full(message)
@@ -39,7 +39,7 @@ impl<M> SendError<M> {
         }
     }
 
-    /// The same without its message.
+    /// Returns the error without its message.
     fn without_message(&self) -> SendError<()> {
         match self {
             Self::Full(_) => SendError::Full(()),
@@ -50,7 +50,7 @@ impl<M> SendError<M> {
         }
     }
 
-    /// Whether the mailbox was full.
+    /// Returns whether the mailbox was full.
     #[must_use]
     pub fn is_full(&self) -> bool {
         matches!(self, Self::Full(_))
@@ -81,14 +81,14 @@ impl<M> fmt::Display for SendError<M> {
                 "the message cannot be sent to another node: it is too long, or something in it cannot be written"
             }
             Self::TooManyCalls(_) => {
-                "there are as many questions to the actor's node without an answer as there may be: wait for some, or raise the limit"
+                "the asks to the actor's node without an answer have reached their limit: wait for some answers, or raise the limit"
             }
         })
     }
 }
 
 impl<M> Error for SendError<M> {
-    /// None.
+    /// Returns `None`.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         let here = (std::ptr::from_ref(self).addr(), type_name::<Self>());
         LOOKED_AT.set(Some((here, self.without_message())));
@@ -100,12 +100,12 @@ impl<M> Error for SendError<M> {
 type Which = (usize, &'static str);
 
 thread_local! {
-    /// Which [`SendError`] was looked at last, and what it says.
+    /// The last [`SendError`] that was asked for its source, and its kind.
     static LOOKED_AT: Cell<Option<(Which, SendError<()>)>> = const { Cell::new(None) };
 }
 
-/// What an error says without its message, if it is a [`SendError`] and not one with another around
-/// it. Of what messages no type tells, so the error is asked.
+/// Returns an error's kind without its message, if it is a [`SendError`] and does not wrap one. The
+/// type of the messages is unknown, so the error itself is asked, through its `source`.
 pub(crate) fn without_message<E: Error>(error: &E) -> Option<SendError<()>> {
     LOOKED_AT.set(None);
     let is_last = error.source().is_none();
@@ -120,24 +120,24 @@ pub(crate) fn without_message<E: Error>(error: &E) -> Option<SendError<()>> {
 pub enum AskError {
     /// The mailbox is full, and its policy is not to wait.
     Full,
-    /// The actor had stopped before.
+    /// The actor had stopped.
     Stopped,
     /// The actor dropped the request without an answer: it failed, stopped first, or its policy
     /// dropped the request.
     NoReply,
-    /// The time is over: the ask's [own](crate::Ask::timeout), or that of the
-    /// [system](crate::System::set_ask_limit). The answer may come yet, and is a dead letter then.
+    /// The limit of the [ask](crate::Ask::timeout), or that of the
+    /// [system](crate::System::set_ask_limit), has passed. An answer that comes later is a dead
+    /// letter.
     Elapsed,
     /// The actor's node is down.
     NodeDown,
     /// The request cannot be sent to another node: it is too long, or something in it cannot be
     /// written.
     Unwritable,
-    /// There are as many questions to the actor's node without an answer as [there may
+    /// The actor's node has as many asks without an answer as [there may
     /// be](crate::remote::Limits::calls).
     TooManyCalls,
-    /// The request or its answer is not of the type that the other node knows, or the answer is too
-    /// long.
+    /// The other node knows the request or its answer by another type, or the answer is too long.
     Unreadable,
 }
 
@@ -148,12 +148,12 @@ impl fmt::Display for AskError {
             Self::Stopped => "the actor has stopped",
             Self::NoReply => "the actor has dropped the request without a reply",
             Self::Elapsed => {
-                "the actor has not replied in time: look whether it keeps the request, or give the ask more with timeout, or all with System::set_ask_limit"
+                "the actor has not replied in time: check whether it keeps the request, or give the ask more time with timeout, or all asks with System::set_ask_limit"
             }
             Self::NodeDown => "the actor's node is down",
             Self::Unwritable => "the request cannot be sent to another node",
             Self::TooManyCalls => {
-                "there are as many questions to the actor's node without an answer as there may be"
+                "the asks to the actor's node without an answer have reached their limit"
             }
             Self::Unreadable => {
                 "the request or its answer has another type on the other node, or is too long"
@@ -168,13 +168,13 @@ impl Error for AskError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SpawnError {
-    /// A mailbox without room for a message.
+    /// The mailbox would have no room for a message.
     ZeroCapacity,
-    /// A mailbox with more room than can be counted.
+    /// The mailbox would have more room than can be counted.
     TooLarge {
-        /// What was asked for.
+        /// The capacity that was asked for.
         capacity: usize,
-        /// The most there can be.
+        /// The largest capacity.
         most: usize,
     },
 }

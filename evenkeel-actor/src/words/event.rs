@@ -1,33 +1,33 @@
-//! What an actor is told of others.
+//! Events: news of other actors.
 
 use super::exit::ExitReason;
 use crate::words::id::ActorId;
 use std::fmt;
 
-/// What an actor is told of others, before its messages: see [`Actor::event`](crate::Actor::event).
+/// News of another actor, handled before messages: see [`Actor::event`](crate::Actor::event).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
     /// An actor that it [watches](crate::Context::watch) has ended.
     Down {
-        /// That one.
+        /// That actor.
         actor: ActorId,
-        /// Why.
+        /// Why it has ended.
         reason: ExitReason,
     },
     /// An actor that it is [linked](crate::Context::link) to has ended, and it [traps
     /// exits](crate::Context::trap_exits).
     Exit {
-        /// That one.
+        /// That actor.
         actor: ActorId,
-        /// Why.
+        /// Why it has ended.
         reason: ExitReason,
     },
     /// A child that it has [spawned](crate::Context::spawn) has ended.
     ChildEnded {
         /// The child.
         child: ActorId,
-        /// Why.
+        /// Why it has ended.
         reason: ExitReason,
     },
     /// For supervisors alone.
@@ -35,7 +35,7 @@ pub enum Event {
     Notice(Notice),
 }
 
-/// What a supervisor is told by its children.
+/// News of a child for its supervisor.
 #[derive(Clone)]
 pub struct Notice {
     pub(crate) index: usize,
@@ -44,13 +44,13 @@ pub struct Notice {
 
 #[derive(Clone, Debug)]
 pub(crate) enum NoticeKind {
-    /// It has started. Each start has a number of its own, its term.
+    /// The child has started. Each start has a number of its own, its term.
     Started { term: u64 },
-    /// It has ended, and waits for what its supervisor decides.
+    /// The child has ended, and waits for its supervisor's decision.
     Fell { term: u64, reason: ExitReason },
-    /// It has ended for good.
+    /// The child has ended for good.
     Gone,
-    /// The time of an alarm has come.
+    /// An alarm has rung.
     Alarm { number: u64 },
 }
 

@@ -7,20 +7,20 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// An error that a handler fails with, made by `?` of any other.
+/// An error that a handler fails with, made by `?` from any other error.
 ///
-/// Of a [`SendError`](crate::SendError) it keeps what it says, as a `SendError<()>`, and drops the
-/// message: the failure is kept as long as a witness of the end may ask for it, and askers whose
-/// [`ReplyTo`](crate::ReplyTo) is in the message would wait meanwhile.
+/// From a [`SendError`](crate::SendError) it keeps the kind, as a `SendError<()>`, and drops the
+/// message. A failure is kept as long as a witness of the end may ask for it, and askers with a
+/// [`ReplyTo`](crate::ReplyTo) in the message would wait meanwhile.
 pub struct Failure(Box<dyn Error + Send + Sync>);
 
 impl Failure {
-    /// A failure of which only its words are known.
+    /// Returns a failure that consists of words alone.
     pub fn message(words: impl Into<String>) -> Self {
         Self(words.into().into())
     }
 
-    /// The error.
+    /// Returns the error.
     #[must_use]
     pub fn error(&self) -> &(dyn Error + Send + Sync + 'static) {
         &*self.0
@@ -52,9 +52,9 @@ impl fmt::Display for Failure {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ExitReason {
-    /// It stopped itself, or was asked to.
+    /// It stopped itself, or a caller asked it to stop.
     Normal,
-    /// Nobody had a reference to it any more, and its mailbox was empty.
+    /// It had no references left, and its mailbox was empty.
     Unreferenced,
     /// It was killed, or its runtime has ended.
     Killed,
@@ -62,37 +62,36 @@ pub enum ExitReason {
     Panicked(Arc<str>),
     /// A handler returned an error.
     Failed(Arc<Failure>),
-    /// An actor that it was linked to has ended, not in order.
+    /// An actor that it was linked to has ended, not normally.
     Linked {
-        /// The first of the chain of links.
+        /// The first actor of the chain of links.
         actor: ActorId,
-        /// Why that one has ended.
+        /// Why that actor has ended.
         reason: Arc<ExitReason>,
     },
-    /// It was on this node, which is lost or has left; or that node has shut this one out.
+    /// It was on this node, which is lost, has left, or has shut the local node out.
     NodeDown(NodeId),
-    /// It was on another node and has ended there; that node has forgotten why.
+    /// It has ended on another node, which has forgotten why.
     Forgotten,
-    /// It is on this node, and may be alive: there are as many watches and links between that node
-    /// and this one as [there may be](crate::remote::Limits::ties).
+    /// It is on this node, and may be alive: that node and the local one have as many watches and
+    /// links between them as [there may be](crate::remote::Limits::ties).
     TooManyTies(NodeId),
 }
 
 impl ExitReason {
-    /// Whether it ended in order: by itself, because it was asked to, or because nobody had a
-    /// reference to it.
+    /// Returns whether the actor ended in order: by itself, on request, or for want of references.
     #[must_use]
     pub fn is_normal(&self) -> bool {
         matches!(self, Self::Normal | Self::Unreferenced)
     }
 
-    /// Whether the actor itself went wrong: it panicked or returned an error.
+    /// Returns whether the actor itself went wrong: it panicked or returned an error.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         matches!(self, Self::Panicked(_) | Self::Failed(_))
     }
 
-    /// The reason that linked actors get: the first of the chain.
+    /// Returns the reason that linked actors get: the first of the chain.
     pub(crate) fn for_linked(&self, actor: ActorId) -> Self {
         match self {
             Self::Linked { .. } => self.clone(),
@@ -105,7 +104,7 @@ impl fmt::Display for ExitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Normal => f.write_str("stopped"),
-            Self::Unreferenced => f.write_str("stopped, as nobody had a reference to it"),
+            Self::Unreferenced => f.write_str("stopped, as it had no references left"),
             Self::Killed => f.write_str("was killed"),
             Self::Panicked(words) => write!(f, "panicked: {words}"),
             Self::Failed(failure) => write!(f, "failed: {failure}"),
@@ -113,7 +112,7 @@ impl fmt::Display for ExitReason {
             Self::Forgotten => f.write_str("ended, and its node has forgotten why"),
             Self::TooManyTies(node) => write!(
                 f,
-                "is on node {node}, and there are as many watches and links with that node as there may be: raise the limit on both"
+                "is on node {node}, and the watches and links with that node have reached their limit: raise it on both nodes"
             ),
             Self::Linked { actor, reason } => {
                 write!(f, "ended with actor {actor}, to which it was linked, and which {reason}")

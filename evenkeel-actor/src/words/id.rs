@@ -1,13 +1,13 @@
-//! Which actor.
+//! The identity of an actor.
 
 use crate::node::{Name, NodeId, Slot};
 use evenkeel::internal::fresh_id;
 use evenkeel::task::Id;
 use std::fmt;
 
-/// Which actor: no other has the same, in this process or on a node that this process knows.
+/// The identity of an actor, unique in this process and on the nodes that this process knows.
 ///
-/// Displays as a number; that of an actor of another node as the actor's [name](crate::node::Name).
+/// Displays as a number; for an actor of another node, as the actor's [name](crate::node::Name).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ActorId(Which);
 
@@ -15,8 +15,8 @@ pub struct ActorId(Which);
 enum Which {
     /// An actor of this process, by the number of its task.
     Here(Id),
-    /// One of another node, by its name: so whatever names a peer makes up, nothing is kept of
-    /// them. The number tells the nodes of this process apart that know it.
+    /// An actor of another node, by its name, so that this process stores nothing for names that a
+    /// peer makes up. `by` tells the nodes of this process apart that know the actor.
     There { by: u16, node: NodeId, slot: Slot },
 }
 
@@ -30,12 +30,12 @@ impl ActorId {
         Self(Which::There { by, node: name.node, slot: name.slot })
     }
 
-    /// That of an actor of which nothing else is known.
+    /// Returns the identity of an actor of which nothing else is known.
     pub(crate) fn fresh() -> Self {
         Self::here(fresh_id())
     }
 
-    /// The number of its task; of an actor of another node one that no task has.
+    /// Returns the number of its task; for an actor of another node, a number that no task has.
     pub(crate) fn task(self) -> Id {
         match self.0 {
             Which::Here(task) => task,
@@ -53,7 +53,7 @@ impl fmt::Display for ActorId {
     }
 }
 
-/// What has an actor's number.
+/// A value that has an actor's identity.
 pub(crate) trait HasId {
     fn id(&self) -> ActorId;
 }

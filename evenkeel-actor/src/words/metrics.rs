@@ -1,9 +1,9 @@
-//! What is counted of an actor. The counts come from numbers that its mailbox has anyway, and cost
-//! nothing on the way of a message.
+//! The counts of an actor. They come from numbers that its mailbox has anyway, and cost nothing on
+//! the path of a message.
 
 use std::time::Duration;
 
-/// What has been counted of an actor, from its spawn on; a restart begins nothing anew. See
+/// The counts of an actor since its spawn; a restart does not reset them. See
 /// [`ActorRef::metrics`](crate::ActorRef::metrics).
 ///
 /// # Examples
@@ -38,26 +38,25 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ActorMetrics {
-    /// Messages that have come into the mailbox, and from timers. One that another has [put
-    /// out](crate::DropOldest) does not count; one that has been in a [stash](crate::Stash) counts
+    /// Messages that have arrived in the mailbox, or from timers. A message that another has
+    /// [displaced](crate::DropOldest) does not count. A message from a [stash](crate::Stash) counts
     /// once more, as received and as handled.
     pub received: u64,
-    /// Messages that have been handled. It is exact while the actor rests and when it has ended;
-    /// while it runs, the one in hand and those that it has taken out with it are not counted, even
-    /// if they are done: up to as many as the mailbox has room for. What an ended actor had in hand
-    /// counts.
+    /// Messages that have been handled. The count is exact while the actor rests and after it has
+    /// ended. While the actor runs, the message in hand and those taken out with it are not
+    /// counted, even if they are done: up to as many as the mailbox has room for. What an ended
+    /// actor had in hand counts.
     pub handled: u64,
-    /// Messages in the mailbox now. What the actor has taken out, to handle it in its present turn,
-    /// is not counted: that is the rest of `received`.
+    /// Messages in the mailbox. Messages that the actor has taken out for its present turn are not
+    /// counted: they are the rest of `received`.
     pub depth: usize,
-    /// The most that there have been at once. The first few small ones, four at most, lie in the
-    /// actor itself and are not told apart: they count as one.
+    /// The greatest depth so far. The first few small messages, four at most, lie in the actor
+    /// itself and are not told apart: they count as one.
     pub highest_depth: usize,
-    /// Senders that wait for room now.
+    /// Senders that wait for room.
     pub waiting_senders: usize,
-    /// How long it has been polled in all, if that is
-    /// [measured](crate::Builder::measure_busy_time).
+    /// The time of all its polls, if that is [measured](crate::Builder::measure_busy_time).
     pub busy: Option<Duration>,
-    /// How often it has been started again.
+    /// How often it has been restarted.
     pub restarts: u32,
 }

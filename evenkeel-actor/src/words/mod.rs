@@ -1,4 +1,4 @@
-//! What is said of actors, by plain values.
+//! Plain values that describe actors: numbers, reasons, events, errors and counts.
 
 pub(crate) mod dead_letter;
 pub(crate) mod error;

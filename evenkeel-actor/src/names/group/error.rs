@@ -1,11 +1,11 @@
-//! What can go wrong with groups.
+//! Errors of groups.
 
 use crate::words::id::ActorId;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// The group of this name has messages of another type.
+/// The group of this name takes messages of another type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GroupTypeError {
@@ -17,7 +17,7 @@ pub struct GroupTypeError {
 
 impl fmt::Display for GroupTypeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the group {:?} is one of messages of type {}", self.name, self.has)
+        write!(f, "the group {:?} takes messages of type {}", self.name, self.has)
     }
 }
 
@@ -27,19 +27,19 @@ impl Error for GroupTypeError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JoinGroupError {
-    /// It has stopped.
+    /// The actor has stopped.
     Stopped {
-        /// Which one.
+        /// The actor.
         id: ActorId,
     },
-    /// It belongs to another system than the group.
+    /// The actor belongs to another system than the group.
     OtherSystem {
-        /// Which one.
+        /// The actor.
         id: ActorId,
     },
-    /// It is on another node.
+    /// The actor is on another node.
     OtherNode {
-        /// Which one.
+        /// The actor.
         id: ActorId,
     },
 }
@@ -48,7 +48,7 @@ impl fmt::Display for JoinGroupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stopped { id } => {
-                write!(f, "actor {id} has stopped, and joins no group any more")
+                write!(f, "actor {id} has stopped and cannot join a group")
             }
             Self::OtherSystem { id } => {
                 write!(f, "actor {id} belongs to another system than the group")

@@ -1,15 +1,15 @@
-//! Groups of actors that are sent the same messages.
+//! Groups of actors that receive the same messages.
 //!
 //! # Protocol
-//! A group has its members under a lock of its own; the system has, under another, which groups an
-//! actor is in. Who *joins* is put into the group, then into the system's list, and is then marked
-//! as known to the system, unless its mailbox is closed. An actor that *ends* closes its mailbox,
-//! and if it is marked leaves what the list says. Of a mark and an end one comes first, as in
-//! [`registry`](super::registry); if the end does, whoever joins undoes it. The system's lock may
-//! be held when that of a group is taken, never the other way round.
+//! Each group lists its members under its own lock. The system lists, under another lock, the
+//! groups of each actor. A caller that *joins* an actor adds it to the group, then the group to the
+//! system's list, and then marks the actor as known to the system, unless its mailbox is closed. An
+//! actor that *ends* closes its mailbox. If it is marked, it then leaves the groups in the system's
+//! list. The mailbox's lock orders the mark and the end, as in [`registry`](super::registry): if
+//! the end comes first, the caller undoes the join. A thread that holds the system's lock may take
+//! a group's lock, never the reverse.
 //!
-//! Whoever publishes takes the members there are at that moment, by one counted reference to all of
-//! them.
+//! A publisher takes the members of that moment, by one counted reference to all of them.
 
 mod error;
 
@@ -28,11 +28,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 
-/// Actors that take messages of type `M`, and are all sent what is published.
+/// A group of actors that take messages of type `M`: each member receives each published message.
 ///
-/// Actors join and leave, and leave when they end. A membership counts as a reference to the actor.
-/// Cheap to clone. A group without a name lasts as long as its references; one with a
-/// [name](System::group) also as long as it has members.
+/// Actors join and leave; an actor that ends leaves. A membership counts as a reference to the
+/// actor. A group is cheap to clone. A group without a name lives as long as its references; one
+/// with a [name](System::group) also as long as it has members.
 ///
 /// # Examples
 /// ```
@@ -83,27 +83,28 @@ pub struct Group<M: Send + 'static>(Arc<Inner<M>>);
 struct Inner<M> {
     system: System,
     name: Option<Arc<str>>,
-    /// How many handles there are. It falls outside of the lock of the lists, and then whoever made
-    /// it zero looks under that; it rises from zero under it.
+    /// The number of handles. A dropped handle decrements it without the lock of the lists; the
+    /// drop that reaches zero then checks under that lock. The number rises from zero only under
+    /// that lock.
     handles: AtomicUsize,
     members: Mutex<Arc<Vec<Recipient<M>>>>,
 }
 
-/// What became of a message that was published.
+/// The outcome of publishing a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Published {
-    /// Members in whose mailboxes it is. Under [`DropOldest`](crate::DropOldest) it may have put
-    /// another one out.
+    /// Members whose mailboxes took the message. Under [`DropOldest`](crate::DropOldest) it may
+    /// have displaced another message.
     pub delivered: usize,
-    /// Members whose mailboxes were full, and did not take it. It is a dead letter of each.
+    /// Members with full mailboxes that did not take the message. Each counts as a dead letter.
     pub dropped: usize,
     /// Members that had stopped.
     pub stopped: usize,
 }
 
 impl Published {
-    /// How many members the group had.
+    /// Returns the number of members that the group had.
     #[must_use]
     pub fn members(&self) -> usize {
         self.delivered + self.dropped + self.stopped
@@ -130,7 +131,7 @@ impl<M: Send + 'static> AnyGroup for Inner<M> {
 }
 
 impl<M: Send + 'static> Inner<M> {
-    /// Has the system forget a named group that nobody is in and nobody has.
+    /// Removes a named group from the system if it has no members and no handles.
     fn prune(&self) {
         let Some(name) = &self.name else { return };
         let groups = self.system.groups();
@@ -149,7 +150,7 @@ impl<M: Send + 'static> Inner<M> {
 }
 
 impl<M: Send + 'static> Group<M> {
-    /// A group of actors of the [current](System::current) system, without a name.
+    /// Returns a group without a name, for actors of the [current](System::current) system.
     #[must_use]
     pub fn new() -> Self {
         Self::of(System::current(), None)
@@ -160,10 +161,10 @@ impl<M: Send + 'static> Group<M> {
         Self(Arc::new(Inner { system, name, handles, members }))
     }
 
-    /// Adds an actor. False if it was a member before.
+    /// Adds an actor. Returns false if the actor was a member already.
     ///
     /// # Errors
-    /// If it has stopped, or belongs to another system, or is on another node.
+    /// If the actor has stopped, belongs to another system, or is on another node.
     pub fn join<N, P>(&self, actor: &ActorRef<N, P>) -> Result<bool, JoinGroupError>
     where
         M: Into<N>,
@@ -192,7 +193,7 @@ impl<M: Send + 'static> Group<M> {
         Ok(true)
     }
 
-    /// Removes an actor. False if it was no member.
+    /// Removes an actor. Returns false if the actor was not a member.
     pub fn leave(&self, actor: ActorId) -> bool {
         let Some(member) = self.0.remove(actor) else { return false };
         let group: Arc<dyn AnyGroup> = self.0.clone();
@@ -201,38 +202,38 @@ impl<M: Send + 'static> Group<M> {
         true
     }
 
-    /// The members, in the order in which they have joined.
+    /// Returns the members, in the order in which they joined.
     #[must_use]
     pub fn members(&self) -> Vec<AnyActor> {
         let members = self.0.lock().clone();
         members.iter().map(Recipient::any).collect()
     }
 
-    /// How many members there are.
+    /// Returns the number of members.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.lock().len()
     }
 
-    /// Whether there are no members.
+    /// Returns whether the group has no members.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Its name, if it has one.
+    /// Returns the group's name, if it has one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.0.name.as_deref()
     }
 
-    /// Sends a copy of a message to every member. A full mailbox does as its policy says: where
-    /// senders wait for room, this does, after the others have got theirs. Wrap large messages in
-    /// an [`Arc`].
+    /// Sends a copy of a message to every member. A full mailbox acts by its policy: where a sender
+    /// would wait for room, this future waits, after it has offered the message to all other
+    /// members. Wrap large messages in an [`Arc`].
     ///
     /// # Cancel safety
-    /// Dropped before it is ready, it has reached those whose mailboxes had room, and maybe some of
-    /// the others.
+    /// If the future is dropped before it is ready, all members whose mailboxes had room have the
+    /// message, and possibly some of the others.
     pub async fn publish(&self, message: M) -> Published
     where
         M: Clone,
@@ -251,8 +252,7 @@ impl<M: Send + 'static> Group<M> {
         published
     }
 
-    /// The same without waiting: a member whose mailbox is full, and whose senders would wait,
-    /// misses the message.
+    /// Publishes without waiting: a full member misses the message if its senders would wait.
     pub fn try_publish(&self, message: M) -> Published
     where
         M: Clone,
@@ -263,8 +263,8 @@ impl<M: Send + 'static> Group<M> {
         })
     }
 
-    /// Offers a copy to every member; `full` sees to those for whose room one could wait, and says
-    /// how many have missed the message.
+    /// Offers a copy to every member. `full` handles each full member whose senders would wait, and
+    /// returns how many members missed the message.
     fn offer(&self, message: &M, mut full: impl FnMut(&Recipient<M>) -> usize) -> Published
     where
         M: Clone,
@@ -302,7 +302,8 @@ impl<M: Send + 'static> Clone for Group<M> {
 
 impl<M: Send + 'static> Drop for Group<M> {
     fn drop(&mut self) {
-        // What the others did with the group comes before the last one looks, by the lock.
+        // Relaxed: the lock orders what other handles did with the group before the last handle's
+        // check.
         if self.0.handles.fetch_sub(1, Ordering::Relaxed) == 1 && self.0.name.is_some() {
             self.0.prune();
         }
@@ -317,10 +318,10 @@ impl<M: Send + 'static> fmt::Debug for Group<M> {
 
 /// Groups with names.
 impl System {
-    /// The group of this name, which is made if there is none.
+    /// Returns the group of this name, and makes it if there is none.
     ///
     /// # Errors
-    /// If there is one whose messages are of another type.
+    /// If the group of this name takes messages of another type.
     ///
     /// # Examples
     /// ```
