@@ -125,6 +125,7 @@ impl<M: Send + 'static> Receiver<M> {
         let mut shared = self.0.shared.lock();
         // Since the actor looked at the slots, a sender may have put a message into them, and then
         // another into the queue.
+        // SAFETY: the receiver is the actor's.
         if let Some(message) = unsafe { self.0.slots.take() } {
             return Some(message);
         }

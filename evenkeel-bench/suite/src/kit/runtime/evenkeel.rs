@@ -102,8 +102,8 @@ impl<D: Send + 'static> Semaphores<D> for Row<D> {
     }
 
     #[inline]
-    fn acquire(&self, spot: usize, (): &mut ()) -> impl Future<Output = D> + Send {
-        async move { self.0[spot].acquire().await.into_inner() }
+    async fn acquire(&self, spot: usize, (): &mut ()) -> D {
+        self.0[spot].acquire().await.into_inner()
     }
 
     fn available(&self, spot: usize) -> usize {
