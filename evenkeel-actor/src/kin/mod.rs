@@ -75,7 +75,7 @@ pub(crate) struct Kin {
     /// The name under which it is registered, for traces.
     #[cfg(feature = "tracing")]
     pub(crate) registered: Option<Arc<str>>,
-    /// It waits for its children to stop, until then at the latest.
+    /// It waits for its children to stop. The alarm limits that wait.
     pub(crate) stopping: bool,
     pub(crate) alarm: Option<Alarm>,
 }

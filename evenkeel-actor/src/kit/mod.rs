@@ -17,7 +17,7 @@
 //! use evenkeel_actor::{Actor, ActorRef, Context, Handled, ReplyTo, kit, spawn};
 //! use std::time::Duration;
 //!
-//! /// Greets, and tells an observer whom.
+//! /// Greets a name, and sends the name to an observer.
 //! struct Greeter(ActorRef<String>);
 //!
 //! struct Greet(&'static str, ReplyTo<String>);

@@ -2,11 +2,11 @@
 //!
 //! # Protocol
 //! One lock of the system guards the names. A caller that *registers* an actor takes that lock,
-//! then the lock of the actor's mailbox. Unless the mailbox is closed, it marks the actor as known
-//! to the system, and inserts the name. An actor that *ends* closes its mailbox first. If it is
-//! marked, it then removes its names. The mailbox's lock orders the mark and the end. If the mark
-//! comes first, the ending actor sees it and waits for the names' lock. If the end comes first, the
-//! caller sees it and inserts no name. So no name outlives its actor.
+//! then the lock of the actor's mailbox. Unless the mailbox is closed, the caller marks the actor
+//! as known to the system, and inserts the name. An actor that *ends* closes its mailbox first. If
+//! it is marked, it then removes its names. The mailbox's lock orders the mark and the end. If the
+//! mark comes first, the ending actor sees it and waits for the names' lock. If the end comes
+//! first, the caller sees it and inserts no name. So no name outlives its actor.
 //!
 //! A caller that *waits* for a name leaves a waker under the names' lock. The registration calls
 //! the waker after it has released the lock.

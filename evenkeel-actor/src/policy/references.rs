@@ -19,7 +19,7 @@ struct Line {
     balance: i64,
 }
 
-/// The counts of an actor's owner. The owner is a lender too, the first.
+/// The owner's counts for one of its actors. The owner is a lender too, the first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Accounts {
     /// The lines with a balance other than zero, in order.

@@ -14,7 +14,7 @@ pub(crate) const BUDGET: u32 = 20_000;
 /// length of its turns sets the share.
 ///
 /// Each ready actor and task has its turn once in a round, whatever its priority, so none starves.
-/// It waits for the turns of the others that are ready: each takes at most 80 µs, plus one stride
+/// Each waits for the turns of the others that are ready: at most 80 µs per turn, plus one stride
 /// of messages or one long message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Priority {

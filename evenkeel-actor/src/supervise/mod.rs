@@ -88,7 +88,7 @@ use std::task::{self, Poll};
 ///     let tree = tree.spawn();
 ///
 ///     assert!(divider.ask(|reply| Message::Divide(1, 0, reply)).await.is_err());
-///     // The same reference: it has been started anew.
+///     // The same reference: the actor has been restarted.
 ///     assert_eq!(divider.ask(|reply| Message::Divide(6, 3, reply)).await, Ok(2));
 ///
 ///     tree.stop();

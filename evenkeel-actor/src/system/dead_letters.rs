@@ -2,9 +2,9 @@
 //!
 //! Dead letters are counted by kind, and each subscriber receives a record of each. A subscriber is
 //! an actor. The thread that finds the dead letter sends the record, and never waits: if the
-//! subscriber's mailbox is full, the record is left out and counted as such. So is a dead letter
-//! that arises while its thread sends a record, as a subscriber's own dead letters would otherwise
-//! go round for ever.
+//! subscriber's mailbox is full, the record is counted as unrecorded and left out. So is a dead
+//! letter that arises while its thread sends a record, as a subscriber's own dead letters would
+//! otherwise go round for ever.
 //!
 //! A message that an actor handles takes none of these steps.
 

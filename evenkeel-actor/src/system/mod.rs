@@ -169,7 +169,7 @@ impl System {
     /// use evenkeel_actor::{Actor, AskError, Builder, Context, Handled, ReplyTo, System};
     /// use std::time::Duration;
     ///
-    /// /// Keeps what it is asked.
+    /// /// Keeps each request.
     /// #[derive(Default)]
     /// struct Silent(Vec<ReplyTo<()>>);
     ///

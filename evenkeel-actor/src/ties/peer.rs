@@ -31,7 +31,7 @@ impl<M: Send + 'static> Local<M> {
 /// # Safety
 /// The peer is severed before the reference that `own` was made of is gone.
 unsafe fn local<M: Send + 'static>(own: &Public<Mailbox<M>>) -> Peer {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: it severs the peer before the reference is gone.
     let own = unsafe { Own::of(own) };
     Arc::new(Local(SpinLock::new(Some(own))))
 }

@@ -118,7 +118,7 @@ pin_project! {
 /// ```
 /// use evenkeel_actor::{Actor, ActorRef, Context, Handled, ReplyTo, spawn, trace};
 ///
-/// /// Tells what it is sent because of.
+/// /// Answers whether its message has a cause.
 /// struct Last;
 ///
 /// impl Actor for Last {
@@ -130,7 +130,7 @@ pin_project! {
 ///     }
 /// }
 ///
-/// /// Has a task send what it is sent.
+/// /// Has a task pass its message on.
 /// struct First(ActorRef<ReplyTo<bool>>);
 ///
 /// impl Actor for First {

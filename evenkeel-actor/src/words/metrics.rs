@@ -55,7 +55,7 @@ pub struct ActorMetrics {
     pub highest_depth: usize,
     /// Senders that wait for room.
     pub waiting_senders: usize,
-    /// The time of all its polls, if that is [measured](crate::Builder::measure_busy_time).
+    /// The total time of its polls, if that is [measured](crate::Builder::measure_busy_time).
     pub busy: Option<Duration>,
     /// How often it has been restarted.
     pub restarts: u32,
