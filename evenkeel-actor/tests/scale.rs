@@ -176,7 +176,7 @@ impl Actor for Busy {
 
     async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
         match message {
-            Message::Hold(gate) => gate.acquire().await.forget(),
+            Message::Hold(gate) => gate.take().await,
             Message::Note(numbers) => {
                 assert_eq!(*numbers, [7; 4]);
                 Counts::count(&self.0.handled);

@@ -15,7 +15,7 @@ fn main() -> Result<(), evenkeel::BuildError> {
                 let permits = permits.clone();
                 evenkeel::spawn(async move {
                     for _ in 0..200 {
-                        permits.acquire().await.forget();
+                        permits.take().await;
                         yield_now().await;
                         permits.add_permits(1);
                     }

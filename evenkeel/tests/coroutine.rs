@@ -298,7 +298,7 @@ fn e10_a_body_publishes_itself_after_it_is_suspended() {
             let shared = shared.clone();
             runtime.spawn(async move {
                 let mut random = Random::new(seed + 1);
-                while let Some(traveller) = shared.waiting.acquire().await.into_inner() {
+                while let Some(traveller) = shared.waiting.take().await {
                     if traveller.resume_then(()).is_some() {
                         shared.waiting.hand_over(None);
                         shared.waiting.hand_over(None);
@@ -471,7 +471,7 @@ fn an_iterator_is_fused_and_gives_its_coroutine_back() {
 fn a_plain_resume_of_a_body_that_awaits_something_else_is_an_error() {
     let gate = Semaphore::new(0);
     let mut coroutine = pin!(Coroutine::new(async |mut suspender, first: u32| {
-        gate.acquire().await.forget();
+        gate.take().await;
         let second = suspender.suspend(first).await;
         first + second
     }));
@@ -497,7 +497,7 @@ fn a_plain_resume_of_a_body_that_awaits_something_else_is_an_error() {
 fn a_dropped_resume_leaves_a_step_that_can_be_finished() {
     let gate = Semaphore::new(0);
     let mut coroutine = pin!(Coroutine::new(async |mut suspender, first: u32| {
-        gate.acquire().await.forget();
+        gate.take().await;
         suspender.suspend(first).await
     }));
     let mut context = Context::from_waker(Waker::noop());
@@ -528,7 +528,7 @@ fn a_yield_inside_a_body_suspends_the_whole_task() {
         let task = runtime.spawn(async move {
             let mut coroutine = pin!(Coroutine::new(async |mut suspender, mut n: u32| {
                 loop {
-                    turns.acquire().await.forget();
+                    turns.take().await;
                     yield_now().await;
                     n = suspender.suspend(n + 1).await;
                 }
@@ -687,7 +687,7 @@ fn an_input_that_is_not_taken_yet_stays_with_the_resumer() {
         // Suspends, and takes the answer only after the gate has opened.
         let mut suspension = suspender.suspend(1);
         assert!(futures::poll!(&mut suspension).is_pending());
-        gate.acquire().await.forget();
+        gate.take().await;
         suspension.await
     }));
     assert_eq!(coroutine.resume(0), Step::Yielded(1));
@@ -749,7 +749,7 @@ fn streams_wait_for_what_their_bodies_await() {
         async move {
             let numbers = pin!(Coroutine::new(async |mut suspender, ()| {
                 for n in 0..50 {
-                    gate.acquire().await.forget();
+                    gate.take().await;
                     suspender.suspend(n).await;
                 }
             }));
@@ -808,7 +808,7 @@ fn members_of_a_cycle_may_await() {
                 let semaphore = semaphore.clone();
                 let body = Coroutine::new(async move |mut suspender, mut n: u32| {
                     while n < 40 {
-                        n += semaphore.acquire().await.into_inner();
+                        n += semaphore.take().await;
                         yield_now().await;
                         n = suspender.suspend(Transfer::new(partner, n)).await;
                     }
@@ -831,7 +831,7 @@ fn a_run_that_is_dropped_leaves_a_member_that_waits() {
     let mut cycle = Cycle::new();
     let (only, absent) = (cycle.reserve(), cycle.reserve());
     let body = Coroutine::new(async move |mut suspender: Suspender<u32, Transfer<u32>>, n: u32| {
-        let more = semaphore.acquire().await.into_inner();
+        let more = semaphore.take().await;
         suspender.suspend(Transfer::new(absent, n + more)).await
     });
     cycle.fill(only, body.boxed_local());

@@ -483,9 +483,9 @@ fn semaphores_as_locks_crosswise() {
         .map(|first| {
             let (semaphores, meeting) = (semaphores.clone(), meeting.clone());
             spawn(&runtime, &format!("permit {first}"), async move {
-                semaphores[first].acquire().await.forget();
+                semaphores[first].take().await;
                 meeting.of(2).await;
-                semaphores[1 - first].acquire().await.forget();
+                semaphores[1 - first].take().await;
             })
         })
         .into();
@@ -510,9 +510,9 @@ fn a_semaphore_whose_taker_once_gave_its_permit_back_is_no_lock() {
     let taker = spawn(&runtime, "taker", {
         let (semaphore, monitor, meeting) = (semaphore.clone(), monitor.clone(), meeting.clone());
         async move {
-            semaphore.acquire().await.forget();
+            semaphore.take().await;
             semaphore.add_permits(1);
-            semaphore.acquire().await.forget();
+            semaphore.take().await;
             meeting.of(2).await;
             drop(monitor.enter().await);
         }
@@ -522,7 +522,7 @@ fn a_semaphore_whose_taker_once_gave_its_permit_back_is_no_lock() {
         async move {
             let _held = monitor.enter().await;
             meeting.of(2).await;
-            semaphore.acquire().await.forget();
+            semaphore.take().await;
         }
     });
     let releaser = spawn(&runtime, "releaser", async move {
@@ -546,14 +546,14 @@ fn semaphores_as_signals_are_no_locks() {
             let (room, cargo) = (room.clone(), cargo.clone());
             async move {
                 for _ in 0..200 {
-                    room.acquire().await.forget();
+                    room.take().await;
                     cargo.add_permits(1);
                 }
             }
         });
         let consumer = runtime.spawn(async move {
             for _ in 0..200 {
-                cargo.acquire().await.forget();
+                cargo.take().await;
                 yield_now().await;
                 room.add_permits(1);
             }

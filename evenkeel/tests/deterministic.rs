@@ -61,7 +61,7 @@ async fn everything(notes: Notes) {
         let (notes, gate) = (notes.clone(), gate.clone());
         tasks.push(spawn(async move {
             for round in 0..3 {
-                gate.acquire().await.forget();
+                gate.take().await;
                 notes.add(format!("{n} holds in round {round} at {:?}", start.elapsed()));
                 sleep(Duration::from_micros(random(50))).await;
                 gate.add_permits(1);

@@ -208,7 +208,7 @@ mod tests {
                     senders.under(|| link.put_anyway(write)).unwrap();
                     sent.fetch_add(1, Ordering::SeqCst);
                     // Each task exists until the last has sent.
-                    gate.acquire().await.forget();
+                    gate.take().await;
                     gate.add_permits(1);
                 })
             })

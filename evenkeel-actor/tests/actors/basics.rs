@@ -31,7 +31,7 @@ impl Actor for Log {
     async fn handle(&mut self, message: Message, context: &mut Context<Self>) -> Handled {
         match message {
             Message::Note(n) => self.notes.lock().unwrap().push(n),
-            Message::Hold(gate) => gate.acquire().await.forget(),
+            Message::Hold(gate) => gate.take().await,
             Message::Sum(reply) => reply.send(self.notes.lock().unwrap().iter().sum()),
             Message::Forget(_) => {}
             Message::Panic => panic!("on purpose"),

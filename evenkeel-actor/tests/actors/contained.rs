@@ -95,7 +95,7 @@ fn a_foreign_waker_that_panics_keeps_no_end_from_those_it_concerns() {
         let held = Builder::new().capacity(1).spawn(Held(inside.clone())).unwrap();
         watcher.ask(|reply| (held.any(), reply)).await.unwrap();
         held.send(1).await.unwrap();
-        inside.acquire().await.forget();
+        inside.take().await;
         held.try_send(2).unwrap();
         let (bad, good) = (Foreign::new(true), Foreign::new(false));
         let (mut one, mut two) = (pin!(held.send(3)), pin!(held.send(4)));
@@ -149,7 +149,7 @@ fn an_ask_that_has_given_up_leaves_the_line() {
         type Message = ReplyTo<()>;
         async fn handle(&mut self, _: ReplyTo<()>, _: &mut Context<Self>) -> Handled {
             self.inside.add_permits(1);
-            self.go.acquire().await.forget();
+            self.go.take().await;
             Ok(())
         }
     }
@@ -162,7 +162,7 @@ fn an_ask_that_has_given_up_leaves_the_line() {
             evenkeel::spawn(async move { slow.ask(|reply| reply).await })
         };
         let first = ask(&slow);
-        inside.acquire().await.forget();
+        inside.take().await;
         let second = ask(&slow);
         while slow.depth() == 0 {
             evenkeel::yield_now().await;

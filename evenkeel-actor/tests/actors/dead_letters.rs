@@ -23,10 +23,10 @@ impl Actor for Busy {
 
     async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
         match message {
-            Message::Hold(gate) => gate.acquire().await.forget(),
+            Message::Hold(gate) => gate.take().await,
             Message::Note => {}
             Message::Ask(gate, reply) => {
-                gate.acquire().await.forget();
+                gate.take().await;
                 reply.send(String::from("late"));
             }
         }
@@ -44,7 +44,7 @@ impl Actor for Records {
     type Message = DeadLetter;
 
     async fn handle(&mut self, letter: DeadLetter, _context: &mut Context<Self>) -> Handled {
-        self.gate.acquire().await.forget();
+        self.gate.take().await;
         self.kept.lock().unwrap().push(letter);
         self.gate.add_permits(1);
         Ok(())

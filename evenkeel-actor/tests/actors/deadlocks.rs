@@ -50,14 +50,14 @@ impl Actor for Member {
                 match third {
                     Some(third) => third.send(Message::Later(gate, reply)).await?,
                     None => drop(evenkeel::spawn(async move {
-                        gate.acquire().await.forget();
+                        gate.take().await;
                         reply.send(7);
                     })),
                 }
                 ask(&[back]).await;
             }
             Message::Later(gate, reply) => {
-                gate.acquire().await.forget();
+                gate.take().await;
                 reply.send(7);
             }
             Message::Flood(to, amount) => {
@@ -65,7 +65,7 @@ impl Actor for Member {
                     to.send(Message::Flood(to.clone(), 0)).await?;
                 }
             }
-            Message::Hold(gate) => gate.acquire().await.forget(),
+            Message::Hold(gate) => gate.take().await,
         }
         Ok(())
     }

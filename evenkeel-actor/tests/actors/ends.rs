@@ -350,7 +350,7 @@ fn a_reply_to_one_that_has_given_up_is_given_back() {
     impl Actor for Slow {
         type Message = (Arc<evenkeel::sync::Semaphore>, ReplyTo<u32>);
         async fn handle(&mut self, message: Self::Message, _: &mut Context<Self>) -> Handled {
-            message.0.acquire().await.forget();
+            message.0.take().await;
             self.0.lock().unwrap().push(message.1.try_send(7));
             Ok(())
         }

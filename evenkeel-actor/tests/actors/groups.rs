@@ -34,7 +34,7 @@ impl Actor for Reader {
         match message {
             Message::News(news) => self.0.push(news.0),
             Message::Get(reply) => reply.send(self.0.clone()),
-            Message::Hold(gate) => gate.acquire().await.forget(),
+            Message::Hold(gate) => gate.take().await,
         }
         Ok(())
     }

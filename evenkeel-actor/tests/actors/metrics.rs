@@ -30,7 +30,7 @@ impl Actor for Busy {
                     std::hint::spin_loop();
                 }
             }
-            Message::Hold(gate) => gate.acquire().await.forget(),
+            Message::Hold(gate) => gate.take().await,
             Message::Ask(reply) => reply.send(()),
             Message::Fail => return Err(evenkeel_actor::Failure::message("on purpose")),
         }

@@ -87,7 +87,7 @@ impl Line {
 
     /// Waits for the caller's turn.
     pub(super) async fn turn(self: Arc<Self>) -> Turn {
-        self.semaphore.acquire().await.forget();
+        self.semaphore.take().await;
         Turn(self)
     }
 

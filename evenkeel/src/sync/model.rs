@@ -69,7 +69,7 @@ fn the_permit_of_a_waiter_that_gives_up_goes_to_the_one_behind() {
         let mut context = Context::from_waker(Waker::noop());
         let mut impatient = Box::pin({
             let semaphore = semaphore.clone();
-            async move { semaphore.acquire().await.into_inner() }
+            async move { semaphore.take().await }
         });
         assert!(impatient.as_mut().poll(&mut context).is_pending());
         let mut patient = pin!(semaphore.acquire());

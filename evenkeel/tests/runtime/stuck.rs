@@ -124,7 +124,7 @@ fn tasks_that_wait_for_anything_at_stuck_workers_leave_it() {
     let held = runtime.block_on(gate.3.enter_held()).expect("no task has panicked inside");
     let hour = Duration::from_secs(3_600);
     let waits: [Wait; 9] = [
-        |gate, _| Box::pin(async move { gate.0.acquire().await.forget() }),
+        |gate, _| Box::pin(async move { gate.0.take().await }),
         |gate, _| {
             Box::pin(async move {
                 let held = gate.1.enter().await;

@@ -280,7 +280,7 @@ fn tasks_are_served_in_order_too() {
         let (semaphore, order) = (semaphore.clone(), order.clone());
         let waiting = semaphore.clone();
         tasks.push(runtime.spawn(async move {
-            semaphore.acquire().await.forget();
+            semaphore.take().await;
             order.lock().unwrap().push(place);
             semaphore.add_permits(1);
         }));
@@ -305,7 +305,7 @@ fn released_from_threads() {
             runtime.spawn(async move {
                 let mut sum = 0_u64;
                 for _ in 0..1_000 {
-                    sum += semaphore.acquire().await.into_inner();
+                    sum += semaphore.take().await;
                 }
                 sum
             })
@@ -335,7 +335,7 @@ fn exclusion_holds() {
             let semaphore = semaphore.clone();
             runtime.spawn(async move {
                 for turn in 0..500 {
-                    let count = semaphore.acquire().await.into_inner();
+                    let count = semaphore.take().await;
                     if turn % 10 == 0 {
                         yield_now().await;
                     }

@@ -184,7 +184,7 @@ fn waiting_in_a_semaphore_s_queue() {
     let semaphore = Arc::new(Semaphore::new(0));
     let handle = runtime.spawn({
         let semaphore = semaphore.clone();
-        async move { semaphore.acquire().await.into_inner() }
+        async move { semaphore.take().await }
     });
     until(|| semaphore.waiting() == 1);
     handle.abort();

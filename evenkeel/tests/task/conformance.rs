@@ -357,7 +357,7 @@ fn c24_a_coroutine_goes_from_runtime_to_runtime() {
     }
     runtimes[0].block_on(async {
         for _ in 0..17 {
-            home.acquire().await.forget();
+            home.take().await;
         }
     });
 }

@@ -93,7 +93,7 @@ fn a_waiter_that_is_aborted_passes_its_permit_on() {
         let semaphore = Arc::new(Semaphore::new(0));
         let waiter = || {
             let semaphore = semaphore.clone();
-            spawn(shared, async move { semaphore.acquire().await.into_inner() })
+            spawn(shared, async move { semaphore.take().await })
         };
         let (impatient, patient) = (waiter(), waiter());
         let releaser = {

@@ -24,7 +24,7 @@ fn a_ring_of_parked_tasks_passes_a_token_round() {
                 let (semaphores, turns) = (semaphores.clone(), turns.clone());
                 spawn(shared, async move {
                     for _ in 0..ROUNDS {
-                        semaphores[me].acquire().await.forget();
+                        semaphores[me].take().await;
                         turns.fetch_add(1, Ordering::Relaxed);
                         semaphores[(me + 1) % TASKS].add_permits(1);
                     }

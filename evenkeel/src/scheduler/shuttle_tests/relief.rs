@@ -64,7 +64,7 @@ fn wakes_beside_short_errands(shared: &Arc<Shared>) {
     let waiters: Vec<_> = (0..3)
         .map(|_| {
             let semaphore = semaphore.clone();
-            spawn(shared, async move { semaphore.acquire().await.into_inner() })
+            spawn(shared, async move { semaphore.take().await })
         })
         .collect();
     let computer = {

@@ -35,7 +35,7 @@ fn wakes_from_outside_meet_processors_that_fall_asleep() {
         let waiters: Vec<_> = (0..3)
             .map(|_| {
                 let semaphore = semaphore.clone();
-                spawn(shared, async move { semaphore.acquire().await.into_inner() })
+                spawn(shared, async move { semaphore.take().await })
             })
             .collect();
         let releaser = {

@@ -1,4 +1,4 @@
-//! `P` as a future.
+//! `P` as a future: [`Take`] gives the datum, and [`Acquire`] a permit around it.
 
 #![allow(unsafe_code, reason = "the queue points to a node in this future")]
 
@@ -14,18 +14,18 @@ use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::task::{Context, Poll, Waker};
 
-/// The future of [`Semaphore::acquire`](super::Semaphore::acquire).
+/// The future of [`Semaphore::take`](super::Semaphore::take).
 ///
 /// # Cancel safety
-/// It joins the queue at its first poll. If it is dropped before it has returned its permit, it
+/// It joins the queue at its first poll. If it is dropped before it has returned its datum, it
 /// leaves the queue and loses its place there. A permit that it was already granted goes to the
 /// next waiting task, so no permit is lost.
 ///
 /// # Panics
-/// If it is polled again after it has returned its permit.
+/// If it is polled again after it has returned its datum.
 #[must_use = "futures do nothing unless awaited"]
 #[repr(C)]
-pub struct Acquire<'a, D: Send = ()> {
+pub struct Take<'a, D: Send = ()> {
     /// First, so that it is near the task's header if the task's future begins with this one.
     node: Node<D>,
     semaphore: &'a Semaphore<D>,
@@ -36,11 +36,11 @@ pub struct Acquire<'a, D: Send = ()> {
 
 // SAFETY: one thread at a time reaches the node's datum and links, as its progress says. Its
 // pointers are followed only under the lock. `D` and wakers are `Send`.
-unsafe impl<D: Send> Send for Acquire<'_, D> {}
-// SAFETY: a shared `Acquire` gives no access to anything.
-unsafe impl<D: Send> Sync for Acquire<'_, D> {}
+unsafe impl<D: Send> Send for Take<'_, D> {}
+// SAFETY: a shared `Take` gives no access to anything.
+unsafe impl<D: Send> Sync for Take<'_, D> {}
 
-impl<'a, D: Send> Acquire<'a, D> {
+impl<'a, D: Send> Take<'a, D> {
     #[inline(always)]
     #[track_caller]
     pub(super) fn new(semaphore: &'a Semaphore<D>) -> Self {
@@ -57,14 +57,14 @@ impl<'a, D: Send> Acquire<'a, D> {
 
     /// Returns a datum that has just been taken.
     #[inline(always)]
-    fn taken(&self, datum: D) -> Poll<Permit<'a, D>> {
+    fn taken(&self, datum: D) -> Poll<D> {
         self.semaphore.object.taken();
-        Poll::Ready(Permit::new(self.semaphore, datum))
+        Poll::Ready(datum)
     }
 
     /// Takes a permit, or joins the queue.
     #[inline]
-    fn begin(self: Pin<&mut Self>, waker: &Waker) -> Poll<Permit<'a, D>> {
+    fn begin(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
         let mut inner = self.semaphore.inner.lock();
         if let Some(datum) = inner.store.take() {
             drop(inner);
@@ -85,7 +85,7 @@ impl<'a, D: Send> Acquire<'a, D> {
     /// The same with a waker of another kind: cloning it runs the caller's code, which must not run
     /// under the lock.
     #[cold]
-    fn begin_foreign(self: Pin<&mut Self>, waker: &Waker) -> Poll<Permit<'a, D>> {
+    fn begin_foreign(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
         let waker = WordWaker::boxed(waker);
         let mut inner = self.semaphore.inner.lock();
         if let Some(datum) = inner.store.take() {
@@ -101,7 +101,7 @@ impl<'a, D: Send> Acquire<'a, D> {
 
     /// Renews the waker of a node that still waits.
     #[cold]
-    fn renew(&self, waker: &Waker) -> Poll<Permit<'a, D>> {
+    fn renew(&self, waker: &Waker) -> Poll<D> {
         let mut fresh = None;
         loop {
             let inner = self.semaphore.inner.lock();
@@ -153,28 +153,66 @@ impl<'a, D: Send> Acquire<'a, D> {
     }
 }
 
-impl<'a, D: Send> Future for Acquire<'a, D> {
-    type Output = Permit<'a, D>;
+impl<D: Send> Future for Take<'_, D> {
+    type Output = D;
 
     #[inline]
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Permit<'a, D>> {
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<D> {
         match self.node.progress() {
             Progress::New => self.begin(context.waker()),
             Progress::Waiting => self.renew(context.waker()),
             // SAFETY: the node was granted, and this is its future.
             Progress::Granted => self.taken(unsafe { self.node.take() }),
-            Progress::Done => panic!("Acquire is polled again after it has returned its permit"),
+            Progress::Done => {
+                panic!("a future of a semaphore is polled again after it has returned its permit")
+            }
         }
     }
 }
 
-impl<D: Send> Drop for Acquire<'_, D> {
+impl<D: Send> Drop for Take<'_, D> {
     #[inline]
     fn drop(&mut self) {
         let progress = self.node.progress();
         if !matches!(progress, Progress::New | Progress::Done) {
             self.give_up(progress);
         }
+    }
+}
+
+impl<D: Send> fmt::Debug for Take<'_, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Take").finish_non_exhaustive()
+    }
+}
+
+/// The future of [`Semaphore::acquire`](super::Semaphore::acquire).
+///
+/// # Cancel safety
+/// As [`Take`].
+///
+/// # Panics
+/// As [`Take`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct Acquire<'a, D: Send = ()>(Take<'a, D>);
+
+impl<'a, D: Send> Acquire<'a, D> {
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn new(semaphore: &'a Semaphore<D>) -> Self {
+        Self(Take::new(semaphore))
+    }
+}
+
+impl<'a, D: Send> Future for Acquire<'a, D> {
+    type Output = Permit<'a, D>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Permit<'a, D>> {
+        let semaphore = self.0.semaphore;
+        // SAFETY: the field is pinned with the whole, and is not moved out of it.
+        let take = unsafe { self.map_unchecked_mut(|acquire| &mut acquire.0) };
+        take.poll(context).map(|datum| Permit::new(semaphore, datum))
     }
 }
 

@@ -40,7 +40,7 @@ mod acquire;
 mod permit;
 mod queue;
 
-pub use acquire::Acquire;
+pub use acquire::{Acquire, Take};
 pub use permit::{OwnedPermit, Permit};
 
 use crate::detect::Object;
@@ -56,8 +56,8 @@ use std::sync::Arc;
 /// [`acquire`](Self::acquire) (`P`) gives a [`Permit`], which is released when it is dropped.
 /// Every permit carries a datum `D`: a pool's connections, or nothing, which is `()`. A semaphore
 /// may also pass data, or signals, from one task to another: one task [hands a datum
-/// over](Self::hand_over) or [adds permits](Self::add_permits) (`V`), and the other acquires a
-/// permit and [takes its datum out](Permit::into_inner) or [forgets](Permit::forget) it.
+/// over](Self::hand_over) or [adds permits](Self::add_permits) (`V`), and the other
+/// [takes](Self::take) one (`P`).
 ///
 /// `P` and `V` cost one locked instruction each, and one more to wake a task. A future that waits
 /// with a waker of another kind, as inside `FuturesUnordered` or on another runtime, allocates
@@ -96,7 +96,7 @@ use std::sync::Arc;
 ///     let semaphore = Arc::new(Semaphore::empty());
 ///     let waiter = evenkeel::spawn({
 ///         let semaphore = semaphore.clone();
-///         async move { semaphore.acquire().await.into_inner() }
+///         async move { semaphore.take().await }
 ///     });
 ///     semaphore.hand_over("a datum");
 ///     assert_eq!(waiter.await.unwrap(), "a datum");
@@ -202,12 +202,33 @@ impl<D: Send> Semaphore<D> {
         Acquire::new(self)
     }
 
+    /// Waits for a permit, as [`acquire`](Self::acquire) does, and takes its datum out: the permit
+    /// is not released. This is the other side of [`hand_over`](Self::hand_over).
+    ///
+    /// # Cancel safety
+    /// As [`acquire`](Self::acquire).
+    ///
+    /// # Panics
+    /// As [`acquire`](Self::acquire).
+    ///
+    /// # Examples
+    /// ```
+    /// let semaphore = evenkeel::sync::Semaphore::with_data(["chart"]);
+    /// assert_eq!(evenkeel::block_on(semaphore.take()), "chart");
+    /// assert_eq!(semaphore.available_permits(), 0);
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn take(&self) -> Take<'_, D> {
+        Take::new(self)
+    }
+
     /// As [`acquire`](Self::acquire), for a permit that can be sent to another task.
     ///
     /// # Cancel safety
     /// As [`acquire`](Self::acquire).
     pub async fn acquire_owned(self: Arc<Self>) -> OwnedPermit<D> {
-        let datum = self.acquire().await.into_inner();
+        let datum = self.take().await;
         OwnedPermit::new(self, datum)
     }
 

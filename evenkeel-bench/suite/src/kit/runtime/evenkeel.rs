@@ -102,8 +102,8 @@ impl<D: Send + 'static> Semaphores<D> for Row<D> {
     }
 
     #[inline]
-    async fn acquire(&self, spot: usize, (): &mut ()) -> D {
-        self.0[spot].acquire().await.into_inner()
+    fn acquire(&self, spot: usize, (): &mut ()) -> impl Future<Output = D> + Send {
+        self.0[spot].take()
     }
 
     fn available(&self, spot: usize) -> usize {
