@@ -63,6 +63,27 @@ fn permits_are_counted() {
     assert_eq!(Semaphore::new(usize::MAX / 2).available_permits(), usize::MAX / 2);
 }
 
+#[test]
+#[should_panic(expected = "at most `usize::MAX` permits")]
+fn a_permit_too_many_is_refused() {
+    Semaphore::new(usize::MAX).add_permits(1);
+}
+
+/// Permits that are not made yet are taken like others, before and after others have waited.
+#[test]
+fn the_first_permits_are_counted_beside_those_that_come_later() {
+    let semaphore = Semaphore::new(2);
+    semaphore.add_permits(1);
+    assert_eq!(semaphore.available_permits(), 3);
+    (0..3).for_each(|_| semaphore.try_acquire().unwrap().forget());
+    let mut waits = pin!(semaphore.take());
+    assert!(poll_once(waits.as_mut()).is_pending());
+    assert_eq!((semaphore.available_permits(), semaphore.waiting()), (0, 1));
+    semaphore.add_permits(2);
+    assert!(poll_once(waits).is_ready());
+    assert_eq!((semaphore.available_permits(), semaphore.waiting()), (1, 0));
+}
+
 static IN_A_STATIC: Semaphore = Semaphore::new(1);
 
 #[test]

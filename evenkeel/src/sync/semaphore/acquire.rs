@@ -66,7 +66,7 @@ impl<'a, D: Send> Take<'a, D> {
     #[inline]
     fn begin(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
         let mut inner = self.semaphore.inner.lock();
-        if let Some(datum) = inner.store.take() {
+        if let Some(datum) = inner.take() {
             drop(inner);
             self.node.set_done();
             return self.taken(datum);
@@ -88,7 +88,7 @@ impl<'a, D: Send> Take<'a, D> {
     fn begin_foreign(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
         let waker = WordWaker::boxed(waker);
         let mut inner = self.semaphore.inner.lock();
-        if let Some(datum) = inner.store.take() {
+        if let Some(datum) = inner.take() {
             drop(inner);
             self.node.set_done();
             return self.taken(datum);

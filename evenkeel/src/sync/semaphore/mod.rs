@@ -46,7 +46,8 @@ pub use permit::{OwnedPermit, Permit};
 use crate::detect::Object;
 use crate::primitives::const_unless_model;
 use crate::primitives::spin_lock::SpinLock;
-use queue::{Inner, Store};
+use queue::Inner;
+use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
@@ -115,7 +116,7 @@ impl Semaphore<()> {
         #[track_caller]
         pub const fn new(permits: usize) -> Self {
             let object = Object::semaphore(permits);
-            Self { inner: SpinLock::new(Inner::new(Store::of_units(permits))), object }
+            Self { inner: SpinLock::new(Inner::of_units(permits)), object }
         }
     }
 
@@ -145,16 +146,16 @@ impl<D> Semaphore<D> {
         #[must_use]
         #[track_caller]
         pub const fn empty() -> Self {
-            Self { inner: SpinLock::new(Inner::new(Store::new())), object: Object::semaphore(0) }
+            Self { inner: SpinLock::new(Inner::new(VecDeque::new())), object: Object::semaphore(0) }
         }
     }
 
     /// Creates a semaphore with a permit for each datum. They are acquired in this order.
     #[track_caller]
     pub fn with_data(data: impl IntoIterator<Item = D>) -> Self {
-        let store = Store::of(data.into_iter().collect());
-        let object = Object::semaphore(store.len());
-        Self { inner: SpinLock::new(Inner::new(store)), object }
+        let data: VecDeque<D> = data.into_iter().collect();
+        let object = Object::semaphore(data.len());
+        Self { inner: SpinLock::new(Inner::new(data)), object }
     }
 
     /// Promises that the task that acquires a permit also releases it, as with a lock. Then tasks
@@ -176,7 +177,7 @@ impl<D> Semaphore<D> {
     /// Returns the number of available permits.
     #[must_use]
     pub fn available_permits(&self) -> usize {
-        self.inner.lock().store.len()
+        self.inner.lock().available()
     }
 
     /// Returns the number of tasks that wait for a permit.
@@ -251,7 +252,7 @@ impl<D: Send> Semaphore<D> {
     }
 
     fn try_take(&self) -> Option<D> {
-        let datum = self.inner.lock().store.take()?;
+        let datum = self.inner.lock().take()?;
         self.object.taken();
         Some(datum)
     }
@@ -261,7 +262,7 @@ impl<D: Send> Semaphore<D> {
     ///
     /// # Panics
     /// If the store is full: the available permits exceed the capacity of a
-    /// [`VecDeque`](std::collections::VecDeque), `usize::MAX` of them if a datum has no size,
+    /// [`VecDeque`], `usize::MAX` of them if a datum has no size,
     /// otherwise `isize::MAX` bytes.
     ///
     /// # Examples

@@ -1,4 +1,4 @@
-//! What the semaphore's lock guards: its permits, or the queue of its waiters.
+//! What the semaphore's lock guards: its permits, or the queue of its waiters; never both.
 
 #![allow(unsafe_code, reason = "waiters are linked through their futures")]
 
@@ -13,67 +13,21 @@ use std::ptr::{self, NonNull};
 
 /// What the lock guards.
 pub(super) struct Inner<D> {
-    pub(super) store: Store<D>,
+    /// The available permits, oldest first. For `D = ()` it is a count.
+    made: VecDeque<D>,
     /// The queue of waiters, linked through their nodes.
     front: *mut Node<D>,
     back: *mut Node<D>,
-    waiting: usize,
+    /// The number of waiters if there are any. If there are none, the number of permits of a new
+    /// [`Semaphore<()>`](super::Semaphore) whose data are made when they are taken, since a
+    /// constant has no way to fill a `VecDeque`. One word for both, so that all of this, with the
+    /// lock, is one cache line.
+    count: usize,
 }
 
 // SAFETY: the pointers are to nodes of waiters. Their futures stay where they are until they have
 // left the queue under the lock. `D` moves between threads, which `D: Send` permits.
 unsafe impl<D: Send> Send for Inner<D> {}
-
-/// The available permits, oldest first.
-pub(super) struct Store<D> {
-    /// The permits whose data have been made. For `D = ()` it is a count.
-    made: VecDeque<D>,
-    /// Permits of a new semaphore whose data are made when they are taken: a constant has no way to
-    /// fill a `VecDeque`.
-    unmade: usize,
-    make: Option<fn() -> D>,
-}
-
-impl Store<()> {
-    /// A store of `permits` permits.
-    pub(super) const fn of_units(permits: usize) -> Self {
-        Self { made: VecDeque::new(), unmade: permits, make: Some(|| ()) }
-    }
-}
-
-impl<D> Store<D> {
-    pub(super) const fn new() -> Self {
-        Self::of(VecDeque::new())
-    }
-
-    pub(super) const fn of(data: VecDeque<D>) -> Self {
-        Self { made: data, unmade: 0, make: None }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.made.len() + self.unmade
-    }
-
-    #[inline(always)]
-    pub(super) fn take(&mut self) -> Option<D> {
-        match self.made.pop_front() {
-            None if self.unmade > 0 => self.make_one(),
-            datum => datum,
-        }
-    }
-
-    #[cold]
-    fn make_one(&mut self) -> Option<D> {
-        self.unmade -= 1;
-        self.make.map(|make| make())
-    }
-
-    #[inline(always)]
-    fn put(&mut self, datum: D) {
-        assert!(self.unmade == 0 || self.len() < usize::MAX, "a semaphore has too many permits");
-        self.made.push_back(datum);
-    }
-}
 
 /// A waiter's place in the queue. A new node has one written word; the other fields are written
 /// when it joins the queue or is granted. A future is moved into place before its first poll, and
@@ -208,10 +162,7 @@ pub(super) fn release<D: Send>(inner: &SpinLock<Inner<D>>, datum: D) {
     let waker = {
         let mut inner = inner.lock();
         match NonNull::new(inner.front) {
-            None => {
-                inner.store.put(datum);
-                return;
-            }
+            None => return inner.put(datum),
             // SAFETY: it is the front node, so it is in the queue.
             Some(node) => unsafe { inner.grant(node, datum) },
         }
@@ -219,13 +170,58 @@ pub(super) fn release<D: Send>(inner: &SpinLock<Inner<D>>, datum: D) {
     waker.wake();
 }
 
+impl Inner<()> {
+    /// Makes `permits` permits.
+    pub(super) const fn of_units(permits: usize) -> Self {
+        let (front, back) = (ptr::null_mut(), ptr::null_mut());
+        Self { made: VecDeque::new(), front, back, count: permits }
+    }
+}
+
+#[cfg(not(any(loom, shuttle)))]
+const _: () = assert!(size_of::<SpinLock<Inner<()>>>() == 64);
+
 impl<D> Inner<D> {
-    pub(super) const fn new(store: Store<D>) -> Self {
-        Self { store, front: ptr::null_mut(), back: ptr::null_mut(), waiting: 0 }
+    pub(super) const fn new(data: VecDeque<D>) -> Self {
+        Self { made: data, front: ptr::null_mut(), back: ptr::null_mut(), count: 0 }
     }
 
+    /// Returns the number of waiters.
     pub(super) fn waiting(&self) -> usize {
-        self.waiting
+        if self.front.is_null() { 0 } else { self.count }
+    }
+
+    /// Returns the number of available permits.
+    pub(super) fn available(&self) -> usize {
+        if self.front.is_null() { self.made.len() + self.count } else { 0 }
+    }
+
+    /// Takes the oldest permit.
+    #[inline(always)]
+    pub(super) fn take(&mut self) -> Option<D> {
+        match self.made.pop_front() {
+            None if self.front.is_null() && self.count > 0 => Some(self.make()),
+            datum => datum,
+        }
+    }
+
+    /// Makes the datum of a permit that has none yet.
+    #[cold]
+    fn make(&mut self) -> D {
+        self.count -= 1;
+        // SAFETY: only the constructor of a `Semaphore<()>` makes such permits, so `D` is `()`, of
+        // which nothing has to be initialized.
+        unsafe { MaybeUninit::uninit().assume_init() }
+    }
+
+    /// Puts a permit into the store. There are no waiters.
+    #[inline(always)]
+    fn put(&mut self, datum: D) {
+        if self.count > 0 {
+            let is_full = self.made.len() == usize::MAX - self.count;
+            assert!(!is_full, "a semaphore has at most `usize::MAX` permits");
+        }
+        self.made.push_back(datum);
     }
 
     /// Gives `datum` to the front node, takes that node out of the queue, and returns its waker.
@@ -243,7 +239,7 @@ impl<D> Inner<D> {
         if self.front.is_null() {
             self.back = ptr::null_mut();
         }
-        self.waiting -= 1;
+        self.count -= 1;
         node.datum.with_mut(|place| {
             // SAFETY: until the node is granted, the lock guards the place.
             unsafe { place.write(MaybeUninit::new(datum)) };
@@ -276,7 +272,7 @@ impl<D> Inner<D> {
                 unsafe { prev.with_links(|links| links.next = node.as_ptr()) };
             }
         }
-        self.waiting += 1;
+        self.count += 1;
     }
 
     /// Takes out a node that gives up its wait, and returns its waker.
@@ -307,7 +303,7 @@ impl<D> Inner<D> {
                 unsafe { next.with_links(|links| links.prev = prev) };
             }
         }
-        self.waiting -= 1;
+        self.count -= 1;
         detect::gone(ptr::from_ref(node).cast());
         let waker = node.word.load(Ordering::Relaxed);
         node.set_done();
