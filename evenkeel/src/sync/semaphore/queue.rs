@@ -209,9 +209,10 @@ impl<D> Inner<D> {
     #[cold]
     fn make(&mut self) -> D {
         self.count -= 1;
-        // SAFETY: only the constructor of a `Semaphore<()>` makes such permits, so `D` is `()`, of
-        // which nothing has to be initialized.
-        unsafe { MaybeUninit::uninit().assume_init() }
+        let unit: NonNull<D> = NonNull::dangling();
+        // SAFETY: only the constructor of a `Semaphore<()>` makes such permits, so `D` is `()`: it
+        // has no bytes to read, and any aligned address will do.
+        unsafe { unit.read() }
     }
 
     /// Puts a permit into the store. There are no waiters.
