@@ -48,7 +48,7 @@ impl Object {
     pub(crate) fn taken(&self) {}
 
     #[inline(always)]
-    pub(crate) fn given(&self) {}
+    pub(crate) fn given(&self, _permits: usize) {}
 
     #[inline(always)]
     pub(crate) fn awaited(

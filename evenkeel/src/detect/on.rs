@@ -183,22 +183,24 @@ impl Object {
         }
     }
 
-    /// Notes that the caller is about to give a permit back.
-    pub(crate) fn given(&self) {
-        if self.is_loose() {
-            return;
-        }
-        let mut graph = graph::lock();
-        if self.is_loose() {
-            return;
-        }
+    /// Notes that the caller is about to give `permits` permits back.
+    pub(crate) fn given(&self, permits: usize) {
         let id = current();
-        let permits = self.permits(&mut graph);
-        match permits.owners.iter().position(|owner| Some(*owner) == id) {
-            Some(place) => {
-                permits.owners.swap_remove(place);
+        for _ in 0..permits {
+            if self.is_loose() {
+                return;
             }
-            None => self.loosen(&mut graph),
+            let mut graph = graph::lock();
+            if self.is_loose() {
+                return;
+            }
+            let permits = self.permits(&mut graph);
+            match permits.owners.iter().position(|owner| Some(*owner) == id) {
+                Some(place) => {
+                    permits.owners.swap_remove(place);
+                }
+                None => self.loosen(&mut graph),
+            }
         }
     }
 
@@ -233,9 +235,14 @@ impl Object {
 
 impl Drop for Object {
     fn drop(&mut self) {
+        let number = *self.number.get_mut();
+        if number == 0 {
+            // The graph was never told of it.
+            return;
+        }
         let mut graph = graph::lock();
-        graph.unhold(self.number());
-        graph.permits.remove(&self.number());
+        graph.unhold(number);
+        graph.permits.remove(&number);
     }
 }
 

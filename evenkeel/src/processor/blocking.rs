@@ -87,11 +87,16 @@ impl Blocking {
         Pushed::Awaited
     }
 
-    /// Counts out a thread that the system has refused. Returns the oldest closure if no thread is
-    /// left to run it: the caller has to run it.
-    pub(crate) fn refused_thread(&self) -> Option<Runnable> {
+    /// Counts out a thread that the system has refused. The caller has to run what is
+    /// [unattended](Self::take_unattended) then.
+    pub(crate) fn refused_thread(&self) {
+        self.leave(&mut lock(&self.state));
+    }
+
+    /// Takes the oldest closure if there is no thread to run it. Of several spawners whose threads
+    /// are refused at once the last one finds the closures of all, so it takes until there is none.
+    pub(crate) fn take_unattended(&self) -> Option<Runnable> {
         let mut state = lock(&self.state);
-        self.leave(&mut state);
         if state.threads == 0 { state.queue.pop_front() } else { None }
     }
 
@@ -176,5 +181,38 @@ impl Blocking {
             };
         }
         state.running.clone()
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use crate::raw_task::blocks::{Birth, Room};
+    use crate::raw_task::id;
+    use crate::scheduler::run;
+    use crate::task;
+    use std::panic::Location;
+
+    fn push(blocking: &Blocking) -> Pushed {
+        let birth = Birth { home: std::ptr::null(), id: id::take_one(), room: Room::Compact };
+        blocking.push(task::make(async {}, (), Location::caller(), birth).0)
+    }
+
+    #[test]
+    fn spawners_whose_threads_are_refused_at_once_leave_no_closure_behind() {
+        let blocking = Blocking::new();
+        for _ in 0..2 {
+            assert!(matches!(push(&blocking), Pushed::NeedsThread));
+        }
+        blocking.refused_thread();
+        assert!(blocking.take_unattended().is_none(), "the other thread may come yet");
+        blocking.refused_thread();
+        let mut closures = 0;
+        while let Some(closure) = blocking.take_unattended() {
+            run::run_elsewhere(closure);
+            closures += 1;
+        }
+        assert_eq!(closures, 2);
+        assert!(blocking.wait_for_threads(None).is_empty());
     }
 }

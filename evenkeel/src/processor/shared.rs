@@ -116,7 +116,7 @@ pub(crate) struct Shared {
     /// Threads that run errands while workers wait.
     pub(crate) spares: Spares,
     /// Blocking closures.
-    pub(crate) blocking: Blocking,
+    pub(crate) blocking: CachePadded<Blocking>,
     /// The cache misses of the runtime's threads; none if the runtime did not start them.
     pub(crate) misses: OnceLock<Misses>,
     /// A value that a room above keeps for the runtime: the classes of its objects.
@@ -185,7 +185,7 @@ impl Shared {
             clock: rules.clock.clone(),
             errands: CachePadded::default(),
             spares: Spares::new(processors, workers, rules),
-            blocking: Blocking::new(),
+            blocking: CachePadded::new(Blocking::new()),
             misses: OnceLock::new(),
             kept: OnceLock::new(),
             elsewhere: CachePadded::new(AtomicUsize::new(0)),
@@ -388,6 +388,7 @@ impl Shared {
 
     /// Returns whether the sender has to tell processor `target` of tasks that have come to it,
     /// because it may be asleep or away.
+    #[inline]
     pub(crate) fn has_to_tell(&self, target: usize, sent: Sent) -> bool {
         match sent {
             Sent::Nothing => false,

@@ -48,10 +48,11 @@ fn start(shared: &Arc<Shared>) {
         own.blocking.join_threads();
         work(&own);
     });
-    if started.is_err()
-        && let Some(task) = shared.blocking.refused_thread()
-    {
-        run(shared, task);
+    if started.is_err() {
+        shared.blocking.refused_thread();
+        while let Some(task) = shared.blocking.take_unattended() {
+            run(shared, task);
+        }
     }
 }
 

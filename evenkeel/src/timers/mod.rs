@@ -373,7 +373,8 @@ impl Timers {
         self.inner.lock().wheel.earliest()
     }
 
-    /// Ends all timers, because their runtime ends, and refuses later ones.
+    /// Ends all timers, because their runtime ends, and refuses later ones. One thread closes: the
+    /// one that ends the runtime, or that drops its last share.
     pub(crate) fn close(&self) {
         let mut wake = None;
         loop {

@@ -112,7 +112,7 @@ fn an_owned_permit_goes_to_another_task_and_is_released_there() {
     runtime.block_on(async {
         let semaphore = Arc::new(Semaphore::with_data([String::from("chart")]));
         let mut permit = semaphore.clone().acquire_owned().await;
-        assert!(semaphore.try_acquire_owned().is_none());
+        assert!(semaphore.clone().try_acquire_owned().is_none());
         permit.push_str(" of the bay");
         let waits = evenkeel::spawn(semaphore.clone().acquire_owned());
         yield_now().await;
@@ -135,7 +135,7 @@ fn an_owned_wait_that_is_given_up_loses_no_permit() {
     semaphore.add_permits(1);
     drop(waits);
     assert_eq!((semaphore.available_permits(), semaphore.waiting()), (1, 0));
-    semaphore.try_acquire_owned().unwrap().forget();
+    semaphore.clone().try_acquire_owned().unwrap().forget();
     assert_eq!(semaphore.available_permits(), 0);
 }
 

@@ -29,7 +29,7 @@ fn runtimes_tasks_and_semaphores_may_be_used_after_a_panic() {
     is_unwind_safe::<Runtime>();
     is_unwind_safe::<Handle>();
     is_unwind_safe::<JoinHandle<&mut u8>>();
-    is_unwind_safe::<Semaphore<Cell<u8>>>();
+    is_unwind_safe::<Semaphore>();
 }
 
 /// What is made before the program begins.

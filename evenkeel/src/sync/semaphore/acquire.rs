@@ -44,7 +44,13 @@ impl<'a, D: Send> Take<'a, D> {
     #[inline(always)]
     #[track_caller]
     pub(super) fn new(semaphore: &'a Semaphore<D>) -> Self {
-        Self { node: Node::new(), semaphore, site: Site::here(), _pinned: PhantomPinned }
+        Self::at(semaphore, Site::here())
+    }
+
+    /// A wait that `site` has asked for.
+    #[inline(always)]
+    pub(super) fn at(semaphore: &'a Semaphore<D>, site: Site) -> Self {
+        Self { node: Node::new(), semaphore, site, _pinned: PhantomPinned }
     }
 
     /// Tells [`detect`](crate::detect) that the node is in the queue. The caller has the lock.

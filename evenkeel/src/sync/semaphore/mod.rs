@@ -43,12 +43,13 @@ mod queue;
 pub use acquire::{Acquire, Take};
 pub use permit::{OwnedPermit, Permit};
 
-use crate::detect::Object;
+use crate::detect::{Object, Site};
 use crate::primitives::const_unless_model;
 use crate::primitives::spin_lock::SpinLock;
 use queue::Inner;
 use std::collections::VecDeque;
 use std::fmt;
+use std::future::Future;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
@@ -134,9 +135,8 @@ impl Semaphore<()> {
     /// ```
     #[inline]
     pub fn add_permits(&self, permits: usize) {
-        for _ in 0..permits {
-            self.hand_over(());
-        }
+        self.object.given(permits);
+        queue::add(&self.inner, permits);
     }
 }
 
@@ -228,9 +228,13 @@ impl<D: Send> Semaphore<D> {
     ///
     /// # Cancel safety
     /// As [`acquire`](Self::acquire).
-    pub async fn acquire_owned(self: Arc<Self>) -> OwnedPermit<D> {
-        let datum = self.take().await;
-        OwnedPermit::new(self, datum)
+    #[track_caller]
+    pub fn acquire_owned(self: Arc<Self>) -> impl Future<Output = OwnedPermit<D>> + Send {
+        let site = Site::here();
+        async move {
+            let datum = Take::at(&self, site).await;
+            OwnedPermit::new(self, datum)
+        }
     }
 
     /// Takes a permit without waiting. Returns `None` if no permit is available.
@@ -247,8 +251,8 @@ impl<D: Send> Semaphore<D> {
     }
 
     /// As [`try_acquire`](Self::try_acquire), for a permit that can be sent to another task.
-    pub fn try_acquire_owned(self: &Arc<Self>) -> Option<OwnedPermit<D>> {
-        self.try_take().map(|datum| OwnedPermit::new(self.clone(), datum))
+    pub fn try_acquire_owned(self: Arc<Self>) -> Option<OwnedPermit<D>> {
+        self.try_take().map(|datum| OwnedPermit::new(self, datum))
     }
 
     fn try_take(&self) -> Option<D> {
@@ -273,15 +277,15 @@ impl<D: Send> Semaphore<D> {
     /// ```
     #[inline]
     pub fn hand_over(&self, datum: D) {
-        self.object.given();
+        self.object.given(1);
         queue::release(&self.inner, datum);
     }
 }
 
 /// A panic leaves it whole: no critical section of it runs a caller's code.
-impl<D> UnwindSafe for Semaphore<D> {}
+impl UnwindSafe for Semaphore {}
 /// As above.
-impl<D> RefUnwindSafe for Semaphore<D> {}
+impl RefUnwindSafe for Semaphore {}
 
 impl<D> fmt::Debug for Semaphore<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

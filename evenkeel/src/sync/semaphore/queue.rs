@@ -21,7 +21,7 @@ pub(super) struct Inner<D> {
     /// The number of waiters if there are any. If there are none, the number of permits of a new
     /// [`Semaphore<()>`](super::Semaphore) whose data are made when they are taken, since a
     /// constant has no way to fill a `VecDeque`. One word for both, so that all of this, with the
-    /// lock, is one cache line.
+    /// lock, has no more bytes than a cache line.
     count: usize,
 }
 
@@ -170,7 +170,29 @@ pub(super) fn release<D: Send>(inner: &SpinLock<Inner<D>>, datum: D) {
     waker.wake();
 }
 
+/// `V` of several permits: to the waiters, and the rest to the store.
+pub(super) fn add(inner: &SpinLock<Inner<()>>, mut permits: usize) {
+    while permits > 0 {
+        let waker = {
+            let mut inner = inner.lock();
+            let Some(node) = NonNull::new(inner.front) else { return inner.put_units(permits) };
+            // SAFETY: it is the front node, so it is in the queue.
+            unsafe { inner.grant(node, ()) }
+        };
+        permits -= 1;
+        waker.wake();
+    }
+}
+
 impl Inner<()> {
+    /// Puts `permits` permits into the store. There are no waiters.
+    fn put_units(&mut self, permits: usize) {
+        let count = self.count.checked_add(permits);
+        let all = count.and_then(|count| count.checked_add(self.made.len()));
+        assert!(all.is_some(), "a semaphore has at most `usize::MAX` permits");
+        self.count += permits;
+    }
+
     /// Makes `permits` permits.
     pub(super) const fn of_units(permits: usize) -> Self {
         let (front, back) = (ptr::null_mut(), ptr::null_mut());
@@ -178,7 +200,7 @@ impl Inner<()> {
     }
 }
 
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(all(test, target_pointer_width = "64", not(any(loom, shuttle))))]
 const _: () = assert!(size_of::<SpinLock<Inner<()>>>() == 64);
 
 impl<D> Inner<D> {
@@ -208,6 +230,7 @@ impl<D> Inner<D> {
     /// Makes the datum of a permit that has none yet.
     #[cold]
     fn make(&mut self) -> D {
+        assert!(size_of::<D>() == 0, "only a `Semaphore<()>` has permits that are not made");
         self.count -= 1;
         let unit: NonNull<D> = NonNull::dangling();
         // SAFETY: only the constructor of a `Semaphore<()>` makes such permits, so `D` is `()`: it
