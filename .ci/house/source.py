@@ -171,7 +171,7 @@ def arrows(folder):
     paths = {module(path): path for path in files(folder)}
     found = {}
     for here, path in paths.items():
-        with open(os.path.join(folder, path)) as file:
+        with open(os.path.join(folder, path), encoding="utf-8") as file:
             code = without_tests(blank(file.read()))
         into = found.setdefault(here, {})
         for name, line in imports(code, here, paths):
