@@ -112,7 +112,7 @@ impl fmt::Display for ExitReason {
             Self::Forgotten => f.write_str("ended, and its node has forgotten why"),
             Self::TooManyTies(node) => write!(
                 f,
-                "is on node {node}, and the watches and links with that node have reached their limit: raise it on both nodes"
+                "is on node {node}, and the watches and links with that node have reached their limit: raise the limit on both nodes"
             ),
             Self::Linked { actor, reason } => {
                 write!(f, "ended with actor {actor}, to which it was linked, and which {reason}")
