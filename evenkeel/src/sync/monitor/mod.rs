@@ -343,7 +343,7 @@ impl<T> Monitor<T> {
         ///
         /// # Examples
         /// ```
-        /// use evenkeel::sync::Monitor;
+        /// use evenkeel::sync::monitor::Monitor;
         /// static LOG: Monitor<Vec<String>> = Monitor::new(Vec::new());
         /// assert!(LOG.try_enter().unwrap().is_empty());
         /// ```
