@@ -176,7 +176,7 @@ impl<S: Part> Public<S> {
         match spawned {
             Some(own) => own,
             None => panic!(
-                "an actor is spawned outside of a runtime: do it in a task or inside Runtime::block_on"
+                "an actor is spawned at {site}, outside of a runtime: do it in a task or inside Runtime::block_on"
             ),
         }
     }
