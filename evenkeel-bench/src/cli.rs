@@ -48,6 +48,15 @@ struct SessionArgs {
     /// Print all tables too, fitted to the terminal; the report has them in any case
     #[arg(long)]
     tables: bool,
+    /// Write the tables as a Markdown page too
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+}
+
+impl SessionArgs {
+    fn run(&self, effort: Effort) -> anyhow::Result<()> {
+        main_job::run(effort, &self.report, self.markdown.as_deref(), self.tables)
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -76,11 +85,9 @@ enum Command {
 /// Runs the command of the command line.
 pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
-        None if cli.quick => main_job::run(Effort::Quick, &cli.session.report, cli.session.tables),
-        None => main_job::run(Effort::Usual, &cli.session.report, cli.session.tables),
-        Some(Command::Full(session)) => {
-            main_job::run(Effort::Full, &session.report, session.tables)
-        }
+        None if cli.quick => cli.session.run(Effort::Quick),
+        None => cli.session.run(Effort::Usual),
+        Some(Command::Full(session)) => session.run(Effort::Full),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Simulate(args)) => simulate::run(&args),
         Some(Command::Analyse(options)) => analysis::run(&options),

@@ -28,8 +28,15 @@ use suite::rows::rows;
 use suite::table;
 use suite::{affinity, interrupt, words};
 
-/// Measures, prints rows and summary, and writes the report. Prints all tables too if `has_tables`.
-pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Result<()> {
+/// Measures, prints rows and summary, and writes the report. Writes it as Markdown too if such a
+/// page is named, and prints all tables if `has_tables`.
+pub(crate) fn run(
+    effort: Effort,
+    folder: &Path,
+    markdown: Option<&Path>,
+    has_tables: bool,
+) -> anyhow::Result<()> {
+    markdown.map_or(Ok(()), report::markdown::prepare)?;
     let mut kept = Kept::begin(folder)?;
     let mut session = Session::begun();
     say!("{}", session.machine);
@@ -86,6 +93,9 @@ pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Re
     }
     // The report is kept even if the printed rows have lost their reader.
     let written = kept.write(&session, failure.is_ok());
+    // A page of an older session stays if not all was measured.
+    let markdown = markdown.filter(|_| failure.is_ok());
+    let kept_page = markdown.map_or(Ok(()), |page| report::markdown::write(page, &session));
     let mut text = String::new();
     for Measured { of, records, absent } in session.measured.iter().filter(|_| has_tables) {
         text += &format!("\n{}", table::render(of, records, absent, table::width()));
@@ -93,7 +103,7 @@ pub(crate) fn run(effort: Effort, folder: &Path, has_tables: bool) -> anyhow::Re
     let outcome = Outcome::of(&session.measured).render(table::width());
     text += &format!("\n{outcome}\nmeasured in {:.0} s\n", measured_in.as_secs_f64());
     let failure = failure.context("not all was measured; summary and report cover what was");
-    last(&(text + &report::lines(&written)), failure.and(written.map(drop)))
+    last(&(text + &report::lines(&written)), failure.and(written.map(drop)).and(kept_page))
 }
 
 /// A family's planned rows, and their measurements.

@@ -31,10 +31,10 @@ pub(super) fn summary(outcome: &Outcome) -> Markup {
                 span.counts { (outcome.all.words()) }
             }
         }
-        @if !outcome.worst.is_empty() {
+        @if !outcome.losses.is_empty() {
             p { (words::capital(&outcome.headline())) ":" }
             ul {
-                @for loss in &outcome.worst {
+                @for loss in outcome.worst() {
                     li {
                         (mark(Standing::Behind))
                         a href={ "#bench-" (loss.bench) } { (loss.what) } ": "

@@ -17,6 +17,7 @@ mod head;
 mod ink;
 pub(crate) mod kept;
 mod lines;
+pub(crate) mod markdown;
 mod page;
 mod percentiles;
 mod pictures;

@@ -74,7 +74,7 @@ fn measured_how(session: &Session) -> Markup {
 
 /// Counts the runs on more than one worker in each regime, such as `40 runs near, 2 runs mixed`.
 /// For one worker the distance of the cores makes no difference.
-fn regimes(session: &Session) -> String {
+pub(super) fn regimes(session: &Session) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     let records = session.measured.iter().flat_map(|measured| &measured.records);
     let bound = records.filter(|record| record.case.workers > 1).map(|record| &record.quiet);

@@ -19,8 +19,9 @@ pub struct Outcome {
     pub families: Vec<Ended>,
     /// All of them together.
     pub all: Tally,
-    /// The cases that only peers complete, then the largest factors by which a peer is ahead.
-    pub worst: Vec<Loss>,
+    /// All losses: the cases that only peers complete, then the largest factors by which a peer is
+    /// ahead.
+    pub losses: Vec<Loss>,
 }
 
 /// The outcome of one family.
@@ -49,23 +50,39 @@ pub struct Loss {
 impl Outcome {
     /// Judges all measurements.
     pub fn of(measured: &[Measured]) -> Self {
-        let (mut families, mut worst) = (Vec::new(), Vec::new());
+        let (mut families, mut all_losses) = (Vec::new(), Vec::new());
         for Measured { of, records, absent } in measured {
             let rows = rows(of, records, absent);
             if !rows.is_empty() {
                 let Description { name, title, .. } = *of;
                 families.push(Ended { name, title, tally: Tally::of(&rows) });
-                worst.extend(rows.iter().flat_map(losses));
+                all_losses.extend(rows.iter().flat_map(losses));
             }
         }
-        worst.sort_by(|a: &Loss, b| b.factor.total_cmp(&a.factor));
-        worst.truncate(NAMED);
+        all_losses.sort_by(|a: &Loss, b| b.factor.total_cmp(&a.factor));
         let all = families.iter().map(|family| family.tally).sum();
-        Self { families, all, worst }
+        Self { families, all, losses: all_losses }
+    }
+
+    /// Returns the losses that a summary names.
+    pub fn worst(&self) -> &[Loss] {
+        &self.losses[..self.losses.len().min(NAMED)]
     }
 
     /// Renders the summary for one screen: a line for each family, then the worst losses.
     pub fn render(&self, width: Option<u16>) -> String {
+        let mut text = plain(&self.counts(), width);
+        if !self.losses.is_empty() {
+            text.push_str(&format!("\n{}:\n", words::capital(&self.headline())));
+        }
+        for Loss { what, words, .. } in self.worst() {
+            text.push_str(&super::table::wrapped(&format!("  {what}: {words}"), width));
+        }
+        text
+    }
+
+    /// Returns the table of the tallies: a line for each family, and one for all.
+    pub fn counts(&self) -> Plain {
         const HEADING: [&str; 6] = ["", "won", "lost", "even", "unfinished", "not compared"];
         let line = |title: &str, tally: &Tally| {
             let counts = tally.parts().map(|(_, count)| count.to_string());
@@ -74,20 +91,12 @@ impl Outcome {
         let mut lines: Vec<Vec<String>> =
             self.families.iter().map(|family| line(family.title, &family.tally)).collect();
         lines.push(line("all", &self.all));
-        let heading = HEADING.map(str::to_owned).to_vec();
-        let mut text = plain(&Plain { heading, lines, figures: 1..HEADING.len() }, width);
-        if !self.worst.is_empty() {
-            text.push_str(&format!("\n{}:\n", words::capital(&self.headline())));
-        }
-        for Loss { what, words, .. } in &self.worst {
-            text.push_str(&super::table::wrapped(&format!("  {what}: {words}"), width));
-        }
-        text
+        Plain { heading: HEADING.map(str::to_owned).to_vec(), lines, figures: 1..HEADING.len() }
     }
 
     /// Returns the heading of the worst losses.
     pub fn headline(&self) -> String {
-        match self.worst.len() {
+        match self.worst().len() {
             1 => "the only loss".to_owned(),
             number => format!("the {} losses", if number < NAMED { "two" } else { "three worst" }),
         }
@@ -138,7 +147,7 @@ mod tests {
         let outcome = Outcome::of(&[measured(&[10.0, 2.0, 40.0, 5.0, 4.0]), measured(&[20.0])]);
         assert_eq!((outcome.all.won, outcome.all.lost, outcome.all.even), (1, 4, 1));
         assert_eq!(outcome.families.len(), 2);
-        let words: Vec<&str> = outcome.worst.iter().map(|loss| loss.words.as_str()).collect();
+        let words: Vec<&str> = outcome.worst().iter().map(|loss| loss.words.as_str()).collect();
         assert_eq!(
             words,
             ["10.0 X SLOWER than tokio", "5.0 X SLOWER than tokio", "4.0 X SLOWER than tokio"]
@@ -155,7 +164,7 @@ mod tests {
     #[test]
     fn families_of_which_nothing_was_measured_are_left_out() {
         let outcome = Outcome::of(&[measured(&[])]);
-        assert!(outcome.families.is_empty() && outcome.worst.is_empty());
+        assert!(outcome.families.is_empty() && outcome.losses.is_empty());
         assert!(!outcome.render(None).contains("losses"));
     }
 

@@ -6,6 +6,7 @@
 mod blocks;
 mod brief;
 mod fit;
+pub mod markdown;
 mod wide;
 
 use blocks::blocks;

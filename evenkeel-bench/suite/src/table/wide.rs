@@ -12,10 +12,10 @@ use crate::rows::Row;
 
 /// A table before layout: its headings, its lines, and the places of its figures.
 pub(super) struct Wide {
-    heading: Vec<String>,
-    lines: Vec<Vec<String>>,
+    pub(super) heading: Vec<String>,
+    pub(super) lines: Vec<Vec<String>>,
     /// The first column of figures.
-    first: usize,
+    pub(super) first: usize,
     /// The column of comparisons, the only one that may wrap.
     comparison: Option<usize>,
 }
