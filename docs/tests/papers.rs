@@ -1,0 +1,134 @@
+//! Checks the form of all papers: their lines are short enough to be read as text, and each link
+//! leads to a file, and to a heading in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The most columns of a line of prose.
+const COLUMNS: usize = 100;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this folder lies in the workspace")
+}
+
+/// Finds all papers below a folder, except in build output.
+fn papers(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("it can be read").path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if path.is_dir() && name != "target" && name != "report" && !name.starts_with('.') {
+            papers(&path, found);
+        } else if name.ends_with(".md") {
+            found.push(path);
+        }
+    }
+}
+
+/// Returns the lines of a paper outside of its blocks of code, with their numbers.
+fn prose(text: &str) -> Vec<(usize, &str)> {
+    let mut is_code = false;
+    let mut lines = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        if !is_code && !is_fence {
+            lines.push((number + 1, line));
+        }
+    }
+    lines
+}
+
+/// Returns the numbers of the lines that are too long, except tables, pictures and single words.
+fn too_long(text: &str) -> Vec<usize> {
+    let is_bound = |line: &str| line.starts_with(['|', '!']) || !line.trim().contains(' ');
+    let is_long = |line: &str| line.chars().count() > COLUMNS && !is_bound(line);
+    prose(text).into_iter().filter(|(_, line)| is_long(line)).map(|(number, _)| number).collect()
+}
+
+/// Returns the targets of the links in a paper that lead to other places in the repository. A link
+/// may begin on one line and end on the next.
+fn links(text: &str) -> Vec<String> {
+    let text: Vec<&str> = prose(text).into_iter().map(|(_, line)| line).collect();
+    let text = text.join("\n");
+    // What stands between backticks is code, and no link.
+    let parts =
+        text.split('`').enumerate().map(|(place, part)| if place % 2 == 0 { part } else { "" });
+    let text: String = parts.collect();
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    targets.filter(|target| !target.contains("://")).map(str::to_owned).collect()
+}
+
+/// Returns the name by which a link refers to a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim().to_lowercase();
+    let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+fn anchors(text: &str) -> Vec<String> {
+    let headings = prose(text).into_iter().filter(|(_, line)| line.starts_with('#'));
+    headings.map(|(_, line)| anchor(line.trim_start_matches('#'))).collect()
+}
+
+/// Returns what is wrong with a link in `paper`; `None` if it leads somewhere.
+fn fault(paper: &Path, link: &str) -> Option<String> {
+    let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+    let target = match file {
+        "" => paper.to_owned(),
+        file => paper.parent().expect("a paper lies in a folder").join(file),
+    };
+    if !target.exists() {
+        return Some(format!("no file {file}"));
+    }
+    let is_there = heading.is_empty()
+        || fs::read_to_string(&target)
+            .is_ok_and(|text| anchors(&text).contains(&heading.to_owned()));
+    (!is_there).then(|| format!("no heading {heading} in {}", target.display()))
+}
+
+#[test]
+fn lines_of_prose_are_at_most_100_columns_long() {
+    let mut all = Vec::new();
+    papers(root(), &mut all);
+    assert!(all.len() > 20, "{} papers", all.len());
+    let long = |path: &PathBuf| {
+        let lines = too_long(&fs::read_to_string(path).expect("papers are UTF-8"));
+        lines.into_iter().map(move |line| format!("{}:{line}", path.display())).collect::<Vec<_>>()
+    };
+    let long: Vec<String> = all.iter().flat_map(long).collect();
+    assert!(long.is_empty(), "wrap these lines at {COLUMNS} columns:\n{}", long.join("\n"));
+}
+
+#[test]
+fn each_link_leads_to_a_file_and_to_a_heading_in_it() {
+    let mut all = Vec::new();
+    papers(root(), &mut all);
+    let mut count = 0;
+    let mut faults = Vec::new();
+    for paper in &all {
+        for link in links(&fs::read_to_string(paper).expect("papers are UTF-8")) {
+            count += 1;
+            faults.extend(fault(paper, &link).map(|why| format!("{}: {why}", paper.display())));
+        }
+    }
+    assert!(count > 100, "{count} links were found");
+    assert!(faults.is_empty(), "these links lead nowhere:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn the_checks_find_what_they_look_for() {
+    let long = "word ".repeat(30);
+    assert_eq!(
+        too_long(&format!("short\n{long}\n| {long}|\n```text\n{long}\n```\n{long}")),
+        [2, 7]
+    );
+    assert_eq!(links("[a](b.md) `[c](d)` [e](f.md#g)\n[h](scheme://i)"), ["b.md", "f.md#g"]);
+    assert_eq!(
+        anchors("# What is here, and why?\n```\n# no heading\n```\n"),
+        ["what-is-here-and-why"]
+    );
+    let paper = root().join("README.md");
+    assert!(fault(&paper, "no-such-file.md").is_some());
+    assert!(fault(&paper, "README.md#no-such-heading").is_some());
+    assert_eq!(fault(&paper, "ARCHITECTURE.md#architecture"), None);
+}
