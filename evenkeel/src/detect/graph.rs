@@ -4,9 +4,11 @@
 mod knots;
 mod stuck;
 
+use super::extra::IS_ON;
 use super::waiting::Waiting;
 use crate::raw_task::id::Id;
 use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
 use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard};
@@ -32,24 +34,60 @@ pub(super) fn lock() -> MutexGuard<'static, Graph> {
     GRAPH.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
+/// Whether a count is not zero. Without a graph it is.
+#[inline(always)]
+fn any(count: &AtomicUsize) -> bool {
+    IS_ON && count.load(Ordering::Relaxed) > 0
+}
+
+#[inline]
 pub(super) fn has_waits() -> bool {
-    WAITS.load(Ordering::Relaxed) > 0
+    any(&WAITS)
 }
 
+#[inline]
 pub(super) fn has_holds() -> bool {
-    HOLDS.load(Ordering::Relaxed) > 0
+    any(&HOLDS)
 }
 
+#[inline]
 pub(super) fn has_carriers() -> bool {
-    CARRIERS.load(Ordering::Relaxed) > 0
+    any(&CARRIERS)
 }
 
+#[inline]
 pub(super) fn has_replies() -> bool {
-    REPLIES.load(Ordering::Relaxed) > 0
+    any(&REPLIES)
 }
 
+#[inline]
 pub(super) fn has_suspects() -> bool {
-    SUSPECTS.load(Ordering::Relaxed) > 0
+    any(&SUSPECTS)
+}
+
+/// Changes the graph, and drops the result without the lock: it may be the last reference to a
+/// task.
+pub(super) fn change<R>(change: impl FnOnce(&mut Graph) -> R) {
+    let _result = change(&mut lock());
+}
+
+/// Removes a wait, if there is one.
+#[inline]
+pub(super) fn forget(key: Key) {
+    if has_waits() {
+        change(|graph| graph.remove(key));
+    }
+}
+
+/// Takes one from the count of `key`, if it has one. Returns whether that was the last.
+pub(super) fn take_one<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: &K) -> bool {
+    let Some(count) = counts.get_mut(key) else { return false };
+    *count -= 1;
+    let is_last = *count == 0;
+    if is_last {
+        counts.remove(key);
+    }
+    is_last
 }
 
 /// What identifies a wait.
@@ -132,7 +170,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Adds a wait, in place of the one with the same key.
+    /// Adds a wait, in place of the one with the same key, for [`change`].
     pub(super) fn insert(
         &mut self,
         key: Key,
@@ -152,8 +190,7 @@ impl Graph {
         before
     }
 
-    /// Removes a wait. The caller drops the result without the lock: it may be the last reference
-    /// to a task.
+    /// Removes a wait, for [`change`].
     pub(super) fn remove(&mut self, key: Key) -> Option<Edge> {
         let edge = self.edges.remove(&key)?;
         WAITS.store(self.edges.len(), Ordering::Relaxed);
@@ -167,8 +204,8 @@ impl Graph {
         Some(edge)
     }
 
-    /// Replaces the waiter of a wait, or removes the wait if the new waiter is unknown. The caller
-    /// drops the result without the lock.
+    /// Replaces the waiter of a wait, or removes the wait if the new waiter is unknown, for
+    /// [`change`].
     pub(super) fn renew(&mut self, key: Key, waiter: Option<Waiting>) -> Option<Edge> {
         let mut before = self.remove(key)?;
         let Some(waiter) = waiter else { return Some(before) };
@@ -260,12 +297,7 @@ impl Graph {
 
     /// Notes that `id` is not parked any more.
     pub(super) fn unpark(&mut self, id: Id) {
-        if let Some(count) = self.parked.get_mut(&id) {
-            *count -= 1;
-            if *count == 0 {
-                self.parked.remove(&id);
-            }
-        }
+        take_one(&mut self.parked, &id);
     }
 
     /// Whether `id` waits in the graph.

@@ -129,43 +129,42 @@
 //! # Source
 //! Knots in general wait-for graphs: Holt, "Some deadlock properties of computer systems", 1972.
 
-#[cfg_attr(
-    all(any(debug_assertions, feature = "detect"), not(any(loom, shuttle))),
-    path = "actors_on.rs"
-)]
-#[cfg_attr(
-    not(all(any(debug_assertions, feature = "detect"), not(any(loom, shuttle)))),
-    path = "actors_off.rs"
-)]
 pub(crate) mod actors;
-#[cfg(all(any(debug_assertions, feature = "detect"), not(any(loom, shuttle))))]
+mod extra;
 mod graph;
-#[cfg_attr(all(any(debug_assertions, feature = "detect"), not(any(loom, shuttle))), path = "on.rs")]
-#[cfg_attr(
-    not(all(any(debug_assertions, feature = "detect"), not(any(loom, shuttle)))),
-    path = "off.rs"
-)]
-mod hooks;
+mod monitors;
+mod object;
+mod permits;
 mod report;
-#[cfg(all(any(debug_assertions, feature = "detect"), not(any(loom, shuttle))))]
+mod search;
+mod tasks;
+mod threads;
 mod waiting;
 
-pub(crate) use hooks::{
-    Alarm, Blocking, Object, Parking, Polling, Site, Waiting, completed, gone, granted, in_closure,
-    joined, joins, look_again, renewed, signalled, spawned,
-};
+pub(crate) use object::{Object, Site, gone, granted, renewed, signalled};
 pub(crate) use report::DeadlockHook;
 pub use report::{Deadlock, Link, Wait, Waiter, What};
+pub(crate) use search::look_again;
+pub(crate) use tasks::{Parking, Polling, completed, in_closure, joined, joins, spawned};
+pub(crate) use threads::Blocking;
+pub(crate) use waiting::{Alarm, Waiting};
+
+/// What the structures of the others have of this module.
+type Fields = (Site, Object, Parking, Polling, Blocking, actors::Reply, actors::Room);
+
+// Without a graph nothing is left of them.
+const _: () =
+    assert!(extra::IS_ON || size_of::<Fields>() == 0 && !std::mem::needs_drop::<Fields>());
 
 /// Returns whether this build detects deadlocks: it has debug assertions or the feature `detect`.
 #[must_use]
 pub fn is_on() -> bool {
-    hooks::IS_ON
+    extra::IS_ON
 }
 
 /// Returns the deadlocks that exist in the process at the moment, reported or not; none in a build
 /// that does not detect them.
 #[must_use]
 pub fn deadlocks() -> Vec<Deadlock> {
-    hooks::deadlocks()
+    search::deadlocks()
 }

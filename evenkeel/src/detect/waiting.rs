@@ -1,6 +1,7 @@
 //! Waiters, and whether an unknown waker may wake them.
 
 use super::report::Waiter;
+use crate::raw_task::header::Live;
 use crate::raw_task::id::Id;
 use crate::raw_task::report::TaskInfo;
 use crate::raw_task::rights::Reference;
@@ -44,6 +45,11 @@ pub(super) enum Pulse {
 }
 
 impl Waiting {
+    /// A task.
+    pub(crate) fn task(task: Live<'_>) -> Self {
+        Self::Task(Reference::of(task))
+    }
+
     pub(super) fn id(&self) -> Id {
         match self {
             Self::Task(task) => task.live().footer().id,

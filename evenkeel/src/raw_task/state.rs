@@ -125,7 +125,6 @@ impl Word {
     }
 
     /// Returns the number of references of all kinds. Exact while the task is idle or parked.
-    #[cfg(all(any(test, debug_assertions, feature = "detect"), not(any(loom, shuttle))))]
     pub(crate) fn references(self) -> u64 {
         if self.0 & PARTED == 0 {
             return self.0 / REFERENCE;

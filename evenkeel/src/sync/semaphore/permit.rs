@@ -61,35 +61,6 @@ impl<'a, D: Send> Permit<'a, D> {
     }
 }
 
-impl<D: Send> Drop for Permit<'_, D> {
-    #[inline]
-    fn drop(&mut self) {
-        if let Some(datum) = self.datum.take() {
-            self.semaphore.hand_over(datum);
-        }
-    }
-}
-
-impl<D: Send> Deref for Permit<'_, D> {
-    type Target = D;
-
-    fn deref(&self) -> &D {
-        self.datum.as_ref().expect("a permit has its datum until it is used up")
-    }
-}
-
-impl<D: Send> DerefMut for Permit<'_, D> {
-    fn deref_mut(&mut self) -> &mut D {
-        self.datum.as_mut().expect("a permit has its datum until it is used up")
-    }
-}
-
-impl<D: Send + fmt::Debug> fmt::Debug for Permit<'_, D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Permit").field(&**self).finish()
-    }
-}
-
 /// A [`Permit`] that owns a share of its semaphore, so that it can be sent to other tasks.
 ///
 /// # Examples
@@ -134,30 +105,39 @@ impl<D: Send> OwnedPermit<D> {
     }
 }
 
-impl<D: Send> Drop for OwnedPermit<D> {
-    fn drop(&mut self) {
-        if let Some(datum) = self.datum.take() {
-            self.semaphore.hand_over(datum);
+/// What both kinds of permits do, whichever way they hold their semaphore.
+macro_rules! is_permit {
+    ($name:literal: $permit:ty) => {
+        impl<D: Send> Drop for $permit {
+            #[inline]
+            fn drop(&mut self) {
+                if let Some(datum) = self.datum.take() {
+                    self.semaphore.hand_over(datum);
+                }
+            }
         }
-    }
+
+        impl<D: Send> Deref for $permit {
+            type Target = D;
+
+            fn deref(&self) -> &D {
+                self.datum.as_ref().expect("a permit has its datum until it is used up")
+            }
+        }
+
+        impl<D: Send> DerefMut for $permit {
+            fn deref_mut(&mut self) -> &mut D {
+                self.datum.as_mut().expect("a permit has its datum until it is used up")
+            }
+        }
+
+        impl<D: Send + fmt::Debug> fmt::Debug for $permit {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_tuple($name).field(&**self).finish()
+            }
+        }
+    };
 }
 
-impl<D: Send> Deref for OwnedPermit<D> {
-    type Target = D;
-
-    fn deref(&self) -> &D {
-        self.datum.as_ref().expect("a permit has its datum until it is used up")
-    }
-}
-
-impl<D: Send> DerefMut for OwnedPermit<D> {
-    fn deref_mut(&mut self) -> &mut D {
-        self.datum.as_mut().expect("a permit has its datum until it is used up")
-    }
-}
-
-impl<D: Send + fmt::Debug> fmt::Debug for OwnedPermit<D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OwnedPermit").field(&**self).finish()
-    }
-}
+is_permit!("Permit": Permit<'_, D>);
+is_permit!("OwnedPermit": OwnedPermit<D>);

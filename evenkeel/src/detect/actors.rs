@@ -1,5 +1,5 @@
-//! The hooks by which actors report to the graph, in builds that detect deadlocks: which tasks wait
-//! for a reply, and which for room in a mailbox.
+//! The hooks by which actors report to the graph: which tasks wait for a reply, and which for room
+//! in a mailbox.
 //!
 //! # Holders of a reply
 //! The holder is the actor that gets the request, from before the request is put into its mailbox.
@@ -18,8 +18,10 @@
 //! locked there are at least as many as are counted, and what remains of the task's count is an
 //! upper bound of its wakers.
 
+use super::extra::{Extra, IS_ON};
 use super::graph::{self, Key, Target};
-use super::hooks::{Waiting, current};
+use super::tasks::current;
+use super::waiting::Waiting;
 use crate::raw_task::id::Id;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,29 +29,36 @@ use std::sync::atomic::{AtomicU64, Ordering};
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// Notes that there are more references to a task with a public part.
+#[inline]
 pub(crate) fn public_made(task: Id, amount: usize) {
-    *graph::lock().publics.entry(task).or_default() += amount;
+    if IS_ON {
+        *graph::lock().publics.entry(task).or_default() += amount;
+    }
 }
 
 /// Notes that there is about to be one reference less.
+#[inline]
 pub(crate) fn public_gone(task: Id) {
+    if !IS_ON {
+        return;
+    }
     let mut graph = graph::lock();
-    if let Some(count) = graph.publics.get_mut(&task) {
-        *count -= 1;
-        if *count == 0 {
-            graph.publics.remove(&task);
-            graph.names.remove(&task);
-        }
+    if graph::take_one(&mut graph.publics, &task) {
+        graph.names.remove(&task);
     }
 }
 
 /// Gives an actor's task a name for reports, in place of the one before.
+#[inline]
 pub fn name(task: impl FnOnce() -> Id, name: &str) {
-    graph::lock().names.insert(task(), name.to_owned());
+    if IS_ON {
+        graph::lock().names.insert(task(), name.to_owned());
+    }
 }
 
 /// Notes that the caller is about to put a message into the mailbox of `actor`: each request that
 /// the caller holds may go with it.
+#[inline]
 pub fn sends(actor: impl FnOnce() -> Id) {
     if graph::has_replies()
         && let Some(from) = current()
@@ -60,105 +69,122 @@ pub fn sends(actor: impl FnOnce() -> Id) {
 
 /// An asker's wait for a reply, from before the request is sent.
 #[derive(Debug)]
-pub struct Reply(u64);
+pub struct Reply(Extra<Asked>);
+
+/// The number of the wait. The next number is that of the wait's limit.
+#[derive(Debug)]
+struct Asked(u64);
 
 impl Reply {
     /// The wait for a reply of this actor.
+    #[inline]
     pub fn of(actor: impl FnOnce() -> Id) -> Self {
-        // The next number is that of the wait's limit.
-        let number = NEXT.fetch_add(2, Ordering::Relaxed);
-        graph::lock().ask(number, actor());
-        Self(number)
+        Self(Extra::of(|| {
+            let number = NEXT.fetch_add(2, Ordering::Relaxed);
+            graph::lock().ask(number, actor());
+            Asked(number)
+        }))
     }
 
     /// Notes that `waiter`, to which the reply goes, waits.
+    #[inline]
     pub(crate) fn wait(&self, waiter: impl FnOnce() -> Option<Waiting>) {
-        wait(self.0, waiter(), Target::Reply(self.0));
+        if let Some(&Asked(number)) = self.0.get() {
+            wait(number, waiter(), Target::Reply(number));
+        }
     }
 
     /// Notes that `waiter` is woken at the limit that all waits have. A deadlock that this limit
     /// will end is reported all the same.
+    #[inline]
     pub(crate) fn wait_for_limit(&self, waiter: impl FnOnce() -> Option<Waiting>) {
-        wait(self.0 + 1, waiter(), Target::Limit(self.0));
+        if let Some(&Asked(number)) = self.0.get() {
+            wait(number + 1, waiter(), Target::Limit(number));
+        }
     }
 }
 
-impl Drop for Reply {
+impl Drop for Asked {
     fn drop(&mut self) {
-        let mut graph = graph::lock();
-        graph.answer(self.0);
-        let edges = [self.0, self.0 + 1].map(|number| graph.remove(Key::Wait(number)));
-        drop(graph);
-        drop(edges);
+        graph::change(|graph| {
+            graph.answer(self.0);
+            [self.0, self.0 + 1].map(|number| graph.remove(Key::Wait(number)))
+        });
     }
 }
 
 /// A sender's wait for room in a mailbox.
 #[derive(Debug)]
-pub struct Room(u64);
+pub struct Room(Extra<Sent>);
+
+/// The number of the wait; zero if it has not begun.
+#[derive(Debug)]
+struct Sent(u64);
 
 impl Room {
     /// Makes a wait that has not begun.
     #[allow(clippy::new_without_default, reason = "a wait is begun on purpose")]
     #[must_use]
+    #[inline(always)]
     pub fn new() -> Self {
-        Self(0)
+        Self(Extra::new(Sent(0)))
     }
 
     /// Notes that `waiter`, a sender in the line, waits for room in the mailbox of `actor` at this
     /// address.
+    #[inline]
     pub(crate) fn wait(
         &mut self,
         actor: impl FnOnce() -> Id,
         mailbox: *const (),
         waiter: impl FnOnce() -> Option<Waiting>,
     ) {
-        if self.0 == 0 {
-            self.0 = NEXT.fetch_add(1, Ordering::Relaxed);
+        let Some(Sent(number)) = self.0.get_mut() else { return };
+        if *number == 0 {
+            *number = NEXT.fetch_add(1, Ordering::Relaxed);
         }
         let target = Target::Room { actor: actor(), mailbox: mailbox.addr() };
-        wait(self.0, waiter(), target);
+        wait(*number, waiter(), target);
     }
 }
 
-impl Drop for Room {
+impl Drop for Sent {
     fn drop(&mut self) {
         if self.0 != 0 {
-            let edge = graph::lock().remove(Key::Wait(self.0));
-            drop(edge);
+            graph::change(|graph| graph.remove(Key::Wait(self.0)));
         }
     }
 }
 
 fn wait(number: u64, waiter: Option<Waiting>, target: Target) {
     let key = Key::Wait(number);
-    let mut graph = graph::lock();
-    let before = match waiter {
+    graph::change(|graph| match waiter {
         Some(waiter) => graph.insert(key, waiter, target, None, false),
         None => graph.remove(key),
-    };
-    drop(graph);
-    drop(before);
+    });
 }
 
 /// Notes that `amount` senders that wait for room in the mailbox at this address are about to be
 /// woken.
+#[inline]
 pub fn called(mailbox: *const (), amount: usize) {
-    *graph::lock().called.entry(mailbox.addr()).or_default() += amount;
+    if IS_ON {
+        *graph::lock().called.entry(mailbox.addr()).or_default() += amount;
+    }
 }
 
 /// Notes that one of these senders has come, or will not.
+#[inline]
 pub fn came(mailbox: *const ()) {
-    let mut graph = graph::lock();
-    if let Some(count) = graph.called.get_mut(&mailbox.addr()) {
-        *count -= 1;
-        if *count == 0 {
-            graph.called.remove(&mailbox.addr());
-        }
+    if IS_ON {
+        graph::take_one(&mut graph::lock().called, &mailbox.addr());
     }
 }
 
 /// Notes that the mailbox at this address is closed.
+#[inline]
 pub fn closed(mailbox: *const ()) {
-    graph::lock().called.remove(&mailbox.addr());
+    if IS_ON {
+        graph::lock().called.remove(&mailbox.addr());
+    }
 }
