@@ -496,13 +496,17 @@ impl State {
         }
     }
 
+    /// Release ordering: the completer follows `JOINER` to the waker, and the thread that frees the
+    /// task comes after all that the joiner did with it. No acquire: a task that is not complete
+    /// has nothing for the joiner. A failure acquires, and may find the task complete.
     fn change_unless_complete(&self, change: impl Fn(u64) -> u64) -> Join {
         let mut word = self.load_joined();
         loop {
             if word.is_complete() {
                 return Join::Complete;
             }
-            match self.exchange(word, Word(change(word.0)), Ordering::AcqRel) {
+            let order = edge(Edge::StateJoin, Ordering::Release);
+            match self.exchange(word, Word(change(word.0)), order) {
                 Ok(()) => return Join::Done,
                 Err(actual) => word = actual,
             }
