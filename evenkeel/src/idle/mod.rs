@@ -37,11 +37,10 @@
 //! searcher's step 1 comes after the push's fence, and its step 4 sees the task. Both fences run at
 //! every push and at every announcement, not once per batch, so the delay is that of one step.
 //!
-//! No change of `word` orders anything itself: each is relaxed. A look at `word` that relies on a
-//! count follows its thread's fence. A thread's own change of `word` comes before the fence that
-//! its last look relies on. If the look misses the change, the first fence comes before the second.
-//! A count as a searcher relies on no later look of the searcher but the one after step 1. Counts
-//! of sleepers change under the stack's lock, which also orders `asleep`.
+//! Each change of `word` is relaxed: the fences order the rest. A pusher loads `word` after its
+//! fence, and a sleeper or a searcher changes `word` before its own. If the load does not see the
+//! change, the pusher's fence comes first, and the look after the other fence sees the task. The
+//! stack's lock orders the counts of sleepers, and `asleep`.
 //!
 //! A pusher that the policy keeps from waking (a lone task in its own queue) runs the task itself
 //! at its next switch. If its present poll lasts, the watch finds the task: while any processor is

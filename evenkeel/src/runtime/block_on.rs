@@ -47,7 +47,8 @@ impl Signal {
 
 impl Alarm for Signal {
     fn is_woken(&self) -> bool {
-        self.woken.load(Ordering::Acquire)
+        // Relaxed: it passes nothing on, and `detect` makes a fence before it.
+        self.woken.load(Ordering::Relaxed)
     }
 }
 
