@@ -39,13 +39,14 @@ impl Latch {
 
     /// Marks the job as taken by `thief`, the caller.
     pub(crate) fn take(&self, thief: usize) {
-        // Release ordering, because the owner looks at the thief's deque by this number.
-        self.0.store(thief as u32 + 1, Ordering::Release);
+        // Release ordering: the owner looks at the thief's deque by this number. The thief may be a
+        // spare that has just made its processor.
+        self.0.store(thief as u32 + 1, edge(Edge::LatchTake, Ordering::Release));
     }
 
     /// Returns the number of the thief, once it is known.
     pub(crate) fn thief(&self) -> Option<usize> {
-        let word = self.0.load(Ordering::Acquire);
+        let word = self.0.load(edge(Edge::LatchThief, Ordering::Acquire));
         let taken = word & !(ASLEEP | COMPLETE);
         taken.checked_sub(1).map(|thief| thief as usize)
     }

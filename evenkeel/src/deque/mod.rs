@@ -75,6 +75,7 @@
 //! part it made no difference for the former.
 
 pub(crate) mod closures;
+mod ends;
 pub(crate) mod fifo;
 mod home;
 pub(crate) mod latch;
@@ -88,6 +89,7 @@ mod store;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
 
+use self::ends::Ends;
 use self::slot::{Place, Slot};
 use crate::primitives::atomic::{AtomicPtr, AtomicU32, AtomicU64, Edge, Ordering, edge};
 use crate::primitives::fence;
@@ -149,33 +151,6 @@ struct Own {
     publishes_all: bool,
     /// For changes of `split`.
     lock: SpinLock<()>,
-}
-
-/// The word that owner and thieves change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Ends(u64);
-
-impl Ends {
-    /// Enough for [`PLACES`] itself; the tag has the other 30.
-    const BITS: u32 = 17;
-    const MASK: u64 = (1 << Self::BITS) - 1;
-    const TAG: u64 = 1 << (2 * Self::BITS);
-
-    fn tail(self) -> u32 {
-        (self.0 & Self::MASK) as u32
-    }
-
-    fn split(self) -> u32 {
-        (self.0 >> Self::BITS & Self::MASK) as u32
-    }
-
-    fn with_split(self, split: u32) -> Self {
-        Self(self.0 & !(Self::MASK << Self::BITS) | u64::from(split) << Self::BITS)
-    }
-
-    fn with_tail(self, tail: u32) -> Self {
-        Self(self.0 & !Self::MASK | u64::from(tail))
-    }
 }
 
 /// The number of jobs in a deque and its overflow, as its owner counts: stolen jobs count until the

@@ -53,11 +53,12 @@ struct Noted {
 impl Noted {
     fn note(&self, cause: Cause) {
         lock(&self.cause).get_or_insert(cause);
-        self.is_there.store(true, Ordering::Release);
+        // Relaxed: the lock orders the cause.
+        self.is_there.store(true, Ordering::Relaxed);
     }
 
     fn take(&self) -> Option<Cause> {
-        if self.is_there.load(Ordering::Acquire) { lock(&self.cause).take() } else { None }
+        if self.is_there.load(Ordering::Relaxed) { lock(&self.cause).take() } else { None }
     }
 }
 
@@ -70,6 +71,8 @@ impl Wake for Signal {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
+        // Release, and acquire below: the future sees what came before its wake, as in `block_on`,
+        // which has a model. Models do not build this.
         self.0.store(true, Ordering::Release);
     }
 }

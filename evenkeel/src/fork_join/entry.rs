@@ -7,7 +7,7 @@
 
 use super::errand;
 use super::wait::wait_for_others;
-use crate::primitives::atomic::{AtomicBool, Ordering};
+use crate::primitives::atomic::{AtomicBool, Edge, Ordering, edge};
 use crate::primitives::thread::{self, Thread};
 use crate::processor::context::{self, Context};
 use crate::runtime::{Handle, Runtime};
@@ -153,10 +153,20 @@ where
     /// Has a worker of the runtime run the call, and waits until the worker has left.
     fn offer(&self, handle: &Handle) {
         self.over.store(false, Ordering::Relaxed);
-        let call = std::ptr::from_ref(self).cast();
-        let visit = Visit { call, run: Self::run, leave: Self::leave };
+        let visit = self.visit();
         errand::send(handle, Box::new(|| visit.pay()));
-        wait_for_others(handle, || self.over.load(Ordering::Acquire));
+        wait_for_others(handle, || self.is_over());
+    }
+
+    /// Returns a worker's access to the call, which has to leave it before the frame ends.
+    fn visit(&self) -> Visit {
+        let call = std::ptr::from_ref(self).cast();
+        Visit { call, run: Self::run, leave: Self::leave }
+    }
+
+    /// Whether the worker has left. Then the caller sees all that the worker did.
+    fn is_over(&self) -> bool {
+        self.over.load(edge(Edge::CallSeen, Ordering::Acquire))
     }
 
     /// Runs the call here, if the caller is a relief. It takes the same code as a worker, so that
@@ -202,7 +212,7 @@ where
         // SAFETY: the caller's promise: the frame exists.
         let call = unsafe { &*call.cast::<Self>() };
         let caller = call.caller.clone();
-        call.over.store(true, Ordering::Release);
+        call.over.store(true, edge(Edge::CallOver, Ordering::Release));
         caller.unpark();
     }
 }
@@ -222,5 +232,48 @@ impl Drop for Visit {
     fn drop(&mut self) {
         // SAFETY: it leaves once, here.
         unsafe { (self.leave)(self.call) };
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use crate::primitives::mutation::check;
+    use crate::scheduler::model::two_seats;
+
+    /// A datum that loom watches.
+    struct Watched(loom::cell::UnsafeCell<u32>);
+
+    // SAFETY: loom fails a model in which two threads reach the datum at once.
+    unsafe impl Sync for Watched {}
+
+    /// The caller may see that the worker has left before the worker unparks it. Loom knows nothing
+    /// between that store and the unpark, which would order what the caller sees. So the call is of
+    /// a thread that has ended.
+    #[test]
+    fn a_caller_sees_what_its_closure_has_done() {
+        check(&[Edge::CallOver, Edge::CallSeen], || {
+            let (seat, _other) = two_seats();
+            let datum = Arc::new(Watched(loom::cell::UnsafeCell::new(0)));
+            let other = datum.clone();
+            let maker = loom::thread::spawn(move || {
+                // SAFETY: the call is not over, so only its worker has the datum.
+                let closure = move |_: &Context| other.0.with_mut(|datum| unsafe { *datum = 7 });
+                Arc::new(Call::new(closure))
+            });
+            let call = maker.join().unwrap();
+            let visit = call.visit();
+            let worker = loom::thread::spawn(move || {
+                let context = Context::new(seat, 0);
+                context.enter(|| visit.pay());
+            });
+            while !call.is_over() {
+                loom::thread::yield_now();
+            }
+            // SAFETY: the call is over, so only its caller has the datum.
+            datum.0.with(|datum| assert_eq!(unsafe { *datum }, 7));
+            worker.join().unwrap();
+            assert!(call.has_run());
+        });
     }
 }

@@ -30,7 +30,7 @@ use super::errand::Outside;
 use super::wait::{Meanwhile, wait, wait_for_others};
 use super::{entry, member};
 use crate::deque::closures::erase;
-use crate::primitives::atomic::{AtomicUsize, Ordering};
+use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::thread::{self, Thread};
 use crate::primitives::{Mutex, lock, unwind};
 use crate::processor::context::{self, Context};
@@ -350,10 +350,12 @@ impl<'scope> Scope<'scope> {
                 // SAFETY: as above.
                 owner = Some(unsafe { (*scope).owner.clone() });
             }
+            // Release ordering: the owner sees what all jobs did. Each further change of the count
+            // is a read-modify-write, so the owner's look at the last one acquires from all.
+            let order = edge(Edge::ScopeOut, Ordering::Release);
             // SAFETY: as above.
-            let exchanged = unsafe {
-                (*count).compare_exchange_weak(seen, seen - 1, Ordering::AcqRel, Ordering::Relaxed)
-            };
+            let exchanged =
+                unsafe { (*count).compare_exchange_weak(seen, seen - 1, order, Ordering::Relaxed) };
             match exchanged {
                 Ok(_) => break,
                 Err(now) => seen = now,
@@ -403,7 +405,7 @@ impl<'scope> Scope<'scope> {
 
     /// Whether no job is left.
     fn is_over(&self) -> bool {
-        self.count.load(Ordering::Acquire) == 0
+        self.count.load(edge(Edge::ScopeOver, Ordering::Acquire)) == 0
     }
 
     fn finish<R>(&self, result: std::thread::Result<R>) -> R {
@@ -447,3 +449,6 @@ impl fmt::Debug for Scope<'_> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, loom))]
+mod model;

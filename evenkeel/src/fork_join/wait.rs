@@ -56,19 +56,22 @@ pub(super) enum Meanwhile {
 /// Waits for a job that was stolen. The caller is its owner.
 #[cold]
 pub(super) fn wait_for(context: &Context, latch: &Latch) {
-    let meanwhile = |waited| {
-        let Some(thief) = latch.thief() else { return Meanwhile::Nothing };
-        if !job::may_take(context, thief, waited) {
-            return Meanwhile::Nothing;
-        }
-        let guests = &context.shared().processor(thief).guests;
-        let holds = || !latch.is_complete() && guests.load(Ordering::Relaxed) == 0;
-        match Stolen::take(context.shared(), thief, holds) {
-            Some(stolen) => Meanwhile::Job(stolen),
-            None => Meanwhile::Ask(thief),
-        }
-    };
+    let meanwhile = |waited| leap(context, latch, waited);
     wait(context, || latch.is_complete(), || latch.fall_asleep(), meanwhile);
+}
+
+/// Takes a descendant of the stolen job that the caller waits for, if its thief is known.
+fn leap(context: &Context, latch: &Latch, waited: u64) -> Meanwhile {
+    let Some(thief) = latch.thief() else { return Meanwhile::Nothing };
+    if !job::may_take(context, thief, waited) {
+        return Meanwhile::Nothing;
+    }
+    let guests = &context.shared().processor(thief).guests;
+    let holds = || !latch.is_complete() && guests.load(Ordering::Relaxed) == 0;
+    match Stolen::take(context.shared(), thief, holds) {
+        Some(stolen) => Meanwhile::Job(stolen),
+        None => Meanwhile::Ask(thief),
+    }
 }
 
 /// Waits for workers of the runtime of `handle`, which is not the caller's. They unpark this thread

@@ -14,16 +14,17 @@
 //! Each step from *here* adds one to the count, and each step back takes one off. *Here* ends by a
 //! read-modify-write, the worker's or the relief's, so one of them counts. *Stuck* and *away* end
 //! by their worker alone. The step from *stuck* to *away* counts nothing: the relief has counted,
-//! or is about to. The count follows a step from *here*, and comes before a step back. The thread
-//! that takes the next step from *here* has seen that step back (release, acquire). So the count
-//! may be too low for a moment, and never counts a worker that is *here*. Only the relief or a
-//! worker that goes away counts late, and each looks at the queues after that.
+//! or is about to. The count follows a step from *here*, and comes before a step back. If the
+//! relief takes the next step from *here*, it has seen that step back (release, acquire). So the
+//! count may be too low for a moment, and never counts a worker that is *here*. Only the relief or
+//! a worker that goes away counts late, and each looks at the queues after that. No model shows the
+//! loss of that release or acquire: loom makes the changes of an atomic in the order in which it
+//! runs them. The counts themselves are relaxed, as all changes of the word of `idle`.
 //!
 //! # Why no sleeper stays stuck
-//! The relief finds a worker stuck, counts it in, and looks whether it sleeps. The worker announces
-//! its sleep, counts itself as a sleeper, and looks whether it is stuck. Both counts are
-//! read-modify-writes of one word, and the second sees what the other thread has done before the
-//! first. So the worker counts itself out, or the relief wakes it, and then it counts itself out.
+//! The relief finds a worker stuck, makes the heavy fence, and looks whether the worker sleeps. The
+//! worker announces its sleep, makes a full fence, and looks whether it is stuck. So the worker
+//! counts itself out, or the relief wakes it, and then it counts itself out.
 //! Pushers that have seen all away meanwhile have called the relief, and not woken the worker. Once
 //! the worker has counted itself out, it makes a full fence, looks at the queues, and finds what
 //! they have pushed. A worker that is awake looks at the end of its batch.
@@ -75,7 +76,7 @@ impl Absence {
     /// Records that the worker, the caller, waits inside fork-join, up to and including the fence.
     /// If it is not away, it then has to call [`ask_to_look`](Idle::ask_to_look).
     pub(crate) fn begin_wait(&self) {
-        self.waits.fetch_add(1, Ordering::AcqRel);
+        self.waits.fetch_add(1, Ordering::Relaxed);
         fence::after_read_modify_write(Edge::StuckWait);
     }
 
@@ -90,16 +91,17 @@ impl Idle {
     /// says that all are away, the caller has to look at every queue, and to [call](Self::call) the
     /// relief if there is anything.
     pub(crate) fn go_away(&self, absence: &Absence) -> Counts {
-        let is_counted = absence.place.swap(AWAY, Ordering::AcqRel) == STUCK;
+        let is_counted = absence.place.swap(AWAY, Ordering::Relaxed) == STUCK;
         let more = if is_counted { 0 } else { ONE };
-        let word = self.word.fetch_add(more, Ordering::AcqRel).wrapping_add(more);
+        let word = self.word.fetch_add(more, Ordering::Relaxed).wrapping_add(more);
         fence::after_read_modify_write(Edge::IdleSleep);
         Counts::of(word)
     }
 
     /// Counts the worker out again.
     pub(crate) fn come_back(&self, absence: &Absence) {
-        self.word.fetch_sub(ONE, Ordering::AcqRel);
+        self.word.fetch_sub(ONE, Ordering::Relaxed);
+        // Release ordering: the next step from *here* counts later than this.
         absence.place.store(HERE, Ordering::Release);
     }
 
@@ -111,11 +113,11 @@ impl Idle {
     /// the worker has just armed or sent.
     #[must_use]
     pub(crate) fn find_stuck(&self, who: usize, absence: &Absence) -> bool {
-        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
         if absence.place.compare_exchange(HERE, STUCK, success, failure).is_err() {
             return true;
         }
-        self.word.fetch_add(ONE, Ordering::AcqRel);
+        self.word.fetch_add(ONE, Ordering::Relaxed);
         let is_fenced = fence::heavy(Edge::StuckFind);
         if !is_fenced {
             fence::full(Edge::StuckFind);

@@ -4,6 +4,12 @@
 //! file has its steps on shared state: *calling*, and the relief's *resting*. It also has the word
 //! by which thieves ask the relief to look for [stuck](crate::scheduler::stuck) workers.
 //! [`absence`](super::absence) has the changes of the word that pushers look at.
+//!
+//! # What orders what
+//! Only `called` passes anything from thread to thread. A caller that finds it false has seen the
+//! relief clear it, and so sees that the relief is `up`, and its thread. The relief that clears it,
+//! or sees it set, sees what the callers did before. `looking` is relaxed: each asker makes a full
+//! fence before its request, and the relief makes one between its store and its look.
 
 use super::Idle;
 use crate::primitives::atomic::{AtomicBool, AtomicU8, AtomicU64, Edge, Ordering, edge};
@@ -67,7 +73,7 @@ impl Idle {
 
     /// Returns whether the relief runs: then it finds tasks that are left to it.
     pub(crate) fn is_up(&self) -> bool {
-        self.calling.up.load(Ordering::Acquire)
+        self.calling.up.load(Ordering::Relaxed)
     }
 
     /// Asks the relief to look for stuck workers. Returns true if the caller has to
@@ -77,7 +83,7 @@ impl Idle {
     pub(crate) fn ask_to_look(&self) -> bool {
         let looking = &self.calling.looking;
         // In a runtime without a relief the word stays `ASKED`.
-        looking.load(Ordering::Relaxed) != ASKED && looking.swap(ASKED, Ordering::AcqRel) == RESTS
+        looking.load(Ordering::Relaxed) != ASKED && looking.swap(ASKED, Ordering::Relaxed) == RESTS
     }
 
     /// Returns whether the relief has to look for stuck workers.
@@ -88,21 +94,21 @@ impl Idle {
     /// Begins a look for stuck workers by the relief, up to and including the fence. Returns true
     /// if a thief has asked for it since the last look began.
     pub(crate) fn begin_look(&self) -> bool {
-        let is_asked = self.calling.looking.swap(LOOKS, Ordering::AcqRel) == ASKED;
+        let is_asked = self.calling.looking.swap(LOOKS, Ordering::Relaxed) == ASKED;
         fence::after_read_modify_write(Edge::StuckLook);
         is_asked
     }
 
     /// Ends the relief's looks. Returns false if a thief has asked for one meanwhile.
     pub(crate) fn end_looks(&self) -> bool {
-        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
-        self.calling.looking.compare_exchange(LOOKS, RESTS, success, failure).is_ok()
+        let order = Ordering::Relaxed;
+        self.calling.looking.compare_exchange(LOOKS, RESTS, order, order).is_ok()
     }
 
     /// Registers the calling thread as the relief's. It goes on as if it had been called.
     pub(crate) fn begin_relief(&self) {
         self.sit(self.workers);
-        self.calling.up.store(true, Ordering::Release);
+        self.calling.up.store(true, Ordering::Relaxed);
     }
 
     /// Announces that the relief is about to rest, up to and including the fence. Its last look has
@@ -126,18 +132,20 @@ impl Idle {
     }
 
     /// Returns whether the relief has no thread, or has not been called since it announced its
-    /// rest.
+    /// rest. Then the caller sees what the relief did before it announced that.
     pub(crate) fn is_resting(&self) -> bool {
-        !self.is_up() || !self.calling.called.load(Ordering::Acquire)
+        !self.is_up() || !self.calling.called.load(edge(Edge::ReliefResting, Ordering::Acquire))
     }
 
     /// Waits for a call, for at most `limit`. Returns whether there was one.
     pub(crate) fn rest(&self, limit: Option<Duration>) -> bool {
-        let called = &self.calling.called;
-        while !called.load(Ordering::Acquire) {
+        // Acquire ordering: the relief sees what it was called for.
+        let order = edge(Edge::ReliefCalled, Ordering::Acquire);
+        let called = || self.calling.called.load(order);
+        while !called() {
             thread::park(limit);
             if limit.is_some() {
-                return called.load(Ordering::Acquire);
+                return called();
             }
         }
         true

@@ -37,6 +37,11 @@
 //! searcher's step 1 comes after the push's fence, and its step 4 sees the task. Both fences run at
 //! every push and at every announcement, not once per batch, so the delay is that of one step.
 //!
+//! Each change of `word` is relaxed: the fences order the rest. A pusher loads `word` after its
+//! fence, and a sleeper or a searcher changes `word` before its own. If the load does not see the
+//! change, the pusher's fence comes first, and the look after the other fence sees the task. The
+//! stack's lock orders the counts of sleepers, and `asleep`.
+//!
 //! A pusher that the policy keeps from waking (a lone task in its own queue) runs the task itself
 //! at its next switch. If its present poll lasts, the watch finds the task: while any processor is
 //! awake, the watch looks at the heads' ages at least every
@@ -129,12 +134,8 @@ impl Idle {
     pub(crate) fn begin_search(&self, may: impl Fn(Counts) -> bool) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         while may(Counts::of(word)) {
-            match self.word.compare_exchange_weak(
-                word,
-                word + SEARCHER,
-                Ordering::AcqRel,
-                Ordering::Relaxed,
-            ) {
+            let (more, order) = (word + SEARCHER, Ordering::Relaxed);
+            match self.word.compare_exchange_weak(word, more, order, order) {
                 Ok(_) => return true,
                 Err(actual) => word = actual,
             }
@@ -144,7 +145,7 @@ impl Idle {
 
     /// Counts the caller out again. Returns true if it was the last searcher.
     pub(crate) fn end_search(&self) -> bool {
-        let before = self.word.fetch_sub(SEARCHER, Ordering::AcqRel);
+        let before = self.word.fetch_sub(SEARCHER, Ordering::Relaxed);
         // A pusher that has left a task to this searcher relies on the look that follows.
         fence::after_read_modify_write(Edge::IdleSleep);
         Counts::of(before).searching == 1
@@ -157,7 +158,7 @@ impl Idle {
         stack.push(me);
         // The stack's lock orders it: a waker stores false there after it has found `me`.
         self.seats[me].asleep.store(true, Ordering::Relaxed);
-        self.word.fetch_add(SLEEPER, Ordering::AcqRel);
+        self.word.fetch_add(SLEEPER, Ordering::Relaxed);
         drop(stack);
         fence::full(Edge::IdleSleep);
     }
@@ -282,7 +283,7 @@ impl Idle {
     /// Updates the word and the flag of a sleeper that has been taken off the stack. The caller
     /// holds the stack's lock.
     fn woken(&self, who: usize, searcher: u64) {
-        self.word.fetch_add(searcher.wrapping_sub(SLEEPER), Ordering::AcqRel);
+        self.word.fetch_add(searcher.wrapping_sub(SLEEPER), Ordering::Relaxed);
         self.seats[who].asleep.store(false, edge(Edge::IdleWoken, Ordering::Release));
     }
 

@@ -57,12 +57,16 @@ pub(crate) enum Edge {
     StateComplete,
     /// The joiner's look at the state word.
     StateJoined,
+    /// The joiner's change of the state word of a task that is not complete.
+    StateJoin,
     /// The last holder's change before it frees the task.
     StateRelease,
     /// The sender's change of an inbox's head.
     InboxPush,
     /// The receiver's change of an inbox's head.
     InboxTake,
+    /// The receiver's look at an inbox's head before it reads since when tasks are there.
+    InboxSince,
     /// The fence between a push and the look for sleepers.
     IdlePush,
     /// The fence between the announcement of a sleep and the last look at the queues.
@@ -78,6 +82,10 @@ pub(crate) enum Edge {
     ReliefCall,
     /// The relief's change of that word before its last look.
     ReliefRest,
+    /// The relief's look at that word while it rests.
+    ReliefCalled,
+    /// The look at that word by a thread that checks whether the relief rests.
+    ReliefResting,
     /// The fence between the relief's store that it looks for stuck workers, and the look.
     StuckLook,
     /// The fence between a worker's store that it waits inside fork-join, and its look whether the
@@ -86,8 +94,14 @@ pub(crate) enum Edge {
     /// The heavy fence between the relief's count of a stuck worker, and its look at what that
     /// worker has armed and sent.
     StuckFind,
+    /// The change of a place that calls its spare.
+    SpareCall,
+    /// The spare's look at its place.
+    SpareCalled,
     /// The fence between a timer that a poll has armed, and its look whether all are away.
     TimerArm,
+    /// The fence between that timer and a look at the end of the relief's rest.
+    TimerCall,
     /// The store that grants a monitor to a waiter.
     MonitorGrant,
     /// The waiter's look at its grant of the monitor.
@@ -102,6 +116,10 @@ pub(crate) enum Edge {
     CountComplete,
     /// The look at such a count by a thread that checks whether all tasks are complete.
     CountRead,
+    /// The count of a complete closure that came from outside.
+    OutsideComplete,
+    /// The look at the number of such closures.
+    OutsideRead,
     /// The granting of a permit to a queued waiter.
     SemaphoreGrant,
     /// The waiter's look at its grant.
@@ -131,12 +149,34 @@ pub(crate) enum Edge {
     DequeAsked,
     /// The fence between the number that a napping worker leaves and its request.
     NapNumber,
+    /// The thief's word that it has taken a job.
+    LatchTake,
+    /// The owner's look at that word.
+    LatchThief,
     /// The thief's word that a job is complete.
     LatchSet,
     /// The owner's look at that word.
     LatchSeen,
+    /// The count of a scope's job that is over.
+    ScopeOut,
+    /// The owner's look whether all jobs of its scope are over.
+    ScopeOver,
+    /// The word that a worker has left a call from outside.
+    CallOver,
+    /// The caller's look at that word.
+    CallSeen,
+    /// The word that a blocked thread is woken.
+    BlockWake,
+    /// The thread's change of that word.
+    BlockWoken,
+    /// The store that a clock stands or runs.
+    ClockChange,
+    /// The look at that word.
+    ClockSeen,
     /// The producer's look at the count of taken values.
     SlotsRoom,
+    /// A look at that count for the number of values.
+    SlotsLen,
     /// The word that a value has been put.
     SlotsPut,
     /// The taker's look at that word.

@@ -158,7 +158,8 @@ pub(crate) fn full(edge: Edge) {
 }
 
 /// A full fence that directly follows a successful atomic read-modify-write, which on x86 already
-/// was one.
+/// was one. The store that the fence is for is that read-modify-write, of any ordering, or comes
+/// before one with release ordering: the compiler could move it behind a relaxed one.
 #[inline(always)]
 pub(crate) fn after_read_modify_write(edge: Edge) {
     unless_weak(edge, real::after_read_modify_write);

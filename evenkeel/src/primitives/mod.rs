@@ -30,6 +30,7 @@ pub(crate) mod fence;
 pub(crate) mod misses;
 #[cfg(loom)]
 pub(crate) mod mutation;
+pub(crate) mod once;
 pub(crate) mod prefetch;
 pub(crate) mod slots;
 pub(crate) mod spin;

@@ -81,15 +81,17 @@ impl<T> Slots<T> {
     #[must_use]
     #[inline(always)]
     pub fn len(&self) -> u32 {
-        let head = self.head.load(Ordering::Acquire);
-        // Never below zero: the tail is read later, and is ahead of every head.
-        self.tail.load(Ordering::Acquire).wrapping_sub(head)
+        let head = self.head.load(edge(Edge::SlotsLen, Ordering::Acquire));
+        // Never below zero: the tail is read later, and is ahead of every head. The tail need not
+        // be the latest one, but for a thread that has the lock, or has had it since.
+        self.tail.load(Ordering::Relaxed).wrapping_sub(head)
     }
 
-    /// Returns the number of values that were ever put in, modulo 2^32.
+    /// Returns the number of values that were ever put in, modulo 2^32: exact while the lock is
+    /// held.
     #[must_use]
     pub fn received(&self) -> u32 {
-        self.tail.load(Ordering::Acquire)
+        self.tail.load(Ordering::Relaxed)
     }
 
     /// Returns whether the queue has no value.
@@ -204,6 +206,26 @@ mod model {
             // SAFETY: as above.
             let rest: Vec<_> = std::iter::from_fn(|| unsafe { slots.take() }).collect();
             assert!(rest.into_iter().eq(2..put));
+        });
+    }
+
+    #[test]
+    fn a_number_of_values_is_never_below_zero() {
+        super::super::mutation::check(&[Edge::SlotsLen, Edge::SlotsTaken, Edge::SlotsSeen], || {
+            let slots = Arc::new(Slots::<u64>::new());
+            let reader = {
+                let slots = slots.clone();
+                loom::thread::spawn(move || assert!(slots.len() <= 1))
+            };
+            let taker = {
+                let slots = slots.clone();
+                // SAFETY: this thread is the one taker.
+                loom::thread::spawn(move || unsafe { slots.take() })
+            };
+            // SAFETY: this thread is the only producer.
+            unsafe { slots.put(7) }.unwrap();
+            taker.join().unwrap();
+            reader.join().unwrap();
         });
     }
 

@@ -9,7 +9,7 @@ use crate::deque::runners::Runners;
 use crate::detect::DeadlockHook;
 use crate::idle::Idle;
 use crate::policy::Locality;
-use crate::primitives::atomic::{AtomicU8, AtomicU64, AtomicUsize, Edge, Ordering};
+use crate::primitives::atomic::{AtomicU8, AtomicU64, AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::misses::Misses;
 use crate::primitives::{Condvar, Mutex, fence, lock};
 use crate::raw_task::report::{PanicHook, TaskInfo};
@@ -272,9 +272,11 @@ impl Shared {
         self.moves.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Returns the phase. It passes nothing else on. A worker that is about to sleep looks behind a
+    /// full fence, and threads leave and are counted under the lock of `end`.
     #[inline(always)]
     pub(crate) fn phase(&self) -> Phase {
-        match self.phase.load(Ordering::Acquire) {
+        match self.phase.load(Ordering::Relaxed) {
             0 => Phase::Running,
             1 => Phase::Draining,
             2 => Phase::Aborting,
@@ -284,7 +286,7 @@ impl Shared {
 
     /// Advances to `phase`, unless the runtime has reached it, and wakes all threads to look.
     pub(crate) fn advance(&self, phase: Phase) {
-        if self.phase.fetch_max(phase as u8, Ordering::AcqRel) < phase as u8 {
+        if self.phase.fetch_max(phase as u8, Ordering::Relaxed) < phase as u8 {
             fence::full(Edge::IdlePush);
             if phase == Phase::Over {
                 // All tasks are complete: only threads outside the runtime can still wait for
@@ -307,26 +309,27 @@ impl Shared {
     /// ([`enter_outside`](Self::enter_outside)). So a compare-and-swap from the value that was read
     /// closes that count: it fails if a task has come in between, and a later spawner finds the
     /// count closed.
+    ///
+    /// Counts of complete tasks and closures release, and are acquired here. So a reading of them
+    /// comes before the readings of what was spawned, and sees what those tasks have spawned. The
+    /// count of spawns from outside itself passes nothing on, and is relaxed.
     pub(crate) fn close_if_complete(&self) -> bool {
         let sum = |count: fn(&Processor) -> u64| self.processors.iter().map(count).sum::<u64>();
         let completed = sum(|processor| processor.counters.completed.get_ordered())
-            + self.outside_completed.load(Ordering::Acquire) as u64;
-        let outside = self.outside_spawns.load(Ordering::Acquire);
+            + self.outside_completed.load(edge(Edge::OutsideRead, Ordering::Acquire)) as u64;
+        let (outside, order) = (self.outside_spawns.load(Ordering::Relaxed), Ordering::Relaxed);
         if outside & CLOSED != 0 {
             return true;
         }
         let spawned = sum(|processor| processor.counters.spawned.get_ordered());
         completed == spawned + outside as u64
-            && self
-                .outside_spawns
-                .compare_exchange(outside, outside | CLOSED, Ordering::AcqRel, Ordering::Relaxed)
-                .is_ok()
+            && self.outside_spawns.compare_exchange(outside, outside | CLOSED, order, order).is_ok()
     }
 
     /// Counts a task that is about to come from outside, and returns the number of those before it.
     /// Returns `None` if the scheduler is closed.
     pub(crate) fn enter_outside(&self) -> Option<usize> {
-        let before = self.outside_spawns.fetch_add(1, Ordering::AcqRel);
+        let before = self.outside_spawns.fetch_add(1, Ordering::Relaxed);
         (before & CLOSED == 0).then_some(before)
     }
 
@@ -334,7 +337,7 @@ impl Shared {
     /// over before each has been [noted complete](Self::note_completed_outside). Returns false, and
     /// counts nothing, if the scheduler is closed.
     pub(crate) fn enter_jobs(&self, count: usize) -> bool {
-        let before = self.outside_spawns.fetch_add(count, Ordering::AcqRel);
+        let before = self.outside_spawns.fetch_add(count, Ordering::Relaxed);
         self.outside_adopted.fetch_add(count, Ordering::Relaxed);
         before & CLOSED == 0
     }
@@ -346,13 +349,13 @@ impl Shared {
 
     /// Counts a spawned blocking closure, which needs no home.
     pub(crate) fn note_spawned_outside(&self) {
-        self.outside_spawns.fetch_add(1, Ordering::AcqRel);
+        self.outside_spawns.fetch_add(1, Ordering::Relaxed);
         self.outside_adopted.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a complete blocking closure.
     pub(crate) fn note_completed_outside(&self) {
-        self.outside_completed.fetch_add(1, Ordering::AcqRel);
+        self.outside_completed.fetch_add(1, edge(Edge::OutsideComplete, Ordering::Release));
         fence::after_read_modify_write(Edge::IdlePush);
         if self.phase() > Phase::Running {
             // It may have been the last one that the workers wait for.

@@ -3,12 +3,12 @@
 //! `scheduler/spare.rs` has the protocol.
 
 use super::Processor;
-use crate::primitives::atomic::{AtomicU8, AtomicU64, AtomicUsize, Edge, Ordering};
+use crate::primitives::atomic::{AtomicU8, AtomicU64, AtomicUsize, Edge, Ordering, edge};
+use crate::primitives::once::OnceLock;
 use crate::primitives::thread::Thread;
 use crate::primitives::{Mutex, fence, lock};
 use crate::timers::Rules;
 use std::fmt;
-use std::sync::OnceLock;
 
 /// The fewest places: errands may wait for each other where there are few workers. An estimate; no
 /// benchmark sets it.
@@ -52,8 +52,14 @@ impl Place {
         }
     }
 
+    /// Changes the state from `from` to `to`. Returns false if it was not `from`.
+    ///
+    /// A spare that finds itself called, by a failure too, sees what its caller has seen: the
+    /// errand. The next thread of a free place comes after the former one by the lock of `thread`.
     pub(crate) fn change(&self, from: u8, to: u8) -> bool {
-        self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        let success = edge(Edge::SpareCall, Ordering::Release);
+        let failure = edge(Edge::SpareCalled, Ordering::Acquire);
+        self.state.compare_exchange(from, to, success, failure).is_ok()
     }
 
     pub(crate) fn unpark(&self) {
@@ -85,7 +91,7 @@ impl Spares {
     pub(crate) fn numbers(&self) -> impl Iterator<Item = usize> {
         let places = if self.called.load(Ordering::Relaxed) == 0 { &[] } else { &*self.places };
         let is_called = |place: &Place| {
-            place.state.load(Ordering::Acquire) == CALLED && place.processor.get().is_some()
+            place.state.load(Ordering::Relaxed) == CALLED && place.processor.get().is_some()
         };
         let places = places.iter().enumerate();
         places.filter(move |(_, place)| is_called(place)).map(|(index, _)| self.first + index)
@@ -128,7 +134,7 @@ impl<'a> Waiting<'a> {
     /// Counts a waiter in, up to and including the fence. The waiter has to look at the errands
     /// before it parks.
     pub(crate) fn begin(spares: &'a Spares) -> Self {
-        spares.waiting.fetch_add(1, Ordering::AcqRel);
+        spares.waiting.fetch_add(1, Ordering::Relaxed);
         fence::after_read_modify_write(Edge::IdleSleep);
         Self(spares)
     }
@@ -151,13 +157,18 @@ impl Spares {
     }
 
     /// Counts a call, if there is a waiter without a spare.
+    ///
+    /// A spare, or a call that has failed, gives its place back and then counts itself out, by a
+    /// release. So a caller that is counted by this acquire finds that place. No model shows their
+    /// loss: loom makes the changes of an atomic in the order in which it runs them. It would cost
+    /// a call now and then, which the waiter repeats.
     fn begin_call(&self) -> bool {
         let mut called = self.called.load(Ordering::Relaxed);
         loop {
             if called >= self.waiting.load(Ordering::Relaxed) {
                 return false;
             }
-            let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+            let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
             match self.called.compare_exchange_weak(called, called + 1, success, failure) {
                 Ok(_) => return true,
                 Err(actual) => called = actual,
@@ -178,8 +189,13 @@ impl Spares {
             if start(self.first + index) {
                 return;
             }
-            self.places[index].state.store(FREE, Ordering::Release);
+            self.places[index].state.store(FREE, Ordering::Relaxed);
         }
-        self.called.fetch_sub(1, Ordering::AcqRel);
+        self.count_out();
+    }
+
+    /// Counts out a spare that has given its place back.
+    pub(crate) fn count_out(&self) {
+        self.called.fetch_sub(1, Ordering::Release);
     }
 }

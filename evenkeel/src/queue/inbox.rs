@@ -66,7 +66,7 @@ impl<P: Parcel> Inbox<P> {
     pub(crate) fn since(&self) -> u64 {
         // The acquire makes the times visible that the senders of the tasks have noted; without it,
         // `since` might be very old.
-        self.head.load(Ordering::Acquire);
+        self.head.load(edge(Edge::InboxSince, Ordering::Acquire));
         self.since.load(Ordering::Relaxed)
     }
 
@@ -152,7 +152,7 @@ impl<P: Parcel> Iterator for Chain<P> {
 #[cfg(all(test, loom))]
 mod model {
     use super::*;
-    use crate::primitives::mutation::explore;
+    use crate::primitives::mutation::{check, explore};
     use crate::raw_task::blocks::Birth;
     use crate::raw_task::blocks::Room;
     use crate::raw_task::id;
@@ -168,6 +168,22 @@ mod model {
         let (task, handle) = task::make(async {}, (), Location::caller(), birth);
         drop(handle);
         inbox.push(task);
+    }
+
+    #[test]
+    fn a_receiver_that_sees_a_task_sees_since_when_it_is_there() {
+        check(&[Edge::InboxPush, Edge::InboxSince], || {
+            let inbox = Arc::new(Inbox::new());
+            // The spawned thread is the one that only looks: loom misses a look that comes before
+            // the other thread's own.
+            let receiver = {
+                let inbox = inbox.clone();
+                loom::thread::spawn(move || inbox.is_empty() || inbox.since() > 0)
+            };
+            push(&inbox);
+            assert!(receiver.join().unwrap(), "the task has come since the beginning");
+            inbox.take().for_each(run::run_elsewhere);
+        });
     }
 
     #[test]

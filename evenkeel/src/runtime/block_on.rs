@@ -1,7 +1,7 @@
 //! Runs a future on the calling thread.
 
 use crate::detect::{Alarm, Blocking};
-use crate::primitives::atomic::{AtomicBool, Ordering};
+use crate::primitives::atomic::{AtomicBool, Edge, Ordering, edge};
 use crate::primitives::thread::{self, Thread};
 use crate::processor::current;
 use crate::processor::shared::Shared;
@@ -28,7 +28,7 @@ impl Wake for Signal {
         if let Some(shared) = &self.inside {
             shared.clock.come();
         }
-        if !self.woken.swap(true, Ordering::Release) {
+        if !self.woken.swap(true, edge(Edge::BlockWake, Ordering::Release)) {
             self.thread.unpark();
         } else if let Some(shared) = &self.inside {
             // The previous wake is counted, and the thread has not seen it.
@@ -37,9 +37,18 @@ impl Wake for Signal {
     }
 }
 
+impl Signal {
+    /// Takes the wakes so far. What happened before them is visible after this; a wake after this
+    /// unparks.
+    fn take_wake(&self) {
+        self.woken.swap(false, edge(Edge::BlockWoken, Ordering::Acquire));
+    }
+}
+
 impl Alarm for Signal {
     fn is_woken(&self) -> bool {
-        self.woken.load(Ordering::Acquire)
+        // Relaxed: it passes nothing on, and `detect` makes a fence before it.
+        self.woken.load(Ordering::Relaxed)
     }
 }
 
@@ -50,6 +59,8 @@ struct Listening<'a>(&'a Signal);
 impl Drop for Listening<'_> {
     fn drop(&mut self) {
         // A wake that the thread has not seen must not stay counted for ever, nor must later wakes.
+        // Acquire ordering: the wake was counted before. No model shows its loss: loom makes the
+        // changes of the count in the order in which it runs them.
         if self.0.woken.swap(true, Ordering::Acquire)
             && let Some(shared) = &self.0.inside
         {
@@ -123,7 +134,36 @@ fn run<F: Future>(future: F, inside: Option<Arc<Shared>>) -> F::Output {
             thread::park(None);
         }
         blocking.wake();
-        // What happened before the wake is visible after the swap; a wake after the swap unparks.
-        signal.woken.swap(false, Ordering::Acquire);
+        signal.take_wake();
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use crate::primitives::mutation::check;
+    use loom::sync::atomic::AtomicUsize;
+
+    /// The thread may see a wake before it is unparked, or has been woken before. Here the thread
+    /// that is unparked has ended: an unpark would order what the other one sees.
+    #[test]
+    fn a_thread_sees_what_came_before_its_wake() {
+        check(&[Edge::BlockWake, Edge::BlockWoken], || {
+            let message = Arc::new(AtomicUsize::new(0));
+            let thread = loom::thread::spawn(thread::current).join().unwrap();
+            let woken = AtomicBool::new(false);
+            let signal = Arc::new(Signal { woken, thread, inside: None });
+            let waker = {
+                let (message, waker) = (message.clone(), Waker::from(signal.clone()));
+                loom::thread::spawn(move || {
+                    message.store(1, Ordering::Relaxed);
+                    waker.wake();
+                })
+            };
+            signal.take_wake();
+            let has_seen = message.load(Ordering::Relaxed) == 1;
+            waker.join().unwrap();
+            assert!(has_seen || signal.woken.load(Ordering::Relaxed));
+        });
     }
 }

@@ -279,6 +279,25 @@ fn whoever_sees_a_task_complete_sees_what_it_has_spawned() {
     });
 }
 
+/// A closure from outside spawns a task at a processor, and is complete.
+#[test]
+fn whoever_sees_a_closure_complete_sees_what_it_has_spawned() {
+    check(&[Edge::OutsideComplete, Edge::OutsideRead], || {
+        let (seat, _other) = two_seats();
+        let shared = seat.shared().clone();
+        shared.note_spawned_outside();
+        let closer = {
+            let shared = shared.clone();
+            loom::thread::spawn(move || {
+                assert!(!shared.close_if_complete(), "the task is not complete");
+            })
+        };
+        seat.processor().counters.spawned.add_ordered(1);
+        shared.note_completed_outside();
+        closer.join().unwrap();
+    });
+}
+
 #[test]
 fn a_spawn_from_outside_is_refused_or_keeps_the_scheduler_open() {
     explore(|| {

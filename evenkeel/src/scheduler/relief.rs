@@ -75,6 +75,7 @@ use crate::processor::seat::Seat;
 use crate::processor::shared::Shared;
 use crate::topology::Distance;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Runs the relief's processor until its runtime is over.
 pub(crate) fn work(shared: Arc<Shared>) {
@@ -165,29 +166,47 @@ impl Worker<'_> {
     fn rest(&mut self, relieving: &mut Relieving) -> bool {
         self.context.trim();
         self.withdraw();
-        self.shared.idle.announce_rest();
-        match self.look_home() {
-            Some(Wakened::Over) => return false,
-            Some(_) => {}
-            None if self.shared.idle.counts().all_away && self.any_other(Look::has_work) => {}
-            None => {
-                // A relief that was called for a timer waits for it even if a worker is back by
-                // then: errands in close succession would call it again and again. Naps between two
-                // looks are parts of that wait.
-                let all_away = self.shared.idle.counts().all_away;
-                let look = relieving.lookout.due(&self.shared.idle);
-                let limit = self.rest_limit(all_away || relieving.called, look);
+        match self.prepare_rest(relieving) {
+            Err(reason) => reason != Wakened::Over,
+            Ok(Rest { limit, is_nap }) => {
                 self.context.switch(Doing::Asleep, clock::now());
                 self.context.counters().sleeps.add(1);
                 let is_called = self.shared.idle.rest(limit);
-                relieving.called = is_called || (relieving.called && look.is_some());
+                relieving.called = is_called || (relieving.called && is_nap);
                 relieving.is_called = is_called;
                 self.context.counters().wake_ups.add(1);
                 self.context.switch(Doing::Running(Distance::Same), clock::now());
+                true
             }
         }
-        true
     }
+
+    /// Announces the rest, and takes the last look. Returns how long the relief may rest, or what
+    /// keeps it from resting.
+    fn prepare_rest(&mut self, relieving: &Relieving) -> Result<Rest, Wakened> {
+        self.shared.idle.announce_rest();
+        if let Some(reason) = self.look_home() {
+            return Err(reason);
+        }
+        if self.shared.idle.counts().all_away && self.any_other(Look::has_work) {
+            return Err(Wakened::Work);
+        }
+        // A relief that was called for a timer waits for it even if a worker is back by then:
+        // errands in close succession would call it again and again. Naps between two looks are
+        // parts of that wait.
+        let all_away = self.shared.idle.counts().all_away;
+        let look = relieving.lookout.due(&self.shared.idle);
+        let limit = self.rest_limit(all_away || relieving.called, look);
+        Ok(Rest { limit, is_nap: look.is_some() })
+    }
+}
+
+/// A rest of the relief.
+struct Rest {
+    /// Until the next timer or look.
+    limit: Option<Duration>,
+    /// Whether it is a nap between two looks.
+    is_nap: bool,
 }
 
 #[cfg(all(test, loom))]

@@ -241,3 +241,6 @@ impl Worker<'_> {
         }
     }
 }
+
+#[cfg(all(test, loom))]
+mod model;

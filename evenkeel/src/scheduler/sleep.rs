@@ -129,7 +129,7 @@ impl Worker<'_> {
     }
 
     /// Takes the last look, between the announcement and the sleep.
-    fn last_look(&mut self) -> Option<Wakened> {
+    pub(super) fn last_look(&mut self) -> Option<Wakened> {
         if let Some(reason) = self.look_home() {
             return Some(reason);
         }

@@ -69,7 +69,7 @@
 use super::errands;
 use super::job;
 use crate::deque::Level;
-use crate::primitives::atomic::{Edge, Ordering};
+use crate::primitives::atomic::{Edge, Ordering, edge};
 use crate::primitives::thread;
 use crate::primitives::{clock, fence, lock};
 use crate::processor::Processor;
@@ -99,13 +99,13 @@ impl Spare {
     /// Waits for another call. Returns false, and frees the place, if there was none.
     fn is_called_again(&self) -> bool {
         let place = self.place();
-        place.state.store(PARKED, Ordering::Release);
-        self.shared.spares.called.fetch_sub(1, Ordering::AcqRel);
+        place.state.store(PARKED, Ordering::Relaxed);
+        self.shared.spares.count_out();
         let start = clock::now();
         while self.shared.phase() != Phase::Over {
             let passed = Duration::from_nanos(clock::now().saturating_sub(start));
             let Some(rest) = STAY.checked_sub(passed).filter(|rest| !rest.is_zero()) else { break };
-            if place.state.load(Ordering::Acquire) == CALLED {
+            if place.state.load(edge(Edge::SpareCalled, Ordering::Acquire)) == CALLED {
                 return true;
             }
             thread::park(Some(rest));
@@ -126,12 +126,7 @@ pub(crate) fn work(shared: Arc<Shared>, number: usize) {
     let spare = Spare { shared, number };
     let (shared, place) = (&spare.shared, spare.place());
     *lock(&place.thread) = Some(thread::current());
-    place.processor.get_or_init(|| {
-        let scheduler = Arc::downgrade(shared);
-        Box::new(Processor::new(scheduler, 0, true, shared.spares.rules.clone()))
-    });
-    let seat = Seat::of_spare(shared, number);
-    let context = Context::new(seat, clock::now());
+    let context = Context::new(seat(shared, number), clock::now());
     context.scopes().set(place.scopes.load(Ordering::Relaxed));
     context.enter(|| {
         loop {
@@ -143,6 +138,16 @@ pub(crate) fn work(shared: Arc<Shared>, number: usize) {
             }
         }
     });
+}
+
+/// Makes the seat of the spare with this number, and its processor if it has none yet.
+pub(crate) fn seat(shared: &Arc<Shared>, number: usize) -> Seat {
+    let spares = &shared.spares;
+    spares.places[number - spares.first].processor.get_or_init(|| {
+        let scheduler = Arc::downgrade(shared);
+        Box::new(Processor::new(scheduler, 0, true, spares.rules.clone()))
+    });
+    Seat::of_spare(shared, number)
 }
 
 /// Runs errands until there are none or the waiters are back.
@@ -172,4 +177,4 @@ fn offer_jobs(context: &Context) {
 }
 
 #[cfg(all(test, loom))]
-mod model;
+pub(crate) mod model;

@@ -90,7 +90,7 @@ impl Drop for Waiting<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Lookout {
     /// What the relief has seen of each worker; empty before the first look.
-    seen: Vec<Option<Seen>>,
+    pub(super) seen: Vec<Option<Seen>>,
     /// When the next look is due.
     due: u64,
     /// The length of the last nap.
@@ -99,7 +99,7 @@ pub(super) struct Lookout {
 
 /// A worker inside a fork.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+pub(super) struct Seen {
     /// The count of departures, which identifies the poll.
     departures: usize,
     /// When the relief first saw that count.

@@ -143,6 +143,9 @@ pub(crate) unsafe fn arm_outside(
 fn see_to_it(shared: &Shared) {
     let counts = shared.idle.counts();
     if counts.all_away {
+        // The light fence of a stuck worker pairs with the heavy fence of the relief that has
+        // counted it in, and not with the fence before the relief's rests after that.
+        fence::full(Edge::TimerCall);
         call_for_timers(shared);
     } else if counts.sleeping > 0 {
         shared.idle.arm();

@@ -55,7 +55,7 @@ fn call(hook: &Option<crate::processor::shared::WorkerHook>, me: usize) {
     }
 }
 
-impl Worker<'_> {
+impl<'a> Worker<'a> {
     /// Runs the loop of a thread that has a processor. (The relief uses it too, so that a poll is
     /// compiled into one loop: with two, a yield takes half a nanosecond longer.)
     pub(super) fn work(&mut self) {
@@ -83,11 +83,18 @@ impl Worker<'_> {
         self.offer_to_idle();
         let distance = self.context.distance(stolen.victim());
         self.context.switch(Doing::Running(distance), clock::now());
-        let _away = Away::begin(self.context);
-        self.shared.look_after(stolen.victim());
+        let _away = self.leave_for(stolen.victim());
         stolen.run(self.context);
         self.drain_jobs();
         self.context.switch(Doing::Running(Distance::Same), self.context.now.get());
+    }
+
+    /// Counts the worker as away while it runs a job of `victim`, and asks the relief to look at
+    /// that worker.
+    pub(super) fn leave_for(&self, victim: usize) -> Away<'a> {
+        let away = Away::begin(self.context);
+        self.shared.look_after(victim);
+        away
     }
 
     /// Runs this worker's parts of broadcasts, and one errand: tasks come next.

@@ -3,11 +3,12 @@
 //! # States
 //! *Running*: the machine's time, plus an offset that is zero unless the clock has stood.
 //! *Standing*: a fixed time, which [control](crate::scheduler::clock) changes. Threads change the
-//! clock under `change`; a reader without it meets one state or the other.
+//! clock under `change`; a reader without it meets one state or the other. The store of the state
+//! releases, and the look at it acquires: so a reader has the time of that state, or a later one.
 //!
 //! Times are nanoseconds since the process first looked at its clock.
 
-use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::primitives::atomic::{AtomicBool, AtomicU64, Edge, Ordering, edge};
 use crate::primitives::{Mutex, clock};
 
 /// The clock of a runtime.
@@ -73,26 +74,27 @@ impl Clock {
     /// Returns whether the clock stands.
     #[inline(always)]
     pub(crate) fn stands(&self) -> bool {
-        self.stands.load(Ordering::Acquire)
+        self.stands.load(edge(Edge::ClockSeen, Ordering::Acquire))
     }
 
     /// Makes the clock stand at the present time. The caller has `change`.
     pub(crate) fn stop(&self) {
         let now = self.now();
         self.stand_at(now);
-        self.stands.store(true, Ordering::Release);
+        self.stands.store(true, edge(Edge::ClockChange, Ordering::Release));
     }
 
     /// Changes the time at which the clock stands. The caller has `change`.
     pub(crate) fn stand_at(&self, time: u64) {
-        self.stood.store(time, Ordering::Release);
+        // Relaxed: threads read it relaxed too. The wake of a timer's task orders the two.
+        self.stood.store(time, Ordering::Relaxed);
     }
 
     /// Makes the clock run on from the time at which it stands. The caller has `change`.
     pub(crate) fn run(&self) {
         let stood = self.stood.load(Ordering::Relaxed);
         self.offset.store(stood.wrapping_sub(clock::now()), Ordering::Relaxed);
-        self.stands.store(false, Ordering::Release);
+        self.stands.store(false, edge(Edge::ClockChange, Ordering::Release));
     }
 
     /// Counts in a thread that is awake inside the runtime.
@@ -125,5 +127,46 @@ impl Outside {
     /// Returns whether no such thread is awake.
     pub(crate) fn is_empty(self) -> bool {
         self.0.is_multiple_of(COMING)
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use crate::primitives::mutation::check;
+    use std::sync::Arc;
+
+    // The reader is the spawned thread: loom remembers one access to an atomic, and misses a look
+    // that comes before the other thread's own.
+
+    /// A time that the machine's clock does not reach.
+    const FAR: u64 = 1 << 60;
+
+    #[test]
+    fn a_reader_that_sees_the_clock_stand_sees_its_time() {
+        check(&[Edge::ClockChange, Edge::ClockSeen], || {
+            let clock = Arc::new(Clock::new());
+            let reader = {
+                let clock = clock.clone();
+                loom::thread::spawn(move || !clock.stands() || clock.at(0) > 0)
+            };
+            clock.stop();
+            assert!(reader.join().unwrap(), "the clock does not go back");
+        });
+    }
+
+    #[test]
+    fn a_reader_that_sees_the_clock_run_on_sees_from_where() {
+        check(&[Edge::ClockChange, Edge::ClockSeen], || {
+            let clock = Arc::new(Clock::new());
+            clock.stop();
+            clock.stand_at(FAR);
+            let reader = {
+                let clock = clock.clone();
+                loom::thread::spawn(move || clock.at(0))
+            };
+            clock.run();
+            assert!(reader.join().unwrap() > FAR / 2, "the clock does not go back");
+        });
     }
 }

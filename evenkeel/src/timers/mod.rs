@@ -46,17 +46,12 @@
 //!   with a full fence on either side. Arming and the relief's resting form another, `next` against
 //!   `rests_until`. A worker that arms in its own poll makes a light fence only. It goes away
 //!   itself with a full fence; a relief that finds it [stuck](crate::scheduler::stuck) and counts
-//!   it in makes a heavy fence, and then looks at `next`.
+//!   it in makes a heavy fence, and then looks at `next`. A worker that sees all away makes a full
+//!   fence before it looks at `rests_until`.
 //!
 //! # Why none is early
 //! Arming rounds a deadline up to a tick, and firing rounds the time down; and coarse clocks are
 //! late, never early.
-//!
-//! # Why a node may outlive its runtime
-//! A future that was polled inside a runtime can be dropped after the runtime is gone. So the
-//! memory of wheels is never freed, but lent: the end of a runtime makes its timers *orphaned*
-//! under the lock, wakes them, and gives the wheel to the next runtime. A future that cancels late
-//! takes a lock that still exists, and finds that its node is not armed.
 //!
 //! # How late
 //! The owner fires a timer at the end of the first batch that ends after its tick: some 4 µs after
@@ -82,11 +77,13 @@
 
 pub(crate) mod clock;
 mod entry;
+mod lease;
 #[cfg(all(test, loom))]
 mod model;
 mod wheel;
 
 pub(crate) use entry::{Entry, Progress, Word};
+pub(crate) use lease::Lease;
 
 use crate::policy::timing::{self, GROUP};
 use crate::primitives::ahead;
@@ -94,7 +91,6 @@ use crate::primitives::atomic::{AtomicU64, Ordering};
 use crate::primitives::spin_lock::{SpinGuard, SpinLock};
 use clock::Clock;
 use crossbeam_utils::CachePadded;
-use std::ops::Deref;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::task::Waker;
@@ -445,68 +441,4 @@ impl Due {
             unsafe { (self.wake)(word) };
         }
     }
-}
-
-/// A processor's timers, for as long as its runtime lives.
-#[derive(Debug)]
-pub(crate) struct Lease(&'static Timers);
-
-impl Lease {
-    pub(crate) fn new(rules: Rules) -> Self {
-        let timers = store::take().unwrap_or_else(|| Box::leak(Box::new(Timers::new())));
-        timers.open(rules);
-        Self(timers)
-    }
-
-    /// Returns the timers, which are never freed.
-    #[inline(always)]
-    pub(crate) fn get(&self) -> &'static Timers {
-        self.0
-    }
-}
-
-impl Deref for Lease {
-    type Target = Timers;
-
-    #[inline(always)]
-    fn deref(&self) -> &Timers {
-        self.0
-    }
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        store::put(self.0);
-    }
-}
-
-/// The store: wheels that no runtime has.
-#[cfg(not(any(loom, shuttle)))]
-mod store {
-    use super::Timers;
-    use crate::primitives::{Mutex, lock};
-
-    static FREE: Mutex<Vec<&'static Timers>> = Mutex::new(Vec::new());
-
-    pub(crate) fn take() -> Option<&'static Timers> {
-        lock(&FREE).pop()
-    }
-
-    pub(crate) fn put(timers: &'static Timers) {
-        timers.close();
-        lock(&FREE).push(timers);
-    }
-}
-
-/// A checker's objects belong to one execution: no wheel is lent twice, and a wheel that is dropped
-/// with a failed execution is left alone.
-#[cfg(any(loom, shuttle))]
-mod store {
-    use super::Timers;
-
-    pub(crate) fn take() -> Option<&'static Timers> {
-        None
-    }
-
-    pub(crate) fn put(_timers: &'static Timers) {}
 }

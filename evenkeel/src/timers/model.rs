@@ -1,11 +1,11 @@
-//! Models of arming, firing and cancelling.
+//! Models of arming, firing and cancelling. The models of [`scheduler`](crate::scheduler), in its
+//! `sleep` and its `relief`, have the sleepers and the relief that learn of timers.
 
 #![allow(unsafe_code, reason = "a datum that loom watches, and timers by hand")]
 
 use super::*;
-use crate::idle::{Absence, Called, Idle};
 use crate::primitives::atomic::Edge;
-use crate::primitives::mutation::{check, check_without};
+use crate::primitives::mutation::check;
 use crate::runtime::block_on;
 use crate::task::word_waker::WordWaker;
 use loom::cell::UnsafeCell;
@@ -133,105 +133,5 @@ fn whoever_waits_is_woken() {
             progress => panic!("{progress:?}"),
         }));
         firer.join().unwrap();
-    });
-}
-
-/// The owner falls asleep while another thread arms a timer that is due before the owner's sleep
-/// ends.
-#[test]
-fn a_sleeper_learns_of_an_earlier_timer() {
-    check(&[Edge::SpinLock, Edge::SpinUnlock], || {
-        let subject = Subject::new();
-        let idle = Arc::new(Idle::new(1, false));
-        idle.sit(0);
-        let armer = {
-            let (subject, idle) = (subject.clone(), idle.clone());
-            loom::thread::spawn(move || {
-                assert_eq!(subject.arm(Waker::noop()), Armed::Waits { is_next: true });
-                if idle.is_asleep(0) {
-                    idle.unpark(0);
-                }
-            })
-        };
-        idle.announce(0);
-        // Loom reports a deadlock if the sleeper is not unparked: a model has no time.
-        while subject.timers.refresh() == NEVER {
-            assert!(!idle.sleep(0, None));
-        }
-        assert!(idle.cancel(0));
-        armer.join().unwrap();
-        assert_eq!(subject.timers.fire(DEADLINE), 1);
-    });
-}
-
-/// The last worker goes away, and the relief is about to rest, while a thread outside arms a timer.
-#[test]
-fn the_relief_learns_of_a_timer_of_workers_that_are_away() {
-    check(&[Edge::IdlePush, Edge::IdleSleep], || {
-        let idle = Arc::new(Idle::new(1, true));
-        let next = Arc::new(AtomicU64::new(NEVER));
-        idle.begin_relief();
-        let (armer, worker) = ((idle.clone(), next.clone()), (idle.clone(), next.clone()));
-        let call = |idle: &Idle, next: &AtomicU64| {
-            if next.load(Ordering::Relaxed) < idle.rests_until() {
-                let _ = idle.call();
-            }
-        };
-        loom::thread::spawn(move || {
-            let (idle, next) = armer;
-            next.store(DEADLINE, Ordering::Relaxed);
-            crate::primitives::fence::full(Edge::IdlePush);
-            if idle.counts().all_away {
-                call(&idle, &next);
-            }
-        });
-        loom::thread::spawn(move || {
-            let (idle, next) = worker;
-            if idle.go_away(&Absence::new()).all_away {
-                call(&idle, &next);
-            }
-        });
-        // No thread is joined: a call may come late, and loom cannot tell it from the end of a
-        // thread.
-        loop {
-            idle.announce_rest();
-            if idle.counts().all_away && next.load(Ordering::Relaxed) == DEADLINE {
-                idle.rest_until(DEADLINE);
-                break;
-            }
-            // Loom reports a deadlock if the relief is not called.
-            idle.rest(None);
-        }
-    });
-}
-
-/// A worker arms a timer in its poll, behind a light fence, while the relief finds it stuck.
-#[test]
-fn the_relief_learns_of_a_timer_of_the_worker_that_it_finds_stuck() {
-    // The fence before the relief's rest does not pair with a light fence.
-    check_without(&[Edge::IdleSleep], &[Edge::TimerArm, Edge::StuckFind], || {
-        let idle = Arc::new(Idle::new(1, true));
-        let next = Arc::new(AtomicU64::new(NEVER));
-        idle.begin_relief();
-        let worker = (idle.clone(), next.clone());
-        loom::thread::spawn(move || {
-            let (idle, next) = worker;
-            next.store(DEADLINE, Ordering::Relaxed);
-            crate::primitives::fence::light_if_paired(Edge::TimerArm);
-            if idle.counts().all_away && next.load(Ordering::Relaxed) < idle.rests_until() {
-                assert_eq!(idle.call(), Called::Done);
-            }
-        });
-        assert!(idle.find_stuck(0, &Absence::new()));
-        // The worker is not joined: a call may come late, and loom cannot tell it from the end of a
-        // thread.
-        loop {
-            idle.announce_rest();
-            if next.load(Ordering::Relaxed) == DEADLINE {
-                break;
-            }
-            // Loom reports a deadlock if the relief is not called.
-            idle.rest(None);
-        }
     });
 }

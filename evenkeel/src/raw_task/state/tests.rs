@@ -1,5 +1,6 @@
 //! The algebra of the word: saturation, tokens, deferred references, the last holder.
 
+use super::word::MOST_PUBLICS;
 use super::*;
 
 /// Signals once, without a rival.

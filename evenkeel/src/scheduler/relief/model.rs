@@ -1,7 +1,18 @@
-//! Models of the calling of the relief, on the code that pushers, workers and the relief run. Those
-//! of [`idle`](crate::scheduler::idle) have all three at once, with a store and a fence for a push.
+//! Models of the relief: of its calls, of the timers that it fires, and of how it finds stuck
+//! workers. Pushers, armers, workers and the relief run the code that runs.
+//!
+//! A rest is left out, because loom has no time: the models ask, once all threads are done, whether
+//! the relief has found something, or rests for a bounded time, or has been called meanwhile. So
+//! its calls unpark a thread that has ended: loom cannot tell an unpark from the end of a thread.
+//!
+//! The threads share by `std`'s `Arc`: loom's `Arc` panics when it is dropped in a model that has
+//! failed, which would end the process instead of the weakened run.
+
+#![allow(unsafe_code, reason = "timers by hand")]
 
 use super::*;
+use crate::deque::Level;
+use crate::fork_join;
 use crate::policy::Locality;
 use crate::policy::timing::RESOLUTION;
 use crate::primitives::atomic::Edge;
@@ -9,25 +20,60 @@ use crate::primitives::mutation::{check, check_without};
 use crate::processor::neighbours::Neighbours;
 use crate::processor::shared::{Hooks, Starter};
 use crate::scheduler::away::Away;
+use crate::scheduler::job::{self, Stolen};
 use crate::scheduler::model::orphan;
-use crate::scheduler::run;
+use crate::scheduler::stuck::Waiting;
+use crate::scheduler::{run, timing};
 use crate::task::word_waker::WordWaker;
-use crate::timers::Rules;
+use crate::timers::{Armed, Entry, Rules, Timers};
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Waker;
 
-/// One worker, and the seat of the relief.
-fn worker_and_relief() -> (Arc<Shared>, Seat, Seat) {
+/// The workers of a runtime, and the seat of its relief.
+fn workers_and_relief<const WORKERS: usize>() -> (Arc<Shared>, [Seat; WORKERS], Seat) {
+    let processors = WORKERS + 1;
     let (shared, mut seats) = Seat::all(
-        (0..2).map(|me| Neighbours::flat(me, 2)).collect(),
+        (0..processors).map(|me| Neighbours::flat(me, processors)).collect(),
         Locality::default(),
         Hooks::default(),
         true,
         Rules::new::<WordWaker>(RESOLUTION),
     );
-    let worker = seats.next().expect("there is a worker");
+    let workers = std::array::from_fn(|_| seats.next().expect("there is a worker"));
     let relief = Seat::of_relief(&shared);
-    (shared, worker, relief)
+    (shared, workers, relief)
+}
+
+/// Registers a relief that runs, and a thread of its own that has ended.
+fn begin_relief(shared: &Arc<Shared>) {
+    let shared = shared.clone();
+    loom::thread::spawn(move || shared.idle.begin_relief()).join().unwrap();
+}
+
+/// One worker, and the relief, which runs. Its last rest was a bounded one.
+fn worker_and_relief() -> (Arc<Shared>, Seat, Context) {
+    let (shared, [worker], relief) = workers_and_relief();
+    begin_relief(&shared);
+    shared.idle.rest_until(0);
+    (shared, worker, Context::new(relief, 0))
+}
+
+/// The relief's memory, once it rests without having been called.
+fn rested() -> Relieving {
+    Relieving { called: false, is_called: false, ..Relieving::new(0) }
+}
+
+/// The relief prepares a rest, with its last look. Returns whether the rest is without a bound.
+fn prepares_long_rest(relief: &Context) -> bool {
+    match Worker::new(relief).prepare_rest(&rested()) {
+        Ok(Rest { limit, .. }) => limit.is_none(),
+        Err(reason) => {
+            assert_eq!(reason, Wakened::Work);
+            false
+        }
+    }
 }
 
 /// A thread outside leaves a task to the worker.
@@ -36,15 +82,25 @@ fn push_outside(shared: &Arc<Shared>) -> loom::thread::JoinHandle<()> {
     loom::thread::spawn(move || wake::leave(&shared, 0, orphan(None)))
 }
 
+/// The worker goes away, and stays away.
+fn go_away(worker: Seat) -> loom::thread::JoinHandle<()> {
+    loom::thread::spawn(move || {
+        let context = Context::new(worker, 0);
+        std::mem::forget(Away::begin(&context));
+    })
+}
+
 fn empty(shared: &Shared) {
-    shared.processors[0].inbox.take().for_each(run::run_elsewhere);
+    for processor in &*shared.processors {
+        processor.inbox.take().for_each(run::run_elsewhere);
+    }
 }
 
 /// The relief has no thread yet, and the pusher or the worker has it started.
 #[test]
 fn a_push_beside_the_last_worker_that_goes_away_has_the_relief_called() {
     check(&[Edge::IdlePush, Edge::IdleSleep], || {
-        let (shared, worker, _) = worker_and_relief();
+        let (shared, [worker], _) = workers_and_relief();
         let called = Arc::new(AtomicBool::new(false));
         let start = {
             let called = called.clone();
@@ -60,21 +116,242 @@ fn a_push_beside_the_last_worker_that_goes_away_has_the_relief_called() {
     });
 }
 
-/// The worker is away, and the relief is about to rest: loom reports a deadlock if it is not
-/// called. The changes of its word are enough, so the fences are spared. They have their own edges
-/// in a model of [`idle`](crate::scheduler::idle) without an unpark, which would stand for them.
+/// The last worker goes away, and the relief is about to rest, while a pusher pushes one task.
+#[test]
+fn a_push_beside_the_last_worker_that_goes_away_reaches_the_relief() {
+    check(&[Edge::IdlePush, Edge::IdleSleep], || {
+        let (shared, worker, relief) = worker_and_relief();
+        let (pusher, worker) = (push_outside(&shared), go_away(worker));
+        let rests = prepares_long_rest(&relief);
+        pusher.join().unwrap();
+        worker.join().unwrap();
+        assert!(!rests || !shared.idle.is_resting());
+        empty(&shared);
+    });
+}
+
+/// The worker is away, and the relief is about to rest. The changes of the word by which it is
+/// called are enough, so the fences are spared.
 #[test]
 fn a_push_is_seen_by_a_relief_that_is_about_to_rest() {
-    check_without(&[Edge::IdlePush, Edge::IdleSleep], &[], || {
+    use Edge::{IdlePush, IdleSleep, ReliefCall, ReliefRest};
+    check_without(&[IdlePush, IdleSleep], &[ReliefCall, ReliefRest], || {
         let (shared, worker, relief) = worker_and_relief();
         let _ = shared.idle.go_away(&worker.processor().absence);
-        shared.idle.begin_relief();
-        // It is not joined: a call may come late, and loom does not tell it from the end of a
-        // thread.
-        push_outside(&shared);
-        let context = Context::new(relief, 0);
-        assert!(Worker::new(&context).rest(&mut Relieving::new(0)));
-        assert!(!shared.processors[0].inbox.is_empty(), "it sees what it is for");
+        let pusher = push_outside(&shared);
+        let rests = prepares_long_rest(&relief);
+        pusher.join().unwrap();
+        assert!(!rests || !shared.idle.is_resting());
         empty(&shared);
+    });
+}
+
+/// A thread outside leaves a task directly to the relief, which is about to rest.
+#[test]
+fn a_task_in_the_inbox_of_the_relief_is_seen() {
+    use Edge::{IdlePush, IdleSleep, ReliefCall, ReliefRest};
+    check_without(&[IdlePush, IdleSleep], &[ReliefCall, ReliefRest], || {
+        let (shared, worker, relief) = worker_and_relief();
+        let _ = shared.idle.go_away(&worker.processor().absence);
+        let pusher = {
+            let shared = shared.clone();
+            loom::thread::spawn(move || wake::send(&shared, 0, orphan(None)))
+        };
+        let rests = prepares_long_rest(&relief);
+        pusher.join().unwrap();
+        assert!(!shared.processors[1].inbox.is_empty(), "it is left to the relief");
+        assert!(!rests || !shared.idle.is_resting());
+        empty(&shared);
+    });
+}
+
+/// The relief finds the last worker stuck, and is about to rest, while a pusher pushes one task.
+#[test]
+fn a_push_beside_a_worker_that_is_found_stuck_reaches_the_relief() {
+    // The fence before the relief's rest does not pair with a pusher's light fence.
+    check_without(&[Edge::IdleSleep], &[Edge::IdlePush, Edge::StuckFind], || {
+        let (shared, worker, relief) = worker_and_relief();
+        let pusher = push_outside(&shared);
+        assert!(shared.idle.find_stuck(0, &worker.processor().absence));
+        let rests = prepares_long_rest(&relief);
+        pusher.join().unwrap();
+        assert!(!rests || !shared.idle.is_resting());
+        empty(&shared);
+    });
+}
+
+/// The same, while that worker goes away by itself.
+#[test]
+fn a_push_beside_a_worker_that_goes_away_stuck_reaches_the_relief() {
+    check(&[Edge::IdlePush, Edge::IdleSleep], || {
+        let (shared, worker, relief) = worker_and_relief();
+        let (pusher, worker) = (push_outside(&shared), go_away(worker));
+        assert!(shared.idle.find_stuck(0, &shared.processors[0].absence));
+        let rests = prepares_long_rest(&relief);
+        pusher.join().unwrap();
+        worker.join().unwrap();
+        assert!(!rests || !shared.idle.is_resting());
+        empty(&shared);
+    });
+}
+
+/// The relief counts the last worker in by an older observation, and the worker falls asleep by
+/// then. A pusher that sees all away calls the relief, and does not wake the sleeper.
+#[test]
+fn a_push_beside_a_sleeper_that_is_found_stuck_is_found() {
+    // The sleeper's second fence is spared: it follows its request for jobs.
+    check_without(&[Edge::DequeAsked], &[Edge::IdlePush, Edge::IdleSleep], || {
+        let (shared, worker, relief) = worker_and_relief();
+        let pusher = push_outside(&shared);
+        let worker = loom::thread::spawn(move || {
+            let context = Context::new(worker, 0);
+            let mut worker = Worker::new(&context);
+            worker.announce();
+            worker.last_look().is_some()
+        });
+        assert!(shared.idle.find_stuck(0, &shared.processors[0].absence));
+        let rests = prepares_long_rest(&relief);
+        pusher.join().unwrap();
+        let has_seen = worker.join().unwrap();
+        // A worker that was woken counts itself out, makes a fence and looks again. A relief that
+        // was called looks again, and takes the task if the worker is still counted.
+        let looks_again = !shared.idle.is_resting() && shared.idle.counts().all_away;
+        assert!(has_seen || !shared.idle.is_asleep(0) || !rests || looks_again);
+        empty(&shared);
+    });
+}
+
+/// The deadline of the models' timers, which never passes.
+const DEADLINE: u64 = 1 << 50;
+
+/// A timer that one thread arms.
+struct Timer(Entry);
+
+impl Timer {
+    fn arm(
+        self: Box<Self>,
+        arm: impl FnOnce(NonNull<Entry>, WordWaker) -> (Armed, &'static Timers),
+    ) -> (Box<Self>, &'static Timers) {
+        let (armed, timers) = arm(NonNull::from(&self.0), WordWaker::of(Waker::noop()));
+        assert_eq!(armed, Armed::Waits { is_next: true });
+        (self, timers)
+    }
+
+    fn cancel((timer, timers): (Box<Self>, &'static Timers)) {
+        // SAFETY: it was armed there.
+        assert!(unsafe { timers.cancel::<WordWaker>(NonNull::from(&timer.0)) });
+    }
+}
+
+/// A worker arms a timer in its poll.
+fn arm_here(worker: Seat) -> loom::thread::JoinHandle<(Box<Timer>, &'static Timers)> {
+    let timer = Box::new(Timer(Entry::new()));
+    loom::thread::spawn(move || {
+        let context = Context::new(worker, 0);
+        // SAFETY: the entry is idle, and is cancelled before it ends.
+        timer.arm(|entry, waker| unsafe { timing::arm_here(&context, entry, DEADLINE, waker) })
+    })
+}
+
+/// The last worker goes away, and the relief is about to rest, while a thread outside arms a timer.
+#[test]
+fn the_relief_learns_of_a_timer_of_workers_that_are_away() {
+    // The armer's second fence is spared: it follows the first.
+    check_without(&[Edge::TimerCall], &[Edge::IdlePush, Edge::IdleSleep], || {
+        let (shared, worker, relief) = worker_and_relief();
+        let timer = Box::new(Timer(Entry::new()));
+        let armer = {
+            let shared = shared.clone();
+            // SAFETY: the entry is idle, and is cancelled before it ends.
+            let arm =
+                move |entry, waker| unsafe { timing::arm_outside(&shared, entry, DEADLINE, waker) };
+            loom::thread::spawn(move || timer.arm(arm))
+        };
+        let worker = go_away(worker);
+        let rests = prepares_long_rest(&relief);
+        worker.join().unwrap();
+        Timer::cancel(armer.join().unwrap());
+        assert!(!rests || !shared.idle.is_resting());
+    });
+}
+
+/// A worker arms a timer in its poll, behind a light fence, while the relief finds it stuck.
+#[test]
+fn the_relief_learns_of_a_timer_of_the_worker_that_it_finds_stuck() {
+    // The fence before the relief's rest does not pair with a light fence. The worker's second
+    // fence does, and the end of a former rest is the business of the next model.
+    check_without(&[Edge::IdleSleep, Edge::TimerCall], &[Edge::TimerArm, Edge::StuckFind], || {
+        let (shared, worker, relief) = worker_and_relief();
+        shared.idle.rest_until(u64::MAX);
+        let armer = arm_here(worker);
+        assert!(shared.idle.find_stuck(0, &shared.processors[0].absence));
+        let rests = prepares_long_rest(&relief);
+        Timer::cancel(armer.join().unwrap());
+        assert!(!rests || !shared.idle.is_resting());
+    });
+}
+
+/// A worker arms a timer in its poll while the relief, which has found it stuck before, is about to
+/// rest again.
+#[test]
+fn the_relief_learns_of_a_timer_of_the_worker_that_it_has_found_stuck() {
+    // The light fence does not pair with the fence before the relief's rest.
+    check_without(&[Edge::TimerArm], &[Edge::TimerCall, Edge::IdleSleep], || {
+        let (shared, worker, relief) = worker_and_relief();
+        assert!(shared.idle.find_stuck(0, &worker.processor().absence));
+        let armer = arm_here(worker);
+        let rests = prepares_long_rest(&relief);
+        Timer::cancel(armer.join().unwrap());
+        assert!(!rests || !shared.idle.is_resting());
+    });
+}
+
+/// The relief, which a thief has asked before, looks for stuck workers twice, and is about to rest.
+/// Meanwhile another thread does `work`, which asks the relief to look at worker 0. A look sees that
+/// worker inside a fork, or the relief has to look once more.
+fn look_meanwhile<T: 'static>(work: impl FnOnce([Context; 2]) -> T + 'static) -> T {
+    let (shared, workers, relief) = workers_and_relief();
+    begin_relief(&shared);
+    assert!(shared.idle.ask_to_look());
+    let worker = loom::thread::spawn(move || work(workers.map(|seat| Context::new(seat, 0))));
+    let context = Context::new(relief, 0);
+    let (mut relief, mut relieving) = (Worker::new(&context), rested());
+    for look in 0..2 {
+        // After each nap.
+        context.now.set(look << 40);
+        assert!(!relief.look_out(&mut relieving.lookout), "there is no task");
+    }
+    let has_seen = relieving.lookout.seen[0].is_some();
+    let rest = relief.prepare_rest(&relieving).expect("there is nothing");
+    let result = worker.join().unwrap();
+    assert!(has_seen || rest.is_nap || !shared.idle.is_resting());
+    result
+}
+
+/// A worker begins to wait inside a fork for a job that a thief has taken from its deque, while the
+/// relief is about to end its looks.
+#[test]
+fn a_worker_that_waits_is_seen_by_the_relief_that_it_asks() {
+    check(&[Edge::StuckWait, Edge::StuckLook], || {
+        look_meanwhile(|[host, _]| std::mem::forget(Waiting::begin(&host)));
+    });
+}
+
+/// A thief asks a relief that is about to end its looks. The host's fork comes before the theft, so
+/// one thread makes both.
+#[test]
+fn a_stolen_job_is_seen_by_the_relief_that_its_thief_asks() {
+    check(&[Edge::IdleSleep, Edge::StuckLook], || {
+        let [host, thief] = look_meanwhile(|[host, thief]| {
+            host.enter(|| fork_join::spawn(|| {}));
+            host.seat.processor().deque.publish();
+            let stolen = Stolen::take(host.shared(), 0, || true).expect("there is a job");
+            let away = Worker::new(&thief).leave_for(stolen.victim());
+            thief.enter(|| stolen.run(&thief));
+            std::mem::forget(away);
+            [host, thief]
+        });
+        host.enter(|| job::run_above(&host, Level::FLOOR));
+        drop(thief);
     });
 }

@@ -12,6 +12,8 @@
 //! The threads share by `std`'s `Arc`: loom's `Arc` panics when it is dropped in a model that has
 //! failed, which would end the process instead of the weakened run.
 
+#![allow(unsafe_code, reason = "a timer by hand")]
+
 use super::*;
 use crate::deque::Level;
 use crate::fork_join;
@@ -24,13 +26,15 @@ use crate::processor::seat::Seat;
 use crate::processor::shared::{Hooks, Shared};
 use crate::raw_task::rights::Runnable;
 use crate::scheduler::model::{fill_places, orphan, two_seats};
-use crate::scheduler::{broadcast, errands, spawn, wake};
+use crate::scheduler::{broadcast, errands, spawn, timing, wake};
 use crate::task::word_waker::WordWaker;
 use crate::task::{self, Task};
-use crate::timers::Rules;
+use crate::timers::{Armed, Entry, Rules};
 use std::future::poll_fn;
 use std::panic::Location;
-use std::task::Poll;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
 
 /// When tasks become ready: in the future, so that none has waited. Loom's clock goes on from one
 /// execution to the next, and a lone task that has waited keeps a worker awake.
@@ -49,6 +53,16 @@ fn work_beside_a_sleeper<T: 'static>(
     prepare: fn(&Context, &Context) -> T,
     work: fn(&Context, T),
     otherwise: fn(&Shared) -> bool,
+) {
+    work_beside(prepare, work, otherwise, fall_asleep);
+}
+
+/// The same, where worker 1 does `fall_asleep`.
+fn work_beside<T: 'static>(
+    prepare: fn(&Context, &Context) -> T,
+    work: fn(&Context, T),
+    otherwise: fn(&Shared) -> bool,
+    fall_asleep: fn(&Context) -> bool,
 ) {
     let (worker, sleeper) = two_seats();
     let shared = worker.shared().clone();
@@ -100,6 +114,27 @@ fn a_spawn_finds_the_sleeper_or_the_sleeper_finds_the_task() {
         let prepare = |context: &Context, _: &Context| _ = spawn_here(context, async {});
         let spawn = |context: &Context, ()| _ = spawn_here(context, async {});
         work_beside_a_sleeper(prepare, spawn, |_| false);
+    });
+}
+
+/// The worker that pushes relies on a searcher, which ends its search and falls asleep.
+#[test]
+fn a_spawn_that_is_left_to_a_searcher_is_found_before_it_sleeps() {
+    check_push(|| {
+        let prepare = |context: &Context, searcher: &Context| {
+            assert!(searcher.shared().idle.begin_search(|_| true));
+            spawn_here(context, async {});
+        };
+        let spawn = |context: &Context, ()| _ = spawn_here(context, async {});
+        work_beside(
+            prepare,
+            spawn,
+            |_| false,
+            |searcher| {
+                searcher.shared().idle.end_search();
+                fall_asleep(searcher)
+            },
+        );
     });
 }
 
@@ -230,14 +265,28 @@ fn push_from_outside<T: 'static>(
     push: fn(&Shared, T),
     woken: fn(&Worker, Wakened) -> bool,
 ) {
+    push_in(worker(false), prepare, push, woken);
+}
+
+/// The only worker of a runtime, which has a `relief` or none.
+fn worker(relief: bool) -> (Arc<Shared>, Seat) {
+    let processors = 1 + usize::from(relief);
     let (shared, mut seats) = Seat::all(
-        Box::new([Neighbours::flat(0, 1)]),
+        (0..processors).map(|me| Neighbours::flat(me, processors)).collect(),
         Locality::default(),
         Hooks::default(),
-        false,
+        relief,
         Rules::new::<WordWaker>(RESOLUTION),
     );
-    let seat = seats.next().expect("there is a worker");
+    (shared, seats.next().expect("there is a worker"))
+}
+
+fn push_in<T: 'static>(
+    (shared, seat): (Arc<Shared>, Seat),
+    prepare: fn(&Seat) -> T,
+    push: fn(&Shared, T),
+    woken: fn(&Worker, Wakened) -> bool,
+) {
     let prepared = prepare(&seat);
     let sleeper = loom::thread::spawn(move || {
         seat.shared().idle.sit(0);
@@ -258,6 +307,51 @@ fn a_task_from_outside_finds_the_sleeper_or_the_sleeper_finds_the_task() {
         push_from_outside(|_| orphan(None), |shared, task| wake::leave(shared, 0, task), woken);
     });
 }
+
+/// The relief has found the worker stuck. A pusher that sees that leaves the task to the relief,
+/// which has no thread here and leaves it to the worker.
+#[test]
+fn a_task_beside_a_stuck_worker_that_falls_asleep_is_found() {
+    check_push(|| {
+        let prepare = |seat: &Seat| {
+            let absence = &seat.processor().absence;
+            assert!(seat.shared().idle.find_stuck(0, absence));
+            orphan(None)
+        };
+        let woken = |worker: &Worker, _| !worker.context.seat.processor().inbox.is_empty();
+        push_in(worker(true), prepare, |shared, task| wake::leave(shared, 0, task), woken);
+    });
+}
+
+/// A thread outside arms a timer of a worker that is about to sleep without a bound.
+#[test]
+fn a_sleeper_learns_of_an_earlier_timer() {
+    check(&[Edge::SpinLock, Edge::SpinUnlock], || {
+        let (shared, seat) = worker(false);
+        let sleeper = loom::thread::spawn(move || {
+            seat.shared().idle.sit(0);
+            let context = Context::new(seat, 0);
+            let worker = Worker::new(&context);
+            worker.announce();
+            // Loom reports a deadlock if the sleeper is not unparked.
+            while worker.sleep_limit(None).is_none() {
+                assert!(!worker.shared.idle.sleep(0, None), "it learns of no task");
+            }
+            assert!(worker.shared.idle.cancel(0));
+        });
+        let entry = Entry::new();
+        let (node, waker) = (NonNull::from(&entry), WordWaker::of(Waker::noop()));
+        // SAFETY: the entry is idle, and is cancelled before it ends.
+        let (armed, timers) = unsafe { timing::arm_outside(&shared, node, DEADLINE, waker) };
+        assert_eq!(armed, Armed::Waits { is_next: true });
+        sleeper.join().unwrap();
+        // SAFETY: it was armed there.
+        assert!(unsafe { timers.cancel::<WordWaker>(node) });
+    });
+}
+
+/// A deadline that never passes.
+const DEADLINE: u64 = 1 << 50;
 
 #[test]
 fn an_errand_finds_the_sleeper_or_the_sleeper_finds_the_errand() {

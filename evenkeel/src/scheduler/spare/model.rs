@@ -9,7 +9,7 @@ use crate::scheduler::worker::Worker;
 use std::sync::atomic::AtomicBool;
 
 /// Gives calls a spare that has no thread. The returned flag says whether there was a call.
-fn start_none(shared: &Shared) -> Arc<AtomicBool> {
+pub(crate) fn start_none(shared: &Shared) -> Arc<AtomicBool> {
     let called = Arc::new(AtomicBool::new(false));
     let start = {
         let called = called.clone();
@@ -20,6 +20,11 @@ fn start_none(shared: &Shared) -> Arc<AtomicBool> {
     };
     assert!(shared.spare_starter.set(Starter(Box::new(start))).is_ok());
     called
+}
+
+/// A spare that has found no errand parks its place. Returns whether it has been called again.
+pub(crate) fn park(shared: &Arc<Shared>, number: usize) -> bool {
+    Spare { shared: shared.clone(), number }.is_called_again()
 }
 
 /// Where one misses the other, the errand waits until the waiter's next turn.
@@ -65,8 +70,7 @@ fn a_sender_unparks_the_enlisted_worker_or_that_sees_the_errand() {
     });
 }
 
-/// A spare that begins asks itself for its first fork, or a worker that falls asleep asks it. The
-/// spare's processor has been made before: loom knows nothing of `OnceLock`.
+/// A spare that begins asks itself for its first fork, or a worker that falls asleep asks it.
 #[test]
 fn a_spare_sees_the_sleeper_or_the_sleeper_asks_it() {
     // The sleeper's second fence is spared: it follows the request.
@@ -75,16 +79,12 @@ fn a_spare_sees_the_sleeper_or_the_sleeper_asks_it() {
         let shared = seat.shared().clone();
         start_none(&shared);
         let number = shared.spares.first;
-        let weak = Arc::downgrade(&shared);
-        shared.spares.places[0]
-            .processor
-            .get_or_init(|| Box::new(Processor::new(weak, 0, true, shared.spares.rules.clone())));
         let _waiting = Waiting::begin(&shared.spares);
         let spare = {
             let shared = shared.clone();
             loom::thread::spawn(move || {
                 shared.call_spare();
-                offer_jobs(&Context::new(Seat::of_spare(&shared, number), 0));
+                offer_jobs(&Context::new(super::seat(&shared, number), 0));
             })
         };
         Worker::new(&Context::new(sleeper, 0)).announce();
