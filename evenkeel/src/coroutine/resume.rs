@@ -340,18 +340,19 @@ pub trait Resume<I> {
     /// The limit drops the first future; the step goes on in the second one:
     /// ```
     /// use evenkeel::coroutine::{Coroutine, Phase, Resume, Step, Suspender};
-    /// use evenkeel::time::{Duration, sleep, timeout};
+    /// use evenkeel::time::{Duration, timeout};
     /// use std::pin::pin;
     ///
     /// let runtime = evenkeel::Runtime::new().unwrap();
     /// runtime.block_on(async {
-    ///     let mut slow = pin!(Coroutine::new(async |_: Suspender<_, ()>, n: u32| {
-    ///         sleep(Duration::from_millis(20)).await;
-    ///         n
+    ///     let (sender, receiver) = async_channel::bounded(1);
+    ///     let mut adds = pin!(Coroutine::new(async |_: Suspender<_, ()>, n: u32| {
+    ///         n + receiver.recv().await.unwrap()
     ///     }));
-    ///     let late = timeout(Duration::from_millis(1), slow.resume_async(7)).await;
-    ///     assert!(late.is_err() && slow.phase() == Phase::Waiting);
-    ///     assert_eq!(slow.continue_async().await, Step::Complete(7));
+    ///     let late = timeout(Duration::from_millis(2), adds.resume_async(1)).await;
+    ///     assert!(late.is_err() && adds.phase() == Phase::Waiting);
+    ///     sender.send(2).await.unwrap();
+    ///     assert_eq!(adds.continue_async().await, Step::Complete(3));
     /// });
     /// ```
     #[inline]
