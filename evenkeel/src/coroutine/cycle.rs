@@ -22,7 +22,7 @@ use std::ops::ControlFlow;
 use std::pin::Pin;
 
 /// The output with which a [member](Cycle::reserve) suspends itself: the member to resume, and a
-/// value for it.
+/// value for it. [`Cycle`] has an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer<V> {
     /// The member to resume.
@@ -40,6 +40,26 @@ impl<V> Transfer<V> {
 }
 
 /// A place in a [`Cycle`].
+///
+/// # Examples
+/// Members name each other, whatever their number. A relay of three:
+/// ```
+/// use evenkeel::coroutine::{Coroutine, Cycle, Member, Transfer};
+///
+/// let mut cycle = Cycle::new();
+/// let members: [Member; 3] = std::array::from_fn(|_| cycle.reserve());
+/// for (place, me) in members.into_iter().enumerate() {
+///     let next = members[(place + 1) % members.len()];
+///     let runner = Coroutine::new(async move |mut suspender, mut hops: u32| {
+///         while hops < 7 {
+///             hops = suspender.suspend(Transfer::new(next, hops + 1)).await;
+///         }
+///         hops
+///     });
+///     cycle.fill(me, runner.boxed());
+/// }
+/// assert_eq!(cycle.run(members[0], 0), Ok(7));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Member {
     cycle: Id,
@@ -259,6 +279,26 @@ impl<C> fmt::Debug for Cycle<C> {
 }
 
 /// A transfer that cannot be made: the error of [`Cycle::run`] and [`Cycle::run_async`].
+///
+/// # Examples
+/// ```
+/// use evenkeel::coroutine::{Coroutine, Cycle, Refusal, Transfer};
+///
+/// let mut cycle = Cycle::new();
+/// let (asks, answers) = (cycle.reserve(), cycle.reserve());
+/// let asking = Coroutine::new(async move |mut suspender, n: u32| {
+///     suspender.suspend(Transfer::new(answers, n)).await
+/// });
+/// cycle.fill(asks, asking.boxed());
+/// let error = cycle.run(asks, 7).unwrap_err();
+/// assert_eq!((error.to(), error.refusal()), (answers, None), "that place is empty");
+/// assert_eq!(error.into_value(), Some(7));
+///
+/// // The member that asked is still suspended, so the answer can be given from here.
+/// assert_eq!(cycle.run(asks, 8), Ok(8));
+/// let error = cycle.run(asks, 9).unwrap_err();
+/// assert_eq!(error.refusal(), Some(Refusal::Finished));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TransferError<V> {
     to: Member,

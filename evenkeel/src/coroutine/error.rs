@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a coroutine is not resumed, or does not come back.
+/// Why a coroutine is not resumed, or does not come back. [`ResumeError`] has an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -46,6 +46,23 @@ impl std::error::Error for Refusal {}
 
 /// The error of [`try_resume`](super::Resume::try_resume): the reason, and the input, unless the
 /// body has received it.
+///
+/// # Examples
+/// A body that comes to an `await` has received its input, and the step can be finished:
+/// ```
+/// use evenkeel::coroutine::{Coroutine, Refusal, Resume, Step};
+///
+/// let mut polite = Coroutine::new(async |mut suspender, n: u32| {
+///     evenkeel::yield_now().await;
+///     suspender.suspend(n + 1).await;
+/// })
+/// .boxed();
+/// let error = polite.try_resume(1).unwrap_err();
+/// assert_eq!((error.refusal(), error.into_input()), (Refusal::Awaits, None));
+/// let error = polite.try_resume(2).unwrap_err();
+/// assert_eq!((error.refusal(), error.into_input()), (Refusal::Waiting, Some(2)));
+/// assert_eq!(evenkeel::block_on(polite.continue_async()), Step::Yielded(2));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ResumeError<I> {
     refusal: Refusal,

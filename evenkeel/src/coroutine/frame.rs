@@ -113,6 +113,26 @@ where
     /// Puts the coroutine into a box, with its type erased.
     ///
     /// Allocates once, here, and not when it is resumed. [`Box::pin`] keeps the type.
+    ///
+    /// # Examples
+    /// Two bodies in one array:
+    /// ```
+    /// use evenkeel::coroutine::{BoxCoroutine, Coroutine, Resume};
+    ///
+    /// let up = Coroutine::new(async |mut suspender, ()| {
+    ///     for n in 0..3 {
+    ///         suspender.suspend(n).await;
+    ///     }
+    /// });
+    /// let down = Coroutine::new(async |mut suspender, ()| {
+    ///     for n in (0..3).rev() {
+    ///         suspender.suspend(n).await;
+    ///     }
+    /// });
+    /// let bodies: [BoxCoroutine<'_, (), u32>; 2] = [up.boxed(), down.boxed()];
+    /// let outputs: Vec<_> = bodies.into_iter().flat_map(Resume::values).collect();
+    /// assert_eq!(outputs, [0, 1, 2, 2, 1, 0]);
+    /// ```
     #[inline]
     pub fn boxed<'a>(self) -> BoxCoroutine<'a, I, O, B::Output>
     where
@@ -122,6 +142,27 @@ where
     }
 
     /// Puts the coroutine into a box as [`boxed`](Self::boxed) does, if it stays on its thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::coroutine::{Coroutine, LocalBoxCoroutine, Resume};
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    ///
+    /// let sum = Rc::new(Cell::new(0));
+    /// let mut adds: LocalBoxCoroutine<'_, u32, ()> = Coroutine::new({
+    ///     let sum = sum.clone();
+    ///     async move |mut suspender, mut n| {
+    ///         while n > 0 {
+    ///             sum.set(sum.get() + n);
+    ///             n = suspender.suspend(()).await;
+    ///         }
+    ///     }
+    /// })
+    /// .boxed_local();
+    /// (1..=4).for_each(|n| drop(adds.resume(n)));
+    /// assert_eq!(sum.get(), 10);
+    /// ```
     #[inline]
     pub fn boxed_local<'a>(self) -> LocalBoxCoroutine<'a, I, O, B::Output>
     where

@@ -13,10 +13,30 @@ use std::task::{Context, Poll};
 pub type BoxCoroutine<'a, I, O, R = ()> =
     Pin<Box<dyn Resume<I, Yield = O, Return = R> + Send + 'a>>;
 
-/// A boxed coroutine with any body, which stays on its thread.
+/// A boxed coroutine with any body, which stays on its thread. See
+/// [`Coroutine::boxed_local`](super::Coroutine::boxed_local).
 pub type LocalBoxCoroutine<'a, I, O, R = ()> = Pin<Box<dyn Resume<I, Yield = O, Return = R> + 'a>>;
 
 /// How a step of a coroutine ends.
+///
+/// # Examples
+/// ```
+/// use evenkeel::coroutine::{Coroutine, Resume, Step};
+/// use std::pin::pin;
+///
+/// let mut half = pin!(Coroutine::new(async |mut suspender, mut n: u32| {
+///     while n % 2 == 0 {
+///         n = suspender.suspend(n / 2).await;
+///     }
+///     "odd"
+/// }));
+/// assert_eq!(half.resume(12).yielded(), Some(6));
+/// assert_eq!(half.resume(6).complete(), None);
+/// match half.resume(3) {
+///     Step::Yielded(n) => unreachable!("{n}"),
+///     Step::Complete(why) => assert_eq!(why, "odd"),
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step<O, R> {
     /// The body has suspended itself with this output.
@@ -46,6 +66,26 @@ impl<O, R> Step<O, R> {
 }
 
 /// Where a coroutine is between two steps.
+///
+/// # Examples
+/// ```
+/// use evenkeel::coroutine::{Coroutine, Phase, Resume};
+///
+/// let mut coroutine = Coroutine::new(async |mut suspender, first: u32| {
+///     let second: u32 = suspender.suspend(first).await;
+///     evenkeel::yield_now().await;
+///     first + second
+/// })
+/// .boxed();
+/// assert_eq!(coroutine.phase(), Phase::New);
+/// coroutine.resume(1);
+/// assert_eq!(coroutine.phase(), Phase::Suspended);
+/// // The body comes to its `await`, which a plain resume does not wait for.
+/// assert!(coroutine.try_resume(2).is_err());
+/// assert_eq!(coroutine.phase(), Phase::Waiting);
+/// let step = evenkeel::block_on(coroutine.continue_async());
+/// assert_eq!((step.complete(), coroutine.phase()), (Some(3), Phase::Finished));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// The body has not begun. It waits for its first input.
@@ -63,6 +103,85 @@ pub enum Phase {
 ///
 /// Call the methods that take `&mut self` on a pinned pointer: `pin!(Coroutine::new(..))`, or a
 /// [`BoxCoroutine`].
+///
+/// # Examples
+/// A function for all coroutines of some types:
+/// ```
+/// use evenkeel::coroutine::{Coroutine, Phase, Resume};
+/// use std::pin::pin;
+///
+/// /// Passes the inputs in, and collects the outputs, until the body ends.
+/// fn feed<I, C>(mut coroutine: C, inputs: impl IntoIterator<Item = I>) -> Vec<C::Yield>
+/// where
+///     C: Resume<I> + Unpin,
+/// {
+///     let mut outputs = Vec::new();
+///     for input in inputs {
+///         if coroutine.phase() == Phase::Finished {
+///             break;
+///         }
+///         outputs.extend(coroutine.resume(input).yielded());
+///     }
+///     outputs
+/// }
+///
+/// let words = pin!(Coroutine::new(async |mut suspender, mut word: &str| {
+///     while !word.is_empty() {
+///         word = suspender.suspend(word.len()).await;
+///     }
+/// }));
+/// assert_eq!(feed(words, ["one", "three", "", "five"]), [3, 5]);
+/// ```
+/// A coroutine around another one, which counts the steps:
+/// ```
+/// use evenkeel::coroutine::{Coroutine, Phase, Refusal, Resume, ResumeError, Step};
+/// use std::pin::Pin;
+/// use std::task::{Context, Poll};
+///
+/// struct Counted<C> {
+///     coroutine: C,
+///     steps: u32,
+/// }
+///
+/// impl<I, C: Resume<I> + Unpin> Resume<I> for Counted<C> {
+///     type Yield = C::Yield;
+///     type Return = C::Return;
+///
+///     fn poll_resume(
+///         mut self: Pin<&mut Self>,
+///         context: &mut Context<'_>,
+///         input: &mut Option<I>,
+///     ) -> Poll<Result<Step<C::Yield, C::Return>, Refusal>> {
+///         let poll = Pin::new(&mut self.coroutine).poll_resume(context, input);
+///         self.steps += u32::from(matches!(poll, Poll::Ready(Ok(_))));
+///         poll
+///     }
+///
+///     fn try_resume_pinned(
+///         mut self: Pin<&mut Self>,
+///         input: I,
+///     ) -> Result<Step<C::Yield, C::Return>, ResumeError<I>> {
+///         let result = Pin::new(&mut self.coroutine).try_resume_pinned(input);
+///         self.steps += u32::from(result.is_ok());
+///         result
+///     }
+///
+///     fn phase(&self) -> Phase {
+///         self.coroutine.phase()
+///     }
+/// }
+///
+/// let coroutine = Coroutine::new(async |mut suspender, mut n: u32| {
+///     while n > 0 {
+///         n = suspender.suspend(n).await;
+///     }
+/// });
+/// let mut counted = Counted { coroutine: coroutine.boxed(), steps: 0 };
+/// counted.resume(1);
+/// evenkeel::block_on(counted.resume_async(0));
+/// assert!(counted.try_resume(2).is_err());
+/// assert_eq!((counted.steps, counted.phase()), (2, Phase::Finished));
+/// ```
 pub trait Resume<I> {
     /// The type of the outputs with which the body suspends itself.
     type Yield;
@@ -216,6 +335,26 @@ pub trait Resume<I> {
     /// # Panics
     /// The future panics with the body, and if the body does not wait when the future is first
     /// polled.
+    ///
+    /// # Examples
+    /// The limit drops the first future; the step goes on in the second one:
+    /// ```
+    /// use evenkeel::coroutine::{Coroutine, Phase, Resume, Step, Suspender};
+    /// use evenkeel::time::{Duration, timeout};
+    /// use std::pin::pin;
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let (sender, receiver) = async_channel::bounded(1);
+    ///     let mut adds = pin!(Coroutine::new(async |_: Suspender<_, ()>, n: u32| {
+    ///         n + receiver.recv().await.unwrap()
+    ///     }));
+    ///     let late = timeout(Duration::from_millis(2), adds.resume_async(1)).await;
+    ///     assert!(late.is_err() && adds.phase() == Phase::Waiting);
+    ///     sender.send(2).await.unwrap();
+    ///     assert_eq!(adds.continue_async().await, Step::Complete(3));
+    /// });
+    /// ```
     #[inline]
     fn continue_async(&mut self) -> ResumeAsync<'_, Self, I>
     where
@@ -364,7 +503,7 @@ impl<I, C: Resume<I> + Unpin> Resume<I> for &mut C {
     }
 }
 
-/// The future of [`Resume::resume_async`] and [`Resume::continue_async`].
+/// The future of [`Resume::resume_async`] and [`Resume::continue_async`], which have examples.
 #[must_use = "futures do nothing unless awaited"]
 pub struct ResumeAsync<'a, C, I> {
     coroutine: &'a mut C,
@@ -400,6 +539,43 @@ impl<C, I> fmt::Debug for ResumeAsync<'_, C, I> {
 /// [`Resume::resume_then`].
 ///
 /// In C∀ this is `suspend { .. }`, a block that runs after the switch.
+///
+/// # Examples
+/// Jobs that take turns: each puts itself at the back of the queue.
+/// ```
+/// use evenkeel::coroutine::{Coroutine, LocalBoxCoroutine, Resume, Then};
+/// use std::cell::RefCell;
+/// use std::collections::VecDeque;
+/// use std::rc::Rc;
+///
+/// type Job = LocalBoxCoroutine<'static, (), Again>;
+/// type Queue = Rc<RefCell<VecDeque<Job>>>;
+///
+/// struct Again(Queue);
+///
+/// impl Then<Job> for Again {
+///     fn then(self, job: Job) {
+///         self.0.borrow_mut().push_back(job);
+///     }
+/// }
+///
+/// let (queue, log) = (Queue::default(), Rc::new(RefCell::new(Vec::new())));
+/// for name in ["a", "b"] {
+///     let (again, log) = (queue.clone(), log.clone());
+///     let job = Coroutine::new(async move |mut suspender, ()| {
+///         for turn in 1..=2 {
+///             log.borrow_mut().push((name, turn));
+///             suspender.suspend(Again(again.clone())).await;
+///         }
+///     });
+///     Again(queue.clone()).then(job.boxed_local());
+/// }
+/// loop {
+///     let Some(job) = queue.borrow_mut().pop_front() else { break };
+///     job.resume_then(());
+/// }
+/// assert_eq!(*log.borrow(), [("a", 1), ("b", 1), ("a", 2), ("b", 2)]);
+/// ```
 pub trait Then<C> {
     /// Acts on the coroutine. A thread that gets the coroutine from here can resume it at once.
     fn then(self, coroutine: C);

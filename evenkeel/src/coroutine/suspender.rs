@@ -81,6 +81,19 @@ impl<I, O> Suspender<I, O> {
     /// If the future is polled where its coroutine is not making a step: outside of the body, in
     /// another coroutine that the body resumes with a plain [`resume`](super::Resume::resume), or
     /// below a combinator that polls with its own wakers, as `FuturesUnordered` does.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::coroutine::{Coroutine, Resume, Step};
+    /// use std::pin::pin;
+    ///
+    /// let mut greeter = pin!(Coroutine::new(async |mut suspender, name: &str| {
+    ///     let answer: &str = suspender.suspend(format!("hello, {name}")).await;
+    ///     answer.len()
+    /// }));
+    /// assert_eq!(greeter.resume("Ada"), Step::Yielded("hello, Ada".into()));
+    /// assert_eq!(greeter.resume("good day"), Step::Complete(8));
+    /// ```
     #[inline]
     pub fn suspend(&mut self, output: O) -> Suspend<'_, I, O> {
         Suspend { id: self.id, output: Some(output), _suspender: PhantomData }
@@ -93,7 +106,7 @@ impl<I, O> fmt::Debug for Suspender<I, O> {
     }
 }
 
-/// The future of [`Suspender::suspend`].
+/// The future of [`Suspender::suspend`], which has an example.
 #[must_use = "futures do nothing unless awaited"]
 pub struct Suspend<'s, I, O> {
     /// A copy, not a reference to the suspender: a body that does not refer to itself can live in

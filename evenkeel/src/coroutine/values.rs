@@ -8,6 +8,22 @@ use super::resume::{Phase, Resume};
 /// # Panics
 /// If the body panics, or awaits something other than its suspender: use the stream for such a
 /// body.
+///
+/// # Examples
+/// The coroutine goes on after the iterator:
+/// ```
+/// use evenkeel::coroutine::{Coroutine, Resume, Step};
+///
+/// let counter = Coroutine::new(async |mut suspender, ()| {
+///     for n in 1..=5 {
+///         suspender.suspend(n).await;
+///     }
+/// });
+/// let mut values = counter.boxed().values();
+/// assert_eq!(values.by_ref().take(2).sum::<u32>(), 3);
+/// let mut counter = values.into_inner();
+/// assert_eq!(counter.resume(()), Step::Yielded(3));
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "iterators do nothing unless consumed"]
 pub struct Values<C> {
@@ -67,7 +83,7 @@ impl<C: Resume<()> + Unpin> Iterator for Values<C> {
 
 impl<C: Resume<()> + Unpin> std::iter::FusedIterator for Values<C> {}
 
-/// The outputs of a coroutine as a stream: see [`Values::into_stream`].
+/// The outputs of a coroutine as a stream: see [`Values::into_stream`], which has an example.
 ///
 /// # Panics
 /// If the body does.

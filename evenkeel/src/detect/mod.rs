@@ -163,7 +163,7 @@ pub fn is_on() -> bool {
 }
 
 /// Returns the deadlocks that exist in the process at the moment, reported or not; none in a build
-/// that does not detect them.
+/// that does not detect them. [The module](self) has an example.
 #[must_use]
 pub fn deadlocks() -> Vec<Deadlock> {
     search::deadlocks()

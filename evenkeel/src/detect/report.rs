@@ -9,7 +9,39 @@ use std::sync::Arc;
 /// Tasks and threads that wait for each other, and that nothing but an abort can free.
 ///
 /// # Examples
-/// See [the module](super).
+/// [The module](super) has one with a hook. Here two tasks each hold what the other one waits for:
+/// ```
+/// use evenkeel::detect::{Link, Wait, Waiter, What};
+/// use evenkeel::deterministic::{Cause, Options};
+/// use evenkeel::sync::monitor::Monitor;
+/// use evenkeel::task::Builder;
+///
+/// static FORKS: [Monitor<u8>; 2] = [Monitor::new(0), Monitor::new(1)];
+///
+/// async fn dine(first: usize) {
+///     let _one = FORKS[first].enter().await;
+///     evenkeel::time::sleep(evenkeel::time::Duration::from_secs(1)).await;
+///     let _other = FORKS[1 - first].enter().await;
+/// }
+///
+/// let failure = Options::new(1)
+///     .run(async {
+///         let plato = Builder::new().name("Plato").spawn(dine(0));
+///         let kant = Builder::new().name("Kant").spawn(dine(1));
+///         futures::join!(plato, kant)
+///     })
+///     .unwrap_err();
+/// // Without the graph the run has only stalled.
+/// let Cause::Deadlock(deadlock) = failure.cause else { return };
+/// for (Link { waiter, waits, .. }, index) in deadlock.links.iter().zip(0..) {
+///     assert!(matches!(waiter, Waiter::Task(task) if task.id == waiter.id()));
+///     assert!(["Plato", "Kant"].map(Some).contains(&waiter.name()));
+///     let [Wait { what: What::Monitor { type_name, .. }, holders, .. }] = &waits[..] else {
+///         panic!("{waiter} waits for one monitor");
+///     };
+///     assert_eq!((*type_name, &holders[..]), ("u8", &[1 - index][..]));
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Deadlock {
@@ -18,7 +50,7 @@ pub struct Deadlock {
     pub links: Vec<Link>,
 }
 
-/// One of the waiters of a deadlock.
+/// One of the waiters of a deadlock. [`Deadlock`] has an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Link {

@@ -91,6 +91,9 @@ impl Options {
     ///
     /// # Panics
     /// If the caller is a task.
+    ///
+    /// # Examples
+    /// See [`Options`] and [`Failure`].
     #[track_caller]
     pub fn run<F: Future>(&self, future: F) -> Result<Finished<F::Output>, Failure> {
         drive(self, future)

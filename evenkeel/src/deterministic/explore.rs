@@ -62,7 +62,7 @@ pub fn find<F: Future<Output = ()>>(
 }
 
 impl Options {
-    /// [`explore()`], with these options but for the seed.
+    /// [`explore()`], with these options but for the seed. [`Options`] has an example.
     ///
     /// # Panics
     /// As [`explore()`].
@@ -80,7 +80,7 @@ impl Options {
         }
     }
 
-    /// [`find`], with these options but for the seed.
+    /// [`find`], with these options but for the seed. [`Options`] has an example.
     ///
     /// # Errors
     /// The first failure.

@@ -12,6 +12,21 @@ use std::time::Duration;
 const TOLD: usize = 20;
 
 /// A run that has failed. Its `Debug` is its text, for tests that unwrap.
+///
+/// # Examples
+/// A wait for a message that no task sends:
+/// ```
+/// use evenkeel::deterministic::{Cause, Failure, Options};
+///
+/// let run = Options::new(7).run(async {
+///     let (_sender, receiver) = async_channel::unbounded::<u32>();
+///     receiver.recv().await
+/// });
+/// let Failure { seed, cause, trace, .. } = run.unwrap_err();
+/// assert!(seed == 7 && matches!(&cause, Cause::Stalled { waiting } if waiting.is_empty()));
+/// assert_eq!(trace.len(), 1, "the future was polled once");
+/// assert!(cause.to_string().starts_with("the future of the run waits for ever"));
+/// ```
 #[non_exhaustive]
 pub struct Failure {
     /// The seed of the run.
@@ -24,7 +39,7 @@ pub struct Failure {
     pub fingerprint: u64,
 }
 
-/// One poll.
+/// One poll. [`Options::record`](super::Options::record) has an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {

@@ -12,9 +12,25 @@ const MAX_STEPS: u64 = 10_000_000;
 /// # Examples
 /// ```
 /// use evenkeel::deterministic::Options;
-/// let finished = Options::new(7).run(async { evenkeel::spawn(async { 42 }).await.unwrap() }).unwrap();
-/// assert_eq!(finished.output, 42);
-/// assert_eq!(finished.steps, 3);
+/// let sum = async { evenkeel::spawn(async { 40 }).await.unwrap() + 2 };
+/// let finished = Options::new(7).run(sum).unwrap();
+/// assert_eq!((finished.output, finished.steps), (42, 3));
+/// ```
+/// A hundred runs, in which a task without a joiner may panic:
+/// ```
+/// use evenkeel::deterministic::{Options, random};
+///
+/// async fn crash_of_a_part() {
+///     drop(evenkeel::spawn(async { panic!("a part fails") }));
+///     for _ in 0..random(10) {
+///         evenkeel::yield_now().await;
+///     }
+/// }
+///
+/// let options = Options::new(0).max_steps(100).tolerate_panics(true);
+/// options.explore(0..100, |_seed| crash_of_a_part());
+/// // By default it fails with the first seed with which the part has its turn in time.
+/// assert!(Options::new(0).find(0..100, |_seed| crash_of_a_part()).is_err());
 /// ```
 #[derive(Clone, Debug)]
 #[must_use = "options run nothing by themselves"]
@@ -32,6 +48,23 @@ impl Options {
     }
 
     /// Sets another seed.
+    ///
+    /// # Examples
+    /// Seeds differ in the order of the tasks:
+    /// ```
+    /// use evenkeel::deterministic::Options;
+    ///
+    /// let program = || async {
+    ///     let tasks = [1, 2, 3].map(|_| evenkeel::spawn(evenkeel::yield_now()));
+    ///     for task in tasks {
+    ///         task.await.unwrap();
+    ///     }
+    /// };
+    /// let options = Options::new(0).max_steps(50);
+    /// let order = |seed| options.clone().seed(seed).run(program()).unwrap().fingerprint;
+    /// assert_eq!(order(1), order(1));
+    /// assert!((2..20).any(|seed| order(seed) != order(1)));
+    /// ```
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
@@ -39,18 +72,47 @@ impl Options {
 
     /// Sets how many steps the run may have; ten million by default. A program that never ends
     /// fails by it.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::deterministic::{Cause, Options};
+    ///
+    /// let polls_for_ever = async {
+    ///     loop {
+    ///         evenkeel::yield_now().await;
+    ///     }
+    /// };
+    /// let failure = Options::new(1).max_steps(1_000).run(polls_for_ever).unwrap_err();
+    /// assert!(matches!(failure.cause, Cause::TooLong { steps: 1_000, .. }));
+    /// ```
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.max_steps = steps;
         self
     }
 
-    /// Sets whether tasks without a joiner may panic. By default the run fails.
+    /// Sets whether tasks without a joiner may panic, and jobs of
+    /// [`fork_join`](crate::fork_join). By default the run fails.
     pub fn tolerate_panics(mut self, tolerate: bool) -> Self {
         self.tolerates_panics = tolerate;
         self
     }
 
     /// Sets whether [all steps](Finished::trace) are kept, instead of only the last few.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::deterministic::Options;
+    ///
+    /// let naps = async {
+    ///     for _ in 0..50 {
+    ///         evenkeel::time::sleep(evenkeel::time::Duration::from_secs(1)).await;
+    ///     }
+    /// };
+    /// let finished = Options::new(1).record(true).run(naps).unwrap();
+    /// assert_eq!((finished.trace.len(), finished.steps), (51, 51));
+    /// let last = &finished.trace[50];
+    /// assert_eq!((last.elapsed.as_secs(), last.candidates, last.spawn_site), (50, 1, None));
+    /// ```
     pub fn record(mut self, record: bool) -> Self {
         self.records = record;
         self

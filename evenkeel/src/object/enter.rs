@@ -84,6 +84,23 @@ impl<T: Send> Object<T> {
     ///
     /// # Panics
     /// With the panic of `operation`, which poisons the object.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::object::Object;
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let names = Object::new(Vec::new());
+    ///     let (name, mut longest) = (String::from("Ada"), 0);
+    ///     let enter = names.with(|names| {
+    ///         longest = longest.max(name.len());
+    ///         names.push(name.clone());
+    ///         names.len()
+    ///     });
+    ///     assert_eq!((enter.await.unwrap(), longest), (1, 3));
+    /// });
+    /// ```
     #[inline(always)]
     pub async fn with<R>(&self, operation: impl FnOnce(&mut T) -> R) -> Result<R, EnterError> {
         // SAFETY: this thread has just come in, and what follows is the same poll.
@@ -182,6 +199,26 @@ impl<T: Send> Object<T> {
     ///
     /// # Errors
     /// As [`enter`](Self::enter).
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::object::Object;
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let log = Object::new(Vec::new());
+    ///     let held = log.enter_held().await.unwrap();
+    ///     let writes = evenkeel::spawn({
+    ///         let log = log.clone();
+    ///         async move { log.try_enter().unwrap().map(|mut log| log.push("too early")) }
+    ///     });
+    ///     assert_eq!(writes.await.unwrap(), None, "another operation is inside");
+    ///     drop(held);
+    ///     let mut log = log.try_enter().unwrap().expect("no operation is inside");
+    ///     log.push("in time");
+    ///     assert_eq!(*log, ["in time"]);
+    /// });
+    /// ```
     #[inline]
     pub fn try_enter(&self) -> Result<Option<Guard<'_, T>>, EnterError> {
         context::with(|context| match self.inner.enter(context) {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// What an error says of an object. It is in a box, so that the result of an entry is as small as
-/// an entry.
+/// an entry. [`EnterError`] has an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Names {
@@ -16,6 +16,39 @@ pub struct Names {
 }
 
 /// Why an operation on an [`Object`](super::Object) did not begin.
+///
+/// # Examples
+/// A caller that repairs a value which an operation has left half changed:
+/// ```
+/// use evenkeel::object::{EnterError, Names, Object};
+///
+/// async fn add(list: &Object<Vec<u32>>, n: u32) -> Result<(), EnterError> {
+///     if let Err(EnterError::Poisoned(names)) = list.with(|list| list.push(n)).await {
+///         let Names { class, type_name, .. } = &*names;
+///         assert_eq!((&**class, *type_name), ("lists", "alloc::vec::Vec<u32>"));
+///         list.clear_poison();
+///         list.with(|list| *list = vec![n]).await?;
+///     }
+///     Ok(())
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let list = Object::new(vec![1, 2]).class("lists");
+///     let breaks = evenkeel::spawn({
+///         let list = list.clone();
+///         async move { list.with(|list| list.drain(5..).count()).await }
+///     });
+///     assert!(breaks.await.unwrap_err().is_panic());
+///     add(&list, 3).await.unwrap();
+///
+///     // To enter it again from inside would never end.
+///     let guard = list.enter().await.unwrap();
+///     let again = list.try_enter().unwrap_err();
+///     assert!(matches!(again, EnterError::Inside(_)));
+///     assert_eq!(*guard, [3]);
+/// });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EnterError {

@@ -18,6 +18,31 @@ use std::ops::{Deref, DerefMut};
 /// # Cancel safety
 /// A future, or a task, that is dropped while it has the guard ends the operation where it is: the
 /// value stays as it was left, and nothing is poisoned.
+///
+/// # Examples
+/// A refill that takes several turns, which other operations do not see half done:
+/// ```
+/// use evenkeel::object::{HeldGuard, Object};
+///
+/// async fn refill(mut stock: HeldGuard<'_, Vec<u32>>) {
+///     while stock.len() < 3 {
+///         evenkeel::yield_now().await;
+///         stock.push(7);
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let stock = Object::new(Vec::new());
+///     let held = stock.enter_held().await.unwrap();
+///     let counts = evenkeel::spawn({
+///         let stock = stock.clone();
+///         async move { stock.with(|stock| stock.len()).await.unwrap() }
+///     });
+///     refill(held).await;
+///     assert_eq!(counts.await.unwrap(), 3);
+/// });
+/// ```
 #[must_use = "the operation ends as soon as its guard is dropped"]
 pub struct HeldGuard<'a, T> {
     object: &'a Inner<T>,

@@ -156,6 +156,21 @@ impl<T> Object<T> {
     ///
     /// # Panics
     /// If the object has clones: only a new object can get a class.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::object::{self, Object};
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let accounts: Vec<_> = (0..100).map(|n| Object::new(n).class("accounts")).collect();
+    ///     let log = Object::new(String::new()).class("logs");
+    ///     accounts[7].with(|balance| *balance += 1).await.unwrap();
+    ///     log.with(|log| log.push_str("one more")).await.unwrap();
+    ///     let names: Vec<_> = object::report().classes.into_iter().map(|class| class.name).collect();
+    ///     assert!(names.contains(&"accounts".into()) && names.contains(&"logs".into()));
+    /// });
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn class(self, name: &str) -> Self {
@@ -193,6 +208,25 @@ impl<T> Object<T> {
     ///
     /// # Panics
     /// If there is no such worker, or if the object has clones.
+    ///
+    /// # Examples
+    /// A task goes to the home and on from there:
+    /// ```
+    /// use evenkeel::fork_join::worker_index;
+    /// use evenkeel::object::{Object, Placement};
+    ///
+    /// let runtime = evenkeel::Builder::new().workers(2).build().unwrap();
+    /// runtime.block_on(async {
+    ///     let table = Object::new(vec![0; 1_000]).placed("tables", Placement::Home).at(1);
+    ///     assert_eq!(table.home(), Some(1));
+    ///     let task = evenkeel::spawn(async move {
+    ///         // While worker 1 stands still, operations are made elsewhere.
+    ///         while table.with(|_| worker_index()).await.unwrap() != Some(1) {}
+    ///         worker_index()
+    ///     });
+    ///     assert_eq!(task.await.unwrap(), Some(1));
+    /// });
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn at(mut self, number: usize) -> Self {
@@ -213,7 +247,7 @@ impl<T> Object<T> {
     }
 
     /// Returns whether an operation on it has panicked, and the poison has not been
-    /// [cleared](Self::clear_poison).
+    /// [cleared](Self::clear_poison). [`clear_poison`](Self::clear_poison) has an example.
     #[must_use]
     pub fn is_poisoned(&self) -> bool {
         self.inner.door.is_poisoned()
@@ -232,7 +266,7 @@ impl<T> Object<T> {
     ///         async move { object.with(|_| panic!("halfway")).await }
     ///     });
     ///     assert!(broken.await.is_err());
-    ///     assert!(object.with(|_| ()).await.is_err());
+    ///     assert!(object.is_poisoned() && object.with(|_| ()).await.is_err());
     ///     object.clear_poison();
     ///     assert_eq!(object.with(|value| *value).await.unwrap(), 1);
     /// });

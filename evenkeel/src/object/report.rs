@@ -9,7 +9,7 @@ use crate::primitives::misses::Misses;
 use crate::processor::shared::Shared;
 use std::fmt;
 
-/// A snapshot of one class of objects.
+/// A snapshot of one class of objects. [`Report`] has an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ClassReport {
@@ -52,7 +52,7 @@ impl fmt::Display for ClassReport {
     }
 }
 
-/// One worker's part in the objects in use.
+/// One worker's part in the objects in use. [`Report`] has an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WorkerReport {
@@ -75,6 +75,26 @@ pub struct WorkerReport {
 const HOTTEST: usize = 32;
 
 /// Where the objects of a runtime are, and how they are used.
+///
+/// # Examples
+/// ```
+/// use evenkeel::object::{self, ClassReport, Object, Placement, Report, WorkerReport};
+///
+/// let runtime = evenkeel::Builder::new().workers(2).build().unwrap();
+/// runtime.block_on(async {
+///     let tables: Vec<_> =
+///         (0..4).map(|n| Object::new(n).placed("tables", Placement::Home)).collect();
+///     for table in &tables {
+///         table.with(|n| *n += 1).await.unwrap();
+///     }
+///     let Report { classes, workers, .. } = object::report();
+///     let is_tables = |class: &&ClassReport| &*class.name == "tables";
+///     let class = classes.iter().find(is_tables).unwrap();
+///     assert!(class.at_home && class.homes == [2, 2]);
+///     // `block_on` is no task: it enters each object where it is.
+///     assert!(workers.iter().all(|WorkerReport { hops, .. }| *hops == 0));
+/// });
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {

@@ -19,6 +19,38 @@ use std::task::{Context, Poll, Waker};
 /// A named way into a monitor, which an acceptor can choose. Usually it is an `enum` without
 /// fields, with a variant for each operation and `#[derive(Clone, Copy, Entry)]`. The [`End`] of an
 /// object is one too.
+///
+/// # Examples
+/// Operations that are numbers themselves: a lift stops at floors on its way, not in the order of
+/// the calls.
+/// ```
+/// use evenkeel::sync::monitor::{Clause, Entry, Held, Monitor};
+///
+/// /// A floor from 0 to 62.
+/// #[derive(Clone, Copy)]
+/// struct Floor(u32);
+///
+/// impl Entry for Floor {
+///     fn number(self) -> u32 {
+///         self.0
+///     }
+/// }
+///
+/// # evenkeel::block_on(async {
+/// let stops = Monitor::new(Vec::new());
+/// let lift = async {
+///     let mut held = stops.enter().await;
+///     for floor in [1, 3] {
+///         (held, _) = Held::accept(held, [Clause::new(Floor(floor))]).await;
+///     }
+/// };
+/// let passenger = async |to| {
+///     stops.call(Floor(to), async |mut held| held.push(to)).await;
+/// };
+/// futures::join!(lift, passenger(3), passenger(1));
+/// assert_eq!(stops.into_inner(), [1, 3]);
+/// # });
+/// ```
 pub trait Entry: Copy {
     /// Returns the number of the operation, below 63. It tells the operations of a monitor apart.
     fn number(self) -> u32;
@@ -69,6 +101,30 @@ pub(super) fn op<E: Entry>(op: E) -> Op {
 }
 
 /// One clause of an accept statement: calls that are accepted, if the clause is open.
+///
+/// # Examples
+/// ```
+/// use evenkeel::sync::monitor::{Accepted, Clause, Entry, Held, Monitor};
+///
+/// #[derive(Clone, Copy, Entry)]
+/// enum Op {
+///     Take,
+///     TakeAll,
+/// }
+///
+/// # evenkeel::block_on(async {
+/// let stock = Monitor::new(0_u32);
+/// let clauses = |stock| [Clause::new(Op::Take).or(Op::TakeAll).when(stock > 0)];
+/// let held = stock.enter().await;
+/// let open = clauses(*held);
+/// let (mut held, outcome) = Held::accept(held, open).await;
+/// assert_eq!(outcome, Accepted::Closed);
+/// *held = 1;
+/// let open = clauses(*held);
+/// let (_held, outcome) = Held::accept_or_else(held, open).await;
+/// assert_eq!(outcome, Accepted::Else, "no caller is there");
+/// # });
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Clause {
     ops: u64,
@@ -120,7 +176,7 @@ enum Patience {
     Else,
 }
 
-/// The future of [`Held::accept`] and the like.
+/// The future of [`Held::accept`] and the like, which have examples.
 ///
 /// # Cancel safety
 /// It owns the hold, which is lost with it. If it is dropped
@@ -169,19 +225,70 @@ impl<S: Set> Held<S> {
     /// The `_Accept` of µC++ (Buhr et al., 1992) and the `waitfor` of C∀ (Delisle, 2018).
     ///
     /// # Examples
-    /// See [`accept!`](crate::accept), the same as a statement.
+    /// [`accept!`](crate::accept) is the same as a statement. Here the acceptor wants a whole pair,
+    /// and keeps other entrants out in between:
+    /// ```
+    /// use evenkeel::sync::monitor::{Accepted, Clause, Entry, Held, Monitor};
+    ///
+    /// #[derive(Clone, Copy, Entry)]
+    /// enum Op {
+    ///     Left,
+    ///     Right,
+    /// }
+    ///
+    /// # evenkeel::block_on(async {
+    /// let gloves = Monitor::new(Vec::new());
+    /// let pair = async {
+    ///     let mut held = gloves.enter().await;
+    ///     let mut clauses = [Op::Left, Op::Right].map(Clause::new);
+    ///     while clauses.len() > held.len() {
+    ///         let outcome;
+    ///         (held, outcome) = Held::accept(held, clauses).await;
+    ///         let Accepted::Call(index) = outcome else { panic!("{outcome:?}") };
+    ///         clauses[index] = clauses[index].when(false);
+    ///     }
+    ///     held.clone()
+    /// };
+    /// let put = async |glove| {
+    ///     let op = if glove == "left" { Op::Left } else { Op::Right };
+    ///     gloves.call(op, async |mut held| held.push(glove)).await;
+    /// };
+    /// let (pair, ..) = futures::join!(pair, put("left"), put("left"), put("right"));
+    /// assert_eq!(pair, ["left", "right"]);
+    /// # });
+    /// ```
     #[inline]
     pub fn accept<const N: usize>(this: Self, clauses: [Clause; N]) -> Accept<S, N> {
         Accept::new(this, clauses, Patience::Waits, pending())
     }
 
     /// Accepts as [`accept`](Self::accept) does, if a caller is queued already. Otherwise goes on
-    /// at once.
+    /// at once. [`Clause`] has an example.
     pub fn accept_or_else<const N: usize>(this: Self, clauses: [Clause; N]) -> Accept<S, N> {
         Accept::new(this, clauses, Patience::Else, pending())
     }
 
     /// Accepts as [`accept`](Self::accept) does, if a call comes before `until` is ready.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::sync::monitor::{Accepted, Clause, Entry, Held, Monitor};
+    /// use evenkeel::time::{Duration, sleep};
+    ///
+    /// #[derive(Clone, Copy, Entry)]
+    /// enum Op {
+    ///     Call,
+    /// }
+    ///
+    /// let monitor = Monitor::new(0);
+    /// evenkeel::Runtime::new().unwrap().block_on(async {
+    ///     let held = monitor.enter().await;
+    ///     let limit = sleep(Duration::from_millis(2));
+    ///     let (mut held, outcome) = Held::accept_until(held, [Clause::new(Op::Call)], limit).await;
+    ///     assert_eq!(outcome, Accepted::Timeout);
+    ///     *held += 1;
+    /// });
+    /// ```
     pub fn accept_until<const N: usize, U: Future<Output = ()>>(
         this: Self,
         clauses: [Clause; N],

@@ -11,7 +11,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The future of [`call`].
+/// The future of [`call`] and of [`Monitor::call`](super::Monitor::call), which have examples.
 ///
 /// # Cancel safety
 /// If it is dropped
@@ -40,6 +40,33 @@ enum Stage<S: Set, F, B> {
 ///
 /// # Panics
 /// As [`lock_all`](super::lock_all), or if the number of the entry is out of range.
+///
+/// # Examples
+/// An auditor is inside two accounts, and lets in a transfer between them:
+/// ```
+/// use evenkeel::accept;
+/// use evenkeel::sync::monitor::{Entry, Monitor, call, lock_all};
+///
+/// #[derive(Clone, Copy, Entry)]
+/// enum Op {
+///     Transfer,
+/// }
+///
+/// # evenkeel::block_on(async {
+/// let (from, to) = (Monitor::new(10_u32), Monitor::new(0_u32));
+/// let auditor = async {
+///     let mut held = lock_all((&from, &to)).await;
+///     accept!(held; Op::Transfer => {});
+///     assert_eq!(held.values(), (&7, &3));
+/// };
+/// let transfer = call((&from, &to), Op::Transfer, async |mut held| {
+///     let (from, to) = held.values_mut();
+///     *from -= 3;
+///     *to += 3;
+/// });
+/// futures::join!(auditor, transfer);
+/// # });
+/// ```
 #[track_caller]
 pub fn call<S, E, F, B>(set: S, op: E, body: F) -> Call<S, F, B>
 where

@@ -27,7 +27,52 @@ use std::task::Waker;
 /// monitors is C∀'s (Delisle, MMath thesis, University of Waterloo, 2018).
 ///
 /// # Examples
-/// See [`Monitor`](super::Monitor). Only a holder can wait:
+/// [`Monitor`](super::Monitor) has a buffer with two conditions. A gate lets all waiting tasks
+/// pass, one after the other:
+/// ```
+/// use evenkeel::sync::monitor::{Condition, Monitor};
+///
+/// # evenkeel::block_on(async {
+/// let gate = Monitor::<bool, Condition>::default();
+/// let runner = async || {
+///     let mut is_open = gate.enter().await;
+///     if !*is_open {
+///         is_open = gate.conditions().wait(is_open).await;
+///     }
+///     assert!(*is_open);
+/// };
+/// let starter = async {
+///     let mut is_open = gate.enter().await;
+///     *is_open = true;
+///     assert_eq!(gate.conditions().signal_all(&mut is_open), 2);
+///     assert!(gate.conditions().is_empty(&is_open));
+/// };
+/// futures::join!(runner(), runner(), starter);
+/// # });
+/// ```
+/// Customers bring the number of rolls that they want, and a baker bakes for each in turn:
+/// ```
+/// use evenkeel::sync::monitor::{Condition, Monitor};
+///
+/// # evenkeel::block_on(async {
+/// let rolls = Monitor::<u32, Condition<u32>>::default();
+/// let customer = async |count| {
+///     let held = rolls.enter().await;
+///     let mut held = rolls.conditions().wait_with(held, count).await;
+///     *held -= count;
+/// };
+/// let baker = async {
+///     let mut held = rolls.enter().await;
+///     while let Some(count) = rolls.conditions().front(&held) {
+///         *held += count;
+///         (held, _) = rolls.conditions().signal_block(held).await;
+///         assert_eq!(*held, 0, "the customer has been inside");
+///     }
+/// };
+/// futures::join!(customer(3), customer(5), baker);
+/// # });
+/// ```
+/// Only a holder can wait:
 /// ```compile_fail,E0308
 /// # use evenkeel::sync::monitor::{Condition, Monitor};
 /// let monitor = Monitor::new(0_u32);
@@ -285,6 +330,27 @@ impl<D> Condition<D> {
     ///
     /// # Panics
     /// If the condition belongs to another set of monitors.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::sync::monitor::{Condition, Monitor};
+    ///
+    /// # evenkeel::block_on(async {
+    /// let steps = Monitor::<Vec<&str>, Condition>::default();
+    /// let waiter = async {
+    ///     let held = steps.enter().await;
+    ///     steps.conditions().wait(held).await.push("waiter");
+    /// };
+    /// let signaller = async {
+    ///     let mut held = steps.enter().await;
+    ///     assert!(steps.conditions().signal(&mut held));
+    ///     assert!(!steps.conditions().signal(&mut held), "there was one waiter");
+    ///     held.push("signaller");
+    /// };
+    /// futures::join!(waiter, signaller);
+    /// assert_eq!(steps.into_inner(), ["signaller", "waiter"]);
+    /// # });
+    /// ```
     #[inline]
     #[track_caller]
     pub fn signal<S: Set>(&self, held: &mut Held<S>) -> bool {

@@ -17,7 +17,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 /// The future of [`Monitor::enter`](super::Monitor::enter), [`lock_all`](super::lock_all) and the
-/// like.
+/// like, which have examples.
 ///
 /// # Cancel safety
 /// It may be dropped at any time. A task that enters again waits at the back. If it is dropped

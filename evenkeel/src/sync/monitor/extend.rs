@@ -39,7 +39,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The future of [`Held::extend`].
+/// The future of [`Held::extend`], which has examples.
 ///
 /// # Cancel safety
 /// It owns the hold, which is lost with it. When it is dropped, it leaves the queue where it waits,
@@ -58,7 +58,7 @@ pub struct Extend<S: Set, E: Set> {
     at: &'static Location<'static>,
 }
 
-/// The future of [`Held::extend_until`].
+/// The future of [`Held::extend_until`], which has an example.
 ///
 /// # Cancel safety
 /// As [`Extend`]. Its `until` is dropped with it.

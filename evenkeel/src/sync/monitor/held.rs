@@ -88,6 +88,29 @@ impl<S: Set> Held<S> {
 
     /// Returns the set of monitors; for an owned hold that is another `Arc`. It is an associated
     /// function, as are all that could hide a method of the value.
+    ///
+    /// # Examples
+    /// A function that gets a hold finds the conditions by it:
+    /// ```
+    /// use evenkeel::sync::monitor::{Condition, Held, Monitor};
+    ///
+    /// type Stock = Monitor<u32, Condition>;
+    ///
+    /// fn add(held: &mut Held<&Stock>, count: u32) {
+    ///     **held += count;
+    ///     Held::set(held).conditions().signal(held);
+    /// }
+    ///
+    /// # evenkeel::block_on(async {
+    /// let stock = Stock::default();
+    /// let buyer = async {
+    ///     let held = stock.enter().await;
+    ///     *stock.conditions().wait(held).await
+    /// };
+    /// let (bought, ()) = futures::join!(buyer, async { add(&mut stock.enter().await, 3) });
+    /// assert_eq!(bought, 3);
+    /// # });
+    /// ```
     pub fn set(this: &Self) -> S {
         this.members.set().clone()
     }

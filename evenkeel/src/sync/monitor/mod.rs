@@ -331,6 +331,19 @@ mod safety {
 /// producer.await.unwrap();
 /// # });
 /// ```
+/// A monitor without conditions is a lock:
+/// ```
+/// use evenkeel::sync::monitor::Monitor;
+///
+/// let mut log = Monitor::new(vec!["made"]);
+/// log.get_mut().push("not shared yet");
+/// evenkeel::block_on(async {
+///     let mut held = log.enter().await;
+///     held.push("entered");
+///     assert!(log.try_enter().is_none(), "a task is inside");
+/// });
+/// assert_eq!(log.into_inner(), ["made", "not shared yet", "entered"]);
+/// ```
 pub struct Monitor<T: ?Sized, C = ()> {
     core: Core,
     conditions: C,
@@ -357,6 +370,16 @@ impl<T> Monitor<T> {
 impl<T, C> Monitor<T, C> {
     const_unless_model! {
         /// Creates a monitor with these conditions.
+        ///
+        /// # Examples
+        /// ```
+        /// use evenkeel::sync::monitor::{Condition, Monitor};
+        ///
+        /// let emptied = Condition::<u32>::new();
+        /// let stock = Monitor::with_conditions(3, emptied);
+        /// let held = stock.try_enter().unwrap();
+        /// assert_eq!((*held, stock.conditions().front(&held)), (3, None));
+        /// ```
         #[track_caller]
         pub const fn with_conditions(value: T, conditions: C) -> Self {
             let core = Core::new(Object::monitor::<T>());
@@ -375,6 +398,9 @@ impl<T: ?Sized, C> Monitor<T, C> {
     ///
     /// # Cancel safety
     /// A dropped future leaves the queue, or the monitor if it was already given it.
+    ///
+    /// # Examples
+    /// See [`Monitor`].
     #[inline]
     #[track_caller]
     pub fn enter(&self) -> Enter<&Self> {
@@ -427,6 +453,22 @@ impl<T: ?Sized, C> Monitor<T, C> {
 
     /// Enters as [`try_enter`](Self::try_enter) does, with a hold that owns an `Arc` of the
     /// monitor.
+    ///
+    /// # Examples
+    /// The task is inside from the moment in which it is spawned:
+    /// ```
+    /// use evenkeel::sync::monitor::Monitor;
+    /// use std::sync::Arc;
+    ///
+    /// let log = Arc::new(Monitor::new(Vec::new()));
+    /// evenkeel::Runtime::new().unwrap().block_on(async {
+    ///     let mut held = log.clone().try_enter_owned().expect("no other task is inside");
+    ///     let first = evenkeel::spawn(async move { held.push("first") });
+    ///     log.enter().await.push("second");
+    ///     first.await.unwrap();
+    ///     assert_eq!(*log.enter().await, ["first", "second"]);
+    /// });
+    /// ```
     pub fn try_enter_owned(self: Arc<Self>) -> Option<Held<Arc<Self>>> {
         try_lock_all(self)
     }
@@ -437,6 +479,32 @@ impl<T: ?Sized, C> Monitor<T, C> {
     ///
     /// # Panics
     /// If the number of the entry is out of range.
+    ///
+    /// # Examples
+    /// An acceptor lets in the caller of the operation that it needs, past another that came first:
+    /// ```
+    /// use evenkeel::accept;
+    /// use evenkeel::sync::monitor::{Entry, Monitor};
+    ///
+    /// #[derive(Clone, Copy, Entry)]
+    /// enum Op {
+    ///     Put,
+    ///     Take,
+    /// }
+    ///
+    /// # evenkeel::block_on(async {
+    /// let buffer = Monitor::new(None);
+    /// let acceptor = async {
+    ///     let mut held = buffer.enter().await;
+    ///     accept!(held; Op::Put => {});
+    ///     assert_eq!(*held, Some(7));
+    /// };
+    /// let take = async { buffer.enter_as(Op::Take).await.take() };
+    /// let put = async { *buffer.enter_as(Op::Put).await = Some(7) };
+    /// let ((), taken, ()) = futures::join!(acceptor, take, put);
+    /// assert_eq!(taken, Some(7));
+    /// # });
+    /// ```
     #[inline]
     #[track_caller]
     pub fn enter_as<E: Entry>(&self, op: E) -> Enter<&Self> {
@@ -450,6 +518,37 @@ impl<T: ?Sized, C> Monitor<T, C> {
     ///
     /// # Panics
     /// If the number of the entry is out of range.
+    ///
+    /// # Examples
+    /// The acceptor learns whether a call has ended or was cancelled inside:
+    /// ```
+    /// use evenkeel::accept;
+    /// use evenkeel::sync::monitor::{Entry, Held, Monitor};
+    /// use evenkeel::time::{Duration, timeout};
+    ///
+    /// #[derive(Clone, Copy, Entry)]
+    /// enum Op {
+    ///     Add,
+    /// }
+    ///
+    /// let sum = Monitor::new(0_u32);
+    /// let acceptor = async {
+    ///     let mut held = sum.enter().await;
+    ///     let first = accept!(held; Op::Add => { "ended" }; broken => { "broken off" });
+    ///     let second = accept!(held; Op::Add => { "ended" }; broken => { "broken off" });
+    ///     [first, second].map(Option::unwrap)
+    /// };
+    /// let caller = async {
+    ///     sum.call(Op::Add, async |mut held| *held += 2).await;
+    ///     let never_ends = async |_held: Held<_>| std::future::pending::<()>().await;
+    ///     let call = sum.call(Op::Add, never_ends);
+    ///     assert!(timeout(Duration::from_millis(2), call).await.is_err());
+    /// };
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let (outcomes, ()) = runtime.block_on(async { futures::join!(acceptor, caller) });
+    /// assert_eq!(outcomes, ["ended", "broken off"]);
+    /// assert_eq!(sum.into_inner(), 2);
+    /// ```
     #[inline]
     #[track_caller]
     pub fn call<'a, E, F, B>(&'a self, op: E, body: F) -> Call<&'a Self, F, B>
@@ -463,6 +562,34 @@ impl<T: ?Sized, C> Monitor<T, C> {
 
     /// Waits for the end of the object: enters once its acceptor has accepted the [`End`] and has
     /// left. Without an acceptor it enters as any other entrant does.
+    ///
+    /// # Examples
+    /// A server accepts calls until its owner waits for the end:
+    /// ```
+    /// use evenkeel::accept;
+    /// use evenkeel::sync::monitor::{End, Entry, Monitor};
+    ///
+    /// #[derive(Clone, Copy, Entry)]
+    /// enum Op {
+    ///     Count,
+    /// }
+    ///
+    /// # evenkeel::block_on(async {
+    /// let counter = Monitor::new(0_u32);
+    /// let server = async {
+    ///     let mut held = counter.enter().await;
+    ///     while accept!(held; Op::Count => { true }; End => { false }).unwrap() {}
+    ///     *held *= 10;
+    /// };
+    /// let owner = async {
+    ///     counter.call(Op::Count, async |mut held| *held += 1).await;
+    ///     counter.call(Op::Count, async |mut held| *held += 1).await;
+    ///     *counter.end().await
+    /// };
+    /// let ((), count) = futures::join!(server, owner);
+    /// assert_eq!(count, 20);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn end(&self) -> Enter<&Self> {
         self.enter_as(End)
@@ -474,7 +601,7 @@ impl<T: ?Sized, C> Monitor<T, C> {
         &self.conditions
     }
 
-    /// Returns the value. The exclusive borrow shows that no task is inside.
+    /// Returns the value, without entering. The exclusive borrow shows that no task is inside.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
@@ -518,6 +645,20 @@ pub fn lock_all<S: Set>(set: S) -> Enter<S> {
 ///
 /// # Panics
 /// As [`lock_all`].
+///
+/// # Examples
+/// It enters all of them or none:
+/// ```
+/// use evenkeel::sync::monitor::{Monitor, try_lock_all};
+///
+/// let (desk, printer) = (Monitor::new("desk"), Monitor::new("printer"));
+/// let prints = printer.try_enter().unwrap();
+/// assert!(try_lock_all((&desk, &printer)).is_none());
+/// assert!(desk.try_enter().is_some());
+/// drop(prints);
+/// let held = try_lock_all((&desk, &printer)).unwrap();
+/// assert_eq!(held.values(), (&"desk", &"printer"));
+/// ```
 #[track_caller]
 pub fn try_lock_all<S: Set>(set: S) -> Option<Held<S>> {
     held::try_hold(set)

@@ -64,6 +64,22 @@ impl fmt::Display for Why {
 /// assert_eq!(both(monitors[1].enter().await, &monitors[0]).await, 3);
 /// # });
 /// ```
+/// Another one keeps its hold, and extends it later:
+/// ```
+/// use evenkeel::sync::monitor::{Held, Monitor, Why};
+///
+/// let (queue, log) = (Monitor::new(vec![1]), Monitor::new(Vec::new()));
+/// let other = log.try_enter().unwrap();
+/// let refused = Held::try_extend(queue.try_enter().unwrap(), &log).unwrap_err();
+/// assert_eq!(refused.why(), Why::Taken);
+/// let (mut held, more) = refused.into_parts();
+/// held.push(2);
+/// drop(other);
+/// let mut both = Held::try_extend(held, more).unwrap();
+/// let (queue, log) = both.values_mut();
+/// log.append(queue);
+/// assert_eq!(*log, [1, 2]);
+/// ```
 #[must_use = "it has the hold, which is left as soon as this is dropped"]
 pub struct Refused<S: Set, E: Set> {
     held: Held<S>,
@@ -82,7 +98,7 @@ impl<S: Set, E: Set> Refused<S, E> {
         self.why
     }
 
-    /// Returns the hold.
+    /// Returns the hold. [`Held::extend_until`] has an example.
     pub fn into_held(self) -> Held<S> {
         self.held
     }

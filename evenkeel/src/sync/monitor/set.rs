@@ -11,6 +11,29 @@ use std::sync::Arc;
 /// references, an array of references, or a reference to an array or slice of references.
 ///
 /// This trait is sealed: only this crate implements it.
+///
+/// # Examples
+/// A function that enters any set, and lets other tasks go first for some turns:
+/// ```
+/// use evenkeel::sync::monitor::{Held, Monitor, Set, lock_all, try_lock_all};
+///
+/// async fn enter_politely<S: Set>(set: S) -> Held<S> {
+///     for _ in 0..3 {
+///         if let Some(held) = try_lock_all(set.clone()) {
+///             return held;
+///         }
+///         evenkeel::yield_now().await;
+///     }
+///     lock_all(set).await
+/// }
+///
+/// # evenkeel::block_on(async {
+/// let (one, two) = (Monitor::new(1), Monitor::new(2));
+/// assert_eq!(*enter_politely(&one).await, 1);
+/// assert_eq!(enter_politely((&one, &two)).await.values(), (&1, &2));
+/// assert_eq!(enter_politely([&two, &one]).await.values(), [&2, &1]);
+/// # });
+/// ```
 pub trait Set: sealed::Sealed + Clone {
     /// Whether it is one monitor by itself.
     #[doc(hidden)]
@@ -95,6 +118,23 @@ pub trait Set: sealed::Sealed + Clone {
 
 /// A set that is written as one of several: a tuple, a slice, an array, or two sets that are
 /// [joined](super::Joined).
+///
+/// # Examples
+/// The values and the parts have the form of the set:
+/// ```
+/// use evenkeel::sync::monitor::{Held, Monitor, Several, try_lock_all};
+///
+/// fn split<S: Several>(set: S) -> S::Parts {
+///     Held::split(try_lock_all(set).expect("no other task is inside"))
+/// }
+///
+/// let (name, numbers) = (Monitor::new("primes"), [2, 3].map(Monitor::new));
+/// let (name_held, number_held) = split((&name, &numbers[0]));
+/// assert_eq!((*name_held, *number_held), ("primes", 2));
+/// drop(number_held);
+/// let [two, three] = split(numbers.each_ref());
+/// assert_eq!(*two + *three, 5);
+/// ```
 pub trait Several: Set {
     /// Holds of the parts, in the order in which the set was written: for a tuple a tuple of holds
     /// of its monitors, for an array an array, for a slice a box, for two joined sets a pair.

@@ -18,7 +18,7 @@ use std::marker::PhantomPinned;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The future of [`Condition::signal_block`].
+/// The future of [`Condition::signal_block`], which has an example.
 ///
 /// # Cancel safety
 /// It owns the hold, which is lost with it. If it is dropped
@@ -53,6 +53,29 @@ impl<D: Copy + Send> Condition<D> {
     ///
     /// # Panics
     /// If the condition belongs to another set of monitors. The hold is dropped then.
+    ///
+    /// # Examples
+    /// The waiter is inside before the signaller goes on, other than after
+    /// [`signal`](Self::signal):
+    /// ```
+    /// use evenkeel::sync::monitor::{Condition, Monitor};
+    ///
+    /// # evenkeel::block_on(async {
+    /// let steps = Monitor::<Vec<&str>, Condition>::default();
+    /// let waiter = async {
+    ///     let held = steps.enter().await;
+    ///     steps.conditions().wait(held).await.push("waiter");
+    /// };
+    /// let signaller = async {
+    ///     let held = steps.enter().await;
+    ///     let (mut held, has_waited) = steps.conditions().signal_block(held).await;
+    ///     assert!(has_waited);
+    ///     held.push("signaller");
+    /// };
+    /// futures::join!(waiter, signaller);
+    /// assert_eq!(steps.into_inner(), ["waiter", "signaller"]);
+    /// # });
+    /// ```
     #[inline]
     #[track_caller]
     pub fn signal_block<S: Set>(&self, held: Held<S>) -> SignalBlock<'_, S, D> {

@@ -40,7 +40,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The future of [`Condition::signal_block_with`].
+/// The future of [`Condition::signal_block_with`], which has an example.
 ///
 /// # Cancel safety
 /// As [`SignalBlock`]. If it is dropped before its first poll, it has prepared nothing and

@@ -20,7 +20,7 @@ use std::pin::Pin;
 use std::ptr;
 use std::task::{Context, Poll, Waker};
 
-/// The future of [`Condition::wait`].
+/// The future of [`Condition::wait`], which has an example.
 ///
 /// # Cancel safety
 /// It owns the hold, which is lost with it. If it is dropped
@@ -61,19 +61,21 @@ impl Condition {
     /// # Examples
     /// ```
     /// use evenkeel::sync::monitor::{Condition, Monitor};
+    /// use std::sync::LazyLock;
+    ///
     /// # let runtime = evenkeel::Runtime::new().unwrap();
     /// # runtime.block_on(async {
-    /// static FULL: std::sync::LazyLock<Monitor<Option<u32>, Condition>> = std::sync::LazyLock::new(Default::default);
+    /// static MAILBOX: LazyLock<Monitor<Option<u32>, Condition>> = LazyLock::new(Default::default);
     /// let taker = evenkeel::spawn(async {
-    ///     let mut held = FULL.enter().await;
+    ///     let mut held = MAILBOX.enter().await;
     ///     if held.is_none() {
-    ///         held = FULL.conditions().wait(held).await;
+    ///         held = MAILBOX.conditions().wait(held).await;
     ///     }
     ///     held.take().unwrap()
     /// });
-    /// let mut held = FULL.enter().await;
+    /// let mut held = MAILBOX.enter().await;
     /// *held = Some(7);
-    /// FULL.conditions().signal(&mut held);
+    /// MAILBOX.conditions().signal(&mut held);
     /// drop(held);
     /// assert_eq!(taker.await.unwrap(), 7);
     /// # });
@@ -125,6 +127,31 @@ impl<D: Copy + Send> Condition<D> {
     ///
     /// # Panics
     /// As [`wait`](Condition::wait).
+    ///
+    /// # Examples
+    /// The task is inside again after its limit, so it looks at the value and not only at the
+    /// signal:
+    /// ```
+    /// use evenkeel::sync::monitor::{Condition, Monitor};
+    /// use evenkeel::time::{Duration, sleep};
+    ///
+    /// /// Takes the letter, if there is one within the limit.
+    /// async fn collect(mailbox: &Monitor<Option<u32>, Condition>) -> Option<u32> {
+    ///     let mut held = mailbox.enter().await;
+    ///     if held.is_none() {
+    ///         let limit = sleep(Duration::from_millis(2));
+    ///         (held, _) = mailbox.conditions().wait_until(held, (), limit).await;
+    ///     }
+    ///     held.take()
+    /// }
+    ///
+    /// evenkeel::Runtime::new().unwrap().block_on(async {
+    ///     let mailbox = Monitor::default();
+    ///     assert_eq!(collect(&mailbox).await, None);
+    ///     *mailbox.enter().await = Some(7);
+    ///     assert_eq!(collect(&mailbox).await, Some(7));
+    /// });
+    /// ```
     #[track_caller]
     pub fn wait_until<S: Set, U: Future<Output = ()>>(
         &self,
@@ -302,7 +329,7 @@ impl<S: Set, D: Copy + Send> Drop for Wait<'_, S, D> {
     }
 }
 
-/// The future of [`Condition::wait_until`].
+/// The future of [`Condition::wait_until`], which has an example.
 ///
 /// # Cancel safety
 /// It owns the hold, which is lost with it. If it is dropped while it waits, or after a signal, it

@@ -14,7 +14,7 @@ use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::task::{Context, Poll, Waker};
 
-/// The future of [`Semaphore::take`](super::Semaphore::take).
+/// The future of [`Semaphore::take`](super::Semaphore::take), which has an example.
 ///
 /// # Cancel safety
 /// It joins the queue at its first poll. If it is dropped before it has returned its datum, it
@@ -192,7 +192,7 @@ impl<D: Send> fmt::Debug for Take<'_, D> {
     }
 }
 
-/// The future of [`Semaphore::acquire`](super::Semaphore::acquire).
+/// The future of [`Semaphore::acquire`](super::Semaphore::acquire), which has an example.
 ///
 /// # Cancel safety
 /// As [`Take`].

@@ -150,7 +150,29 @@ impl<D> Semaphore<D> {
         }
     }
 
-    /// Creates a semaphore with a permit for each datum. They are acquired in this order.
+    /// Creates a semaphore with a permit for each datum. They are acquired in this order,
+    /// and a released one goes behind those that are available.
+    ///
+    /// # Examples
+    /// A pool of connections:
+    /// ```
+    /// use evenkeel::sync::Semaphore;
+    ///
+    /// struct Connection {
+    ///     port: u16,
+    ///     queries: u32,
+    /// }
+    ///
+    /// let pool = Semaphore::with_data([4_001, 4_002].map(|port| Connection { port, queries: 0 }));
+    /// evenkeel::block_on(async {
+    ///     let mut first = pool.acquire().await;
+    ///     first.queries += 1;
+    ///     drop(first);
+    ///     assert_eq!(pool.acquire().await.port, 4_002);
+    ///     let first = pool.acquire().await;
+    ///     assert_eq!((first.port, first.queries), (4_001, 1));
+    /// });
+    /// ```
     #[track_caller]
     pub fn with_data(data: impl IntoIterator<Item = D>) -> Self {
         let data: VecDeque<D> = data.into_iter().collect();
@@ -181,6 +203,26 @@ impl<D> Semaphore<D> {
     }
 
     /// Returns the number of tasks that wait for a permit.
+    ///
+    /// # Examples
+    /// A future joins the queue at its first poll, and a release hands it the permit directly:
+    /// ```
+    /// use evenkeel::sync::Semaphore;
+    /// use futures::poll;
+    /// use std::pin::pin;
+    ///
+    /// let semaphore = Semaphore::new(0);
+    /// evenkeel::block_on(async {
+    ///     let mut acquire = pin!(semaphore.acquire());
+    ///     assert_eq!(semaphore.waiting(), 0);
+    ///     assert!(poll!(&mut acquire).is_pending());
+    ///     assert_eq!(semaphore.waiting(), 1);
+    ///     semaphore.add_permits(1);
+    ///     assert_eq!((semaphore.waiting(), semaphore.available_permits()), (0, 0));
+    ///     drop(acquire.await);
+    ///     assert_eq!(semaphore.available_permits(), 1);
+    /// });
+    /// ```
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.inner.lock().waiting()
@@ -197,6 +239,23 @@ impl<D: Send> Semaphore<D> {
     ///
     /// # Panics
     /// The future panics if it is polled again after it has returned its permit.
+    ///
+    /// # Examples
+    /// An `acquire` that comes too late for its limit leaves the queue, and takes no permit with it:
+    /// ```
+    /// use evenkeel::sync::Semaphore;
+    /// use evenkeel::time::{Duration, timeout};
+    ///
+    /// let semaphore = Semaphore::new(1);
+    /// evenkeel::Runtime::new().unwrap().block_on(async {
+    ///     let permit = semaphore.acquire().await;
+    ///     let late = timeout(Duration::from_millis(2), semaphore.acquire()).await;
+    ///     assert!(late.is_err());
+    ///     assert_eq!(semaphore.waiting(), 0);
+    ///     drop(permit);
+    ///     let _permit = semaphore.acquire().await;
+    /// });
+    /// ```
     #[inline]
     #[track_caller]
     pub fn acquire(&self) -> Acquire<'_, D> {
@@ -228,6 +287,31 @@ impl<D: Send> Semaphore<D> {
     ///
     /// # Cancel safety
     /// As [`acquire`](Self::acquire).
+    ///
+    /// # Examples
+    /// At most two of the tasks compute at a time, because each is spawned with a permit:
+    /// ```
+    /// use evenkeel::sync::Semaphore;
+    /// use std::sync::Arc;
+    ///
+    /// let limit = Arc::new(Semaphore::new(2));
+    /// evenkeel::Runtime::new().unwrap().block_on(async {
+    ///     let mut tasks = Vec::new();
+    ///     for n in 1..=5 {
+    ///         let permit = limit.clone().acquire_owned().await;
+    ///         tasks.push(evenkeel::spawn(async move {
+    ///             let square = n * n;
+    ///             drop(permit);
+    ///             square
+    ///         }));
+    ///     }
+    ///     let mut sum = 0;
+    ///     for task in tasks {
+    ///         sum += task.await.unwrap();
+    ///     }
+    ///     assert_eq!((sum, limit.available_permits()), (55, 2));
+    /// });
+    /// ```
     #[track_caller]
     pub fn acquire_owned(self: Arc<Self>) -> impl Future<Output = OwnedPermit<D>> + Send {
         let site = Site::here();
@@ -251,6 +335,29 @@ impl<D: Send> Semaphore<D> {
     }
 
     /// As [`try_acquire`](Self::try_acquire), for a permit that can be sent to another task.
+    ///
+    /// # Examples
+    /// A server that refuses requests when it has enough to do:
+    /// ```
+    /// use evenkeel::sync::Semaphore;
+    /// use evenkeel::task::JoinHandle;
+    /// use std::sync::Arc;
+    ///
+    /// fn serve(limit: &Arc<Semaphore>, request: u32) -> Option<JoinHandle<u32>> {
+    ///     let permit = limit.clone().try_acquire_owned()?;
+    ///     Some(evenkeel::spawn(async move {
+    ///         let _permit = permit;
+    ///         request + 1
+    ///     }))
+    /// }
+    ///
+    /// let limit = Arc::new(Semaphore::new(1));
+    /// evenkeel::Runtime::new().unwrap().block_on(async {
+    ///     assert_eq!(serve(&limit, 7).unwrap().await.unwrap(), 8);
+    ///     let _busy = limit.acquire().await;
+    ///     assert!(serve(&limit, 9).is_none());
+    /// });
+    /// ```
     pub fn try_acquire_owned(self: Arc<Self>) -> Option<OwnedPermit<D>> {
         self.try_take().map(|datum| OwnedPermit::new(self, datum))
     }

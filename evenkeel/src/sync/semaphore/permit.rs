@@ -77,6 +77,17 @@ impl<'a, D: Send> Permit<'a, D> {
 ///     assert_eq!(semaphore.available_permits(), 1);
 /// });
 /// ```
+/// It keeps its semaphore, and it need not be released:
+/// ```
+/// use evenkeel::sync::Semaphore;
+/// use std::sync::Arc;
+///
+/// let permit = Arc::new(Semaphore::with_data([7, 8])).try_acquire_owned().unwrap();
+/// let semaphore = permit.semaphore().clone();
+/// assert_eq!(permit.into_inner(), 7);
+/// semaphore.clone().try_acquire_owned().unwrap().forget();
+/// assert_eq!(semaphore.available_permits(), 0);
+/// ```
 #[must_use = "a permit that is dropped is released at once"]
 pub struct OwnedPermit<D: Send = ()> {
     semaphore: Arc<Semaphore<D>>,
