@@ -8,6 +8,21 @@ use std::panic::Location;
 use std::sync::Arc;
 
 /// The description of a task in a report.
+///
+/// # Examples
+/// ```
+/// use evenkeel::task::{Builder, TaskInfo};
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     drop(Builder::new().name("lookout").spawn(std::future::pending::<()>()));
+/// });
+/// let report = runtime.shutdown(evenkeel::Shutdown::Abort);
+/// let lookout: &TaskInfo = &report.aborted[0];
+/// assert_eq!(lookout.name.as_deref(), Some("lookout"));
+/// assert!(lookout.type_name.contains("Pending"));
+/// let line = format!("task {} \"lookout\" (spawned at {})", lookout.id, lookout.spawn_site);
+/// assert_eq!(lookout.to_string(), line);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskInfo {
@@ -42,7 +57,8 @@ impl fmt::Display for TaskInfo {
     }
 }
 
-/// A panic of a task without a joiner.
+/// A panic of a task without a joiner: what the hook of
+/// [`Builder::on_task_panic`](crate::Builder::on_task_panic) gets, which has an example.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct TaskPanic<'a> {

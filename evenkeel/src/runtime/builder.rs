@@ -30,12 +30,40 @@ use std::time::Duration;
 /// Builds a [`Runtime`].
 ///
 /// # Examples
+/// A runtime for deep recursion and few timers, on a machine that is described:
 /// ```
-/// # fn main() -> Result<(), evenkeel::BuildError> {
-/// let runtime = evenkeel::Builder::new().workers(2).name("deck").build()?;
-/// assert_eq!(runtime.metrics().processors.len(), 2);
-/// # Ok(())
-/// # }
+/// use evenkeel::{Builder, Locality};
+/// use std::time::Duration;
+/// let runtime = Builder::new()
+///     .workers(2)
+///     .name("deck")
+///     .stack_size(8 << 20)
+///     .topology("2 cores, l2 1M, l3 32M".parse()?)
+///     .locality(Locality::Strict)
+///     .keep_apart(false)
+///     .timer_resolution(Duration::from_millis(10))
+///     .build()?;
+/// let name = runtime.install(|| std::thread::current().name().map(str::to_owned));
+/// assert!(name.unwrap().starts_with("deck-"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Hooks that set up and tear down what each worker needs:
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use std::sync::Arc;
+/// let afloat = Arc::new(AtomicUsize::new(0));
+/// let (starts, stops) = (afloat.clone(), afloat.clone());
+/// let runtime = evenkeel::Builder::new()
+///     .workers(3)
+///     .on_worker_start(move |_| drop(starts.fetch_add(1, Ordering::Relaxed)))
+///     .on_worker_stop(move |_| drop(stops.fetch_sub(1, Ordering::Relaxed)))
+///     .build()?;
+/// runtime.handle().broadcast(|_| ());
+/// assert_eq!(afloat.load(Ordering::Relaxed), 3);
+/// drop(runtime);
+/// assert_eq!(afloat.load(Ordering::Relaxed), 0);
+/// # Ok::<(), evenkeel::BuildError>(())
 /// ```
 #[derive(Debug)]
 #[must_use = "a builder does nothing until it builds"]
@@ -93,6 +121,21 @@ impl Builder {
     /// Sets whether each worker is pinned to one core. The default is not to pin: pinned workers of
     /// two programs may share a core while other cores are idle. Pin on a machine that is yours
     /// alone, or to measure.
+    ///
+    /// # Examples
+    /// Where the system refuses, as some containers do, the program runs without pins:
+    /// ```
+    /// use evenkeel::{BuildError, Builder};
+    /// let runtime = match Builder::new().workers(1).pin(true).build() {
+    ///     Err(BuildError::Pin { worker, source, .. }) => {
+    ///         eprintln!("worker {worker} is not pinned: {source}");
+    ///         Builder::new().workers(1).build()?
+    ///     }
+    ///     built => built?,
+    /// };
+    /// assert_eq!(runtime.block_on(async { 1 }), 1);
+    /// # Ok::<(), BuildError>(())
+    /// ```
     pub fn pin(mut self, pin: bool) -> Self {
         self.pin = pin;
         self
@@ -119,7 +162,16 @@ impl Builder {
     }
 
     /// Sets the machine to build for, instead of the one that is detected: which workers are near
-    /// each other, and with [`pin`](Self::pin) which core each one runs on.
+    /// each other, and with [`pin`](Self::pin) which core each one runs on. Its
+    /// [`processors`](Topology::processors) are then the default number of workers.
+    ///
+    /// # Examples
+    /// ```
+    /// let machine = "2 packages, 2 cores, l3 8M".parse()?;
+    /// let runtime = evenkeel::Builder::new().topology(machine).build()?;
+    /// assert_eq!(runtime.handle().workers(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn topology(mut self, topology: Topology) -> Self {
         self.topology = Some(topology);
         self
@@ -175,6 +227,16 @@ impl Builder {
     /// timer fires at the first tick that is not before its deadline. A tick is the longest power
     /// of two of nanoseconds that is not longer than `resolution`: 524,288 by default. A runtime
     /// with finer ticks wakes more often for the same timers.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::{BuildError, Builder};
+    /// use std::time::Duration;
+    /// let finest = Builder::new().workers(1).timer_resolution(Duration::from_micros(1)).build();
+    /// assert!(finest.is_ok());
+    /// let finer = Builder::new().timer_resolution(Duration::from_nanos(999)).build();
+    /// assert!(matches!(finer, Err(BuildError::TimerResolution { .. })));
+    /// ```
     pub fn timer_resolution(mut self, resolution: Duration) -> Self {
         self.resolution = resolution;
         self
@@ -219,6 +281,19 @@ impl Builder {
     /// kinds of panic go to the runtime of the calling thread instead, or to the standard error if
     /// the thread belongs to none: that of a task cancelled after its runtime has ended, and that
     /// of a closure which the spawning thread runs or cancels itself.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::task::TaskPanic;
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// let runtime = evenkeel::Builder::new()
+    ///     .on_task_panic(move |panic: &TaskPanic<'_>| sender.send(panic.to_string()).unwrap())
+    ///     .build()?;
+    /// // The handle is dropped, so the task has no joiner.
+    /// drop(runtime.spawn(async { panic!("no more tea") }));
+    /// assert!(receiver.recv().unwrap().ends_with("and had no joiner: no more tea"));
+    /// # Ok::<(), evenkeel::BuildError>(())
+    /// ```
     pub fn on_task_panic(mut self, hook: impl Fn(&TaskPanic<'_>) + Send + Sync + 'static) -> Self {
         self.hooks.task_panic = Some(Arc::new(hook));
         self
@@ -227,6 +302,18 @@ impl Builder {
     /// Sets a hook that is called for each job of [`fork_join::spawn`](crate::fork_join::spawn) and
     /// its like that panics, on the worker that ran the job, with the panic's payload. The default
     /// drops the payload: the process's panic hook has reported it. A panic in the hook is caught.
+    ///
+    /// # Examples
+    /// ```
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// let runtime = evenkeel::Builder::new()
+    ///     .on_job_panic(move |payload| sender.send(payload).unwrap())
+    ///     .build()?;
+    /// runtime.handle().spawn_job(|| panic!("man overboard"));
+    /// let payload = receiver.recv().unwrap();
+    /// assert_eq!(payload.downcast_ref(), Some(&"man overboard"));
+    /// # Ok::<(), evenkeel::BuildError>(())
+    /// ```
     pub fn on_job_panic(
         mut self,
         hook: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
@@ -239,6 +326,26 @@ impl Builder {
     /// worker or a thread inside its `block_on`, in builds that [detect deadlocks](crate::detect).
     /// The default prints the deadlock to the standard error. A panic in the hook is caught. The
     /// thread that calls the hook is needed for other work: the hook must not block.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::sync::monitor::Monitor;
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// let runtime = evenkeel::Builder::new()
+    ///     .on_deadlock(move |deadlock| sender.send(deadlock.to_string()).unwrap())
+    ///     .build()?;
+    /// let task = runtime.spawn(async {
+    ///     let cabin = Monitor::new("cabin");
+    ///     let _inside = cabin.enter().await;
+    ///     // The task waits for itself.
+    ///     let _again = cabin.enter().await;
+    /// });
+    /// if evenkeel::detect::is_on() {
+    ///     assert!(receiver.recv().unwrap().contains("to enter the monitor of &str"));
+    /// }
+    /// # task.abort();
+    /// # Ok::<(), evenkeel::BuildError>(())
+    /// ```
     pub fn on_deadlock(mut self, hook: impl Fn(&Deadlock) + Send + Sync + 'static) -> Self {
         self.hooks.deadlock = Some(Arc::new(hook));
         self
@@ -250,6 +357,14 @@ impl Builder {
     /// [`BuildError`] if the number of workers or the resolution of timers is out of range, if the
     /// name has a zero byte, if the machine cannot be read, or if the system refuses a thread or a
     /// pin. No thread is left running then.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::{BuildError, Builder};
+    /// let error = Builder::new().workers(2_000).build().unwrap_err();
+    /// assert!(matches!(error, BuildError::Workers { asked: 2_000 }));
+    /// assert!(error.to_string().starts_with("a runtime has 1 to 1024 workers, not 2000"));
+    /// ```
     pub fn build(self) -> Result<Runtime, BuildError> {
         let (started, starts) = mpsc::channel();
         let mut threads = Vec::new();

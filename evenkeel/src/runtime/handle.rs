@@ -22,6 +22,20 @@ use std::sync::Arc;
 /// let thread = std::thread::spawn(move || handle.block_on(async { evenkeel::spawn(async { 7 }).await }));
 /// assert_eq!(thread.join().unwrap().unwrap(), 7);
 /// ```
+///
+/// After the end of the runtime:
+/// ```
+/// use evenkeel::{Builder, Shutdown};
+/// let runtime = Builder::new().workers(2).build()?;
+/// let handle = runtime.handle();
+/// assert!(!handle.is_shutting_down());
+/// runtime.shutdown(Shutdown::Drain);
+/// assert!(handle.is_shutting_down());
+/// let refused = handle.spawn(async { 7 });
+/// assert!(evenkeel::block_on(refused).unwrap_err().is_cancelled());
+/// assert_eq!(handle.metrics().processors.len(), handle.workers());
+/// # Ok::<(), evenkeel::BuildError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Handle {
     shared: Arc<Shared>,
@@ -41,6 +55,16 @@ impl Handle {
     ///
     /// # Panics
     /// If it belongs to none; see [`try_current`](Self::try_current).
+    ///
+    /// # Examples
+    /// A library that spawns later keeps the handle of its caller:
+    /// ```
+    /// use evenkeel::Handle;
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let kept = runtime.block_on(async { Handle::current() });
+    /// let task = kept.spawn(async { Handle::current() });
+    /// assert!(evenkeel::block_on(task).unwrap().ptr_eq(&kept));
+    /// ```
     #[track_caller]
     #[must_use]
     pub fn current() -> Self {
@@ -51,6 +75,16 @@ impl Handle {
 
     /// Returns the runtime that the caller belongs to, if there is one: that of the running task or
     /// blocking closure, or of the `block_on` that runs on this thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::Handle;
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// assert!(Handle::try_current().is_none());
+    /// assert!(runtime.block_on(async { Handle::try_current() }).is_some());
+    /// let closure = runtime.spawn_blocking(|| Handle::try_current().is_some());
+    /// assert_eq!(evenkeel::block_on(closure).unwrap(), true);
+    /// ```
     #[must_use]
     pub fn try_current() -> Option<Self> {
         current::shared().map(Self::new)
@@ -141,6 +175,14 @@ impl Handle {
     }
 
     /// Returns whether both are handles of the same runtime.
+    ///
+    /// # Examples
+    /// ```
+    /// let (one, other) = (evenkeel::Runtime::new()?, evenkeel::Runtime::new()?);
+    /// assert!(one.handle().ptr_eq(&one.handle()));
+    /// assert!(!one.handle().ptr_eq(&other.handle()));
+    /// # Ok::<(), evenkeel::BuildError>(())
+    /// ```
     #[must_use]
     pub fn ptr_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)

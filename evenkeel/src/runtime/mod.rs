@@ -35,12 +35,23 @@ use std::future::Future;
 /// wait: the workers leave when the polls that are under way return.
 ///
 /// # Examples
+/// Tasks, a closure that blocks, and a computation on all workers:
 /// ```
-/// # fn main() -> Result<(), evenkeel::BuildError> {
-/// let runtime = evenkeel::Runtime::new()?;
-/// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
-/// # Ok(())
-/// # }
+/// use evenkeel::{Runtime, Shutdown, fork_join::join};
+/// let runtime = Runtime::new()?;
+/// let task = runtime.spawn(async { 1 });
+/// let lines = runtime.spawn_blocking(|| std::io::read_to_string("a\nb".as_bytes()));
+/// let (port, starboard) = runtime.install(|| join(|| 2, || 3));
+/// let sum = runtime.block_on(async { task.await.unwrap() + port + starboard });
+/// assert_eq!(sum, 6);
+/// assert_eq!(evenkeel::block_on(lines).unwrap().unwrap(), "a\nb");
+///
+/// // A handle outlives the runtime, and still has what was counted.
+/// let handle = runtime.handle();
+/// assert!(runtime.metrics().spawned_outside >= 2);
+/// assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+/// assert_eq!(handle.metrics().sum(|processor| processor.polls), 1);
+/// # Ok::<(), evenkeel::BuildError>(())
 /// ```
 #[derive(Debug)]
 pub struct Runtime {

@@ -124,7 +124,8 @@ pub struct ShutdownReport {
     /// Workers that did not leave in time: those of the stuck tasks, and those that wait for the
     /// last task.
     pub workers_left_behind: usize,
-    /// Whether one of the runtime's own tasks shut it down, and so could not wait for the rest.
+    /// Whether one of the runtime's own threads, a worker or one that runs a blocking closure, shut
+    /// it down, and so could not wait for the rest.
     pub detached: bool,
 }
 

@@ -19,6 +19,31 @@ use std::sync::{Arc, mpsc};
 /// If it is dropped, it never runs, and its runtime does without it: the next worker runs its parts
 /// of broadcasts. If all workers of a runtime have been dropped, the runtime runs nothing, and a
 /// caller that waits for its tasks waits for ever.
+///
+/// # Examples
+/// Threads of the program's own, with the name and the stack that the builder was asked for:
+/// ```
+/// use std::thread;
+/// let (mut started, mut threads) = (Vec::new(), Vec::new());
+/// let builder = evenkeel::Builder::new().workers(2).name("deck").stack_size(1 << 20);
+/// let runtime = builder.build_with(|worker| {
+///     started.push(worker.index());
+///     let mut thread = thread::Builder::new().name(worker.name().to_owned());
+///     if let Some(bytes) = worker.stack_size() {
+///         thread = thread.stack_size(bytes);
+///     }
+///     threads.push(thread.spawn(move || worker.run())?);
+///     Ok(())
+/// })?;
+/// assert_eq!(started, [0, 1]);
+/// let names = runtime.handle().broadcast(|_| thread::current().name().map(str::to_owned));
+/// assert_eq!(names, [Some("deck-0".to_owned()), Some("deck-1".to_owned())]);
+/// drop(runtime);
+/// for thread in threads {
+///     thread.join().unwrap();
+/// }
+/// # Ok::<(), evenkeel::BuildError>(())
+/// ```
 #[must_use = "a worker that is dropped never runs"]
 pub struct WorkerThread {
     handle: Handle,
@@ -101,6 +126,31 @@ impl WorkerThread {
     ///
     /// # Errors
     /// If the thread is a worker already.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::{AlreadyWorker, Builder, fork_join};
+    /// let mut first = None;
+    /// let runtime = Builder::new().workers(2).build_with(|worker| {
+    ///     match worker.index() {
+    ///         0 => first = Some(worker),
+    ///         _ => drop(std::thread::spawn(move || worker.run())),
+    ///     }
+    ///     Ok(())
+    /// })?;
+    /// first.unwrap().settle()?;
+    /// // The program's main thread forks as a worker.
+    /// assert_eq!(fork_join::worker_index(), Some(0));
+    /// assert_eq!(fork_join::join(|| 1, || 2), (1, 2));
+    ///
+    /// let other = Builder::new().workers(1).build_with(|worker| {
+    ///     assert_eq!(worker.settle(), Err(AlreadyWorker));
+    ///     Ok(())
+    /// })?;
+    /// other.detach();
+    /// assert!(runtime.shutdown(evenkeel::Shutdown::Abort).detached);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn settle(mut self) -> Result<(), AlreadyWorker> {
         if context::is_inside() {
             return Err(AlreadyWorker);

@@ -83,6 +83,20 @@ impl Drop for Panicked {
 /// assert!(error.is_panic());
 /// assert!(error.to_string().contains("no more tea"));
 /// ```
+///
+/// An error that is to stop the caller too:
+/// ```
+/// use std::panic::{catch_unwind, resume_unwind};
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// let task = runtime.spawn(async { panic!("no more tea") });
+/// let joined = runtime.block_on(task);
+/// let passed_on = catch_unwind(|| match joined {
+///     Err(error) if error.is_cancelled() => println!("task {} was cancelled", error.id()),
+///     Err(error) => resume_unwind(error.into_panic()),
+///     Ok(()) => {}
+/// });
+/// assert_eq!(passed_on.unwrap_err().downcast_ref(), Some(&"no more tea"));
+/// ```
 pub struct JoinError {
     id: Id,
     /// None if the task was cancelled.

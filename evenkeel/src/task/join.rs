@@ -49,6 +49,19 @@ use std::task::{Context, Poll, Waker};
 /// });
 /// assert_eq!(sum, 4);
 /// ```
+///
+/// A deadline for a task: a timeout borrows the handle, so that the task goes on, or is aborted:
+/// ```
+/// use evenkeel::time::{Duration, sleep, timeout};
+/// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+/// runtime.block_on(async {
+///     let mut handle = evenkeel::spawn(sleep(Duration::from_secs(90)));
+///     assert!(timeout(Duration::from_secs(60), &mut handle).await.is_err());
+///     assert!(!handle.is_finished());
+///     assert!(timeout(Duration::from_secs(60), &mut handle).await.unwrap().is_ok());
+///     assert!(handle.is_finished());
+/// });
+/// ```
 #[must_use = "a dropped handle detaches the task"]
 pub struct JoinHandle<T> {
     /// None once the output has been taken, and with it the handle's hold on the task.
@@ -85,6 +98,22 @@ impl<T> JoinHandle<T> {
     /// Has the task's future dropped at its next turn; the handle then returns a
     /// [cancelled](JoinError::is_cancelled) error. A complete task is not affected, and one that
     /// completes in the poll that is under way keeps its output.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let watch = runtime.spawn(std::future::pending::<()>());
+    /// let cabin_boy = runtime.spawn(async { 1 });
+    /// while !cabin_boy.is_finished() {
+    ///     std::thread::yield_now();
+    /// }
+    /// watch.abort();
+    /// cabin_boy.abort();
+    /// runtime.block_on(async {
+    ///     assert!(watch.await.unwrap_err().is_cancelled());
+    ///     assert_eq!(cabin_boy.await.unwrap(), 1, "it was complete");
+    /// });
+    /// ```
     pub fn abort(&self) {
         if let Some(header) = self.live() {
             wake::signal(header, Signal::Abort);
@@ -97,7 +126,17 @@ impl<T> JoinHandle<T> {
         self.live().is_none_or(|header| header.state.load_joined().is_complete())
     }
 
-    /// Returns the task's number.
+    /// Returns the task's number, by which reports and errors name the task.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let handle = runtime.spawn(async { panic!("adrift") });
+    /// let id = handle.id();
+    /// let error = runtime.block_on(handle).map(|()| "ashore").unwrap_err();
+    /// assert_eq!(error.id(), id);
+    /// assert_eq!(error.to_string(), format!("task {id} panicked: adrift"));
+    /// ```
     #[must_use]
     pub fn id(&self) -> Id {
         self.id
@@ -107,6 +146,19 @@ impl<T> JoinHandle<T> {
     ///
     /// # Panics
     /// If the handle has returned its output.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::task::park;
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let sleeper = runtime.spawn(async {
+    ///     park().await;
+    ///     "awake"
+    /// });
+    /// let task = sleeper.task();
+    /// std::thread::spawn(move || task.unpark());
+    /// assert_eq!(runtime.block_on(sleeper).unwrap(), "awake");
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn task(&self) -> Task {

@@ -2,6 +2,34 @@
 //!
 //! `raw_task` is the lower half, all that the scheduler knows of tasks; this
 //! room stands on the scheduler.
+//!
+//! # Examples
+//! A task that works when it is told to, named in reports:
+//! ```
+//! use evenkeel::task::{Builder, Task, current, park, yield_now};
+//! use std::sync::atomic::{AtomicU32, Ordering};
+//! use std::sync::Arc;
+//!
+//! let runtime = evenkeel::Runtime::new().unwrap();
+//! let tally = Arc::new(AtomicU32::new(0));
+//! let pumped = tally.clone();
+//! runtime.block_on(async move {
+//!     let pump = Builder::new().name("pump").spawn(async move {
+//!         assert_eq!(current().name(), Some("pump"));
+//!         loop {
+//!             park().await;
+//!             pumped.fetch_add(1, Ordering::Relaxed);
+//!         }
+//!     });
+//!     let bell: Task = pump.task();
+//!     bell.unpark();
+//!     while tally.load(Ordering::Relaxed) == 0 {
+//!         yield_now().await;
+//!     }
+//!     pump.abort();
+//!     assert!(pump.await.unwrap_err().is_cancelled());
+//! });
+//! ```
 
 mod awaited;
 mod cell;

@@ -41,7 +41,7 @@ pub fn park() -> Park {
     Park(Parking::new())
 }
 
-/// The future of [`park`].
+/// Waits for a token. Returned by [`park`], which has an example.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless awaited"]
 pub struct Park(Parking);

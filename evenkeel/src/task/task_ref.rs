@@ -21,6 +21,23 @@ use std::panic::Location;
 ///     handle.await.unwrap();
 /// });
 /// ```
+///
+/// A list of tasks for an operator, which tells what runs, and ends it:
+/// ```
+/// use evenkeel::task::{Builder, Task};
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// let error = runtime.block_on(async {
+///     let handle = Builder::new().name("radio").spawn(std::future::pending::<()>());
+///     let running: Vec<Task> = vec![handle.task()];
+///     for task in &running {
+///         println!("{} {:?}, spawned at {}", task.id(), task.name(), task.spawn_site());
+///     }
+///     assert_eq!(running[0].id(), handle.id());
+///     running[0].abort();
+///     handle.await.unwrap_err()
+/// });
+/// assert!(error.is_cancelled());
+/// ```
 #[derive(Clone)]
 pub struct Task(Reference);
 
@@ -34,6 +51,21 @@ impl Task {
     /// the `park` that takes its token returns.
     ///
     /// Costs one locked instruction when called by a task of the same runtime.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::task::{current, park};
+    /// use evenkeel::time::{Duration, timeout};
+    /// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+    /// let tokens = runtime.spawn(async {
+    ///     current().unpark();
+    ///     current().unpark();
+    ///     park().await;
+    ///     // Both unparks have left one token, which is gone.
+    ///     timeout(Duration::from_secs(1), park()).await
+    /// });
+    /// assert!(runtime.block_on(tokens).unwrap().is_err());
+    /// ```
     #[inline(always)]
     pub fn unpark(&self) {
         wake::signal(self.0.live(), Signal::Unpark);
@@ -75,6 +107,19 @@ impl fmt::Debug for Task {
 /// Outside of a task, and so in the future of a [`block_on`](crate::Runtime::block_on) and in a
 /// closure that [`spawn_blocking`](super::spawn_blocking) runs on a thread of its own; see
 /// [`try_current`].
+///
+/// # Examples
+/// A task gives another one what it needs to wake it:
+/// ```
+/// use evenkeel::task::{current, park};
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// let task = runtime.spawn(async {
+///     let me = current();
+///     evenkeel::spawn(async move { me.unpark() });
+///     park().await;
+/// });
+/// assert!(runtime.block_on(task).is_ok());
+/// ```
 #[must_use]
 #[track_caller]
 pub fn current() -> Task {
@@ -82,6 +127,24 @@ pub fn current() -> Task {
 }
 
 /// Returns the task that is running, if the caller is inside one.
+///
+/// # Examples
+/// Lines of a log that name their task:
+/// ```
+/// use evenkeel::task::{Builder, try_current};
+/// fn line(text: &str) -> String {
+///     match try_current() {
+///         Some(task) => format!("[{}] {text}", task.name().unwrap_or("a task")),
+///         None => text.to_owned(),
+///     }
+/// }
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     assert_eq!(line("ahoy"), "ahoy");
+///     let cook = Builder::new().name("cook").spawn(async { line("ahoy") });
+///     assert_eq!(cook.await.unwrap(), "[cook] ahoy");
+/// });
+/// ```
 #[must_use]
 pub fn try_current() -> Option<Task> {
     context::with(|context| Some(Task::new(Reference::of(context?.task()?))))

@@ -15,18 +15,32 @@ use std::task::{Context, Poll};
 /// Nothing is lost.
 ///
 /// # Examples
+/// Two tasks that take turns on one worker:
 /// ```
-/// let runtime = evenkeel::Runtime::new().unwrap();
-/// runtime.block_on(async {
-///     evenkeel::spawn(async { evenkeel::yield_now().await }).await.unwrap();
+/// use evenkeel::{spawn, yield_now};
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+/// let both = runtime.spawn(async move {
+///     for oar in ["port", "starboard"] {
+///         let sender = sender.clone();
+///         drop(spawn(async move {
+///             for stroke in 1..=2 {
+///                 sender.send((oar, stroke)).unwrap();
+///                 yield_now().await;
+///             }
+///         }));
+///     }
 /// });
+/// let strokes: Vec<_> = receiver.iter().collect();
+/// assert_eq!(strokes, [("port", 1), ("starboard", 1), ("port", 2), ("starboard", 2)]);
+/// # runtime.block_on(both).unwrap();
 /// ```
 #[inline]
 pub fn yield_now() -> YieldNow {
     YieldNow { yielded: false }
 }
 
-/// The future of [`yield_now`].
+/// Lets other tasks run. Returned by [`yield_now`], which has an example.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless awaited"]
 pub struct YieldNow {
