@@ -31,6 +31,59 @@ enum Before {
 /// In this order the count shares no word with a field that is stored separately. A processor that
 /// reads a word waits for all stores to parts of it: 5 of 85 ns of the life of an actor in
 /// `evenkeel-bench run --bench actor_spawn`.
+///
+/// # Examples
+/// An actor gives its own reference to another actor, which sends the result back:
+/// ```
+/// use evenkeel_actor::{Actor, ActorRef, Context, Handled, ReplyTo, System, spawn};
+///
+/// /// Computes squares.
+/// struct Squares;
+///
+/// impl Actor for Squares {
+///     type Message = (u64, ActorRef<Message>);
+///
+///     async fn handle(&mut self, (n, to): Self::Message, _: &mut Context<Self>) -> Handled {
+///         to.send(Message::Square(n * n)).await?;
+///         Ok(())
+///     }
+/// }
+///
+/// /// Asks for one square, replies with it, and stops.
+/// struct Client(ActorRef<(u64, ActorRef<Message>)>, Option<ReplyTo<u64>>);
+///
+/// enum Message {
+///     Compute(u64, ReplyTo<u64>),
+///     Square(u64),
+/// }
+///
+/// impl Actor for Client {
+///     type Message = Message;
+///
+///     async fn handle(&mut self, message: Message, context: &mut Context<Self>) -> Handled {
+///         match message {
+///             Message::Compute(n, reply) => {
+///                 self.1 = Some(reply);
+///                 self.0.send((n, context.actor_ref())).await?;
+///                 assert_eq!(context.actor_ref().id(), context.id());
+///                 assert_eq!(context.system(), System::current());
+///             }
+///             Message::Square(square) => {
+///                 self.1.take().expect("it has asked").send(square);
+///                 context.stop();
+///             }
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let client = spawn(Client(spawn(Squares), None));
+///     assert_eq!(client.ask(|reply| Message::Compute(7, reply)).await, Ok(49));
+///     assert!(client.stopped().await.is_normal());
+/// });
+/// ```
 #[repr(C)]
 pub struct Context<A: Actor> {
     receiver: Receiver<A::Message>,
@@ -66,6 +119,9 @@ impl<A: Actor> Context<A> {
     }
 
     /// Returns the actor, without the type of its messages.
+    ///
+    /// # Examples
+    /// See [`AnyActor`].
     #[must_use]
     pub fn any(&self) -> AnyActor {
         AnyActor::new(self.receiver.own().public())
@@ -79,6 +135,9 @@ impl<A: Actor> Context<A> {
 
     /// Returns the number of the current message, event or start: see [`trace`](crate::trace). None
     /// if it is not traced.
+    ///
+    /// # Examples
+    /// See the [crate's page](crate#features).
     #[cfg(feature = "tracing")]
     #[must_use]
     pub fn message_id(&self) -> Option<NonZeroU64> {
@@ -88,6 +147,9 @@ impl<A: Actor> Context<A> {
     /// Returns the cause of the current message: the number of the message whose handler sent it.
     /// None if the cause was not traced, or if the message came from outside of any actor. For a
     /// message from another node, the cause is what that node reports.
+    ///
+    /// # Examples
+    /// See the [crate's page](crate#features).
     #[cfg(feature = "tracing")]
     #[must_use]
     pub fn cause(&self) -> Option<NonZeroU64> {

@@ -26,7 +26,70 @@ pub type Handled = Result<(), Failure>;
 /// actor has stopped, and its remaining messages become dead letters.
 ///
 /// # Examples
-/// See the [crate's page](crate).
+/// The [crate's page](crate) has a first actor. This one notes what happens to it:
+/// ```
+/// use evenkeel_actor::{Actor, Context, Event, ExitReason, Handled, spawn};
+/// use std::sync::mpsc::{Sender, channel};
+///
+/// struct Captain(Sender<String>);
+///
+/// impl Actor for Captain {
+///     type Message = &'static str;
+///
+///     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+///         self.0.send("on board".to_owned())?;
+///         context.spawn(Mate);
+///         Ok(())
+///     }
+///
+///     async fn handle(&mut self, order: &'static str, context: &mut Context<Self>) -> Handled {
+///         self.0.send(order.to_owned())?;
+///         if order == "anchor" {
+///             context.stop();
+///         }
+///         Ok(())
+///     }
+///
+///     async fn event(&mut self, event: Event, _context: &mut Context<Self>) -> Handled {
+///         if let Event::ChildEnded { reason, .. } = event {
+///             self.0.send(format!("the mate {reason}"))?;
+///         }
+///         Ok(())
+///     }
+///
+///     async fn stopped(&mut self, reason: &ExitReason, _context: &mut Context<Self>) {
+///         let _ = self.0.send(format!("ashore, {reason}"));
+///     }
+/// }
+///
+/// /// Stops at once.
+/// struct Mate;
+///
+/// impl Actor for Mate {
+///     type Message = ();
+///
+///     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+///         context.stop();
+///         Ok(())
+///     }
+///
+///     async fn handle(&mut self, _message: (), _context: &mut Context<Self>) -> Handled {
+///         Ok(())
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// let (sender, log) = channel();
+/// runtime.block_on(async {
+///     let captain = spawn(Captain(sender));
+///     assert_eq!(log.recv().unwrap(), "on board");
+///     // An event comes before messages, as soon as it happens.
+///     assert_eq!(log.recv().unwrap(), "the mate stopped");
+///     captain.send("anchor").await.unwrap();
+///     captain.stopped().await;
+/// });
+/// assert_eq!(log.iter().collect::<Vec<_>>(), ["anchor", "ashore, stopped"]);
+/// ```
 pub trait Actor: Send + Sized + 'static {
     /// The type of its messages.
     type Message: Send + 'static;

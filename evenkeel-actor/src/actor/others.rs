@@ -87,6 +87,43 @@ impl<A: Actor> Context<A> {
     }
 
     /// Ends a watch. No event of it arrives afterwards.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, AnyActor, Context, Event, Handled, kit, spawn};
+    ///
+    /// /// Watches an actor until it is told that the actor may end.
+    /// struct Guard(AnyActor);
+    ///
+    /// impl Actor for Guard {
+    ///     type Message = ();
+    ///
+    ///     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+    ///         context.watch(&self.0);
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn handle(&mut self, _dismissed: (), context: &mut Context<Self>) -> Handled {
+    ///         context.unwatch(&self.0);
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn event(&mut self, event: Event, _context: &mut Context<Self>) -> Handled {
+    ///         unreachable!("{event:?}")
+    ///     }
+    /// }
+    ///
+    /// kit::run(1, |kit| async move {
+    ///     let treasure = kit.probe::<()>().actor();
+    ///     let guard = spawn(Guard(treasure.any()));
+    ///     guard.send(()).await.unwrap();
+    ///     kit.settle().await;
+    ///     treasure.stop();
+    ///     treasure.stopped().await;
+    ///     kit.settle().await;
+    ///     assert!(!guard.is_stopped());
+    /// });
+    /// ```
     pub fn unwatch(&self, actor: &AnyActor) {
         Own(&self.own()).unwatch(actor);
     }
@@ -108,17 +145,124 @@ impl<A: Actor> Context<A> {
     /// there are already too many watches and links with that node, the reason is
     /// [`ExitReason::TooManyTies`](crate::ExitReason::TooManyTies), at once. Costs a message, and
     /// one at the end.
+    ///
+    /// # Examples
+    /// The end of one half ends the other half:
+    /// ```
+    /// use evenkeel_actor::{Actor, AnyActor, Context, ExitReason, Handled, spawn};
+    ///
+    /// struct Half;
+    ///
+    /// impl Actor for Half {
+    ///     type Message = AnyActor;
+    ///
+    ///     async fn handle(&mut self, other: AnyActor, context: &mut Context<Self>) -> Handled {
+    ///         context.link(&other);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let (one, other) = (spawn(Half), spawn(Half));
+    ///     one.send(other.any()).await.unwrap();
+    ///     other.kill();
+    ///     let ExitReason::Linked { actor, reason } = one.stopped().await else { panic!() };
+    ///     assert_eq!(actor, other.id());
+    ///     assert!(matches!(*reason, ExitReason::Killed));
+    /// });
+    /// ```
     pub fn link(&self, actor: &AnyActor) {
         Own(&self.own()).link(actor);
     }
 
     /// Ends a link, for both actors. Neither end affects the other actor afterwards.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, AnyActor, Context, Handled, kit, spawn};
+    ///
+    /// struct Boat;
+    ///
+    /// enum Message {
+    ///     Tow(AnyActor),
+    ///     Cast(AnyActor),
+    /// }
+    ///
+    /// impl Actor for Boat {
+    ///     type Message = Message;
+    ///
+    ///     async fn handle(&mut self, message: Message, context: &mut Context<Self>) -> Handled {
+    ///         match message {
+    ///             Message::Tow(other) => context.link(&other),
+    ///             Message::Cast(other) => context.unlink(&other),
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// kit::run(1, |kit| async move {
+    ///     let (tug, barge) = (spawn(Boat), spawn(Boat));
+    ///     tug.send(Message::Tow(barge.any())).await.unwrap();
+    ///     tug.send(Message::Cast(barge.any())).await.unwrap();
+    ///     kit.settle().await;
+    ///     // The link is gone on both sides.
+    ///     barge.kill();
+    ///     barge.stopped().await;
+    ///     kit.settle().await;
+    ///     assert!(!tug.is_stopped());
+    /// });
+    /// ```
     pub fn unlink(&self, actor: &AnyActor) {
         Own(&self.own()).unlink(actor);
     }
 
     /// Sets whether the end of a linked actor, also one in order, arrives as [`Event::Exit`]
     /// instead of ending this actor. The default is false.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, AnyActor, Context, Event, ExitReason, Handled, spawn};
+    ///
+    /// /// Lives for as long as another actor, and ends in order.
+    /// struct Shadow(AnyActor);
+    ///
+    /// impl Actor for Shadow {
+    ///     type Message = ();
+    ///
+    ///     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+    ///         context.trap_exits(true);
+    ///         context.link(&self.0);
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn handle(&mut self, _message: (), _context: &mut Context<Self>) -> Handled {
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn event(&mut self, event: Event, context: &mut Context<Self>) -> Handled {
+    ///         if let Event::Exit { actor, reason: ExitReason::Killed } = event {
+    ///             assert_eq!(actor, self.0.id());
+    ///             context.stop();
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// # struct Other;
+    /// # impl Actor for Other {
+    /// #     type Message = ();
+    /// #     async fn handle(&mut self, _: (), _: &mut Context<Self>) -> Handled { Ok(()) }
+    /// # }
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let other = spawn(Other);
+    ///     let shadow = spawn(Shadow(other.any()));
+    ///     other.kill();
+    ///     // Without the trap the reason would be `Linked`.
+    ///     assert!(shadow.stopped().await.is_normal());
+    /// });
+    /// ```
     pub fn trap_exits(&self, traps: bool) {
         let _ = note(self.mailbox(), |kin, _| kin.traps = traps);
     }

@@ -81,6 +81,22 @@ impl<M: Send + 'static> Stash<M> {
     ///
     /// # Errors
     /// Returns the message if the stash is full. With `?` the actor fails with this error.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::Stash;
+    ///
+    /// let mut stash = Stash::new(2);
+    /// assert!(stash.is_empty());
+    /// stash.put("first").unwrap();
+    /// stash.put("second").unwrap();
+    /// assert!(stash.is_full());
+    /// let full = stash.put("third").unwrap_err();
+    /// assert_eq!(full.into_message(), "third");
+    ///
+    /// assert_eq!(stash.pop(), Some("first"));
+    /// assert_eq!((stash.len(), stash.capacity()), (1, 2));
+    /// ```
     pub fn put(&mut self, message: M) -> Result<(), StashFull<M>> {
         if self.is_full() {
             return Err(StashFull(message));
@@ -102,6 +118,56 @@ impl<M: Send + 'static> Stash<M> {
     /// An actor that does one thing at a time takes out one message whenever it has finished one.
     /// If it took out all of them and put all but the first aside again, the cost would be the
     /// square of their number.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, ActorRef, Context, Handled, Stash, kit, spawn};
+    ///
+    /// /// Prints one page at a time: the printer says when it has done so.
+    /// struct Spooler {
+    ///     printer: ActorRef<u32>,
+    ///     busy: bool,
+    ///     queue: Stash<Message>,
+    /// }
+    ///
+    /// enum Message {
+    ///     Print(u32),
+    ///     Printed,
+    /// }
+    ///
+    /// impl Actor for Spooler {
+    ///     type Message = Message;
+    ///
+    ///     async fn handle(&mut self, message: Message, context: &mut Context<Self>) -> Handled {
+    ///         match message {
+    ///             Message::Print(_) if self.busy => self.queue.put(message)?,
+    ///             Message::Print(page) => {
+    ///                 self.busy = true;
+    ///                 self.printer.send(page).await?;
+    ///             }
+    ///             Message::Printed => {
+    ///                 self.busy = false;
+    ///                 self.queue.unstash(1, context);
+    ///             }
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// kit::run(1, |kit| async move {
+    ///     let printer = kit.probe();
+    ///     let queue = Stash::new(100);
+    ///     let spooler = spawn(Spooler { printer: printer.actor(), busy: false, queue });
+    ///     for page in 1..=3 {
+    ///         spooler.send(Message::Print(page)).await.unwrap();
+    ///     }
+    ///     for page in 1..=3 {
+    ///         kit.settle().await;
+    ///         assert_eq!(printer.drain(), [page]);
+    ///         spooler.send(Message::Printed).await.unwrap();
+    ///     }
+    /// });
+    /// ```
     pub fn unstash<A: Actor<Message = M>>(
         &mut self,
         at_most: usize,

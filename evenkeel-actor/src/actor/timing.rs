@@ -115,6 +115,9 @@ impl<A: Actor> Context<A> {
     ///
     /// # Panics
     /// If the period is zero.
+    ///
+    /// # Examples
+    /// See [`cancel`](Self::cancel).
     #[track_caller]
     pub fn send_every_with(
         &mut self,
@@ -129,6 +132,59 @@ impl<A: Actor> Context<A> {
 
     /// Cancels a timer. Its message does not come, even if it is already due. Returns false if the
     /// timer has fired for the last time, was cancelled before, or belongs to another actor.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, Context, Handled, ReplyTo, TimerId, kit, spawn};
+    /// use std::time::Duration;
+    ///
+    /// /// Rings once a second until an answer comes.
+    /// struct Phone {
+    ///     ringing: Option<TimerId>,
+    ///     rings: u32,
+    /// }
+    ///
+    /// enum Message {
+    ///     Ring(u32),
+    ///     Answer(ReplyTo<u32>),
+    /// }
+    ///
+    /// impl Actor for Phone {
+    ///     type Message = Message;
+    ///
+    ///     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+    ///         let mut rings = 0;
+    ///         let ring = move || {
+    ///             rings += 1;
+    ///             Message::Ring(rings)
+    ///         };
+    ///         self.ringing = Some(context.send_every_with(Duration::from_secs(1), ring));
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn handle(&mut self, message: Message, context: &mut Context<Self>) -> Handled {
+    ///         match message {
+    ///             Message::Ring(number) => self.rings = number,
+    ///             Message::Answer(reply) => {
+    ///                 if let Some(ringing) = self.ringing.take() {
+    ///                     assert!(context.cancel(ringing));
+    ///                     assert!(!context.cancel(ringing));
+    ///                 }
+    ///                 reply.send(self.rings);
+    ///             }
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// kit::run(1, |_kit| async {
+    ///     let phone = spawn(Phone { ringing: None, rings: 0 });
+    ///     evenkeel::time::sleep(Duration::from_millis(3_500)).await;
+    ///     assert_eq!(phone.ask(Message::Answer).await, Ok(3));
+    ///     evenkeel::time::sleep(Duration::from_secs(60)).await;
+    ///     assert_eq!(phone.ask(Message::Answer).await, Ok(3));
+    /// });
+    /// ```
     pub fn cancel(&mut self, timer: TimerId) -> bool {
         timer.actor == self.id()
             && self.receiver().with_timers(|timers| timers.cancel(timer.number))
@@ -195,6 +251,45 @@ impl<A: Actor> Context<A> {
     }
 
     /// Removes the receive timeout.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, Context, Handled, kit, spawn};
+    /// use std::time::Duration;
+    ///
+    /// /// Stops after a minute without a message, unless it was told to stay.
+    /// struct Session;
+    ///
+    /// enum Message {
+    ///     Stay,
+    ///     Quiet,
+    /// }
+    ///
+    /// impl Actor for Session {
+    ///     type Message = Message;
+    ///
+    ///     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+    ///         context.set_receive_timeout(Duration::from_secs(60), || Message::Quiet);
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn handle(&mut self, message: Message, context: &mut Context<Self>) -> Handled {
+    ///         match message {
+    ///             Message::Stay => context.clear_receive_timeout(),
+    ///             Message::Quiet => context.stop(),
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// kit::run(1, |_kit| async {
+    ///     let (short, long) = (spawn(Session), spawn(Session));
+    ///     long.send(Message::Stay).await.unwrap();
+    ///     evenkeel::time::sleep(Duration::from_secs(3_600)).await;
+    ///     assert!(short.is_stopped());
+    ///     assert!(!long.is_stopped());
+    /// });
+    /// ```
     pub fn clear_receive_timeout(&mut self) {
         self.receiver().with_timers(|timers| timers.set_idle(None));
     }

@@ -39,6 +39,47 @@ pub(crate) trait Control: Send + Sync {
 }
 
 /// An actor with messages of an unknown type: to be stopped, killed, watched and linked.
+///
+/// # Examples
+/// Actors with different messages in one list, which are stopped together:
+/// ```
+/// use evenkeel_actor::{Actor, AnyActor, Context, ExitReason, Handled, spawn};
+///
+/// struct Names;
+///
+/// impl Actor for Names {
+///     type Message = String;
+///
+///     async fn handle(&mut self, _name: String, _context: &mut Context<Self>) -> Handled {
+///         Ok(())
+///     }
+/// }
+///
+/// struct Numbers;
+///
+/// impl Actor for Numbers {
+///     type Message = u64;
+///
+///     async fn handle(&mut self, _number: u64, _context: &mut Context<Self>) -> Handled {
+///         Ok(())
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let (names, numbers) = (spawn(Names), spawn(Numbers));
+///     names.send("Ada".to_owned()).await.unwrap();
+///     let all: [AnyActor; 2] = [names.any(), numbers.any()];
+///
+///     all.iter().for_each(AnyActor::stop);
+///     for actor in &all {
+///         assert!(matches!(actor.stopped().await, ExitReason::Normal));
+///         assert!(actor.is_stopped());
+///     }
+///     assert_eq!(all[0].metrics().handled, 1);
+///     assert_eq!(all[1].id(), numbers.id());
+/// });
+/// ```
 #[derive(Clone)]
 pub struct AnyActor(Arc<dyn Control>);
 
@@ -59,12 +100,18 @@ impl AnyActor {
     }
 
     /// Stops the actor after the message that it is handling; the others become dead letters.
+    ///
+    /// # Examples
+    /// See [`ActorRef`](crate::ActorRef).
     pub fn stop_now(&self) {
         self.0.order(Order::Stop);
     }
 
     /// Ends the actor at its next await, in the middle of a message. A supervised actor may be
     /// restarted.
+    ///
+    /// # Examples
+    /// See [`ActorRef`](crate::ActorRef).
     pub fn kill(&self) {
         self.0.kill();
     }

@@ -107,6 +107,46 @@ use std::ops::Range;
 pub const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A test's handle of its run.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::{Actor, Context, Handled, kit, spawn};
+/// use std::time::Duration;
+///
+/// /// Forgets what it is told, and stops at a zero.
+/// struct Sink;
+///
+/// impl Actor for Sink {
+///     type Message = u64;
+///
+///     async fn handle(&mut self, number: u64, context: &mut Context<Self>) -> Handled {
+///         if number == 0 {
+///             context.stop();
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// kit::explore(0..20, |kit| async move {
+///     let sink = spawn(Sink);
+///     assert_eq!(sink.system(), kit.system());
+///     // A number of messages that each seed determines.
+///     let number = 1 + kit.random(10);
+///     for n in 1..=number {
+///         sink.send(n).await.unwrap();
+///     }
+///     kit.settle().await;
+///     assert_eq!(sink.metrics().handled, number);
+///
+///     sink.try_send(0).unwrap();
+///     sink.try_send(1).unwrap();
+///     kit.stopped(&sink.any()).await.unwrap();
+///     assert_eq!(kit.dead_letters(), 1);
+///
+///     // The clock moves when nothing else can happen.
+///     evenkeel::time::sleep(Duration::from_secs(3_600)).await;
+/// });
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Kit {
     system: System,
@@ -120,7 +160,26 @@ pub struct Kit {
 /// If the run [fails](Failure), with a text that contains the seed. If the caller is a task.
 ///
 /// # Examples
-/// See [the module](self).
+/// ```
+/// use evenkeel_actor::kit;
+///
+/// /// Two clients send to one actor. Which comes first?
+/// fn first(seed: u64) -> u32 {
+///     kit::run(seed, |kit| async move {
+///         let mut probe = kit.probe();
+///         for client in [1, 2] {
+///             let actor = probe.actor();
+///             drop(evenkeel::spawn(async move { actor.send(client).await }));
+///         }
+///         probe.receive().await.unwrap()
+///     })
+/// }
+///
+/// assert_eq!(first(7), first(7));
+/// // Some seed lets the one be first, and some seed the other.
+/// assert!((0..100).any(|seed| first(seed) == 1));
+/// assert!((0..100).any(|seed| first(seed) == 2));
+/// ```
 #[track_caller]
 pub fn run<F: Future>(seed: u64, program: impl FnOnce(Kit) -> F) -> F::Output {
     deterministic::run(seed, with(program))
@@ -166,6 +225,24 @@ pub fn find<F: Future<Output = ()>>(
 ///
 /// # Panics
 /// If the caller is a task.
+///
+/// # Examples
+/// A program that depends on something other than its seed:
+/// ```
+/// use evenkeel_actor::kit;
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// let sends = |count: u32| move |kit: kit::Kit| async move {
+///     for n in 0..count {
+///         kit.probe().actor().send(n).await.unwrap();
+///     }
+/// };
+/// kit::verify(1, sends(3)).unwrap();
+///
+/// static RUNS: AtomicU32 = AtomicU32::new(0);
+/// let grows = |kit| sends(RUNS.fetch_add(1, Ordering::Relaxed))(kit);
+/// assert!(kit::verify(1, grows).is_err());
+/// ```
 #[track_caller]
 pub fn verify<F: Future>(seed: u64, program: impl FnMut(Kit) -> F) -> Result<(), Failure> {
     let program = &RefCell::new(program);
@@ -213,6 +290,9 @@ impl Kit {
     }
 
     /// Returns a new probe.
+    ///
+    /// # Examples
+    /// See [`Probe`].
     #[track_caller]
     #[must_use]
     pub fn probe<M: Send + 'static>(&self) -> Probe<M> {

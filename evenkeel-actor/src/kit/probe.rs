@@ -46,6 +46,32 @@ use std::time::Duration;
 ///     assert_eq!(client.await.unwrap(), 7);
 /// });
 /// ```
+///
+/// The ways to look at what has come:
+/// ```
+/// use evenkeel_actor::kit;
+/// use std::time::Duration;
+///
+/// kit::run(1, |kit| async move {
+///     let mut probe = kit.probe();
+///     let actor = probe.actor();
+///     for n in 1..=9 {
+///         actor.send(n).await.unwrap();
+///     }
+///
+///     probe.expect(1).await.unwrap();
+///     assert_eq!(probe.receive().await.unwrap(), 2);
+///     let half = |n| if n % 2 == 1 { Ok(n / 2) } else { Err(n) };
+///     assert_eq!(probe.take("an odd number", half).await.unwrap(), 1);
+///     // Drops what comes before.
+///     assert_eq!(probe.fish("a multiple of 7", |n| n % 7 == 0).await.unwrap(), 7);
+///     assert_eq!((probe.len(), probe.drain()), (2, vec![8, 9]));
+///     assert!(probe.is_empty());
+///
+///     // Nothing comes in the next hour.
+///     probe.expect_none(Duration::from_secs(3_600)).await.unwrap();
+/// });
+/// ```
 pub struct Probe<M: Send + 'static> {
     actor: ActorRef<M>,
     inbox: Arc<Inbox<M>>,
@@ -90,6 +116,20 @@ impl<M: Send + 'static> Probe<M> {
     ///
     /// # Panics
     /// If the caller belongs to no runtime.
+    ///
+    /// # Examples
+    /// Without a kit, in a runtime with several workers:
+    /// ```
+    /// use evenkeel_actor::kit::Probe;
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let mut probe = Probe::new();
+    ///     let actor = probe.actor();
+    ///     drop(evenkeel::spawn(async move { actor.send(7).await }));
+    ///     probe.expect(7).await.unwrap();
+    /// });
+    /// ```
     #[track_caller]
     #[must_use]
     pub fn new() -> Self {
@@ -101,6 +141,32 @@ impl<M: Send + 'static> Probe<M> {
 
     /// Sets how long the probe waits for a message, by the runtime's clock. The default is three
     /// seconds.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::time::sleep;
+    /// use evenkeel_actor::kit;
+    /// use std::time::Duration;
+    ///
+    /// kit::run(1, |kit| async move {
+    ///     let mut probe = kit.probe();
+    ///     let actor = probe.actor();
+    ///     drop(evenkeel::spawn(async move {
+    ///         for n in 1..=3 {
+    ///             sleep(Duration::from_secs(10)).await;
+    ///             actor.send(n).await.unwrap();
+    ///         }
+    ///     }));
+    ///
+    ///     // Three seconds are not enough: more for all waits, or for one.
+    ///     assert!(probe.receive().await.is_err());
+    ///     probe.set_patience(Duration::from_secs(15));
+    ///     probe.expect(1).await.unwrap();
+    ///     probe.receive_within(Duration::from_millis(1)).await.unwrap_err();
+    ///     probe.expect_within(Duration::from_secs(60), 2).await.unwrap();
+    ///     probe.expect(3).await.unwrap();
+    /// });
+    /// ```
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
     }
@@ -162,6 +228,9 @@ impl<M: Debug + Send + 'static> Probe<M> {
     ///
     /// # Errors
     /// If no message comes in time.
+    ///
+    /// # Examples
+    /// See [`set_patience`](Self::set_patience).
     pub async fn receive_within(&mut self, limit: Duration) -> Result<M, Unexpected> {
         self.take_within(limit, "a message", Ok).await
     }
@@ -181,6 +250,9 @@ impl<M: Debug + Send + 'static> Probe<M> {
     ///
     /// # Errors
     /// If no message comes in time, or another one comes.
+    ///
+    /// # Examples
+    /// See [`set_patience`](Self::set_patience).
     pub async fn expect_within(&mut self, limit: Duration, expected: M) -> Result<M, Unexpected>
     where
         M: PartialEq,

@@ -7,6 +7,24 @@ use std::time::Duration;
 
 /// A message that came, or did not come, against a test's expectation. Its `Debug` is its text, for
 /// tests that unwrap.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::kit;
+///
+/// kit::run(1, |kit| async move {
+///     let mut probe = kit.probe();
+///     for n in [1, 2, 3] {
+///         probe.actor().send(n).await.unwrap();
+///     }
+///     kit.settle().await;
+///     let error = probe.expect(7).await.unwrap_err();
+///     let text = "expected 7, and got 1; behind it in the inbox: 2, 3";
+///     assert_eq!(error.to_string(), text);
+///     // A test that unwraps shows the same text.
+///     assert_eq!(format!("{error:?}"), text);
+/// });
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unexpected {

@@ -96,6 +96,9 @@ impl<P: Overflow> Builder<P> {
     }
 
     /// Sets the system that the actor belongs to. The default is the caller's.
+    ///
+    /// # Examples
+    /// See [`System`].
     pub fn system(mut self, system: System) -> Self {
         self.system = Some(system);
         self
@@ -130,6 +133,9 @@ impl<P: Overflow> Builder<P> {
 
     /// Measures the actor's busy time, for its [metrics](ActorRef::metrics). Costs two clock
     /// readings and a locked instruction per turn. See also [`System::measure_busy_time`].
+    ///
+    /// # Examples
+    /// See [`ActorMetrics`](crate::ActorMetrics).
     pub fn measure_busy_time(mut self) -> Self {
         self.measured = true;
         self
@@ -142,6 +148,29 @@ impl<P: Overflow> Builder<P> {
     ///
     /// # Panics
     /// If the caller belongs to no runtime.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, Builder, Context, Handled, SpawnError};
+    ///
+    /// struct Idle;
+    ///
+    /// impl Actor for Idle {
+    ///     type Message = ();
+    ///
+    ///     async fn handle(&mut self, _message: (), _context: &mut Context<Self>) -> Handled {
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let idle = Builder::new().capacity(10_000).spawn(Idle).unwrap();
+    ///     assert_eq!(idle.capacity(), 10_000);
+    ///     let error = Builder::new().capacity(0).spawn(Idle).unwrap_err();
+    ///     assert_eq!(error, SpawnError::ZeroCapacity);
+    /// });
+    /// ```
     #[track_caller]
     pub fn spawn<A: Actor>(self, actor: A) -> Result<ActorRef<A::Message, P>, SpawnError> {
         self.spawn_at(actor, Location::caller())

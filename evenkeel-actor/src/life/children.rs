@@ -86,6 +86,51 @@ impl<A: Actor> Context<A> {
     ///
     /// # Errors
     /// If the capacity is zero or too large.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, ActorRef, Builder, Context, Fail, Handled, Priority, spawn};
+    ///
+    /// /// Indexes texts in the background, and reports those for which there is no room.
+    /// struct Library(Option<ActorRef<String, Fail>>);
+    ///
+    /// impl Actor for Library {
+    ///     type Message = String;
+    ///
+    ///     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+    ///         let low = Builder::new().capacity(16).priority(Priority::Low).overflow::<Fail>();
+    ///         self.0 = Some(context.spawn_with(low, Indexer)?);
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn handle(&mut self, text: String, _context: &mut Context<Self>) -> Handled {
+    ///         if let Some(indexer) = &self.0
+    ///             && let Err(error) = indexer.try_send(text)
+    ///         {
+    ///             eprintln!("not indexed: {error}");
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// struct Indexer;
+    ///
+    /// impl Actor for Indexer {
+    ///     type Message = String;
+    ///
+    ///     async fn handle(&mut self, _text: String, _context: &mut Context<Self>) -> Handled {
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let library = spawn(Library(None));
+    ///     library.send("Sailing Alone Around the World".to_owned()).await.unwrap();
+    ///     library.stop();
+    ///     assert!(library.stopped().await.is_normal());
+    /// });
+    /// ```
     #[track_caller]
     pub fn spawn_with<C: Actor, P: Overflow>(
         &mut self,

@@ -6,6 +6,45 @@ mod sealed {
 
 /// The policy of a full mailbox for a new message. One of [`Wait`], [`Fail`], [`DropNewest`] and
 /// [`DropOldest`].
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::{Builder, DropNewest, DropOldest, Fail, Overflow, Wait, kit};
+/// # use evenkeel_actor::{Actor, Context, Handled};
+/// # use std::sync::{Arc, Mutex};
+///
+/// # struct Reader(Arc<Mutex<Vec<&'static str>>>);
+/// # impl Actor for Reader {
+/// #     type Message = &'static str;
+/// #     async fn handle(&mut self, message: &'static str, _: &mut Context<Self>) -> Handled {
+/// #         self.0.lock().unwrap().push(message);
+/// #         Ok(())
+/// #     }
+/// # }
+/// /// Sends two messages to an actor with room for one.
+/// ///
+/// /// Returns what the actor handles, and whether the second was taken.
+/// async fn two<P: Overflow>(kit: kit::Kit) -> (Vec<&'static str>, bool) {
+/// #   let read = Arc::<Mutex<_>>::default();
+/// #   let reader = Reader(read.clone());
+///     let actor = Builder::new().capacity(1).overflow::<P>().spawn(reader).unwrap();
+///     actor.try_send("old").unwrap();
+///     let taken = actor.try_send("new").is_ok();
+///     kit.settle().await;
+/// #   let read = std::mem::take(&mut *read.lock().unwrap());
+///     (read, taken)
+/// }
+///
+/// kit::run(1, |kit| async move {
+///     assert_eq!(two::<Wait>(kit).await, (vec!["old"], false));
+///     assert_eq!(two::<Fail>(kit).await, (vec!["old"], false));
+///     assert_eq!(two::<DropNewest>(kit).await, (vec!["old"], true));
+///     assert_eq!(two::<DropOldest>(kit).await, (vec!["new"], true));
+///     // What a policy drops is a dead letter.
+///     assert_eq!(kit.dead_letters(), 2);
+/// });
+/// ```
+/// [`Wait`] and [`Fail`] differ in [`send`](crate::ActorRef::send), which waits under `Wait` alone.
 pub trait Overflow:
     sealed::Sealed + Send + Sync + Clone + Copy + std::fmt::Debug + 'static
 {

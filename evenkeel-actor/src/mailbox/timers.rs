@@ -48,6 +48,9 @@ use std::time::Duration;
 
 /// The name of an actor's timer, to [cancel](crate::Context::cancel) it. It is never equal to the
 /// name of another actor's timer.
+///
+/// # Examples
+/// See [`Context::cancel`](crate::Context::cancel).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TimerId {
     /// The actor, by the number of its task.

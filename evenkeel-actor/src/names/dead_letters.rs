@@ -44,6 +44,57 @@ impl System {
     /// senders wait. A record that a full mailbox refuses is
     /// [counted](Self::unrecorded_dead_letters) and left out. The subscription counts as a
     /// reference to the actor.
+    ///
+    /// # Examples
+    /// An actor that counts the dead letters of each type of message:
+    /// ```
+    /// use evenkeel_actor::{Actor, Context, DeadLetter, Handled, ReplyTo, kit, spawn};
+    /// use std::collections::BTreeMap;
+    ///
+    /// #[derive(Default)]
+    /// struct Counts(BTreeMap<&'static str, u64>);
+    ///
+    /// enum Message {
+    ///     Letter(DeadLetter),
+    ///     Get(ReplyTo<BTreeMap<&'static str, u64>>),
+    /// }
+    ///
+    /// impl From<DeadLetter> for Message {
+    ///     fn from(letter: DeadLetter) -> Self {
+    ///         Self::Letter(letter)
+    ///     }
+    /// }
+    ///
+    /// impl Actor for Counts {
+    ///     type Message = Message;
+    ///
+    ///     async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
+    ///         match message {
+    ///             Message::Letter(DeadLetter { message, count, .. }) => {
+    ///                 *self.0.entry(message).or_default() += count;
+    ///             }
+    ///             Message::Get(reply) => reply.send(self.0.clone()),
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// kit::run(1, |kit| async move {
+    ///     let counts = spawn(Counts::default());
+    ///     // For as long as the actor lives.
+    ///     kit.system().send_dead_letters_to(&counts).keep();
+    ///
+    ///     let (numbers, words) = (kit.probe::<u32>().actor(), kit.probe::<bool>().actor());
+    ///     numbers.try_send(1).unwrap();
+    ///     numbers.try_send(2).unwrap();
+    ///     words.try_send(true).unwrap();
+    ///     numbers.stop_now();
+    ///     words.stop_now();
+    ///     kit.settle().await;
+    ///     let expected = BTreeMap::from([("bool", 1), ("u32", 2)]);
+    ///     assert_eq!(counts.ask(Message::Get).await, Ok(expected));
+    /// });
+    /// ```
     pub fn send_dead_letters_to<M, P>(self, actor: &ActorRef<M, P>) -> Subscription
     where
         M: From<DeadLetter> + Send + 'static,

@@ -154,6 +154,32 @@ impl System {
     ///
     /// # Errors
     /// As [`look_up`](Self::look_up).
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, ActorRef, Builder, Context, DropOldest, Handled, System};
+    ///
+    /// struct Gauge;
+    ///
+    /// impl Actor for Gauge {
+    ///     type Message = f64;
+    ///
+    ///     async fn handle(&mut self, _reading: f64, _context: &mut Context<Self>) -> Handled {
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let system = System::current();
+    ///     let gauge = Builder::new().overflow::<DropOldest>().spawn(Gauge).unwrap();
+    ///     system.register("gauge", &gauge).unwrap();
+    ///     let found: ActorRef<f64, DropOldest> = system.look_up_with("gauge").unwrap();
+    ///     assert_eq!(found, gauge);
+    ///     // The policy is part of the type.
+    ///     assert!(system.look_up::<f64>("gauge").is_err());
+    /// });
+    /// ```
     pub fn look_up_with<M: Send + 'static, P: Overflow>(
         self,
         name: &str,
@@ -260,6 +286,24 @@ impl<M> fmt::Debug for WaitForName<M> {
 }
 
 /// Why an actor did not get a name.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::{RegisterError, kit};
+///
+/// kit::run(1, |kit| async move {
+///     let (first, second) = (kit.probe::<u32>().actor(), kit.probe::<u32>().actor());
+///     kit.system().register("clock", &first).unwrap();
+///     let error = kit.system().register("clock", &second).unwrap_err();
+///     let taken = RegisterError::Taken { name: "clock".into(), holder: first.id() };
+///     assert_eq!(error, taken);
+///
+///     second.stop();
+///     second.stopped().await;
+///     let error = kit.system().register("watch", &second).unwrap_err();
+///     assert_eq!(error, RegisterError::Stopped { id: second.id() });
+/// });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegisterError {

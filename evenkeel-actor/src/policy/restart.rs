@@ -3,6 +3,41 @@
 use std::ops::Range;
 
 /// The effect of a child's restart on the other children of its supervisor.
+///
+/// # Examples
+/// The second of three children fails:
+/// ```
+/// use evenkeel_actor::{Actor, Child, Context, Handled, Strategy, Supervisor, kit};
+///
+/// /// Panics at its first message.
+/// struct Stage;
+///
+/// impl Actor for Stage {
+///     type Message = ();
+///
+///     async fn handle(&mut self, _message: (), _context: &mut Context<Self>) -> Handled {
+///         panic!("on purpose")
+///     }
+/// }
+///
+/// kit::run(1, |kit| async move {
+///     kit.system().on_failure(|_| ());
+///     for (strategy, restarts) in [
+///         (Strategy::OneForOne, [0, 1, 0]),
+///         (Strategy::OneForAll, [1, 1, 1]),
+///         (Strategy::RestForOne, [0, 1, 1]),
+///     ] {
+///         let mut tree = Supervisor::with_strategy(strategy);
+///         let names = ["read", "parse", "write"];
+///         let stages = names.map(|name| tree.child(Child::new(name, || Stage)));
+///         let _tree = tree.spawn();
+///         kit.settle().await;
+///         stages[1].send(()).await.unwrap();
+///         kit.settle().await;
+///         assert_eq!(stages.map(|stage| stage.metrics().restarts), restarts);
+///     }
+/// });
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
     /// None: the children do not depend on each other.
@@ -16,6 +51,35 @@ pub enum Strategy {
 }
 
 /// After which ends a supervisor restarts a child.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::{Actor, Child, Context, Handled, Restart, Supervisor, kit};
+///
+/// struct Job;
+///
+/// impl Actor for Job {
+///     type Message = ();
+///
+///     async fn handle(&mut self, _end: (), context: &mut Context<Self>) -> Handled {
+///         context.stop();
+///         Ok(())
+///     }
+/// }
+///
+/// kit::run(1, |kit| async move {
+///     let mut tree = Supervisor::one_for_one();
+///     let kinds = [Restart::Permanent, Restart::Transient, Restart::Temporary];
+///     let jobs = kinds.map(|kind| tree.child(Child::new("job", || Job).restart(kind)));
+///     let _tree = tree.spawn();
+///     for job in &jobs {
+///         job.send(()).await.unwrap();
+///     }
+///     kit.settle().await;
+///     // An end in order: only the permanent child starts again.
+///     assert_eq!(jobs.map(|job| job.is_stopped()), [false, true, true]);
+/// });
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Restart {
     /// After each end.

@@ -32,6 +32,70 @@ use std::sync::Arc;
 /// nodes](crate::remote::Node#references) count too, however they got there.
 ///
 /// Messages from one task to one actor arrive in the order in which they were sent.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::{Actor, Context, Handled, ReplyTo, SendError, spawn};
+///
+/// /// Counts words.
+/// struct Words(usize);
+///
+/// enum Message {
+///     Text(&'static str),
+///     Count(ReplyTo<usize>),
+/// }
+///
+/// impl Actor for Words {
+///     type Message = Message;
+///
+///     async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
+///         match message {
+///             Message::Text(text) => self.0 += text.split_whitespace().count(),
+///             Message::Count(reply) => reply.send(self.0),
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let words = spawn(Words(0));
+///     let (sender, first) = (words.clone(), Message::Text("fair winds"));
+///     evenkeel::spawn(async move { sender.send(first).await }).await.unwrap().unwrap();
+///     assert_eq!(words.ask(Message::Count).await, Ok(2));
+///
+///     // The actor handles what is in its mailbox, and stops.
+///     words.try_send(Message::Text("and following seas")).unwrap();
+///     words.stop();
+///     assert!(words.stopped().await.is_normal());
+///     assert_eq!((words.metrics().handled, words.depth()), (3, 0));
+///
+///     // Then a message comes back to its sender.
+///     let late = words.try_send(Message::Text("too late"));
+///     assert!(matches!(late, Err(SendError::Stopped(Message::Text("too late")))));
+/// });
+/// ```
+///
+/// The three ways to end an actor differ in what becomes of its messages:
+/// ```
+/// use evenkeel_actor::{ActorRef, kit};
+///
+/// kit::run(1, |kit| async move {
+///     let how: [fn(&ActorRef<u32>); 3] = [ActorRef::stop, ActorRef::stop_now, ActorRef::kill];
+///     let mut ends = Vec::new();
+///     for end in how {
+///         // An actor that notes its messages, and has not begun.
+///         let probe = kit.probe();
+///         probe.actor().try_send(7).unwrap();
+///         end(&probe.actor());
+///         let reason = probe.actor().stopped().await;
+///         ends.push((probe.drain(), reason.to_string()));
+///     }
+///     let [stopped, killed] = ["stopped", "was killed"].map(str::to_owned);
+///     assert_eq!(ends, [(vec![7], stopped.clone()), (vec![], stopped), (vec![], killed)]);
+///     assert_eq!(kit.dead_letters(), 2);
+/// });
+/// ```
 pub struct ActorRef<M: Send + 'static, P: Overflow = Wait> {
     place: Place<M>,
     policy: PhantomData<P>,
@@ -119,6 +183,34 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
     /// # Errors
     /// Returns the message if the mailbox is full or the actor has stopped. For an actor of another
     /// node: if there is no room on the way, the node is down, or the message cannot be sent there.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, Builder, Context, Handled, kit};
+    ///
+    /// struct Printer;
+    ///
+    /// impl Actor for Printer {
+    ///     type Message = &'static str;
+    ///
+    ///     async fn handle(&mut self, _page: &'static str, _: &mut Context<Self>) -> Handled {
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// // The run has one thread: the actor takes nothing out before the next await.
+    /// kit::run(1, |kit| async move {
+    ///     let printer = Builder::new().capacity(2).spawn(Printer).unwrap();
+    ///     printer.try_send("one").unwrap();
+    ///     printer.try_send("two").unwrap();
+    ///     assert_eq!((printer.depth(), printer.capacity()), (2, 2));
+    ///     let full = printer.try_send("three").unwrap_err();
+    ///     assert!(full.is_full());
+    ///     let page = full.into_message();
+    ///     kit.settle().await;
+    ///     printer.try_send(page).unwrap();
+    /// });
+    /// ```
     #[inline]
     pub fn try_send(&self, message: M) -> Result<(), TrySendError<M>> {
         match self.place.at() {
@@ -201,6 +293,37 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
     ///
     /// # Cancel safety
     /// A future that is dropped before it is ready has sent nothing, and drops its message.
+    ///
+    /// # Examples
+    /// A sender that waits for room at most for a second:
+    /// ```
+    /// use evenkeel::time::{sleep, timeout};
+    /// use evenkeel_actor::{Actor, Builder, Context, Handled, kit};
+    /// use std::time::Duration;
+    ///
+    /// /// Takes an hour for each message.
+    /// struct Slow;
+    ///
+    /// impl Actor for Slow {
+    ///     type Message = u32;
+    ///
+    ///     async fn handle(&mut self, _message: u32, _context: &mut Context<Self>) -> Handled {
+    ///         sleep(Duration::from_secs(3_600)).await;
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// kit::run(1, |kit| async move {
+    ///     let slow = Builder::new().capacity(1).spawn(Slow).unwrap();
+    ///     slow.send(1).await.unwrap();
+    ///     kit.settle().await;
+    ///     // The actor handles the first message, and the second fills the mailbox.
+    ///     slow.send(2).await.unwrap();
+    ///     assert!(timeout(Duration::from_secs(1), slow.send(3)).await.is_err());
+    ///     // The sender that gave up has sent nothing.
+    ///     assert_eq!(slow.metrics().received, 2);
+    /// });
+    /// ```
     #[inline]
     pub fn send(&self, message: M) -> SendFuture<'_, M, P> {
         SendFuture::new(self, message)
@@ -233,6 +356,9 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
     }
 
     /// Returns the actor, without the type of its messages.
+    ///
+    /// # Examples
+    /// See [`AnyActor`].
     #[must_use]
     pub fn any(&self) -> AnyActor {
         match self.place.at() {
@@ -316,6 +442,9 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
     /// Returns whether the actor has stopped, so that it takes no message. Other actors may not
     /// have been told yet; [`stopped`](Self::stopped) waits for that. For an actor on another node,
     /// returns whether that node is down.
+    ///
+    /// # Examples
+    /// See [`AnyActor`].
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         match self.place.at() {
@@ -385,6 +514,9 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
 
     /// Returns the name by which all nodes of the job know an actor of another node. None for a
     /// local actor.
+    ///
+    /// # Examples
+    /// See [`Node::locate`](crate::remote::Node::locate).
     #[must_use]
     pub fn remote_name(&self) -> Option<Name> {
         self.remote().map(Remote::name)

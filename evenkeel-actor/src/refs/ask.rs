@@ -28,6 +28,41 @@ use std::time::Duration;
 /// has the place is lost, or if the actor that it was handed on to is gone. If only two nodes lose
 /// each other while one hands it on to the other, the asker's [limit](System::set_ask_limit) ends
 /// the wait.
+///
+/// # Examples
+/// The place for an answer can be kept, and handed on to a task:
+/// ```
+/// use evenkeel_actor::{Actor, AskError, Context, Handled, ReplyTo, spawn};
+///
+/// struct Oracle;
+///
+/// enum Message {
+///     Add(u32, u32, ReplyTo<u32>),
+///     Meaning(ReplyTo<u32>),
+/// }
+///
+/// impl Actor for Oracle {
+///     type Message = Message;
+///
+///     async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
+///         match message {
+///             // The actor goes on to its next message, and a blocking thread answers.
+///             Message::Add(a, b, reply) => {
+///                 drop(evenkeel::spawn_blocking(move || reply.send(a + b)));
+///             }
+///             Message::Meaning(reply) => drop(reply),
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let oracle = spawn(Oracle);
+///     assert_eq!(oracle.ask(|reply| Message::Add(40, 2, reply)).await, Ok(42));
+///     assert_eq!(oracle.ask(Message::Meaning).await, Err(AskError::NoReply));
+/// });
+/// ```
 pub struct ReplyTo<R: 'static>(Way<R>);
 
 /// The way of an answer.
@@ -58,6 +93,26 @@ impl<R: 'static> ReplyTo<R> {
     ///
     /// # Errors
     /// Returns the answer if the asker has given up.
+    ///
+    /// # Examples
+    /// A job that its asker has given up is kept for the next asker:
+    /// ```
+    /// use evenkeel_actor::{AskError, ReplyTo, kit};
+    /// use std::time::Duration;
+    ///
+    /// kit::run(1, |kit| async move {
+    ///     let mut pool = kit.probe::<ReplyTo<String>>();
+    ///     let client = pool.actor();
+    ///     let ask = client.ask(|reply| reply).timeout(Duration::from_secs(1));
+    ///     assert_eq!(ask.await, Err(AskError::Elapsed));
+    ///     let late = pool.receive().await.unwrap();
+    ///     let job = late.try_send("the job".to_owned()).unwrap_err();
+    ///
+    ///     let next = evenkeel::spawn(async move { client.ask(|reply| reply).await });
+    ///     pool.receive().await.unwrap().try_send(job).unwrap();
+    ///     assert_eq!(next.await.unwrap().unwrap(), "the job");
+    /// });
+    /// ```
     pub fn try_send(self, reply: R) -> Result<(), R> {
         match self.0 {
             Way::Local(way) => {
@@ -151,6 +206,51 @@ pub struct Asked<Q: Request> {
 /// A question to an actor with messages of type `M`, as [`ask`](crate::ActorRef::ask) takes it. It
 /// is a closure or constructor that makes a message with a [`ReplyTo`] in it, or a [`Request`] from
 /// which the actor's messages are made. `Form` says which of the two; the compiler infers it.
+///
+/// # Examples
+/// A function that takes either form:
+/// ```
+/// use evenkeel_actor::{Actor, ActorRef, Asked, Context, Handled, Question, Request, spawn};
+///
+/// /// Asks each actor, and returns the answers that came.
+/// async fn ask_all<M, Form, Q>(actors: &[ActorRef<M>], question: Q) -> Vec<Q::Reply>
+/// where
+///     M: Send + 'static,
+///     Q: Question<M, Form> + Clone,
+/// {
+///     let mut answers = Vec::new();
+///     for actor in actors {
+///         answers.extend(actor.ask(question.clone()).await);
+///     }
+///     answers
+/// }
+///
+/// #[derive(Clone)]
+/// struct Size;
+///
+/// impl Request for Size {
+///     type Reply = u32;
+/// }
+///
+/// struct Shard(u32);
+///
+/// impl Actor for Shard {
+///     type Message = Asked<Size>;
+///
+///     async fn handle(&mut self, asked: Asked<Size>, _context: &mut Context<Self>) -> Handled {
+///         asked.reply.send(self.0);
+///         Ok(())
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let shards = [1, 2, 3].map(|size| spawn(Shard(size)));
+///     assert_eq!(ask_all(&shards, Size).await, [1, 2, 3]);
+///     let question = |reply| Asked { request: Size, reply };
+///     assert_eq!(ask_all(&shards, question).await, [1, 2, 3]);
+/// });
+/// ```
 pub trait Question<M, Form> {
     /// The type of the reply.
     type Reply: Send + 'static;
@@ -260,6 +360,22 @@ impl<'a, M: Send + 'static, R: 'static, P: Overflow> Ask<'a, M, R, P> {
 
     /// Gives up with [`AskError::Elapsed`] after a duration, counted from this call. Replaces the
     /// [limit of the system](System::set_ask_limit).
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{AskError, ReplyTo, kit};
+    /// use std::time::Duration;
+    ///
+    /// kit::run(1, |kit| async move {
+    ///     // An actor that keeps its messages.
+    ///     let silent = kit.probe::<ReplyTo<()>>();
+    ///     let actor = silent.actor();
+    ///     let answer = actor.ask(|reply| reply).timeout(Duration::from_secs(1)).await;
+    ///     assert_eq!(answer, Err(AskError::Elapsed));
+    ///     // The request was sent, and the actor has it.
+    ///     assert_eq!(silent.len(), 1);
+    /// });
+    /// ```
     pub fn timeout(mut self, duration: Duration) -> Self {
         self.limit = Limit::after(duration);
         self

@@ -146,6 +146,42 @@ where
 ///     }
 /// });
 /// ```
+///
+/// A sender with recipients of several kinds, which forgets those that have stopped:
+/// ```
+/// use evenkeel_actor::{Recipient, kit};
+///
+/// #[derive(Clone, Copy)]
+/// struct Celsius(f64);
+///
+/// impl From<Celsius> for f64 {
+///     fn from(Celsius(degrees): Celsius) -> Self {
+///         degrees
+///     }
+/// }
+///
+/// impl From<Celsius> for String {
+///     fn from(Celsius(degrees): Celsius) -> Self {
+///         format!("{degrees} °C")
+///     }
+/// }
+///
+/// kit::run(1, |kit| async move {
+///     let (heating, display) = (kit.probe::<f64>(), kit.probe::<String>());
+///     let mut all: Vec<Recipient<Celsius>> =
+///         vec![heating.actor().recipient(), display.actor().recipient()];
+///
+///     all.retain(|to| to.try_send(Celsius(20.5)).is_ok());
+///     kit.settle().await;
+///     assert_eq!((heating.drain(), display.drain()), (vec![20.5], vec!["20.5 °C".to_owned()]));
+///
+///     all[0].any().stop();
+///     kit.settle().await;
+///     all.retain(|to| to.try_send(Celsius(21.0)).is_ok());
+///     assert_eq!(all.len(), 1);
+///     assert_eq!(all[0].id(), display.actor().id());
+/// });
+/// ```
 pub struct Recipient<N>(Arc<dyn Deliver<N>>);
 
 impl<N: Send + 'static> Recipient<N> {
@@ -207,6 +243,9 @@ impl<N: Send + 'static> Recipient<N> {
 
 impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
     /// Returns the actor as a recipient of messages of type `N`, from which its own are made.
+    ///
+    /// # Examples
+    /// See [`Recipient`].
     #[must_use]
     pub fn recipient<N: Into<M> + Send + 'static>(&self) -> Recipient<N> {
         Recipient(Arc::new(self.clone()))

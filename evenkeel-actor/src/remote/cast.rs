@@ -35,6 +35,9 @@ use std::collections::BTreeMap;
 const MOST_ACTORS: usize = 1_024;
 
 /// How far a collective send has got when the call that makes it returns.
+///
+/// # Examples
+/// See [`Node::cast`](super::Node::cast).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CastReport {
     /// Actors of this node that have the message.

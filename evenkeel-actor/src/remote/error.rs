@@ -6,6 +6,33 @@ use std::error::Error;
 use std::fmt;
 
 /// Why another node does not belong to the job.
+///
+/// # Examples
+/// A node of another job is shut out:
+/// ```
+/// use evenkeel_actor::System;
+/// use evenkeel_actor::node::NodeId;
+/// use evenkeel_actor::node::in_process::{Faults, network};
+/// use evenkeel_actor::remote::{Mismatch, Node, NodeEvent};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (_control, mut ends) = network(2, Faults::default());
+/// let (end, other_end) = (ends.remove(0), ends.remove(0));
+/// evenkeel::Runtime::new()?.block_on(async {
+///     let builder = Node::builder().system(System::new()).job("weather");
+///     let node = builder.start(|| Ok::<_, String>(end)).await?;
+///     let builder = Node::builder().system(System::new()).job("tides");
+///     let other = builder.start(|| Ok::<_, String>(other_end)).await?;
+///
+///     let why = Mismatch::Job { says: "tides".into() };
+///     let refused = NodeEvent::Refused { node: NodeId::new(1), why };
+///     assert_eq!(node.events().next().await, Some(refused));
+///     node.leave().await;
+///     other.leave().await;
+///     Ok(())
+/// })
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mismatch {
@@ -94,6 +121,9 @@ impl fmt::Display for Mismatch {
 }
 
 /// Why a node has not started.
+///
+/// # Examples
+/// See [`NodeBuilder::start`](super::NodeBuilder::start).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
@@ -176,6 +206,9 @@ impl Error for StartError {
 }
 
 /// Why no actor was started or found on another node.
+///
+/// # Examples
+/// See [`Node::spawn_on`](super::Node::spawn_on).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RemoteError {
@@ -269,6 +302,9 @@ impl fmt::Display for RemoteError {
 impl Error for RemoteError {}
 
 /// A node is gone, so a collective operation cannot complete.
+///
+/// # Examples
+/// See [`Node::barrier`](super::Node::barrier).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeLost {
     /// The lost node, if this node knows it.

@@ -165,6 +165,39 @@ impl Subscribed for Listeners {
 }
 
 /// A listener for the events of a node, in order; at first the last event of each other node.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::System;
+/// use evenkeel_actor::node::in_process::{Faults, network};
+/// use evenkeel_actor::node::{DownReason, NodeId};
+/// use evenkeel_actor::remote::{Node, NodeEvent};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (_control, mut ends) = network(2, Faults::default());
+/// let (end, other_end) = (ends.remove(0), ends.remove(0));
+/// evenkeel::Runtime::new()?.block_on(async {
+///     let node = Node::builder().system(System::new()).start(|| Ok::<_, String>(end)).await?;
+///     let builder = Node::builder().system(System::new()).name("lighthouse");
+///     let other = builder.start(|| Ok::<_, String>(other_end)).await?;
+///
+///     let mut events = node.events();
+///     let up = NodeEvent::Up { node: NodeId::new(1), name: "lighthouse".into() };
+///     assert_eq!(events.next().await, Some(up));
+///     other.leave().await;
+///     let event = events.next().await.ok_or("this node has left")?;
+///     assert!(event.is_loss());
+///     assert_eq!(event.node(), Some(NodeId::new(1)));
+///     assert!(matches!(event, NodeEvent::Down { reason: DownReason::Left, .. }));
+///
+///     // A later listener begins with the last event of each node.
+///     assert_eq!(node.events().next().await, Some(event));
+///     node.leave().await;
+///     assert_eq!(events.next().await, None);
+///     Ok(())
+/// })
+/// # }
+/// ```
 pub struct Events(Arc<Shared>);
 
 impl Events {

@@ -9,6 +9,9 @@ use std::sync::Arc;
 pub(super) const MOST: usize = 1_024;
 
 /// An event of another node.
+///
+/// # Examples
+/// See [`Events`](super::Events), and [`Node::send_events_to`](super::Node::send_events_to).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NodeEvent {

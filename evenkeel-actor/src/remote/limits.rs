@@ -6,6 +6,51 @@
 /// Other bounds are fixed: 256 frames that wait to be read, of the transport's longest each; 1,024
 /// events for each listener; 255 bytes for names of nodes and scripts. Names of actors that a peer
 /// makes up cost nothing: the node does not keep them.
+///
+/// # Examples
+/// At most two questions to one node may wait for their answers:
+/// ```
+/// use evenkeel_actor::node::NodeId;
+/// use evenkeel_actor::node::in_process::{Faults, network};
+/// use evenkeel_actor::remote::{Limits, Node};
+/// use evenkeel_actor::{Actor, AskError, Context, Handled, ReplyTo, System};
+///
+/// /// Keeps each question.
+/// struct Silent(Vec<ReplyTo<u32>>);
+///
+/// impl Actor for Silent {
+///     type Message = ReplyTo<u32>;
+///
+///     async fn handle(&mut self, reply: ReplyTo<u32>, _context: &mut Context<Self>) -> Handled {
+///         self.0.push(reply);
+///         Ok(())
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (_control, mut ends) = network(2, Faults::default());
+/// let (end, other_end) = (ends.remove(0), ends.remove(0));
+/// evenkeel::Runtime::new()?.block_on(async {
+///     let limits = Limits { calls: 2, ..Limits::default() };
+///     let builder = Node::builder().system(System::new()).limits(limits);
+///     let node = builder.start(|| Ok::<_, String>(end)).await?;
+///     let other = Node::builder().system(System::new()).script("silent", |()| Silent(Vec::new()));
+///     let other = other.start(|| Ok::<_, String>(other_end)).await?;
+///
+///     let silent = node.spawn_on::<ReplyTo<u32>, _>(NodeId::new(1), "silent", &()).await?;
+///     let mut asks = [silent.ask(|reply| reply), silent.ask(|reply| reply)];
+///     for ask in &mut asks {
+///         assert!(futures::poll!(ask).is_pending());
+///     }
+///     assert_eq!(node.metrics().open_calls, 2);
+///     assert_eq!(silent.ask(|reply| reply).await, Err(AskError::TooManyCalls));
+///
+///     other.leave().await;
+///     node.leave().await;
+///     Ok(())
+/// })
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Watches and links between actors of this node and of one other. Those made here and those

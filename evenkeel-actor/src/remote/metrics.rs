@@ -1,6 +1,9 @@
 //! The counters of a node.
 
 /// The counters of a node, summed over all other nodes.
+///
+/// # Examples
+/// See [`Node::metrics`](super::Node::metrics).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeMetrics {

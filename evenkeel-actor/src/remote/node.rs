@@ -263,6 +263,37 @@ impl Node {
     ///
     /// # Errors
     /// Fails if a node is gone, or does not belong to the job.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::System;
+    /// use evenkeel_actor::node::in_process::{Faults, network};
+    /// use evenkeel_actor::remote::Node;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (_control, ends) = network(3, Faults::default());
+    /// evenkeel::Runtime::new()?.block_on(async {
+    ///     let mut nodes = Vec::new();
+    ///     for end in ends {
+    ///         let builder = Node::builder().system(System::new());
+    ///         nodes.push(builder.start(|| Ok::<_, String>(end)).await?);
+    ///     }
+    ///     for node in &nodes {
+    ///         node.ready().await?;
+    ///         assert_eq!(node.nodes(), 3);
+    ///     }
+    ///     // A node that is gone is not ready.
+    ///     nodes[2].leave().await;
+    ///     while nodes[0].ready().await.is_ok() {
+    ///         evenkeel::yield_now().await;
+    ///     }
+    ///     for node in &nodes[..2] {
+    ///         node.leave().await;
+    ///     }
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
     pub async fn ready(&self) -> Result<(), NodeLost> {
         let mut events = self.events();
         let mut missing = self.nodes() - 1;
@@ -312,6 +343,41 @@ impl Node {
     ///
     /// # Cancel safety
     /// If the future is dropped the actor may have been started.
+    ///
+    /// # Examples
+    /// [`Node`] has an example. A request that the node refuses:
+    /// ```
+    /// use evenkeel_actor::System;
+    /// use evenkeel_actor::node::in_process::{Faults, network};
+    /// use evenkeel_actor::remote::{Node, RemoteError};
+    /// use evenkeel_actor::{Actor, Context, Handled};
+    ///
+    /// # struct Counter(u64);
+    /// # impl Actor for Counter {
+    /// #     type Message = u64;
+    /// #     async fn handle(&mut self, n: u64, _: &mut Context<Self>) -> Handled {
+    /// #         self.0 += n;
+    /// #         Ok(())
+    /// #     }
+    /// # }
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (_control, mut ends) = network(1, Faults::default());
+    /// let end = ends.remove(0);
+    /// evenkeel::Runtime::new()?.block_on(async {
+    ///     let builder = Node::builder().system(System::new()).script("counter", Counter);
+    ///     let node = builder.start(|| Ok::<_, String>(end)).await?;
+    ///     let here = node.id();
+    ///     node.spawn_on::<u64, _>(here, "counter", &7_u64).await?;
+    ///
+    ///     let no_script = node.spawn_on::<u64, _>(here, "conter", &7_u64).await;
+    ///     assert!(matches!(no_script, Err(RemoteError::NoSuchScript { .. })));
+    ///     let no_text = node.spawn_on::<String, _>(here, "counter", &7_u64).await;
+    ///     assert!(matches!(no_text, Err(RemoteError::OtherMessages { .. })));
+    ///     node.leave().await;
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
     pub async fn spawn_on<M, Arguments>(
         &self,
         node: NodeId,
@@ -331,6 +397,9 @@ impl Node {
     ///
     /// The name counts as a reference to the actor, until it is [taken back](Self::unpublish) or
     /// the node leaves.
+    ///
+    /// # Examples
+    /// See [`locate`](Self::locate).
     pub fn publish<M>(&self, name: &str, actor: ActorRef<M>) -> bool
     where
         M: Serialize + DeserializeOwned + Send + 'static,
@@ -349,6 +418,9 @@ impl Node {
     /// Takes back a name under which other nodes [find](Self::publish) an actor. Returns false if
     /// no actor has the name, or if the actor has stopped. References that were found by the name
     /// stay valid.
+    ///
+    /// # Examples
+    /// See [`locate`](Self::locate).
     pub fn unpublish(&self, name: &str) -> bool {
         self.inner().scripts.unpublish(name)
     }
@@ -358,6 +430,52 @@ impl Node {
     ///
     /// # Errors
     /// [`RemoteError`].
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::node::NodeId;
+    /// use evenkeel_actor::node::in_process::{Faults, network};
+    /// use evenkeel_actor::remote::{Node, RemoteError};
+    /// use evenkeel_actor::{Actor, Builder, Context, Handled, ReplyTo, System};
+    ///
+    /// struct Clock(u32);
+    ///
+    /// impl Actor for Clock {
+    ///     type Message = ReplyTo<u32>;
+    ///
+    ///     async fn handle(&mut self, reply: ReplyTo<u32>, _: &mut Context<Self>) -> Handled {
+    ///         reply.send(self.0);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (_control, mut ends) = network(2, Faults::default());
+    /// let (end, other_end) = (ends.remove(0), ends.remove(0));
+    /// evenkeel::Runtime::new()?.block_on(async {
+    ///     let node = Node::builder().system(System::new()).start(|| Ok::<_, String>(end)).await?;
+    ///     let builder = Node::builder().system(System::new());
+    ///     let other = builder.start(|| Ok::<_, String>(other_end)).await?;
+    ///     let clock = Builder::new().system(other.system()).spawn(Clock(12))?;
+    ///     assert!(other.publish("clock", clock.clone()));
+    ///     assert_eq!(clock.remote_name(), None);
+    ///
+    ///     let found = node.locate::<ReplyTo<u32>>(NodeId::new(1), "clock").await?;
+    ///     assert_eq!(found.remote_name().map(|name| name.node), Some(NodeId::new(1)));
+    ///     assert_eq!(found.ask(|reply| reply).await, Ok(12));
+    ///
+    ///     // The reference stays valid without the name.
+    ///     assert!(other.unpublish("clock"));
+    ///     let lost = node.locate::<ReplyTo<u32>>(NodeId::new(1), "clock").await;
+    ///     assert!(matches!(lost, Err(RemoteError::NoSuchName { .. })));
+    ///     assert_eq!(found.ask(|reply| reply).await, Ok(12));
+    ///
+    ///     node.leave().await;
+    ///     other.leave().await;
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
     pub async fn locate<M>(&self, node: NodeId, name: &str) -> Result<ActorRef<M>, RemoteError>
     where
         M: Serialize + DeserializeOwned + Send + 'static,
@@ -376,6 +494,54 @@ impl Node {
     ///
     /// # Cancel safety
     /// If the future is dropped, some of the actors have the message.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::node::NodeId;
+    /// use evenkeel_actor::node::in_process::{Faults, network};
+    /// use evenkeel_actor::remote::Node;
+    /// use evenkeel_actor::{Actor, Context, Handled, System};
+    /// use std::sync::mpsc::{Sender, channel};
+    ///
+    /// struct Display(Sender<String>);
+    ///
+    /// impl Actor for Display {
+    ///     type Message = String;
+    ///
+    ///     async fn handle(&mut self, text: String, _context: &mut Context<Self>) -> Handled {
+    ///         self.0.send(text)?;
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (_control, ends) = network(3, Faults::default());
+    /// let (sender, shown) = channel();
+    /// evenkeel::Runtime::new()?.block_on(async {
+    ///     let mut nodes = Vec::new();
+    ///     for end in ends {
+    ///         let sender = sender.clone();
+    ///         let script = move |()| Display(sender.clone());
+    ///         let builder = Node::builder().system(System::new()).script("display", script);
+    ///         nodes.push(builder.start(|| Ok::<_, String>(end)).await?);
+    ///     }
+    ///     let mut displays = Vec::new();
+    ///     for number in 0..3 {
+    ///         displays.push(nodes[0].spawn_on(NodeId::new(number), "display", &()).await?);
+    ///     }
+    ///
+    ///     let report = nodes[0].cast(&displays, &"high tide".to_owned()).await?;
+    ///     assert_eq!((report.delivered, report.handed_on, report.refused), (1, 2, 0));
+    ///     for _ in 0..3 {
+    ///         assert_eq!(shown.recv()?, "high tide");
+    ///     }
+    ///     for node in nodes {
+    ///         node.leave().await;
+    ///     }
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
     pub async fn cast<M, P>(
         &self,
         to: &[ActorRef<M, P>],
@@ -396,6 +562,32 @@ impl Node {
     ///
     /// # Cancel safety
     /// If the future is dropped, this node has come to the barrier all the same.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::System;
+    /// use evenkeel_actor::node::in_process::{Faults, network};
+    /// use evenkeel_actor::remote::Node;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (_control, mut ends) = network(2, Faults::default());
+    /// let (end, other_end) = (ends.remove(0), ends.remove(0));
+    /// evenkeel::Runtime::new()?.block_on(async {
+    ///     let node = Node::builder().system(System::new()).start(|| Ok::<_, String>(end)).await?;
+    ///     let builder = Node::builder().system(System::new());
+    ///     let other = builder.start(|| Ok::<_, String>(other_end)).await?;
+    ///     let (one, two) = futures::join!(node.barrier(), other.barrier());
+    ///     assert!(one.is_ok() && two.is_ok());
+    ///
+    ///     // A node that leaves does not come to the next one.
+    ///     other.leave().await;
+    ///     let lost = node.barrier().await.unwrap_err();
+    ///     assert_eq!(lost.node, Some(other.id()));
+    ///     node.leave().await;
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
     pub async fn barrier(&self) -> Result<(), NodeLost> {
         self.inner().collective.pass(self.inner()).await
     }
@@ -411,6 +603,60 @@ impl Node {
     ///
     /// # Errors
     /// Fails if a node is gone before the end: then the end cannot be detected.
+    ///
+    /// # Examples
+    /// Messages that travel between two nodes until their number is used up:
+    /// ```
+    /// use evenkeel_actor::node::NodeId;
+    /// use evenkeel_actor::node::in_process::{Faults, network};
+    /// use evenkeel_actor::remote::Node;
+    /// use evenkeel_actor::{Actor, ActorRef, Context, Handled, System};
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Serialize, Deserialize)]
+    /// struct Ball {
+    ///     hits: u32,
+    ///     to: ActorRef<Ball>,
+    /// }
+    ///
+    /// struct Player;
+    ///
+    /// impl Actor for Player {
+    ///     type Message = Ball;
+    ///
+    ///     async fn handle(&mut self, ball: Ball, context: &mut Context<Self>) -> Handled {
+    ///         if ball.hits > 0 {
+    ///             let back = Ball { hits: ball.hits - 1, to: context.actor_ref() };
+    ///             ball.to.send(back).await?;
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (_control, ends) = network(2, Faults::default());
+    /// evenkeel::Runtime::new()?.block_on(async {
+    ///     let mut nodes = Vec::new();
+    ///     for end in ends {
+    ///         let builder = Node::builder().system(System::new()).script("player", |()| Player);
+    ///         nodes.push(builder.start(|| Ok::<_, String>(end)).await?);
+    ///     }
+    ///     let one = nodes[0].spawn_on::<Ball, _>(NodeId::new(0), "player", &()).await?;
+    ///     let two = nodes[0].spawn_on::<Ball, _>(NodeId::new(1), "player", &()).await?;
+    ///     two.send(Ball { hits: 100, to: one }).await?;
+    ///     // The last ball has the last references to the players.
+    ///     drop(two);
+    ///
+    ///     let (here, there) = futures::join!(nodes[0].finish(), nodes[1].finish());
+    ///     assert!(here.is_ok() && there.is_ok());
+    ///     for node in nodes {
+    ///         assert_eq!(node.system().metrics().alive(), 0);
+    ///         node.leave().await;
+    ///     }
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
     pub async fn finish(&self) -> Result<(), NodeLost> {
         self.inner().collective.finish(self.inner()).await
     }
@@ -428,12 +674,60 @@ impl Node {
     }
 
     /// Returns the traffic to and from another node.
+    ///
+    /// # Examples
+    /// See [`metrics`](Self::metrics).
     #[must_use]
     pub fn traffic(&self, node: NodeId) -> Traffic {
         self.inner().multiplexer.traffic(node)
     }
 
     /// Returns what the node has counted so far.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::node::NodeId;
+    /// use evenkeel_actor::node::in_process::{Faults, network};
+    /// use evenkeel_actor::remote::Node;
+    /// use evenkeel_actor::{Actor, Context, Handled, ReplyTo, System};
+    ///
+    /// struct Echo;
+    ///
+    /// impl Actor for Echo {
+    ///     type Message = ReplyTo<()>;
+    ///
+    ///     async fn handle(&mut self, reply: ReplyTo<()>, _: &mut Context<Self>) -> Handled {
+    ///         reply.send(());
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (_control, mut ends) = network(2, Faults::default());
+    /// let (end, other_end) = (ends.remove(0), ends.remove(0));
+    /// evenkeel::Runtime::new()?.block_on(async {
+    ///     let node = Node::builder().system(System::new()).start(|| Ok::<_, String>(end)).await?;
+    ///     let builder = Node::builder().system(System::new()).script("echo", |()| Echo);
+    ///     let other = builder.start(|| Ok::<_, String>(other_end)).await?;
+    ///
+    ///     let echo = node.spawn_on::<ReplyTo<()>, _>(NodeId::new(1), "echo", &()).await?;
+    ///     for _ in 0..10 {
+    ///         echo.ask(|reply| reply).await?;
+    ///     }
+    ///     let metrics = node.metrics();
+    ///     assert!(metrics.messages_out > 10 && metrics.messages_in > 10);
+    ///     assert_eq!((metrics.open_calls, metrics.undelivered), (0, 0));
+    ///     // One question at a time: few messages share a frame.
+    ///     assert!(metrics.packing() >= 1.0);
+    ///     // The same for one node, which here is the only other one.
+    ///     assert!(node.traffic(NodeId::new(1)).messages_out >= metrics.messages_out);
+    ///
+    ///     node.leave().await;
+    ///     other.leave().await;
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
     #[must_use]
     pub fn metrics(&self) -> NodeMetrics {
         let inner = self.inner();

@@ -32,6 +32,20 @@ use std::task::Waker;
 use std::thread;
 
 /// Where a transport is driven.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::node::in_process::{Faults, network};
+/// use evenkeel_actor::remote::{Hosting, Node, StartError};
+///
+/// let (_control, mut ends) = network(1, Faults::default());
+/// let end = ends.remove(0);
+/// let runtime = evenkeel::Builder::new().workers(2).build().unwrap();
+/// let error = runtime.block_on(async {
+///     Node::builder().hosting(Hosting::Task).start(|| Ok::<_, String>(end)).await.unwrap_err()
+/// });
+/// assert!(matches!(error, StartError::Workers { workers: 2 }));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hosting {
     /// A task if the runtime has one worker, else a thread.
@@ -52,7 +66,34 @@ const LEAST_LONGEST: usize = 1 + 5 + 5 + 10 + 10 + 10 + 2 * (2 + LONGEST_NAME);
 /// Configures and starts a node.
 ///
 /// # Examples
-/// See [`Node`].
+/// ```
+/// use evenkeel_actor::node::in_process::{Faults, network};
+/// use evenkeel_actor::node::policy::Packing;
+/// use evenkeel_actor::remote::{Hosting, Limits, Node};
+/// use evenkeel_actor::System;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (_control, mut ends) = network(1, Faults::default());
+/// let end = ends.remove(0);
+/// evenkeel::Runtime::new()?.block_on(async {
+///     let system = System::new();
+///     let node = Node::builder()
+///         .job("simulation")
+///         .name("harbour")
+///         .system(system)
+///         // The thread drives the transport, the workers run the actors.
+///         .hosting(Hosting::Thread)
+///         .packing(Packing { frame: 8 << 10, ..Packing::default() })
+///         .limits(Limits { calls: 1_000, ..Limits::default() })
+///         .start(|| Ok::<_, String>(end))
+///         .await?;
+///     assert_eq!((node.name(), node.nodes()), ("harbour", 1));
+///     assert_eq!(node.system(), system);
+///     node.leave().await;
+///     Ok(())
+/// })
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "a builder starts nothing by itself"]
 pub struct NodeBuilder {
@@ -170,6 +211,25 @@ impl NodeBuilder {
     ///
     /// # Errors
     /// [`StartError`]. Then nothing is left running.
+    ///
+    /// # Examples
+    /// What the function returns as an error is the source of the node's error:
+    /// ```
+    /// use evenkeel_actor::node::in_process::InProcess;
+    /// use evenkeel_actor::remote::{Node, StartError};
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let transport = || Err::<InProcess, _>("no such network");
+    ///     let error = Node::builder().start(transport).await.unwrap_err();
+    ///     assert!(matches!(error, StartError::Transport(_)));
+    ///     assert_eq!(error.to_string(), "the transport has not started: no such network");
+    ///
+    ///     let transport = || Err::<InProcess, _>("is not called");
+    ///     let error = Node::builder().name("").start(transport).await.unwrap_err();
+    ///     assert!(matches!(error, StartError::Name { of: "node", .. }));
+    /// });
+    /// ```
     pub async fn start<T, E>(
         self,
         transport: impl FnOnce() -> Result<T, E> + Send + 'static,

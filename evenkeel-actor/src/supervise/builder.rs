@@ -25,7 +25,66 @@ use std::time::Duration;
 /// A supervisor to be spawned, with its children. Dropping the builder ends the children.
 ///
 /// # Examples
-/// See [`Supervisor`].
+/// [`Supervisor`] has an example with one child. This one is a tree of two levels:
+/// ```
+/// use evenkeel_actor::{Actor, Child, Context, Handled, ReplyTo, Supervisor, System};
+/// use std::time::Duration;
+///
+/// /// Counts the questions since its last start.
+/// struct Counter(u32);
+///
+/// enum Message {
+///     Next(ReplyTo<u32>),
+///     Fail,
+/// }
+///
+/// impl Actor for Counter {
+///     type Message = Message;
+///
+///     async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
+///         let Message::Next(reply) = message else { panic!("on purpose") };
+///         self.0 += 1;
+///         reply.send(self.0);
+///         Ok(())
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let system = System::new();
+///     system.on_failure(|_| ());
+///
+///     // A pool whose members do not depend on each other, and may fail often.
+///     let mut pool =
+///         Supervisor::one_for_one().system(system).intensity(100, Duration::from_secs(60));
+///     let members = [0, 1].map(|n| pool.child(Child::new(format!("member {n}"), || Counter(0))));
+///
+///     let mut root = Supervisor::rest_for_one().system(system);
+///     let front = root.child(Child::new("front", || Counter(0)));
+///     let pool = root.supervisor("pool", pool);
+///     let root = root.spawn();
+///
+///     // A member fails, and it alone begins again.
+///     for actor in [&front, &members[0], &members[1]] {
+///         assert_eq!(actor.ask(Message::Next).await, Ok(1));
+///     }
+///     members[0].send(Message::Fail).await.unwrap();
+///     assert_eq!(members[0].ask(Message::Next).await, Ok(1));
+///     assert_eq!(members[1].ask(Message::Next).await, Ok(2));
+///
+///     // The front fails, and the pool behind it begins again too.
+///     front.send(Message::Fail).await.unwrap();
+///     assert_eq!(front.ask(Message::Next).await, Ok(1));
+///     while members[1].metrics().restarts == 0 {
+///         evenkeel::yield_now().await;
+///     }
+///     assert_eq!(members[1].ask(Message::Next).await, Ok(1));
+///
+///     root.stop();
+///     assert!(root.stopped().await.is_normal());
+///     assert!(pool.is_stopped());
+/// });
+/// ```
 #[derive(Debug)]
 #[must_use = "a builder supervises nothing by itself"]
 pub struct SupervisorBuilder {
@@ -44,6 +103,9 @@ impl SupervisorBuilder {
     /// Sets how many restarts within a window the supervisor accepts. After more it gives up: it
     /// stops its children and fails with [`Escalated`](crate::Escalated). The default is 3 within 5
     /// seconds, as in Elixir.
+    ///
+    /// # Examples
+    /// See [`Escalated`](crate::Escalated).
     pub fn intensity(mut self, restarts: u32, window: Duration) -> Self {
         self.limit = Limit { restarts, window };
         self
@@ -156,6 +218,53 @@ where
 /// Supervisors as children.
 impl<A: Actor> Context<A> {
     /// Spawns a supervisor as a child.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, ActorRef, Child, Context, Handled, ReplyTo, Supervisor, spawn};
+    ///
+    /// /// Keeps its worker in a supervisor, so that a failure of the worker does not matter here.
+    /// struct Service(Option<ActorRef<(u32, ReplyTo<u32>)>>);
+    ///
+    /// impl Actor for Service {
+    ///     type Message = (u32, ReplyTo<u32>);
+    ///
+    ///     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+    ///         let mut below = Supervisor::one_for_one();
+    ///         self.0 = Some(below.child(Child::new("worker", || Worker)));
+    ///         context.spawn_supervisor(below);
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn handle(&mut self, work: Self::Message, _: &mut Context<Self>) -> Handled {
+    ///         self.0.as_ref().expect("it has started").send(work).await?;
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// struct Worker;
+    ///
+    /// impl Actor for Worker {
+    ///     type Message = (u32, ReplyTo<u32>);
+    ///
+    ///     async fn handle(&mut self, work: Self::Message, _: &mut Context<Self>) -> Handled {
+    ///         let (divisor, reply) = work;
+    ///         reply.send(84 / divisor);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     evenkeel_actor::System::current().on_failure(|failure| assert!(failure.supervised));
+    ///     let service = spawn(Service(None));
+    ///     assert!(service.ask(|reply| (0, reply)).await.is_err());
+    ///     assert_eq!(service.ask(|reply| (2, reply)).await, Ok(42));
+    ///     // The supervisor is a child: it stops with the service, and so does the worker.
+    ///     service.stop();
+    ///     assert!(service.stopped().await.is_normal());
+    /// });
+    /// ```
     #[track_caller]
     pub fn spawn_supervisor(&mut self, supervisor: SupervisorBuilder) -> SupervisorRef {
         let (parent, number) = self.new_child();

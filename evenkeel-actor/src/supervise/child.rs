@@ -20,7 +20,49 @@ use std::time::Duration;
 /// what its end leads to.
 ///
 /// # Examples
-/// See [`Supervisor`](crate::Supervisor).
+/// ```
+/// use evenkeel_actor::{
+///     Actor, Builder, Child, Context, Failure, Handled, Restart, Supervisor, kit,
+/// };
+/// use std::time::Duration;
+///
+/// struct Connection;
+///
+/// impl Actor for Connection {
+///     type Message = &'static str;
+///
+///     async fn handle(&mut self, message: &'static str, _: &mut Context<Self>) -> Handled {
+///         if message == "reset" {
+///             return Err(Failure::message("reset by peer"));
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// kit::run(1, |kit| async move {
+///     kit.system().on_failure(|_| ());
+///     let mut tree = Supervisor::one_for_one().intensity(10, Duration::from_secs(60));
+///     let child = Child::new("connection", || Connection)
+///         // Not after an end in order.
+///         .restart(Restart::Transient)
+///         // 1 second after the first failure, then 2, 4, 8, 16, and 30 from then on.
+///         .backoff(Duration::from_secs(1), Duration::from_secs(30))
+///         .shutdown(Duration::from_secs(10))
+///         .mailbox(&Builder::new().capacity(1_000))
+///         .unwrap();
+///     let connection = tree.child(child);
+///     let _tree = tree.spawn();
+///     assert_eq!(connection.capacity(), 1_000);
+///
+///     connection.send("reset").await.unwrap();
+///     evenkeel::time::sleep(Duration::from_millis(900)).await;
+///     assert_eq!(connection.metrics().restarts, 0);
+///     // Messages that come meanwhile wait.
+///     connection.send("hello").await.unwrap();
+///     evenkeel::time::sleep(Duration::from_millis(200)).await;
+///     assert_eq!((connection.metrics().restarts, connection.depth()), (1, 0));
+/// });
+/// ```
 #[must_use = "a child begins when it is given to a supervisor"]
 pub struct Child<F, P: Overflow = Wait> {
     pub(super) factory: F,
@@ -93,6 +135,9 @@ impl<F, P: Overflow> fmt::Debug for Child<F, P> {
 }
 
 /// A supervisor's report on a child.
+///
+/// # Examples
+/// See [`SupervisorRef`](crate::SupervisorRef).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChildInfo {

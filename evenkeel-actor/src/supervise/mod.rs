@@ -131,6 +131,44 @@ impl Table {
 }
 
 /// The failure of a supervisor with children that have failed too often.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::{
+///     Actor, Child, Context, Escalated, ExitReason, Failure, Handled, Supervisor, System,
+/// };
+/// use std::time::Duration;
+///
+/// /// Does not get beyond its start.
+/// struct Broken;
+///
+/// impl Actor for Broken {
+///     type Message = ();
+///
+///     async fn started(&mut self, _context: &mut Context<Self>) -> Handled {
+///         Err(Failure::message("no configuration"))
+///     }
+///
+///     async fn handle(&mut self, _message: (), _context: &mut Context<Self>) -> Handled {
+///         Ok(())
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let system = System::new();
+///     system.on_failure(|_| ());
+///     let mut tree =
+///         Supervisor::one_for_one().system(system).intensity(2, Duration::from_secs(10));
+///     let _broken = tree.child(Child::new("broken", || Broken));
+///     let tree = tree.spawn();
+///
+///     let ExitReason::Failed(failure) = tree.stopped().await else { panic!() };
+///     let escalated: &Escalated = failure.error().downcast_ref().unwrap();
+///     assert_eq!((&*escalated.child, escalated.restarts), ("broken", 2));
+///     assert_eq!(escalated.reason.to_string(), "failed: no configuration");
+/// });
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Escalated {
@@ -164,16 +202,25 @@ impl Supervisor {
     }
 
     /// Returns a builder of a supervisor with children that all depend on each other.
+    ///
+    /// # Examples
+    /// See [`Strategy`].
     pub fn one_for_all() -> SupervisorBuilder {
         Self::with_strategy(Strategy::OneForAll)
     }
 
     /// Returns a builder of a supervisor with children that depend on those before them.
+    ///
+    /// # Examples
+    /// See [`SupervisorBuilder`].
     pub fn rest_for_one() -> SupervisorBuilder {
         Self::with_strategy(Strategy::RestForOne)
     }
 
     /// Returns a builder of a supervisor with that strategy.
+    ///
+    /// # Examples
+    /// See [`Strategy`].
     pub fn with_strategy(strategy: Strategy) -> SupervisorBuilder {
         SupervisorBuilder::new(strategy)
     }

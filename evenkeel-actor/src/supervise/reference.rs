@@ -18,6 +18,9 @@ use std::panic::Location;
 use std::sync::atomic::Ordering;
 
 /// A command to a supervisor, which a [`SupervisorRef`] sends.
+///
+/// # Examples
+/// No program makes a command: see [`SupervisorRef`].
 #[derive(Debug)]
 pub struct Command(Inner);
 
@@ -29,6 +32,57 @@ enum Inner {
 }
 
 /// A reference to a [`Supervisor`].
+///
+/// # Examples
+/// Children that come and go:
+/// ```
+/// use evenkeel_actor::{Actor, Child, Context, Handled, Supervisor};
+///
+/// struct Player;
+///
+/// impl Actor for Player {
+///     type Message = ();
+///
+///     async fn handle(&mut self, _move: (), _context: &mut Context<Self>) -> Handled {
+///         Ok(())
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let game = Supervisor::one_for_one().spawn();
+///     let ada = game.add(Child::new("Ada", || Player)).await.unwrap();
+///     let bob = game.add(Child::new("Bob", || Player)).await.unwrap();
+///     let children = game.children().await.unwrap();
+///     let names: Vec<_> = children.iter().map(|child| &*child.name).collect();
+///     assert_eq!(names, ["Ada", "Bob"]);
+///     assert_eq!(children[1].id(), bob.id());
+///
+///     // A permanent child that is stopped starts again. One that is removed does not.
+///     assert_eq!(game.remove(ada.id()).await, Ok(true));
+///     assert!(ada.stopped().await.is_normal());
+///     assert_eq!(game.remove(ada.id()).await, Ok(false));
+///     assert_eq!(game.children().await.unwrap().len(), 1);
+///
+///     assert!(!game.is_stopped());
+///     game.stop();
+///     assert!(game.stopped().await.is_normal());
+///     assert!(bob.is_stopped());
+///     assert!(game.children().await.is_err());
+/// });
+/// ```
+///
+/// A supervisor is an actor, which others can watch:
+/// ```
+/// use evenkeel_actor::{ExitReason, Supervisor, kit};
+///
+/// kit::run(1, |_kit| async {
+///     let tree = Supervisor::one_for_all().spawn();
+///     let actor = tree.any();
+///     tree.kill();
+///     assert!(matches!(actor.stopped().await, ExitReason::Killed));
+/// });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SupervisorRef(pub(super) ActorRef<Command>);
 

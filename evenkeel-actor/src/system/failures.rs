@@ -8,6 +8,9 @@ use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// An actor, as reports describe it.
+///
+/// # Examples
+/// See [`System::on_failure`](crate::System::on_failure).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ActorInfo {
@@ -32,6 +35,9 @@ impl fmt::Display for ActorInfo {
 }
 
 /// An actor that has failed: see [`System::on_failure`](crate::System::on_failure).
+///
+/// # Examples
+/// See [`System::on_failure`](crate::System::on_failure).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ActorFailure {

@@ -5,6 +5,9 @@ use super::System;
 use super::counters::Count;
 
 /// The counts of a system. See [`System::metrics`].
+///
+/// # Examples
+/// See [`System`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SystemMetrics {

@@ -33,6 +33,75 @@ const ASK_LIMIT: Duration = Duration::from_secs(30);
 /// never freed.
 ///
 /// In an actor a system takes four bytes: its number.
+///
+/// # Examples
+/// Two systems in one process, each with an actor of the same name:
+/// ```
+/// use evenkeel_actor::{Actor, Builder, Context, Handled, ReplyTo, System};
+///
+/// struct Clock(u32);
+///
+/// impl Actor for Clock {
+///     type Message = ReplyTo<u32>;
+///
+///     async fn handle(&mut self, reply: ReplyTo<u32>, _context: &mut Context<Self>) -> Handled {
+///         reply.send(self.0);
+///         Ok(())
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let (summer, winter) = (System::new(), System::new());
+///     for (system, hour) in [(summer, 13), (winter, 12)] {
+///         let clock = Builder::new().system(system).spawn(Clock(hour)).unwrap();
+///         system.register("clock", &clock).unwrap();
+///     }
+///     let clock = summer.look_up::<ReplyTo<u32>>("clock").unwrap();
+///     assert_eq!(clock.ask(|reply| reply).await, Ok(13));
+///     assert_eq!(summer.names(), [("clock".into(), clock.id())]);
+///     // Neither belongs to the system of the process.
+///     assert_eq!(System::current().find("clock"), None);
+///
+///     // The name kept the other clock alive.
+///     let other = winter.find("clock").unwrap();
+///     assert_eq!(winter.unregister("clock"), Some(other.id()));
+///     assert_eq!(winter.find("clock"), None);
+/// });
+/// ```
+///
+/// The counts of a system:
+/// ```
+/// use evenkeel_actor::{Actor, Builder, Context, DeadLetterKind, Handled, System};
+///
+/// struct Deaf;
+///
+/// impl Actor for Deaf {
+///     type Message = u32;
+///
+///     async fn handle(&mut self, _message: u32, context: &mut Context<Self>) -> Handled {
+///         context.actor_ref().try_send(2)?;
+///         context.stop();
+///         Ok(())
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let system = System::new();
+///     let deaf = Builder::new().system(system).spawn(Deaf).unwrap();
+///     assert_eq!(system.metrics().alive(), 1);
+///     deaf.send(1).await.unwrap();
+///     deaf.stopped().await;
+///
+///     let metrics = system.metrics();
+///     assert_eq!((metrics.spawned, metrics.messages, metrics.alive()), (1, 1, 0));
+///     assert_eq!(system.dead_letters(), 1);
+///     assert_eq!(system.dead_letters_of(DeadLetterKind::LeftBehind), 1);
+///     // There was no subscriber, so none has missed a record.
+///     assert_eq!(system.unrecorded_dead_letters(), 0);
+/// });
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct System(u32);
 
@@ -134,7 +203,37 @@ impl System {
     /// block on that. A panic in the observer is caught.
     ///
     /// # Examples
-    /// See [`Supervisor`](crate::Supervisor).
+    /// ```
+    /// use evenkeel_actor::{Actor, ActorFailure, Builder, Context, Handled, System};
+    /// use std::sync::mpsc::channel;
+    ///
+    /// struct Parser;
+    ///
+    /// impl Actor for Parser {
+    ///     type Message = &'static str;
+    ///
+    ///     async fn handle(&mut self, text: &'static str, _: &mut Context<Self>) -> Handled {
+    ///         text.parse::<u32>()?;
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let (sender, reports) = channel();
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let system = System::new();
+    ///     system.on_failure(move |failure: &ActorFailure| sender.send(failure.clone()).unwrap());
+    ///     let parser = Builder::new().system(system).spawn(Parser).unwrap();
+    ///     parser.send("seven").await.unwrap();
+    ///     parser.stopped().await;
+    ///
+    ///     let failure = reports.try_recv().unwrap();
+    ///     assert_eq!(failure.actor.id, parser.id());
+    ///     assert!(failure.actor.type_name.ends_with("Parser"));
+    ///     assert_eq!(failure.reason.to_string(), "failed: invalid digit found in string");
+    ///     assert!(!failure.supervised);
+    /// });
+    /// ```
     pub fn on_failure(self, observer: impl Fn(&ActorFailure) + Send + Sync + 'static) {
         self.inner().failures.observe(Arc::new(observer));
     }
@@ -149,6 +248,27 @@ impl System {
 
     /// Sets whether actors that are spawned later measure their busy time: see
     /// [`Builder::measure_busy_time`](crate::Builder::measure_busy_time).
+    ///
+    /// # Examples
+    /// ```
+    /// # use evenkeel_actor::{Actor, Context, Handled};
+    /// use evenkeel_actor::{Builder, System};
+    /// # struct Idle;
+    /// # impl Actor for Idle {
+    /// #     type Message = ();
+    /// #     async fn handle(&mut self, _: (), _: &mut Context<Self>) -> Handled { Ok(()) }
+    /// # }
+    ///
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// runtime.block_on(async {
+    ///     let system = System::new();
+    ///     let early = Builder::new().system(system).spawn(Idle).unwrap();
+    ///     system.measure_busy_time(true);
+    ///     let late = Builder::new().system(system).spawn(Idle).unwrap();
+    ///     assert_eq!(early.metrics().busy, None);
+    ///     assert!(late.metrics().busy.is_some());
+    /// });
+    /// ```
     pub fn measure_busy_time(self, on: bool) {
         self.inner().measures.store(on, Ordering::Relaxed);
     }

@@ -19,6 +19,31 @@ pub(crate) enum Told {
 }
 
 /// A subscription. The subscriber receives nothing more once this is dropped.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::kit;
+/// use std::sync::{Arc, Mutex};
+///
+/// kit::run(1, |kit| async move {
+///     let letters = Arc::<Mutex<Vec<_>>>::default();
+///     let list = letters.clone();
+///     let leave_behind = async || {
+///         let actor = kit.probe::<u32>().actor();
+///         actor.try_send(7).unwrap();
+///         actor.kill();
+///         kit.settle().await;
+///     };
+///
+///     let subscription =
+///         kit.system().on_dead_letter(move |letter| list.lock().unwrap().push(letter.message));
+///     leave_behind().await;
+///     drop(subscription);
+///     leave_behind().await;
+///     assert_eq!(*letters.lock().unwrap(), ["u32"]);
+///     assert_eq!(kit.dead_letters(), 2);
+/// });
+/// ```
 #[must_use = "a subscription that is dropped ends at once"]
 pub struct Subscription {
     at: &'static dyn Subscribed,
@@ -31,6 +56,9 @@ impl Subscription {
     }
 
     /// Keeps the subscription for as long as its actor lives.
+    ///
+    /// # Examples
+    /// See [`System::send_dead_letters_to`](crate::System::send_dead_letters_to).
     pub fn keep(self) {
         std::mem::forget(self);
     }

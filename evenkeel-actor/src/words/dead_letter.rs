@@ -45,6 +45,9 @@ impl fmt::Display for DeadLetterKind {
 }
 
 /// The record of a message that no actor has handled, or of several of one kind at once.
+///
+/// # Examples
+/// See [`System::on_dead_letter`](crate::System::on_dead_letter).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeadLetter {

@@ -8,6 +8,22 @@ use std::fmt;
 /// The message was not taken and is returned: the actor has stopped, or its mailbox is full.
 /// [`try_send`](crate::ActorRef::try_send) fails on a full mailbox, and so does
 /// [`send`](crate::ActorRef::send) under the policy [`Fail`](crate::Fail).
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::{SendError, kit};
+///
+/// kit::run(1, |kit| async move {
+///     let actor = kit.probe().actor();
+///     actor.stop();
+///     actor.stopped().await;
+///     let error = actor.send("a message").await.unwrap_err();
+///     assert!(matches!(error, SendError::Stopped(_)));
+///     assert!(!error.is_full());
+///     assert_eq!(error.to_string(), "the actor has stopped");
+///     assert_eq!(error.into_message(), "a message");
+/// });
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SendError<M> {
     /// The mailbox is full.
@@ -25,6 +41,9 @@ pub enum SendError<M> {
 }
 
 /// A message that was not taken at once.
+///
+/// # Examples
+/// See [`ActorRef::try_send`](crate::ActorRef::try_send).
 pub type TrySendError<M> = SendError<M>;
 
 impl<M> SendError<M> {
@@ -165,6 +184,9 @@ impl fmt::Display for AskError {
 impl Error for AskError {}
 
 /// Why an actor was not spawned.
+///
+/// # Examples
+/// See [`Builder::spawn`](crate::Builder::spawn).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SpawnError {

@@ -5,6 +5,11 @@ use crate::words::id::ActorId;
 use std::fmt;
 
 /// News of another actor, handled before messages: see [`Actor::event`](crate::Actor::event).
+///
+/// # Examples
+/// See [`Context::watch`](crate::Context::watch),
+/// [`Context::trap_exits`](crate::Context::trap_exits) and
+/// [`Context::spawn`](crate::Context::spawn).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {

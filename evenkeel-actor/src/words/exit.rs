@@ -12,6 +12,40 @@ use std::sync::Arc;
 /// From a [`SendError`](crate::SendError) it keeps the kind, as a `SendError<()>`, and drops the
 /// message. A failure is kept as long as a witness of the end may ask for it, and askers with a
 /// [`ReplyTo`](crate::ReplyTo) in the message would wait meanwhile.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::{Actor, Builder, Context, ExitReason, Failure, Handled, System};
+/// use std::num::ParseIntError;
+///
+/// struct Parser;
+///
+/// impl Actor for Parser {
+///     type Message = &'static str;
+///
+///     async fn handle(&mut self, text: &'static str, _context: &mut Context<Self>) -> Handled {
+///         if text.parse::<i32>()? < 0 {
+///             return Err(Failure::message("a number is negative"));
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let system = System::new();
+///     system.on_failure(|_| ());
+///     let fails = async |text| {
+///         let parser = Builder::new().system(system).spawn(Parser).unwrap();
+///         parser.send(text).await.unwrap();
+///         let ExitReason::Failed(failure) = parser.stopped().await else { panic!() };
+///         failure
+///     };
+///     assert_eq!(fails("-7").await.to_string(), "a number is negative");
+///     // The error itself is there, with its type.
+///     assert!(fails("seven").await.error().is::<ParseIntError>());
+/// });
+/// ```
 pub struct Failure(Box<dyn Error + Send + Sync>);
 
 impl Failure {
@@ -49,6 +83,24 @@ impl fmt::Display for Failure {
 }
 
 /// Why an actor has ended.
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::{ExitReason, kit};
+///
+/// kit::run(1, |kit| async move {
+///     let (asked, killed) = (kit.probe::<()>().actor(), kit.probe::<()>().actor());
+///     asked.stop();
+///     killed.kill();
+///     let reason = asked.stopped().await;
+///     assert!(matches!(reason, ExitReason::Normal) && reason.is_normal());
+///
+///     // A kill is not an end in order, but not the actor's own failure either.
+///     let reason = killed.stopped().await;
+///     assert!(matches!(reason, ExitReason::Killed));
+///     assert!(!reason.is_normal() && !reason.is_failure());
+/// });
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ExitReason {

@@ -8,6 +8,22 @@ use std::fmt;
 /// The identity of an actor, unique in this process and on the nodes that this process knows.
 ///
 /// Displays as a number; for an actor of another node, as the actor's [name](crate::node::Name).
+///
+/// # Examples
+/// ```
+/// use evenkeel_actor::{ActorId, ActorRef, kit};
+/// use std::collections::HashMap;
+///
+/// kit::run(1, |kit| async move {
+///     let probes = [kit.probe::<u32>(), kit.probe::<u32>()];
+///     let by_id: HashMap<ActorId, ActorRef<u32>> =
+///         probes.iter().map(|probe| (probe.actor().id(), probe.actor())).collect();
+///     assert_eq!(by_id.len(), 2);
+///     by_id[&probes[1].actor().id()].send(7).await.unwrap();
+///     kit.settle().await;
+///     assert_eq!(probes[1].drain(), [7]);
+/// });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ActorId(Which);
 

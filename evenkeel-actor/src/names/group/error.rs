@@ -6,6 +6,9 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The group of this name takes messages of another type.
+///
+/// # Examples
+/// See [`System::group`](crate::System::group).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GroupTypeError {
@@ -24,6 +27,9 @@ impl fmt::Display for GroupTypeError {
 impl Error for GroupTypeError {}
 
 /// Why an actor did not join a group.
+///
+/// # Examples
+/// See [`Group`](crate::Group).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JoinGroupError {

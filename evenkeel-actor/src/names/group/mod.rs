@@ -78,6 +78,30 @@ use std::sync::{Arc, PoisonError};
 ///     assert_eq!(readers[2].ask(Message::Get).await.unwrap(), ["rain"]);
 /// });
 /// ```
+///
+/// Members come and go:
+/// ```
+/// use evenkeel_actor::{Group, JoinGroupError, kit};
+///
+/// kit::run(1, |kit| async move {
+///     let group = Group::<&str>::new();
+///     let (one, two) = (kit.probe::<&str>(), kit.probe::<&str>());
+///     assert_eq!(group.join(&one.actor()), Ok(true));
+///     assert_eq!(group.join(&one.actor()), Ok(false));
+///     group.join(&two.actor()).unwrap();
+///     assert_eq!(group.members(), [one.actor().any(), two.actor().any()]);
+///
+///     assert!(group.leave(one.actor().id()));
+///     assert_eq!(group.publish("for the rest").await.members(), 1);
+///
+///     // An actor that ends leaves.
+///     two.actor().kill();
+///     two.actor().stopped().await;
+///     assert!(group.is_empty());
+///     let (group, two) = (group, two.actor());
+///     assert_eq!(group.join(&two), Err(JoinGroupError::Stopped { id: two.id() }));
+/// });
+/// ```
 pub struct Group<M: Send + 'static>(Arc<Inner<M>>);
 
 struct Inner<M> {
@@ -91,6 +115,9 @@ struct Inner<M> {
 }
 
 /// The outcome of publishing a message.
+///
+/// # Examples
+/// See [`Group::try_publish`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Published {
@@ -253,6 +280,36 @@ impl<M: Send + 'static> Group<M> {
     }
 
     /// Publishes without waiting: a full member misses the message if its senders would wait.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_actor::{Actor, Builder, Context, Group, Handled, kit};
+    ///
+    /// struct Display;
+    ///
+    /// impl Actor for Display {
+    ///     type Message = u32;
+    ///
+    ///     async fn handle(&mut self, _reading: u32, _context: &mut Context<Self>) -> Handled {
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// kit::run(1, |kit| async move {
+    ///     let group = Group::<u32>::new();
+    ///     let small = Builder::new().capacity(1).spawn(Display).unwrap();
+    ///     let large = Builder::new().capacity(100).spawn(Display).unwrap();
+    ///     group.join(&small).unwrap();
+    ///     group.join(&large).unwrap();
+    ///     assert_eq!(group.len(), 2);
+    ///
+    ///     // On this one thread, no member handles a reading before the next await.
+    ///     assert_eq!(group.try_publish(1).delivered, 2);
+    ///     let published = group.try_publish(2);
+    ///     assert_eq!((published.delivered, published.dropped, published.members()), (1, 1, 2));
+    ///     assert_eq!(kit.dead_letters(), 1);
+    /// });
+    /// ```
     pub fn try_publish(&self, message: M) -> Published
     where
         M: Clone,
