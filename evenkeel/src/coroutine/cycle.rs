@@ -32,7 +32,7 @@ pub struct Transfer<V> {
 }
 
 impl<V> Transfer<V> {
-    /// Creates a transfer that resumes `to` with `value`.
+    /// Creates a transfer that resumes `to` with `value`. [`Cycle`] has an example.
     #[inline]
     pub fn new(to: Member, value: V) -> Self {
         Self { to, value }

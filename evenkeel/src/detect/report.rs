@@ -31,7 +31,7 @@ use std::sync::Arc;
 ///         futures::join!(plato, kant)
 ///     })
 ///     .unwrap_err();
-/// // Without the graph the run has only stalled.
+/// // In a build without the graph, the cause is `Stalled`.
 /// let Cause::Deadlock(deadlock) = failure.cause else { return };
 /// for (Link { waiter, waits, .. }, index) in deadlock.links.iter().zip(0..) {
 ///     assert!(matches!(waiter, Waiter::Task(task) if task.id == waiter.id()));
@@ -61,7 +61,7 @@ pub struct Link {
     pub waits: Vec<Wait>,
 }
 
-/// A task, or a thread inside `block_on`.
+/// A task, or a thread inside `block_on`. [`Deadlock`] has an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Waiter {
@@ -97,7 +97,7 @@ impl Waiter {
     }
 }
 
-/// One wait.
+/// One wait. [`Deadlock`] has an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wait {

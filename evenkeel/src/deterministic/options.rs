@@ -29,7 +29,7 @@ const MAX_STEPS: u64 = 10_000_000;
 ///
 /// let options = Options::new(0).max_steps(100).tolerate_panics(true);
 /// options.explore(0..100, |_seed| crash_of_a_part());
-/// // By default it fails with the first seed with which the part has its turn in time.
+/// // By default, a run fails if the part has its turn before the run ends.
 /// assert!(Options::new(0).find(0..100, |_seed| crash_of_a_part()).is_err());
 /// ```
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl Options {
     /// Sets another seed.
     ///
     /// # Examples
-    /// Seeds differ in the order of the tasks:
+    /// The seed determines the order of the tasks:
     /// ```
     /// use evenkeel::deterministic::Options;
     ///

@@ -42,7 +42,7 @@ pub struct Names {
 ///     assert!(breaks.await.unwrap_err().is_panic());
 ///     add(&list, 3).await.unwrap();
 ///
-///     // To enter it again from inside would never end.
+///     // A task that is inside would wait for itself.
 ///     let guard = list.enter().await.unwrap();
 ///     let again = list.try_enter().unwrap_err();
 ///     assert!(matches!(again, EnterError::Inside(_)));

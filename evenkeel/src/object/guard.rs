@@ -21,7 +21,8 @@ use std::ops::{Deref, DerefMut};
 ///
 /// On its thread it may outlive the [run](crate::deterministic) or the runtime that it was made in:
 /// it is inside until it is dropped, and others wait. A guard that is [forgotten](std::mem::forget)
-/// leaves its own object locked for ever, and no other one.
+/// leaves its own object locked for ever, and no other one. [`Object::enter`](super::Object::enter)
+/// has an example.
 ///
 /// It is not `Send`: a task that holds it across an `.await` could be polled by another worker
 /// after that. So code that does so does not compile in a spawned task.

@@ -283,8 +283,8 @@ impl<S: Set> Held<S> {
     /// let monitor = Monitor::new(0);
     /// evenkeel::Runtime::new().unwrap().block_on(async {
     ///     let held = monitor.enter().await;
-    ///     let limit = sleep(Duration::from_millis(2));
-    ///     let (mut held, outcome) = Held::accept_until(held, [Clause::new(Op::Call)], limit).await;
+    ///     let (calls, limit) = ([Clause::new(Op::Call)], sleep(Duration::from_millis(2)));
+    ///     let (mut held, outcome) = Held::accept_until(held, calls, limit).await;
     ///     assert_eq!(outcome, Accepted::Timeout);
     ///     *held += 1;
     /// });

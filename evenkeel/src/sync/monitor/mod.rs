@@ -455,7 +455,7 @@ impl<T: ?Sized, C> Monitor<T, C> {
     /// monitor.
     ///
     /// # Examples
-    /// The task is inside from the moment in which it is spawned:
+    /// The hold moves into a task, so the task is inside from the start:
     /// ```
     /// use evenkeel::sync::monitor::Monitor;
     /// use std::sync::Arc;
@@ -481,7 +481,7 @@ impl<T: ?Sized, C> Monitor<T, C> {
     /// If the number of the entry is out of range.
     ///
     /// # Examples
-    /// An acceptor lets in the caller of the operation that it needs, past another that came first:
+    /// An acceptor lets in the caller that it needs, past one that came first:
     /// ```
     /// use evenkeel::accept;
     /// use evenkeel::sync::monitor::{Entry, Monitor};

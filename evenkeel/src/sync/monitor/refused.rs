@@ -53,7 +53,7 @@ impl fmt::Display for Why {
 /// async fn both<'a>(held: Held<&'a Monitor<u32>>, more: &'a Monitor<u32>) -> u32 {
 ///     let held = match Held::extend(held, more).await {
 ///         Ok(held) => held,
-///         // Others may be inside in between, so what `held` has shown may be no longer so.
+///         // Other tasks may be inside in between, and change what `held` has shown.
 ///         Err(refused) => refused.leave_and_enter_all().await,
 ///     };
 ///     held.values().0 + held.values().1
@@ -64,7 +64,7 @@ impl fmt::Display for Why {
 /// assert_eq!(both(monitors[1].enter().await, &monitors[0]).await, 3);
 /// # });
 /// ```
-/// Another one keeps its hold, and extends it later:
+/// A task that depends on what it has read keeps its hold, and extends it later:
 /// ```
 /// use evenkeel::sync::monitor::{Held, Monitor, Why};
 ///

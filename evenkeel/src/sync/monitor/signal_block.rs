@@ -55,8 +55,7 @@ impl<D: Copy + Send> Condition<D> {
     /// If the condition belongs to another set of monitors. The hold is dropped then.
     ///
     /// # Examples
-    /// The waiter is inside before the signaller goes on, other than after
-    /// [`signal`](Self::signal):
+    /// Unlike after [`signal`](Self::signal), the waiter is inside before the signaller goes on:
     /// ```
     /// use evenkeel::sync::monitor::{Condition, Monitor};
     ///

@@ -241,7 +241,7 @@ impl<D: Send> Semaphore<D> {
     /// The future panics if it is polled again after it has returned its permit.
     ///
     /// # Examples
-    /// An `acquire` that comes too late for its limit leaves the queue, and takes no permit with it:
+    /// An `acquire` that is ended by a limit leaves the queue, and no permit is lost:
     /// ```
     /// use evenkeel::sync::Semaphore;
     /// use evenkeel::time::{Duration, timeout};
