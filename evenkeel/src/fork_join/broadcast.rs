@@ -8,6 +8,20 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// Tells a part of a broadcast which worker runs it.
+///
+/// # Examples
+/// Each worker takes its share of a table:
+/// ```
+/// use evenkeel::fork_join::{BroadcastContext, broadcast};
+/// let runtime = evenkeel::Builder::new().workers(3).build().unwrap();
+/// let table: Vec<u64> = (0..1_000).collect();
+/// let share = |worker: BroadcastContext<'_>| -> u64 {
+///     table.iter().skip(worker.index()).step_by(worker.num_threads()).sum()
+/// };
+/// let sums = runtime.install(|| broadcast(share));
+/// assert_eq!(sums.len(), 3);
+/// assert_eq!(sums.iter().sum::<u64>(), 499_500);
+/// ```
 pub struct BroadcastContext<'a> {
     index: usize,
     workers: usize,
@@ -27,7 +41,7 @@ impl BroadcastContext<'_> {
         self.index
     }
 
-    /// Returns the number of workers, each of which is a thread that runs a part.
+    /// Returns the number of workers, which is the number of parts.
     #[must_use]
     pub fn num_threads(&self) -> usize {
         self.workers
@@ -84,6 +98,16 @@ impl Handle {
     ///
     /// # Panics
     /// As [`broadcast`].
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Builder::new().workers(2).name("deck").build().unwrap();
+    /// let named = runtime.handle().broadcast(|worker| {
+    ///     let thread = std::thread::current();
+    ///     thread.name() == Some(&format!("deck-{}", worker.index()))
+    /// });
+    /// assert_eq!(named, [true, true]);
+    /// ```
     #[track_caller]
     pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where

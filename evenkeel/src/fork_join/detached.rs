@@ -94,6 +94,19 @@ where
 impl Handle {
     /// As [`fork_join::spawn`](spawn), on this runtime. A runtime that has begun to shut down drops
     /// a job from outside.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::{Runtime, Shutdown};
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// let runtime = Runtime::new().unwrap();
+    /// let handle = runtime.handle();
+    /// let late = sender.clone();
+    /// handle.spawn_job(move || sender.send("in time").unwrap());
+    /// runtime.shutdown(Shutdown::Drain);
+    /// handle.spawn_job(move || late.send("too late").unwrap());
+    /// assert_eq!(receiver.iter().collect::<Vec<_>>(), ["in time"]);
+    /// ```
     pub fn spawn_job<F>(&self, job: F)
     where
         F: FnOnce() + Send + 'static,
@@ -106,6 +119,20 @@ impl Handle {
 
     /// As [`fork_join::spawn_fifo`](spawn_fifo), on this runtime. A runtime that has begun to shut
     /// down drops a job from outside.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// let handle = runtime.handle();
+    /// runtime.install(move || {
+    ///     for number in 0..3 {
+    ///         let sender = sender.clone();
+    ///         handle.spawn_job_fifo(move || sender.send(number).unwrap());
+    ///     }
+    /// });
+    /// assert_eq!(receiver.iter().collect::<Vec<_>>(), [0, 1, 2]);
+    /// ```
     pub fn spawn_job_fifo<F>(&self, job: F)
     where
         F: FnOnce() + Send + 'static,
@@ -122,6 +149,21 @@ impl Handle {
 
     /// As [`fork_join::spawn_broadcast`](spawn_broadcast), on this runtime. A runtime that is over
     /// has no workers.
+    ///
+    /// # Examples
+    /// Each worker empties a cache of its own, while the caller goes on:
+    /// ```
+    /// use std::cell::RefCell;
+    /// thread_local! {
+    ///     static CACHE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    /// }
+    /// let runtime = evenkeel::Builder::new().workers(2).build().unwrap();
+    /// let handle = runtime.handle();
+    /// handle.broadcast(|_| CACHE.with_borrow_mut(|cache| cache.push(1)));
+    /// handle.spawn_broadcast(|_| drop(CACHE.take()));
+    /// // Every worker gets the parts of two broadcasts in the same order.
+    /// assert_eq!(handle.broadcast(|_| CACHE.with_borrow(Vec::len)), [0, 0]);
+    /// ```
     pub fn spawn_broadcast<OP>(&self, op: OP)
     where
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,

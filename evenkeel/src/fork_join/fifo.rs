@@ -13,6 +13,27 @@ use crossbeam_utils::CachePadded;
 use std::fmt;
 
 /// A scope for jobs that run in the order in which they were spawned: see [`scope_fifo`].
+///
+/// # Examples
+/// A job that spawns another, which runs after those that were spawned before it:
+/// ```
+/// use evenkeel::fork_join::{ScopeFifo, scope_fifo};
+/// use std::sync::Mutex;
+/// let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+/// let log = Mutex::new(Vec::new());
+/// let write = |entry| log.lock().unwrap().push(entry);
+/// runtime.install(|| {
+///     scope_fifo(|scope: &ScopeFifo<'_>| {
+///         scope.spawn_fifo(|scope| {
+///             write("first");
+///             scope.spawn_fifo(|_| write("third"));
+///         });
+///         scope.spawn_fifo(|_| write("second"));
+///     });
+///     scope_fifo(|scope| scope.spawn_broadcast(|_, _| write("each worker")));
+/// });
+/// assert_eq!(log.into_inner().unwrap(), ["first", "second", "third", "each worker"]);
+/// ```
 pub struct ScopeFifo<'scope> {
     base: Scope<'scope>,
     /// A queue for each worker, and one for the spares.
@@ -57,6 +78,20 @@ where
 ///
 /// # Panics
 /// As [`scope_fifo`].
+///
+/// # Examples
+/// A body that is not `Send`, because it reads an `Rc`:
+/// ```
+/// use evenkeel::fork_join::in_place_scope_fifo;
+/// let words = std::rc::Rc::new(["ahoy", "avast", "aye"]);
+/// let mut lengths = [0; 3];
+/// in_place_scope_fifo(|scope| {
+///     for (length, &word) in lengths.iter_mut().zip(words.iter()) {
+///         scope.spawn_fifo(move |_| *length = word.len());
+///     }
+/// });
+/// assert_eq!(lengths, [4, 5, 3]);
+/// ```
 pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,
@@ -69,6 +104,22 @@ impl Handle {
     ///
     /// # Panics
     /// As [`scope_fifo`].
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// runtime.handle().in_place_scope_fifo(|scope| {
+    ///     let sender = &sender;
+    ///     // The jobs that this job spawns have an order, as one worker spawns them.
+    ///     scope.spawn_fifo(move |scope| {
+    ///         for number in 0..3 {
+    ///             scope.spawn_fifo(move |_| sender.send(number).unwrap());
+    ///         }
+    ///     });
+    /// });
+    /// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [0, 1, 2]);
+    /// ```
     pub fn in_place_scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R,

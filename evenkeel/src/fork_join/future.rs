@@ -173,7 +173,7 @@ where
     Fork { slot }
 }
 
-/// The future of [`fork`].
+/// The result of a fork. Returned by [`fork`], which has an example.
 #[must_use = "the result is in the future"]
 pub struct Fork<R> {
     slot: Shared<R>,
@@ -229,7 +229,7 @@ where
     Join(Stage::New(oper_a, oper_b))
 }
 
-/// The future of [`join`].
+/// The results of both halves. Returned by [`join`], which has an example.
 #[must_use = "futures do nothing unless they are polled"]
 pub struct Join<A, B, RA, RB>(Stage<A, B, RA, RB>);
 

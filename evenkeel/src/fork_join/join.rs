@@ -18,6 +18,25 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Tells a half of a [`join_context`] where it runs.
+///
+/// # Examples
+/// A sum that forks further only where another worker takes part:
+/// ```
+/// use evenkeel::fork_join::{FnContext, join_context, worker_count};
+///
+/// fn sum(numbers: &[u64], forks: usize, context: FnContext) -> u64 {
+///     let forks = if context.migrated() { worker_count() } else { forks / 2 };
+///     if forks == 0 || numbers.len() < 2 {
+///         return numbers.iter().sum();
+///     }
+///     let (left, right) = numbers.split_at(numbers.len() / 2);
+///     let (left, right) = join_context(|a| sum(left, forks, a), |b| sum(right, forks, b));
+///     left + right
+/// }
+/// let numbers: Vec<u64> = (0..10_000).collect();
+/// let (total, ()) = join_context(|a| sum(&numbers, worker_count(), a), |_| ());
+/// assert_eq!(total, 49_995_000);
+/// ```
 #[derive(Debug)]
 pub struct FnContext {
     migrated: bool,

@@ -30,7 +30,6 @@
 //! tree of spawns` in the comparison of `evenkeel-rayon`). Shares of a count that are split with
 //! each spawn (Huang, "Detecting termination of distributed computations by external agents",
 //! 1989): one locked instruction for each job is left.
-//! locked instruction for each job is left.
 
 #![allow(unsafe_code, reason = "a slot has the address of a box, and the box that of the scope")]
 

@@ -45,6 +45,30 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 /// A scope for jobs that borrow: see [`scope()`].
+///
+/// # Examples
+/// Jobs that spawn more jobs, for each node of a tree:
+/// ```
+/// use evenkeel::fork_join::{Scope, scope};
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// struct Node {
+///     weight: u32,
+///     children: Vec<Node>,
+/// }
+/// fn weigh<'scope>(node: &'scope Node, sum: &'scope AtomicU32, scope: &Scope<'scope>) {
+///     sum.fetch_add(node.weight, Ordering::Relaxed);
+///     for child in &node.children {
+///         scope.spawn(move |scope| weigh(child, sum, scope));
+///     }
+/// }
+/// let leaf = |weight| Node { weight, children: Vec::new() };
+/// let branch = Node { weight: 3, children: vec![leaf(4)] };
+/// let tree = Node { weight: 1, children: vec![leaf(2), branch] };
+/// let sum = AtomicU32::new(0);
+/// scope(|scope| weigh(&tree, &sum, scope));
+/// assert_eq!(sum.into_inner(), 10);
+/// ```
 pub struct Scope<'scope> {
     /// Takes the jobs that are spawned on threads other than its workers.
     handle: Handle,

@@ -98,6 +98,23 @@ impl<'a> Worker<'a> {
     ///
     /// # Panics
     /// As [`join`](super::join()).
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::fork_join::{Worker, on_worker};
+    ///
+    /// fn sort(mut worker: Worker<'_>, numbers: &mut [u32]) {
+    ///     if let Some((&mut pivot, rest)) = numbers.split_first_mut() {
+    ///         let less = rest.iter().filter(|&&number| number < pivot).count();
+    ///         numbers.select_nth_unstable(less);
+    ///         let (low, high) = numbers.split_at_mut(less);
+    ///         worker.join(|worker| sort(worker, low), |worker| sort(worker, &mut high[1..]));
+    ///     }
+    /// }
+    /// let mut numbers = [4, 1, 5, 9, 2, 6, 3];
+    /// on_worker(|worker| sort(worker, &mut numbers));
+    /// assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 9]);
+    /// ```
     #[inline(always)]
     pub fn join<A, B, RA, RB>(&mut self, oper_a: A, oper_b: B) -> (RA, RB)
     where

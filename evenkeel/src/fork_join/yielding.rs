@@ -29,16 +29,22 @@ pub enum Yield {
 /// after the other and such a wait never ends.
 ///
 /// # Examples
+/// A half that waits for the other one, which the same worker has to run:
 /// ```
+/// use evenkeel::fork_join::{Yield, join, yield_now};
 /// use std::sync::atomic::{AtomicBool, Ordering};
 /// let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
 /// let done = AtomicBool::new(false);
-/// runtime.install(|| {
-///     evenkeel::fork_join::join(
-///         || while !done.load(Ordering::Acquire) { evenkeel::fork_join::yield_now(); },
-///         || done.store(true, Ordering::Release),
-///     )
-/// });
+/// let wait = || {
+///     while !done.load(Ordering::Acquire) {
+///         match yield_now().expect("this is a worker") {
+///             Yield::Executed => {}
+///             Yield::Idle => std::hint::spin_loop(),
+///         }
+///     }
+/// };
+/// runtime.install(|| join(wait, || done.store(true, Ordering::Release)));
+/// assert_eq!(yield_now(), None, "the program's main thread is no worker");
 /// ```
 pub fn yield_now() -> Option<Yield> {
     on_worker(|context| run_local(context) || steal(context) || errands::run_one(context))
@@ -170,6 +176,12 @@ pub fn has_pending_jobs() -> Option<bool> {
 
 impl Handle {
     /// Returns the number of workers of the runtime.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Builder::new().workers(3).build().unwrap();
+    /// assert_eq!(runtime.handle().workers(), 3);
+    /// ```
     #[must_use]
     pub fn workers(&self) -> usize {
         self.shared().workers

@@ -1,4 +1,25 @@
 //! The counters of a runtime: always on, at the price of plain additions.
+//!
+//! # Examples
+//! ```
+//! use evenkeel::metrics::{ProcessorMetrics, RuntimeMetrics};
+//! let runtime = evenkeel::Builder::new().workers(2).build().unwrap();
+//! runtime.block_on(async {
+//!     let tasks: Vec<_> = (0..100).map(|_| evenkeel::spawn(evenkeel::yield_now())).collect();
+//!     for task in tasks {
+//!         task.await.unwrap();
+//!     }
+//! });
+//! let handle = runtime.handle();
+//! runtime.shutdown(evenkeel::Shutdown::Drain);
+//! let metrics: RuntimeMetrics = handle.metrics();
+//! assert_eq!(metrics.spawned_outside, 100);
+//! assert_eq!(metrics.sum(|processor| processor.completed), 100);
+//! assert_eq!(metrics.sum(|processor| processor.polls), 200);
+//! let busiest = metrics.processors.iter().max_by_key(|processor| processor.polls);
+//! let busiest: &ProcessorMetrics = busiest.unwrap();
+//! println!("{} polls, longest wait {:?}", busiest.polls, busiest.longest_wait);
+//! ```
 
 mod times;
 
@@ -166,6 +187,16 @@ impl RuntimeMetrics {
 
     /// Returns how all workers together have spent their time. The relief is not among them: it
     /// sleeps whenever they do the work.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// let runtime = evenkeel::Builder::new().workers(2).build().unwrap();
+    /// runtime.install(|| std::thread::sleep(Duration::from_millis(3)));
+    /// let times = runtime.metrics().times();
+    /// assert!(times.execution.total() >= Duration::from_millis(3));
+    /// println!("{:.1?} at work, {:.1?} idle", times.execution.total(), times.idle());
+    /// ```
     pub fn times(&self) -> Times {
         self.processors.iter().map(|processor| processor.times).sum()
     }

@@ -8,6 +8,19 @@ use std::ops::{Add, Index};
 use std::time::Duration;
 
 /// A value for each [`Distance`].
+///
+/// # Examples
+/// ```
+/// use evenkeel::metrics::ByDistance;
+/// use evenkeel::topology::Distance;
+/// let runtime = evenkeel::Builder::new().workers(2).build().unwrap();
+/// runtime.install(|| evenkeel::fork_join::join(|| (), || ()));
+/// let steals: ByDistance<u64> = runtime.metrics().times().steals;
+/// let far = steals.iter().filter(|&(distance, _)| distance > Distance::SharedLlc);
+/// let far: u64 = far.map(|(_, count)| count).sum();
+/// assert!(far <= steals.total());
+/// assert_eq!(steals[Distance::Same], 0, "no worker steals from itself");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ByDistance<T>([T; Distance::ALL.len()]);
 
@@ -43,6 +56,21 @@ impl<T> Index<Distance> for ByDistance<T> {
 /// [`work_inflation`](Self::work_inflation).
 ///
 /// The times of one worker add up to the time since its runtime began.
+///
+/// # Examples
+/// How a phase of a program has used its workers:
+/// ```
+/// use evenkeel::metrics::Times;
+/// use std::time::Duration;
+/// let runtime = evenkeel::Builder::new().workers(2).build().unwrap();
+/// let before: Times = runtime.metrics().times();
+/// runtime.install(|| std::thread::sleep(Duration::from_millis(3)));
+/// let phase = runtime.metrics().times().since(&before);
+/// assert!(phase.execution.total() >= Duration::from_millis(3));
+/// let overhead = phase.scheduling.total().as_secs_f64();
+/// let all = overhead + (phase.execution.total() + phase.idle()).as_secs_f64();
+/// println!("{:.1} % scheduling", 100.0 * overhead / all);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Times {

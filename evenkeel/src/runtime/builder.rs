@@ -30,7 +30,7 @@ use std::time::Duration;
 /// Builds a [`Runtime`].
 ///
 /// # Examples
-/// A runtime for deep recursion and few timers, on a machine that is described:
+/// A runtime for deep recursion and coarse timers, for a machine that a text describes:
 /// ```
 /// use evenkeel::{Builder, Locality};
 /// use std::time::Duration;

@@ -84,7 +84,7 @@ impl Drop for Panicked {
 /// assert!(error.to_string().contains("no more tea"));
 /// ```
 ///
-/// An error that is to stop the caller too:
+/// A caller that panics with its task:
 /// ```
 /// use std::panic::{catch_unwind, resume_unwind};
 /// let runtime = evenkeel::Runtime::new().unwrap();

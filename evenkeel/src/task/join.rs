@@ -50,7 +50,7 @@ use std::task::{Context, Poll, Waker};
 /// assert_eq!(sum, 4);
 /// ```
 ///
-/// A deadline for a task: a timeout borrows the handle, so that the task goes on, or is aborted:
+/// A limit on a wait, not on the task: the timeout borrows the handle, and the task goes on:
 /// ```
 /// use evenkeel::time::{Duration, sleep, timeout};
 /// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();

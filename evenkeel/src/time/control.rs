@@ -36,6 +36,21 @@ pub fn pause() {
 /// # Panics
 /// If the caller belongs to no runtime, or to a [deterministic](crate::deterministic) one: its
 /// clock always moves by itself.
+///
+/// # Examples
+/// The clock goes on from the time that it was moved to:
+/// ```
+/// use evenkeel::time::{Duration, Instant, advance, pause, resume, sleep};
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     let start = Instant::now();
+///     pause();
+///     advance(Duration::from_secs(3_600)).await;
+///     resume();
+///     sleep(Duration::from_millis(1)).await;
+///     assert!(start.elapsed() >= Duration::from_millis(3_600_001));
+/// });
+/// ```
 #[track_caller]
 pub fn resume() {
     let handle = Handle::current();

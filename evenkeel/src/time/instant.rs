@@ -22,6 +22,18 @@ use std::time::Duration;
 /// assert_eq!(later - start, Duration::from_millis(5));
 /// assert_eq!(start.duration_since(later), Duration::ZERO);
 /// ```
+///
+/// Differences of either sign, and the ends of the range:
+/// ```
+/// use evenkeel::time::{Duration, Instant};
+/// let (day, start) = (Duration::from_secs(24 * 3_600), Instant::now());
+/// let yesterday = start.checked_sub(day).unwrap();
+/// assert_eq!(start.checked_duration_since(yesterday), Some(day));
+/// assert_eq!(yesterday.checked_duration_since(start), None);
+/// assert_eq!(yesterday.saturating_duration_since(start), Duration::ZERO);
+/// assert!(yesterday.elapsed() >= day);
+/// assert_eq!(start.checked_add(day * 365 * 300), None, "an instant reaches 292 years");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(i64);
 
@@ -128,6 +140,15 @@ impl Instant {
     ///
     /// # Panics
     /// If the result is out of range.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::time::{Duration, Instant};
+    /// let deadline = Instant::now() + Duration::from_secs(1);
+    /// let for_a_library = deadline.into_std();
+    /// assert!(for_a_library > std::time::Instant::now());
+    /// assert_eq!(Instant::from_std(for_a_library), deadline);
+    /// ```
     #[cfg(not(any(loom, shuttle)))]
     #[must_use]
     #[track_caller]
@@ -138,6 +159,17 @@ impl Instant {
 
     /// Converts a point in time of the standard library's clock. One that is out of range becomes
     /// the farthest in range.
+    ///
+    /// # Examples
+    /// A deadline that a library gives; `into` is the same conversion:
+    /// ```
+    /// use evenkeel::time::{Instant, timeout_at};
+    /// let given = std::time::Instant::now() + std::time::Duration::from_millis(1);
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let never = std::future::pending::<()>();
+    /// assert!(runtime.block_on(timeout_at(given.into(), never)).is_err());
+    /// assert!(Instant::now() >= Instant::from_std(given));
+    /// ```
     #[cfg(not(any(loom, shuttle)))]
     #[must_use]
     pub fn from_std(instant: std::time::Instant) -> Self {

@@ -112,6 +112,29 @@ pub fn interval_at(start: Instant, period: Duration) -> Interval {
 }
 
 /// Ticks every period: see [`interval`]. It has one allocation, for its timer.
+///
+/// # Examples
+/// A report every minute, which leaves out the minutes in which the program was too busy:
+/// ```
+/// use evenkeel::time::{Duration, Interval, MissedTicks, advance, interval};
+/// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+/// runtime.block_on(async {
+///     let minute = Duration::from_secs(60);
+///     let mut reports: Interval = interval(minute).missed_ticks(MissedTicks::Skip);
+///     assert_eq!((reports.period(), reports.policy()), (minute, MissedTicks::Skip));
+///     let start = reports.tick().await;
+///     assert_eq!(reports.tick().await - start, minute);
+///     advance(minute * 7 / 2).await;
+///     // The tick of minute 2 is late; those of minutes 3 and 4 are left out.
+///     assert_eq!(reports.tick().await - start, 2 * minute);
+///     assert_eq!(reports.tick().await - start, 5 * minute);
+///     reports.set_missed_ticks(MissedTicks::Burst);
+///     advance(2 * minute).await;
+///     for number in 6..=8 {
+///         assert_eq!(reports.tick().await - start, number * minute);
+///     }
+/// });
+/// ```
 #[derive(Debug)]
 #[must_use = "an interval does nothing unless its ticks are awaited"]
 pub struct Interval {
@@ -146,11 +169,45 @@ impl Interval {
     ///
     /// # Panics
     /// As [`sleep`](super::sleep()).
+    ///
+    /// # Examples
+    /// A wait that is given up loses no tick:
+    /// ```
+    /// use evenkeel::time::{Duration, interval, timeout};
+    /// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+    /// runtime.block_on(async {
+    ///     let mut watch = interval(Duration::from_secs(10));
+    ///     let start = watch.tick().await;
+    ///     assert!(timeout(Duration::from_secs(6), watch.tick()).await.is_err());
+    ///     assert_eq!(watch.tick().await - start, Duration::from_secs(10));
+    /// });
+    /// ```
     pub async fn tick(&mut self) -> Instant {
         poll_fn(|context| self.poll_tick(context)).await
     }
 
-    /// Polls for the next tick, as [`tick`](Self::tick) does.
+    /// Polls for the next tick, as [`tick`](Self::tick) does. If there is none yet, the next tick
+    /// wakes the task of the last poll.
+    ///
+    /// # Examples
+    /// A future of the next tick of two intervals:
+    /// ```
+    /// use evenkeel::time::{Duration, interval};
+    /// use std::future::poll_fn;
+    /// use std::task::Poll;
+    /// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+    /// runtime.block_on(async {
+    ///     let mut seconds = interval(Duration::from_secs(1));
+    ///     let mut minutes = interval(Duration::from_secs(60));
+    ///     minutes.tick().await;
+    ///     let start = seconds.tick().await;
+    ///     let next = poll_fn(|context| match minutes.poll_tick(context) {
+    ///         Poll::Ready(due) => Poll::Ready(("minute", due)),
+    ///         Poll::Pending => seconds.poll_tick(context).map(|due| ("second", due)),
+    ///     });
+    ///     assert_eq!(next.await, ("second", start + Duration::from_secs(1)));
+    /// });
+    /// ```
     pub fn poll_tick(&mut self, context: &mut Context<'_>) -> Poll<Instant> {
         ready!(self.sleep.as_mut().poll(context));
         let due = self.sleep.deadline();
@@ -178,16 +235,58 @@ impl Interval {
     }
 
     /// Makes the next tick come `duration` from now, and the others every period from there.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::time::{Duration, interval};
+    /// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+    /// runtime.block_on(async {
+    ///     let mut retries = interval(Duration::from_secs(1));
+    ///     let start = retries.tick().await;
+    ///     // The server asks for a pause.
+    ///     retries.reset_after(Duration::from_secs(30));
+    ///     assert_eq!(retries.tick().await - start, Duration::from_secs(30));
+    ///     assert_eq!(retries.tick().await - start, Duration::from_secs(31));
+    /// });
+    /// ```
     pub fn reset_after(&mut self, duration: Duration) {
         self.reset_at(Instant::now().after(duration));
     }
 
-    /// Makes the next tick come at once.
+    /// Makes the next tick come at once, and the others every period from there.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::time::{Duration, advance, interval};
+    /// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+    /// runtime.block_on(async {
+    ///     let mut saves = interval(Duration::from_secs(60));
+    ///     let start = saves.tick().await;
+    ///     advance(Duration::from_secs(20)).await;
+    ///     // The user asks for a copy now.
+    ///     saves.reset_immediately();
+    ///     assert_eq!(saves.tick().await - start, Duration::from_secs(20));
+    ///     assert_eq!(saves.tick().await - start, Duration::from_secs(80));
+    /// });
+    /// ```
     pub fn reset_immediately(&mut self) {
         self.reset_at(Instant::now());
     }
 
     /// Makes the next tick come at `deadline`, and the others every period from there.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::time::{Duration, Instant, interval};
+    /// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+    /// runtime.block_on(async {
+    ///     let midnight = Instant::now() + Duration::from_secs(5 * 3_600);
+    ///     let mut days = interval(Duration::from_secs(24 * 3_600));
+    ///     days.reset_at(midnight);
+    ///     assert_eq!(days.tick().await, midnight);
+    ///     assert_eq!(days.tick().await, midnight + days.period());
+    /// });
+    /// ```
     pub fn reset_at(&mut self, deadline: Instant) {
         self.sleep.as_mut().reset(deadline);
     }

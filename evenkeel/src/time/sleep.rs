@@ -64,6 +64,25 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
 
 /// The future of [`sleep`] and [`sleep_until`]. It can be [reset](Self::reset). After completion it
 /// can be polled again, and is complete at once.
+///
+/// # Examples
+/// A limit on silence, which each message moves:
+/// ```
+/// use evenkeel::time::{Duration, Instant, Sleep, advance, sleep};
+/// use std::pin::pin;
+/// const SILENCE: Duration = Duration::from_secs(30);
+/// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+/// runtime.block_on(async {
+///     let mut limit = pin!(sleep(SILENCE));
+///     assert!(evenkeel::time::timeout(Duration::from_secs(20), limit.as_mut()).await.is_err());
+///     // A message has come.
+///     limit.as_mut().reset(Instant::now() + SILENCE);
+///     assert!(!limit.is_elapsed());
+///     limit.as_mut().await;
+///     assert!(limit.is_elapsed());
+///     assert_eq!(Instant::now(), limit.deadline());
+/// });
+/// ```
 #[must_use = "futures do nothing unless awaited"]
 pub struct Sleep {
     entry: Entry,

@@ -61,6 +61,32 @@ pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::Int
 }
 
 /// The future of [`timeout`] and [`timeout_at`].
+///
+/// # Examples
+/// A task that is aborted when its time is over. The timeout is pinned, so that it is there
+/// afterwards:
+/// ```
+/// use evenkeel::time::{Duration, Instant, sleep, timeout};
+/// use std::pin::pin;
+/// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+/// runtime.block_on(async {
+///     let minute = Duration::from_secs(60);
+///     let crossing = evenkeel::spawn(async move { sleep(2 * minute).await });
+///     let mut limited = pin!(timeout(minute, crossing));
+///     assert!(limited.as_mut().await.is_err());
+///     assert_eq!(Instant::now(), limited.deadline());
+///     limited.get_ref().abort();
+/// });
+/// ```
+///
+/// Until it is awaited, the future can be replaced, and the limit lifted:
+/// ```
+/// use evenkeel::time::{Duration, Timeout, timeout};
+/// use std::future::{Ready, ready};
+/// let mut limited: Timeout<Ready<u32>> = timeout(Duration::from_secs(1), ready(6));
+/// *limited.get_mut() = ready(7);
+/// assert_eq!(evenkeel::block_on(limited.into_inner()), 7);
+/// ```
 #[must_use = "futures do nothing unless awaited"]
 pub struct Timeout<F> {
     future: F,
@@ -121,6 +147,21 @@ impl<F: fmt::Debug> fmt::Debug for Timeout<F> {
 }
 
 /// The error of [`timeout`] and [`timeout_at`]: the time limit has passed.
+///
+/// # Examples
+/// In a function of I/O it becomes an error of the kind
+/// [`TimedOut`](std::io::ErrorKind::TimedOut):
+/// ```
+/// use evenkeel::time::{Duration, Elapsed, timeout};
+/// use std::io;
+/// async fn answer() -> io::Result<u32> {
+///     Ok(timeout(Duration::from_millis(1), std::future::pending()).await?)
+/// }
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// let error = runtime.block_on(answer()).unwrap_err();
+/// assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+/// assert!(error.get_ref().unwrap().is::<Elapsed>());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elapsed(());
 

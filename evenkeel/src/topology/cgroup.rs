@@ -15,6 +15,16 @@ use super::error::TopologyError;
 use super::file::{malformed, read};
 
 /// A limit on processor time per period.
+///
+/// # Examples
+/// ```
+/// use evenkeel::topology::{Quota, Topology};
+/// let machine = Topology::detect()?;
+/// let quota: Option<Quota> = machine.quota();
+/// let most = quota.map_or(usize::MAX, |quota| quota.cpus());
+/// assert_eq!(machine.processors(), machine.cpus_in_use().len().min(most));
+/// # Ok::<(), evenkeel::topology::TopologyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quota {

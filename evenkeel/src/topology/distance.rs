@@ -17,6 +17,19 @@ impl Topology {
     ///
     /// # Panics
     /// When an index is out of bounds.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::topology::{Distance, Topology};
+    /// let machine = Topology::parse("2 packages, 2 l3 groups, 2 cores, 2 threads, l3 8M")?;
+    /// let from_first = |to| machine.distance(0, to);
+    /// assert_eq!(from_first(1), Distance::SmtSibling);
+    /// assert_eq!(from_first(2), Distance::SharedLlc);
+    /// assert_eq!(from_first(4), Distance::SameNode);
+    /// assert_eq!(from_first(8), Distance::Remote);
+    /// assert!(from_first(2) < from_first(4), "nearer ones are less");
+    /// # Ok::<(), evenkeel::topology::TopologyError>(())
+    /// ```
     #[track_caller]
     pub fn distance(&self, a: usize, b: usize) -> Distance {
         let (x, y) = (&self.cpus[a], &self.cpus[b]);
@@ -42,6 +55,20 @@ impl Topology {
     ///
     /// # Panics
     /// When an index is out of bounds.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::topology::Topology;
+    /// let machine = Topology::detect()?;
+    /// for to in 0..machine.cpus().len() {
+    ///     match machine.node_distance(0, to) {
+    ///         Some(distance) => assert!(distance >= 10),
+    ///         None => println!("the firmware reports none"),
+    ///     }
+    /// }
+    /// assert_eq!(Topology::parse("2 packages")?.node_distance(0, 1), None);
+    /// # Ok::<(), evenkeel::topology::TopologyError>(())
+    /// ```
     #[track_caller]
     pub fn node_distance(&self, a: usize, b: usize) -> Option<u32> {
         let (from, to) = (self.cpus[a].node, self.cpus[b].node);
@@ -55,6 +82,15 @@ impl Topology {
     ///
     /// # Panics
     /// When the index is out of bounds.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::topology::Topology;
+    /// let machine = Topology::parse("2 packages, 2 cores, 2 threads, l3 8M")?;
+    /// // Its sibling, the other core of its package, and the other package.
+    /// assert_eq!(machine.by_distance(6), [7, 4, 5, 0, 1, 2, 3]);
+    /// # Ok::<(), evenkeel::topology::TopologyError>(())
+    /// ```
     #[track_caller]
     pub fn by_distance(&self, from: usize) -> Vec<usize> {
         let count = self.cpus.len();
@@ -71,6 +107,16 @@ impl Topology {
     /// those that share most come first: a cache is filled before its node, a node before its
     /// package, a package before the next one. With more processors than hardware threads the order
     /// starts again.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::topology::Topology;
+    /// let machine = Topology::parse("2 packages, 2 cores, 2 threads, l3 8M")?;
+    /// assert_eq!(machine.assign(2), [0, 2]);
+    /// assert_eq!(machine.assign(8), [0, 2, 4, 6, 1, 3, 5, 7]);
+    /// assert_eq!(machine.restricted_to([0, 1]).assign(3), [0, 1, 0]);
+    /// # Ok::<(), evenkeel::topology::TopologyError>(())
+    /// ```
     pub fn assign(&self, processors: usize) -> Vec<usize> {
         let seats = self.seats();
         seats.into_iter().cycle().take(processors).collect()

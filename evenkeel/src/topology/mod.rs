@@ -50,6 +50,15 @@ pub const MAX_CPUS: usize = 65_536;
 ///
 /// Groups of each kind are numbered from 0 across the whole machine, in the order of their first
 /// hardware thread.
+///
+/// # Examples
+/// ```
+/// use evenkeel::topology::{Cpu, Topology};
+/// let machine = Topology::parse("2 packages, 2 nodes, 4 cores, 2 threads")?;
+/// let last: &Cpu = machine.cpus().last().unwrap();
+/// assert_eq!((last.id, last.core, last.node, last.package), (31, 15, 3, 1));
+/// # Ok::<(), evenkeel::topology::TopologyError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cpu {
@@ -69,6 +78,17 @@ pub struct Cpu {
 }
 
 /// One cache that holds data, and the hardware threads that share it.
+///
+/// # Examples
+/// ```
+/// use evenkeel::topology::{Cache, Topology};
+/// let machine = Topology::parse("2 l3 groups, 2 cores, l2 1M, l3 32M, line 64")?;
+/// let l3: Vec<&Cache> = machine.caches().iter().filter(|cache| cache.level == 3).collect();
+/// assert_eq!(l3.len(), 2);
+/// assert_eq!((l3[1].size, l3[1].line), (Some(32 << 20), Some(64)));
+/// assert_eq!(l3[1].cpus, [2, 3]);
+/// # Ok::<(), evenkeel::topology::TopologyError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cache {
@@ -83,6 +103,24 @@ pub struct Cache {
 }
 
 /// A machine, and the part of it that may be used.
+///
+/// # Examples
+/// Places for four threads that share data, on a machine of which half is in use:
+/// ```
+/// use evenkeel::topology::Topology;
+/// let machine = Topology::parse("2 packages, 4 cores, 2 threads, l3 32M")?;
+/// // The second package is for another program.
+/// let ours = machine.restricted_to(0..8);
+/// assert_eq!(ours.cpus_in_use().len(), 8);
+/// assert_eq!((ours.processors(), ours.quota()), (8, None));
+/// // A core each, before any core gets a second thread.
+/// let places = ours.assign(4);
+/// assert_eq!(places, [0, 2, 4, 6]);
+/// // All four share the L3 of the first package.
+/// let l3 = ours.caches().iter().find(|cache| cache.level == 3).unwrap();
+/// assert!(places.iter().all(|place| l3.cpus.contains(place)));
+/// # Ok::<(), evenkeel::topology::TopologyError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
     /// In ascending order of their `id`, never empty.
@@ -106,6 +144,15 @@ impl Topology {
     /// # Errors
     /// When a file of the system holds something malformed. The error names the file and what is in
     /// it.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::topology::Topology;
+    /// let machine = Topology::detect()?;
+    /// println!("{machine}");
+    /// assert!((1..=machine.cpus_in_use().len()).contains(&machine.processors()));
+    /// # Ok::<(), evenkeel::topology::TopologyError>(())
+    /// ```
     pub fn detect() -> Result<Self, TopologyError> {
         sysfs::detect()
     }
@@ -123,6 +170,26 @@ impl Topology {
     ///
     /// # Errors
     /// When a file holds something malformed, or no hardware thread is online.
+    ///
+    /// # Examples
+    /// A container with a quota of one and a half of four hardware threads:
+    /// ```
+    /// use evenkeel::topology::Topology;
+    /// use std::fs;
+    /// let root = std::env::temp_dir().join(format!("machine-{}", std::process::id()));
+    /// for (folder, file, content) in [
+    ///     ("sys/devices/system/cpu", "online", "0-3"),
+    ///     ("proc/self", "cgroup", "0::/box"),
+    ///     ("sys/fs/cgroup/box", "cpu.max", "150000 100000"),
+    /// ] {
+    ///     fs::create_dir_all(root.join(folder))?;
+    ///     fs::write(root.join(folder).join(file), content)?;
+    /// }
+    /// let machine = Topology::from_sys(&root)?;
+    /// assert_eq!((machine.cpus().len(), machine.processors()), (4, 2));
+    /// # fs::remove_dir_all(root)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn from_sys(root: &Path) -> Result<Self, TopologyError> {
         sysfs::from_sys(root)
     }
@@ -184,6 +251,16 @@ impl Topology {
     ///
     /// # Panics
     /// When there are no cores, or more than [`MAX_CPUS`].
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::topology::{Distance, Topology};
+    /// let machine = Topology::flat(4);
+    /// assert_eq!(machine.to_text().as_deref(), Some("1 package, 4 cores"));
+    /// assert_eq!(machine.distance(0, 3), Distance::SharedLlc);
+    /// assert!(machine.caches().is_empty());
+    /// # assert_eq!(machine.quota(), None);
+    /// ```
     #[track_caller]
     pub fn flat(cores: usize) -> Self {
         assert!(
@@ -211,6 +288,15 @@ impl Topology {
     /// Returns the same machine, with only these hardware threads in use. Numbers that the machine
     /// does not have are ignored. If none is left, all hardware threads stay in use: the affinity
     /// mask of a container can name hardware threads that its `/sys` does not show.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::topology::Topology;
+    /// let machine = Topology::flat(4).restricted_to([1, 3, 64]);
+    /// assert_eq!(machine.cpus_in_use(), [1, 3]);
+    /// assert_eq!(machine.cpus().len(), 4);
+    /// assert_eq!(machine.restricted_to([64]).cpus_in_use(), [1, 3]);
+    /// ```
     #[must_use]
     pub fn restricted_to(mut self, ids: impl IntoIterator<Item = usize>) -> Self {
         let find = |id| self.cpus.binary_search_by_key(&id, |cpu| cpu.id).ok();
@@ -257,6 +343,17 @@ impl Topology {
     ///
     /// The form describes only the machine. It does not contain the numbers of its hardware
     /// threads, the distances between its nodes, and which part of it is in use.
+    ///
+    /// # Examples
+    /// A line for a report of a mistake, from which the machine can be made again:
+    /// ```
+    /// use evenkeel::topology::Topology;
+    /// let machine: Topology = "L3 8m, 6 core, 4 packages, 2 threads".parse()?;
+    /// let line = machine.to_text().unwrap();
+    /// assert_eq!(line, "4 packages, 6 cores, 2 threads, l3 8M");
+    /// assert_eq!(Topology::parse(&line)?, machine);
+    /// # Ok::<(), evenkeel::topology::TopologyError>(())
+    /// ```
     pub fn to_text(&self) -> Option<String> {
         Shape::of(self).map(|shape| shape.to_string())
     }
