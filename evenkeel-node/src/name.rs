@@ -9,6 +9,9 @@ use std::fmt;
 /// Between two nodes the slot alone names an actor, since the frame goes from one of the two to the
 /// other: no node can speak in the name of an actor of a third node. Displays as
 /// `index.generation`.
+///
+/// # Examples
+/// See [`Name`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot {
     /// The number of the place.
@@ -21,6 +24,17 @@ pub struct Slot {
 /// needed.
 ///
 /// Displays as `node:index.generation`.
+///
+/// # Examples
+/// ```
+/// use evenkeel_node::{Name, NodeId, Slot};
+///
+/// let first = Name { node: NodeId::new(3), slot: Slot { index: 14, generation: 0 } };
+/// assert_eq!(first.to_string(), "3:14.0");
+/// // Another actor has the same place later, and another name.
+/// let slot = Slot { generation: 1, ..first.slot };
+/// assert_ne!(Name { slot, ..first }, first);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name {
     /// The actor's node.

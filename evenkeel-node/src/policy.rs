@@ -5,6 +5,18 @@
 use std::time::Duration;
 
 /// How messages are packed, and how many bytes may wait.
+///
+/// # Examples
+/// Small frames, which leave early:
+/// ```
+/// use evenkeel_node::policy::{Packing, leaves};
+/// use std::time::Duration;
+///
+/// let packing = Packing { frame: 1 << 10, cap: Duration::from_micros(10), ..Packing::default() };
+/// assert!(leaves(1 << 10, 0, &packing));
+/// assert!(leaves(100, 10_000, &packing));
+/// assert!(!leaves(100, 9_999, &packing));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packing {
     /// The length at which a buffer leaves, in bytes; at least one. A frame is longer by at most

@@ -113,6 +113,120 @@ impl fmt::Display for Refusal {
 pub type TransportWaker = Arc<dyn Fn() + Send + Sync>;
 
 /// Moves frames to other nodes; the module lists its promises.
+///
+/// # Examples
+/// A transport for two nodes, over channels:
+/// ```
+/// use evenkeel_node::{DownReason, Event, NodeId, Refusal, Refused, Transport, TransportWaker};
+/// use std::collections::VecDeque;
+/// use std::sync::Arc;
+/// use std::sync::mpsc::{Receiver, Sender, channel};
+/// use std::time::Duration;
+///
+/// struct Pair {
+///     local: NodeId,
+///     events: VecDeque<Event>,
+///     /// `None` only ends a wait.
+///     inbox: Receiver<Option<Event>>,
+///     own: Sender<Option<Event>>,
+///     other: Sender<Option<Event>>,
+///     /// What the other node is told when this end is dropped.
+///     reason: DownReason,
+/// }
+///
+/// fn pair() -> [Pair; 2] {
+///     let ((own, inbox), (other, other_inbox)) = (channel(), channel());
+///     let end = |local, inbox, own: &Sender<_>, other: &Sender<_>| Pair {
+///         local: NodeId::new(local),
+///         events: VecDeque::from([Event::Up { node: NodeId::new(1 - local) }]),
+///         inbox,
+///         own: own.clone(),
+///         other: other.clone(),
+///         reason: DownReason::Lost("it has ended without leaving".to_owned()),
+///     };
+///     [end(0, inbox, &own, &other), end(1, other_inbox, &other, &own)]
+/// }
+///
+/// impl Transport for Pair {
+///     fn local(&self) -> NodeId {
+///         self.local
+///     }
+///
+///     fn nodes(&self) -> u32 {
+///         2
+///     }
+///
+///     fn longest_frame(&self) -> usize {
+///         1 << 24
+///     }
+///
+///     fn send(&mut self, to: NodeId, frame: Vec<u8>) -> Result<(), Refused> {
+///         if to == self.local || to.number() > 1 {
+///             return Err(Refused { frame, why: Refusal::Unknown });
+///         }
+///         if frame.len() > self.longest_frame() {
+///             return Err(Refused { frame, why: Refusal::TooLong });
+///         }
+///         let event = Event::Received { from: self.local, frame };
+///         self.other.send(Some(event)).map_err(|unsent| match unsent.0 {
+///             Some(Event::Received { frame, .. }) => Refused { frame, why: Refusal::Down },
+///             _ => unreachable!("the frame comes back"),
+///         })
+///     }
+///
+///     fn poll(&mut self) -> Option<Event> {
+///         self.events.pop_front().or_else(|| self.inbox.try_iter().flatten().next())
+///     }
+///
+///     fn wait(&mut self, most: Duration) {
+///         if self.events.is_empty()
+///             && let Ok(Some(event)) = self.inbox.recv_timeout(most)
+///         {
+///             self.events.push_back(event);
+///         }
+///     }
+///
+///     fn waker(&self) -> TransportWaker {
+///         let own = self.own.clone();
+///         Arc::new(move || drop(own.send(None)))
+///     }
+///
+///     fn is_sending(&self) -> bool {
+///         false
+///     }
+///
+///     fn leave(&mut self) {
+///         self.reason = DownReason::Left;
+///     }
+/// }
+///
+/// impl Drop for Pair {
+///     fn drop(&mut self) {
+///         // Behind all frames, since a channel keeps the order.
+///         let down = Event::Down { node: self.local, reason: self.reason.clone() };
+///         let _ = self.other.send(Some(down));
+///     }
+/// }
+///
+/// let [mut a, mut b] = pair();
+/// assert_eq!(a.poll(), Some(Event::Up { node: b.local() }));
+/// a.send(b.local(), b"ahoy".to_vec()).unwrap();
+/// a.leave();
+/// assert!(a.ended());
+/// let node = a.local();
+/// drop(a);
+///
+/// assert_eq!(b.poll(), Some(Event::Up { node }));
+/// b.wait(Duration::from_secs(60));
+/// assert_eq!(b.poll(), Some(Event::Received { from: node, frame: b"ahoy".to_vec() }));
+/// assert_eq!(b.poll(), Some(Event::Down { node, reason: DownReason::Left }));
+/// assert_eq!(b.poll(), None);
+/// assert_eq!(b.send(node, vec![7]), Err(Refused { frame: vec![7], why: Refusal::Down }));
+///
+/// // A call before the wait ends it at once.
+/// b.waker()();
+/// b.wait(Duration::from_secs(60));
+/// ```
 pub trait Transport {
     /// Returns the number of this node.
     fn local(&self) -> NodeId;

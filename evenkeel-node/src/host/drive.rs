@@ -29,6 +29,33 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     /// Drives the transport on this thread until the multiplexer has been
     /// [closed](super::Multiplexer::close), everything is sent and the transport has ended. Drops
     /// the transport on this thread.
+    ///
+    /// # Examples
+    /// ```
+    /// # use evenkeel_node::host::Deliver;
+    /// # use evenkeel_node::{DownReason, NodeId, Refusal};
+    /// use evenkeel_node::host::Host;
+    /// use evenkeel_node::in_process::{Faults, network};
+    /// use evenkeel_node::multiplexer::Multiplexer;
+    /// use evenkeel_node::policy::Packing;
+    /// use std::sync::Arc;
+    /// use std::thread;
+    ///
+    /// # struct Nothing;
+    /// # impl Deliver for Nothing {
+    /// #     fn frame(&mut self, _: NodeId, frame: Vec<u8>) -> Option<Vec<u8>> { Some(frame) }
+    /// #     fn up(&mut self, _: NodeId) {}
+    /// #     fn down(&mut self, _: NodeId, _: DownReason, _: u64) {}
+    /// #     fn refused(&mut self, _: NodeId, _: u32, _: Refusal) {}
+    /// # }
+    /// let (_control, mut ends) = network(2, Faults::default());
+    /// let multiplexer = Multiplexer::new(NodeId::new(0), 2, 1, Packing::default());
+    /// let (end, of_host) = (ends.remove(0), Arc::clone(&multiplexer));
+    /// // A transport that is bound to its thread is made there.
+    /// let host = thread::spawn(move || Host::new(end, of_host, Nothing).run());
+    /// multiplexer.close();
+    /// host.join().unwrap();
+    /// ```
     pub fn run(mut self) {
         let waker = Waker::from(Arc::new(OfThread(self.transport.waker(), thread::current())));
         loop {
@@ -63,6 +90,35 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     /// # Cancel safety
     /// A dropped future ends like a host that panics: all other nodes are down for the senders of
     /// this node.
+    ///
+    /// # Examples
+    /// ```
+    /// # use evenkeel_node::host::Deliver;
+    /// # use evenkeel_node::{DownReason, NodeId, Refusal};
+    /// use evenkeel_node::host::Host;
+    /// use evenkeel_node::in_process::{Faults, network};
+    /// use evenkeel_node::multiplexer::Multiplexer;
+    /// use evenkeel_node::policy::Packing;
+    /// use std::sync::Arc;
+    ///
+    /// # struct Nothing;
+    /// # impl Deliver for Nothing {
+    /// #     fn frame(&mut self, _: NodeId, frame: Vec<u8>) -> Option<Vec<u8>> { Some(frame) }
+    /// #     fn up(&mut self, _: NodeId) {}
+    /// #     fn down(&mut self, _: NodeId, _: DownReason, _: u64) {}
+    /// #     fn refused(&mut self, _: NodeId, _: u32, _: Refusal) {}
+    /// # }
+    /// let (_control, mut ends) = network(2, Faults::default());
+    /// let multiplexer = Multiplexer::new(NodeId::new(0), 2, 1, Packing::default());
+    /// let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    /// runtime.block_on(async {
+    ///     let host = Host::new(ends.remove(0), Arc::clone(&multiplexer), Nothing).flushing();
+    ///     let host = evenkeel::spawn(host.drive());
+    ///     evenkeel::yield_now().await;
+    ///     multiplexer.close();
+    ///     host.await.unwrap();
+    /// });
+    /// ```
     pub async fn drive(mut self) {
         // Whether the core has been offered in this silence.
         let mut has_offered = false;

@@ -38,6 +38,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Receives the events of a host. The host calls it from its own thread or task, and waits for it.
+///
+/// # Examples
+/// See [`Host`].
 pub trait Deliver {
     /// Takes a frame that has come: untrusted bytes. Returns the buffer if it has read the frame.
     /// If other threads read it, they may [recycle](Multiplexer::recycle) the buffer later.
@@ -70,6 +73,9 @@ pub trait Deliver {
 }
 
 /// The result of a turn.
+///
+/// # Examples
+/// See [`Host`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// The turn has sent or received.
@@ -97,6 +103,77 @@ const TURNS: u32 = 64;
 const SPARE: usize = 8;
 
 /// Drives a transport, as described in the module.
+///
+/// # Examples
+/// Two hosts, turn by turn on one thread:
+/// ```
+/// use evenkeel_node::frame::Frame;
+/// use evenkeel_node::host::{Deliver, Host, Progress};
+/// use evenkeel_node::in_process::{Faults, network};
+/// use evenkeel_node::multiplexer::Multiplexer;
+/// use evenkeel_node::policy::Packing;
+/// use evenkeel_node::wire::{Message, write_tell};
+/// use evenkeel_node::{DownReason, NodeId, Refusal, Slot, Transport};
+/// use std::convert::Infallible;
+/// use std::sync::Arc;
+///
+/// /// Notes what comes.
+/// #[derive(Default)]
+/// struct Notes(Vec<String>);
+///
+/// impl Deliver for Notes {
+///     fn frame(&mut self, _from: NodeId, frame: Vec<u8>) -> Option<Vec<u8>> {
+///         // The bytes are a peer's: a node shuts a peer out that sends anything else.
+///         for envelope in Frame::read(&frame, 1 << 24).expect("a frame").messages() {
+///             if let Message::Tell { payload, .. } = envelope.expect("a message").message {
+///                 self.0.push(String::from_utf8_lossy(payload).into_owned());
+///             }
+///         }
+///         Some(frame)
+///     }
+///
+///     fn up(&mut self, node: NodeId) {
+///         self.0.push(format!("node {node} is up"));
+///     }
+///
+///     fn down(&mut self, _node: NodeId, reason: DownReason, _lost: u64) {
+///         self.0.push(reason.to_string());
+///     }
+///
+///     fn refused(&mut self, to: NodeId, messages: u32, why: Refusal) {
+///         self.0.push(format!("{messages} messages to node {to}: {why}"));
+///     }
+/// }
+///
+/// let (_control, ends) = network(2, Faults::default());
+/// let mut nodes = Vec::new();
+/// for end in ends {
+///     let multiplexer = Multiplexer::new(end.local(), end.nodes(), 1, Packing::default());
+///     nodes.push((Host::new(end, Arc::clone(&multiplexer), Notes::default()), multiplexer));
+/// }
+///
+/// let multiplexer = &nodes[0].1;
+/// let link = multiplexer.link(NodeId::new(1)).unwrap();
+/// for text in ["fair", "winds"] {
+///     let write = |out: &mut Vec<u8>| {
+///         write_tell(Slot::default(), None, out);
+///         out.extend(text.bytes());
+///         Ok::<_, Infallible>(())
+///     };
+///     link.try_put(write).unwrap();
+/// }
+/// // Sends what is packed, and leaves.
+/// multiplexer.close();
+/// let traffic = multiplexer.traffic(link.node());
+/// assert_eq!((traffic.messages_out, traffic.frames_out), (2, 1));
+///
+/// for (host, _) in &mut nodes {
+///     while host.turn() == Progress::Worked {}
+/// }
+/// assert_eq!(nodes[0].0.turn(), Progress::Finished);
+/// let notes = &nodes[1].0.deliver().0;
+/// assert_eq!(*notes, ["node 0 is up", "fair", "winds", "the node has left"]);
+/// ```
 #[derive(Debug)]
 pub struct Host<T: Transport, D: Deliver> {
     transport: T,

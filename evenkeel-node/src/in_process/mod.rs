@@ -63,6 +63,9 @@ impl Default for Faults {
 }
 
 /// The clock of a network.
+///
+/// # Examples
+/// See [`Control`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
     /// Time passes by itself.
@@ -83,12 +86,48 @@ struct Shared {
 }
 
 /// Controls a network: loses nodes and connections, and advances the clock.
+///
+/// # Examples
+/// ```
+/// use evenkeel_node::in_process::{Clock, Faults, network};
+/// use evenkeel_node::{DownReason, Event, NodeId, Transport};
+/// use std::time::Duration;
+///
+/// let (a, b, c) = (NodeId::new(0), NodeId::new(1), NodeId::new(2));
+/// let delay = Duration::from_millis(5)..Duration::from_millis(6);
+/// let faults = Faults { delay, clock: Clock::Manual, ..Faults::default() };
+/// let (control, mut nodes) = network(3, faults);
+/// for node in &mut nodes {
+///     // The other two nodes are up.
+///     let up = [node.poll(), node.poll()];
+///     assert!(up.iter().all(|event| matches!(event, Some(Event::Up { .. }))));
+/// }
+///
+/// nodes[0].send(b, b"ahoy".to_vec()).unwrap();
+/// assert!(control.next_due().unwrap() >= Duration::from_millis(5));
+/// assert_eq!(nodes[1].poll(), None);
+/// control.advance(Duration::from_millis(6));
+/// assert_eq!(nodes[1].poll(), Some(Event::Received { from: a, frame: b"ahoy".to_vec() }));
+///
+/// // A frame that is not due is lost with its connection.
+/// nodes[0].send(b, b"anyone there?".to_vec()).unwrap();
+/// control.cut(a, b);
+/// let reason = DownReason::Lost("the connection was cut".to_owned());
+/// assert_eq!(nodes[1].poll(), Some(Event::Down { node: a, reason }));
+///
+/// control.kill(c);
+/// let reason = DownReason::Lost("the node was killed".to_owned());
+/// assert_eq!(nodes[1].poll(), Some(Event::Down { node: c, reason }));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Control {
     shared: Arc<Shared>,
 }
 
 /// One node's end of a network.
+///
+/// # Examples
+/// See [`network`], and [`Control`].
 #[derive(Debug)]
 pub struct InProcess {
     shared: Arc<Shared>,

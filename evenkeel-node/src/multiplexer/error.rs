@@ -4,6 +4,9 @@ use std::error::Error;
 use std::fmt;
 
 /// Why a message for another node was not put in. `E` is the error of its writer.
+///
+/// # Examples
+/// See [`Multiplexer`](super::Multiplexer).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PutError<E> {
     /// The number of bytes that wait for the node has reached its bound.

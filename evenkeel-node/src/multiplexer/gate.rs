@@ -31,6 +31,9 @@ pub(crate) enum Shut {
 }
 
 /// The traffic to and from a node.
+///
+/// # Examples
+/// See [`Multiplexer`](super::Multiplexer).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Frames that have left for the node.

@@ -107,6 +107,43 @@ impl Wakes {
 }
 
 /// Packs messages for other nodes, as described in the module.
+///
+/// # Examples
+/// [`Host`](super::host::Host) has an example with both sides. Here no host takes the frames, so
+/// they wait:
+/// ```
+/// use evenkeel_node::multiplexer::{Multiplexer, PutError};
+/// use evenkeel_node::policy::Packing;
+/// use evenkeel_node::wire::write_tell;
+/// use evenkeel_node::{NodeId, Slot};
+/// use std::convert::Infallible;
+///
+/// let packing = Packing { waiting: 1_000, ..Packing::default() };
+/// let multiplexer = Multiplexer::new(NodeId::new(0), 2, 1, packing);
+/// let link = multiplexer.link(NodeId::new(1)).unwrap();
+/// let put = |bytes: usize| {
+///     link.try_put(|out| {
+///         write_tell(Slot::default(), None, out);
+///         out.resize(out.len() + bytes, 7);
+///         Ok::<_, Infallible>(())
+///     })
+/// };
+///
+/// for _ in 0..10 {
+///     put(200).unwrap();
+/// }
+/// assert_eq!(link.backlog(), 0);
+/// // The ten messages leave in one frame.
+/// multiplexer.flush();
+/// let traffic = multiplexer.traffic(link.node());
+/// assert_eq!((traffic.messages_out, traffic.frames_out), (10, 1));
+/// assert!(link.backlog() > 2_000);
+/// assert_eq!(put(1), Err(PutError::Full { most: 1_000 }));
+///
+/// multiplexer.node_is_down(link.node());
+/// assert!(link.is_shut());
+/// assert_eq!(put(1), Err(PutError::Down));
+/// ```
 #[derive(Debug)]
 pub struct Multiplexer {
     packing: Packing,
@@ -120,6 +157,9 @@ pub struct Multiplexer {
 }
 
 /// The route to one other node. Cheap to clone; a remote reference has one.
+///
+/// # Examples
+/// See [`Multiplexer`].
 #[derive(Clone, Debug)]
 pub struct Link {
     gate: Arc<Gate>,
