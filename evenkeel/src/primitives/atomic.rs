@@ -102,10 +102,6 @@ pub(crate) enum Edge {
     TimerArm,
     /// The fence between that timer and a look at the end of the relief's rest.
     TimerCall,
-    /// The store that grants a monitor to a waiter.
-    MonitorGrant,
-    /// The waiter's look at its grant of the monitor.
-    MonitorGranted,
     /// The waiter's look, under the leader's lock, at a grant by a part holder.
     MonitorGrantedByPart,
     /// The release of a spin lock.
@@ -120,14 +116,10 @@ pub(crate) enum Edge {
     OutsideComplete,
     /// The look at the number of such closures.
     OutsideRead,
-    /// The granting of a permit to a queued waiter.
-    SemaphoreGrant,
-    /// The waiter's look at its grant.
-    SemaphoreGranted,
-    /// The word that a timer has fired.
-    TimerFire,
-    /// The future's look at that word.
-    TimerSeen,
+    /// The store that ends a wait: for a permit, a monitor or a timer.
+    WaitEnd,
+    /// The waiter's look at that store.
+    WaitEnded,
     /// The owner's change of a deque's head at a push.
     DequePush,
     /// The owner's change of a deque's head at a pop.

@@ -27,6 +27,7 @@ pub(crate) mod cell;
 pub(crate) mod clock;
 pub(crate) mod cpu;
 pub(crate) mod fence;
+pub(crate) mod list;
 pub(crate) mod misses;
 #[cfg(loom)]
 pub(crate) mod mutation;
@@ -37,6 +38,7 @@ pub(crate) mod spin;
 pub(crate) mod spin_lock;
 pub(crate) mod thread;
 pub(crate) mod unwind;
+pub(crate) mod wait_word;
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{Mutex, MutexGuard};

@@ -28,8 +28,9 @@
 //! that is held up after its look, the stored time is later than that task's arrival. A time that
 //! receivers reset: a reset wipes out the time of a sender that is about to link its task.
 //!
-//! A locked queue: senders from many threads would contend, and a sender that the operating system
-//! preempts would stop the processor.
+//! A locked queue, as the [list](crate::primitives::list) of waiting futures is one: senders from
+//! many threads would contend, and a sender that the operating system preempts would stop the
+//! processor.
 
 #![allow(unsafe_code, reason = "tasks are linked through their headers")]
 

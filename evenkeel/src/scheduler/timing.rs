@@ -5,10 +5,11 @@
 use super::worker::Worker;
 use crate::policy::timing;
 use crate::primitives::atomic::Edge;
+use crate::primitives::wait_word::Word;
 use crate::primitives::{clock, fence};
 use crate::processor::context::Context;
 use crate::processor::shared::Shared;
-use crate::timers::{Armed, Entry, NEVER, Timers, Word};
+use crate::timers::{Armed, Entry, NEVER, Timers};
 use std::ptr::NonNull;
 use std::time::Duration;
 

@@ -64,7 +64,7 @@ fn a_waiter_that_gives_up_while_it_is_granted_loses_no_permit() {
 
 #[test]
 fn the_permit_of_a_waiter_that_gives_up_goes_to_the_one_behind() {
-    check(&[Edge::SemaphoreGrant, Edge::SemaphoreGranted], || {
+    check(&[Edge::WaitEnd, Edge::WaitEnded], || {
         let semaphore = Arc::new(Semaphore::<Watched>::empty());
         let mut context = Context::from_waker(Waker::noop());
         let mut impatient = Box::pin({

@@ -1,23 +1,23 @@
 //! A waker in one word, for primitives that have to be small, or in few cache lines.
 //!
 //! A standard waker is two words, of which a task of evenkeel needs one: its address. A waker of
-//! another kind goes into a box, and the lowest bit of the box's address marks it.
+//! another kind goes into a box, and the lowest bit of the box's address says so.
 
 #![allow(unsafe_code, reason = "one word stands for either kind of waker")]
 
 use super::waker;
 use crate::detect::Waiting;
 use crate::primitives::unwind::contain;
+use crate::primitives::wait_word::Word;
 use crate::raw_task::header::{Header, TaskPtr};
 use crate::raw_task::rights::Reference;
 use crate::scheduler::wake;
-use crate::timers::Word;
 use std::fmt;
 use std::mem;
 use std::ptr::NonNull;
 use std::task::Waker;
 
-/// The mark of a box. Headers and boxed wakers are aligned to a word, so the bit is free.
+/// The bit of a box. Headers and boxed wakers are aligned to a word, so it is free.
 const BOXED: usize = 1;
 
 /// A counted waker.
@@ -36,13 +36,6 @@ impl WordWaker {
         Some(Self(task.ptr().as_non_null().cast()))
     }
 
-    /// Returns whether `word`, which may belong to any waker, is that of a waker of the same task
-    /// of evenkeel as `waker`.
-    #[inline(always)]
-    pub(crate) fn is_of_task(word: *mut (), waker: &Waker) -> bool {
-        waker::task_of(waker).is_some_and(|task| std::ptr::addr_eq(task.ptr().as_ptr(), word))
-    }
-
     /// Clones a waker of any kind.
     #[inline(always)]
     pub(crate) fn of(waker: &Waker) -> Self {
@@ -55,57 +48,19 @@ impl WordWaker {
         Self(address.cast::<()>().map_addr(|address| address | BOXED))
     }
 
-    /// Turns the waker into its word.
-    #[inline(always)]
-    pub(crate) fn into_raw(self) -> *mut () {
-        let word = self.0.as_ptr();
-        mem::forget(self);
-        word
-    }
-
-    /// Makes a waker of its word again.
-    ///
-    /// # Safety
-    /// The word comes from `into_raw`, and is used here once.
-    #[inline(always)]
-    pub(crate) unsafe fn from_raw(word: *mut ()) -> Self {
-        // SAFETY: the caller's promise: the word is an address.
-        Self(unsafe { NonNull::new_unchecked(word) })
-    }
-
-    /// Returns whether the waker behind the word wakes the same as `waker`.
-    ///
-    /// # Safety
-    /// The word comes from `into_raw`, and `from_raw` does not take it meanwhile.
-    pub(crate) unsafe fn wakes_as(word: *mut (), waker: &Waker) -> bool {
-        // SAFETY: the caller's promise.
-        Self::is_of_task(word, waker) || unsafe { Self::peek(word, |own| own.will_wake(waker)) }
-    }
-
     /// Calls `f` with the waker behind the word.
-    ///
-    /// # Safety
-    /// The word comes from `into_raw`, and `from_raw` does not take it meanwhile.
-    unsafe fn peek<R>(word: *mut (), f: impl FnOnce(&Waker) -> R) -> R {
-        // SAFETY: the caller's promise; the word is given away again below.
-        let own = unsafe { Self::from_raw(word) };
-        let result = match own.kind() {
+    fn peek<R>(&self, f: impl FnOnce(&Waker) -> R) -> R {
+        match self.kind() {
             // SAFETY: the word is counted, so the task is not freed meanwhile.
             Kind::Task(task) => f(&*unsafe { waker::borrowed(task) }),
-            // SAFETY: the box belongs to this word, which no other thread takes meanwhile.
+            // SAFETY: the box belongs to this word.
             Kind::Boxed(boxed) => f(unsafe { boxed.as_ref() }),
-        };
-        own.into_raw();
-        result
+        }
     }
 
     /// Returns the waiter behind the waker behind the word.
-    ///
-    /// # Safety
-    /// As [`peek`](Self::peek).
-    pub(crate) unsafe fn waiting(word: *mut ()) -> Option<Waiting> {
-        // SAFETY: the caller's promise.
-        unsafe { Self::peek(word, waker::waiting) }
+    pub(crate) fn waiting(&self) -> Option<Waiting> {
+        self.peek(waker::waiting)
     }
 
     #[inline(always)]
@@ -114,7 +69,7 @@ impl WordWaker {
             Kind::Task(TaskPtr::new(self.0.cast::<Header>()))
         } else {
             let address = self.0.as_ptr().map_addr(|address| address & !BOXED);
-            // SAFETY: without the mark it is the address of a box.
+            // SAFETY: without the bit it is the address of a box.
             Kind::Boxed(unsafe { NonNull::new_unchecked(address.cast()) })
         }
     }
@@ -143,27 +98,34 @@ impl WordWaker {
     }
 }
 
-// SAFETY: the word is the address of a header, or of a box with its mark, the lowest bit.
+// SAFETY: the word is the address of a header, or of a box with the lowest bit. Both are aligned to a
+// word, and not null.
 unsafe impl Word for WordWaker {
     #[inline(always)]
+    fn of(waker: &Waker) -> Self {
+        Self::of(waker)
+    }
+
+    #[inline(always)]
     fn into_raw(self) -> *mut () {
-        self.into_raw()
+        let word = self.0.as_ptr();
+        mem::forget(self);
+        word
     }
 
     #[inline(always)]
     unsafe fn from_raw(word: *mut ()) -> Self {
-        // SAFETY: the caller's promise.
-        unsafe { Self::from_raw(word) }
+        // SAFETY: the caller's promise: the word is an address.
+        Self(unsafe { NonNull::new_unchecked(word) })
     }
 
     #[inline(always)]
     fn is_of_task(word: *mut (), waker: &Waker) -> bool {
-        Self::is_of_task(word, waker)
+        waker::task_of(waker).is_some_and(|task| std::ptr::addr_eq(task.ptr().as_ptr(), word))
     }
 
-    unsafe fn wakes_as(word: *mut (), waker: &Waker) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { Self::wakes_as(word, waker) }
+    fn wakes_as(&self, waker: &Waker) -> bool {
+        Self::is_of_task(self.0.as_ptr(), waker) || self.peek(|own| own.will_wake(waker))
     }
 
     #[inline(always)]

@@ -7,7 +7,7 @@ use crate::processor::context;
 use crate::processor::current;
 use crate::scheduler::timing;
 use crate::task::word_waker::WordWaker;
-use crate::timers::{Armed, Entry, Progress, Renewed, Timers};
+use crate::timers::{Armed, Entry, Progress, Timers};
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
@@ -196,15 +196,9 @@ impl Sleep {
     /// Makes an armed timer wake `waker`.
     fn renew(self: Pin<&mut Self>, waker: &Waker) -> Poll<()> {
         let timers = self.timers.expect("an armed timer is armed somewhere");
-        let mut fresh = None;
-        loop {
-            // SAFETY: it was armed there, and this is its future.
-            match unsafe { timers.renew(&self.entry, waker, fresh.take()) } {
-                Renewed::Done => return Poll::Pending,
-                Renewed::Other => fresh = Some(WordWaker::of(waker)),
-                Renewed::Ended => return self.ended(),
-            }
-        }
+        // SAFETY: it was armed there, and this is its future.
+        let is_over = unsafe { timers.renew::<WordWaker>(&self.entry, waker) };
+        if is_over { self.ended() } else { Poll::Pending }
     }
 
     /// The outcome of a timer that is not armed any more.

@@ -10,16 +10,15 @@
 //! `next` is the time at which a timer may be due, by the machine's clock, or never. It may be
 //! early, because a cancellation leaves it alone, and is never late. The wheel lies under the lock.
 //! A timer is *idle*, then *armed* (in the wheel of the processor that armed it, with its waker in
-//! its word), then *fired*. An armed timer that is cancelled is idle again.
+//! its [word](crate::primitives::wait_word)), then *fired*. An armed timer that is cancelled is idle
+//! again.
 //!
 //! # Protocol
 //! - *Arm*: under the lock, link the node and, if its deadline is before `next`, lower `next`.
 //! - *Cancel*: under the lock, look at the word once more; unlink the node if it is still armed.
 //! - *Fire*, at most [`GROUP`] under one hold of the lock: unlink, take the waker, store *fired*
 //!   into the word, and raise `next` to the earliest of the remaining timers; then, without the
-//!   lock, wake. *Fired* is stored with release ordering and read with acquire ordering, so a
-//!   future that reads it needs no lock, not even to be dropped. After that store only the future
-//!   touches the node, which may be gone.
+//!   lock, wake.
 //! - *Owner*: it compares `next` with its coarse clock at the end of each batch and whenever it
 //!   looks round.
 //! - *Sleeper*: it announces itself ([`idle`](super::idle)), then takes the lock to learn the next
@@ -82,13 +81,14 @@ mod lease;
 mod model;
 mod wheel;
 
-pub(crate) use entry::{Entry, Progress, Word};
+pub(crate) use entry::{Entry, Progress};
 pub(crate) use lease::Lease;
 
 use crate::policy::timing::{self, GROUP};
 use crate::primitives::ahead;
 use crate::primitives::atomic::{AtomicU64, Ordering};
 use crate::primitives::spin_lock::{SpinGuard, SpinLock};
+use crate::primitives::wait_word::Word;
 use clock::Clock;
 use crossbeam_utils::CachePadded;
 use std::ptr::{self, NonNull};
@@ -107,7 +107,6 @@ pub(crate) struct Timers {
     inner: SpinLock<Inner>,
 }
 
-#[derive(Debug)]
 struct Inner {
     wheel: Wheel,
     /// The rules of the runtime that has the wheel; none while no runtime has it.
@@ -167,18 +166,6 @@ pub(crate) enum Armed {
     Over,
 }
 
-/// The result of renewing a timer's waker.
-#[derive(Debug)]
-#[must_use]
-pub(crate) enum Renewed {
-    /// The timer will wake the task of the given waker.
-    Done,
-    /// The timer would wake another task: the caller has to renew it with `fresh`.
-    Other,
-    /// The timer has ended.
-    Ended,
-}
-
 impl Timers {
     fn new() -> Self {
         Self {
@@ -227,7 +214,7 @@ impl Timers {
         // No overflow: a deadline is never zero here.
         let tick = ((deadline - 1) >> *tick_bits) + 1;
         // SAFETY: the caller's promise.
-        unsafe { entry.as_ref() }.leave(waker);
+        unsafe { entry.as_ref() }.word.wait(waker);
         // SAFETY: the caller's promise; this thread has the lock.
         unsafe { wheel.insert(entry, tick, deadline) };
         tally.armed += 1;
@@ -254,37 +241,23 @@ impl Timers {
         }
         // SAFETY: the timer is armed here, so it is in this wheel.
         unsafe { inner.wheel.remove(entry) };
-        // SAFETY: the timer was armed, and this thread has the lock.
-        let waker: W = unsafe { node.take_back() };
+        let waker = node.word.waker();
+        node.set_idle();
         inner.tally.cancelled += 1;
         drop(inner);
-        drop(waker);
+        // SAFETY: while the timer was armed, its word was that of a `W`, which only the lock's
+        // holder took.
+        drop(unsafe { W::from_raw(waker) });
         true
     }
 
-    /// Makes a timer wake `waker`: stores `fresh`, a clone of it, unless the timer has a waker of
-    /// the same task already.
+    /// Makes a timer wake `waker`, and returns false; or returns true, if it has ended.
     ///
     /// # Safety
     /// As [`cancel`](Self::cancel).
-    pub(crate) unsafe fn renew<W: Word>(
-        &self,
-        entry: &Entry,
-        waker: &Waker,
-        fresh: Option<W>,
-    ) -> Renewed {
-        let inner = self.inner.lock();
-        if entry.progress() != Progress::Armed {
-            return drop_unlocked(inner, fresh, Renewed::Ended);
-        }
-        // SAFETY: it is armed, and this thread has the lock.
-        if unsafe { entry.has_left::<W>(waker) } {
-            return drop_unlocked(inner, fresh, Renewed::Done);
-        }
-        let Some(fresh) = fresh else { return Renewed::Other };
-        // SAFETY: as above.
-        let before = unsafe { entry.renew(fresh) };
-        drop_unlocked(inner, before, Renewed::Done)
+    pub(crate) unsafe fn renew<W: Word>(&self, entry: &Entry, waker: &Waker) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { entry.word.renew(waker, || self.inner.lock(), |_: &W| {}) }
     }
 
     /// Fires the timers that are due at `machine` by the machine's clock, and returns their number.
@@ -335,8 +308,7 @@ impl Timers {
             };
             // SAFETY: the node was in the wheel, so its future is there.
             let node = unsafe { entry.as_ref() };
-            // SAFETY: the timer was armed, and this thread has the lock.
-            due.push(unsafe { node.end(false) });
+            due.push(node.end(false));
             tally.fired += 1;
         }
         true
@@ -382,8 +354,7 @@ impl Timers {
             while let Some(entry) = inner.wheel.pop(u64::MAX) {
                 // SAFETY: the node was in the wheel, so its future is there.
                 let node = unsafe { entry.as_ref() };
-                // SAFETY: the timer was armed, and this thread has the lock.
-                due.push(unsafe { node.end(true) });
+                due.push(node.end(true));
                 if due.is_full() {
                     break;
                 }

@@ -62,7 +62,7 @@ impl Subject {
 /// The waiting thread sees without a lock all writes of the firing thread before it fired.
 #[test]
 fn who_sees_that_a_timer_has_fired_sees_what_was_before() {
-    check(&[Edge::TimerFire, Edge::TimerSeen], || {
+    check(&[Edge::WaitEnd, Edge::WaitEnded], || {
         let subject = Subject::new();
         assert_eq!(subject.arm(Waker::noop()), Armed::Waits { is_next: true });
         // The spawned thread is the one that only looks: loom misses a look that comes before the
@@ -115,19 +115,16 @@ fn whoever_waits_is_woken() {
             Progress::Idle if !armed => {
                 armed = true;
                 assert_eq!(subject.arm(Waker::noop()), Armed::Waits { is_next: true });
-                let fresh = WordWaker::of(context.waker());
+                let (timers, waker) = (&subject.timers, context.waker());
                 // SAFETY: this thread armed it there.
-                match unsafe { subject.timers.renew(&subject.entry, context.waker(), Some(fresh)) }
-                {
-                    // The firing thread may have come before the timer.
-                    Renewed::Done if subject.timers.next() <= DEADLINE => {
-                        subject.timers.fire(DEADLINE);
-                        Poll::Pending
-                    }
-                    Renewed::Done => Poll::Pending,
-                    Renewed::Ended => Poll::Ready(()),
-                    Renewed::Other => unreachable!("there is a waker to leave"),
+                if unsafe { timers.renew::<WordWaker>(&subject.entry, waker) } {
+                    return Poll::Ready(());
                 }
+                // The firing thread may have come before the timer.
+                if timers.next() <= DEADLINE {
+                    timers.fire(DEADLINE);
+                }
+                Poll::Pending
             }
             Progress::Fired => Poll::Ready(()),
             progress => panic!("{progress:?}"),

@@ -23,7 +23,8 @@
 #![allow(unsafe_code, reason = "timers are linked through their futures")]
 
 use super::entry::Entry;
-use std::ptr::{self, NonNull};
+use crate::primitives::list::List;
+use std::ptr::NonNull;
 
 /// Bits of a digit.
 const BITS: u32 = 6;
@@ -40,7 +41,6 @@ const LEVELS: usize = u64::BITS.div_ceil(BITS) as usize;
 const LOOK: usize = 16;
 
 /// The wheel of one processor.
-#[derive(Debug)]
 pub(crate) struct Wheel {
     /// The number of ticks that have been processed.
     elapsed: u64,
@@ -50,12 +50,12 @@ pub(crate) struct Wheel {
     occupied: [u64; LEVELS],
     /// The number of moves of timers to a lower level.
     moved: u64,
-    /// The first timer of each slot; empty before the first insertion.
-    slots: Vec<*mut Entry>,
+    /// The timers of each slot; empty before the first insertion.
+    slots: Vec<List<Entry>>,
 }
 
-// SAFETY: the pointers lead to nodes in futures that stay where they are until the nodes have left
-// the wheel; only the wheel uses a node's links, and the waker is `Send`.
+// SAFETY: the lists lead to nodes in futures that stay where they are until the nodes have left the
+// wheel; only the wheel uses a node's place, and the waker is `Send`.
 unsafe impl Send for Wheel {}
 
 impl Wheel {
@@ -85,20 +85,20 @@ impl Wheel {
     ///
     /// # Safety
     /// The node is in no wheel, and stays where it is until it has been taken out. As for all
-    /// methods, the caller is the only thread that uses links of nodes in this wheel.
+    /// methods, the caller is the only thread that uses places of nodes in this wheel.
     #[inline]
     pub(crate) unsafe fn insert(&mut self, entry: NonNull<Entry>, tick: u64, deadline: u64) {
         if self.slots.is_empty() {
-            self.slots.resize(LEVELS * SLOTS, ptr::null_mut());
+            self.slots.resize_with(LEVELS * SLOTS, List::new);
         }
         let tick = tick.max(self.elapsed);
         // SAFETY: the caller's promise: the node is there.
         let node = unsafe { entry.as_ref() };
         // SAFETY: the node is in no wheel, and the caller may use it.
         unsafe {
-            node.links(|links| {
-                links.tick = tick;
-                links.deadline = deadline;
+            node.with(|place| {
+                place.tick = tick;
+                place.deadline = deadline;
             });
         }
         // SAFETY: as above.
@@ -113,39 +113,15 @@ impl Wheel {
     unsafe fn link(&mut self, entry: NonNull<Entry>, tick: u64) {
         let level = ((tick ^ self.elapsed) | (SLOTS as u64 - 1)).ilog2() / BITS;
         let digit = (tick >> (level * BITS)) as usize % SLOTS;
-        let place = level as usize * SLOTS + digit;
+        let slot = level as usize * SLOTS + digit;
+        self.occupied[level as usize] |= 1 << digit;
+        self.levels |= 1 << level;
         // SAFETY: the caller's promise: the node is there.
         let node = unsafe { entry.as_ref() };
-        let first = self.slots[place];
-        let Some(first) = NonNull::new(first) else {
-            self.slots[place] = entry.as_ptr();
-            self.occupied[level as usize] |= 1 << digit;
-            self.levels |= 1 << level;
-            // SAFETY: the caller may use the links.
-            unsafe {
-                node.links(|links| {
-                    (links.next, links.prev) = (entry.as_ptr(), entry.as_ptr());
-                    links.place = place;
-                });
-            }
-            return;
-        };
-        // SAFETY: the node is in the wheel, so its future is there.
-        let first_node = unsafe { first.as_ref() };
-        // SAFETY: the node is in the wheel, which only the caller uses.
-        let last =
-            unsafe { first_node.links(|links| std::mem::replace(&mut links.prev, entry.as_ptr())) };
-        // SAFETY: the caller may use the links.
-        unsafe {
-            node.links(|links| {
-                (links.next, links.prev) = (first.as_ptr(), last);
-                links.place = place;
-            });
-        }
-        // SAFETY: the node is in the wheel, so its future is there.
-        let last = unsafe { &*last };
-        // SAFETY: the node is in the wheel, which only the caller uses.
-        unsafe { last.links(|links| links.next = entry.as_ptr()) };
+        // SAFETY: the caller may use the place.
+        unsafe { node.with(|place| place.slot = slot) };
+        // SAFETY: the caller's promise.
+        unsafe { self.slots[slot].push_back(entry) };
     }
 
     /// Takes a timer out of the wheel.
@@ -157,28 +133,22 @@ impl Wheel {
         // SAFETY: the node is in the wheel, so its future is there.
         let node = unsafe { entry.as_ref() };
         // SAFETY: the node is in the wheel, which only the caller uses.
-        let (next, prev, place) =
-            unsafe { node.links(|links| (links.next, links.prev, links.place)) };
-        if ptr::eq(next, entry.as_ptr()) {
-            self.slots[place] = ptr::null_mut();
-            let level = place / SLOTS;
-            self.occupied[level] &= !(1 << (place % SLOTS));
+        let slot = unsafe { node.with(|place| place.slot) };
+        // SAFETY: that is where it is.
+        unsafe { self.slots[slot].remove(entry) };
+        self.note(slot);
+    }
+
+    /// Notes that a slot is empty, if it is.
+    #[inline(always)]
+    fn note(&mut self, slot: usize) {
+        if self.slots[slot].is_empty() {
+            let level = slot / SLOTS;
+            self.occupied[level] &= !(1 << (slot % SLOTS));
             if self.occupied[level] == 0 {
                 self.levels &= !(1 << level);
             }
-            return;
         }
-        if ptr::eq(self.slots[place], entry.as_ptr()) {
-            self.slots[place] = next;
-        }
-        // SAFETY: a neighbour is in the wheel, so its future is there.
-        let next_node = unsafe { &*next };
-        // SAFETY: the node is in the wheel, which only the caller uses.
-        unsafe { next_node.links(|links| links.prev = prev) };
-        // SAFETY: a neighbour is in the wheel, so its future is there.
-        let prev_node = unsafe { &*prev };
-        // SAFETY: the node is in the wheel, which only the caller uses.
-        unsafe { prev_node.links(|links| links.next = next) };
     }
 
     /// Returns the level and the digit of the first slot that has timers.
@@ -211,50 +181,40 @@ impl Wheel {
                 return None;
             };
             self.elapsed = beginning;
-            let place = level as usize * SLOTS + digit as usize;
+            let slot = level as usize * SLOTS + digit as usize;
             if level > 0 {
-                self.cascade(place);
+                self.cascade(slot);
                 continue;
             }
-            let entry = NonNull::new(self.slots[place]);
-            if let Some(entry) = entry {
-                // SAFETY: the node is in this wheel.
-                unsafe { self.remove(entry) };
-            }
+            let entry = self.slots[slot].pop();
+            self.note(slot);
             return entry;
         }
     }
 
     /// Moves the timers of a slot to lower levels.
-    fn cascade(&mut self, place: usize) {
-        while let Some(entry) = NonNull::new(self.slots[place]) {
-            // SAFETY: the node is in this wheel.
-            unsafe { self.remove(entry) };
+    fn cascade(&mut self, slot: usize) {
+        while let Some(entry) = self.slots[slot].pop() {
             // SAFETY: the node was in the wheel, so its future is there, and waits for the lock if
             // it wants to cancel.
             let node = unsafe { entry.as_ref() };
             // SAFETY: the node is about to be in the wheel again, which only the caller uses.
-            let tick = unsafe { node.links(|links| links.tick) };
-            // SAFETY: the node is in no wheel, and stays where it is.
+            let tick = unsafe { node.with(|place| place.tick) };
+            // SAFETY: the node is in no slot, and stays where it is.
             unsafe { self.link(entry, tick) };
             self.moved += 1;
         }
+        self.note(slot);
     }
 
     /// Iterates over the timers of the first slot, with their ticks and deadlines.
     fn first_slot(&self) -> impl Iterator<Item = (NonNull<Entry>, u64, u64)> {
-        let place = self.first().map(|(level, digit)| level as usize * SLOTS + digit as usize);
-        let first = place.and_then(|place| NonNull::new(self.slots[place]));
-        let mut next = first;
-        std::iter::from_fn(move || {
-            let entry = next?;
+        let slot = self.first().map(|(level, digit)| level as usize * SLOTS + digit as usize);
+        slot.into_iter().flat_map(|slot| self.slots[slot].iter()).map(|entry| {
             // SAFETY: the node is in the wheel, so its future is there.
             let node = unsafe { entry.as_ref() };
             // SAFETY: the node is in the wheel, which only the caller uses.
-            let (tick, deadline, after) =
-                unsafe { node.links(|links| (links.tick, links.deadline, links.next)) };
-            next = NonNull::new(after).filter(|&after| Some(after) != first);
-            Some((entry, tick, deadline))
+            unsafe { node.with(|place| (entry, place.tick, place.deadline)) }
         })
     }
 

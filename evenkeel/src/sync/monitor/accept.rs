@@ -324,7 +324,7 @@ unsafe fn begin(
     let leader = unsafe { cores.leader.get() };
     // Before the lock is taken: cloning a foreign waker runs the caller's code.
     let waker = WordWaker::of(waker);
-    node.fill(Kind::Acceptor, cores, Op::NONE);
+    node.fill(Kind::Acceptor, Place::Mask, cores, Op::NONE);
     let mut state = leader.lock();
     for (index, clause) in clauses.iter().enumerate() {
         let Some(caller) = state.caller(clause.ops, cores) else { continue };
@@ -346,7 +346,7 @@ unsafe fn begin(
         };
         // SAFETY: the node belongs to its future until it is in a queue.
         unsafe { node.with(fill) };
-        node.set_waiting(waker);
+        node.word.wait(waker);
         *queued = true;
         // SAFETY: the caller's promise.
         unsafe { state.push_urgent(node) };
@@ -367,7 +367,7 @@ unsafe fn begin(
     let own = state.call();
     // SAFETY: the node belongs to its future until other tasks can see it.
     unsafe { node.with(|ticket| ticket.call = own) };
-    node.set_waiting(waker);
+    node.word.wait(waker);
     *queued = true;
     state.put_acceptor(node, mask);
     None

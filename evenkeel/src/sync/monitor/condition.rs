@@ -8,6 +8,7 @@ use super::held::Held;
 use super::members::Members;
 use super::node::{List, Node, Place};
 use super::set::Set;
+use crate::detect;
 use crate::primitives::cell::UnsafeCell;
 use crate::task::word_waker::WordWaker;
 use std::fmt;
@@ -261,7 +262,7 @@ impl Queue {
     pub(super) unsafe fn signal_front(&self, leader: &Core) {
         let mut state = leader.lock();
         // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
-        if let Some(waiter) = unsafe { self.with(List::pop) } {
+        if let Some(waiter) = unsafe { self.with(List::take) } {
             // SAFETY: it has just been taken out of the queue, and waits with this lock.
             unsafe { state.push_signalled(waiter) };
             leader.note_urgent(&state);
@@ -285,8 +286,9 @@ impl Queue {
         };
         // SAFETY: it waits, and this thread has the lock.
         unsafe { waiter.with(|ticket| ticket.place = Place::Condition) };
+        detect::renewed(std::ptr::from_ref(waiter).cast(), || None);
         // SAFETY: as above.
-        let waker = unsafe { waiter.renew(idle) };
+        let waker = unsafe { waiter.word.replace(idle) };
         drop(state);
         waker.wake();
     }
@@ -307,7 +309,7 @@ impl Queue {
 pub(super) fn take_next<'a>(list: &mut List) -> Option<&'a Node> {
     let next = list.find(|ticket| ticket.place != Place::Chosen)?;
     // SAFETY: it is in this list.
-    unsafe { list.remove(next) };
+    unsafe { list.remove(next.into()) };
     Some(next)
 }
 
@@ -408,10 +410,10 @@ impl<D> Condition<D> {
         D: Copy,
     {
         let front = |list: &List| {
-            let waiter = list.front().cast::<Waiter<D>>();
+            let waiter = list.front()?.cast::<Waiter<D>>();
             // SAFETY: each node of this list is the beginning of a `Waiter<D>`, and was put there
             // by the address of that. No task changes a `Waiter` while it waits.
-            unsafe { waiter.as_ref() }.map(|waiter| waiter.datum)
+            Some(unsafe { waiter.as_ref() }.datum)
         };
         self.look(held, front).flatten()
     }
@@ -428,8 +430,9 @@ impl<D> Condition<D> {
         D: Copy,
     {
         let choose = |list: &List| {
+            let waiter = list.front()?.cast::<Waiter<D>>();
             // SAFETY: as in `front`.
-            let waiter = unsafe { list.front().cast::<Waiter<D>>().as_ref() }?;
+            let waiter = unsafe { waiter.as_ref() };
             // SAFETY: it waits, and this thread has the leader's lock.
             unsafe { waiter.node.with(|ticket| ticket.place = Place::Chosen) };
             Some(waiter.datum)

@@ -163,13 +163,13 @@ impl Core {
                 state = self.lock();
                 continue;
             };
-            node.fill(Kind::Entry, cores, op);
-            node.set_waiting(waker);
+            node.fill(Kind::Entry, Place::Entry, cores, op);
+            node.word.wait(waker);
             // Before anything that may panic.
             *queued = true;
             if !accepted {
                 // SAFETY: the caller's promise.
-                unsafe { state.entry.push_back(node, Place::Entry) };
+                unsafe { state.entry.push_back(node.into()) };
                 // SAFETY: it waits with this lock; the rest is the caller's promise.
                 unsafe { watch::queued(node, cores, self) };
                 return Entry::Wait;

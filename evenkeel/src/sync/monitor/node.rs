@@ -1,4 +1,4 @@
-//! A waiting task's place in a queue, and the queues.
+//! A waiting task's place in a queue.
 
 #![allow(unsafe_code, reason = "waiting tasks are linked through their futures")]
 
@@ -6,14 +6,19 @@ use super::cores::{CoreRef, Cores};
 use super::reservation::Reservation;
 use super::state::Acceptance;
 use crate::detect::{self, Site, Waiting};
-use crate::primitives::atomic::{AtomicPtr, Edge, Ordering, edge};
+#[cfg(loom)]
+use crate::primitives::atomic::Edge;
 use crate::primitives::cell::UnsafeCell;
+use crate::primitives::list::{self, Link, Linked};
 #[cfg(loom)]
 use crate::primitives::mutation::is_weak;
+use crate::primitives::wait_word::{WaitWord, Word};
 use crate::task::word_waker::WordWaker;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
-use std::task::Waker;
+
+/// Waiting nodes in order. The lock that guards the list guards the tickets of its nodes too.
+pub(super) type List = list::List<Node>;
 
 /// The node of a task that waits. It lies in the task's future, which stays where it is, and takes
 /// the node out of its queue when it is dropped.
@@ -23,8 +28,9 @@ use std::task::Waker;
 /// node before.
 #[repr(C)]
 pub(super) struct Node {
-    /// The task's waker while it waits, then [`GRANTED`] or [`GRANTED_BY_PART`].
-    word: AtomicPtr<()>,
+    /// Ends as [`GRANTED`] or [`GRANTED_BY_PART`].
+    pub(super) word: WaitWord,
+    link: Link<Self>,
     /// Initialized from the first queue on. While the node waits, the lock of the core where it
     /// waits guards the ticket; before and after that it belongs to the future.
     ticket: UnsafeCell<MaybeUninit<Ticket>>,
@@ -34,8 +40,6 @@ pub(super) struct Node {
 
 /// What other tasks can read of a waiting node, and what they write for its future.
 pub(super) struct Ticket {
-    next: *const Node,
-    prev: *const Node,
     /// The set that it wants to hold: the leader, a pointer to the other cores in its future, and
     /// their number.
     leader: CoreRef,
@@ -58,12 +62,10 @@ pub(super) struct Ticket {
     pub(super) reservation: *const Reservation,
 }
 
-/// Where a node is.
+/// Where a node waits. Once it is granted, this is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Place {
-    /// In no queue.
-    Nowhere,
     /// In a core's entry queue.
     Entry,
     /// On its leader's urgent list.
@@ -127,11 +129,22 @@ impl Ticket {
     }
 }
 
-/// The word of a node that was granted what it has waited for.
+/// The mark of a new node, which is not read.
+const NEW: usize = 0;
+
+/// The mark of a node that was granted what it has waited for.
 const GRANTED: usize = 2;
 
 /// The same, if the granting thread had the lock of the core without borrowing the core.
 const GRANTED_BY_PART: usize = 6;
+
+// SAFETY: it is the node's only link.
+unsafe impl Linked for Node {
+    #[inline(always)]
+    fn link(&self) -> &Link<Self> {
+        &self.link
+    }
+}
 
 // SAFETY: one thread at a time reaches the ticket, as `Node::ticket` says, and its pointers are
 // followed only under a lock.
@@ -145,7 +158,8 @@ impl Node {
     pub(super) fn new() -> Self {
         Self {
             site: Site::here(),
-            word: AtomicPtr::new(ptr::null_mut()),
+            word: WaitWord::new(NEW),
+            link: Link::new(),
             ticket: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }
@@ -155,28 +169,25 @@ impl Node {
     /// [`is_over`](Self::is_over).
     #[inline(always)]
     pub(super) fn is_granted(&self) -> bool {
-        self.word.load(edge(Edge::MonitorGranted, Ordering::Acquire)).addr() == GRANTED
+        self.word.mark() == GRANTED
     }
 
     /// The same, for its future, which has the lock of the core where it waits or has waited. The
     /// answer is certain, and the thread that granted it has released the lock.
     #[inline(always)]
     pub(super) fn is_over(&self) -> bool {
-        let word = self.word.load(edge(Edge::MonitorGranted, Ordering::Acquire)).addr();
-        word == GRANTED || word == GRANTED_BY_PART
+        !self.word.is_waiting()
     }
 
-    /// Writes a ticket. The node is in no queue, and belongs to the caller.
+    /// Writes a ticket for a wait at `place`. The node is in no queue, and belongs to the caller.
     #[inline(always)]
-    pub(super) fn fill(&self, kind: Kind, cores: Cores<'_>, op: Op) {
+    pub(super) fn fill(&self, kind: Kind, place: Place, cores: Cores<'_>, op: Op) {
         let ticket = Ticket {
-            next: ptr::null(),
-            prev: ptr::null(),
             leader: cores.leader,
             rest: NonNull::from(cores.rest).cast(),
             count: cores.rest.len() as u32,
             op,
-            place: Place::Nowhere,
+            place,
             kind,
             whole: false,
             broken: false,
@@ -206,42 +217,13 @@ impl Node {
         })
     }
 
-    /// Stores a waker: the node waits from now on. The caller has the lock of the core where it
-    /// waits.
-    #[inline(always)]
-    pub(super) fn set_waiting(&self, waker: WordWaker) {
-        self.word.store(waker.into_raw(), Ordering::Relaxed);
-    }
-
-    /// Whether the stored waker wakes the same task as `waker`.
-    ///
-    /// # Safety
-    /// The node waits, and the caller has the lock of the core where it waits.
-    pub(super) unsafe fn has_left(&self, waker: &Waker) -> bool {
-        // SAFETY: while the node waits, its word is a waker.
-        unsafe { WordWaker::wakes_as(self.word.load(Ordering::Relaxed), waker) }
-    }
-
     /// The task that waits.
     ///
     /// # Safety
     /// The node waits, and the caller has the lock of the core where it waits.
     pub(super) unsafe fn waiting(&self) -> Option<Waiting> {
-        // SAFETY: while the node waits, its word is a waker.
-        unsafe { WordWaker::waiting(self.word.load(Ordering::Relaxed)) }
-    }
-
-    /// Stores another waker and returns the previous one.
-    ///
-    /// # Safety
-    /// The node waits, and the caller has the lock of the core where it waits.
-    pub(super) unsafe fn renew(&self, waker: WordWaker) -> WordWaker {
-        let before = self.word.load(Ordering::Relaxed);
-        self.word.store(waker.into_raw(), Ordering::Relaxed);
-        // SAFETY: the node waits, and the caller has the lock.
-        detect::renewed(ptr::from_ref(self).cast(), || unsafe { self.waiting() });
-        // SAFETY: while the node waits, its word is a waker; this one has been replaced.
-        unsafe { WordWaker::from_raw(before) }
+        // SAFETY: the caller's promise.
+        unsafe { self.word.peek(WordWaker::waiting) }
     }
 
     /// Ends its wait with success, and returns its waker. After this the future may have freed the
@@ -272,18 +254,15 @@ impl Node {
         unsafe { self.end(GRANTED_BY_PART) }
     }
 
-    /// Ends its wait with this word.
+    /// Ends its wait with this mark.
     ///
     /// # Safety
     /// As [`grant`](Self::grant).
     #[inline(always)]
-    unsafe fn end(&self, word: usize) -> WordWaker {
+    unsafe fn end(&self, mark: usize) -> WordWaker {
         detect::granted(ptr::from_ref(self).cast());
-        let waker = self.word.load(Ordering::Relaxed);
-        let order = edge(Edge::MonitorGrant, Ordering::Release);
-        self.word.store(ptr::without_provenance_mut(word), order);
         // SAFETY: while the node waited its word was a waker, which only this thread takes.
-        unsafe { WordWaker::from_raw(waker) }
+        unsafe { WordWaker::from_raw(self.word.end(mark)) }
     }
 
     /// Ends its wait without success, and returns its waker. The node is not used any more.
@@ -292,152 +271,25 @@ impl Node {
     /// As [`grant`](Self::grant).
     pub(super) unsafe fn give_up(&self) -> WordWaker {
         detect::gone(ptr::from_ref(self).cast());
-        let waker = self.word.load(Ordering::Relaxed);
-        // SAFETY: as in `grant`.
-        unsafe { WordWaker::from_raw(waker) }
+        // SAFETY: as in `end`.
+        unsafe { WordWaker::from_raw(self.word.waker()) }
     }
 }
-
-/// Nodes in order, linked through their tickets. The caller of each function has the lock that
-/// guards the list, and that lock guards the tickets of its nodes too.
-#[derive(Debug)]
-pub(super) struct List {
-    front: *const Node,
-    back: *const Node,
-}
-
-// SAFETY: the nodes stay where they are until they have been taken out, under the lock that guards
-// the list.
-unsafe impl Send for List {}
 
 impl List {
-    pub(super) const fn new() -> Self {
-        Self { front: ptr::null(), back: ptr::null() }
-    }
-
-    #[inline(always)]
-    pub(super) fn is_empty(&self) -> bool {
-        self.front.is_null()
-    }
-
-    /// The first node, by the address with which it was put here, or null. If that address was
-    /// derived from a larger structure that begins with the node, it is valid for all of the
-    /// structure.
-    #[inline(always)]
-    pub(super) fn front(&self) -> *const Node {
-        self.front
-    }
-
-    /// Puts a node last.
-    ///
-    /// # Safety
-    /// It is in no queue, has a ticket, and stays where it is until it has been taken out.
-    #[inline(always)]
-    pub(super) unsafe fn push_back(&mut self, node: *const Node, place: Place) {
-        // SAFETY: the caller's promise; the last node is in the list.
-        unsafe { self.insert(self.back, node, place) };
-    }
-
-    /// Puts a node first.
-    ///
-    /// # Safety
-    /// As [`push_back`](Self::push_back).
-    pub(super) unsafe fn push_front(&mut self, node: &Node, place: Place) {
-        // SAFETY: the caller's promise.
-        unsafe { self.insert(ptr::null(), node, place) };
-    }
-
-    /// Puts a node behind `prev`, or first if that is null.
-    ///
-    /// # Safety
-    /// As [`push_back`](Self::push_back), and `prev` is in this list.
-    #[inline(always)]
-    pub(super) unsafe fn insert(&mut self, prev: *const Node, node: *const Node, place: Place) {
-        // SAFETY: `prev` is in the list, so it is there.
-        let next = match unsafe { prev.as_ref() } {
-            None => std::mem::replace(&mut self.front, node),
-            // SAFETY: it is in the list.
-            Some(prev) => unsafe { prev.with(|ticket| std::mem::replace(&mut ticket.next, node)) },
-        };
-        // SAFETY: the next node is in the list, so it is there.
-        match unsafe { next.as_ref() } {
-            None => self.back = node,
-            // SAFETY: it is in the list.
-            Some(next) => unsafe { next.with(|ticket| ticket.prev = node) },
-        }
-        let fill = |ticket: &mut Ticket| {
-            (ticket.prev, ticket.next, ticket.place) = (prev, next, place);
-        };
-        // SAFETY: the caller's promise.
-        let node = unsafe { &*node };
-        // SAFETY: as above.
-        unsafe { node.with(fill) };
-    }
-
-    /// Takes a node out, and returns the one before it.
-    ///
-    /// # Safety
-    /// It is in this list.
-    #[inline(always)]
-    pub(super) unsafe fn remove(&mut self, node: &Node) -> *const Node {
-        let take = |ticket: &mut Ticket| {
-            ticket.place = Place::Nowhere;
-            (ticket.prev, ticket.next)
-        };
-        // SAFETY: it is in the list.
-        let (prev, next) = unsafe { node.with(take) };
-        // SAFETY: the neighbours are in the list, so they are there.
-        match unsafe { prev.as_ref() } {
-            None => self.front = next,
-            // SAFETY: it is in the list.
-            Some(prev) => unsafe { prev.with(|ticket| ticket.next = next) },
-        }
-        // SAFETY: as above.
-        match unsafe { next.as_ref() } {
-            None => self.back = prev,
-            // SAFETY: it is in the list.
-            Some(next) => unsafe { next.with(|ticket| ticket.prev = prev) },
-        }
-        prev
-    }
-
     /// Takes the first node out. Unless it is granted, it stays valid for as long as the lock is
     /// held.
     #[inline(always)]
-    pub(super) fn pop<'a>(&mut self) -> Option<&'a Node> {
-        // SAFETY: it is in the list, so it is there until the lock is released.
-        let node = unsafe { self.front.as_ref()? };
-        // SAFETY: it is the first one.
-        unsafe { self.remove(node) };
-        Some(node)
-    }
-
-    /// Changes the tickets of all nodes.
-    pub(super) fn for_each(&mut self, change: impl Fn(&mut Ticket)) {
-        let mut node = self.front;
-        // SAFETY: it is in the list, so it is there until the lock is released.
-        while let Some(here) = unsafe { node.as_ref() } {
-            let visit = |ticket: &mut Ticket| {
-                change(ticket);
-                ticket.next
-            };
-            // SAFETY: it is in the list.
-            node = unsafe { here.with(visit) };
-        }
+    pub(super) fn take<'a>(&mut self) -> Option<&'a Node> {
+        // SAFETY: it was in the list, so it is there until it is granted or the lock is released.
+        self.pop().map(|node| unsafe { node.as_ref() })
     }
 
     /// Returns the first node with a ticket that `wanted` accepts.
-    pub(super) fn find<'a>(&self, wanted: impl Fn(&Ticket) -> bool) -> Option<&'a Node> {
-        let mut node = self.front;
-        // SAFETY: it is in the list, so it is there until the lock is released.
-        while let Some(here) = unsafe { node.as_ref() } {
-            // SAFETY: it is in the list.
-            let (found, next) = unsafe { here.with(|ticket| (wanted(ticket), ticket.next)) };
-            if found {
-                return Some(here);
-            }
-            node = next;
-        }
-        None
+    pub(super) fn find<'a>(&self, wanted: impl Fn(&mut Ticket) -> bool) -> Option<&'a Node> {
+        // SAFETY: each is in the list, so it is there until the lock is released.
+        let mut nodes = self.iter().map(|node| unsafe { node.as_ref() });
+        // SAFETY: the lock that guards the list guards the tickets of its nodes.
+        nodes.find(|node| unsafe { node.with(&wanted) })
     }
 }

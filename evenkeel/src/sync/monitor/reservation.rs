@@ -85,7 +85,6 @@ pub(super) struct Reservation {
 }
 
 /// What the lock guards.
-#[derive(Debug)]
 pub(super) struct Desk {
     urgent: Urgent,
     /// The call that the hold of the whole set was.
@@ -273,9 +272,12 @@ impl Desk {
     /// # Safety
     /// The list is not empty, its set is borrowed, and the caller has the leader's lock.
     unsafe fn watch(&self) {
+        let Some(next) = self.urgent.front() else { return };
+        // SAFETY: it is on the list, so it is there.
+        let next = unsafe { next.as_ref() };
         let (back, missing) = self.cores.split_at(self.back);
         // SAFETY: the caller's promise.
-        unsafe { watch::reserved(self.urgent.front(), back, missing) };
+        unsafe { watch::reserved(next, back, missing) };
     }
 }
 

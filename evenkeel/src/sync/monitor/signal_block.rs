@@ -7,7 +7,7 @@ use super::core;
 use super::cores::{CoreRef, Cores};
 use super::held::Held;
 use super::members::Slot;
-use super::node::{Kind, List, Node, Op};
+use super::node::{Kind, List, Node, Op, Place};
 use super::set::Set;
 use super::waiting;
 use super::watch;
@@ -104,17 +104,17 @@ unsafe fn begin_signal(
     waker: WordWaker,
     queued: &mut bool,
 ) {
-    node.fill(Kind::Signaller, Cores::led_by(leader), Op::NONE);
+    node.fill(Kind::Signaller, Place::Urgent, Cores::led_by(leader), Op::NONE);
     // SAFETY: the set borrows its monitors.
     let leader = unsafe { leader.get() };
     let mut state = leader.lock();
     // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
-    let Some(next) = (unsafe { queue.with(List::pop) }) else {
+    let Some(next) = (unsafe { queue.with(List::take) }) else {
         drop(state);
         drop(waker);
         return;
     };
-    node.set_waiting(waker);
+    node.word.wait(waker);
     *queued = true;
     let call = state.call();
     // SAFETY: the node belongs to its future until it is in a queue.

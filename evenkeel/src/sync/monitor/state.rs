@@ -5,15 +5,14 @@
 
 use super::cores::Cores;
 use super::held::breaks_off;
-use super::node::{List, Node, Op, Place, Ticket};
+use super::node::{List, Node, Op, Ticket};
 use super::reservation::{Entry, Reservation, Stack};
 use super::urgent::Urgent;
 use crate::task::word_waker::WordWaker;
 use std::num::NonZeroU32;
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 /// What the lock guards.
-#[derive(Debug)]
 pub(super) struct State {
     /// Whether a hold has the core, or a reservation to which it has come back.
     pub(super) owned: bool,
@@ -108,7 +107,7 @@ impl State {
     #[inline(always)]
     pub(super) fn release(&mut self) -> Option<WordWaker> {
         self.call = None;
-        match self.entry.pop() {
+        match self.entry.take() {
             // SAFETY: it has just been taken out of this core's queue; it waits.
             Some(next) => Some(unsafe { next.grant() }),
             None => {
@@ -164,7 +163,7 @@ impl State {
     #[inline(always)]
     pub(super) unsafe fn remove_entry(&mut self, node: &Node) {
         // SAFETY: the caller's promise.
-        unsafe { self.entry.remove(node) };
+        unsafe { self.entry.remove(node.into()) };
     }
 
     /// Returns the first entrant that calls one of `ops` on the set that this core leads.
@@ -177,8 +176,6 @@ impl State {
     /// and stays where it is.
     pub(super) fn put_acceptor(&mut self, node: &Node, mask: u64) {
         (self.acceptor, self.mask) = (node, mask);
-        // SAFETY: it is in no queue and belongs to the caller, which has the lock.
-        unsafe { node.with(|ticket| ticket.place = Place::Mask) };
     }
 
     /// Removes the acceptor.
@@ -222,7 +219,7 @@ impl State {
         let acceptor = self.acceptor();
         self.remove_acceptor();
         let note = |ticket: &mut Ticket| {
-            (ticket.op, ticket.place, ticket.whole) = (op, Place::Nowhere, true);
+            (ticket.op, ticket.whole) = (op, true);
         };
         // SAFETY: it waits with this core's lock.
         unsafe { acceptor.with(note) };
@@ -273,7 +270,8 @@ impl State {
     /// all three: a release that no task waits for does little else.
     #[inline(always)]
     pub(super) fn is_unclaimed(&self) -> bool {
-        let next = self.urgent.front().addr() | self.entry.front().addr();
+        let address = |node: Option<NonNull<Node>>| node.map_or(0, |node| node.addr().get());
+        let next = address(self.urgent.front()) | address(self.entry.front());
         next | self.reservations.top().addr() == 0
     }
 

@@ -7,7 +7,7 @@ use super::node::{Kind, List, Node, Place, Ticket};
 use super::reservation::Reservation;
 use super::state::Acceptance;
 use super::watch;
-use std::ptr;
+use std::ptr::NonNull;
 
 /// Signalled waiters, and signallers and acceptors that come back, the next one first. All of them
 /// want the same set.
@@ -15,12 +15,11 @@ use std::ptr;
 /// The list belongs to a core, and the core's lock guards it, or to a
 /// [reservation](super::reservation). Then the reservation's lock and its leader's lock guard it.
 /// The leader's lock guards the tickets in both.
-#[derive(Debug)]
 pub(super) struct Urgent {
     list: List,
-    /// The last node that the present holder has signalled, or null: the next one goes behind it.
-    /// Null if the list is empty, and in a reservation.
-    signalled: *const Node,
+    /// The last node that the present holder has signalled: the next one goes behind it. None if
+    /// the list is empty, and in a reservation.
+    signalled: Option<NonNull<Node>>,
 }
 
 // SAFETY: nodes stay where they are for as long as they are in the list, which changes under its
@@ -30,7 +29,7 @@ unsafe impl Send for Urgent {}
 impl Urgent {
     /// Creates an empty list for a core.
     pub(super) const fn new() -> Self {
-        Self { list: List::new(), signalled: ptr::null() }
+        Self { list: List::new(), signalled: None }
     }
 
     #[inline(always)]
@@ -38,22 +37,22 @@ impl Urgent {
         self.list.is_empty()
     }
 
-    /// The next node, or null.
+    /// The next node.
     #[inline(always)]
-    pub(super) fn front(&self) -> *const Node {
+    pub(super) fn front(&self) -> Option<NonNull<Node>> {
         self.list.front()
     }
 
     /// Takes the next node out.
     #[inline(always)]
     pub(super) fn pop<'a>(&mut self) -> Option<&'a Node> {
-        self.list.pop()
+        self.list.take()
     }
 
     /// Begins a new batch, since the set goes to another holder.
     #[inline(always)]
     pub(super) fn end_batch(&mut self) {
-        self.signalled = ptr::null();
+        self.signalled = None;
     }
 
     /// Puts a node that the holder signals behind those that it has signalled before.
@@ -63,9 +62,21 @@ impl Urgent {
     #[inline(always)]
     pub(super) unsafe fn push_signalled(&mut self, node: &Node) {
         // SAFETY: the caller's promise; the last signalled node is on the list.
-        unsafe { self.list.insert(self.signalled, node, Place::Urgent) };
-        self.signalled = node;
+        unsafe { self.insert(self.signalled, node) };
+        self.signalled = Some(node.into());
         watch::signalled(node);
+    }
+
+    /// Puts a node behind `prev`, or first if that is none.
+    ///
+    /// # Safety
+    /// As [`push_signalled`](Self::push_signalled), and `prev` is on this list.
+    #[inline(always)]
+    unsafe fn insert(&mut self, prev: Option<NonNull<Node>>, node: &Node) {
+        // SAFETY: the caller's promise.
+        unsafe { node.with(|ticket| ticket.place = Place::Urgent) };
+        // SAFETY: as above; its future takes it out before it ends.
+        unsafe { self.list.insert(prev, node.into()) };
     }
 
     /// Puts a node first, which begins a new batch.
@@ -75,7 +86,7 @@ impl Urgent {
     #[inline(always)]
     pub(super) unsafe fn push_first(&mut self, node: &Node) {
         // SAFETY: the caller's promise.
-        unsafe { self.list.push_front(node, Place::Urgent) };
+        unsafe { self.insert(None, node) };
         self.end_batch();
     }
 
@@ -84,8 +95,8 @@ impl Urgent {
     /// # Safety
     /// As [`push_signalled`](Self::push_signalled).
     pub(super) unsafe fn push_last(&mut self, node: &Node) {
-        // SAFETY: the caller's promise.
-        unsafe { self.list.push_back(node, Place::Urgent) };
+        // SAFETY: the caller's promise; the last node is on the list.
+        unsafe { self.insert(self.list.back(), node) };
     }
 
     /// Takes out a node that gives up its wait. `instead` takes its place.
@@ -95,7 +106,7 @@ impl Urgent {
     pub(super) unsafe fn replace(&mut self, node: &Node, instead: Option<&Node>) {
         if let Some(instead) = instead {
             // SAFETY: the caller's promise.
-            unsafe { self.list.insert(node, instead, Place::Urgent) };
+            unsafe { self.insert(Some(node.into()), instead) };
             // SAFETY: they wait with the leader's lock.
             let there = unsafe { node.with(|ticket| ticket.reservation) };
             // SAFETY: as above.
@@ -103,9 +114,9 @@ impl Urgent {
             watch::signalled(instead);
         }
         // SAFETY: the caller's promise.
-        let before = unsafe { self.list.remove(node) };
-        if ptr::eq(self.signalled, node) {
-            self.signalled = instead.map_or(before, ptr::from_ref);
+        let before = unsafe { self.list.remove(node.into()) };
+        if self.signalled == Some(node.into()) {
+            self.signalled = instead.map(NonNull::from).or(before);
         }
     }
 
@@ -130,7 +141,7 @@ impl Urgent {
     #[cold]
     pub(super) fn break_call(&mut self, call: Acceptance) {
         let is_its =
-            |ticket: &Ticket| ticket.kind == Kind::Acceptor && ticket.accepted == Some(call);
+            |ticket: &mut Ticket| ticket.kind == Kind::Acceptor && ticket.accepted == Some(call);
         if let Some(acceptor) = self.list.find(is_its) {
             // SAFETY: it is on this list.
             unsafe { acceptor.with(|ticket| ticket.broken = true) };
@@ -141,7 +152,12 @@ impl Urgent {
     /// has the leader's lock.
     pub(super) fn take_for(&mut self, there: *const Reservation) -> Self {
         self.end_batch();
-        self.list.for_each(|ticket| mark(ticket, there));
+        for node in self.list.iter() {
+            // SAFETY: it is on the list, so it is there.
+            let node = unsafe { node.as_ref() };
+            // SAFETY: it waits with the leader's lock.
+            unsafe { node.with(|ticket| mark(ticket, there)) };
+        }
         std::mem::replace(self, Self::new())
     }
 }

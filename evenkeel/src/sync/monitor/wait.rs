@@ -17,7 +17,7 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::task::{Context, Poll, Waker};
 
 /// The future of [`Condition::wait`], which has an example.
@@ -174,23 +174,23 @@ impl<D: Copy + Send> Condition<D> {
 #[inline(never)]
 unsafe fn begin(
     queue: &Queue,
-    waiter: *const Node,
+    waiter: NonNull<Node>,
     leader: CoreRef,
     single: bool,
     waker: &Waker,
     queued: &mut bool,
 ) -> bool {
     // SAFETY: the caller's promise: the node is there.
-    let node = unsafe { &*waiter };
+    let node = unsafe { waiter.as_ref() };
     let waker = WordWaker::of(waker);
-    node.fill(Kind::Waiter, Cores::led_by(leader), Op::NONE);
+    node.fill(Kind::Waiter, Place::Condition, Cores::led_by(leader), Op::NONE);
     // SAFETY: the set borrows its monitors.
     let leader = unsafe { leader.get() };
     let mut state = leader.lock();
-    node.set_waiting(waker);
+    node.word.wait(waker);
     *queued = true;
     // SAFETY: the caller's promise.
-    let join = |list: &mut List| unsafe { list.push_back(waiter, Place::Condition) };
+    let join = |list: &mut List| unsafe { list.push_back(waiter) };
     // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
     unsafe { queue.with(join) };
     // SAFETY: the node waits, and this thread has the leader's lock.
@@ -237,7 +237,7 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
         let remove = |at: At<'_>| {
             let At::Urgent(urgent) = at else {
                 // SAFETY: that is where it is.
-                let remove = |list: &mut List| unsafe { list.remove(node) };
+                let remove = |list: &mut List| unsafe { list.remove(node.into()) };
                 // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
                 unsafe { self.condition.queue.with(remove) };
                 return;
@@ -257,13 +257,12 @@ impl<S: Set, D: Copy + Send> Wait<'_, S, D> {
         let node = &self.waiter.node;
         // SAFETY: the set borrows its monitors.
         let state = unsafe { self.members().leader().get() }.lock();
-        // SAFETY: while it waits, the lock guards its ticket; once granted, it belongs to this
-        // future.
-        if unsafe { node.with(|ticket| ticket.place) } != Place::Condition {
+        // SAFETY: the node waits, and this thread has the lock.
+        if node.is_over() || unsafe { node.with(|ticket| ticket.place) } != Place::Condition {
             return false;
         }
         // SAFETY: that is where it is.
-        let remove = |list: &mut List| unsafe { list.remove(node) };
+        let remove = |list: &mut List| unsafe { list.remove(node.into()) };
         // SAFETY: this thread has the leader's lock, and the condition belongs to the set.
         unsafe { self.condition.queue.with(remove) };
         // SAFETY: it is in no queue any more, and this thread has the lock.
@@ -306,7 +305,7 @@ impl<S: Set, D: Copy + Send> Future for Wait<'_, S, D> {
         if this.queued {
             return this.resume(context.waker());
         }
-        let (queue, waiter) = (&this.condition.queue, ptr::from_ref(&this.waiter).cast());
+        let (queue, waiter) = (&this.condition.queue, NonNull::from(&this.waiter).cast());
         let members = this.members.get();
         let (leader, waker, queued) = (members.leader(), context.waker(), &mut this.queued);
         // SAFETY: this future has the hold, which it gives up here; the condition belongs to the
@@ -398,6 +397,7 @@ impl<S: Set, D: Copy + Send, U> fmt::Debug for WaitUntil<'_, S, D, U> {
 mod tests {
     use super::super::{Monitor, try_lock_all};
     use super::*;
+    use std::future::poll_fn;
 
     /// The holder of the last part has the lock of a leader that it does not borrow, while the
     /// waiter may see its grant already. The waiter must not go on, and free the leader, before the
@@ -431,5 +431,25 @@ mod tests {
             };
             drop(held);
         }
+    }
+
+    /// The grant comes after the waiter has looked for it, and before the waiter gives up.
+    #[test]
+    fn a_waiter_that_is_given_the_monitor_while_its_limit_comes_has_it() {
+        let (monitor, condition) = (Monitor::new(()), Condition::new());
+        let mut signaller = None;
+        let signal = poll_fn(|context| {
+            let block = condition.signal_block(monitor.try_enter().unwrap());
+            assert!(signaller.insert(Box::pin(block)).as_mut().poll(context).is_pending());
+            Poll::Ready(())
+        });
+        let mut context = Context::from_waker(Waker::noop());
+        let mut waiter = Box::pin(condition.wait_until(monitor.try_enter().unwrap(), (), signal));
+        let Poll::Ready((held, true)) = waiter.as_mut().poll(&mut context) else {
+            panic!("it was signalled")
+        };
+        drop((held, waiter));
+        let mut signaller = signaller.unwrap();
+        assert!(signaller.as_mut().poll(&mut context).is_ready());
     }
 }

@@ -7,6 +7,7 @@ use super::node::{Node, Place};
 use super::reservation::Reservation;
 use super::state::State;
 use super::urgent::Urgent;
+use crate::detect;
 use crate::task::word_waker::WordWaker;
 use std::ptr;
 use std::sync::Arc;
@@ -21,27 +22,11 @@ use std::task::Waker;
 pub(super) unsafe fn renew(node: &Node, core: CoreRef, waker: &Waker) -> bool {
     // SAFETY: the caller's promise.
     let core = unsafe { core.get() };
-    let mut fresh = None;
-    loop {
-        let state = core.lock();
-        if node.is_over() {
-            return true;
-        }
-        // SAFETY: the node waits, and this thread has the lock.
-        if unsafe { node.has_left(waker) } {
-            return false;
-        }
-        if let Some(fresh) = fresh.take() {
-            // SAFETY: as above.
-            let before = unsafe { node.renew(fresh) };
-            drop(state);
-            drop(before);
-            return false;
-        }
-        drop(state);
-        // Cloning a waker runs a caller's code, which must not run under the lock.
-        fresh = Some(WordWaker::of_task(waker).unwrap_or_else(|| WordWaker::boxed(waker)));
-    }
+    let tell = |fresh: &WordWaker| {
+        detect::renewed(ptr::from_ref(node).cast(), || fresh.waiting());
+    };
+    // SAFETY: the caller's promise.
+    unsafe { node.word.renew(waker, || core.lock(), tell) }
 }
 
 /// The list from which a node that gives up is taken.
@@ -108,7 +93,7 @@ unsafe fn try_leave(
         }
         // SAFETY: the node is on its list, and this thread has the leader's lock.
         (Place::Reserved, _) => return Err(unsafe { Reservation::share(there) }),
-        (Place::Nowhere | Place::Mask, _) => unreachable!("a node that waits is in a queue"),
+        (Place::Mask, _) => unreachable!("a node that waits is in a queue"),
     }
     // SAFETY: it is in no queue any more, and this thread has the lock.
     let waker = unsafe { node.give_up() };

@@ -74,20 +74,18 @@ pub(super) unsafe fn left_one(core: CoreRef) {
 ///
 /// # Safety
 /// The node waits, the caller has the lock of its leader, and the monitors are borrowed.
-pub(super) unsafe fn reserved(node: *const Node, back: &[CoreRef], missing: &[CoreRef]) {
+pub(super) unsafe fn reserved(node: &Node, back: &[CoreRef], missing: &[CoreRef]) {
     if IDLE {
         return;
     }
     if let Some(core) = missing.first() {
         // SAFETY: the caller's promise.
-        let node = unsafe { &*node };
-        // SAFETY: as above.
         let core = unsafe { core.get() };
         // SAFETY: as above.
         unsafe { waits(node, core, false) };
     }
     // SAFETY: as above.
-    unsafe { each(back, |object| object.held_meanwhile(node.cast())) };
+    unsafe { each(back, |object| object.held_meanwhile(ptr::from_ref(node).cast())) };
 }
 
 /// The node is in the entry queue of `core`, and its future holds the cores of its set that come

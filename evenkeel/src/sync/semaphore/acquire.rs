@@ -11,7 +11,7 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
-use std::ptr::{self, NonNull};
+use std::ptr;
 use std::task::{Context, Poll, Waker};
 
 /// The future of [`Semaphore::take`](super::Semaphore::take), which has an example.
@@ -83,7 +83,7 @@ impl<'a, D: Send> Take<'a, D> {
         };
         // SAFETY: the node is new, so it is in no queue; the future is pinned, and takes it out
         // when it is dropped.
-        unsafe { inner.link(NonNull::from(&self.node), waker) };
+        unsafe { inner.link(&self.node, waker) };
         self.tell();
         Poll::Pending
     }
@@ -100,7 +100,7 @@ impl<'a, D: Send> Take<'a, D> {
             return self.taken(datum);
         }
         // SAFETY: as in `begin`.
-        unsafe { inner.link(NonNull::from(&self.node), waker) };
+        unsafe { inner.link(&self.node, waker) };
         self.tell();
         Poll::Pending
     }
@@ -108,28 +108,12 @@ impl<'a, D: Send> Take<'a, D> {
     /// Renews the waker of a node that still waits.
     #[cold]
     fn renew(&self, waker: &Waker) -> Poll<D> {
-        let mut fresh = None;
-        loop {
-            let inner = self.semaphore.inner.lock();
-            if self.node.progress() == Progress::Granted {
-                drop(inner);
-                // SAFETY: the node was granted, and this is its future.
-                return self.taken(unsafe { self.node.take() });
-            }
-            // SAFETY: the node waits, and this thread has the lock.
-            if unsafe { self.node.has_left(waker) } {
-                return Poll::Pending;
-            }
-            if let Some(fresh) = fresh.take() {
-                // SAFETY: as above.
-                let before = unsafe { self.node.renew(fresh) };
-                drop(inner);
-                drop(before);
-                return Poll::Pending;
-            }
-            drop(inner);
-            fresh = Some(WordWaker::of_task(waker).unwrap_or_else(|| WordWaker::boxed(waker)));
+        // SAFETY: the node waits for this semaphore or was granted, and this is its future.
+        if !unsafe { self.node.renew(&self.semaphore.inner, waker) } {
+            return Poll::Pending;
         }
+        // SAFETY: the node was granted, and this is its future.
+        self.taken(unsafe { self.node.take() })
     }
 
     /// Takes a waiting node out of the queue. Returns false if it has been granted meanwhile.
@@ -140,7 +124,7 @@ impl<'a, D: Send> Take<'a, D> {
             return false;
         }
         // SAFETY: the node waits, so it is in the queue.
-        let waker = unsafe { inner.unlink(NonNull::from(&self.node)) };
+        let waker = unsafe { inner.unlink(&self.node) };
         drop(inner);
         drop(waker);
         true

@@ -5,16 +5,14 @@
 //!
 //! # States
 //! Under the lock: the store of available permits, or the queue of waiters; never both. A waiter's
-//! [node](queue::Node) lies in its future. It is *new*, then *waiting* (in the queue), then
-//! *granted* (its datum is in the node) and at last *done*.
+//! [node](queue::Node) lies in its future. Its [word](crate::primitives::wait_word) is *new*, then
+//! *waiting* (in the queue), then *granted* (its datum is in the node) and at last *done*.
 //!
 //! # Protocol
 //! `P`: under the lock, take a permit if there is one; otherwise join the back of the queue. `V`:
 //! under the lock, put the permit into the store if the queue is empty. Otherwise take the front
-//! node out, put the datum and *granted* into it, release the lock, and wake the node's task.
-//! *Granted* is stored with release ordering and read with acquire ordering, so the waiter takes
-//! its datum without the lock. After that store the releaser does not touch the node: the waiter
-//! may have freed it.
+//! node out, put the datum and *granted* into it, release the lock, and wake the node's task, which
+//! takes its datum without the lock.
 //!
 //! A waiter that is dropped while it waits leaves the queue under the lock. A waiter that is
 //! dropped after it was granted passes its permit on by a `V` of its own.

@@ -3,21 +3,22 @@
 #![allow(unsafe_code, reason = "waiters are linked through their futures")]
 
 use crate::detect::{self, Waiting};
-use crate::primitives::atomic::{AtomicPtr, Edge, Ordering, edge};
 use crate::primitives::cell::UnsafeCell;
+use crate::primitives::list::{Link, Linked, List};
 use crate::primitives::spin_lock::SpinLock;
+use crate::primitives::wait_word::{WaitWord, Word};
 use crate::task::word_waker::WordWaker;
 use std::collections::VecDeque;
-use std::mem::{self, MaybeUninit};
+use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
+use std::task::Waker;
 
 /// What the lock guards.
 pub(super) struct Inner<D> {
     /// The available permits, oldest first. For `D = ()` it is a count.
     made: VecDeque<D>,
-    /// The queue of waiters, linked through their nodes.
-    front: *mut Node<D>,
-    back: *mut Node<D>,
+    /// The queue of waiters.
+    queue: List<Node<D>>,
     /// The number of waiters if there are any. If there are none, the number of permits of a new
     /// [`Semaphore<()>`](super::Semaphore) whose data are made when they are taken, since a
     /// constant has no way to fill a `VecDeque`. One word for both, so that all of this, with the
@@ -34,20 +35,19 @@ unsafe impl<D: Send> Send for Inner<D> {}
 /// most futures never wait.
 #[repr(C)]
 pub(super) struct Node<D> {
-    /// Its progress: [`NEW`], [`GRANTED`] or [`DONE`]; or, while it waits, its waker.
-    word: AtomicPtr<()>,
-    /// Initialized while the node waits.
-    links: UnsafeCell<MaybeUninit<Links<D>>>,
+    /// Its [`Progress`].
+    word: WaitWord,
+    link: Link<Self>,
     /// Initialized once the node is granted, until its future takes it.
     datum: UnsafeCell<MaybeUninit<D>>,
 }
 
-/// A node's neighbours in the queue.
-struct Links<D> {
-    next: *mut Node<D>,
-    /// In the front node this is stale or null: a releaser that takes out the front node does not
-    /// touch the next node, since another core has its cache line.
-    prev: *mut Node<D>,
+// SAFETY: it is the node's only link.
+unsafe impl<D> Linked for Node<D> {
+    #[inline(always)]
+    fn link(&self) -> &Link<Self> {
+        &self.link
+    }
 }
 
 /// A waiter's progress.
@@ -67,8 +67,8 @@ impl<D> Node<D> {
     #[inline(always)]
     pub(super) fn new() -> Self {
         Self {
-            word: AtomicPtr::new(word_of(NEW)),
-            links: UnsafeCell::new(MaybeUninit::uninit()),
+            word: WaitWord::new(NEW),
+            link: Link::new(),
             datum: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }
@@ -76,7 +76,7 @@ impl<D> Node<D> {
     /// Returns its progress. *Granted* synchronizes with what the releaser did before.
     #[inline(always)]
     pub(super) fn progress(&self) -> Progress {
-        match self.word.load(edge(Edge::SemaphoreGranted, Ordering::Acquire)).addr() {
+        match self.word.mark() {
             NEW => Progress::New,
             GRANTED => Progress::Granted,
             DONE => Progress::Done,
@@ -87,7 +87,7 @@ impl<D> Node<D> {
     /// Ends the wait of a node that is in no queue and has no datum.
     #[inline(always)]
     pub(super) fn set_done(&self) {
-        self.word.store(word_of(DONE), Ordering::Relaxed);
+        self.word.set(DONE);
     }
 
     /// Takes the datum, which ends the wait.
@@ -105,55 +105,26 @@ impl<D> Node<D> {
         })
     }
 
-    /// Changes the links.
-    ///
-    /// # Safety
-    /// The node waits, and the caller has the lock.
-    #[inline(always)]
-    unsafe fn with_links<R>(&self, f: impl FnOnce(&mut Links<D>) -> R) -> R {
-        self.links.with_mut(|links| {
-            // SAFETY: the lock guards the links while the node waits.
-            let links = unsafe { &mut *links };
-            // SAFETY: they are there while the node waits.
-            f(unsafe { links.assume_init_mut() })
-        })
-    }
-
-    /// Returns whether the stored waker wakes the same task as `waker`.
-    ///
-    /// # Safety
-    /// The node waits, and the caller has the lock.
-    pub(super) unsafe fn has_left(&self, waker: &std::task::Waker) -> bool {
-        // SAFETY: while the node waits, its word is a waker.
-        unsafe { WordWaker::wakes_as(self.word.load(Ordering::Relaxed), waker) }
-    }
-
     /// The task that waits.
     ///
     /// # Safety
     /// The node waits, and the caller has the lock.
     pub(super) unsafe fn waiting(&self) -> Option<Waiting> {
-        // SAFETY: while the node waits, its word is a waker.
-        unsafe { WordWaker::waiting(self.word.load(Ordering::Relaxed)) }
+        // SAFETY: the caller's promise.
+        unsafe { self.word.peek(WordWaker::waiting) }
     }
 
-    /// Stores another waker and returns the previous one.
+    /// Makes it wait with this waker. Returns true if it has been granted meanwhile.
     ///
     /// # Safety
-    /// The node waits, and the caller has the lock.
-    pub(super) unsafe fn renew(&self, waker: WordWaker) -> WordWaker {
-        let before = self.word.load(Ordering::Relaxed);
-        self.word.store(waker.into_raw(), Ordering::Relaxed);
-        // SAFETY: the node waits, and this thread has the lock.
-        detect::renewed(ptr::from_ref(self).cast(), || unsafe { self.waiting() });
-        // SAFETY: while the node waits, its word is a waker; this one has been replaced.
-        unsafe { WordWaker::from_raw(before) }
+    /// The node waits or was granted, `inner` has the queue, and the caller is its future.
+    pub(super) unsafe fn renew(&self, inner: &SpinLock<Inner<D>>, waker: &Waker) -> bool {
+        let tell = |fresh: &WordWaker| {
+            detect::renewed(ptr::from_ref(self).cast(), || fresh.waiting());
+        };
+        // SAFETY: the caller's promise.
+        unsafe { self.word.renew(waker, || inner.lock(), tell) }
     }
-}
-
-/// A word that is not an address.
-const fn word_of(progress: usize) -> *mut () {
-    ptr::without_provenance_mut(progress)
 }
 
 /// `V`.
@@ -161,9 +132,9 @@ const fn word_of(progress: usize) -> *mut () {
 pub(super) fn release<D: Send>(inner: &SpinLock<Inner<D>>, datum: D) {
     let waker = {
         let mut inner = inner.lock();
-        match NonNull::new(inner.front) {
+        match inner.queue.pop() {
             None => return inner.put(datum),
-            // SAFETY: it is the front node, so it is in the queue.
+            // SAFETY: it has just been taken out.
             Some(node) => unsafe { inner.grant(node, datum) },
         }
     };
@@ -175,8 +146,8 @@ pub(super) fn add(inner: &SpinLock<Inner<()>>, mut permits: usize) {
     while permits > 0 {
         let waker = {
             let mut inner = inner.lock();
-            let Some(node) = NonNull::new(inner.front) else { return inner.put_units(permits) };
-            // SAFETY: it is the front node, so it is in the queue.
+            let Some(node) = inner.queue.pop() else { return inner.put_units(permits) };
+            // SAFETY: it has just been taken out.
             unsafe { inner.grant(node, ()) }
         };
         permits -= 1;
@@ -195,8 +166,7 @@ impl Inner<()> {
 
     /// Makes `permits` permits.
     pub(super) const fn of_units(permits: usize) -> Self {
-        let (front, back) = (ptr::null_mut(), ptr::null_mut());
-        Self { made: VecDeque::new(), front, back, count: permits }
+        Self { made: VecDeque::new(), queue: List::new(), count: permits }
     }
 }
 
@@ -205,24 +175,24 @@ const _: () = assert!(size_of::<SpinLock<Inner<()>>>() == 64);
 
 impl<D> Inner<D> {
     pub(super) const fn new(data: VecDeque<D>) -> Self {
-        Self { made: data, front: ptr::null_mut(), back: ptr::null_mut(), count: 0 }
+        Self { made: data, queue: List::new(), count: 0 }
     }
 
     /// Returns the number of waiters.
     pub(super) fn waiting(&self) -> usize {
-        if self.front.is_null() { 0 } else { self.count }
+        if self.queue.is_empty() { 0 } else { self.count }
     }
 
     /// Returns the number of available permits.
     pub(super) fn available(&self) -> usize {
-        if self.front.is_null() { self.made.len() + self.count } else { 0 }
+        if self.queue.is_empty() { self.made.len() + self.count } else { 0 }
     }
 
     /// Takes the oldest permit.
     #[inline(always)]
     pub(super) fn take(&mut self) -> Option<D> {
         match self.made.pop_front() {
-            None if self.front.is_null() && self.count > 0 => Some(self.make()),
+            None if self.queue.is_empty() && self.count > 0 => Some(self.make()),
             datum => datum,
         }
     }
@@ -248,29 +218,22 @@ impl<D> Inner<D> {
         self.made.push_back(datum);
     }
 
-    /// Gives `datum` to the front node, takes that node out of the queue, and returns its waker.
+    /// Gives `datum` to a node, and returns its waker.
     ///
     /// # Safety
-    /// `node` is the front node.
+    /// The node has just been taken out of the queue, under this lock.
     #[inline(always)]
     unsafe fn grant(&mut self, node: NonNull<Node<D>>, datum: D) -> WordWaker {
-        // SAFETY: it is in the queue, so its future is there until this lock is released.
+        // SAFETY: it waits, so its future is there until this lock is released or it is granted.
         let node = unsafe { node.as_ref() };
         detect::granted(ptr::from_ref(node).cast());
-        let waker = node.word.load(Ordering::Relaxed);
-        // SAFETY: the node waits, and this thread has the lock.
-        self.front = unsafe { node.with_links(|links| links.next) };
-        if self.front.is_null() {
-            self.back = ptr::null_mut();
-        }
         self.count -= 1;
         node.datum.with_mut(|place| {
             // SAFETY: until the node is granted, the lock guards the place.
             unsafe { place.write(MaybeUninit::new(datum)) };
         });
-        node.word.store(word_of(GRANTED), edge(Edge::SemaphoreGrant, Ordering::Release));
         // SAFETY: while the node waited its word was a waker, which only this thread takes.
-        unsafe { WordWaker::from_raw(waker) }
+        unsafe { WordWaker::from_raw(node.word.end(GRANTED)) }
     }
 
     /// Puts a new node at the back of the queue.
@@ -278,24 +241,10 @@ impl<D> Inner<D> {
     /// # Safety
     /// The node is in no queue, and it stays where it is until it has been taken out.
     #[inline(always)]
-    pub(super) unsafe fn link(&mut self, node: NonNull<Node<D>>, waker: WordWaker) {
-        let prev = mem::replace(&mut self.back, node.as_ptr());
+    pub(super) unsafe fn link(&mut self, node: &Node<D>, waker: WordWaker) {
+        node.word.wait(waker);
         // SAFETY: the caller's promise.
-        let new = unsafe { node.as_ref() };
-        new.links.with_mut(|place| {
-            // SAFETY: the links of a node that is in no queue belong to its future.
-            unsafe { place.write(MaybeUninit::new(Links { next: ptr::null_mut(), prev })) };
-        });
-        new.word.store(waker.into_raw(), Ordering::Relaxed);
-        match NonNull::new(prev) {
-            None => self.front = node.as_ptr(),
-            Some(prev) => {
-                // SAFETY: it is in the queue, so its future is there.
-                let prev = unsafe { prev.as_ref() };
-                // SAFETY: it waits, and this thread has the lock.
-                unsafe { prev.with_links(|links| links.next = node.as_ptr()) };
-            }
-        }
+        unsafe { self.queue.push_back(NonNull::from(node)) };
         self.count += 1;
     }
 
@@ -303,33 +252,12 @@ impl<D> Inner<D> {
     ///
     /// # Safety
     /// The node is in this queue.
-    pub(super) unsafe fn unlink(&mut self, node: NonNull<Node<D>>) -> WordWaker {
-        // SAFETY: it is in the queue, so its future is there.
-        let node = unsafe { node.as_ref() };
-        // SAFETY: it waits, and this thread has the lock.
-        let (next, prev) = unsafe { node.with_links(|links| (links.next, links.prev)) };
-        let prev = if ptr::eq(self.front, node) { ptr::null_mut() } else { prev };
-        match NonNull::new(prev) {
-            None => self.front = next,
-            Some(prev) => {
-                // SAFETY: it is in the queue, so its future is there.
-                let prev = unsafe { prev.as_ref() };
-                // SAFETY: it waits, and this thread has the lock.
-                unsafe { prev.with_links(|links| links.next = next) };
-            }
-        }
-        match NonNull::new(next) {
-            None => self.back = prev,
-            Some(next) => {
-                // SAFETY: it is in the queue, so its future is there.
-                let next = unsafe { next.as_ref() };
-                // SAFETY: it waits, and this thread has the lock.
-                unsafe { next.with_links(|links| links.prev = prev) };
-            }
-        }
+    pub(super) unsafe fn unlink(&mut self, node: &Node<D>) -> WordWaker {
+        // SAFETY: the caller's promise.
+        unsafe { self.queue.remove(NonNull::from(node)) };
         self.count -= 1;
         detect::gone(ptr::from_ref(node).cast());
-        let waker = node.word.load(Ordering::Relaxed);
+        let waker = node.word.waker();
         node.set_done();
         // SAFETY: while the node waited its word was a waker, which only this thread takes.
         unsafe { WordWaker::from_raw(waker) }

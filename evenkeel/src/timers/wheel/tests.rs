@@ -3,6 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::ptr;
 
 /// A step of a test, on the wheel and on the map.
 #[derive(Clone, Debug)]

@@ -16,7 +16,7 @@ const LOCK: [Edge; 2] = [Edge::SpinLock, Edge::SpinUnlock];
 
 /// The edges that models need in which the future goes on. With a weaker lock it would read a freed
 /// waker, which ends more than the model.
-const GRANT: [Edge; 2] = [Edge::MonitorGrant, Edge::MonitorGranted];
+const GRANT: [Edge; 2] = [Edge::WaitEnd, Edge::WaitEnded];
 
 type Pair = [Monitor<Watched>; 2];
 

@@ -138,7 +138,7 @@ fn the_signal_of_a_waiter_that_gives_up_goes_to_the_next() {
 
 #[test]
 fn an_acceptor_sees_what_its_call_has_done() {
-    check(&[Edge::MonitorGrant, Edge::MonitorGranted], || {
+    check(&[Edge::WaitEnd, Edge::WaitEnded], || {
         let monitor = Arc::new(Monitor::new(Watched::new()));
         let mut accept = Box::pin({
             let monitor = monitor.clone();
