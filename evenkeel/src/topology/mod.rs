@@ -116,6 +116,7 @@ pub struct Cache {
 /// // A core each, before any core gets a second thread.
 /// let places = ours.assign(4);
 /// assert_eq!(places, [0, 2, 4, 6]);
+/// assert_eq!(ours.cpus()[places[3]].core, 3);
 /// // All four share the L3 of the first package.
 /// let l3 = ours.caches().iter().find(|cache| cache.level == 3).unwrap();
 /// assert!(places.iter().all(|place| l3.cpus.contains(place)));
