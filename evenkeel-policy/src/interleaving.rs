@@ -30,6 +30,7 @@ pub fn bits(seed: u64, step: u64) -> u64 {
     mix(mix(seed.wrapping_add(STEP)).wrapping_add(step.wrapping_mul(STEP)))
 }
 
+/// Spreads bits: the finalizer of SplitMix64.
 pub(crate) fn mix(bits: u64) -> u64 {
     let bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

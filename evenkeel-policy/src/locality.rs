@@ -15,6 +15,7 @@
 //! stealing (Leiserson, Schardl and Suksompong, 2018).
 
 use crate::Distance;
+use crate::interleaving::mix;
 
 /// How the runtime keeps fork-join jobs near their data. It affects only forks that state their
 /// footprint (`join_sized`).
@@ -179,7 +180,8 @@ pub fn may_ever_take(locality: Locality, offer: Offer, distance: Distance) -> bo
 }
 
 /// Returns the number of the second half of a fork of `bytes` within the part of a recursion with
-/// the number `part`; the whole has zero. A hash: two parts can have the same number.
+/// the number `part`; the whole has zero, and no part has. A hash: two parts can have the same
+/// number.
 ///
 /// # Examples
 /// ```
@@ -192,21 +194,14 @@ pub fn may_ever_take(locality: Locality, offer: Offer, distance: Distance) -> bo
 #[inline]
 #[must_use]
 pub fn second_part(part: u64, bytes: u64) -> u64 {
-    mix(part ^ bytes.rotate_left(32))
+    mix(part ^ bytes.rotate_left(32)) | 1
 }
 
 /// Returns the number of the first half beside a second one.
 #[inline]
 #[must_use]
 pub fn first_part(second: u64) -> u64 {
-    mix(second)
-}
-
-/// Spreads bits: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014). Never zero.
-fn mix(bits: u64) -> u64 {
-    let bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (bits ^ bits >> 31) | 1
+    mix(second) | 1
 }
 
 // No worker falls asleep beside a job that it may take.

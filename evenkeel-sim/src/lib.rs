@@ -13,11 +13,11 @@
 //!
 //! They are three because their processors do different things at each event: programs would use a
 //! third of one common machine each. They share the order of events, the replacement of cache
-//! blocks, and the decisions.
+//! blocks, and the decisions. [`random`] is the suite's too.
 
 pub mod coretime;
 mod events;
 pub mod forking;
 mod lru;
 pub mod promise;
-mod random;
+pub mod random;

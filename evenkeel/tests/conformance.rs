@@ -79,9 +79,9 @@ const CASES: &[(&str, &[Place])] = &[
     ("A13", &[Test(ENTRY, "a13_the_same_monitor_twice")]),
     // Internal scheduling.
     ("B1", &[Test(INTERNAL, "b1_conditions_of_many_sets")]),
-    ("B2", &[Test(INTERNAL, "b2_nobody_barges_in")]),
+    ("B2", &[Test(INTERNAL, "b2_no_task_barges_in")]),
     // Disjoint signalling: a signaller leaves the monitors of the signalled one by one.
-    ("B3", &[Test(PARTS, "b3_nobody_barges_in_between_two_releases")]),
+    ("B3", &[Test(PARTS, "b3_no_task_barges_in_between_two_releases")]),
     ("B4", &[Test(INTERNAL, "b4_front_is_the_datum_of_the_first")]),
     ("B5", &[Test(PARTS, "b5_two_holders_free_a_pair_one_after_the_other")]),
     ("B6", &[Test(PARTS, "b6_a_part_signals_its_own_waiters_beside_those_of_the_whole")]),
@@ -90,7 +90,7 @@ const CASES: &[(&str, &[Place])] = &[
     ("B9", &[Test(INTERNAL, "b9_signalled_ones_go_in_order")]),
     ("B10", &[Test(INTERNAL, "b10_waiters_are_signalled_in_the_order_of_their_waits")]),
     ("B11", &[Test(INTERNAL, "b11_signal_all")]),
-    ("B12", &[Test(INTERNAL, "b12_nobody_wakes_for_nothing")]),
+    ("B12", &[Test(INTERNAL, "b12_no_waiter_wakes_for_nothing")]),
     ("B13", &[Test(INTERNAL, "b13_bounded_buffer")]),
     (
         "B15",
@@ -115,11 +115,11 @@ const CASES: &[(&str, &[Place])] = &[
         )],
     ),
     ("B20", &[Test(BARRIER, "b20_generations_do_not_mix")]),
-    ("B21", &[Test(BARRIER, "b21_the_last_arrival_acts_before_anybody_goes_on")]),
+    ("B21", &[Test(BARRIER, "b21_the_last_arrival_acts_before_the_others_go_on")]),
     ("B22", &[Test(BARRIER, "b22_the_order_of_arrival")]),
     ("B23", &[Test(BARRIER, "b23_sleepers_at_a_barrier")]),
     // External scheduling.
-    ("C1", &[Test(EXTERNAL, "c1_nobody_barges_in")]),
+    ("C1", &[Test(EXTERNAL, "c1_no_task_barges_in")]),
     ("C2", &[Test(EXTERNAL, "c2_closed_clauses"), Test(SERVER, "c2_operations_in_turns")]),
     ("C3", &[Test(EXTERNAL, "c3_blocks_go_with_calls")]),
     ("C4", &[Test(EXTERNAL, "c4_the_order_of_clauses_is_their_priority")]),
@@ -262,7 +262,7 @@ const CASES: &[(&str, &[Place])] = &[
         &[
             Test(CANCEL, "g3_wait_dropped_before_its_first_poll"),
             Test(CANCEL, "g3_wait_dropped_in_the_queue"),
-            Test(DROPS, "signals_pass_over_those_who_go_away"),
+            Test(DROPS, "signals_pass_over_waiters_that_go_away"),
         ],
     ),
     (

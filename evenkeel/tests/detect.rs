@@ -137,7 +137,7 @@ fn two_monitors_crosswise() {
 }
 
 #[test]
-fn who_waits_behind_a_deadlock_is_not_told_of() {
+fn a_waiter_behind_a_deadlock_is_not_told_of() {
     let _dog = watchdog();
     let (runtime, reports) = runtime(1);
     let (monitors, meeting) = (two(), Meeting::default());
@@ -188,7 +188,7 @@ fn three_in_a_circle() {
 }
 
 #[test]
-fn who_enters_again_what_it_is_inside_of() {
+fn a_task_that_enters_again_what_it_is_inside_of() {
     let _dog = watchdog();
     let (runtime, reports) = runtime(1);
     let task = spawn(&runtime, "again", async {
@@ -330,7 +330,7 @@ fn tasks_that_join_each_other() {
 }
 
 #[test]
-fn who_joins_a_task_that_wants_its_monitor() {
+fn a_joiner_of_a_task_that_wants_its_monitor() {
     let _dog = watchdog();
     let (runtime, reports) = runtime(2);
     let monitor = Arc::new(Monitor::new(0));
@@ -348,7 +348,7 @@ fn who_joins_a_task_that_wants_its_monitor() {
 }
 
 #[test]
-fn who_joins_a_task_that_it_has_signalled_and_keeps_out() {
+fn a_joiner_of_a_task_that_it_has_signalled_and_keeps_out() {
     let _dog = watchdog();
     let (runtime, reports) = runtime(1);
     let monitor = Arc::new(Monitor::<u32, Condition>::default());
@@ -378,7 +378,7 @@ fn who_joins_a_task_that_it_has_signalled_and_keeps_out() {
 
 /// The signal first went to another waiter, which has given up its wait.
 #[test]
-fn who_joins_a_task_that_a_signal_has_gone_on_to() {
+fn a_joiner_of_a_task_that_a_signal_has_gone_on_to() {
     let _dog = watchdog();
     let (runtime, reports) = runtime(1);
     let monitor = Arc::new(Monitor::<u32, Condition>::default());
@@ -639,7 +639,7 @@ fn an_unpark_is_a_way_out() {
 }
 
 #[test]
-fn who_accepts_may_be_called_yet() {
+fn an_acceptor_may_be_called_yet() {
     let _dog = watchdog();
     let (runtime, reports) = runtime(2);
     let monitor = Arc::new(Monitor::new(0));

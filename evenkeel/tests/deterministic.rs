@@ -250,7 +250,7 @@ fn a_panic_of_the_future_fails_the_run_and_tasks_are_dropped() {
 }
 
 #[test]
-fn a_panic_that_nobody_joins_fails_the_run_unless_it_is_tolerated() {
+fn a_panic_without_a_joiner_fails_the_run_unless_it_is_tolerated() {
     let program = || async {
         drop(spawn(async { panic!("alone") }));
         for _ in 0..50 {
@@ -271,7 +271,7 @@ fn a_panic_that_nobody_joins_fails_the_run_unless_it_is_tolerated() {
 }
 
 #[test]
-fn a_run_in_which_nothing_can_happen_any_more_says_who_waits() {
+fn a_run_in_which_nothing_can_happen_any_more_says_which_tasks_wait() {
     let failure = failure(|_| async {
         drop(evenkeel::task::Builder::new().name("the one that waits").spawn(pending::<()>()));
         pending::<()>().await;

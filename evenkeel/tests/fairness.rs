@@ -255,7 +255,7 @@ fn a_leader_that_spins_until_all_others_have_seen_its_word() {
 }
 
 #[test]
-fn a_task_that_yields_for_ever_stops_nobody() {
+fn a_task_that_yields_for_ever_stops_no_other() {
     let _watchdog = watchdog();
     for workers in [1, 2] {
         let runtime = runtime(workers);

@@ -195,7 +195,7 @@ fn one_hundred_thousand_timers_fire_in_the_order_of_their_deadlines() {
 }
 
 #[test]
-fn cancelled_timers_wake_nobody() {
+fn cancelled_timers_wake_no_task() {
     let _watchdog = watchdog();
     let runtime = paused(1);
     let wakes = Arc::new(Counting::default());
@@ -304,7 +304,7 @@ fn timers_fire_inside_of_combinators() {
 }
 
 #[test]
-fn a_foreign_waker_that_panics_hurts_nobody() {
+fn a_foreign_waker_that_panics_hurts_no_other_sleeper() {
     struct Panics;
     impl Wake for Panics {
         fn wake(self: Arc<Self>) {
@@ -866,7 +866,7 @@ fn a_clock_that_stands_does_not_move_while_anything_runs() {
 
 /// A thread that waits inside a blocking closure is idle.
 #[test]
-fn a_clock_that_stands_moves_for_who_blocks_inside_a_closure() {
+fn a_clock_that_stands_moves_for_a_thread_that_blocks_inside_a_closure() {
     let _watchdog = watchdog();
     let runtime = paused(1);
     let handle = runtime.handle();

@@ -177,6 +177,7 @@ impl<P: Overflow> Builder<P> {
     }
 
     /// As [`spawn`](Self::spawn), for a function that spawns on behalf of the caller at `site`.
+    #[track_caller]
     pub(crate) fn spawn_at<A: Actor>(
         self,
         actor: A,

@@ -12,7 +12,6 @@ use crate::mailbox::{Mailbox, Settings, note};
 use crate::refs::actor_ref::ActorRef;
 use crate::words::error::SpawnError;
 use evenkeel::internal::Public;
-use std::panic::Location;
 
 /// Children.
 impl<A: Actor> Context<A> {
@@ -78,7 +77,7 @@ impl<A: Actor> Context<A> {
     #[track_caller]
     pub fn spawn<C: Actor>(&mut self, child: C) -> ActorRef<C::Message> {
         let settings = Builder::new().settings().expect("the default capacity is valid");
-        ActorRef::local(self.spawn_child(child, settings, Location::caller()))
+        ActorRef::local(self.spawn_child(child, settings))
     }
 
     /// As [`spawn`](Self::spawn), with the settings of `builder`. The child belongs to this actor's
@@ -137,20 +136,19 @@ impl<A: Actor> Context<A> {
         builder: Builder<P>,
         child: C,
     ) -> Result<ActorRef<C::Message, P>, SpawnError> {
-        let site = Location::caller();
         let settings = builder.settings()?;
-        Ok(ActorRef::local(self.spawn_child(child, settings, site)))
+        Ok(ActorRef::local(self.spawn_child(child, settings)))
     }
 
+    #[track_caller]
     fn spawn_child<C: Actor>(
         &mut self,
         child: C,
         settings: Settings,
-        site: &'static Location<'static>,
     ) -> Public<Mailbox<C::Message>> {
         let (parent, number) = self.new_child();
         let kin = Kin { parent: parent.map(|parent| (parent, number)), ..Kin::default() };
-        let child = spawn::spawn_with(child, settings, self.system(), kin, site);
+        let child = spawn::spawn_with(child, settings, self.system(), kin);
         self.adopt(number, AnyActor::new(child.clone()));
         child
     }

@@ -21,8 +21,9 @@ fn enter(settings: Settings, system: System) -> Settings {
     if system.measures() { settings.measured() } else { settings }
 }
 
-/// Spawns an actor.
+/// Spawns an actor, on behalf of the caller at `site`.
 #[inline]
+#[track_caller]
 pub(crate) fn spawn<A: Actor, P: Overflow>(
     actor: A,
     settings: Settings,
@@ -36,32 +37,33 @@ pub(crate) fn spawn<A: Actor, P: Overflow>(
 }
 
 /// Spawns an actor that has relations with others from the beginning.
+#[track_caller]
 pub(crate) fn spawn_with<A: Actor>(
     actor: A,
     settings: Settings,
     system: System,
     kin: Kin,
-    site: &'static Location<'static>,
 ) -> Public<Mailbox<A::Message>> {
     let settings = enter(settings, system);
     let mailbox = || Mailbox::with_kin(settings, system, kin);
-    Public::spawn(mailbox, |own| Life::new(actor, own, settings.priority), site)
+    Public::spawn(mailbox, |own| Life::new(actor, own, settings.priority), Location::caller())
 }
 
 /// Spawns an actor that `factory` makes at each start by its supervisor.
+#[track_caller]
 pub(crate) fn spawn_ward<A: Actor>(
     mut factory: impl FnMut() -> A + Send + 'static,
     settings: Settings,
     system: System,
     kin: Kin,
-    site: &'static Location<'static>,
 ) -> Public<Mailbox<A::Message>> {
     let settings = enter(settings, system);
     let name = kin.name.clone();
     let kin = Kin { post: Some(Box::<Post>::default()), ..kin };
     let mailbox = || Mailbox::with_kin(settings, system, kin);
     let make = move |receiver| live(factory(), receiver, settings.priority, begun);
-    let own = Public::spawn(mailbox, |own| Ward::<A, _, _, _>::new(own, make), site);
+    let start = |own| Ward::<A, _, _, _>::new(own, make);
+    let own = Public::spawn(mailbox, start, Location::caller());
     if let Some(name) = name {
         detect::name(|| own.task_id(), &name);
     }

@@ -35,7 +35,7 @@ impl Actor for Sum {
 }
 
 #[test]
-fn shuttle_an_actor_that_ends_is_in_no_group_whoever_adds_it() {
+fn shuttle_an_actor_that_ends_is_in_no_group_whichever_thread_adds_it() {
     check(2, |handle| {
         let system = System::new();
         let actor = spawn_in(handle, system, Sum(Arc::default()));

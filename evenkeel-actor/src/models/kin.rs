@@ -141,7 +141,7 @@ impl Actor for Fails {
 }
 
 #[test]
-fn shuttle_whoever_waits_for_an_end_hears_of_it_after_the_observer() {
+fn shuttle_a_waiter_for_an_end_hears_of_it_after_the_observer() {
     check(2, |handle| {
         let (system, told) = (System::new(), Arc::<AtomicUsize>::default());
         let noted = told.clone();

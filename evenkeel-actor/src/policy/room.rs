@@ -22,7 +22,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_before_half_is_free() {
+    fn no_sender_is_told_before_half_is_free() {
         assert_eq!(grant(8, 5, 100), 0);
         assert_eq!(grant(8, 4, 100), 4);
         assert_eq!(grant(1, 1, 3), 0);

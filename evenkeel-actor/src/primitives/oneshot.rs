@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_left_alone_is_told() {
+    fn the_side_that_is_left_alone_is_told() {
         let (count, waker) = Count::new();
         let (sender, mut receiver) = channel::<u32>();
         assert_eq!(poll(&mut receiver, &waker), Poll::Pending);

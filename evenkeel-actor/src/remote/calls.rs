@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_nobody_waits_for_are_forgotten_in_time() {
+    fn calls_without_a_waiter_are_forgotten_in_time() {
         let calls = Calls::new(1 << 20);
         let (waits, asker) = open(&calls, A, 0);
         // A call without an asker; its failure closes another call too.
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_those_who_have_given_up_make_room_and_each_node_has_its_own() {
+    fn calls_of_askers_that_have_given_up_make_room_and_each_node_has_its_own() {
         let calls = Calls::new(100);
         let open = |asked| {
             let (sender, receiver) = oneshot::channel::<()>();

@@ -162,7 +162,7 @@ mod model {
 
     /// Waiting senders go on when all holds on them are resumed, or all holds end.
     #[test]
-    fn shuttle_nobody_waits_for_ever() {
+    fn shuttle_no_sender_waits_for_ever() {
         for ends in [false, true] {
             let scenario = if ends { ends_early } else { resumes };
             check(2, scenario);

@@ -17,7 +17,6 @@ use crate::policy::tree::Terms;
 use crate::refs::actor_ref::ActorRef;
 use crate::system::System;
 use std::collections::BTreeMap;
-use std::panic::Location;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -129,7 +128,7 @@ impl SupervisorBuilder {
         F: FnMut() -> A + Send + 'static,
         P: Overflow,
     {
-        let (row, actor) = make(child, self.system, Location::caller());
+        let (row, actor) = make(child, self.system);
         self.rows.push(row);
         actor
     }
@@ -151,7 +150,7 @@ impl SupervisorBuilder {
         let table = supervisor.into_table();
         let factory = move || Supervisor::new(table.clone());
         let settings = Settings::new::<Wait>(CAPACITY);
-        let own = spawn::spawn_ward(factory, settings, system, kin, Location::caller());
+        let own = spawn::spawn_ward(factory, settings, system, kin);
         let restart = Restart::Permanent;
         let terms = Terms { restart, shutdown: Duration::MAX, backoff: None };
         self.rows.push(Row::new(Spec { name, terms }, AnyActor::new(own.clone())));
@@ -165,19 +164,16 @@ impl SupervisorBuilder {
     /// If the caller belongs to no runtime.
     #[track_caller]
     pub fn spawn(self) -> SupervisorRef {
-        self.spawn_under(None, Location::caller())
+        self.spawn_under(None)
     }
 
-    fn spawn_under(
-        self,
-        parent: Option<(Peer, u64)>,
-        site: &'static Location<'static>,
-    ) -> SupervisorRef {
+    #[track_caller]
+    fn spawn_under(self, parent: Option<(Peer, u64)>) -> SupervisorRef {
         let kin = Kin { wards: self.wards(), parent, ..Kin::default() };
         let system = self.system;
         let supervisor = Supervisor::new(self.into_table());
         let settings = Settings::new::<Wait>(CAPACITY);
-        SupervisorRef(ActorRef::local(spawn::spawn_with(supervisor, settings, system, kin, site)))
+        SupervisorRef(ActorRef::local(spawn::spawn_with(supervisor, settings, system, kin)))
     }
 
     fn wards(&self) -> BTreeMap<usize, AnyActor> {
@@ -199,11 +195,8 @@ impl SupervisorBuilder {
 }
 
 /// Makes the task of a child that is not yet started, and its supervisor's row for it.
-pub(super) fn make<A, F, P>(
-    child: Child<F, P>,
-    system: System,
-    site: &'static Location<'static>,
-) -> (Row, ActorRef<A::Message, P>)
+#[track_caller]
+pub(super) fn make<A, F, P>(child: Child<F, P>, system: System) -> (Row, ActorRef<A::Message, P>)
 where
     A: Actor,
     F: FnMut() -> A + Send + 'static,
@@ -211,7 +204,7 @@ where
 {
     let kin = Kin { name: Some(child.spec.name.clone()), ..Kin::default() };
     let system = child.system.unwrap_or(system);
-    let own = spawn::spawn_ward(child.factory, child.settings, system, kin, site);
+    let own = spawn::spawn_ward(child.factory, child.settings, system, kin);
     (Row::new(child.spec, AnyActor::new(own.clone())), ActorRef::local(own))
 }
 
@@ -268,8 +261,7 @@ impl<A: Actor> Context<A> {
     #[track_caller]
     pub fn spawn_supervisor(&mut self, supervisor: SupervisorBuilder) -> SupervisorRef {
         let (parent, number) = self.new_child();
-        let spawned =
-            supervisor.spawn_under(parent.map(|parent| (parent, number)), Location::caller());
+        let spawned = supervisor.spawn_under(parent.map(|parent| (parent, number)));
         self.adopt(number, spawned.any());
         spawned
     }

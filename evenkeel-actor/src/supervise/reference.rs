@@ -14,7 +14,6 @@ use crate::refs::ask::ReplyTo;
 use crate::words::error::{AskError, SendError};
 use crate::words::id::ActorId;
 use std::fmt;
-use std::panic::Location;
 use std::sync::atomic::Ordering;
 
 /// A command to a supervisor, which a [`SupervisorRef`] sends.
@@ -118,7 +117,7 @@ impl SupervisorRef {
         F: FnMut() -> A + Send + 'static,
         P: Overflow,
     {
-        let (row, actor) = make(child, self.0.system(), Location::caller());
+        let (row, actor) = make(child, self.0.system());
         async move {
             let sent = self.0.send(Command(Inner::Add(Box::new(row)))).await;
             sent.map(|()| actor).map_err(|_| SendError::Stopped(()))

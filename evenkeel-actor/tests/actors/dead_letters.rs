@@ -110,7 +110,7 @@ fn each_kind_is_counted_and_recorded() {
 }
 
 #[test]
-fn a_subscriber_that_is_full_holds_nobody_up_and_what_it_missed_is_counted() {
+fn a_subscriber_that_is_full_holds_no_sender_up_and_what_it_missed_is_counted() {
     on_workers(1, async {
         let system = System::new();
         let (kept, gate) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Semaphore::new(0)));

@@ -71,7 +71,7 @@ impl Actor for Fails {
 }
 
 #[test]
-fn who_asks_as_the_observer_is_told_hears_of_the_end_afterwards() {
+fn a_waiter_that_comes_as_the_observer_is_told_hears_of_the_end_afterwards() {
     for workers in [1, 2] {
         on_workers(workers, async {
             let (system, look) = (System::new(), Look::default());
@@ -96,7 +96,7 @@ fn who_asks_as_the_observer_is_told_hears_of_the_end_afterwards() {
 }
 
 #[test]
-fn who_asks_as_a_message_is_dropped_hears_of_the_end_afterwards() {
+fn a_waiter_that_comes_as_a_message_is_dropped_hears_of_the_end_afterwards() {
     on_workers(1, async {
         let look = Look::default();
         let actor = spawn(Fails);
@@ -132,7 +132,7 @@ impl Actor for Watches {
 
 /// On one worker, tasks run in the order in which they became ready.
 #[test]
-fn watchers_are_told_before_those_that_wait_whoever_came_first() {
+fn watchers_are_told_before_waiters_whichever_came_first() {
     on_workers(1, async {
         let order = Arc::new(Mutex::new(Vec::new()));
         let actor: ActorRef<Message> = spawn(Fails);

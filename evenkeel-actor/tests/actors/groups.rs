@@ -185,7 +185,7 @@ fn a_group_without_a_name_keeps_its_members_no_longer_than_it_is_there() {
 }
 
 #[test]
-fn nobody_stays_in_a_group_who_ends_while_joining() {
+fn no_actor_that_ends_while_it_joins_stays_in_a_group() {
     on_workers(2, async {
         let group = Group::<News>::new();
         for _ in 0..500 {

@@ -17,6 +17,7 @@ mod end_order;
 mod ends;
 mod groups;
 mod metrics;
+mod panics;
 mod registry;
 mod stash;
 mod timers;

@@ -113,7 +113,7 @@ fn a_look_up_with_another_type_says_which_it_is() {
 }
 
 #[test]
-fn who_waits_for_a_name_gets_it_and_a_wait_that_is_given_up_leaves_nothing() {
+fn a_waiter_for_a_name_gets_it_and_a_wait_that_is_given_up_leaves_nothing() {
     for workers in [1, 2] {
         on_workers(workers, async {
             let system = System::new();

@@ -109,7 +109,7 @@ fn a_full_stash_gives_the_message_back_and_by_the_question_mark_the_actor_fails(
 }
 
 #[test]
-fn who_asked_hears_when_the_stash_is_dropped_with_its_actor() {
+fn an_asker_hears_when_the_stash_is_dropped_with_its_actor() {
     on_workers(2, async {
         let door = spawn(door(2));
         let (asked, ()) = futures::join!(door.ask(Message::Forget), async {

@@ -179,7 +179,7 @@ fn a_full_mailbox_delays_no_timer_and_timers_leave_the_mailbox_its_half() {
 }
 
 #[test]
-fn ticks_that_are_always_due_starve_nobody() {
+fn ticks_that_are_always_due_starve_no_message() {
     run(async {
         let (actor, log) = diary(Builder::new());
         struct Slow;

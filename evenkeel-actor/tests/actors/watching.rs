@@ -111,7 +111,7 @@ async fn heard_of(actor: &ActorRef<Message>, count: usize) -> Vec<String> {
 }
 
 #[test]
-fn whoever_waits_for_an_end_gets_the_reason_before_and_after() {
+fn a_waiter_for_an_end_gets_the_reason_before_and_after() {
     for workers in [1, 2] {
         on_workers(workers, async {
             for end in [Message::Fail, Message::Panic, Message::Stop, Message::Wait] {
@@ -240,7 +240,7 @@ fn events_come_before_messages() {
 }
 
 #[test]
-fn a_watch_keeps_nobody() {
+fn a_watch_keeps_no_actor() {
     on_workers(2, async {
         let (watcher, other) = (node(), node());
         watcher.send(Message::Watch(other.any())).await.unwrap();

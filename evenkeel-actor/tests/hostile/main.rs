@@ -4,6 +4,7 @@
 mod driver;
 
 use driver::drive;
+use evenkeel_policy::random::Random;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -33,11 +34,12 @@ fn a_node_survives_four_thousand_inputs_of_a_hostile_peer_and_serves_another() {
         hook(info);
     }));
     for workers in [1, 2] {
-        let mut random = fastrand::Rng::with_seed(20_261_122 + workers as u64);
+        let mut random = Random::new(20_261_122 + workers as u64);
         let mut world = None;
         for input in 0..2_000 {
-            let length = random.usize(..500);
-            let input: Vec<u8> = (0..length).map(|_| random.u8(..)).chain([input as u8]).collect();
+            let length = random.below(500);
+            let input: Vec<u8> =
+                (0..length).map(|_| random.next() as u8).chain([input as u8]).collect();
             let before = bytes();
             drive(&mut world, workers, &input);
             let taken = bytes().saturating_sub(before);

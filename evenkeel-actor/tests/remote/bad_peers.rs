@@ -9,6 +9,7 @@ use evenkeel_actor::node::wire::{Envelope, MembersBuf, Message as Wire};
 use evenkeel_actor::node::{Event, FrameError, NodeId, Refusal, Slot, Transport};
 use evenkeel_actor::remote::{Events, Limits, Mismatch, Node, NodeEvent, RemoteError};
 use evenkeel_actor::{AskError, Builder, System};
+use evenkeel_policy::random::Random;
 
 pub(crate) const NODE: NodeId = NodeId::new(0);
 pub(crate) const PEER: NodeId = NodeId::new(1);
@@ -162,7 +163,7 @@ fn a_peer_that_is_not_of_the_job_is_shut_out() {
 }
 
 #[test]
-fn a_peer_that_says_twice_who_it_is_is_shut_out_and_stays_so() {
+fn a_peer_that_says_its_name_twice_is_shut_out_and_stays_so() {
     for workers in [1, 2] {
         let mut pair = Pair::new(workers);
         pair.send(&[hello("twice")]);
@@ -233,14 +234,13 @@ fn a_frame_that_is_too_long_for_the_transport_is_an_event() {
 
 #[test]
 fn random_bytes_behind_a_frames_head_do_no_harm() {
-    let mut random = 1_u64;
+    let mut random = Random::new(1);
     for _ in 0..200 {
         let mut pair = Pair::new(1);
         pair.send(&[hello("bad")]);
         let mut bytes = vec![frame::MAGIC, VERSION, 0];
         for _ in 0..40 {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            bytes.push((random >> 59) as u8);
+            bytes.push(random.below(32) as u8);
         }
         pair.send_bytes(bytes);
         // The node reads what follows, or shuts the sender out, and goes on.
@@ -254,7 +254,7 @@ fn random_bytes_behind_a_frames_head_do_no_harm() {
 }
 
 #[test]
-fn values_for_nobody_and_of_other_types_are_dead_letters_and_the_peer_stays() {
+fn values_for_no_actor_and_of_other_types_are_dead_letters_and_the_peer_stays() {
     for workers in [1, 2] {
         let mut pair = Pair::new(workers);
         pair.send(&[hello("peer")]);

@@ -3,6 +3,7 @@
 use crate::world::{Message, Sum, World, id, slow};
 use evenkeel_actor::remote::{Node, NodeLost};
 use evenkeel_actor::{Actor, ActorRef, Builder, Context, Handled};
+use evenkeel_policy::random::Random;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -65,7 +66,7 @@ fn all<R: Send + 'static>(world: &World, f: impl AsyncFn(Node) -> R + Sync) -> V
 }
 
 #[test]
-fn nobody_passes_a_barrier_before_all_have_come() {
+fn no_node_passes_a_barrier_before_all_have_come() {
     for workers in [1, 2] {
         let world = World::new(5, workers, slow(8));
         let come = Arc::new(AtomicU32::new(0));
@@ -84,7 +85,7 @@ fn nobody_passes_a_barrier_before_all_have_come() {
 struct Work {
     node: Node,
     done: Arc<AtomicU64>,
-    random: u64,
+    random: Random,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -98,10 +99,10 @@ impl Actor for Work {
 
     async fn handle(&mut self, task: Task, context: &mut Context<Self>) -> Handled {
         self.done.fetch_add(1, Ordering::SeqCst);
-        for child in 0..u64::from(task.depth) {
-            let seed = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(child);
-            let on = id((seed >> 33) as u32 % self.node.nodes());
-            let actor = self.node.spawn_on::<Task, _>(on, "work", &(seed | 1)).await?;
+        for _ in 0..task.depth {
+            let on = id(self.random.below(self.node.nodes().into()) as u32);
+            let seed = self.random.next();
+            let actor = self.node.spawn_on::<Task, _>(on, "work", &seed).await?;
             actor.send(Task { depth: task.depth - 1 }).await?;
         }
         context.stop();
@@ -116,10 +117,10 @@ fn the_end_of_all_work_is_found_when_it_is_there() {
         let done = Arc::new(AtomicU64::new(0));
         for (_, node) in &world.nodes {
             let (own, done) = (node.clone(), Arc::clone(&done));
-            node.register_script("work", move |random: u64| Work {
+            node.register_script("work", move |seed| Work {
                 node: own.clone(),
                 done: Arc::clone(&done),
-                random,
+                random: Random::new(seed),
             });
         }
         let counted = Arc::clone(&done);

@@ -112,7 +112,7 @@ fn ends_of_ties_that_are_not_there_mean_nothing_and_nothing_is_kept_of_them() {
 }
 
 #[test]
-fn whoever_watches_or_links_more_than_another_node_takes_is_told() {
+fn an_actor_that_watches_or_links_more_than_another_node_takes_is_told() {
     for workers in [1, 2] {
         let world = World::built(2, workers, Faults::default(), |node, builder| {
             let ties = if node == 1 { TIES } else { 10_000 };

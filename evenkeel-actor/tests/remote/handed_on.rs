@@ -233,7 +233,7 @@ fn a_question_of_a_third_node_that_is_the_argument_of_a_script_that_fails_has_no
 
 /// The first node asked is lost, and the answer still comes.
 #[test]
-fn a_question_that_was_handed_on_survives_who_handed_it_on() {
+fn a_question_that_was_handed_on_survives_the_actor_that_handed_it_on() {
     ends(|| {
         for workers in [1, 2] {
             let world = World::new(3, workers, Faults::default());
@@ -284,7 +284,7 @@ impl Actor for Answers {
 
 /// A question that has returned to the asker's node survives the loss of the node that was asked.
 #[test]
-fn a_question_that_has_come_home_survives_who_was_asked() {
+fn a_question_that_has_come_home_survives_the_actor_that_was_asked() {
     ends(|| {
         let world = brokers(2);
         let control = world.control.clone();

@@ -138,7 +138,7 @@ fn an_actor_stays_whose_reference_was_handed_on_before_it_was_dropped() {
 }
 
 #[test]
-fn an_actor_that_is_published_stays_when_those_who_have_found_it_are_gone() {
+fn an_actor_that_is_published_stays_when_those_that_have_found_it_are_gone() {
     ends(|| {
         let world = World::new(2, 1, Faults::default());
         let owner = world.nodes[1].1.clone();

@@ -90,7 +90,7 @@ fn the_count_of_received_messages_does_not_go_below_zero() {
 }
 
 #[test]
-fn who_listens_to_dead_letters_does_not_keep_the_work_from_its_end() {
+fn a_listener_to_dead_letters_does_not_keep_the_work_from_its_end() {
     ends(|| {
         let world = World::new(2, 2, Faults::default());
         let (letters, heard) = std::sync::mpsc::channel();
@@ -136,7 +136,7 @@ fn actors_live_on_that_something_here_refers_to_when_their_node_leaves() {
 }
 
 #[test]
-fn a_node_that_has_left_publishes_nothing_and_keeps_nobody() {
+fn a_node_that_has_left_publishes_nothing_and_keeps_no_actor() {
     ends(|| {
         let world = World::new(2, 2, Faults::default());
         let (runtime, node) = &world.nodes[0];

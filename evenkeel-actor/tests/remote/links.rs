@@ -151,7 +151,7 @@ fn an_end_that_is_not_in_order_ends_the_other_with_the_real_reason() {
 }
 
 #[test]
-fn an_end_in_order_ends_nobody_else() {
+fn an_end_in_order_ends_no_other_actor() {
     for workers in [1, 2] {
         let world = world(2, workers, slow(5));
         world.on(0, async |node| {
@@ -221,7 +221,7 @@ pub(crate) async fn tied_and_gone(node: &Node) -> ActorRef<Order> {
 }
 
 #[test]
-fn whoever_is_named_in_an_exit_is_the_actor_that_others_know() {
+fn the_actor_that_an_exit_names_is_the_one_that_others_know() {
     let world = world(2, 2, slow(8));
     world.on(0, async |node| {
         let (here, there) = (tied(&node, 0, true).await, tied(&node, 1, true).await);
@@ -289,7 +289,7 @@ fn an_actor_that_no_other_node_can_know_is_linked_and_not_kept() {
 }
 
 #[test]
-fn a_link_that_is_taken_back_ends_nobody() {
+fn a_link_that_is_taken_back_ends_no_actor() {
     for workers in [1, 2] {
         let world = world(2, workers, slow(10));
         world.on(0, async |node| {

@@ -128,7 +128,7 @@ fn a_node_does_not_start_with_messages_too_short_for_what_nodes_say() {
 }
 
 #[test]
-fn a_script_of_the_builder_is_there_for_the_first_who_asks() {
+fn a_script_of_the_builder_is_there_for_the_first_request() {
     let (_control, ends) = network(3, Faults::default());
     let runtime = runtime(2);
     runtime.block_on(async {

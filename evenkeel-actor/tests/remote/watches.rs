@@ -99,7 +99,7 @@ fn spawn_watcher(node: &Node) -> ActorRef<Order> {
 }
 
 #[test]
-fn whoever_watches_an_actor_of_another_node_is_told_how_it_ends() {
+fn a_watcher_of_an_actor_of_another_node_is_told_how_it_ends() {
     for workers in [1, 2] {
         let world = world(2, workers, slow(7));
         world.on(0, async |node| {

@@ -145,7 +145,7 @@ fn a_restart_keeps_references_and_mailbox_and_loses_the_message_that_failed() {
 }
 
 #[test]
-fn each_strategy_restarts_whom_it_says_in_order() {
+fn each_strategy_restarts_the_children_that_it_says_in_order() {
     let strategies: [(Strategy, &[&str]); 3] = [
         (Strategy::OneForOne, &["-b", "+b"]),
         (Strategy::OneForAll, &["-b", "-c", "-a", "+a", "+b", "+c"]),

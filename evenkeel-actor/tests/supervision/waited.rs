@@ -101,22 +101,22 @@ fn end_in_each_way(how: How) {
 }
 
 #[test]
-fn nobody_is_left_below_a_supervisor_that_has_stopped() {
+fn no_actor_is_left_below_a_supervisor_that_has_stopped() {
     end_in_each_way(How::Stop);
 }
 
 #[test]
-fn nobody_is_left_below_a_supervisor_that_was_killed() {
+fn no_actor_is_left_below_a_supervisor_that_was_killed() {
     end_in_each_way(How::Kill);
 }
 
 #[test]
-fn nobody_is_left_below_a_supervisor_that_was_dropped() {
+fn no_actor_is_left_below_a_supervisor_that_was_dropped() {
     end_in_each_way(How::Drop);
 }
 
 #[test]
-fn nobody_is_left_below_a_supervisor_that_has_given_up() {
+fn no_actor_is_left_below_a_supervisor_that_has_given_up() {
     end_in_each_way(How::Escalate);
 }
 

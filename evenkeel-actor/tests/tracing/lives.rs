@@ -228,7 +228,7 @@ fn events_are_handled_in_spans_that_say_so() {
 }
 
 #[test]
-fn a_dead_letter_is_told_in_the_span_of_whoever_sent_it() {
+fn a_dead_letter_is_told_in_the_span_of_its_sender() {
     let log = log();
     let id = runtime().block_on(async {
         let watcher = Builder::new().system(System::new()).spawn(Watcher(None)).unwrap();

@@ -78,7 +78,7 @@ fn a_handler_that_awaits_does_not_leak_its_span_into_others_of_its_worker() {
 }
 
 #[test]
-fn a_span_of_whoever_runs_the_actors_is_not_theirs() {
+fn a_span_of_the_thread_that_runs_the_actors_is_not_theirs() {
     struct Plain;
 
     impl Actor for Plain {

@@ -8,6 +8,7 @@
 use evenkeel_actor::node::{NodeId, Transport};
 use evenkeel_actor::remote::{Hosting, Node};
 use evenkeel_actor::{Actor, ActorRef, Builder, Context, Handled, ReplyTo, System};
+use evenkeel_sim::random::Random;
 use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::fmt::Display;
@@ -135,7 +136,7 @@ struct Probe {
     left: u64,
     /// The first of the actors that are no targets, and how many there are.
     excluded: (u32, u32),
-    random: u64,
+    random: Random,
     answered: u64,
     since: Option<Instant>,
     samples: Vec<u64>,
@@ -153,12 +154,8 @@ impl Probe {
         if self.left.is_multiple_of(SAMPLED) {
             self.since = Some(Instant::now());
         }
-        // Xorshift (G. Marsaglia, 2003).
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
         let (first, own) = self.excluded;
-        let target = ((self.random >> 32) * (actors.len() as u64 - u64::from(own))) >> 32;
+        let target = ((self.random.next() >> 32) * (actors.len() as u64 - u64::from(own))) >> 32;
         let target = if target < u64::from(first) { target } else { target + u64::from(own) };
         actors[target as usize].send(Message::Ping(self.number)).await?;
         Ok(())
@@ -231,7 +228,9 @@ impl Actor for Station {
                         station: context.actor_ref(),
                         left: if number < sources { pings } else { 0 },
                         excluded: if elsewhere { (first, probes) } else { (first, 0) },
-                        random: u64::from(number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+                        random: Random::from_state(
+                            u64::from(number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+                        ),
                         answered: 0,
                         since: None,
                         samples: Vec::with_capacity((pings / SAMPLED + 1) as usize),

@@ -9,8 +9,9 @@ pub mod installer;
 pub mod latency;
 pub mod patience;
 pub mod places;
-pub mod random;
 pub mod runtime;
 pub mod served;
 pub mod toolchain;
 pub mod work;
+
+pub use evenkeel_sim::random;

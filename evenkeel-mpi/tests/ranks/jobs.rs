@@ -28,7 +28,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("and_so_does_one_whose_host_has_a_thread", || a_panic_outside("part_on_a_thread")),
     ("a_panic_of_a_host_ends_the_job_and_says_which_rank", || a_panic_of_a_host("host")),
     ("and_so_does_that_of_a_host_with_a_thread", || a_panic_of_a_host("host_on_a_thread")),
-    ("frames_to_nobody_are_refused", || all_end("nobody", 2)),
+    ("frames_to_no_such_rank_are_refused", || all_end("no_such_rank", 2)),
     ("mpi_is_initialised_once", || all_end("twice", 2)),
     ("ranks_that_differ_are_told", || all_end("differs", 3)),
     ("two_programs_in_one_job_are_told_that_they_are_two", || two_programs("programs")),

@@ -6,6 +6,7 @@ use evenkeel_actor::remote::Node;
 use evenkeel_actor::{Actor, AskError, Context, ExitReason, Handled, ReplyTo};
 use evenkeel_mpi::{Config, MpiTransport, StartError};
 use evenkeel_node::altered::{Alter, Altered};
+use evenkeel_policy::random::Random;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, Destination, Source};
 use std::collections::HashMap;
@@ -24,8 +25,8 @@ pub(crate) fn run(program: &str) -> ExitCode {
         "order" => exchange(Rank::start(&Config::new()), 600, &mut || Duration::ZERO),
         "delays" => {
             let mut rank = Rank::start(&Config::new().window(4));
-            let mut random = Random(u64::from(rank.transport.local().number()) + 1);
-            rank.delays = Some(Random(random.next()));
+            let mut random = Random::new(u64::from(rank.transport.local().number()));
+            rank.delays = Some(Random::new(random.next()));
             exchange(rank, 150, &mut || Duration::from_micros(random.next() % 300))
         }
         "long" => long(),
@@ -43,7 +44,7 @@ pub(crate) fn run(program: &str) -> ExitCode {
         "part_on_a_thread" => part_panics(2),
         "host" => host_panics(1),
         "host_on_a_thread" => host_panics(2),
-        "nobody" => nobody(),
+        "no_such_rank" => no_such_rank(),
         "early_node" => early_node(1),
         "early_node_on_a_thread" => early_node(2),
         "twice" => twice(),
@@ -173,7 +174,7 @@ impl Rank {
 fn content(from: NodeId, to: NodeId, number: u32, length: usize) -> Vec<u8> {
     let seed =
         (u64::from(from.number()) << 40) ^ (u64::from(to.number()) << 32) ^ u64::from(number);
-    let mut random = Random(seed + 1);
+    let mut random = Random::new(seed);
     let mut bytes = Vec::with_capacity(length + 8);
     while bytes.len() < length {
         bytes.extend(random.next().to_le_bytes());
@@ -182,24 +183,12 @@ fn content(from: NodeId, to: NodeId, number: u32, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Marsaglia's xorshift64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-}
-
 /// A mix of all lengths that are handled differently.
 const LENGTHS: [usize; 11] = [0, 1, 8, 3_999, 4_000, 4_001, 70_000, 12, 0, 8_192, 1_000];
 
 /// Each rank sends frames of all lengths to each other rank, with pauses.
 fn exchange(mut rank: Rank, frames: u32, delay: &mut dyn FnMut() -> Duration) -> u32 {
-    let mut lengths = Random(77);
+    let mut lengths = Random::new(77);
     for number in 0..frames {
         for to in rank.others.clone() {
             let length = LENGTHS[(lengths.next() % LENGTHS.len() as u64) as usize];
@@ -480,7 +469,7 @@ fn host_panics(workers: usize) -> u32 {
     })
 }
 
-fn nobody() -> u32 {
+fn no_such_rank() -> u32 {
     let mut rank = Rank::start(&Config::new());
     let own = rank.transport.local();
     assert_eq!(rank.refusal(own, vec![1]), Refusal::Unknown);

@@ -1,6 +1,7 @@
 //! Trials of made-up classes with known rates.
 
 use super::*;
+use crate::random::Random;
 use std::string::ToString;
 
 const MS: u64 = 1_000_000;
@@ -15,12 +16,12 @@ struct Class<F> {
     /// The operations of all steps, had each run in the best mode.
     best: u64,
     rate: F,
-    noise: u64,
+    noise: Random,
 }
 
 impl<F: Fn(u64, Mode) -> u64> Class<F> {
     fn new(rate: F) -> Self {
-        Self { trial: Trial::default(), now: 0, ops: 0, best: 0, rate, noise: 1 }
+        Self { trial: Trial::default(), now: 0, ops: 0, best: 0, rate, noise: Random::new(1) }
     }
 
     /// Runs until the time in milliseconds, and returns the share of the best that it reached.
@@ -33,9 +34,9 @@ impl<F: Fn(u64, Mode) -> u64> Class<F> {
     }
 
     fn step(&mut self) {
-        self.noise = self.noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         // A tenth up or down.
-        let of = |rate: u64| rate * (90 + (self.noise >> 33) % 21) / 100;
+        let percent = 90 + self.noise.below(21);
+        let of = |rate: u64| rate * percent / 100;
         let modes = Mode::ALL.map(|mode| of((self.rate)(self.now, mode)));
         self.ops += modes[self.trial.mode() as usize];
         self.best += modes.iter().max().unwrap();

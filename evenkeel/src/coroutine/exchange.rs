@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_seen_through_a_plain_resume() {
+    fn no_task_is_seen_through_a_plain_resume() {
         let mut plain = pin!(Coroutine::new(async |_: Suspender<(), ()>, ()| is_of_task().await));
         assert_eq!(plain.resume(()), Step::Complete(false));
     }

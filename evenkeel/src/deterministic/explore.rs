@@ -90,13 +90,14 @@ impl Options {
     #[track_caller]
     pub fn find<F: Future<Output = ()>>(
         &self,
-        mut seeds: Range<u64>,
+        seeds: Range<u64>,
         mut program: impl FnMut(u64) -> F,
     ) -> Result<(), Failure> {
-        seeds.try_for_each(|seed| {
+        for seed in seeds {
             // Made inside the run, so that what it spawns and draws belongs to it.
-            self.clone().seed(seed).run(async { program(seed).await }).map(|_| ())
-        })
+            self.clone().seed(seed).run(async { program(seed).await })?;
+        }
+        Ok(())
     }
 }
 

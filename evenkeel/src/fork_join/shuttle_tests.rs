@@ -236,7 +236,7 @@ fn workers_that_wait_for_each_other_s_parts_run_them() {
 }
 
 #[test]
-fn errands_are_run_by_whoever_is_awake_or_woken() {
+fn errands_are_run_by_a_worker_that_is_awake_or_woken() {
     check(2, |shared| {
         let (sender, receiver) = mpsc::channel();
         for sleepers in [0, 1, 2] {

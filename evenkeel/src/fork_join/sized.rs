@@ -334,7 +334,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
-    fn a_phase_offers_a_part_to_whoever_ran_it_in_the_phase_before() {
+    fn a_phase_offers_a_part_to_the_worker_that_ran_it_in_the_phase_before() {
         let machine = "2 cores, l2 1M, l3 8M".parse().unwrap();
         let runtime = crate::Builder::new().workers(2).topology(machine).build().unwrap();
         let me = || context::with_worker(|context| context.unwrap().seat.me());

@@ -30,7 +30,7 @@ fn the_first_sleeper_is_the_watch_until_all_sleep() {
 }
 
 #[test]
-fn a_pusher_looks_when_somebody_sleeps_or_all_are_away() {
+fn a_pusher_looks_when_a_worker_sleeps_or_all_are_away() {
     let workers = 1_024;
     for relief in [false, true] {
         let idle = Idle::new(workers, relief);
@@ -100,7 +100,7 @@ fn a_worker_that_is_found_stuck_is_counted_once_until_it_is_back() {
 }
 
 #[test]
-fn the_relief_is_called_to_look_by_the_first_who_asks() {
+fn the_relief_is_called_to_look_by_the_first_caller() {
     let idle = Idle::new(2, true);
     assert!(!idle.is_to_look());
     assert!(idle.ask_to_look());

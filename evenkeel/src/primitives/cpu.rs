@@ -42,7 +42,7 @@ mod system {
         }
 
         #[test]
-        fn nobody_goes_where_nothing_is_free() {
+        fn no_thread_goes_where_nothing_is_free() {
             assert_eq!(leave_for(|_| false), None);
         }
     }

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_random_round_begins_with_anybody() {
+    fn a_random_round_begins_with_any_processor() {
         let all = machine();
         let mut firsts: Vec<_> =
             (0..7).flat_map(|random| all[5].round(Locality::Random, random).next()).collect();

@@ -68,7 +68,7 @@ mod model {
     /// A host begins a guest, which forks, while a waiter looks for descendants of the host's
     /// former job.
     #[test]
-    fn whoever_waits_takes_nothing_that_a_guest_has_forked() {
+    fn a_worker_that_waits_takes_nothing_that_a_guest_has_forked() {
         check(&[Edge::DequeLook, Edge::DequePublish], || {
             let worker = Arc::new(Worker { guests: AtomicU32::new(0), deque: Home::new() });
             let host = {

@@ -260,7 +260,7 @@ fn a_task_is_seized_from_a_fenced_owner_or_stays_with_it() {
 /// A task of one processor is polled at the other processor, where it spawns a task, and is then
 /// complete at home.
 #[test]
-fn whoever_sees_a_task_complete_sees_what_it_has_spawned() {
+fn a_worker_that_sees_a_task_complete_sees_what_it_has_spawned() {
     check(&[Edge::CountComplete, Edge::CountRead], || {
         let (home, elsewhere) = two_seats();
         let shared = home.shared().clone();

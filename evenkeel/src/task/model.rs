@@ -213,7 +213,7 @@ fn a_poll_that_empties_a_full_field_sees_what_came_before_each_wake() {
 }
 
 #[test]
-fn whoever_finds_the_task_complete_sees_its_output() {
+fn a_joiner_that_finds_the_task_complete_sees_its_output() {
     check(&[Edge::StateComplete, Edge::StateJoined], || {
         let subject = Subject::new();
         let joiner = {

@@ -384,7 +384,7 @@ fn a_reference_that_the_task_itself_makes_keeps_it() {
 /// A reference that is used up before its poller has counted it has been borrowed from the
 /// references to the part.
 #[test]
-fn a_waker_that_is_used_up_before_it_is_counted_makes_nobody_alone() {
+fn a_waker_that_is_used_up_before_it_is_counted_makes_no_task_alone() {
     explore(|| {
         leaving(Leaves::Waker, 1, |task, slot| {
             slot.take_waker().into_iter().for_each(Waker::wake);

@@ -61,7 +61,7 @@ impl Subject {
 
 /// The waiting thread sees without a lock all writes of the firing thread before it fired.
 #[test]
-fn who_sees_that_a_timer_has_fired_sees_what_was_before() {
+fn a_task_that_sees_that_a_timer_has_fired_sees_what_was_before() {
     check(&[Edge::WaitEnd, Edge::WaitEnded], || {
         let subject = Subject::new();
         assert_eq!(subject.arm(Waker::noop()), Armed::Waits { is_next: true });
@@ -102,7 +102,7 @@ fn a_timer_fires_once_or_is_cancelled() {
 
 /// A task waits; another thread fires while the waker is renewed.
 #[test]
-fn whoever_waits_is_woken() {
+fn a_waiter_is_woken() {
     check(&[Edge::SpinLock, Edge::SpinUnlock], || {
         let subject = Subject::new();
         let firer = {

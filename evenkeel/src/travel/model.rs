@@ -116,7 +116,7 @@ fn a_full_passage_leaves_all_to_the_inbox() {
 }
 
 #[test]
-fn who_hears_the_bell_finds_what_has_been_sent() {
+fn a_receiver_that_hears_the_bell_finds_what_has_been_sent() {
     check(&[Edge::TravelRing, Edge::TravelHeard], || {
         let (seat, _receiver) = two_seats();
         let shared = seat.shared().clone();

@@ -2,6 +2,7 @@
 
 use evenkeel::fork_join::{FnContext, in_place_scope, join, join_context, on_worker, scope};
 use evenkeel::{Builder, Runtime};
+use evenkeel_policy::random::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -208,7 +209,7 @@ fn jobs_of_an_owner_in_a_long_leaf_are_stolen() {
 }
 
 #[test]
-fn a_join_context_tells_who_has_migrated() {
+fn a_join_context_tells_which_half_has_migrated() {
     let runtime = runtime(1);
     let seen = within(&runtime, || join_context(|a| a.migrated(), |b| b.migrated()));
     assert_eq!(seen, (false, false), "no other worker could steal");
@@ -285,7 +286,7 @@ fn a_scope_waits_for_jobs_that_spawn_jobs() {
 }
 
 #[test]
-fn jobs_that_nobody_takes_run_in_reverse_order() {
+fn jobs_that_no_thief_takes_run_in_reverse_order() {
     let order = within(&runtime(1), || {
         let order = Mutex::new(Vec::new());
         scope(|scope| {
@@ -430,8 +431,7 @@ fn many_threads_enter_at_once() {
 #[test]
 fn random_trees_come_out_right() {
     fn tree(seed: u64, depth: u32) -> u64 {
-        let mut random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-        random ^= random >> 29;
+        let random = Random::new(seed).next();
         if depth == 0 || random.is_multiple_of(7) {
             if random.is_multiple_of(1_001) {
                 thread::sleep(Duration::from_micros(200));
@@ -446,7 +446,7 @@ fn random_trees_come_out_right() {
                         let total = &total;
                         scope.spawn(move |_| {
                             total.fetch_add(
-                                tree(random + child, depth - 1) as usize,
+                                tree(random ^ child, depth - 1) as usize,
                                 Ordering::Relaxed,
                             );
                         });
@@ -455,7 +455,7 @@ fn random_trees_come_out_right() {
                 total.into_inner() as u64
             }
             _ => {
-                let (a, b) = join(|| tree(random + 1, depth - 1), || tree(random + 2, depth - 1));
+                let (a, b) = join(|| tree(random ^ 1, depth - 1), || tree(random ^ 2, depth - 1));
                 a + b
             }
         }

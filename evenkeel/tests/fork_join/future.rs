@@ -132,7 +132,7 @@ fn a_poll_after_the_result_panics() {
 }
 
 #[test]
-fn a_fork_that_its_runtime_never_runs_tells_whoever_waits() {
+fn a_fork_that_its_runtime_never_runs_tells_its_waiter() {
     let _watchdog = watchdog();
     let runtime = Builder::new().workers(1).build().unwrap();
     let handle = runtime.handle();

@@ -335,7 +335,7 @@ fn fifo_scopes_on_several_workers_run_all_their_jobs() {
 }
 
 #[test]
-fn jobs_that_nobody_waits_for_run_last_in_first_out_or_in_order() {
+fn detached_jobs_run_last_in_first_out_or_in_order() {
     let _watchdog = watchdog();
     let numbers = |spawn: fn(Box<dyn FnOnce() + Send>)| {
         let (sender, receiver) = mpsc::channel();
@@ -352,7 +352,7 @@ fn jobs_that_nobody_waits_for_run_last_in_first_out_or_in_order() {
 }
 
 #[test]
-fn a_runtime_that_drains_ends_after_the_jobs_that_nobody_waits_for() {
+fn a_runtime_that_drains_ends_after_the_detached_jobs() {
     let _watchdog = watchdog();
     fn chain(depth: usize, count: Arc<AtomicUsize>) {
         count.fetch_add(1, Ordering::Relaxed);
@@ -398,7 +398,7 @@ fn a_detached_runtime_drains_by_itself() {
 }
 
 #[test]
-fn panics_of_jobs_that_nobody_waits_for_go_to_the_hook() {
+fn panics_of_detached_jobs_go_to_the_hook() {
     let _watchdog = watchdog();
     let (sender, receiver) = mpsc::channel();
     let sender = Mutex::new(sender);

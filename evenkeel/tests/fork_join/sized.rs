@@ -91,7 +91,7 @@ fn strict_keeps_the_jobs_of_a_private_cache_on_its_core() {
 }
 
 #[test]
-fn strict_keeps_jobs_from_those_who_yield_in_another_package() {
+fn strict_keeps_jobs_from_workers_that_yield_in_another_package() {
     let _watchdog = watchdog();
     let topology = "2 packages, 1 cores, l2 1M, l3 8M".parse().unwrap();
     let builder = Builder::new().workers(2).topology(topology).locality(Locality::Strict);

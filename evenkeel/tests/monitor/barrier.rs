@@ -65,7 +65,7 @@ fn b20_generations_do_not_mix() {
 }
 
 #[test]
-fn b21_the_last_arrival_acts_before_anybody_goes_on() {
+fn b21_the_last_arrival_acts_before_the_others_go_on() {
     const TASKS: usize = 13;
     const LAPS: usize = 223;
     let _watchdog = watchdog();

@@ -456,7 +456,7 @@ fn g7_accepted_call_dropped_where_it_has_given_its_hold_to_a_future() {
 /// An acceptor learns only of its own call: here the inner acceptor has gone, and the dropped call
 /// was its.
 #[test]
-fn g7_a_call_whose_acceptor_has_gone_breaks_nobody_elses() {
+fn g7_a_call_whose_acceptor_has_gone_breaks_no_other_call() {
     let monitor = Plain::default();
     let waiter = waiter(&monitor, 1);
     let waits = acceptor(&monitor);

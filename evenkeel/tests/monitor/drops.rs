@@ -375,7 +375,7 @@ fn everything_is_dropped_at_random() {
 /// In each round there are as many signals as waiters that stay, and other waiters leave at random:
 /// each waiter that stays is signalled.
 #[test]
-fn signals_pass_over_those_who_go_away() {
+fn signals_pass_over_waiters_that_go_away() {
     const STAY: usize = 3;
     const GO: usize = 5;
     let _watchdog = watchdog();

@@ -26,7 +26,7 @@ fn hold(monitor: &Plain) -> Held<&Plain> {
 
 /// Between accept and call, and between call and acceptor, no other task is inside.
 #[test]
-fn c1_nobody_barges_in() {
+fn c1_no_task_barges_in() {
     const ROUNDS: u32 = 2_000;
     const BARGED: u32 = u32::MAX;
     let _watchdog = watchdog();

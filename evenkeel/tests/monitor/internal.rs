@@ -72,7 +72,7 @@ fn b1_conditions_of_many_sets() {
 
 /// The task that `signal_block` signals is inside next, on both monitors.
 #[test]
-fn b2_nobody_barges_in() {
+fn b2_no_task_barges_in() {
     const ROUNDS: u32 = 1_500;
     const BARGER: u32 = 1_000;
     let _watchdog = watchdog();
@@ -246,7 +246,7 @@ fn b11_signal_all() {
 }
 
 #[test]
-fn b12_nobody_wakes_for_nothing() {
+fn b12_no_waiter_wakes_for_nothing() {
     let monitor = Plain::default();
     let mut waits = waiter(&monitor, 0);
     for _ in 0..1_000_000 {

@@ -37,7 +37,7 @@ pub(super) fn is_free(monitor: &Monitor<u32>) -> bool {
 /// C∀'s `signal/disjoint`: a signaller inside `outer` signals inside both, leaves `data`, and stays
 /// in `outer` for a while.
 #[test]
-fn b3_nobody_barges_in_between_two_releases() {
+fn b3_no_task_barges_in_between_two_releases() {
     const ROUNDS: u32 = 500;
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum Last {

@@ -88,7 +88,7 @@ fn what_is_prepared_is_for_the_one_that_was_seen_though_its_time_comes_meanwhile
 }
 
 #[test]
-fn nothing_is_prepared_where_nobody_waits() {
+fn nothing_is_prepared_where_no_task_waits() {
     let monitor = Plain::default();
     let never = |_: &mut Held<&Plain>, _| unreachable!("there is no waiter");
     // Before a task has ever waited, and afterwards.

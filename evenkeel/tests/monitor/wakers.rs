@@ -51,7 +51,7 @@ fn leave_last<F: Future>(future: &mut Pin<Box<F>>) {
 }
 
 #[test]
-fn a_set_is_left_whole_whoever_is_woken() {
+fn a_set_is_left_whole_whichever_waiter_is_woken() {
     let monitors: [Plain; 3] = Default::default();
     let held = lock_all(monitors.each_ref());
     let held = Hand::new(held).ready();

@@ -14,7 +14,7 @@ fn join_class(object: Object<u64>) -> Object<u64> {
 
 /// A worker of the object's former runtime stays inside the object until it is told to leave; it
 /// has then entered `times` times.
-fn nobody_gets_in_beside(object: &Object<u64>, first: &Runtime, times: u64) {
+fn no_operation_gets_in_beside(object: &Object<u64>, first: &Runtime, times: u64) {
     let (entered, inside) = oneshot::channel();
     let (leave, told) = mpsc::channel::<()>();
     let task = first.spawn({
@@ -42,7 +42,7 @@ fn a_chosen_home_is_none_in_no_runtime() {
         assert_eq!(object.home(), Some(number));
         let object = join_class(object);
         assert_eq!(object.home(), None);
-        (1..=4).for_each(|times| nobody_gets_in_beside(&object, &first, times));
+        (1..=4).for_each(|times| no_operation_gets_in_beside(&object, &first, times));
     }
 }
 
@@ -54,7 +54,7 @@ fn a_chosen_home_is_another_one_in_another_runtime() {
         let object = first.block_on(async { Object::new(0).at(number) });
         let object = second.block_on(async { join_class(object) });
         assert_eq!(object.home(), Some(0), "of the one worker there");
-        (1..=4).for_each(|times| nobody_gets_in_beside(&object, &first, times));
+        (1..=4).for_each(|times| no_operation_gets_in_beside(&object, &first, times));
     }
 }
 

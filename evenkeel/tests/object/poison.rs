@@ -132,7 +132,7 @@ fn both_of_two() {
 
 /// All tasks in line behind the panic receive the error.
 #[test]
-fn whoever_waits_is_told() {
+fn waiters_are_told_of_the_poison() {
     let _watchdog = watchdog();
     let runtime = runtime(2);
     for object in objects(&runtime) {

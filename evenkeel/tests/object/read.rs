@@ -298,7 +298,7 @@ fn while_the_class_changes_its_mode() {
 
 /// Reads overlap, and some are longer than a writer waits for them at a time.
 #[test]
-fn a_writer_gets_in_although_somebody_reads_at_all_times() {
+fn a_writer_gets_in_although_a_reader_is_inside_at_all_times() {
     let _watchdog = watchdog();
     let runtime = runtime(WORKERS);
     for object in objects(&runtime, || 0_u64) {
@@ -389,7 +389,7 @@ fn an_object_that_was_read_by_all_and_is_poisoned_refuses_reads() {
 
 /// By all ways in, alone or beside other readers.
 #[test]
-fn who_reads_does_not_enter_again() {
+fn a_reader_does_not_enter_again() {
     fn is_refused(object: &Object<u64>) {
         fn refused<T>(result: Result<T, EnterError>) {
             assert!(matches!(result, Err(EnterError::Inside(_))));

@@ -166,7 +166,7 @@ fn data_wait_in_the_store_in_their_order() {
 }
 
 #[test]
-fn a_granted_permit_is_nobody_else_s() {
+fn a_granted_permit_is_given_to_no_other_task() {
     let _watchdog = watchdog();
     let semaphore = Semaphore::new(0);
     let mut first = pin!(semaphore.acquire());
@@ -179,7 +179,7 @@ fn a_granted_permit_is_nobody_else_s() {
 }
 
 #[test]
-fn one_who_gives_up_leaves_the_queue() {
+fn a_waiter_that_gives_up_leaves_the_queue() {
     let _watchdog = watchdog();
     let semaphore = Semaphore::empty();
     for leaves in 0..3 {
@@ -219,7 +219,7 @@ fn the_last_one_gives_up_after_all_before_it_have_been_served() {
 }
 
 #[test]
-fn one_who_gives_up_after_the_grant_passes_the_permit_on() {
+fn a_waiter_that_gives_up_after_the_grant_passes_the_permit_on() {
     let _watchdog = watchdog();
     let semaphore = Semaphore::empty();
     let mut first = Box::pin(semaphore.acquire());
@@ -237,7 +237,7 @@ fn one_who_gives_up_after_the_grant_passes_the_permit_on() {
 }
 
 #[test]
-fn one_who_has_not_been_polled_or_is_done_leaves_nothing() {
+fn a_wait_that_was_not_polled_or_is_done_leaves_nothing() {
     let _watchdog = watchdog();
     let semaphore = Semaphore::new(1);
     drop(semaphore.acquire());
@@ -252,7 +252,7 @@ fn one_who_has_not_been_polled_or_is_done_leaves_nothing() {
 
 #[test]
 #[should_panic(expected = "polled again after it has returned its permit")]
-fn one_who_is_done_is_not_polled_again() {
+fn a_wait_that_is_done_is_not_polled_again() {
     let semaphore = Semaphore::new(2);
     let mut done = pin!(semaphore.acquire());
     assert!(poll_once(done.as_mut()).is_ready());

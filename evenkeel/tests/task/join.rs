@@ -170,7 +170,7 @@ fn a_handle_that_is_dropped_while_it_waits_detaches_the_task() {
 }
 
 #[test]
-fn an_output_that_nobody_takes_is_dropped_with_the_handle() {
+fn an_output_that_is_not_taken_is_dropped_with_the_handle() {
     let _watchdog = watchdog();
     let runtime = runtime();
     let output = Arc::new(());

@@ -61,7 +61,7 @@ impl<T: Unpin> Future for Trap<T> {
 }
 
 #[test]
-fn a_joiner_gets_the_panic_and_nobody_else_is_told() {
+fn a_joiner_gets_the_panic_and_the_hook_is_not_told() {
     let _watchdog = watchdog();
     let (runtime, reports) = runtime();
     let number = 7;
@@ -88,7 +88,7 @@ fn a_joiner_gets_the_panic_and_nobody_else_is_told() {
 }
 
 #[test]
-fn the_hook_is_told_once_if_nobody_joins() {
+fn the_hook_is_told_once_without_a_joiner() {
     let _watchdog = watchdog();
     let (runtime, reports) = runtime();
     drop(runtime.spawn(async { panic!("dropped before") }));
@@ -121,7 +121,7 @@ fn a_panic_in_a_blocking_closure_is_told_like_a_task_s() {
 }
 
 #[test]
-fn a_hook_that_panics_stops_nobody() {
+fn a_task_hook_that_panics_stops_no_worker() {
     let _watchdog = watchdog();
     let told = Arc::new(AtomicUsize::new(0));
     let hook = {
@@ -242,7 +242,7 @@ fn an_output_and_a_future_may_both_panic_when_they_are_dropped() {
 }
 
 #[test]
-fn an_output_that_panics_when_nobody_takes_it_stops_nobody() {
+fn an_output_that_is_not_taken_and_panics_stops_no_worker() {
     let _watchdog = watchdog();
     let (runtime, _) = runtime();
     drop(runtime.spawn(async { Bomb("output") }));
@@ -255,7 +255,7 @@ fn an_output_that_panics_when_nobody_takes_it_stops_nobody() {
 }
 
 #[test]
-fn payloads_that_panic_when_they_are_dropped_stop_nobody() {
+fn payloads_that_panic_when_they_are_dropped_stop_no_worker() {
     let _watchdog = watchdog();
     let (runtime, reports) = runtime();
     drop(runtime.spawn(async { panic_any(Bomb("payload")) }));
@@ -287,7 +287,7 @@ impl Drop for PanicsWithBomb {
 }
 
 #[test]
-fn a_foreign_waker_that_panics_stops_nobody() {
+fn a_foreign_waker_that_panics_stops_no_worker() {
     struct Loud;
     impl Wake for Loud {
         fn wake(self: Arc<Self>) {
@@ -316,7 +316,7 @@ impl Drop for Endless {
 }
 
 #[test]
-fn panics_without_end_in_a_task_and_in_the_hook_stop_nobody() {
+fn panics_without_end_in_a_task_and_in_the_hook_stop_no_worker() {
     let _watchdog = watchdog();
     let told = Arc::new(AtomicUsize::new(0));
     let hook = {
@@ -340,7 +340,7 @@ fn panics_without_end_in_a_task_and_in_the_hook_stop_nobody() {
 }
 
 #[test]
-fn panics_without_end_in_a_foreign_waker_stop_nobody() {
+fn panics_without_end_in_a_foreign_waker_stop_no_worker() {
     struct Loud;
     impl Wake for Loud {
         fn wake(self: Arc<Self>) {

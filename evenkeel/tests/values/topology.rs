@@ -250,7 +250,7 @@ fn a_cache_of_unknown_sharers_belongs_to_the_core() {
 }
 
 #[test]
-fn whoever_lists_a_cache_belongs_to_it() {
+fn a_processor_that_lists_a_cache_belongs_to_it() {
     let tree = Tree::new().cpu("online", "0-2").cache(0, 3, "8M", "0-1").cache(2, 3, "8M", "1");
     let t = tree.topology();
     let members: Vec<&[usize]> = t.caches().iter().map(|cache| &cache.cpus[..]).collect();

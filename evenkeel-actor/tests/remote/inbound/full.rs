@@ -157,7 +157,7 @@ fn a_node_that_is_lost_behind_a_full_mailbox_is_down_and_what_waits_of_it_is_dro
 }
 
 #[test]
-fn a_stuck_actor_holds_its_senders_and_nobody_else() {
+fn a_stuck_actor_holds_its_senders_and_no_others() {
     ends(|| {
         let world = stuck(2);
         world.on(0, async |node| {

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_goes_on_until_somebody_is_in_it() {
+    fn a_stretch_goes_on_until_a_party_is_in_it() {
         let score = Score::new(stretches(Popularity::Uniform, MS, MS, MS), 1, 3);
         thread::scope(|scope| {
             let conductor = scope.spawn(|| score.conduct(|| 0));

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn each_number_of_tasks_is_a_case_unless_nobody_has_tasks() {
+    fn each_number_of_tasks_is_a_case_unless_no_mode_has_tasks() {
         let tasks = |wanted: &Wanted| -> Vec<Option<usize>> {
             let specs = specs(Bench::Heap, wanted).unwrap();
             specs.iter().map(|spec| spec.tasks_per_core).collect()

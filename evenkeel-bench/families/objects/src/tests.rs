@@ -161,7 +161,7 @@ fn sizes_and_tasks_are_drawn_as_lines_and_homes_that_have_moved_as_dots() {
 }
 
 #[test]
-fn a_session_has_some_of_everything_and_one_core_shares_with_nobody() {
+fn a_session_has_some_of_everything_and_one_core_shares_with_no_other() {
     for effort in [Effort::Quick, Effort::Usual, Effort::Full] {
         let specs = Objects::plan(effort, 2);
         for bench in Bench::ALL {

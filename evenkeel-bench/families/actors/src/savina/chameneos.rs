@@ -210,7 +210,7 @@ mod tests {
     use super::Colour::{self, Blue, Faded, Red, Yellow};
 
     #[test]
-    fn who_meets_an_equal_keeps_its_colour_and_others_get_the_third() {
+    fn a_chameneo_that_meets_an_equal_keeps_its_colour_and_others_get_the_third() {
         let colours: [Colour; 3] = [Red, Yellow, Blue];
         for one in colours {
             assert_eq!(one.complement(one), one);

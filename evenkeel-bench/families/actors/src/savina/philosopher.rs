@@ -181,7 +181,7 @@ mod tests {
     use crate::peer::tokio::Tokio;
 
     #[test]
-    fn a_neighbour_who_eats_is_seen() {
+    fn a_neighbour_that_eats_is_seen() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         for (other, alone) in [(1, false), (PHILOSOPHERS - 1, false), (2, true)] {
             let stage = Stage::of(1);

@@ -113,7 +113,7 @@ fn readers_see_what_the_host_has_written_and_the_host_sees_them_leave() {
 
 /// One writer gives up and closes the object; the next makes no fence.
 #[test]
-fn a_closed_object_is_entered_by_whoever_finds_the_readers_gone() {
+fn a_closed_object_is_entered_by_the_writer_that_finds_the_readers_gone() {
     use Edge::{ObjectHeavy, ObjectLeave, ObjectLight, ObjectLock, ObjectNoted, ObjectUnlock};
     let edges = [ObjectLight, ObjectHeavy, ObjectLeave, ObjectNoted, ObjectLock, ObjectUnlock];
     check(&edges, || {

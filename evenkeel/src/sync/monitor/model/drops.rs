@@ -198,7 +198,7 @@ fn a_waiter_is_prepared_for_or_runs_out_of_time() {
 
 /// The acceptor gives up before the call comes, while the call is inside, or after it has left.
 #[test]
-fn an_acceptor_that_gives_up_accepts_nobody_or_does_not_come_back() {
+fn an_acceptor_that_gives_up_accepts_no_call_or_does_not_come_back() {
     check(&LOCK, || {
         let monitor = Arc::new(Monitor::new(Watched::new()));
         let mut accept = Box::pin({
