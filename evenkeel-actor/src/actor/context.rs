@@ -28,10 +28,6 @@ enum Before {
 
 /// An actor's access to itself, which its handlers borrow.
 ///
-/// In this order the count shares no word with a field that is stored separately. A processor that
-/// reads a word waits for all stores to parts of it: 5 of 85 ns of the life of an actor in
-/// `evenkeel-bench run --bench actor_spawn`.
-///
 /// # Examples
 /// An actor gives its own reference to another actor, which sends the result back:
 /// ```
@@ -84,6 +80,9 @@ enum Before {
 ///     assert!(client.stopped().await.is_normal());
 /// });
 /// ```
+// In this order the count shares no word with a field that is stored separately. A processor that
+// reads a word waits for all stores to parts of it: 5 of 85 ns of the life of an actor in
+// `evenkeel-bench run --bench actor_spawn`.
 #[repr(C)]
 pub struct Context<A: Actor> {
     receiver: Receiver<A::Message>,

@@ -179,6 +179,9 @@ impl<M: Send + 'static> Stash<M> {
     }
 
     /// Takes out the oldest message and returns it to the caller, to handle at once.
+    ///
+    /// # Examples
+    /// See [`put`](Self::put).
     pub fn pop(&mut self) -> Option<M> {
         self.messages.pop_front()
     }
@@ -216,6 +219,9 @@ impl<M> fmt::Debug for Stash<M> {
 }
 
 /// The error of a full stash, with the message that did not fit.
+///
+/// # Examples
+/// See [`Stash::put`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct StashFull<M>(pub M);
 

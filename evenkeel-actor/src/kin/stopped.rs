@@ -7,8 +7,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The future of [`ActorRef::stopped`](crate::ActorRef::stopped). It is ready when the actor has
-/// ended, with the reason.
+/// The future of [`ActorRef::stopped`](crate::ActorRef::stopped), which has an example. It is ready
+/// when the actor has ended, with the reason.
 ///
 /// It keeps no reference to the actor, and any task may await it.
 #[must_use = "it waits when it is awaited"]

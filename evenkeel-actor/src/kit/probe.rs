@@ -356,6 +356,25 @@ impl<M: Debug + Send + 'static> Probe<M> {
     ///
     /// # Errors
     /// If no such message comes in time.
+    ///
+    /// # Examples
+    /// A wait that fails lists what it has dropped:
+    /// ```
+    /// use evenkeel_actor::kit;
+    /// use std::time::Duration;
+    ///
+    /// kit::run(1, |kit| async move {
+    ///     let mut probe = kit.probe();
+    ///     for n in [1, 2, 3] {
+    ///         probe.actor().send(n).await.unwrap();
+    ///     }
+    ///     let wait = Duration::from_secs(60);
+    ///     let error = probe.fish_within(wait, "a great number", |n| *n > 100).await.unwrap_err();
+    ///     let text = "expected a great number, and it has not come within 60s; \
+    ///                 what has come instead: 1, 2, 3";
+    ///     assert_eq!(error.to_string(), text);
+    /// });
+    /// ```
     pub async fn fish_within(
         &mut self,
         limit: Duration,

@@ -88,7 +88,8 @@ impl System {
     ///     system.register("clock", &spawn(Clock)).unwrap();
     ///     let clock: ActorRef<u64> = system.look_up("clock").unwrap();
     ///     clock.send(1).await.unwrap();
-    ///     assert!(matches!(system.look_up::<String>("clock"), Err(LookUpError::Mismatch { message: "u64", .. })));
+    ///     let other = system.look_up::<String>("clock");
+    ///     assert!(matches!(other, Err(LookUpError::Mismatch { message: "u64", .. })));
     /// });
     /// ```
     pub fn register<M: Send + 'static, P: Overflow>(
@@ -238,7 +239,7 @@ impl System {
     }
 }
 
-/// The future of [`System::wait_for`].
+/// The future of [`System::wait_for`], which has an example.
 #[must_use = "a name is waited for when its future is awaited"]
 pub struct WaitForName<M> {
     system: System,

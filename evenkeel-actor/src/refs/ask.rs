@@ -259,11 +259,13 @@ pub trait Question<M, Form> {
     fn into_message(self, reply: ReplyTo<Self::Reply>) -> M;
 }
 
-/// The form of a question that is a closure or a constructor.
+/// The form of a question that is a closure or a constructor. No program names it, since the
+/// compiler infers it: see [`Question`].
 #[derive(Debug)]
 pub struct ByClosure<R>(std::marker::PhantomData<R>);
 
-/// The form of a question that is a [`Request`].
+/// The form of a question that is a [`Request`]. No program names it, since the compiler infers it:
+/// see [`Question`].
 #[derive(Debug)]
 pub struct ByRequest(());
 
@@ -332,7 +334,7 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
     }
 }
 
-/// The future of [`ActorRef::ask`](crate::ActorRef::ask).
+/// The future of [`ActorRef::ask`](crate::ActorRef::ask). The [crate's page](crate) has an example.
 ///
 /// The future waits for at most 30 seconds, or as long as the [system of the asked
 /// actor](System::set_ask_limit), [`timeout`](Self::timeout) or [`no_timeout`](Self::no_timeout)

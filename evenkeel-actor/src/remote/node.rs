@@ -206,6 +206,9 @@ impl Node {
     }
 
     /// Returns a listener for the events of other nodes.
+    ///
+    /// # Examples
+    /// See [`Events`].
     #[must_use]
     pub fn events(&self) -> Events {
         self.inner().listeners.listen()

@@ -101,7 +101,7 @@ pub(crate) fn within(cause: Option<NonZeroU64>) -> Within {
 }
 
 pin_project! {
-    /// The future of [`carry`].
+    /// The future of [`carry`], which has an example.
     #[must_use = "a future does nothing until it is polled"]
     pub struct Carried<F> {
         #[pin]

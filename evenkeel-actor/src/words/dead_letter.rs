@@ -17,7 +17,8 @@ pub enum DeadLetterKind {
     /// It is a reply to an asker that had given up.
     LateReply,
     /// Its actor had stopped or had a full mailbox, and there was no sender to return it to: it was
-    /// published to a group, or converted.
+    /// published to a group, or it came from another node. Also a message from another node that
+    /// cannot be read.
     Undelivered,
 }
 
@@ -51,9 +52,10 @@ impl fmt::Display for DeadLetterKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeadLetter {
-    /// The receiver; none for a reply.
+    /// The receiver. None for a reply, and for a message from another node that was not delivered.
     pub to: Option<ActorId>,
-    /// The type of the message, as [`type_name`](std::any::type_name) has it.
+    /// The type of the message, as [`type_name`](std::any::type_name) has it. `[u8; 0]` if it came
+    /// from another node and was not delivered.
     pub message: &'static str,
     /// Why no actor has handled it.
     pub kind: DeadLetterKind,

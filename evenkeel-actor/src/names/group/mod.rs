@@ -249,6 +249,9 @@ impl<M: Send + 'static> Group<M> {
     }
 
     /// Returns the group's name, if it has one.
+    ///
+    /// # Examples
+    /// See [`System::group`].
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.0.name.as_deref()

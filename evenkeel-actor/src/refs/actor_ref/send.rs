@@ -12,7 +12,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The future of [`ActorRef::send`].
+/// The future of [`ActorRef::send`], which has an example.
 #[must_use = "a message is sent when its future is awaited"]
 pub struct SendFuture<'a, M: Send + 'static, P: Overflow = Wait> {
     to: &'a ActorRef<M, P>,
