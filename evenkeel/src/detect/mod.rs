@@ -36,7 +36,7 @@
 //! assert_eq!(deadlock.links.len(), 2);
 //! assert!(deadlock.to_string().contains("to enter the monitor of &str"));
 //! # }
-//! tasks[0].abort();
+//! tasks.each_ref().map(|task| task.abort());
 //! runtime.block_on(async {
 //!     for task in tasks {
 //!         let _ = task.await;

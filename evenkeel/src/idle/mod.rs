@@ -300,11 +300,13 @@ impl Idle {
         self.seats[who].asleep.load(Ordering::Relaxed)
     }
 
-    /// Unparks every sleeper, so that each computes anew how long it may sleep.
+    /// Unparks every sleeper and calls the relief, so that each computes anew how long it may sleep.
     pub(crate) fn unpark_all(&self) {
         (0..self.workers).for_each(|who| self.unpark(who));
         if self.is_up() {
-            self.unpark(self.workers);
+            // A relief that rests without a bound goes back to sleep if it has not been called. It
+            // is up, so no thread has to start it.
+            _ = self.call();
         }
     }
 

@@ -100,8 +100,8 @@ pub(crate) enum Edge {
     SpareCalled,
     /// The fence between a timer that a poll has armed, and its look whether all are away.
     TimerArm,
-    /// The fence between that timer and a look at the end of the relief's rest.
-    TimerCall,
+    /// The fence there of a worker that the relief counts as away.
+    TimerArmAway,
     /// The waiter's look, under the leader's lock, at a grant by a part holder.
     MonitorGrantedByPart,
     /// The release of a spin lock.

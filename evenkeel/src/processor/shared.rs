@@ -272,11 +272,11 @@ impl Shared {
         self.moves.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the phase. It passes nothing else on. A worker that is about to sleep looks behind a
-    /// full fence, and threads leave and are counted under the lock of `end`.
+    /// Returns the phase. A thread that sees a later phase sees what came before the shutdown, and
+    /// of a runtime that is over, what its tasks have done.
     #[inline(always)]
     pub(crate) fn phase(&self) -> Phase {
-        match self.phase.load(Ordering::Relaxed) {
+        match self.phase.load(Ordering::Acquire) {
             0 => Phase::Running,
             1 => Phase::Draining,
             2 => Phase::Aborting,
@@ -286,7 +286,7 @@ impl Shared {
 
     /// Advances to `phase`, unless the runtime has reached it, and wakes all threads to look.
     pub(crate) fn advance(&self, phase: Phase) {
-        if self.phase.fetch_max(phase as u8, Ordering::Relaxed) < phase as u8 {
+        if self.phase.fetch_max(phase as u8, Ordering::AcqRel) < phase as u8 {
             fence::full(Edge::IdlePush);
             if phase == Phase::Over {
                 // All tasks are complete: only threads outside the runtime can still wait for
@@ -312,24 +312,29 @@ impl Shared {
     ///
     /// Counts of complete tasks and closures release, and are acquired here. So a reading of them
     /// comes before the readings of what was spawned, and sees what those tasks have spawned. The
-    /// count of spawns from outside itself passes nothing on, and is relaxed.
+    /// count of spawns from outside passes the phase on: a sender that is refused has synchronised
+    /// with the thread that has closed the count. So the owner of a scope that the sender wakes
+    /// sees that the runtime shuts down, and takes its own jobs.
     pub(crate) fn close_if_complete(&self) -> bool {
         let sum = |count: fn(&Processor) -> u64| self.processors.iter().map(count).sum::<u64>();
         let completed = sum(|processor| processor.counters.completed.get_ordered())
             + self.outside_completed.load(edge(Edge::OutsideRead, Ordering::Acquire)) as u64;
-        let (outside, order) = (self.outside_spawns.load(Ordering::Relaxed), Ordering::Relaxed);
+        let outside = self.outside_spawns.load(Ordering::Acquire);
         if outside & CLOSED != 0 {
             return true;
         }
         let spawned = sum(|processor| processor.counters.spawned.get_ordered());
         completed == spawned + outside as u64
-            && self.outside_spawns.compare_exchange(outside, outside | CLOSED, order, order).is_ok()
+            && self
+                .outside_spawns
+                .compare_exchange(outside, outside | CLOSED, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok()
     }
 
     /// Counts a task that is about to come from outside, and returns the number of those before it.
     /// Returns `None` if the scheduler is closed.
     pub(crate) fn enter_outside(&self) -> Option<usize> {
-        let before = self.outside_spawns.fetch_add(1, Ordering::Relaxed);
+        let before = self.outside_spawns.fetch_add(1, Ordering::AcqRel);
         (before & CLOSED == 0).then_some(before)
     }
 
@@ -337,7 +342,7 @@ impl Shared {
     /// over before each has been [noted complete](Self::note_completed_outside). Returns false, and
     /// counts nothing, if the scheduler is closed.
     pub(crate) fn enter_jobs(&self, count: usize) -> bool {
-        let before = self.outside_spawns.fetch_add(count, Ordering::Relaxed);
+        let before = self.outside_spawns.fetch_add(count, Ordering::AcqRel);
         self.outside_adopted.fetch_add(count, Ordering::Relaxed);
         before & CLOSED == 0
     }

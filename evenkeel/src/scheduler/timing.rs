@@ -103,6 +103,11 @@ pub(crate) unsafe fn arm_here(
         // The relief, which may find the caller's worker stuck at the same time, makes the heavy
         // fence.
         fence::light_if_paired(Edge::TimerArm);
+        // Once the relief counts the caller's worker in, another worker may go away last, or the
+        // relief may rest: neither makes a heavy fence then.
+        if context.seat.processor().absence.is_away() {
+            fence::full(Edge::TimerArmAway);
+        }
         if context.shared().idle.is_pusher_to_look() {
             see_to_it(context.shared());
         }
@@ -144,9 +149,6 @@ pub(crate) unsafe fn arm_outside(
 fn see_to_it(shared: &Shared) {
     let counts = shared.idle.counts();
     if counts.all_away {
-        // The light fence of a stuck worker pairs with the heavy fence of the relief that has
-        // counted it in, and not with the fence before the relief's rests after that.
-        fence::full(Edge::TimerCall);
         call_for_timers(shared);
     } else if counts.sleeping > 0 {
         shared.idle.arm();

@@ -45,8 +45,8 @@
 //!   with a full fence on either side. Arming and the relief's resting form another, `next` against
 //!   `rests_until`. A worker that arms in its own poll makes a light fence only. It goes away
 //!   itself with a full fence; a relief that finds it [stuck](crate::scheduler::stuck) and counts
-//!   it in makes a heavy fence, and then looks at `next`. A worker that sees all away makes a full
-//!   fence before it looks at `rests_until`.
+//!   it in makes a heavy fence, and then looks at `next`. From then on another worker may go away
+//!   last, and the relief may rest. So a worker that finds itself counted in makes a full fence.
 //!
 //! # Why none is early
 //! Arming rounds a deadline up to a tick, and firing rounds the time down; and coarse clocks are

@@ -256,8 +256,7 @@ fn arm_here(worker: Seat) -> loom::thread::JoinHandle<(Box<Timer>, &'static Time
 /// The last worker goes away, and the relief is about to rest, while a thread outside arms a timer.
 #[test]
 fn the_relief_learns_of_a_timer_of_workers_that_are_away() {
-    // The armer's second fence is spared: it follows the first.
-    check_without(&[Edge::TimerCall], &[Edge::IdlePush, Edge::IdleSleep], || {
+    check(&[Edge::IdlePush, Edge::IdleSleep], || {
         let (shared, worker, relief) = worker_and_relief();
         let timer = Box::new(Timer(Entry::new()));
         let armer = {
@@ -280,7 +279,8 @@ fn the_relief_learns_of_a_timer_of_workers_that_are_away() {
 fn the_relief_learns_of_a_timer_of_the_worker_that_it_finds_stuck() {
     // The fence before the relief's rest does not pair with a light fence. The worker's second
     // fence does, and the end of a former rest is the business of the next model.
-    check_without(&[Edge::IdleSleep, Edge::TimerCall], &[Edge::TimerArm, Edge::StuckFind], || {
+    let spared = [Edge::IdleSleep, Edge::TimerArmAway];
+    check_without(&spared, &[Edge::TimerArm, Edge::StuckFind], || {
         let (shared, worker, relief) = worker_and_relief();
         shared.idle.rest_until(u64::MAX);
         let armer = arm_here(worker);
@@ -296,13 +296,31 @@ fn the_relief_learns_of_a_timer_of_the_worker_that_it_finds_stuck() {
 #[test]
 fn the_relief_learns_of_a_timer_of_the_worker_that_it_has_found_stuck() {
     // The light fence does not pair with the fence before the relief's rest.
-    check_without(&[Edge::TimerArm], &[Edge::TimerCall, Edge::IdleSleep], || {
+    check_without(&[Edge::TimerArm], &[Edge::TimerArmAway, Edge::IdleSleep], || {
         let (shared, worker, relief) = worker_and_relief();
         assert!(shared.idle.find_stuck(0, &worker.processor().absence));
         let armer = arm_here(worker);
         let rests = prepares_long_rest(&relief);
         Timer::cancel(armer.join().unwrap());
         assert!(!rests || !shared.idle.is_resting());
+    });
+}
+
+/// A worker that the relief has found stuck arms a timer in its poll while another worker, the last
+/// one, goes away. The relief rests without a bound.
+#[test]
+fn the_relief_learns_of_a_timer_beside_the_last_worker_that_goes_away() {
+    // The light fence does not pair with the full fence of a worker.
+    check_without(&[Edge::TimerArm], &[Edge::TimerArmAway, Edge::IdleSleep], || {
+        let (shared, [stuck, other], relief) = workers_and_relief();
+        begin_relief(&shared);
+        assert!(shared.idle.find_stuck(0, &stuck.processor().absence));
+        assert!(prepares_long_rest(&Context::new(relief, 0)));
+        let armer = arm_here(stuck);
+        let other = go_away(other);
+        other.join().unwrap();
+        Timer::cancel(armer.join().unwrap());
+        assert!(!shared.idle.is_resting());
     });
 }
 
