@@ -36,8 +36,8 @@
 //! assert_eq!(deadlock.links.len(), 2);
 //! assert!(deadlock.to_string().contains("to enter the monitor of &str"));
 //! # }
-//! tasks.each_ref().map(|task| task.abort());
 //! runtime.block_on(async {
+//!     tasks.iter().for_each(|task| task.abort());
 //!     for task in tasks {
 //!         let _ = task.await;
 //!     }
