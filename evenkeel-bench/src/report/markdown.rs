@@ -12,7 +12,7 @@ use crate::builds::build;
 use suite::entry::Measured;
 use suite::outcome::Outcome;
 use suite::regime::MEANING;
-use suite::table::markdown::{family, paragraph, table};
+use suite::table::markdown::{family, paragraph, point, table};
 use suite::words;
 
 /// Fails if no file can be written there. A call before a session spares its user a finished
@@ -77,7 +77,7 @@ fn render(session: &Session, commit: &str) -> String {
     if !outcome.losses.is_empty() {
         text += "\n## Where others are ahead\n\n";
         for loss in &outcome.losses {
-            text += &paragraph(&format!("* **{}**: {}", loss.what, loss.words.to_lowercase()));
+            text += &point(&format!("**{}**: {}", loss.what, loss.words.to_lowercase()));
         }
     }
     for Measured { of, records, absent } in &session.measured {

@@ -8,7 +8,7 @@ use crate::rows::{Absent, rows};
 use crate::words;
 
 /// Columns at which paragraphs wrap. Lines of tables are as long as they are.
-pub const COLUMNS: Option<u16> = Some(100);
+const COLUMNS: u16 = 100;
 
 /// Renders a family: its heading, a table for each of its experiments, and the notes. Empty if
 /// nothing of it was measured.
@@ -48,10 +48,21 @@ pub fn table(heading: &[String], lines: &[Vec<String>], figures: usize) -> Strin
     text
 }
 
-/// Wraps a paragraph, or one point of a list.
+/// Wraps a paragraph.
 pub fn paragraph(text: &str) -> String {
-    // What stands for text is not to be read as a mark.
-    wrapped(&text.replace('<', "\\<").replace('~', "\\~"), COLUMNS)
+    wrapped(&plain(text), Some(COLUMNS))
+}
+
+/// Wraps a point of a list.
+pub fn point(text: &str) -> String {
+    let lines = wrapped(&plain(text), Some(COLUMNS - 2));
+    let mark = |place| if place == 0 { "* " } else { "  " };
+    lines.lines().enumerate().map(|(place, line)| format!("{}{line}\n", mark(place))).collect()
+}
+
+/// Returns a text in which nothing is read as a mark that is none.
+fn plain(text: &str) -> String {
+    text.replace('<', "\\<").replace('~', "\\~")
 }
 
 #[cfg(test)]
@@ -86,5 +97,14 @@ mod tests {
         let line = vec!["a|b".to_owned()];
         assert_eq!(table(&line, &[], 1), "\n| a\\|b |\n|---|\n");
         assert_eq!(paragraph("~: none counts, <1"), "\\~: none counts, \\<1\n");
+    }
+
+    #[test]
+    fn further_lines_of_a_point_are_indented() {
+        let text = point(&"word ".repeat(30));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2);
+        assert!(lines[0].starts_with("* word") && lines[1].starts_with("  word"), "{text}");
+        assert!(lines[0].len() <= 100, "{text}");
     }
 }
