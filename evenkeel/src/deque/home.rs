@@ -124,8 +124,8 @@ impl Deque {
             // deque.
             unsafe { self.place(index).0.write(Slot::new()) };
         }
-        // Release ordering, for thieves that read notes. No model shows its loss: for loom, an atomic
-        // of a slot is there for all threads once it is made.
+        // Release ordering, for thieves that read notes. No model shows its loss: for loom, an
+        // atomic of a slot is there for all threads once it is made.
         self.own.prepared.store(end, Ordering::Release);
         // The exchange fails if a thief has asked: then the limit stays.
         let (limit, ignored) = (self.usual_limit(), Ordering::Relaxed);

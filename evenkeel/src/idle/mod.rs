@@ -300,7 +300,8 @@ impl Idle {
         self.seats[who].asleep.load(Ordering::Relaxed)
     }
 
-    /// Unparks every sleeper and calls the relief, so that each computes anew how long it may sleep.
+    /// Unparks every sleeper and calls the relief, so that each computes anew how long it may
+    /// sleep.
     pub(crate) fn unpark_all(&self) {
         (0..self.workers).for_each(|who| self.unpark(who));
         if self.is_up() {

@@ -1,7 +1,7 @@
 //! Models of what the words of [`Idle`] pass from thread to thread, and of its counts. A store
 //! before a call stands for all that the caller has done. The models of
-//! [`scheduler`](crate::scheduler), in its `sleep` and its `relief`, have the pushers that run, each
-//! with its own fence.
+//! [`scheduler`](crate::scheduler), in its `sleep` and its `relief`, have the pushers that run,
+//! each with its own fence.
 //!
 //! The threads share by `std`'s `Arc`: loom's `Arc` panics when it is dropped in a model that has
 //! failed, which would end the process instead of the weakened run.
@@ -56,8 +56,8 @@ fn a_relief_that_takes_a_call_sees_what_it_was_called_for() {
     });
 }
 
-/// A relief that rests may see that it is called before its caller unparks it. Here it has no thread,
-/// as above.
+/// A relief that rests may see that it is called before its caller unparks it. Here it has no
+/// thread, as above.
 #[test]
 fn a_relief_that_is_called_sees_what_it_is_called_for() {
     check(&[Edge::ReliefCall, Edge::ReliefCalled], || {

@@ -98,8 +98,8 @@ impl WordWaker {
     }
 }
 
-// SAFETY: the word is the address of a header, or of a box with the lowest bit. Both are aligned to a
-// word, and not null.
+// SAFETY: the word is the address of a header, or of a box with the lowest bit. Both are aligned to
+// a word, and not null.
 unsafe impl Word for WordWaker {
     #[inline(always)]
     fn of(waker: &Waker) -> Self {

@@ -10,8 +10,8 @@
 //! `next` is the time at which a timer may be due, by the machine's clock, or never. It may be
 //! early, because a cancellation leaves it alone, and is never late. The wheel lies under the lock.
 //! A timer is *idle*, then *armed* (in the wheel of the processor that armed it, with its waker in
-//! its [word](crate::primitives::wait_word)), then *fired*. An armed timer that is cancelled is idle
-//! again.
+//! its [word](crate::primitives::wait_word)), then *fired*. An armed timer that is cancelled is
+//! idle again.
 //!
 //! # Protocol
 //! - *Arm*: under the lock, link the node and, if its deadline is before `next`, lower `next`.

@@ -325,8 +325,8 @@ fn the_relief_learns_of_a_timer_beside_the_last_worker_that_goes_away() {
 }
 
 /// The relief, which a thief has asked before, looks for stuck workers twice, and is about to rest.
-/// Meanwhile another thread does `work`, which asks the relief to look at worker 0. A look sees that
-/// worker inside a fork, or the relief has to look once more.
+/// Meanwhile another thread does `work`, which asks the relief to look at worker 0. A look sees
+/// that worker inside a fork, or the relief has to look once more.
 fn look_meanwhile<T: 'static>(work: impl FnOnce([Context; 2]) -> T + 'static) -> T {
     let (shared, workers, relief) = workers_and_relief();
     begin_relief(&shared);
