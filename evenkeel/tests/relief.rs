@@ -6,8 +6,10 @@ use common::watchdog::watchdog;
 use evenkeel::metrics::ProcessorMetrics;
 use evenkeel::task::{self, Task};
 use evenkeel::{Builder, Runtime, Shutdown, fork_join, time};
+use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
@@ -489,4 +491,64 @@ fn a_sleep_ends_while_all_workers_run_parts_of_a_broadcast_of_a_task() {
             fork_join::broadcast(|_| part());
         },
     );
+}
+
+/// All tasks and threads are idle at last, and the relief is the last to find out.
+#[test]
+fn a_clock_that_stands_moves_on_after_the_last_poll_of_the_relief() {
+    let _watchdog = watchdog();
+    for _ in 0..20 {
+        let runtime = Builder::new().workers(1).start_paused(true).build().unwrap();
+        let (is_away, is_polled) =
+            (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        thread::scope(|scope| {
+            let (away, polled) = (is_away.clone(), is_polled.clone());
+            let computing = scope.spawn({
+                let runtime = &runtime;
+                move || {
+                    runtime.install(|| {
+                        away.store(true, Ordering::Release);
+                        wait_for(&polled);
+                    });
+                }
+            });
+            wait_for(&is_away);
+            let task = runtime.spawn(async move {
+                is_polled.store(true, Ordering::Release);
+                // Long enough that the worker is back, finds nothing, and sleeps.
+                let start = std::time::Instant::now();
+                while start.elapsed() < Duration::from_millis(5) {
+                    std::hint::spin_loop();
+                }
+                evenkeel::time::sleep(Duration::from_secs(1)).await;
+            });
+            runtime.block_on(task).unwrap();
+            computing.join().unwrap();
+        });
+    }
+}
+
+#[test]
+fn a_clock_that_starts_while_every_worker_computes_fires_its_timers() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).start_paused(true).build().unwrap();
+    let (is_away, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            runtime.install(|| {
+                is_away.store(true, Ordering::Release);
+                wait_for(&is_over);
+            });
+        });
+        wait_for(&is_away);
+        runtime.block_on(async {
+            let mut sleep = std::pin::pin!(evenkeel::time::sleep(Duration::from_millis(1)));
+            let first =
+                std::future::poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await;
+            assert!(first.is_pending());
+            evenkeel::time::resume();
+            sleep.await;
+        });
+        is_over.store(true, Ordering::Release);
+    });
 }

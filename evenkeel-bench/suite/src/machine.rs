@@ -19,12 +19,13 @@ pub fn topology() -> String {
 pub fn describe() -> String {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    // What follows a hyphen names a build, which says nothing to readers elsewhere.
+    let kernel = kernel.trim().split('-').next().unwrap_or_default();
     format!(
-        "{}, {} cores in use, {} {}",
+        "{}, {} cores in use, {} {kernel}",
         model(&cpuinfo).unwrap_or(env::consts::ARCH),
         affinity::cores().len(),
         env::consts::OS,
-        kernel.trim(),
     )
 }
 

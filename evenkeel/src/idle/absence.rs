@@ -19,7 +19,8 @@
 //! count may be too low for a moment, and never counts a worker that is *here*. Only the relief or
 //! a worker that goes away counts late, and each looks at the queues after that. No model shows the
 //! loss of that release or acquire: loom makes the changes of an atomic in the order in which it
-//! runs them. The counts themselves are relaxed, as all changes of the word of `idle`.
+//! runs them. Changes of the word acquire and release too: the worker that goes away last sees the
+//! timers that the others have armed.
 //!
 //! # Why no sleeper stays stuck
 //! The relief finds a worker stuck, makes the heavy fence, and looks whether the worker sleeps. The
@@ -33,12 +34,12 @@
 //! A worker inside a poll looks at the word behind a [light](fence::light) fence, after it has
 //! armed a [timer](crate::timers) or has sent tasks on their [way](crate::travel). Before it goes
 //! away itself it makes a full fence. Where the relief counts it in, the relief makes the heavy
-//! fence for both.
+//! fence for both; from then on a worker that arms a timer makes a full one.
 //!
 //! # Rejected
 //! The relief counts the sleeper out again instead of waking it: if a pusher has called the relief,
-//! its task would lie beside a sleeper. A full fence at each timer that becomes the next one: there
-//! are many of those for one stuck worker.
+//! its task would lie beside a sleeper. A full fence at each timer that becomes the next one of any
+//! worker: there are many of those for one stuck worker.
 
 use super::Idle;
 use super::counts::{AWAY as ONE, Counts};
@@ -76,7 +77,7 @@ impl Absence {
     /// Records that the worker, the caller, waits inside fork-join, up to and including the fence.
     /// If it is not away, it then has to call [`ask_to_look`](Idle::ask_to_look).
     pub(crate) fn begin_wait(&self) {
-        self.waits.fetch_add(1, Ordering::Relaxed);
+        self.waits.fetch_add(1, Ordering::AcqRel);
         fence::after_read_modify_write(Edge::StuckWait);
     }
 
@@ -91,16 +92,16 @@ impl Idle {
     /// says that all are away, the caller has to look at every queue, and to [call](Self::call) the
     /// relief if there is anything.
     pub(crate) fn go_away(&self, absence: &Absence) -> Counts {
-        let is_counted = absence.place.swap(AWAY, Ordering::Relaxed) == STUCK;
+        let is_counted = absence.place.swap(AWAY, Ordering::AcqRel) == STUCK;
         let more = if is_counted { 0 } else { ONE };
-        let word = self.word.fetch_add(more, Ordering::Relaxed).wrapping_add(more);
+        let word = self.word.fetch_add(more, Ordering::AcqRel).wrapping_add(more);
         fence::after_read_modify_write(Edge::IdleSleep);
         Counts::of(word)
     }
 
     /// Counts the worker out again.
     pub(crate) fn come_back(&self, absence: &Absence) {
-        self.word.fetch_sub(ONE, Ordering::Relaxed);
+        self.word.fetch_sub(ONE, Ordering::AcqRel);
         // Release ordering: the next step from *here* counts later than this.
         absence.place.store(HERE, Ordering::Release);
     }
@@ -113,11 +114,11 @@ impl Idle {
     /// the worker has just armed or sent.
     #[must_use]
     pub(crate) fn find_stuck(&self, who: usize, absence: &Absence) -> bool {
-        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
         if absence.place.compare_exchange(HERE, STUCK, success, failure).is_err() {
             return true;
         }
-        self.word.fetch_add(ONE, Ordering::Relaxed);
+        self.word.fetch_add(ONE, Ordering::AcqRel);
         let is_fenced = fence::heavy(Edge::StuckFind);
         if !is_fenced {
             fence::full(Edge::StuckFind);

@@ -8,8 +8,8 @@
 //! # What orders what
 //! Only `called` passes anything from thread to thread. A caller that finds it false has seen the
 //! relief clear it, and so sees that the relief is `up`, and its thread. The relief that clears it,
-//! or sees it set, sees what the callers did before. `looking` is relaxed: each asker makes a full
-//! fence before its request, and the relief makes one between its store and its look.
+//! or sees it set, sees what the callers did before. `looking` passes nothing on: each asker makes
+//! a full fence before its request, and the relief makes one between its store and its look.
 
 use super::Idle;
 use crate::primitives::atomic::{AtomicBool, AtomicU8, AtomicU64, Edge, Ordering, edge};
@@ -83,7 +83,7 @@ impl Idle {
     pub(crate) fn ask_to_look(&self) -> bool {
         let looking = &self.calling.looking;
         // In a runtime without a relief the word stays `ASKED`.
-        looking.load(Ordering::Relaxed) != ASKED && looking.swap(ASKED, Ordering::Relaxed) == RESTS
+        looking.load(Ordering::Relaxed) != ASKED && looking.swap(ASKED, Ordering::AcqRel) == RESTS
     }
 
     /// Returns whether the relief has to look for stuck workers.
@@ -94,7 +94,7 @@ impl Idle {
     /// Begins a look for stuck workers by the relief, up to and including the fence. Returns true
     /// if a thief has asked for it since the last look began.
     pub(crate) fn begin_look(&self) -> bool {
-        let is_asked = self.calling.looking.swap(LOOKS, Ordering::Relaxed) == ASKED;
+        let is_asked = self.calling.looking.swap(LOOKS, Ordering::AcqRel) == ASKED;
         fence::after_read_modify_write(Edge::StuckLook);
         is_asked
     }

@@ -37,10 +37,12 @@
 //! searcher's step 1 comes after the push's fence, and its step 4 sees the task. Both fences run at
 //! every push and at every announcement, not once per batch, so the delay is that of one step.
 //!
-//! Each change of `word` is relaxed: the fences order the rest. A pusher loads `word` after its
+//! The fences order what pushers, sleepers and searchers rely on. A pusher loads `word` after its
 //! fence, and a sleeper or a searcher changes `word` before its own. If the load does not see the
 //! change, the pusher's fence comes first, and the look after the other fence sees the task. The
-//! stack's lock orders the counts of sleepers, and `asleep`.
+//! stack's lock orders the counts of sleepers, and `asleep`. Changes of `word` are acquire and
+//! release besides: the worker that goes away last sees the timers that others had armed before
+//! they went away.
 //!
 //! A pusher that the policy keeps from waking (a lone task in its own queue) runs the task itself
 //! at its next switch. If its present poll lasts, the watch finds the task: while any processor is
@@ -134,8 +136,9 @@ impl Idle {
     pub(crate) fn begin_search(&self, may: impl Fn(Counts) -> bool) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         while may(Counts::of(word)) {
-            let (more, order) = (word + SEARCHER, Ordering::Relaxed);
-            match self.word.compare_exchange_weak(word, more, order, order) {
+            let more = word + SEARCHER;
+            let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+            match self.word.compare_exchange_weak(word, more, success, failure) {
                 Ok(_) => return true,
                 Err(actual) => word = actual,
             }
@@ -145,7 +148,7 @@ impl Idle {
 
     /// Counts the caller out again. Returns true if it was the last searcher.
     pub(crate) fn end_search(&self) -> bool {
-        let before = self.word.fetch_sub(SEARCHER, Ordering::Relaxed);
+        let before = self.word.fetch_sub(SEARCHER, Ordering::AcqRel);
         // A pusher that has left a task to this searcher relies on the look that follows.
         fence::after_read_modify_write(Edge::IdleSleep);
         Counts::of(before).searching == 1
@@ -158,7 +161,7 @@ impl Idle {
         stack.push(me);
         // The stack's lock orders it: a waker stores false there after it has found `me`.
         self.seats[me].asleep.store(true, Ordering::Relaxed);
-        self.word.fetch_add(SLEEPER, Ordering::Relaxed);
+        self.word.fetch_add(SLEEPER, Ordering::AcqRel);
         drop(stack);
         fence::full(Edge::IdleSleep);
     }
@@ -283,7 +286,7 @@ impl Idle {
     /// Updates the word and the flag of a sleeper that has been taken off the stack. The caller
     /// holds the stack's lock.
     fn woken(&self, who: usize, searcher: u64) {
-        self.word.fetch_add(searcher.wrapping_sub(SLEEPER), Ordering::Relaxed);
+        self.word.fetch_add(searcher.wrapping_sub(SLEEPER), Ordering::AcqRel);
         self.seats[who].asleep.store(false, edge(Edge::IdleWoken, Ordering::Release));
     }
 

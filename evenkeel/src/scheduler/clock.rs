@@ -10,7 +10,8 @@
 //! The clock moves by itself when no thread inside the runtime has anything to do. Then all workers
 //! sleep, no task is ready, the relief rests, and no thread is awake in `block_on` or in a blocking
 //! closure. The last thread to become idle is the mover: a worker after it has announced its sleep,
-//! another thread after it has counted itself out. Each looks, under the lock of the clock, after
+//! the relief after it has announced its rest, another thread after it has counted itself out. Each
+//! looks, under the lock of the clock, after
 //! its own announcement; so the thread that takes the lock last sees all of them. The mover counts
 //! as awake until it has woken the tasks of the fired timers, so that no other thread moves the
 //! clock before; then it looks once more.
@@ -20,7 +21,9 @@
 //! that wakes one takes. It also looks between two equal readings of a word that counts all threads
 //! that come from outside.
 
-use crate::primitives::lock;
+use super::timing;
+use crate::primitives::atomic::Edge;
+use crate::primitives::{fence, lock};
 use crate::processor::Processor;
 use crate::processor::shared::{Phase, Shared};
 use crate::timers::NEVER;
@@ -49,6 +52,11 @@ impl Shared {
         drop(change);
         // A sleeper knows no deadline, because there was none.
         self.idle.unpark_all();
+        fence::full(Edge::IdlePush);
+        if self.idle.counts().all_away {
+            // A relief that has never been needed may have no thread yet.
+            timing::call_for_timers(self);
+        }
         true
     }
 

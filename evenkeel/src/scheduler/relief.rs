@@ -197,6 +197,9 @@ impl Worker<'_> {
         let all_away = self.shared.idle.counts().all_away;
         let look = relieving.lookout.due(&self.shared.idle);
         let limit = self.rest_limit(all_away || relieving.called, look);
+        if self.shared.move_clock_if_stands() {
+            return Err(Wakened::Work);
+        }
         Ok(Rest { limit, is_nap: look.is_some() })
     }
 }
