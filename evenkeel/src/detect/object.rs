@@ -25,7 +25,7 @@ pub(crate) struct Object(pub(super) Extra<Record>);
 
 #[derive(Debug)]
 pub(super) struct Record {
-    /// The number of the object in the graph; zero until the graph is told of it.
+    /// The number of the object in the graph; zero until the object enters the graph.
     number: AtomicU64,
     type_name: fn() -> &'static str,
     made_at: &'static Location<'static>,
