@@ -11,14 +11,9 @@ pub const ANSWER: u64 = 3_000;
 pub const STAY: u64 = super::searching::SEARCH;
 
 /// The shortest and the longest nap of a worker that waits for a stolen job. Between naps it looks
-/// for something to run. The relief naps as long while it looks for stuck workers. Estimates: some
+/// for something to run. The lookout naps as long while workers are inside forks. Estimates: some
 /// ten and a hundred times the cost of a sleep; no benchmark sets them.
 pub const NAP: (u64, u64) = (100_000, 1_000_000);
-
-/// How long a worker is inside one poll that forks before it counts as stuck, and the relief counts
-/// it as away. Longer than all but few polls, and no longer than the relief's first nap between two
-/// looks. An estimate; no benchmark sets it.
-pub const STUCK: u64 = NAP.0;
 
 /// How long a worker must have been back from fork-join before the relief leaves the tasks to it:
 /// as long as a search, so that the relief does not count on a worker that leaves again at once. An
@@ -50,20 +45,6 @@ pub const LAIN: u64 = super::searching::SEARCH;
 #[must_use]
 pub fn send_spare(waited: u64, lain: u64, all_away: bool) -> bool {
     waited >= SPARE && (all_away || lain >= LAIN)
-}
-
-/// Returns whether a worker is stuck that has been inside the same forking poll for `lasts`.
-///
-/// # Examples
-/// ```
-/// use evenkeel_policy::forking;
-/// assert!(!forking::is_stuck(20_000));
-/// assert!(forking::is_stuck(forking::STUCK));
-/// ```
-#[inline]
-#[must_use]
-pub fn is_stuck(lasts: u64) -> bool {
-    lasts >= STUCK
 }
 
 /// Returns whether the relief leaves its tasks to the workers when one has been back for `back`.

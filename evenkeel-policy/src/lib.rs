@@ -25,6 +25,7 @@ pub mod locality;
 pub mod object;
 pub mod placement;
 pub mod random;
+pub mod relieving;
 pub mod searching;
 pub mod stealing;
 pub mod timing;

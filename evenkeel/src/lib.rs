@@ -56,7 +56,7 @@ pub(crate) use evenkeel_policy as policy;
 pub use evenkeel_policy::Locality;
 pub use runtime::{AlreadyWorker, BuildError, Builder, Handle, Runtime, WorkerThread, block_on};
 pub use runtime::{Shutdown, ShutdownReport};
-pub use task::{JoinError, JoinHandle, spawn, spawn_blocking, yield_now};
+pub use task::{JoinError, JoinHandle, block_in_place, spawn, spawn_blocking, yield_now};
 
 #[cfg(feature = "macros")]
 pub use evenkeel_macros::{main, test};

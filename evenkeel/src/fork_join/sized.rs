@@ -273,11 +273,12 @@ struct Anchor {
 impl Anchor {
     fn of(context: &Context, bytes: u64) -> Self {
         let shared = context.shared();
-        if !shared.locality.anchors() || shared.workers == 1 || !context.has_place() {
-            return Self { note: Note::default(), part: 0 };
-        }
         let me = context.seat.me();
-        let reach = shared.neighbours[me].reach(bytes);
+        let anchors = shared.locality.anchors() && shared.workers > 1 && context.has_place();
+        let Some(neighbours) = shared.neighbours(me).filter(|_| anchors) else {
+            return Self { note: Note::default(), part: 0 };
+        };
+        let reach = neighbours.reach(bytes);
         // What fits into a core's own cache is not worth remembering, nor is it under a rule that
         // makes no offers.
         if reach <= Distance::SmtSibling || shared.locality == Locality::Strict {

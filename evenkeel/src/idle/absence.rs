@@ -69,6 +69,17 @@ impl Absence {
         self.place.load(Ordering::Relaxed) != HERE
     }
 
+    /// Returns whether the worker, the caller, is away by a step of its own.
+    pub(crate) fn has_gone(&self) -> bool {
+        self.place.load(Ordering::Relaxed) == AWAY
+    }
+
+    /// Says that the relief, the caller, blocks inside its poll, or does not any more. Reliefs are
+    /// not counted.
+    pub(crate) fn block_relief(&self, blocks: bool) {
+        self.place.store(if blocks { AWAY } else { HERE }, Ordering::Relaxed);
+    }
+
     /// Whether the worker waits inside fork-join.
     pub(crate) fn is_waiting(&self) -> bool {
         self.waits.load(Ordering::Relaxed) > 0

@@ -73,10 +73,11 @@ mod model;
 mod tests;
 
 use crate::primitives::atomic::{AtomicBool, AtomicU64, Edge, Ordering, edge};
+use crate::primitives::probe::{Probe, Sight};
 use crate::primitives::thread::{self, Thread};
 use crate::primitives::{Mutex, fence, lock};
 use calling::Calling;
-use counts::{ALL_AWAY, AWAY, SEARCHER, SLEEPER};
+use counts::{ALL_AWAY, AWAY, SEARCHER, SLEEPER, UNWATCHED};
 use std::time::Duration;
 
 /// The sleepers and searchers of a runtime.
@@ -87,8 +88,8 @@ pub(crate) struct Idle {
     armed: AtomicBool,
     stack: Mutex<Vec<usize>>,
     seats: Box<[Seat]>,
-    /// The number of seats that are workers'. The one that may follow is the relief's, which is
-    /// never on the stack.
+    /// The number of seats that are workers'. Those that may follow are the reliefs', which are
+    /// never on the stack: a relief that is `asleep` is in reserve.
     workers: usize,
     calling: Calling,
 }
@@ -97,27 +98,38 @@ pub(crate) struct Idle {
 #[derive(Debug)]
 struct Seat {
     asleep: AtomicBool,
-    /// The worker's thread, once it runs.
+    /// Whether a relief has a thread, or one is being started.
+    taken: AtomicBool,
+    /// The processor's thread, once it runs.
     thread: Mutex<Option<Thread>>,
+    /// By which the system knows that thread.
+    probe: Probe,
 }
 
 impl Idle {
-    /// The state for `workers` workers, all awake, and a relief if `relief` is set.
-    pub(crate) fn new(workers: usize, relief: bool) -> Self {
-        let seat = || Seat { asleep: AtomicBool::new(false), thread: Mutex::new(None) };
+    /// The state for `workers` workers, all awake, and at most `reliefs` reliefs.
+    pub(crate) fn new(workers: usize, reliefs: usize) -> Self {
+        let seat = || Seat {
+            asleep: AtomicBool::new(false),
+            taken: AtomicBool::new(false),
+            thread: Mutex::new(None),
+            probe: Probe::default(),
+        };
+        let relieved = ALL_AWAY + UNWATCHED - workers as u64 * AWAY;
         Self {
-            word: AtomicU64::new(if relief { ALL_AWAY - workers as u64 * AWAY } else { 0 }),
+            word: AtomicU64::new(if reliefs > 0 { relieved } else { 0 }),
             armed: AtomicBool::new(false),
             stack: Mutex::new(Vec::with_capacity(workers)),
-            seats: (0..workers + usize::from(relief)).map(|_| seat()).collect(),
+            seats: (0..workers + reliefs).map(|_| seat()).collect(),
             workers,
-            calling: Calling::new(),
+            calling: Calling::new(workers),
         }
     }
 
     /// Registers the calling thread as the one that runs processor `me`.
     pub(crate) fn sit(&self, me: usize) {
         *lock(&self.seats[me].thread) = Some(thread::current());
+        self.seats[me].probe.take();
     }
 
     #[inline(always)]
@@ -125,8 +137,12 @@ impl Idle {
         Counts::of(self.word.load(Ordering::Relaxed))
     }
 
-    /// Returns whether a pusher has to wake a sleeper or call the relief: a processor sleeps, or
-    /// all are away.
+    /// Returns what the system says of the thread of processor `who`.
+    pub(crate) fn probe(&self, who: usize) -> Option<Sight> {
+        self.seats[who].probe.look()
+    }
+
+    /// Returns whether a pusher has to wake a sleeper, call the relief or call the lookout.
     #[inline(always)]
     pub(crate) fn is_pusher_to_look(&self) -> bool {
         self.word.load(Ordering::Relaxed) >= ALL_AWAY
@@ -186,6 +202,12 @@ impl Idle {
         !asleep.load(edge(Edge::IdleAwake, Ordering::Acquire))
     }
 
+    /// Returns whether a pusher relies on the watch, and no worker sleeps any more.
+    #[inline]
+    pub(crate) fn has_lost_watch(&self) -> bool {
+        self.armed.load(Ordering::Relaxed) && self.counts().is_unwatched
+    }
+
     /// Returns whether `me` is the watch, and whether all workers sleep. This also sets whether the
     /// watch makes its rounds: a pusher is awake, so it was taken off the stack after this call and
     /// sees `armed`.
@@ -238,11 +260,16 @@ impl Idle {
         true
     }
 
-    /// Wakes processor `who` as a searcher, if it sleeps; calls the relief instead, if `who` is the
-    /// relief and it runs.
+    /// Wakes processor `who` as a searcher, if it sleeps. A relief is unparked, and called if it is
+    /// on duty.
     pub(crate) fn wake(&self, who: usize) -> bool {
-        if who == self.workers {
-            return self.is_up() && self.call() == Called::Done;
+        if who >= self.workers {
+            if who == self.duty() && self.is_up() {
+                _ = self.call();
+            }
+            // Another relief, which has just gone off duty, may take the call.
+            self.unpark(who);
+            return true;
         }
         if !self.seats[who].asleep.load(Ordering::Relaxed) || !self.remove(who, SEARCHER) {
             return false;
@@ -251,11 +278,13 @@ impl Idle {
         true
     }
 
-    /// Wakes all sleepers as searchers, and calls the relief.
+    /// Wakes all sleepers as searchers, calls the relief, and unparks those in reserve and the
+    /// lookout.
     pub(crate) fn wake_all(&self) {
         for who in 0..self.seats.len() {
             self.wake(who);
         }
+        self.unpark_lookout();
     }
 
     fn remove(&self, who: usize, searcher: u64) -> bool {
@@ -303,15 +332,12 @@ impl Idle {
         self.seats[who].asleep.load(Ordering::Relaxed)
     }
 
-    /// Unparks every sleeper and calls the relief, so that each computes anew how long it may
-    /// sleep.
+    /// Unparks every sleeper and the lookout, and calls the relief, so that each computes anew how
+    /// long it may sleep.
     pub(crate) fn unpark_all(&self) {
+        self.wake(self.duty());
         (0..self.workers).for_each(|who| self.unpark(who));
-        if self.is_up() {
-            // A relief that rests without a bound goes back to sleep if it has not been called. It
-            // is up, so no thread has to start it.
-            _ = self.call();
-        }
+        self.unpark_lookout();
     }
 
     /// Unparks the thread of processor `who`, for whatever reason it is parked.
@@ -334,5 +360,5 @@ pub(crate) enum Watch {
 }
 
 pub(crate) use absence::Absence;
-pub(crate) use calling::Called;
+pub(crate) use calling::{Appointed, Called};
 pub(crate) use counts::Counts;

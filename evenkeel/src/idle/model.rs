@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[test]
 fn a_sleeper_that_is_awake_sees_what_it_was_woken_for() {
     check(&[Edge::IdleWoken, Edge::IdleAwake], || {
-        let idle = Arc::new(Idle::new(1, false));
+        let idle = Arc::new(Idle::new(1, 0));
         let queue = Arc::new(AtomicUsize::new(0));
         idle.announce(0);
         let pusher = {
@@ -39,7 +39,7 @@ fn a_sleeper_that_is_awake_sees_what_it_was_woken_for() {
 fn a_relief_that_takes_a_call_sees_what_it_was_called_for() {
     // The fence is spared: the change of the word is enough.
     check_without(&[Edge::IdleSleep], &[Edge::ReliefCall, Edge::ReliefRest], || {
-        let idle = Arc::new(Idle::new(1, true));
+        let idle = Arc::new(Idle::new(1, 1));
         let queue = Arc::new(AtomicUsize::new(0));
         assert_eq!(idle.call(), Called::Start);
         let pusher = {
@@ -61,12 +61,13 @@ fn a_relief_that_takes_a_call_sees_what_it_was_called_for() {
 #[test]
 fn a_relief_that_is_called_sees_what_it_is_called_for() {
     check(&[Edge::ReliefCall, Edge::ReliefCalled], || {
-        let idle = Arc::new(Idle::new(1, true));
+        let idle = Arc::new(Idle::new(1, 1));
         let queue = Arc::new(AtomicUsize::new(0));
         let relief = {
             let (idle, queue) = (idle.clone(), queue.clone());
             loom::thread::spawn(move || {
-                !idle.rest(Some(Duration::ZERO)) || queue.load(Ordering::Relaxed) == 1
+                idle.rest(Some(Duration::ZERO));
+                !idle.end_rest() || queue.load(Ordering::Relaxed) == 1
             })
         };
         queue.store(1, Ordering::Relaxed);
@@ -80,9 +81,9 @@ fn a_relief_that_is_called_sees_what_it_is_called_for() {
 fn a_thread_that_sees_the_relief_rest_sees_what_it_has_done() {
     // The fence is spared: the change of the word is enough.
     check_without(&[Edge::IdleSleep], &[Edge::ReliefRest, Edge::ReliefResting], || {
-        let idle = Arc::new(Idle::new(1, true));
+        let idle = Arc::new(Idle::new(1, 1));
         let queue = Arc::new(AtomicUsize::new(0));
-        idle.begin_relief();
+        idle.begin_relief(1);
         assert_eq!(idle.call(), Called::Done);
         let mover = {
             let (idle, queue) = (idle.clone(), queue.clone());
@@ -112,7 +113,7 @@ fn a_worker_that_is_found_stuck_too_late_is_counted_out() {
     ];
     for leave in leave {
         explore(move || {
-            let idle = Arc::new(Idle::new(1, true));
+            let idle = Arc::new(Idle::new(1, 1));
             let absence = Arc::new(Absence::new());
             let relief = (idle.clone(), absence.clone());
             let relief = loom::thread::spawn(move || {
@@ -134,7 +135,7 @@ fn a_worker_that_is_found_stuck_too_late_is_counted_out() {
 #[test]
 fn a_worker_is_not_counted_twice() {
     explore(|| {
-        let idle = Arc::new(Idle::new(2, true));
+        let idle = Arc::new(Idle::new(2, 1));
         let absence = Arc::new(Absence::new());
         let worker = (idle.clone(), absence.clone());
         let worker = loom::thread::spawn(move || {

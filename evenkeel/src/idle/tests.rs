@@ -4,11 +4,17 @@ use super::*;
 
 #[test]
 fn sleepers_are_woken_last_in_first_out_and_become_searchers() {
-    let idle = Idle::new(3, false);
+    let idle = Idle::new(3, 0);
     (0..3).for_each(|me| idle.announce(me));
-    assert_eq!(idle.counts(), Counts { sleeping: 3, searching: 0, all_away: false });
+    assert_eq!(
+        idle.counts(),
+        Counts { sleeping: 3, searching: 0, all_away: false, is_unwatched: false }
+    );
     assert!(idle.wake_one());
-    assert_eq!(idle.counts(), Counts { sleeping: 2, searching: 1, all_away: false });
+    assert_eq!(
+        idle.counts(),
+        Counts { sleeping: 2, searching: 1, all_away: false, is_unwatched: false }
+    );
     assert!(idle.sleep(2, None), "the last to fall asleep is woken first");
     assert!(!idle.wake_one(), "there is a searcher already");
     assert!(idle.end_search());
@@ -16,12 +22,15 @@ fn sleepers_are_woken_last_in_first_out_and_become_searchers() {
     assert!(!idle.wake(0), "it is awake");
     assert!(!idle.cancel(0));
     assert!(idle.cancel(1));
-    assert_eq!(idle.counts(), Counts { sleeping: 0, searching: 1, all_away: false });
+    assert_eq!(
+        idle.counts(),
+        Counts { sleeping: 0, searching: 1, all_away: false, is_unwatched: false }
+    );
 }
 
 #[test]
 fn the_first_sleeper_is_the_watch_until_all_sleep() {
-    let idle = Idle::new(2, false);
+    let idle = Idle::new(2, 0);
     idle.announce(1);
     assert_eq!(idle.watch(1), Watch::Duty);
     idle.announce(0);
@@ -33,9 +42,12 @@ fn the_first_sleeper_is_the_watch_until_all_sleep() {
 fn a_pusher_looks_when_a_worker_sleeps_or_all_are_away() {
     let workers = 1_024;
     for relief in [false, true] {
-        let idle = Idle::new(workers, relief);
+        let idle = Idle::new(workers, usize::from(relief));
         let begins = (0..workers).all(|_| idle.begin_search(|_| true));
-        assert!(begins && !idle.is_pusher_to_look());
+        assert!(begins);
+        assert_eq!(idle.is_pusher_to_look(), relief, "the lookout rests");
+        _ = idle.ask_to_look();
+        assert!(!idle.is_pusher_to_look());
         let absences: Vec<_> = (0..workers).map(|_| Absence::new()).collect();
         let away: Vec<_> = absences.iter().map(|one| idle.go_away(one).all_away).collect();
         assert_eq!(away.iter().position(|&all| all), relief.then_some(workers - 1));
@@ -52,18 +64,17 @@ fn a_pusher_looks_when_a_worker_sleeps_or_all_are_away() {
 
 #[test]
 fn the_relief_is_started_by_one_caller() {
-    let idle = Idle::new(1, true);
-    assert!(!idle.wake(1), "it does not run");
+    let idle = Idle::new(1, 1);
     assert_eq!(idle.call(), Called::Start);
     assert_eq!(idle.call(), Called::Done);
-    idle.begin_relief();
+    idle.begin_relief(1);
     assert!(idle.wake(1));
-    assert_eq!(Idle::new(1, false).call(), Called::Done);
+    assert_eq!(Idle::new(1, 0).call(), Called::Done);
 }
 
 #[test]
 fn searching_is_bounded_by_the_caller_s_rule() {
-    let idle = Idle::new(4, false);
+    let idle = Idle::new(4, 0);
     let one = |counts: Counts| counts.searching == 0;
     assert!(idle.begin_search(one));
     assert!(!idle.begin_search(one));
@@ -72,7 +83,7 @@ fn searching_is_bounded_by_the_caller_s_rule() {
 
 #[test]
 fn a_worker_that_is_found_stuck_is_counted_once_until_it_is_back() {
-    let (idle, absence) = (Idle::new(1, true), Absence::new());
+    let (idle, absence) = (Idle::new(1, 1), Absence::new());
     let is_counted = || (absence.is_away(), idle.counts().all_away);
     idle.come_unstuck(&absence);
     assert_eq!(is_counted(), (false, false));
@@ -100,8 +111,8 @@ fn a_worker_that_is_found_stuck_is_counted_once_until_it_is_back() {
 }
 
 #[test]
-fn the_relief_is_called_to_look_by_the_first_caller() {
-    let idle = Idle::new(2, true);
+fn the_lookout_is_called_by_the_first_asker() {
+    let idle = Idle::new(2, 1);
     assert!(!idle.is_to_look());
     assert!(idle.ask_to_look());
     assert!(!idle.ask_to_look() && idle.is_to_look());

@@ -151,9 +151,9 @@ impl ProcessorMetrics {
 pub struct RuntimeMetrics {
     /// One entry per worker's processor.
     pub processors: Vec<ProcessorMetrics>,
-    /// The processor of the [relief](crate::Builder::relief), which polls tasks while workers are
-    /// inside fork-join; all zero in a runtime without one.
-    pub relief: ProcessorMetrics,
+    /// One entry per [relief](crate::Builder::reliefs) that has been needed. Reliefs poll tasks
+    /// while workers are inside fork-join or stuck in polls.
+    pub reliefs: Vec<ProcessorMetrics>,
     /// Processors that are asleep.
     pub sleeping: usize,
     /// Processors that search for work.
@@ -170,14 +170,11 @@ impl RuntimeMetrics {
     pub(crate) fn of(shared: &Shared) -> Self {
         let now = clock::now();
         let counts = shared.idle.counts();
-        let (workers, relief) = shared.processors.split_at(shared.workers);
-        let relief = relief.first().map(|relief| ProcessorMetrics::of(relief, now));
+        let (workers, reliefs) = shared.processors.split_at(shared.workers);
+        let of = |processor: &Processor| ProcessorMetrics::of(processor, now);
         Self {
-            processors: workers
-                .iter()
-                .map(|processor| ProcessorMetrics::of(processor, now))
-                .collect(),
-            relief: relief.unwrap_or_default(),
+            processors: workers.iter().map(of).collect(),
+            reliefs: reliefs.iter().filter(|_| shared.idle.is_up()).map(of).collect(),
             sleeping: counts.sleeping,
             searching: counts.searching,
             spawned_outside: shared.spawned_outside(),
@@ -185,8 +182,8 @@ impl RuntimeMetrics {
         }
     }
 
-    /// Returns how all workers together have spent their time. The relief is not among them: it
-    /// sleeps whenever they do the work.
+    /// Returns how all workers together have spent their time. Reliefs are not among them: they
+    /// sleep whenever workers do the work.
     ///
     /// # Examples
     /// ```
@@ -201,7 +198,7 @@ impl RuntimeMetrics {
         self.processors.iter().map(|processor| processor.times).sum()
     }
 
-    /// Returns the sum of a count over the processors, the relief's among them.
+    /// Returns the sum of a count over the processors, the reliefs' among them.
     ///
     /// # Examples
     /// ```
@@ -212,9 +209,9 @@ impl RuntimeMetrics {
         self.all().map(count).sum()
     }
 
-    /// The workers' processors, then the relief's.
+    /// The workers' processors, then the reliefs'.
     fn all(&self) -> impl Iterator<Item = &ProcessorMetrics> {
-        self.processors.iter().chain([&self.relief])
+        self.processors.iter().chain(&self.reliefs)
     }
 }
 
@@ -278,7 +275,9 @@ impl fmt::Display for RuntimeMetrics {
         for index in 0..self.processors.len() {
             write!(f, "{index:>14}")?;
         }
-        write!(f, "{:>14}", "relief")?;
+        for index in 0..self.reliefs.len() {
+            write!(f, "{:>14}", format!("relief {index}"))?;
+        }
         for (label, show) in ROWS {
             write!(f, "\n{label:<22}")?;
             for processor in self.all() {

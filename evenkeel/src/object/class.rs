@@ -11,9 +11,9 @@ use super::line::Lines;
 use super::steer::Steering;
 use crate::policy::object::Mode;
 use crate::primitives::atomic::{AtomicUsize, Ordering};
-use crate::processor::Processor;
 use crate::processor::context::Context;
 use crate::processor::shared::Shared;
+use crate::processor::{Processor, Row};
 use crossbeam_utils::CachePadded;
 use std::sync::{Arc, Weak};
 
@@ -65,7 +65,7 @@ pub(super) struct Class {
     runtime: Weak<Shared>,
     /// The processors of the runtime. They stay where they are for as long as an object may have
     /// one of them as its home: those of another runtime never have the same addresses.
-    processors: Arc<[Processor]>,
+    processors: Arc<Row>,
     /// How many of its objects have their home at each worker.
     homes: Box<[AtomicUsize]>,
     /// The number of classes that the runtime had before it.
@@ -81,7 +81,6 @@ impl Class {
         number: usize,
     ) -> Self {
         let workers = runtime.map_or(0, |runtime| runtime.workers);
-        let processors = runtime.map_or(0, |runtime| runtime.processors.len());
         let route = if placement == Placement::Home { AT_HOME } else { IN_PLACE };
         if let Some(runtime) = runtime.filter(|_| route != IN_PLACE) {
             runtime.note_elsewhere(true);
@@ -92,7 +91,7 @@ impl Class {
             placement,
             ledgers,
             lines: Lines::default(),
-            steering: CachePadded::new(Steering::new(processors)),
+            steering: CachePadded::new(Steering::new(workers)),
             runtime: runtime.map(Arc::downgrade).unwrap_or_default(),
             processors: runtime.map(|runtime| runtime.processors.clone()).unwrap_or_default(),
             homes: (0..workers).map(|_| AtomicUsize::new(0)).collect(),

@@ -86,12 +86,16 @@ pub(crate) enum Edge {
     ReliefCalled,
     /// The look at that word by a thread that checks whether the relief rests.
     ReliefResting,
-    /// The fence between the relief's store that it looks for stuck workers, and the look.
+    /// The light fence between a push of the only worker and its look whether it is watched.
+    LonePush,
+    /// The heavy fence between the end of the lookout's rounds and its last look.
+    WatchEnd,
+    /// The fence between the lookout's store that it looks for stuck workers, and the look.
     StuckLook,
     /// The fence between a worker's store that it waits inside fork-join, and its look whether the
-    /// relief looks.
+    /// lookout looks.
     StuckWait,
-    /// The heavy fence between the relief's count of a stuck worker, and its look at what that
+    /// The heavy fence between the lookout's count of a stuck worker, and its look at what that
     /// worker has armed and sent.
     StuckFind,
     /// The change of a place that calls its spare.

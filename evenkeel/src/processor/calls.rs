@@ -1,31 +1,71 @@
-//! Calls for the threads beside the workers: the relief, and spares.
+//! Calls for the threads beside the workers: the relief, the lookout, and spares.
 //!
-//! `scheduler/relief.rs` and `scheduler/spare.rs` have the protocols.
+//! `scheduler/relief.rs`, `scheduler/lookout.rs` and `scheduler/spare.rs` have the protocols.
 
 use super::shared::{Shared, Starter};
-use crate::idle::Called;
+use crate::idle::{Appointed, Called};
+use std::sync::{Arc, OnceLock};
 
 impl Shared {
-    /// Calls the relief, if the runtime has one. The first call starts its thread.
+    /// Calls the relief on duty, if the runtime has one, and has the lookout make rounds. The first
+    /// call starts the relief's thread.
     #[cold]
     pub(crate) fn call_relief(&self) {
-        if self.idle.call() == Called::Start
-            && let Some(Starter(start)) = self.relief_starter.get()
-            && let Some(shared) = self.processors[0].shared.upgrade()
-            && shared.note_start()
-            && !start(shared, self.workers)
-        {
-            self.note_left();
+        if self.idle.call() == Called::Start {
+            self.start(&self.relief_starter, self.workers);
+        }
+        self.watch();
+    }
+
+    /// Appoints another relief than the one on duty. Returns false if there is none left.
+    pub(crate) fn appoint_relief(&self) -> bool {
+        match self.idle.appoint() {
+            Appointed::Reserve => true,
+            Appointed::New(number) => {
+                let is_started = self.start(&self.relief_starter, number);
+                if !is_started {
+                    self.idle.retire(number);
+                }
+                is_started
+            }
+            Appointed::Nobody => false,
         }
     }
 
-    /// Asks the relief to look at worker `host`. The caller is away and runs a job of that worker,
+    /// Has the lookout make rounds, if the runtime has one.
+    #[cold]
+    pub(crate) fn watch(&self) {
+        if self.idle.has_reliefs()
+            && self.idle.ask_to_look()
+            && self.idle.call_lookout() == Called::Start
+        {
+            self.start(&self.lookout_starter, self.processors.capacity());
+        }
+    }
+
+    /// Asks the lookout to look at worker `host`. The caller is away and runs a job of that worker,
     /// or it is that worker and waits.
     pub(crate) fn look_after(&self, host: usize) {
         // Spares poll no tasks.
-        if host < self.workers && !self.is_away(host) && self.idle.ask_to_look() {
-            self.call_relief();
+        if host < self.workers && !self.is_away(host) {
+            self.watch();
         }
+    }
+
+    /// Starts a thread that the end of the runtime waits for. Returns false if the system refuses
+    /// it, or the runtime is over.
+    fn start(&self, starter: &OnceLock<Starter>, number: usize) -> bool {
+        let (Some(Starter(start)), Some(shared)) = (starter.get(), self.arc()) else {
+            return false;
+        };
+        if !shared.note_start() {
+            return false;
+        }
+        let is_started = start(shared, number);
+        if !is_started {
+            self.note_left(false);
+        }
+        is_started
     }
 
     /// Calls a spare for an errand that was sent while no worker slept or searched, if a spare can
@@ -40,7 +80,11 @@ impl Shared {
     #[cold]
     pub(crate) fn call_spare(&self) {
         let Some(Starter(start)) = self.spare_starter.get() else { return };
-        let Some(shared) = self.processors[0].shared.upgrade() else { return };
+        let Some(shared) = self.arc() else { return };
         self.spares.call(|number| start(shared, number));
+    }
+
+    fn arc(&self) -> Option<Arc<Self>> {
+        self.me.upgrade()
     }
 }

@@ -47,7 +47,7 @@ impl Role {
     fn of(seat: &Seat) -> Self {
         match seat.me() {
             me if me < seat.shared().workers => Self::Worker,
-            me if me < seat.shared().processors.len() => Self::Relief,
+            me if me < seat.shared().processors.capacity() => Self::Relief,
             _ => Self::Spare,
         }
     }

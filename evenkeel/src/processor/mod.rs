@@ -10,6 +10,7 @@ pub(crate) mod current;
 pub(crate) mod errands;
 pub(crate) mod meter;
 pub(crate) mod neighbours;
+mod row;
 pub(crate) mod seat;
 pub(crate) mod shared;
 pub(crate) mod spares;
@@ -38,6 +39,7 @@ use crate::travel::inside::Inside;
 use crate::travel::visitors::Visitors;
 use cpu::Cpu;
 use crossbeam_utils::CachePadded;
+pub(crate) use row::Row;
 use std::sync::Weak;
 
 /// The fields that the processor's owner uses all the time.

@@ -26,25 +26,6 @@ impl Neighbours {
         (0..places.len()).map(|me| Self::of(me, topology, places)).collect()
     }
 
-    /// Does the same, with a [relief](crate::scheduler::relief) as the last, which has no place on
-    /// the machine and is far from all.
-    pub(crate) fn with_relief(topology: &Topology, places: &[usize]) -> Box<[Self]> {
-        let mut all = Self::all(topology, places).into_vec();
-        for neighbours in &mut all {
-            // The relief has no jobs: rounds do not come to it.
-            neighbours.others.push(places.len());
-            neighbours.distances.push(Distance::Remote);
-        }
-        all.push(Self {
-            others: (0..places.len()).collect(),
-            near: 0,
-            distances: vec![Distance::Remote; places.len() + 1],
-            groups: Groups::default(),
-            caches: Vec::new(),
-        });
-        all.into()
-    }
-
     fn of(me: usize, topology: &Topology, places: &[usize]) -> Self {
         let distances: Vec<_> =
             places.iter().map(|&place| topology.distance(places[me], place)).collect();
@@ -128,16 +109,6 @@ mod tests {
             (0..7).flat_map(|random| all[5].round(Locality::Random, random).next()).collect();
         firsts.sort_unstable();
         assert_eq!(firsts, [0, 1, 2, 3, 4, 6, 7]);
-    }
-
-    #[test]
-    fn the_relief_is_far_from_all_and_on_no_round() {
-        let all = Neighbours::with_relief(&Topology::flat(2), &[0, 1]);
-        assert_eq!(all[2].others, [0, 1]);
-        assert_eq!(all[0].others, [1, 2]);
-        assert_eq!(all[0].near, 1);
-        assert_eq!((all[0].distance(2), all[2].distance(0)), (Distance::Remote, Distance::Remote));
-        assert_eq!(all[0].round(Locality::Random, 7).collect::<Vec<_>>(), [1]);
     }
 
     #[test]

@@ -66,16 +66,15 @@ pub(crate) struct Seat {
 unsafe impl Send for Seat {}
 
 impl Seat {
-    /// Makes a scheduler with a processor for each entry of `neighbours`, and the seats of its
-    /// workers; with `relief`, the last processor is the relief's.
+    /// Makes a scheduler with a worker for each entry of `neighbours`, and the seats of these.
     pub(crate) fn all(
         neighbours: Box<[Neighbours]>,
         locality: Locality,
         hooks: Hooks,
-        relief: bool,
+        reliefs: usize,
         rules: Rules,
     ) -> (Arc<Shared>, impl Iterator<Item = Self>) {
-        let shared = Shared::new(neighbours, locality, hooks, relief, rules);
+        let shared = Shared::new(neighbours, locality, hooks, reliefs, rules);
         // No other code makes seats of workers, so there is one for each.
         let seats = (0..shared.workers).map({
             let shared = shared.clone();
@@ -84,10 +83,11 @@ impl Seat {
         (shared, seats)
     }
 
-    /// Makes the seat of the relief, for the one caller that was told to
-    /// [start](crate::idle::Called::Start) it.
-    pub(crate) fn of_relief(shared: &Arc<Shared>) -> Self {
-        Self::of(shared, shared.workers)
+    /// Makes the seat of the relief with this number, and its processor if it has none yet. The one
+    /// caller was told to [start](crate::idle::Called::Start) it, and no other thread has its seat.
+    pub(crate) fn of_relief(shared: &Arc<Shared>, number: usize) -> Self {
+        shared.make_processors(number + 1);
+        Self::of(shared, number)
     }
 
     /// Makes the seat of a [spare](crate::scheduler::spare), which calls this once.
@@ -98,8 +98,7 @@ impl Seat {
     fn of(shared: &Arc<Shared>, me: usize) -> Self {
         Self {
             processor: NonNull::from(shared.processor(me)),
-            processors: shared.processors.as_ptr_range().start.addr()
-                ..shared.processors.as_ptr_range().end.addr(),
+            processors: shared.processors.addresses(),
             shared: shared.clone(),
             me,
             came: Cell::new(ptr::null_mut()),
@@ -242,16 +241,24 @@ impl Seat {
     pub(crate) fn push_resumed(&self, task: Runnable, now: u64) -> usize {
         let mut local = self.local();
         let ready = local.ready.push(self.ends(), Entry { task, since: now });
-        if !self.is_lone() {
-            local.leave_fenced(Edge::IdlePush);
-        }
+        self.leave(local);
         ready
     }
 
-    /// Returns whether no other worker can be asleep: this is the only one, and the relief is never
-    /// on the stack of sleepers. Only a worker that is itself away has to call the relief, and it
-    /// sees that it is away: the relief never finds a worker [stuck](crate::scheduler::stuck) from
-    /// which no other steals.
+    /// Leaves the lock after a push, up to and including the fence before the look for sleepers.
+    #[inline(always)]
+    fn leave(&self, local: Owned<'_, Local>) {
+        if self.is_lone() {
+            drop(local);
+            fence::light_if_paired(Edge::LonePush);
+        } else {
+            local.leave_fenced(Edge::IdlePush);
+        }
+    }
+
+    /// Returns whether no other worker can be asleep: this is the only one, and a relief is never on
+    /// the stack of sleepers. The [lookout](crate::scheduler::lookout), which has to be called or
+    /// may have counted the worker as stuck, makes the heavy fence for both.
     #[inline(always)]
     fn is_lone(&self) -> bool {
         self.shared.workers == 1 && self.me == 0
@@ -267,9 +274,7 @@ impl Seat {
         let place = local.registry.enter(task.ptr());
         task.slot.store(place, Ordering::Relaxed);
         let ready = local.ready.push(self.ends(), Entry { task, since: now });
-        if !self.is_lone() {
-            local.leave_fenced(Edge::IdlePush);
-        }
+        self.leave(local);
         ready
     }
 
@@ -359,7 +364,7 @@ impl Seat {
         }
         let left = self.ends().len() + self.processor().published.visitors.len();
         let mut local = self.local();
-        let is_time = local.departures.keep(self.shared.processors.len(), target, task, left);
+        let is_time = local.departures.keep(self.shared.workers, target, task, left);
         is_time && self.send_to(local, target)
     }
 

@@ -1,10 +1,10 @@
 //! The state that all threads of a runtime share.
 
-use super::Processor;
 use super::blocking::Blocking;
 use super::errands::Errands;
 use super::neighbours::Neighbours;
 use super::spares::Spares;
+use super::{Processor, Row};
 use crate::deque::runners::Runners;
 use crate::detect::DeadlockHook;
 use crate::idle::Idle;
@@ -20,7 +20,7 @@ use crate::travel::Sent;
 use crossbeam_utils::CachePadded;
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// The bit that closes the scheduler to tasks from outside.
 const CLOSED: usize = 1 << (usize::BITS - 1);
@@ -94,15 +94,17 @@ impl fmt::Debug for Hooks {
 /// The scheduler of one runtime.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// The processors of the workers, and that of the [relief](crate::scheduler::relief), if there
-    /// is one.
-    pub(crate) processors: Arc<[Processor]>,
+    /// The processors of the workers, then those of the [reliefs](crate::scheduler::relief) that
+    /// have been needed.
+    pub(crate) processors: Arc<Row>,
     /// The number of workers.
     pub(crate) workers: usize,
-    /// Starts the relief's thread.
+    /// Starts the thread of a relief.
     pub(crate) relief_starter: OnceLock<Starter>,
+    /// Starts the thread of the [lookout](crate::scheduler::lookout).
+    pub(crate) lookout_starter: OnceLock<Starter>,
     pub(crate) spare_starter: OnceLock<Starter>,
-    pub(crate) neighbours: Box<[Neighbours]>,
+    neighbours: Box<[Neighbours]>,
     pub(crate) idle: Idle,
     /// The policy that keeps fork-join jobs near their data.
     pub(crate) locality: Locality,
@@ -111,6 +113,9 @@ pub(crate) struct Shared {
     pub(crate) hooks: Hooks,
     /// The clock of the runtime's timers.
     pub(crate) clock: Arc<Clock>,
+    /// Its own address.
+    pub(super) me: Weak<Self>,
+    rules: Rules,
     /// On a cache line of its own: every worker looks at it once per batch.
     pub(crate) errands: CachePadded<Errands>,
     /// Threads that run errands while workers wait.
@@ -148,43 +153,40 @@ pub(crate) struct Shared {
 /// The progress of the runtime's end.
 #[derive(Debug, Default)]
 pub(crate) struct Ending {
-    /// Workers, and the relief if it has been started.
+    /// Workers, and the reliefs and the lookout that have been started.
     pub(crate) threads: usize,
     /// The threads that have left.
     pub(crate) left: usize,
+    /// Reliefs and the lookout that have not left.
+    pub(crate) helpers: usize,
     /// Tasks that were not complete when they were aborted.
     pub(crate) aborted: Vec<TaskInfo>,
 }
 
 impl Shared {
-    /// Makes a scheduler with a processor for each entry of `neighbours`; with `relief`, the last
-    /// is the relief's.
+    /// Makes a scheduler with a worker for each entry of `neighbours`, and at most `reliefs` reliefs.
     pub(crate) fn new(
         neighbours: Box<[Neighbours]>,
         locality: Locality,
         hooks: Hooks,
-        relief: bool,
+        reliefs: usize,
         rules: Rules,
     ) -> Arc<Self> {
-        let processors = neighbours.len();
-        let workers = processors - usize::from(relief);
-        Arc::new_cyclic(|shared| Self {
-            processors: (0..processors)
-                .map(|index| {
-                    Processor::new(shared.clone(), processors, index < workers, rules.clone())
-                })
-                .collect(),
+        let workers = neighbours.len();
+        let processors = Row::new(workers + reliefs);
+        let shared = Arc::new_cyclic(|shared| Self {
             workers,
             relief_starter: OnceLock::new(),
+            lookout_starter: OnceLock::new(),
             spare_starter: OnceLock::new(),
             neighbours,
-            idle: Idle::new(workers, relief),
+            idle: Idle::new(workers, reliefs),
             locality,
             runners: Runners::new(),
             hooks,
             clock: rules.clock.clone(),
             errands: CachePadded::default(),
-            spares: Spares::new(processors, workers, rules),
+            spares: Spares::new(processors.capacity(), workers, rules.clone()),
             blocking: CachePadded::new(Blocking::new()),
             misses: OnceLock::new(),
             kept: OnceLock::new(),
@@ -197,7 +199,46 @@ impl Shared {
             phase: AtomicU8::new(Phase::Running as u8),
             end: Mutex::new(Ending { threads: workers, ..Ending::default() }),
             ended: Condvar::new(),
-        })
+            me: shared.clone(),
+            rules,
+            processors: Arc::new(processors),
+        });
+        shared.make_processors(workers);
+        shared
+    }
+
+    /// Makes processors until there are `count`.
+    pub(crate) fn make_processors(&self, count: usize) {
+        let capacity = self.processors.capacity();
+        self.processors.grow(count, |number| {
+            let has_worker = number < self.workers;
+            // Tasks travel to workers alone.
+            let senders = if has_worker { capacity } else { 0 };
+            Processor::new(self.me.clone(), senders, has_worker, self.rules.clone())
+        });
+    }
+
+    /// Returns the machine as worker `me` sees it; none if it is no worker, and has no place there.
+    #[inline]
+    pub(crate) fn neighbours(&self, me: usize) -> Option<&Neighbours> {
+        self.neighbours.get(me)
+    }
+
+    /// Returns the other workers, the nearest first.
+    #[inline]
+    pub(crate) fn other_workers(&self, me: usize) -> impl Iterator<Item = usize> {
+        let (others, all) = match self.neighbours.get(me) {
+            Some(neighbours) => (&*neighbours.others, 0..0),
+            None => (&[][..], 0..self.workers),
+        };
+        others.iter().copied().chain(all)
+    }
+
+    /// Returns the other reliefs that have been needed, on duty or not.
+    #[inline]
+    pub(crate) fn other_reliefs(&self, me: usize) -> impl Iterator<Item = usize> {
+        let end = if self.idle.is_up() { self.processors.len() } else { self.workers };
+        (self.workers..end).filter(move |&relief| relief != me)
     }
 
     /// Returns the address of processor `index`, as the header of a task keeps it.
@@ -218,26 +259,20 @@ impl Shared {
     /// Returns the processors beside `me` that may have fork-join jobs: the nearest first, the
     /// spares' last.
     pub(crate) fn hosts(&self, me: usize) -> impl Iterator<Item = usize> {
-        // A spare has no place on the machine.
-        let (others, all) = match self.neighbours.get(me) {
-            Some(neighbours) => (&*neighbours.others, 0..0),
-            None => (&[][..], 0..self.workers),
-        };
-        let spares = self.spares.numbers().filter(move |&spare| spare != me);
-        others.iter().copied().chain(all).chain(spares)
+        self.other_workers(me).chain(self.spares.numbers().filter(move |&spare| spare != me))
     }
 
     /// Returns the distance of processor `other` from processor `me`.
     pub(crate) fn distance(&self, me: usize, other: usize) -> Distance {
         match self.neighbours.get(me) {
-            Some(neighbours) if other < self.processors.len() => neighbours.distance(other),
+            Some(neighbours) if other < self.workers => neighbours.distance(other),
             _ => Distance::Remote,
         }
     }
 
     /// Unparks the thread of a worker, the relief or a spare, for whatever reason it is parked.
     pub(crate) fn unpark(&self, index: usize) {
-        if index < self.processors.len() {
+        if index < self.processors.capacity() {
             self.idle.unpark(index);
         } else {
             self.spares.unpark(index);
@@ -373,19 +408,24 @@ impl Shared {
         lock(&self.end).aborted.push(task);
     }
 
-    /// Counts the relief, which is about to be started. Returns false if the runtime is over.
+    /// Counts a relief or the lookout, which is about to be started. Returns false if the runtime
+    /// is over.
     pub(crate) fn note_start(&self) -> bool {
         let mut end = lock(&self.end);
         // The thread that shuts the runtime down sees under this lock that all threads have left,
         // and they leave only once the runtime is over.
         let running = self.phase() < Phase::Over;
         end.threads += usize::from(running);
+        end.helpers += usize::from(running);
         running
     }
 
-    /// Counts a thread that has left.
-    pub(crate) fn note_left(&self) {
-        lock(&self.end).left += 1;
+    /// Counts a worker that has left, or another thread that has.
+    pub(crate) fn note_left(&self, is_worker: bool) {
+        let mut end = lock(&self.end);
+        end.left += 1;
+        end.helpers -= usize::from(!is_worker);
+        drop(end);
         self.ended.notify_all();
     }
 

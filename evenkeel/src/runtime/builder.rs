@@ -1,7 +1,7 @@
 //! Configures and builds runtimes.
 
 use super::Runtime;
-use super::error::{BuildError, COARSEST, FINEST, MOST_WORKERS};
+use super::error::{BuildError, COARSEST, FINEST, MOST_RELIEFS, MOST_WORKERS};
 use super::handle::Handle;
 use super::late_thread::LateThread;
 use super::worker_thread::WorkerThread;
@@ -15,8 +15,8 @@ use crate::processor::seat::Seat;
 use crate::processor::shared::Hooks;
 use crate::processor::shared::Shared;
 use crate::processor::shared::Starter;
-use crate::scheduler::relief;
 use crate::scheduler::spare;
+use crate::scheduler::{lookout, relief};
 use crate::task::TaskPanic;
 use crate::task::word_waker::WordWaker;
 use crate::timers::Rules;
@@ -72,12 +72,16 @@ pub struct Builder {
     pin: bool,
     topology: Option<Topology>,
     locality: Locality,
-    relief: bool,
+    reliefs: usize,
     resolution: Duration,
     paused: bool,
     hooks: Hooks,
     keep_apart: Option<bool>,
 }
+
+/// The usual number of reliefs. A choice: more than the tasks of a well-behaved program that block
+/// at the same time, and few enough threads for any system.
+const RELIEFS: usize = 64;
 
 impl Default for Builder {
     fn default() -> Self {
@@ -96,7 +100,7 @@ impl Builder {
             pin: false,
             topology: None,
             locality: Locality::default(),
-            relief: true,
+            reliefs: RELIEFS,
             resolution: Duration::from_nanos(RESOLUTION),
             paused: false,
             hooks: Hooks::default(),
@@ -186,22 +190,29 @@ impl Builder {
         self
     }
 
-    /// Sets whether the runtime has a relief: one more thread, which polls ready tasks while
-    /// workers run fork-join work, and sleeps otherwise. That work comes from
-    /// [`install`](Runtime::install) and [`fork_join::spawn`](crate::fork_join::spawn), or is
-    /// another worker's job, such as a fork of a task. By default there is a relief, except in a
-    /// runtime of [`build_with`](Self::build_with). The runtime starts it at the first need, when a
-    /// job of a task is first stolen, or when a task first waits inside fork-join. After a tenth of
-    /// a millisecond the relief looks whether that task still forks. It looks again for as long as
-    /// tasks fork, in the end once a millisecond. Without a relief, or if the system refuses its
-    /// thread, ready tasks wait until a worker is back.
+    /// Sets how many reliefs the runtime may have, 64 by default; with zero it has none. Reliefs are
+    /// threads that poll ready tasks while no worker comes to them: because all workers are *stuck*
+    /// in a poll that computes, blocks or never ends, run fork-join work, or are inside
+    /// [`block_in_place`](crate::task::block_in_place).
     ///
-    /// The thread is called the [`name`](Self::name) and `relief`, and has the
-    /// [`stack_size`](Self::stack_size) of a worker. It runs wherever the thread that builds the
-    /// runtime may, whether or not the workers are [pinned](Self::pin). It does not call the
-    /// workers' hooks: build without a relief if tasks rely on what these hooks set up.
+    /// The runtime starts a relief when it first needs one, and a *lookout*, a thread that finds
+    /// stuck workers, when a task is first ready while no worker sleeps. A worker is stuck once it
+    /// has been inside one poll for a millisecond; if the poll forks, for a tenth of that. The
+    /// lookout looks 200 times per second while tasks are polled, and sleeps when nothing happens.
+    /// So a task that no worker comes to waits for some 10 ms at most, and others that follow while
+    /// the workers are stuck for some microseconds. A relief that is stuck itself is followed by
+    /// another, at most this many in all. If all reliefs are stuck, tasks wait until one of them or
+    /// a worker is back. A relief that has not been needed for 10 s ends.
     ///
-    /// A task that forks on the relief runs both halves itself, one after the other, even while
+    /// Without reliefs, and in a runtime of [`build_with`](Self::build_with), tasks wait until a
+    /// worker is back; the same if the system refuses the threads.
+    ///
+    /// The threads are called the [`name`](Self::name) and `relief` or `lookout`, and have the
+    /// [`stack_size`](Self::stack_size) of a worker. They run wherever the thread that builds the
+    /// runtime may, whether or not the workers are [pinned](Self::pin). They do not call the
+    /// workers' hooks: build without reliefs if tasks rely on what these hooks set up.
+    ///
+    /// A task that forks on a relief runs both halves itself, one after the other, even while
     /// workers are back and idle: it takes as long as on one core. What it spawns into a scope is
     /// run by workers, or by the task itself at the end of the scope. If it broadcasts, it waits
     /// for workers, and must not hold a lock meanwhile that these may take.
@@ -211,15 +222,23 @@ impl Builder {
     /// use std::sync::mpsc;
     /// let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
     /// let (sender, receiver) = mpsc::channel();
-    /// let handle = runtime.handle();
-    /// // The only worker computes until a task has run.
-    /// runtime.install(move || {
-    ///     handle.spawn(async move { sender.send(()).unwrap() });
-    ///     receiver.recv().unwrap();
-    /// });
+    /// // The only worker is blocked until another task has run.
+    /// let blocked = runtime.spawn(async move { receiver.recv().unwrap() });
+    /// runtime.spawn(async move { sender.send(7).unwrap() });
+    /// assert_eq!(runtime.block_on(blocked).unwrap(), 7);
     /// ```
-    pub fn relief(mut self, relief: bool) -> Self {
-        self.relief = relief;
+    ///
+    /// More than there may be:
+    /// ```
+    /// use evenkeel::{BuildError, Builder};
+    /// let error = Builder::new().reliefs(5_000).build().unwrap_err();
+    /// assert!(matches!(error, BuildError::Reliefs { asked: 5_000 }));
+    /// ```
+    ///
+    /// The idea is that of the monitor of Go's runtime, which takes processors away from threads
+    /// that are inside system calls.
+    pub fn reliefs(mut self, reliefs: usize) -> Self {
+        self.reliefs = reliefs;
         self
     }
 
@@ -368,8 +387,8 @@ impl Builder {
     pub fn build(self) -> Result<Runtime, BuildError> {
         let (started, starts) = mpsc::channel();
         let mut threads = Vec::new();
-        let relief = self.relief;
-        let runtime = self.assemble(Some(started), relief, |worker| {
+        let reliefs = self.reliefs;
+        let runtime = self.assemble(Some(started), reliefs, |worker| {
             let mut builder = thread::Builder::new().name(worker.name().to_owned());
             if let Some(size) = worker.stack_size() {
                 builder = builder.stack_size(size);
@@ -439,19 +458,22 @@ impl Builder {
         self,
         spawn: impl FnMut(WorkerThread) -> io::Result<()>,
     ) -> Result<Runtime, BuildError> {
-        self.assemble(None, false, spawn)
+        self.assemble(None, 0, spawn)
     }
 
     fn assemble(
         mut self,
         started: Option<mpsc::Sender<Result<(), BuildError>>>,
-        relief: bool,
+        reliefs: usize,
         mut spawn: impl FnMut(WorkerThread) -> io::Result<()>,
     ) -> Result<Runtime, BuildError> {
         if let Some(asked) = self.workers
             && !(1..=MOST_WORKERS).contains(&asked)
         {
             return Err(BuildError::Workers { asked });
+        }
+        if reliefs > MOST_RELIEFS {
+            return Err(BuildError::Reliefs { asked: reliefs });
         }
         if self.hooks.threads.name.contains('\0') {
             return Err(BuildError::Name { asked: self.hooks.threads.name });
@@ -469,13 +491,12 @@ impl Builder {
         let topology = topology.map_err(BuildError::Topology)?;
         let count = self.workers.unwrap_or_else(|| topology.processors().min(MOST_WORKERS));
         let places = topology.assign(count);
-        let neighbours =
-            if relief { Neighbours::with_relief } else { Neighbours::all }(&topology, &places);
+        let neighbours = Neighbours::all(&topology, &places);
         let (shared, seats) = Seat::all(
             neighbours,
             self.locality,
             self.hooks,
-            relief,
+            reliefs,
             Rules::new::<WordWaker>(resolution),
         );
         if self.paused {
@@ -492,12 +513,17 @@ impl Builder {
             thread.start(&shared.clone(), move || spare::work(shared, number))
         };
         shared.spare_starter.set(Starter(Box::new(start))).expect("it is set here alone");
-        if relief {
+        if reliefs > 0 {
             let thread = late("relief");
-            let start = move |shared: Arc<Shared>, _| {
-                thread.start(&shared.clone(), || relief::work(shared))
+            let start = move |shared: Arc<Shared>, number| {
+                thread.start(&shared.clone(), move || relief::work(shared, number))
             };
             shared.relief_starter.set(Starter(Box::new(start))).expect("it is set here alone");
+            let thread = late("lookout");
+            let start = move |shared: Arc<Shared>, _| {
+                thread.start(&shared.clone(), move || lookout::work(&shared))
+            };
+            shared.lookout_starter.set(Starter(Box::new(start))).expect("it is set here alone");
         }
         // All workers are made before the first one runs. The drop of a worker that never runs
         // counts it out, which the shutdown of the runtime relies on.

@@ -13,7 +13,7 @@ use crate::processor::seat::Seat;
 use crate::processor::shared::Starter;
 use crate::processor::shared::{Hooks, Phase, Shared};
 use crate::scheduler::spare;
-use crate::scheduler::{relief, work};
+use crate::scheduler::{lookout, relief, work};
 use crate::task::word_waker::WordWaker;
 use crate::timers::Rules;
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
@@ -70,7 +70,7 @@ pub(crate) fn execute(
         neighbours,
         Locality::default(),
         Hooks::default(),
-        relief.is_some(),
+        if relief.is_some() { 2 } else { 0 },
         Rules::new::<WordWaker>(TICK),
     );
     let start = |seat| {
@@ -83,14 +83,20 @@ pub(crate) fn execute(
     let threads: Vec<_> = seats.map(start).collect();
     let threads = Arc::new(Mutex::new(threads));
     if let Some(granted) = relief {
-        let threads = threads.clone();
-        let start = move |shared, _| {
+        let reliefs = threads.clone();
+        let start = move |shared, number| {
             if granted {
-                lock(&threads).push(thread::spawn(move || relief::work(shared)));
+                lock(&reliefs).push(thread::spawn(move || relief::work(shared, number)));
             }
             granted
         };
         shared.relief_starter.set(Starter(Box::new(start))).expect("it is set once");
+        let threads = threads.clone();
+        let start = move |shared: Arc<Shared>, _| {
+            lock(&threads).push(thread::spawn(move || lookout::work(&shared)));
+            true
+        };
+        shared.lookout_starter.set(Starter(Box::new(start))).expect("it is set once");
     }
     let spares = {
         let threads = threads.clone();

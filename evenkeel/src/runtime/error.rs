@@ -15,12 +15,20 @@ pub(crate) const COARSEST: u64 = 1_000_000_000;
 /// The most workers of a runtime.
 pub(crate) const MOST_WORKERS: usize = 1_024;
 
+/// The most reliefs of a runtime.
+pub(crate) const MOST_RELIEFS: usize = 1_024;
+
 /// Why a runtime cannot be built.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BuildError {
     /// The number of workers is not between 1 and 1,024.
     Workers {
+        /// The number asked for.
+        asked: usize,
+    },
+    /// The number of reliefs is above 1,024.
+    Reliefs {
         /// The number asked for.
         asked: usize,
     },
@@ -62,6 +70,10 @@ impl fmt::Display for BuildError {
                 "a runtime has 1 to {MOST_WORKERS} workers, not {asked}: leave `workers` out to have \
                  one per core in use"
             ),
+            Self::Reliefs { asked } => write!(
+                f,
+                "a runtime has at most {MOST_RELIEFS} reliefs, not {asked}: leave `reliefs` out to have 64"
+            ),
             Self::Name { asked } => {
                 write!(f, "no thread can be called {asked:?}: leave the zero byte out of `name`")
             }
@@ -90,7 +102,10 @@ impl fmt::Display for BuildError {
 impl std::error::Error for BuildError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Workers { .. } | Self::Name { .. } | Self::TimerResolution { .. } => None,
+            Self::Workers { .. }
+            | Self::Reliefs { .. }
+            | Self::Name { .. }
+            | Self::TimerResolution { .. } => None,
             Self::Topology(error) => Some(error),
             Self::Thread { source, .. } | Self::Pin { source, .. } => Some(source),
         }

@@ -205,7 +205,7 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
         }
     } else {
         let ending = shared.ending();
-        report.workers_left_behind = ending.threads - ending.left;
+        report.workers_left_behind = ending.threads - ending.left - ending.helpers;
         drop(ending);
         report.stuck = stuck(shared, &reaper);
         lock(threads).clear();

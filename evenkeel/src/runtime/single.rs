@@ -19,7 +19,7 @@ impl Runtime {
     pub(crate) fn with_seat(hooks: Hooks, time: u64) -> (Self, Seat) {
         let neighbours = Neighbours::all(&Topology::flat(1), &[0]);
         let rules = Rules::new::<WordWaker>(RESOLUTION);
-        let (shared, mut seats) = Seat::all(neighbours, Locality::default(), hooks, false, rules);
+        let (shared, mut seats) = Seat::all(neighbours, Locality::default(), hooks, 0, rules);
         shared.begin_clock_at(time);
         let seat = seats.next().expect("there is one processor");
         drop(seats);

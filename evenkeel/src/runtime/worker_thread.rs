@@ -167,7 +167,7 @@ impl WorkerThread {
         // The thread was no worker, so it has not settled before. If the thread is exiting already,
         // `settled` is dropped here.
         let _ = SETTLED.try_with(|place| place.set(settled));
-        shared.note_left();
+        shared.note_left(true);
         Ok(())
     }
 }
@@ -179,7 +179,7 @@ impl Drop for WorkerThread {
         if self.seat.is_some() {
             let shared = self.handle.shared();
             broadcast::bequeath(shared, self.index);
-            shared.note_left();
+            shared.note_left(true);
         }
     }
 }

@@ -1,10 +1,11 @@
-//! Workers that are away: such a worker runs fork-join, and polls no tasks meanwhile.
+//! Workers that are away: such a worker runs fork-join, or blocks in place, and polls no tasks
+//! meanwhile.
 //!
 //! [`relief`](super::relief) has the protocol.
 
 use super::timing;
 use crate::processor::Processor;
-use crate::processor::context::Context;
+use crate::processor::context::{self, Context};
 
 /// Counts a worker as away for as long as it lives. A worker has one at a time.
 #[derive(Debug)]
@@ -38,4 +39,45 @@ impl Drop for Away<'_> {
     fn drop(&mut self) {
         self.0.shared().idle.come_back(&self.0.seat.processor().absence);
     }
+}
+
+/// A relief that blocks inside its poll, for as long as it lives.
+struct Blocked<'a>(&'a Context);
+
+impl<'a> Blocked<'a> {
+    /// Has the lookout put another relief on duty at once.
+    fn begin(context: &'a Context) -> Self {
+        context.seat.processor().absence.block_relief(true);
+        context.shared().watch();
+        context.shared().idle.unpark_lookout();
+        Self(context)
+    }
+}
+
+impl Drop for Blocked<'_> {
+    fn drop(&mut self) {
+        self.0.seat.processor().absence.block_relief(false);
+    }
+}
+
+/// Calls `f`, which may block. If the caller is a worker, or the relief, inside a poll, others take
+/// its tasks over at once.
+pub(crate) fn block_in_place<R>(f: impl FnOnce() -> R) -> R {
+    context::with(|context| {
+        let polls = |context: &&Context| {
+            let is_gone = context.seat.processor().absence.has_gone();
+            context.task().is_some() && !is_gone && !context.shared().hooks.deterministic
+        };
+        match context.filter(polls) {
+            None => f(),
+            Some(relief) if relief.is_relief() => {
+                let _blocked = Blocked::begin(relief);
+                f()
+            }
+            Some(worker) => {
+                let _away = Away::begin(worker);
+                f()
+            }
+        }
+    })
 }

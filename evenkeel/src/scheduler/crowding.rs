@@ -38,7 +38,7 @@ impl Worker<'_> {
         let Some(here) = cpu::current() else { return };
         let own = &self.context.seat.processor().cpu;
         own.take(here);
-        let others = &shared.neighbours[self.me].others;
+        let others = shared.neighbours(self.me).map_or(&[][..], |me| &me.others);
         let is_taken = |cpu| others.iter().any(|&other| shared.processors[other].cpu.is(cpu));
         let is_first_look = !std::mem::replace(&mut self.has_looked_around, true);
         let since = now.saturating_sub(self.moved);

@@ -17,11 +17,7 @@ impl Worker<'_> {
             self.pursue(&request, now);
             return;
         }
-        let turn = self.next_turn();
-        let neighbours = &self.shared.neighbours[self.me];
-        let Some(other) = victim::pick(turn, &neighbours.others, neighbours.near) else {
-            return;
-        };
+        let Some(other) = self.next_other() else { return };
         self.fire_for(other, now);
         let Some(theirs) = self.view.look(&self.shared, other, now) else { return };
         if !theirs.has_work() {
@@ -32,6 +28,25 @@ impl Worker<'_> {
             Help::No => {}
             Help::Ask => self.request = handover::ask(context, other, &theirs, now),
             Help::Take => self.help_by_force(other, now, false),
+        }
+    }
+
+    /// Returns the processor to look at next: another worker or, now and then, a relief.
+    fn next_other(&mut self) -> Option<usize> {
+        let turn = self.next_turn();
+        let shared = &self.shared;
+        let reliefs = || shared.other_reliefs(self.me);
+        let round = self.batches as usize;
+        if shared.idle.is_up() && round.is_multiple_of(shared.workers) {
+            let count = reliefs().count();
+            if count > 0 {
+                return reliefs().nth(round / shared.workers % count);
+            }
+        }
+        match shared.neighbours(self.me) {
+            Some(neighbours) => victim::pick(turn, &neighbours.others, neighbours.near),
+            // A relief is far from all workers.
+            None => Some(round % shared.workers),
         }
     }
 

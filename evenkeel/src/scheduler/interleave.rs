@@ -58,7 +58,7 @@ pub(crate) fn work<R>(seat: Seat, f: impl FnOnce(&mut Interleaver<'_>) -> R) -> 
     SEEN.store(true, Ordering::Relaxed);
     let shared = seat.shared().clone();
     shared.idle.sit(seat.me());
-    let _left = Left(&shared);
+    let _left = Left { shared: &shared, is_worker: true };
     let context = Context::new(seat, clock::now());
     context.switch(Doing::Running(Distance::Same), context.now.get());
     let result = context.enter(|| f(&mut Interleaver(Worker::new(&context))));

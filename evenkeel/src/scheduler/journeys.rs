@@ -95,6 +95,8 @@ pub(crate) fn announce(shared: &Shared, target: usize) {
     let away = shared.is_away(target);
     if counts.all_away || forking::relieve(away, counts.sleeping) {
         shared.call_relief();
+    } else if counts.is_unwatched {
+        shared.watch();
     } else if counts.sleeping > 0 && !shared.idle.wake(target) {
         if away {
             shared.idle.wake_one();

@@ -3,7 +3,7 @@
 //! Invariant: this room knows a task's [`header`](crate::raw_task::header), its state and its
 //! report, and nothing of futures. [`policy`](crate::policy) makes every decision.
 
-mod away;
+pub(crate) mod away;
 pub(crate) mod broadcast;
 pub(crate) mod clock;
 pub(crate) mod crowding;
@@ -15,6 +15,7 @@ mod help;
 pub(crate) mod interleave;
 pub(crate) mod job;
 pub(crate) mod journeys;
+pub(crate) mod lookout;
 #[cfg(all(test, loom))]
 pub(crate) mod model;
 pub(crate) mod relief;

@@ -58,7 +58,7 @@ fn push_alone(idle: &Idle, queue: &AtomicUsize) {
 #[test]
 fn a_lone_task_is_found_by_the_heir_of_a_watch_that_has_been_woken() {
     explore(|| {
-        let idle = Arc::new(Idle::new(2, false));
+        let idle = Arc::new(Idle::new(2, 0));
         let queue = Arc::new(AtomicUsize::new(0));
         idle.sit(1);
         idle.announce(1);
@@ -80,7 +80,7 @@ fn a_lone_task_is_found_by_the_heir_of_a_watch_that_has_been_woken() {
 #[test]
 fn a_lone_task_is_found_by_a_watch_that_saw_everybody_asleep() {
     explore(|| {
-        let idle = Arc::new(Idle::new(2, false));
+        let idle = Arc::new(Idle::new(2, 0));
         let queue = Arc::new(AtomicUsize::new(0));
         let watch = {
             let (idle, queue) = (idle.clone(), queue.clone());
@@ -154,7 +154,7 @@ pub(crate) fn two_seats() -> (Seat, Seat) {
         neighbours.collect(),
         Locality::default(),
         Hooks::default(),
-        false,
+        0,
         Rules::new::<WordWaker>(RESOLUTION),
     );
     let mut next = || seats.next().expect("there are two processors");

@@ -141,8 +141,8 @@ impl Worker<'_> {
     fn steal_job(&mut self, now: u64, waited: u64) -> bool {
         let shared = self.context.shared();
         let random = self.random.next();
-        let others = shared.neighbours[self.me].round(shared.locality, random);
-        for other in others.chain(shared.spares.numbers()) {
+        let others = shared.neighbours(self.me).map(|me| me.round(shared.locality, random));
+        for other in others.into_iter().flatten().chain(shared.spares.numbers()) {
             // Called once more within the steal: another job may lie there by then.
             let may_take = || job::may_take(self.context, other, waited);
             if !may_take() {
@@ -168,19 +168,28 @@ impl Worker<'_> {
     /// Returns the processor from which it has taken tasks.
     fn steal_once(&mut self, now: u64, waited: u64) -> Option<usize> {
         let shared = self.context.shared();
-        let neighbours = &shared.neighbours[self.me];
+        let neighbours = shared.neighbours(self.me)?;
         let (near, far) = neighbours.others.split_at(neighbours.near);
         for group in [near, far] {
             let start = (self.random.next() % group.len().max(1) as u64) as usize;
-            for other in group[start..].iter().chain(&group[..start]) {
-                let Some(look) = self.view.look(shared, *other, now) else { continue };
-                if stealing::steal(&look, waited) && self.steal(*other, &look, now) {
-                    self.begin_trial(*other, &look, now);
-                    return Some(*other);
+            for &other in group[start..].iter().chain(&group[..start]) {
+                if self.steal_from(other, now, waited) {
+                    return Some(other);
                 }
             }
         }
-        None
+        let mut reliefs = shared.other_reliefs(self.me);
+        reliefs.find(|&relief| self.steal_from(relief, now, waited))
+    }
+
+    /// Looks at processor `other`, and steals if that is worth it. Returns whether it has taken
+    /// tasks.
+    fn steal_from(&mut self, other: usize, now: u64, waited: u64) -> bool {
+        let look = self.view.look(self.context.shared(), other, now);
+        let look = look.filter(|look| stealing::steal(look, waited));
+        let Some(look) = look.filter(|look| self.steal(other, look, now)) else { return false };
+        self.begin_trial(other, &look, now);
+        true
     }
 
     /// Counts a steal from `other`, by the round of looks that began at `now`.

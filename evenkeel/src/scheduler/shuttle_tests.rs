@@ -32,7 +32,7 @@ pub(crate) fn check(workers: usize, scenario: fn(&Arc<Shared>)) {
 pub(crate) fn check_relieved(workers: usize, granted: bool, scenario: fn(&Arc<Shared>)) {
     check_with(move || {
         let places: Vec<_> = (0..workers).collect();
-        let neighbours = Neighbours::with_relief(&Topology::flat(workers), &places);
+        let neighbours = Neighbours::all(&Topology::flat(workers), &places);
         execute(neighbours, Some(granted), Phase::Draining, |shared, _| scenario(shared));
     });
 }

@@ -28,8 +28,9 @@ impl Worker<'_> {
     /// Returns whether `worth` holds for the look of any other processor.
     pub(super) fn any_other(&self, worth: fn(&Look) -> bool) -> bool {
         let now = clock::now();
-        let mut others = self.shared.neighbours[self.me].others.iter();
-        others.any(|&other| worth(&self.shared.processors[other].look(now, &mut 0)))
+        let shared = &self.shared;
+        let mut others = shared.other_workers(self.me).chain(shared.other_reliefs(self.me));
+        others.any(|other| worth(&shared.processors[other].look(now, &mut 0)))
     }
 
     /// Sleeps until there may be work, by the protocol of [`idle`](crate::idle).
@@ -45,8 +46,11 @@ impl Worker<'_> {
         self.context.counters().sleeps.add(1);
         self.context.seat.processor().cpu.leave();
         let wakened = self.sleep_until_woken();
-        // The relief wakes a sleeper that it has counted as stuck too late.
+        // The lookout wakes a sleeper that it has counted as stuck too late.
         idle.come_unstuck(&self.context.seat.processor().absence);
+        if idle.has_lost_watch() {
+            self.shared.watch();
+        }
         self.context.switch(Doing::Searching, clock::now());
         wakened
     }

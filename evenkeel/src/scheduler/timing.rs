@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "it passes the promises of a timer's future on")]
 
 use super::worker::Worker;
-use crate::policy::timing;
+use crate::policy::{relieving, timing};
 use crate::primitives::atomic::Edge;
 use crate::primitives::wait_word::Word;
 use crate::primitives::{clock, fence};
@@ -53,11 +53,9 @@ impl Worker<'_> {
         timing::sleep_limit(watch, now, next).map(Duration::from_nanos)
     }
 
-    /// Returns the longest rest of the relief: until its next look, and until the next timer if it
-    /// `fires` timers.
-    pub(super) fn rest_limit(&self, fires: bool, look: Option<u64>) -> Option<Duration> {
+    /// Returns the longest rest of the relief: until the next timer, if it `fires` timers.
+    pub(super) fn rest_limit(&self, fires: bool) -> Option<Duration> {
         let next = if fires { next_of_all(&self.shared) } else { NEVER };
-        let next = next.min(look.unwrap_or(NEVER));
         self.shared.idle.rest_until(next);
         let now = if next == NEVER { 0 } else { clock::now() };
         timing::sleep_limit(None, now, next).map(Duration::from_nanos)
@@ -65,7 +63,7 @@ impl Worker<'_> {
 }
 
 /// Returns when the next timer of a runtime may be due.
-fn next_of_all(shared: &Shared) -> u64 {
+pub(super) fn next_of_all(shared: &Shared) -> u64 {
     shared.processors.iter().map(|processor| processor.timers.next()).min().unwrap_or(NEVER)
 }
 
@@ -143,8 +141,8 @@ pub(crate) unsafe fn arm_outside(
     (armed, timers)
 }
 
-/// Calls the relief, or has the watch begin its rounds, for a timer that its own worker may not
-/// fire.
+/// Calls the relief, or has the watch or the lookout begin its rounds, for a timer that its own
+/// worker may not fire.
 #[cold]
 fn see_to_it(shared: &Shared) {
     let counts = shared.idle.counts();
@@ -152,5 +150,9 @@ fn see_to_it(shared: &Shared) {
         call_for_timers(shared);
     } else if counts.sleeping > 0 {
         shared.idle.arm();
+    } else if counts.is_unwatched
+        && next_of_all(shared).saturating_add(relieving::GRACE) < shared.idle.watches_from()
+    {
+        shared.watch();
     }
 }

@@ -107,6 +107,9 @@ fn after_push_beside_sleepers(context: &Context, ready: usize) {
     if counts.all_away {
         return context.shared().call_relief();
     }
+    if counts.is_unwatched {
+        return context.shared().watch();
+    }
     let worth = context.seat.processor().is_worth_moving(context.now.get());
     if waking::after_push(ready, worth, counts.sleeping, counts.searching) {
         idle.wake_one();
@@ -154,7 +157,7 @@ pub(crate) fn send(shared: &Shared, target: usize, task: Runnable) {
     if idle.is_up() && forking::relieve(shared.is_away(target), idle.counts().sleeping) {
         // The relief takes from its own inbox without a heavy fence. Because a call follows, the
         // sender need not look at anything else.
-        shared.processors[shared.workers].inbox.push(task);
+        shared.processors[idle.duty()].inbox.push(task);
         shared.call_relief();
     } else {
         leave(shared, target, task);
@@ -171,6 +174,9 @@ pub(crate) fn leave(shared: &Shared, target: usize, task: Runnable) {
     let away = shared.is_away(target);
     if counts.all_away || forking::relieve(away, counts.sleeping) {
         return shared.call_relief();
+    }
+    if counts.is_unwatched {
+        return shared.watch();
     }
     if counts.sleeping == 0 {
         return;

@@ -34,7 +34,7 @@ pub(crate) fn work(seat: Seat) {
     let shared = seat.shared().clone();
     let me = seat.me();
     shared.idle.sit(me);
-    let _left = Left(&shared);
+    let _left = Left { shared: &shared, is_worker: true };
     let context = Context::new(seat, clock::now());
     context.switch(Doing::Running(Distance::Same), context.now.get());
     context.enter(|| {

@@ -15,12 +15,15 @@ use crate::processor::context::Context;
 use crate::processor::shared::Shared;
 use std::sync::Arc;
 
-/// Counts the worker as left when it is dropped, also by a panic.
-pub(super) struct Left<'a>(pub(super) &'a Shared);
+/// Counts a thread as left when it is dropped, also by a panic.
+pub(super) struct Left<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) is_worker: bool,
+}
 
 impl Drop for Left<'_> {
     fn drop(&mut self) {
-        self.0.note_left();
+        self.shared.note_left(self.is_worker);
     }
 }
 
@@ -82,7 +85,7 @@ impl<'a> Worker<'a> {
             me,
             random: Random::new(me as u64),
             turn: Random::new(me as u64).next(),
-            view: View::new(shared.processors.len()),
+            view: View::new(shared.processors.capacity()),
             request: None,
             asked: (0..shared.spares.end()).map(|_| Asked::default()).collect(),
             stolen: None,

@@ -34,6 +34,7 @@
 mod awaited;
 mod cell;
 mod error;
+mod in_place;
 mod join;
 pub(crate) mod lent;
 #[cfg(all(test, loom))]
@@ -52,6 +53,7 @@ pub use crate::raw_task::id::Id;
 pub use crate::raw_task::report::{TaskInfo, TaskPanic};
 pub(crate) use cell::make;
 pub use error::JoinError;
+pub use in_place::block_in_place;
 pub use join::JoinHandle;
 pub use parking::{Park, park};
 pub(crate) use spawning::spawn_on;

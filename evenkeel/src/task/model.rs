@@ -276,7 +276,7 @@ fn seat() -> Seat {
         Box::new([alone]),
         Locality::default(),
         Hooks::default(),
-        false,
+        0,
         Rules::new::<WordWaker>(RESOLUTION),
     );
     seats.next().expect("there is a processor")

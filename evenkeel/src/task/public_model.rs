@@ -148,7 +148,7 @@ fn leaving(
         Box::new([alone]),
         Locality::default(),
         Hooks::default(),
-        false,
+        0,
         Rules::new::<WordWaker>(RESOLUTION),
     );
     let seat = seats.next().expect("there is a processor");

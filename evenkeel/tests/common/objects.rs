@@ -5,9 +5,9 @@ use evenkeel::object::{Object, Placement};
 use evenkeel::{Builder, JoinHandle, Runtime, block_on};
 use futures::channel::oneshot;
 
-/// Starts a runtime of `workers` workers.
+/// Starts a runtime of `workers` workers, which has no reliefs: operations tell their workers.
 pub(crate) fn runtime(workers: usize) -> Runtime {
-    Builder::new().workers(workers).build().expect("the runtime starts")
+    Builder::new().workers(workers).reliefs(0).build().expect("the runtime starts")
 }
 
 /// An object at home at worker `number` of `runtime`.

@@ -832,7 +832,7 @@ fn a_scope_waits_for_what_a_job_leaves_that_a_third_worker_has_stolen() {
 #[test]
 fn what_a_half_leaves_for_a_scope_around_it_does_not_wait_for_what_comes_next() {
     let _watchdog = watchdog();
-    let runtime = Builder::new().workers(2).relief(false).build().unwrap();
+    let runtime = Builder::new().workers(2).reliefs(0).build().unwrap();
     let handle = runtime.handle();
     let (lock, begun) = (Arc::new(Mutex::new(())), AtomicBool::new(false));
     runtime.install(|| {
@@ -858,7 +858,7 @@ fn what_a_half_leaves_for_a_scope_around_it_does_not_wait_for_what_comes_next() 
 #[test]
 fn what_a_job_from_outside_leaves_for_its_scope_does_not_wait_for_what_comes_next() {
     let _watchdog = watchdog();
-    let runtime = Builder::new().workers(2).relief(false).build().unwrap();
+    let runtime = Builder::new().workers(2).reliefs(0).build().unwrap();
     let handle = runtime.handle();
     let (lock, begun) = (Arc::new(Mutex::new(())), AtomicBool::new(false));
     runtime.install(|| {
@@ -884,7 +884,7 @@ fn what_a_job_from_outside_leaves_for_its_scope_does_not_wait_for_what_comes_nex
 #[test]
 fn what_a_job_leaves_for_the_scope_of_a_thread_does_not_wait_for_what_comes_next() {
     let _watchdog = watchdog();
-    let runtime = Builder::new().workers(1).relief(false).build().unwrap();
+    let runtime = Builder::new().workers(1).reliefs(0).build().unwrap();
     let handle = runtime.handle();
     let task = |lock: &Arc<Mutex<()>>| {
         let lock = lock.clone();
@@ -918,7 +918,7 @@ fn what_a_job_leaves_for_the_scope_of_a_thread_does_not_wait_for_what_comes_next
 #[test]
 fn what_a_part_of_a_broadcast_leaves_for_its_scope_does_not_wait_for_what_comes_next() {
     let _watchdog = watchdog();
-    let runtime = Builder::new().workers(2).relief(false).build().unwrap();
+    let runtime = Builder::new().workers(2).reliefs(0).build().unwrap();
     let handle = runtime.handle();
     let lock = Arc::new(Mutex::new(()));
     runtime.install(|| {

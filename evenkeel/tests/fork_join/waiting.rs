@@ -68,7 +68,7 @@ fn a_half_waits_for_calls_from_outside_while_its_owner_waits() {
 #[test]
 fn a_half_waits_for_a_call_where_there_is_no_relief() {
     let _watchdog = watchdog();
-    let runtime = Builder::new().workers(2).relief(false).build().unwrap();
+    let runtime = Builder::new().workers(2).reliefs(0).build().unwrap();
     beside_a_waiting_worker(&runtime, |handle| assert_eq!(handle.install(|| 7), 7));
 }
 

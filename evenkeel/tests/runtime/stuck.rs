@@ -29,7 +29,8 @@ struct AllStuck {
 
 impl AllStuck {
     fn new(workers: usize, relief: bool) -> Self {
-        let runtime = Builder::new().workers(workers).relief(relief).build().unwrap();
+        let runtime =
+            Builder::new().workers(workers).reliefs(if relief { 64 } else { 0 }).build().unwrap();
         Self::of(runtime, workers)
     }
 

@@ -11,8 +11,6 @@
 #![allow(unsafe_code, reason = "timers by hand")]
 
 use super::*;
-use crate::deque::Level;
-use crate::fork_join;
 use crate::policy::Locality;
 use crate::policy::timing::RESOLUTION;
 use crate::primitives::atomic::Edge;
@@ -20,9 +18,7 @@ use crate::primitives::mutation::{check, check_without};
 use crate::processor::neighbours::Neighbours;
 use crate::processor::shared::{Hooks, Starter};
 use crate::scheduler::away::Away;
-use crate::scheduler::job::{self, Stolen};
 use crate::scheduler::model::orphan;
-use crate::scheduler::stuck::Waiting;
 use crate::scheduler::{run, timing};
 use crate::task::word_waker::WordWaker;
 use crate::timers::{Armed, Entry, Rules, Timers};
@@ -33,42 +29,41 @@ use std::task::Waker;
 
 /// The workers of a runtime, and the seat of its relief.
 fn workers_and_relief<const WORKERS: usize>() -> (Arc<Shared>, [Seat; WORKERS], Seat) {
-    let processors = WORKERS + 1;
     let (shared, mut seats) = Seat::all(
-        (0..processors).map(|me| Neighbours::flat(me, processors)).collect(),
+        (0..WORKERS).map(|me| Neighbours::flat(me, WORKERS)).collect(),
         Locality::default(),
         Hooks::default(),
-        true,
+        1,
         Rules::new::<WordWaker>(RESOLUTION),
     );
     let workers = std::array::from_fn(|_| seats.next().expect("there is a worker"));
-    let relief = Seat::of_relief(&shared);
+    let relief = Seat::of_relief(&shared, WORKERS);
     (shared, workers, relief)
 }
 
 /// Registers a relief that runs, and a thread of its own that has ended.
-fn begin_relief(shared: &Arc<Shared>) {
+fn begin_relief(shared: &Arc<Shared>, relief: usize) {
     let shared = shared.clone();
-    loom::thread::spawn(move || shared.idle.begin_relief()).join().unwrap();
+    loom::thread::spawn(move || shared.idle.begin_relief(relief)).join().unwrap();
 }
 
 /// One worker, and the relief, which runs. Its last rest was a bounded one.
 fn worker_and_relief() -> (Arc<Shared>, Seat, Context) {
     let (shared, [worker], relief) = workers_and_relief();
-    begin_relief(&shared);
+    begin_relief(&shared, shared.workers);
     shared.idle.rest_until(0);
     (shared, worker, Context::new(relief, 0))
 }
 
 /// The relief's memory, once it rests without having been called.
 fn rested() -> Relieving {
-    Relieving { called: false, is_called: false, ..Relieving::new(0) }
+    Relieving { is_called: false, ..Relieving::new(0) }
 }
 
 /// The relief prepares a rest, with its last look. Returns whether the rest is without a bound.
 fn prepares_long_rest(relief: &Context) -> bool {
     match Worker::new(relief).prepare_rest(&rested()) {
-        Ok(Rest { limit, .. }) => limit.is_none(),
+        Ok(limit) => limit.is_none(),
         Err(reason) => {
             assert_eq!(reason, Wakened::Work);
             false
@@ -91,7 +86,7 @@ fn go_away(worker: Seat) -> loom::thread::JoinHandle<()> {
 }
 
 fn empty(shared: &Shared) {
-    for processor in &*shared.processors {
+    for processor in shared.processors.iter() {
         processor.inbox.take().for_each(run::run_elsewhere);
     }
 }
@@ -313,7 +308,7 @@ fn the_relief_learns_of_a_timer_beside_the_last_worker_that_goes_away() {
     // The light fence does not pair with the full fence of a worker.
     check_without(&[Edge::TimerArm], &[Edge::TimerArmAway, Edge::IdleSleep], || {
         let (shared, [stuck, other], relief) = workers_and_relief();
-        begin_relief(&shared);
+        begin_relief(&shared, shared.workers);
         assert!(shared.idle.find_stuck(0, &stuck.processor().absence));
         assert!(prepares_long_rest(&Context::new(relief, 0)));
         let armer = arm_here(stuck);
@@ -324,52 +319,40 @@ fn the_relief_learns_of_a_timer_beside_the_last_worker_that_goes_away() {
     });
 }
 
-/// The relief, which a thief has asked before, looks for stuck workers twice, and is about to rest.
-/// Meanwhile another thread does `work`, which asks the relief to look at worker 0. A look sees
-/// that worker inside a fork, or the relief has to look once more.
-fn look_meanwhile<T: 'static>(work: impl FnOnce([Context; 2]) -> T + 'static) -> T {
-    let (shared, workers, relief) = workers_and_relief();
-    begin_relief(&shared);
-    assert!(shared.idle.ask_to_look());
-    let worker = loom::thread::spawn(move || work(workers.map(|seat| Context::new(seat, 0))));
-    let context = Context::new(relief, 0);
-    let (mut relief, mut relieving) = (Worker::new(&context), rested());
-    for look in 0..2 {
-        // After each nap.
-        context.now.set(look << 40);
-        assert!(!relief.look_out(&mut relieving.lookout), "there is no task");
-    }
-    let has_seen = relieving.lookout.seen[0].is_some();
-    let rest = relief.prepare_rest(&relieving).expect("there is nothing");
-    let result = worker.join().unwrap();
-    assert!(has_seen || rest.is_nap || !shared.idle.is_resting());
-    result
-}
-
-/// A worker begins to wait inside a fork for a job that a thief has taken from its deque, while the
-/// relief is about to end its looks.
+/// A pusher leaves a task to a relief, while the lookout puts another on duty. Both reliefs are about
+/// to rest, and the one off duty has not found that out yet.
 #[test]
-fn a_worker_that_waits_is_seen_by_the_relief_that_it_asks() {
-    check(&[Edge::StuckWait, Edge::StuckLook], || {
-        look_meanwhile(|[host, _]| std::mem::forget(Waiting::begin(&host)));
+fn a_task_that_is_left_to_a_relief_off_duty_is_seen() {
+    use Edge::{IdlePush, IdleSleep, ReliefCall, ReliefRest};
+    check_without(&[IdlePush, IdleSleep], &[ReliefCall, ReliefRest], || {
+        let (shared, worker, [former, relief]) = two_reliefs();
+        let _ = shared.idle.go_away(&worker.processor().absence);
+        let pusher = {
+            let shared = shared.clone();
+            loom::thread::spawn(move || wake::send(&shared, 0, orphan(None)))
+        };
+        let former = loom::thread::spawn(move || prepares_long_rest(&Context::new(former, 0)));
+        shared.idle.put_on_duty(2);
+        let rests = prepares_long_rest(&Context::new(relief, 0));
+        let former_rests = former.join().unwrap();
+        pusher.join().unwrap();
+        assert!(!rests || !former_rests || !shared.idle.is_resting());
+        empty(&shared);
     });
 }
 
-/// A thief asks a relief that is about to end its looks. The host's fork comes before the theft, so
-/// one thread makes both.
-#[test]
-fn a_stolen_job_is_seen_by_the_relief_that_its_thief_asks() {
-    check(&[Edge::IdleSleep, Edge::StuckLook], || {
-        let [host, thief] = look_meanwhile(|[host, thief]| {
-            host.enter(|| fork_join::spawn(|| {}));
-            host.seat.processor().deque.publish();
-            let stolen = Stolen::take(host.shared(), 0, || true).expect("there is a job");
-            let away = Worker::new(&thief).leave_for(stolen.victim());
-            thief.enter(|| stolen.run(&thief));
-            std::mem::forget(away);
-            [host, thief]
-        });
-        host.enter(|| job::run_above(&host, Level::FLOOR));
-        drop(thief);
-    });
+/// A worker, and two reliefs. The first is on duty and has rested.
+fn two_reliefs() -> (Arc<Shared>, Seat, [Seat; 2]) {
+    let (shared, mut seats) = Seat::all(
+        (0..1).map(|me| Neighbours::flat(me, 1)).collect(),
+        Locality::default(),
+        Hooks::default(),
+        2,
+        Rules::new::<WordWaker>(RESOLUTION),
+    );
+    let worker = seats.next().expect("there is a worker");
+    let reliefs = [1, 2].map(|number| Seat::of_relief(&shared, number));
+    [2, 1].iter().for_each(|&number| begin_relief(&shared, number));
+    shared.idle.rest_until(0);
+    (shared, worker, reliefs)
 }

@@ -32,7 +32,7 @@ fn a_spawn_wakes_the_sleeper_or_the_last_searcher_does() {
             (0..3).map(|me| Neighbours::flat(me, 3)).collect(),
             Locality::default(),
             Hooks::default(),
-            false,
+            0,
             Rules::new::<WordWaker>(RESOLUTION),
         );
         let mut context = || Context::new(seats.next().expect("there are three"), READY);

@@ -270,12 +270,11 @@ fn push_from_outside<T: 'static>(
 
 /// The only worker of a runtime, which has a `relief` or none.
 fn worker(relief: bool) -> (Arc<Shared>, Seat) {
-    let processors = 1 + usize::from(relief);
     let (shared, mut seats) = Seat::all(
-        (0..processors).map(|me| Neighbours::flat(me, processors)).collect(),
+        (0..1).map(|me| Neighbours::flat(me, 1)).collect(),
         Locality::default(),
         Hooks::default(),
-        relief,
+        usize::from(relief),
         Rules::new::<WordWaker>(RESOLUTION),
     );
     (shared, seats.next().expect("there is a worker"))

@@ -33,7 +33,7 @@ fn a_sender_sees_the_waiter_or_the_waiter_sees_the_errand() {
     check(&[Edge::IdlePush, Edge::IdleSleep], || {
         let (seat, _other) = two_seats();
         let shared = seat.shared().clone();
-        for processor in &*shared.processors {
+        for processor in shared.processors.iter() {
             let _ = shared.idle.go_away(&processor.absence);
         }
         let called = start_none(&shared);

@@ -1,0 +1,302 @@
+//! The lookout: a thread that finds workers and reliefs that are stuck inside a poll.
+//!
+//! A worker inside a poll polls no other task, however long the poll lasts: it may compute, block
+//! in a system call, or never end. Others take its tasks over, as long as one of them comes to its
+//! loop. If none does, only a thread that is inside no poll can find that out.
+//!
+//! # Roles
+//! The *lookout* runs no caller's code but the hook for reports, so it is never stuck itself. A
+//! *worker*, a *relief*, a *pusher* and a *sleeper* are those of [`relief`](super::relief) and
+//! [`idle`](crate::idle). An *asker* wants the lookout to look.
+//!
+//! # States
+//! The lookout *makes rounds*, or it *rests*. The word of `idle` says that it rests, where a pusher
+//! looks anyway. A worker is *here*, *away* or *stuck*, by its [absence](crate::idle). A poll is
+//! told by the count of the processor's departures and sleeps: neither changes inside one poll.
+//!
+//! # Protocol
+//! - *Round*: the lookout says that it looks, makes a full fence, and looks at every worker that is
+//!   here and awake. One that has been inside the same poll for [long enough](relieving::lasts),
+//!   and whose thread sleeps or computes, it counts as stuck. That ends in the heavy fence. If
+//!   tasks or due timers lie there, the lookout wakes a sleeper; if no worker sleeps, it calls the
+//!   relief. If all are away by then, it calls the relief for any task, and for timers.
+//! - *Duty*: if the relief on duty is stuck, the lookout *appoints* another: one in reserve, or one
+//!   that it starts.
+//! - *Nap*: it makes the next round after a nap, if a worker has polled anything since the last
+//!   round, or is here inside a poll; if the relief on duty does not rest; or if it has been asked.
+//! - *Rest*: otherwise it says that it rests, in its own word and in that of `idle`; makes a heavy
+//!   fence; and looks at all queues and timers. If there is a task beside no sleeper, it goes on
+//!   with its rounds. It rests until it is asked or a timer is overdue.
+//! - *Asking*: the asker sets the lookout's word. If the lookout rests, the asker clears the word
+//!   of `idle`, and unparks the lookout or starts its thread. Askers are pushers and armers of
+//!   timers that find it at rest while no worker sleeps; the worker that leaves the stack of
+//!   sleepers last, if a pusher relies on the watch; callers of the relief; and thieves and hosts,
+//!   by the protocol of [`stuck`](super::stuck).
+//!
+//! # Why no task waits behind stuck workers
+//! Let a task be ready while no worker comes to its loop. Its pusher has made a fence and looked at
+//! the word of `idle`. If a worker slept, the rules of `idle` hold: that sleeper, or the watch,
+//! takes the task, or is stuck itself and asks when it leaves the stack. If all were away, the
+//! pusher has called the relief. Otherwise the pusher has found the lookout at rest and asked it,
+//! or its load came before the lookout's change of the word. Then the pusher's fence and the heavy
+//! fence of the lookout's rest form Dekker's pattern, and the lookout's last look sees the task.
+//! (The only worker of a runtime makes a light fence here.) So the lookout makes rounds, and each
+//! round finds one of three things. A worker has polled since the last one. Or all workers that are
+//! awake are away or stuck, and the relief has been called. Or one is here, and inside the same
+//! poll as in the last round; then it is stuck after [`STUCK`](relieving::STUCK), unless its thread
+//! gets no core.
+//!
+//! The relief is found stuck in the same way, by its duty: while it does not rest, the lookout does
+//! not rest either. What a stuck relief has in its queues, the next one takes by force. If the
+//! system refuses a thread, or all reliefs are stuck, the lookout tries again at each round.
+//!
+//! # No false alarm
+//! A nap that lasts [much longer](relieving::LATE) than it should says that the process was
+//! stopped, or the machine: what the lookout has seen by then is void. A thread that is ready and
+//! computes nothing waits for a core. What is counted as stuck too early counts itself out at the
+//! end of its batch, and costs a fence and some moves.
+//!
+//! # Cost
+//! A push: nothing, beside the load of the word that every push has. The first push after a rest
+//! unparks the lookout, 5 to 10 µs; the first of a runtime starts its thread. A round: some loads
+//! for each worker, 200 times per second. A worker that seems stuck: two files of `/proc`. A worker
+//! that is stuck: the heavy fence.
+//!
+//! # Rejected
+//! The processor of a stuck worker moves to the relief, with its queues: a poll that is under way
+//! uses the worker's seat for its pushes, forks, timers and counters, and each of these would have
+//! to find out at each use that the seat is gone. Here all of them go on as before, and only the
+//! tasks move. The relief as the lookout: it polls tasks, and so may be stuck itself. A signal to
+//! the stuck thread: system calls return early, and a poll cannot be left anyway. A note of the
+//! time in each poll: two loads and a store more for each. The watch alone, a sleeper that looks up:
+//! where all workers are stuck, none sleeps.
+//!
+//! # Source
+//! The monitor thread of Go's runtime (`sysmon`), which takes processors from system calls.
+
+use super::timing;
+use super::worker::Left;
+use crate::policy::relieving::{self, Found, Sight};
+use crate::primitives::probe::State;
+use crate::primitives::{clock, thread};
+use crate::processor::Processor;
+use crate::processor::shared::{Phase, Shared};
+use crate::timers::NEVER;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Makes rounds until the runtime is over.
+pub(crate) fn work(shared: &Arc<Shared>) {
+    shared.idle.begin_lookout();
+    let _left = Left { shared, is_worker: false };
+    let mut lookout = Lookout::default();
+    while shared.phase() < Phase::Over {
+        if let Some(nap) = lookout.round(shared) {
+            thread::park(Some(Duration::from_nanos(nap)));
+        } else if let Some(limit) = prepare_rest(shared) {
+            lookout = Lookout::default();
+            shared.idle.rest_lookout(limit.map(Duration::from_nanos));
+        }
+    }
+}
+
+/// What the lookout remembers from one round to the next.
+#[derive(Debug, Default)]
+pub(super) struct Lookout {
+    /// What it has seen of each processor; empty before the first round.
+    pub(super) seen: Vec<Seen>,
+    /// When the last round was; none before the first.
+    round: Option<u64>,
+    /// The length of the last nap.
+    nap: u64,
+}
+
+/// What the lookout has seen of one processor.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seen {
+    /// The counts of departures and of sleeps, which identify a poll.
+    pub(super) poll: (usize, u64),
+    /// When the lookout first saw them; none if the worker was not inside a poll.
+    pub(super) since: Option<u64>,
+    /// How long its thread had computed when the lookout first asked the system.
+    computed: Option<u64>,
+}
+
+impl Seen {
+    /// Looks at a processor that may be inside a poll.
+    fn look(&mut self, processor: &Processor, now: u64) -> Looked {
+        let looked = self.pass(processor);
+        let since = *self.since.get_or_insert(now);
+        Looked { lasts: now.saturating_sub(since), ..looked }
+    }
+
+    /// Looks at a processor that is inside no poll, if it has not changed.
+    fn pass(&mut self, processor: &Processor) -> Looked {
+        let poll = (processor.published.departures(), processor.counters.sleeps.get());
+        let departures = poll.0.wrapping_sub(self.poll.0) as u64;
+        let is_same = poll == self.poll;
+        if !is_same {
+            *self = Self { poll, ..Self::default() };
+        }
+        Looked { lasts: 0, departures, is_same }
+    }
+}
+
+/// The result of a look at one processor.
+struct Looked {
+    /// For how long it has been in the same poll.
+    lasts: u64,
+    /// How many tasks have departed since the last round.
+    departures: u64,
+    /// Whether it has neither polled nor slept since then.
+    is_same: bool,
+}
+
+impl Lookout {
+    /// Makes one round. Returns the length of the nap until the next one, or `None` if there has to
+    /// be none.
+    pub(super) fn round(&mut self, shared: &Shared) -> Option<u64> {
+        let is_asked = shared.idle.begin_look();
+        let now = clock::now();
+        let slept = now.saturating_sub(self.round.replace(now).unwrap_or(now));
+        self.seen.resize(shared.processors.capacity(), Seen::default());
+        if slept > self.nap.saturating_add(relieving::LATE) {
+            self.seen.fill(Seen::default());
+        }
+        let mut round = Round { now, slept, found: Found::Nothing, is_quiet: !is_asked };
+        for worker in 0..shared.workers {
+            self.look_at(shared, worker, &mut round);
+        }
+        self.look_at_duty(shared, &mut round);
+        self.nap = relieving::next_nap(round.found, self.nap);
+        (!round.is_quiet || !shared.idle.end_looks()).then_some(self.nap)
+    }
+
+    fn look_at(&mut self, shared: &Shared, worker: usize, round: &mut Round) {
+        let processor = &shared.processors[worker];
+        if processor.absence.is_away() {
+            self.seen[worker].since = None;
+            return;
+        }
+        if shared.idle.is_asleep(worker) {
+            // A worker that falls asleep again and again is busy: rests in between would cost each
+            // first pusher a call.
+            round.is_quiet &= self.seen[worker].pass(processor).is_same;
+            self.seen[worker].since = None;
+            return;
+        }
+        let Looked { lasts, departures, .. } = self.seen[worker].look(processor, round.now);
+        let forks = processor.deque.is_in_use() || processor.absence.is_waiting();
+        let mut sight = Sight { lasts, forks, thread: None };
+        if relieving::lasts(sight) && !forks {
+            sight.thread = self.state_of(shared, worker);
+        }
+        if relieving::is_stuck(sight) {
+            round.is_quiet &= count_stuck(shared, worker, round.now);
+            return;
+        }
+        round.is_quiet = false;
+        if forks {
+            round.found = Found::Fork;
+        } else if lasts > 0 || relieving::is_suspect(departures, round.slept) {
+            round.found = round.found.max(Found::Suspect);
+        }
+    }
+
+    /// Asks the system for the state of a processor's thread.
+    fn state_of(&mut self, shared: &Shared, processor: usize) -> Option<relieving::Thread> {
+        let sight = shared.idle.probe(processor)?;
+        let before = *self.seen[processor].computed.get_or_insert(sight.computed);
+        Some(match sight.state {
+            State::Ready => relieving::Thread::Ready(sight.computed.saturating_sub(before)),
+            State::Asleep => relieving::Thread::Asleep,
+            State::Stopped => relieving::Thread::Stopped,
+        })
+    }
+
+    /// Looks at the relief on duty, and appoints another if that one is stuck.
+    fn look_at_duty(&mut self, shared: &Shared, round: &mut Round) {
+        let (idle, duty) = (&shared.idle, shared.idle.duty());
+        if idle.is_resting() {
+            self.seen[duty].since = None;
+            return;
+        }
+        round.is_quiet = false;
+        let processor = &shared.processors[duty];
+        let Looked { lasts, .. } = self.seen[duty].look(processor, round.now);
+        let mut sight = Sight { lasts, forks: false, thread: None };
+        if processor.absence.is_away() {
+            sight = Sight { lasts: u64::MAX, thread: Some(relieving::Thread::Asleep), ..sight };
+        } else if relieving::lasts(sight) {
+            sight.thread = self.state_of(shared, duty);
+        }
+        if relieving::is_stuck(sight) {
+            self.seen[duty].since = None;
+            shared.appoint_relief();
+        }
+        round.found = round.found.max(Found::Suspect);
+    }
+}
+
+/// One round.
+struct Round {
+    now: u64,
+    /// How long the nap before it was.
+    slept: u64,
+    found: Found,
+    /// Whether there has to be no further round.
+    is_quiet: bool,
+}
+
+/// Counts a worker as stuck, and has its tasks and timers taken over. Returns false if the kernel
+/// has refused the heavy fence: then the lookout looks once more.
+fn count_stuck(shared: &Shared, worker: usize, now: u64) -> bool {
+    let processor = &shared.processors[worker];
+    let is_fenced = shared.idle.find_stuck(worker, &processor.absence);
+    take_over(shared, processor, now);
+    is_fenced
+}
+
+/// Has a sleeper or the relief come for the tasks of a worker that does not come to them, and the
+/// relief for all that is left if no worker is here.
+pub(super) fn take_over(shared: &Shared, processor: &Processor, now: u64) {
+    let idle = &shared.idle;
+    let has_work = |processor: &Processor| processor.look(now, &mut 0).has_work();
+    if has_work(processor) || now >= processor.timers.next() {
+        if idle.counts().sleeping == 0 || !idle.wake_one() {
+            shared.call_relief();
+        }
+    } else if idle.counts().all_away && shared.processors.iter().any(has_work) {
+        shared.call_relief();
+    }
+    if idle.counts().all_away {
+        timing::call_for_timers(shared);
+    }
+}
+
+/// Takes the last look before a rest. The lookout has ended its rounds. Returns how long it may
+/// rest, in nanoseconds, or `None` if it has to go on.
+pub(super) fn prepare_rest(shared: &Shared) -> Option<Option<u64>> {
+    let idle = &shared.idle;
+    let now = clock::now();
+    let counts = idle.counts();
+    if counts.sleeping > 0 || counts.all_away {
+        // The watch looks at tasks and timers, or the relief does.
+        return Some(None);
+    }
+    let has_work = |processor: &Processor| processor.look(now, &mut 0).has_work();
+    if shared.processors.iter().any(has_work) {
+        idle.ask_to_look();
+        return None;
+    }
+    let next = timing::next_of_all(shared);
+    if next == NEVER {
+        return Some(None);
+    }
+    let until = next.saturating_add(relieving::GRACE);
+    idle.watch_from(until);
+    Some(Some(until.saturating_sub(now)))
+}
+
+#[cfg(all(test, loom))]
+mod model;

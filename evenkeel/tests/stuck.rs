@@ -1,0 +1,463 @@
+//! Workers that are stuck inside a poll, whatever it does there: reliefs poll what is ready.
+
+use common::stuck::Stuck;
+use common::until::until;
+use common::watchdog::watchdog;
+use evenkeel::sync::Semaphore;
+use evenkeel::task::{Task, park};
+use evenkeel::{
+    Builder, JoinHandle, Runtime, Shutdown, block_in_place, fork_join, spawn, time, yield_now,
+};
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+mod common {
+    #[allow(dead_code, reason = "no test here names tasks")]
+    pub(crate) mod stuck;
+    pub(crate) mod until;
+    pub(crate) mod watchdog;
+}
+
+const WORKERS: [usize; 3] = [1, 2, 8];
+
+fn runtime(workers: usize) -> Runtime {
+    Builder::new().workers(workers).name("stuck").build().unwrap()
+}
+
+/// Tells threads and tasks to stop.
+#[derive(Clone, Default)]
+struct Flag(Arc<AtomicBool>);
+
+impl Flag {
+    fn raise(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// A way to stay inside a poll until a flag is raised.
+type Way = fn(Flag) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// An endless loop, a system call, a `std` lock, and a loop of awaits that are always ready.
+const WAYS: [(&str, Way); 4] = [
+    ("loop", |stop| {
+        Box::pin(async move {
+            while !stop.is_raised() {
+                spin_loop();
+            }
+        })
+    }),
+    ("system call", |stop| {
+        Box::pin(async move {
+            while !stop.is_raised() {
+                std::thread::sleep(Duration::from_millis(3));
+            }
+        })
+    }),
+    ("lock", |stop| {
+        Box::pin(async move {
+            let held = Mutex::new(());
+            std::thread::scope(|scope| {
+                let holder = held.lock().unwrap();
+                scope.spawn(|| drop(held.lock()));
+                until(|| stop.is_raised());
+                drop(holder);
+            });
+            drop(held.lock());
+        })
+    }),
+    ("ready awaits", |stop| {
+        Box::pin(async move {
+            let semaphore = tokio::sync::Semaphore::new(1);
+            while !stop.is_raised() {
+                drop(semaphore.acquire().await);
+            }
+        })
+    }),
+];
+
+/// Occupies all workers of a runtime until the flag is raised; returns once all are inside.
+fn occupy(runtime: &Runtime, workers: usize, way: Way, stop: &Flag) -> Vec<JoinHandle<()>> {
+    let inside = Arc::new(AtomicUsize::new(0));
+    let tasks = (0..workers).map(|_| {
+        let (inside, body) = (inside.clone(), way(stop.clone()));
+        runtime.spawn(async move {
+            inside.fetch_add(1, Ordering::Release);
+            body.await;
+        })
+    });
+    let tasks = tasks.collect();
+    until(|| inside.load(Ordering::Acquire) == workers);
+    tasks
+}
+
+fn join<T>(tasks: impl IntoIterator<Item = JoinHandle<T>>) -> Vec<T> {
+    tasks.into_iter().map(|task| evenkeel::block_on(task).unwrap()).collect()
+}
+
+#[test]
+fn tasks_run_beside_workers_that_are_all_stuck() {
+    let _watchdog = watchdog();
+    for (name, way) in WAYS {
+        for workers in WORKERS {
+            let (runtime, stop) = (runtime(workers), Flag::default());
+            let stuck = occupy(&runtime, workers, way, &stop);
+            // From outside, woken from outside, by a timer, and by each other.
+            let outside: Vec<_> =
+                (0..100).map(|number| runtime.spawn(async move { number })).collect();
+            assert_eq!(join(outside), (0..100).collect::<Vec<_>>(), "{name}");
+            let parked = runtime.spawn(park());
+            parked.task().unpark();
+            let timer = runtime.spawn(time::sleep(Duration::from_millis(1)));
+            join([parked]);
+            join([timer]);
+            let pair = runtime.spawn(async {
+                let first = spawn(async {
+                    for _ in 0..100 {
+                        yield_now().await;
+                    }
+                });
+                first.await.unwrap();
+            });
+            join([pair]);
+            stop.raise();
+            join(stuck);
+            assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+        }
+    }
+}
+
+#[test]
+fn a_successor_is_not_trapped_behind_the_poll_that_has_woken_or_spawned_it() {
+    let _watchdog = watchdog();
+    for workers in WORKERS {
+        let runtime = runtime(workers);
+        let all = (0..workers).map(|_| {
+            runtime.spawn(async {
+                let (ran, woken) = (Flag::default(), Flag::default());
+                let flag = woken.clone();
+                let sleeper = spawn(async move {
+                    park().await;
+                    flag.raise();
+                });
+                let flag = ran.clone();
+                drop(spawn(async move { flag.raise() }));
+                sleeper.task().unpark();
+                while !ran.is_raised() || !woken.is_raised() {
+                    spin_loop();
+                }
+            })
+        });
+        let all: Vec<_> = all.collect();
+        join(all);
+    }
+}
+
+/// Leaders in turn: each spins until all others have run.
+#[test]
+fn a_leader_hands_over_on_one_worker() {
+    const TASKS: usize = 10;
+    let _watchdog = watchdog();
+    for parks in [false, true] {
+        let runtime = runtime(1);
+        let seen: Arc<Vec<AtomicUsize>> =
+            Arc::new((0..TASKS).map(|_| AtomicUsize::new(0)).collect());
+        let word = Arc::new(AtomicUsize::new(0));
+        let tasks: Vec<_> = (0..TASKS)
+            .map(|me| {
+                let (seen, word) = (seen.clone(), word.clone());
+                runtime.spawn(async move {
+                    for round in 1..=3 {
+                        if round % TASKS == me {
+                            word.store(round, Ordering::Release);
+                            let has_seen =
+                                |task: &AtomicUsize| task.load(Ordering::Acquire) >= round;
+                            seen[me].store(round, Ordering::Release);
+                            while !seen.iter().all(has_seen) {
+                                spin_loop();
+                            }
+                        }
+                        while word.load(Ordering::Acquire) < round {
+                            if parks {
+                                time::sleep(Duration::from_micros(100)).await;
+                            } else {
+                                yield_now().await;
+                            }
+                        }
+                        seen[me].store(round, Ordering::Release);
+                    }
+                })
+            })
+            .collect();
+        join(tasks);
+    }
+}
+
+#[test]
+fn reliefs_that_are_stuck_are_followed_by_others_up_to_the_most() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).reliefs(2).build().unwrap();
+    let stuck: Vec<_> = (0..3).map(|_| Stuck::new()).collect();
+    let mut tasks = Vec::new();
+    for stuck in &stuck {
+        let body = stuck.body();
+        tasks.push(runtime.spawn(async move { body() }));
+        stuck.begun();
+    }
+    assert_eq!(runtime.metrics().reliefs.len(), 2);
+    let late = runtime.spawn(async { 7 });
+    // No thread is left that could run it.
+    std::thread::sleep(Duration::from_millis(30));
+    assert!(!late.is_finished());
+    // The first relief is back. It goes on duty again.
+    stuck[1].release();
+    assert_eq!(join([late]), [7]);
+    stuck.iter().for_each(Stuck::release);
+    join(tasks);
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+}
+
+#[test]
+fn what_many_reliefs_were_stuck_in_ends_well() {
+    let _watchdog = watchdog();
+    for _ in 0..5 {
+        let runtime = runtime(1);
+        let lock = Arc::new(Mutex::new(()));
+        let held = lock.lock().unwrap();
+        let blocked: Vec<_> = (0..10)
+            .map(|_| {
+                let lock = lock.clone();
+                runtime.spawn(async move { drop(lock.lock().unwrap()) })
+            })
+            .collect();
+        join([runtime.spawn(async {})]);
+        drop(held);
+        join(blocked);
+        let short: Vec<_> = (0..100).map(|_| runtime.spawn(yield_now())).collect();
+        join(short);
+        assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+    }
+}
+
+/// All that a stuck poll can do, while others poll its worker's tasks.
+#[test]
+fn a_stuck_poll_goes_on_as_if_it_were_not() {
+    let _watchdog = watchdog();
+    for workers in WORKERS {
+        let (runtime, stop) = (runtime(workers), Flag::default());
+        let others = occupy(&runtime, workers - 1, WAYS[0].1, &stop);
+        let task = runtime.spawn(async {
+            let semaphore = Arc::new(Semaphore::new(1));
+            let guard = semaphore.acquire().await;
+            for _ in 0..3 {
+                relieved();
+                // Wakes, spawns, pushes and timers go to its own processor.
+                let waits = {
+                    let semaphore = semaphore.clone();
+                    spawn(async move { drop(semaphore.acquire().await) })
+                };
+                let timer = spawn(time::sleep(Duration::from_micros(100)));
+                let (left, right) = fork_join::join(
+                    || {
+                        relieved();
+                        1
+                    },
+                    || 2,
+                );
+                assert_eq!((left, right), (1, 2));
+                fork_join::scope(|scope| {
+                    scope.spawn(|_| ());
+                    relieved();
+                });
+                timer.await.unwrap();
+                yield_now().await;
+                waits.abort();
+                assert!(waits.await.unwrap_err().is_cancelled());
+            }
+            drop(guard);
+            semaphore.available_permits()
+        });
+        assert_eq!(join([task]), [1]);
+        stop.raise();
+        join(others);
+    }
+}
+
+/// Stays inside the poll until another thread has polled a task of this worker.
+fn relieved() {
+    let ran = Flag::default();
+    let flag = ran.clone();
+    drop(spawn(async move { flag.raise() }));
+    while !ran.is_raised() {
+        spin_loop();
+    }
+}
+
+#[test]
+fn local_wakes_without_end_starve_no_other_task() {
+    let _watchdog = watchdog();
+    for workers in WORKERS {
+        let (runtime, stop) = (runtime(workers), Flag::default());
+        let rings: Vec<_> = (0..workers)
+            .map(|_| {
+                let stop = stop.clone();
+                runtime.spawn(async move {
+                    while !stop.is_raised() {
+                        spawn(async {}).await.unwrap();
+                    }
+                })
+            })
+            .collect();
+        let parked: Vec<_> = (0..10).map(|_| runtime.spawn(park())).collect();
+        let tasks: Vec<Task> = parked.iter().map(JoinHandle::task).collect();
+        let spawned: Vec<_> = (0..100).map(|_| runtime.spawn(async {})).collect();
+        tasks.iter().for_each(Task::unpark);
+        join(spawned);
+        join(parked);
+        stop.raise();
+        join(rings);
+    }
+}
+
+#[test]
+fn many_short_tasks_behind_a_long_one_run() {
+    let _watchdog = watchdog();
+    for workers in [1, 2] {
+        let (runtime, stop) = (runtime(workers), Flag::default());
+        let long = occupy(&runtime, workers, WAYS[0].1, &stop);
+        let count = Arc::new(AtomicUsize::new(0));
+        for _ in 0..100_000 {
+            let count = count.clone();
+            drop(runtime.spawn(async move {
+                count.fetch_add(1, Ordering::Relaxed);
+            }));
+        }
+        until(|| count.load(Ordering::Relaxed) == 100_000);
+        stop.raise();
+        join(long);
+    }
+}
+
+#[test]
+fn fork_storms_and_stuck_polls_do_not_stop_tasks() {
+    fn fork(depth: u32) -> u32 {
+        if depth == 0 {
+            return 1;
+        }
+        let (left, right) = fork_join::join(|| fork(depth - 1), || fork(depth - 1));
+        left + right
+    }
+    let _watchdog = watchdog();
+    for workers in [2, 8] {
+        let (runtime, stop) = (runtime(workers), Flag::default());
+        let stuck = occupy(&runtime, workers / 2, WAYS[0].1, &stop);
+        let storms: Vec<_> = (0..workers)
+            .map(|_| {
+                let stop = stop.clone();
+                runtime.spawn(async move {
+                    while !stop.is_raised() {
+                        assert_eq!(fork(6), 64);
+                    }
+                })
+            })
+            .collect();
+        join((0..100).map(|_| runtime.spawn(yield_now())).collect::<Vec<_>>());
+        stop.raise();
+        join(stuck);
+        join(storms);
+    }
+}
+
+#[test]
+fn what_blocks_in_place_keeps_no_other_task() {
+    let _watchdog = watchdog();
+    for workers in WORKERS {
+        // With two reliefs, all that is left to the last one is polled by it.
+        let runtime = Builder::new().workers(workers).reliefs(2).build().unwrap();
+        let (sender, receiver) = mpsc::channel::<()>();
+        let receiver = Arc::new(Mutex::new(receiver));
+        let inside = Arc::new(AtomicUsize::new(0));
+        let blocked: Vec<_> = (0..=workers)
+            .map(|_| {
+                let (receiver, inside) = (receiver.clone(), inside.clone());
+                runtime.spawn(async move {
+                    block_in_place(|| {
+                        inside.fetch_add(1, Ordering::Release);
+                        // It nests.
+                        block_in_place(|| receiver.lock().unwrap().recv().unwrap_err());
+                    });
+                    yield_now().await;
+                })
+            })
+            .collect();
+        until(|| inside.load(Ordering::Acquire) == workers + 1);
+        join((0..100).map(|_| runtime.spawn(yield_now())).collect::<Vec<_>>());
+        drop(sender);
+        join(blocked);
+        assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+    }
+    assert_eq!(block_in_place(|| 7), 7, "a plain call outside of a runtime");
+}
+
+#[test]
+fn a_panic_in_place_leaves_the_worker_whole() {
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    let task = runtime.spawn(async { block_in_place(|| panic!("it is meant to")) });
+    assert!(evenkeel::block_on(task).unwrap_err().is_panic());
+    assert_eq!(join([runtime.spawn(async { block_in_place(|| 7) })]), [7]);
+}
+
+/// The process is stopped and continued, again and again: no poll of a few microseconds counts as
+/// stuck because of that.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_that_was_stopped_has_no_stuck_workers() {
+    const CHILD: &str = "EVENKEEL_STOPPED_CHILD";
+    let _watchdog = watchdog();
+    if std::env::var_os(CHILD).is_some() {
+        return tick_until_told();
+    }
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["a_process_that_was_stopped_has_no_stuck_workers", "--exact", "--nocapture"])
+        .env(CHILD, "1")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let process = rustix::process::Pid::from_child(&child);
+    for _ in 0..10 {
+        std::thread::sleep(Duration::from_millis(20));
+        rustix::process::kill_process(process, rustix::process::Signal::STOP).unwrap();
+        std::thread::sleep(Duration::from_millis(60));
+        rustix::process::kill_process(process, rustix::process::Signal::CONT).unwrap();
+    }
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+}
+
+/// Polls short polls on all workers until the input ends.
+#[cfg(target_os = "linux")]
+fn tick_until_told() {
+    let (runtime, stop) = (runtime(2), Flag::default());
+    let tasks: Vec<_> = (0..4)
+        .map(|_| {
+            let stop = stop.clone();
+            runtime.spawn(async move {
+                while !stop.is_raised() {
+                    (0..1_000).for_each(|_| spin_loop());
+                    yield_now().await;
+                }
+            })
+        })
+        .collect();
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
+    stop.raise();
+    join(tasks);
+    assert!(runtime.metrics().reliefs.is_empty(), "{}", runtime.metrics());
+}
