@@ -1,7 +1,7 @@
 //! The state that all threads of a runtime share.
 
 use super::Processor;
-use super::blocking::Blocking;
+use super::blocking::{Blocking, DEFAULT_THREADS};
 use super::errands::Errands;
 use super::neighbours::Neighbours;
 use super::spares::Spares;
@@ -62,11 +62,13 @@ pub(crate) struct Threads {
     pub(crate) name: String,
     /// Bytes of a stack, if the runtime's builder set them.
     pub(crate) stack_size: Option<usize>,
+    /// The most threads for closures that block.
+    pub(crate) blocking: usize,
 }
 
 impl Default for Threads {
     fn default() -> Self {
-        Self { name: "evenkeel".to_owned(), stack_size: None }
+        Self { name: "evenkeel".to_owned(), stack_size: None, blocking: DEFAULT_THREADS }
     }
 }
 
@@ -154,6 +156,9 @@ pub(crate) struct Ending {
     pub(crate) left: usize,
     /// Tasks that were not complete when they were aborted.
     pub(crate) aborted: Vec<TaskInfo>,
+    /// Whether the thread that shuts the runtime down leaves stuck workers behind. A thread that
+    /// queues a task from then on cancels it.
+    pub(crate) is_left_behind: bool,
 }
 
 impl Shared {
@@ -168,6 +173,7 @@ impl Shared {
     ) -> Arc<Self> {
         let processors = neighbours.len();
         let workers = processors - usize::from(relief);
+        let blocking = hooks.threads.blocking;
         Arc::new_cyclic(|shared| Self {
             processors: (0..processors)
                 .map(|index| {
@@ -185,7 +191,7 @@ impl Shared {
             clock: rules.clock.clone(),
             errands: CachePadded::default(),
             spares: Spares::new(processors, workers, rules),
-            blocking: CachePadded::new(Blocking::new()),
+            blocking: CachePadded::new(Blocking::new(blocking)),
             misses: OnceLock::new(),
             kept: OnceLock::new(),
             elsewhere: CachePadded::new(AtomicUsize::new(0)),
@@ -407,7 +413,7 @@ impl Shared {
 
     /// Returns a builder for a thread of the runtime with this role.
     pub(crate) fn thread(&self, role: &str) -> std::thread::Builder {
-        let Threads { name, stack_size } = &self.hooks.threads;
+        let Threads { name, stack_size, .. } = &self.hooks.threads;
         let builder = std::thread::Builder::new().name(format!("{name}-{role}"));
         match *stack_size {
             Some(size) => builder.stack_size(size),

@@ -1,5 +1,6 @@
 //! Why a runtime cannot be built.
 
+use crate::processor::blocking::DEFAULT_THREADS;
 use crate::topology::TopologyError;
 use std::fmt;
 use std::io;
@@ -22,6 +23,11 @@ pub enum BuildError {
     /// The number of workers is not between 1 and 1,024.
     Workers {
         /// The number asked for.
+        asked: usize,
+    },
+    /// There would be no thread for blocking closures.
+    BlockingThreads {
+        /// The number asked for, zero.
         asked: usize,
     },
     /// The name has a zero byte in it.
@@ -62,6 +68,11 @@ impl fmt::Display for BuildError {
                 "a runtime has 1 to {MOST_WORKERS} workers, not {asked}: leave `workers` out to have \
                  one per core in use"
             ),
+            Self::BlockingThreads { asked } => write!(
+                f,
+                "a runtime has 1 or more threads for blocking closures, not {asked}: leave \
+                 `blocking_threads` out to have {DEFAULT_THREADS} at most"
+            ),
             Self::Name { asked } => {
                 write!(f, "no thread can be called {asked:?}: leave the zero byte out of `name`")
             }
@@ -90,7 +101,10 @@ impl fmt::Display for BuildError {
 impl std::error::Error for BuildError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Workers { .. } | Self::Name { .. } | Self::TimerResolution { .. } => None,
+            Self::Workers { .. }
+            | Self::BlockingThreads { .. }
+            | Self::Name { .. }
+            | Self::TimerResolution { .. } => None,
             Self::Topology(error) => Some(error),
             Self::Thread { source, .. } | Self::Pin { source, .. } => Some(source),
         }

@@ -1,5 +1,6 @@
 //! Spawning: a new task gets its home, its memory and its place in a queue.
 
+use super::sweep::sweep;
 use super::{run, wake};
 use crate::policy::placement::{self, Source, place};
 use crate::primitives::atomic::Ordering;
@@ -47,11 +48,15 @@ fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) ->
     let (task, handle) = make(birth);
     context.counters().spawned.add_ordered(1);
     task.last.store(me as u16, Ordering::Relaxed);
-    if shared.phase() >= Phase::Aborting {
+    let is_aborted = shared.phase() >= Phase::Aborting;
+    if is_aborted {
         run::abort_queued(&task);
     }
     let ready = context.seat.push_new(task, context.now.get());
     wake::after_push(context, ready);
+    if is_aborted {
+        cancel_if_late(shared);
+    }
     handle
 }
 
@@ -75,7 +80,30 @@ fn from_outside<R>(shared: &Shared, make: impl FnOnce(Birth) -> (Runnable, R)) -
     let (task, handle) = make(birth);
     task.last.store(target as u16, Ordering::Relaxed);
     wake::send(shared, target, task);
+    if shared.phase() >= Phase::Aborting {
+        cancel_if_late(shared);
+    }
     handle
+}
+
+/// Cancels what is in the queues of a runtime that has left workers behind, among it the task that
+/// the caller has queued. Its workers may never come to it, and the thread that has shut the
+/// runtime down is gone. While that thread is there, this does nothing: it sweeps once more after
+/// it has set the mark that this function looks for under the same lock.
+///
+/// A worker looks at the phase before its push, and not again after it: that would be a load more
+/// for each spawn. So if the system holds a worker up between the two for all of the grace, the
+/// task waits until the poll that has spawned it returns.
+#[cold]
+fn cancel_if_late(shared: &Shared) {
+    if !shared.ending().is_left_behind {
+        return;
+    }
+    let mut late = Vec::new();
+    sweep(shared, |tasks| late = tasks);
+    for task in late {
+        run::cancel_elsewhere(shared, task);
+    }
 }
 
 /// Makes a task and cancels it at once.
