@@ -50,11 +50,27 @@ thread_local! {
 #[derive(Debug, Default)]
 struct State {
     queue: VecDeque<Runnable>,
-    /// The closures that run, by thread.
+    /// The closures that run.
     running: Vec<Reference>,
     threads: usize,
     idle: usize,
     closed: bool,
+}
+
+impl State {
+    /// Takes the oldest closure, which is about to run.
+    fn begin(&mut self) -> Option<(Runnable, Id)> {
+        let closure = self.queue.pop_front()?;
+        let id = closure.live().footer().id;
+        self.running.push(Reference::of(closure.live()));
+        Some((closure, id))
+    }
+
+    /// Notes that a closure has returned. The last reference frees memory alone, so no caller's
+    /// code runs under the lock.
+    fn end(&mut self, done: Option<Id>) {
+        self.running.retain(|running| Some(running.live().footer().id) != done);
+    }
 }
 
 /// The result of a push.
@@ -101,11 +117,13 @@ impl Blocking {
         self.leave(&mut lock(&self.state));
     }
 
-    /// Takes the oldest closure if there is no thread to run it. Of several spawners whose threads
-    /// are refused at once the last one finds the closures of all, so it takes until there is none.
-    pub(crate) fn take_unattended(&self) -> Option<Runnable> {
+    /// Takes the oldest closure for a spawner, which has run `done` before, if there is no thread
+    /// to run it. Of several spawners whose threads are refused at once the last one finds the
+    /// closures of all, so it takes until there is none.
+    pub(crate) fn take_unattended(&self, done: Option<Id>) -> Option<(Runnable, Id)> {
         let mut state = lock(&self.state);
-        if state.threads == 0 { state.queue.pop_front() } else { None }
+        state.end(done);
+        if state.threads == 0 { state.begin() } else { None }
     }
 
     /// Makes the calling thread one of the blocking threads.
@@ -117,18 +135,15 @@ impl Blocking {
     /// if there is none. If it returns `None`, the thread is counted out, and has to end.
     pub(crate) fn take(&self, done: Option<Id>) -> Option<(Runnable, Id)> {
         let mut state = lock(&self.state);
-        // The last reference frees memory alone, so no caller's code runs under the lock.
-        state.running.retain(|running| Some(running.live().footer().id) != done);
+        state.end(done);
         if state.queue.is_empty() {
             state = self.wait_for_closure(state);
         }
-        let Some(closure) = state.queue.pop_front() else {
+        let begun = state.begin();
+        if begun.is_none() {
             self.leave(&mut state);
-            return None;
-        };
-        let id = closure.live().footer().id;
-        state.running.push(Reference::of(closure.live()));
-        Some((closure, id))
+        }
+        begun
     }
 
     /// Waits until a closure is queued. If none is when this returns, the thread has to leave.
@@ -171,8 +186,8 @@ impl Blocking {
         OWN.with(|own| std::ptr::eq(own.get(), self))
     }
 
-    /// Waits until all threads have left, or until `deadline`, and returns the closures that run, or
-    /// have just returned.
+    /// Waits until all threads have left, or until `deadline`, and returns the closures that run,
+    /// or have just returned.
     pub(crate) fn wait_for_threads(&self, deadline: Option<Instant>) -> Vec<Reference> {
         let mut state = lock(&self.state);
         while state.threads > 0 {
@@ -213,12 +228,13 @@ mod tests {
             assert!(matches!(push(&blocking), Pushed::NeedsThread));
         }
         blocking.refused_thread();
-        assert!(blocking.take_unattended().is_none(), "the other thread may come yet");
+        assert!(blocking.take_unattended(None).is_none(), "the other thread may come yet");
         blocking.refused_thread();
-        let mut closures = 0;
-        while let Some(closure) = blocking.take_unattended() {
+        let (mut closures, mut done) = (0, None);
+        while let Some((closure, id)) = blocking.take_unattended(done) {
             run::run_elsewhere(closure);
             closures += 1;
+            done = Some(id);
         }
         assert_eq!(closures, 2);
         assert!(blocking.wait_for_threads(None).is_empty());

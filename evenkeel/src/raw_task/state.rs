@@ -391,8 +391,8 @@ impl State {
     }
 
     /// Release ordering: the completer or the ender follows `JOINER` to the waker, and the thread
-    /// that frees the task comes after all that the joiner did with it. No acquire: a task that is not complete
-    /// has nothing for the joiner. A failure acquires, and may find the task complete.
+    /// that frees the task comes after all that the joiner did with it. No acquire: a task that is
+    /// not complete has nothing for the joiner. A failure acquires, and may find the task complete.
     fn change_unless_complete(&self, change: impl Fn(u64) -> u64) -> Join {
         let mut word = self.load_joined();
         loop {

@@ -379,9 +379,9 @@ impl Builder {
     /// Builds the runtime and starts its workers.
     ///
     /// # Errors
-    /// [`BuildError`] if the number of workers or of blocking threads, or the resolution of timers is
-    /// out of range, if the name has a zero byte, if the machine cannot be read, or if the system refuses a thread or a
-    /// pin. No thread is left running then.
+    /// [`BuildError`] if the number of workers or of blocking threads, or the resolution of timers
+    /// is out of range, if the name has a zero byte, if the machine cannot be read, or if the
+    /// system refuses a thread or a pin. No thread is left running then.
     ///
     /// # Examples
     /// ```

@@ -126,8 +126,8 @@ impl Reaper {
         }
     }
 
-    /// Returns what is left at the moment, for the ender, which is about to return. From here on the
-    /// watch gives up the handles of tasks with destructors that block.
+    /// Returns what is left at the moment, for the ender, which is about to return. From here on
+    /// the watch gives up the handles of tasks with destructors that block.
     pub(super) fn leave(self: &Arc<Self>) -> Left {
         let mut state = lock(&self.state);
         state.is_left = true;

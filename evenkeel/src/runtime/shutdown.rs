@@ -52,15 +52,15 @@ use std::time::{Duration, Instant};
 ///
 /// The stuck poll is still inside its runtime, whose [`Runtime`](crate::Runtime) is gone:
 ///
-/// | it calls | result |
-/// |---|---|
-/// | `spawn`, `Handle::spawn`, `spawn_blocking` | the task is cancelled: its future is dropped, on the caller's thread or another, and its handle finishes without the poll's return |
-/// | a waker, `unpark`, `abort` | no effect on tasks of its own runtime, which are complete; on others as always |
-/// | `sleep`, `timeout`, `interval` | timers can be armed and wait as in each poll; they end with the task's future |
-/// | `Instant::now` | the clock goes on |
-/// | monitors, semaphores, channels | what is free can be entered; to wait is to return `Pending`, and so to be dropped |
-/// | `fork_join::join`, scopes | they run here, and on workers that are not stuck |
-/// | a message to an actor of its own runtime | an error: the actor has ended |
+/// * `spawn`, `Handle::spawn` and `spawn_blocking` give tasks that are cancelled. Their futures are
+///   dropped, on the caller's thread or on another. Their handles do not wait for the stuck poll.
+/// * Wakers, `unpark` and `abort` have no effect on the other tasks of this runtime, which are
+///   complete or about to be. They affect tasks of other runtimes as always.
+/// * Timers can be armed, and end with the task's future. `Instant::now` goes on.
+/// * Monitors, semaphores and channels can be entered where they are free. A wait makes the poll
+///   return `Pending`.
+/// * `fork_join::join` and scopes run on this thread, and on workers that are not stuck.
+/// * An actor of this runtime has ended, and a message to it is an error.
 ///
 /// If the poll returns `Pending`, its future is dropped, as that of each aborted task is: guards in
 /// it are released then, and not before.
@@ -85,7 +85,7 @@ pub enum Shutdown {
     /// destructor's task is reported as stuck, and complete when the destructor returns. The
     /// threads go on to drop what is left when the call returns. A destructor that blocks from then
     /// on makes its handle finish as stuck too, after some 5 ms; the report has its task among the
-    /// aborted.
+    /// aborted. Only tasks behind 512 destructors that block wait for one of these.
     ///
     /// A grace of zero waits for nothing: what is inside a poll counts as stuck at once.
     ///
@@ -155,8 +155,9 @@ pub struct ShutdownReport {
     /// dropped, or are about to be.
     pub aborted: Vec<TaskInfo>,
     /// Tasks and blocking closures with a poll, call or destructor that did not return in time.
-    /// Their threads are left behind, and their handles return a [stuck](crate::JoinError::is_stuck)
-    /// error. A task that merely waits behind such a poll is not among them: it is aborted.
+    /// Their threads are left behind, and their handles return a
+    /// [stuck](crate::JoinError::is_stuck) error. A task that merely waits behind such a poll is
+    /// not among them: it is aborted.
     pub stuck: Vec<TaskInfo>,
     /// Workers that did not leave in time: those of the stuck tasks, and those that wait for the
     /// last task.

@@ -4,6 +4,7 @@ use super::sweep::sweep;
 use super::{run, wake};
 use crate::policy::placement::{self, Source, place};
 use crate::primitives::atomic::Ordering;
+use crate::primitives::thread;
 use crate::processor::context::{self, Context};
 use crate::processor::shared::{Phase, Shared};
 use crate::raw_task::blocks::Birth;
@@ -11,6 +12,10 @@ use crate::raw_task::blocks::Room;
 use crate::raw_task::id;
 use crate::raw_task::rights::Runnable;
 use std::sync::Arc;
+
+/// The most sweeps of a thread that cancels its own late tasks: the next one follows only if a
+/// queue was locked. An estimate; no benchmark sets it.
+const LATE_SWEEPS: u32 = 1_000;
 
 /// Spawns on the scheduler of the calling worker; calls `elsewhere` if the caller is not a worker,
 /// which gives none if there is no runtime: the public function panics then, at its caller.
@@ -48,13 +53,13 @@ fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) ->
     let (task, handle) = make(birth);
     context.counters().spawned.add_ordered(1);
     task.last.store(me as u16, Ordering::Relaxed);
-    let is_aborted = shared.phase() >= Phase::Aborting;
-    if is_aborted {
+    if shared.phase() >= Phase::Aborting {
         run::abort_queued(&task);
     }
     let ready = context.seat.push_new(task, context.now.get());
     wake::after_push(context, ready);
-    if is_aborted {
+    // Once more, after the push; the first look has loaded the line.
+    if shared.phase() >= Phase::Aborting {
         cancel_if_late(shared);
     }
     handle
@@ -87,20 +92,29 @@ fn from_outside<R>(shared: &Shared, make: impl FnOnce(Birth) -> (Runnable, R)) -
 }
 
 /// Cancels what is in the queues of a runtime that has left workers behind, among it the task that
-/// the caller has queued. Its workers may never come to it, and the thread that has shut the
-/// runtime down is gone. While that thread is there, this does nothing: it sweeps once more after
-/// it has set the mark that this function looks for under the same lock.
+/// the caller has queued. Its workers may never come to it, and the ender, the thread that has shut
+/// the runtime down, is gone. While the ender is there, this does nothing.
 ///
-/// A worker looks at the phase before its push, and not again after it: that would be a load more
-/// for each spawn. So if the system holds a worker up between the two for all of the grace, the
-/// task waits until the poll that has spawned it returns.
+/// # Why no late task is missed
+/// The caller pushes, looks at the phase, and then for the mark, under its lock. The ender sets the
+/// phase, sets the mark under that lock, and sweeps once more. If the caller sees the earlier
+/// phase, its push comes before the ender's fences: a push from outside has a full fence, and to a
+/// push into a worker's own queue the claim of the sweep is one. If the caller misses the mark, it
+/// was at the lock before the ender. Either way the ender's last sweep finds the task.
 #[cold]
 fn cancel_if_late(shared: &Shared) {
     if !shared.ending().is_left_behind {
         return;
     }
     let mut late = Vec::new();
-    sweep(shared, |tasks| late = tasks);
+    for _ in 0..LATE_SWEEPS {
+        // Another late spawner may hold the caller's queue. It may have emptied it before the
+        // caller's push.
+        if sweep(shared, |mut tasks| late.append(&mut tasks)) {
+            break;
+        }
+        thread::yield_now();
+    }
     for task in late {
         run::cancel_elsewhere(shared, task);
     }

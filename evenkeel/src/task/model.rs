@@ -358,9 +358,9 @@ fn a_handle_that_has_left_a_waker_takes_it_along() {
     check(&[Edge::StateJoin], || join_meanwhile(|mut handle| poll_once(&mut handle)));
 }
 
-/// A task whose poll does not return before the handle has been given up, or is about to return. One
-/// thread gives the handle up, as the ender does; another does something with the handle. The poll
-/// returns at any time. The handle's result is the output if the task was complete before, and
+/// A task whose poll does not return before the handle has been given up, or is about to return.
+/// One thread gives the handle up, as the ender does; another does something with the handle. The
+/// poll returns at any time. The handle's result is the output if the task was complete before, and
 /// *stuck* otherwise.
 fn give_up_meanwhile(join: fn(JoinHandle<Watched>) -> Option<bool>, returns: bool) {
     let seat = seat();

@@ -450,8 +450,8 @@ fn inside_a_stuck_poll<R: Send + 'static>(
     receive.recv().expect("it does not panic")
 }
 
-/// The handle of a refused task finishes while the poll is still inside. Another worker may have the
-/// task, and is about to drop it.
+/// The handle of a refused task finishes while the poll is still inside. Another worker may have
+/// the task, and is about to drop it.
 fn is_refused<T>(handle: JoinHandle<T>, kept: &Arc<()>) -> bool {
     until(|| handle.is_finished());
     let joined = handle.now_or_never().expect("it is finished");
