@@ -10,7 +10,8 @@ use std::task::{Context, Poll};
 /// The future of [`ActorRef::stopped`](crate::ActorRef::stopped), which has an example. It is ready
 /// when the actor has ended, with the reason.
 ///
-/// It keeps no reference to the actor, and any task may await it.
+/// It keeps no reference to the actor, and any task may await it. An actor that a shutdown leaves
+/// behind, stuck inside a poll, ends when that poll returns, and not before.
 #[must_use = "it waits when it is awaited"]
 pub struct Stopped(State);
 

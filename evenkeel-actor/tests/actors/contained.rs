@@ -256,3 +256,35 @@ fn actors_of_a_stuck_worker_end_with_their_runtime() {
     evenkeel::block_on(one.stopped());
     assert_eq!(Arc::strong_count(&kept), 1);
 }
+
+#[test]
+fn a_stuck_poll_that_sends_after_the_shutdown_finds_that_the_actor_has_ended() {
+    struct Idle;
+
+    impl Actor for Idle {
+        type Message = ();
+
+        async fn handle(&mut self, (): (), _: &mut Context<Self>) -> Handled {
+            Ok(())
+        }
+    }
+
+    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    let actor = runtime.block_on(async { spawn(Idle) });
+    let (begin, begun) = std::sync::mpsc::channel();
+    let (let_go, stuck) = std::sync::mpsc::channel::<()>();
+    let (tell, told) = std::sync::mpsc::channel();
+    let own = actor.clone();
+    let task = runtime.spawn(async move {
+        begin.send(()).unwrap();
+        let _ = stuck.recv();
+        tell.send(own.try_send(()).is_err()).unwrap();
+    });
+    begun.recv().unwrap();
+    let report = runtime.shutdown(evenkeel::Shutdown::Deadline(Duration::from_millis(20)));
+    assert_eq!((report.stuck.len(), report.aborted.len()), (1, 1), "{report}");
+    assert!(evenkeel::block_on(task).unwrap_err().is_stuck());
+    assert!(matches!(evenkeel::block_on(actor.stopped()), ExitReason::Killed));
+    drop(let_go);
+    assert!(told.recv().unwrap());
+}

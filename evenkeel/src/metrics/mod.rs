@@ -164,12 +164,18 @@ pub struct RuntimeMetrics {
     /// Calls and jobs from outside that [spares](crate::fork_join#threads) have run, because
     /// workers waited.
     pub run_by_spares: u64,
+    /// Threads for closures of [`spawn_blocking`](crate::spawn_blocking), busy and idle; at most
+    /// [`Builder::blocking_threads`](crate::Builder::blocking_threads).
+    pub blocking_threads: usize,
+    /// Closures of `spawn_blocking` that wait for a thread.
+    pub blocking_waiting: usize,
 }
 
 impl RuntimeMetrics {
     pub(crate) fn of(shared: &Shared) -> Self {
         let now = clock::now();
         let counts = shared.idle.counts();
+        let (blocking_threads, blocking_waiting) = shared.blocking.counts();
         let (workers, reliefs) = shared.processors.split_at(shared.workers);
         let of = |processor: &Processor| ProcessorMetrics::of(processor, now);
         Self {
@@ -179,6 +185,8 @@ impl RuntimeMetrics {
             searching: counts.searching,
             spawned_outside: shared.spawned_outside(),
             run_by_spares: shared.spares.served(),
+            blocking_threads,
+            blocking_waiting,
         }
     }
 
@@ -265,11 +273,14 @@ impl fmt::Display for RuntimeMetrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} processors, {} asleep, {} searching; {} spawned from outside",
+            "{} processors, {} asleep, {} searching; {} spawned from outside; \
+             {} blocking threads, {} closures waiting",
             self.processors.len(),
             self.sleeping,
             self.searching,
-            self.spawned_outside
+            self.spawned_outside,
+            self.blocking_threads,
+            self.blocking_waiting
         )?;
         write!(f, "{:<22}", "processor")?;
         for index in 0..self.processors.len() {

@@ -59,6 +59,8 @@ pub(crate) enum Edge {
     StateJoined,
     /// The joiner's change of the state word of a task that is not complete.
     StateJoin,
+    /// The ender's change of the state word of a stuck task.
+    StateGiveUp,
     /// The last holder's change before it frees the task.
     StateRelease,
     /// The sender's change of an inbox's head.

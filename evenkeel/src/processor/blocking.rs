@@ -7,11 +7,11 @@
 //!
 //! # Steps
 //! All state is under one lock. *Push*: the spawner queues its closure. If the queue is longer than
-//! there are idle threads, and fewer than [`MOST_THREADS`] run, the spawner has to start one;
-//! otherwise it notifies one. *Take*: a blocking thread waits until the queue has a closure, and
-//! takes it. A thread leaves once it has been idle for [`KEEP_ALIVE`], counted from the end of its
-//! last closure: a notification does not prolong that if another thread takes the closure. *Close*:
-//! the queue is emptied, and every thread is notified.
+//! there are idle threads, and there are fewer threads than the builder's `blocking_threads`, the
+//! spawner has to start one; otherwise it notifies one. *Take*: a blocking thread waits until the
+//! queue has a closure, and takes it. A thread leaves once it has been idle for [`KEEP_ALIVE`],
+//! counted from the end of its last closure: a notification does not prolong that if another thread
+//! takes the closure. *Close*: the queue is emptied, and every thread is notified.
 //!
 //! # Why nothing is lost
 //! The thread that changes the state under the lock notifies after the change, and a blocking
@@ -19,14 +19,13 @@
 
 use crate::primitives::{Condvar, Mutex, MutexGuard, lock};
 use crate::raw_task::id::Id;
-use crate::raw_task::report::TaskInfo;
-use crate::raw_task::rights::Runnable;
+use crate::raw_task::rights::{Reference, Runnable};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// The most blocking threads: Tokio's number, which its users have come to count on.
-pub(crate) const MOST_THREADS: usize = 512;
+/// The most blocking threads by default: Tokio's number, which its users have come to count on.
+pub(crate) const DEFAULT_THREADS: usize = 512;
 
 /// The time for which an idle thread stays.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
@@ -34,6 +33,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// The closures of one runtime that wait for a thread, and its blocking threads.
 #[derive(Debug)]
 pub(crate) struct Blocking {
+    /// The most threads.
+    most: usize,
     state: Mutex<State>,
     /// Wakes idle threads for a closure, or at the end.
     queued: Condvar,
@@ -49,11 +50,27 @@ thread_local! {
 #[derive(Debug, Default)]
 struct State {
     queue: VecDeque<Runnable>,
-    /// The closures that run, by thread.
-    running: Vec<TaskInfo>,
+    /// The closures that run.
+    running: Vec<Reference>,
     threads: usize,
     idle: usize,
     closed: bool,
+}
+
+impl State {
+    /// Takes the oldest closure, which is about to run.
+    fn begin(&mut self) -> Option<(Runnable, Id)> {
+        let closure = self.queue.pop_front()?;
+        let id = closure.live().footer().id;
+        self.running.push(Reference::of(closure.live()));
+        Some((closure, id))
+    }
+
+    /// Notes that a closure has returned. The last reference frees memory alone, so no caller's
+    /// code runs under the lock.
+    fn end(&mut self, done: Option<Id>) {
+        self.running.retain(|running| Some(running.live().footer().id) != done);
+    }
 }
 
 /// The result of a push.
@@ -68,8 +85,15 @@ pub(crate) enum Pushed {
 }
 
 impl Blocking {
-    pub(crate) fn new() -> Self {
-        Self { state: Mutex::default(), queued: Condvar::new(), left: Condvar::new() }
+    /// Makes an empty queue, for at most `most` threads.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, state: Mutex::default(), queued: Condvar::new(), left: Condvar::new() }
+    }
+
+    /// Returns the number of threads, and of closures that wait for one.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let state = lock(&self.state);
+        (state.threads, state.queue.len())
     }
 
     /// Queues a closure.
@@ -79,7 +103,7 @@ impl Blocking {
             return Pushed::Refused(closure);
         }
         state.queue.push_back(closure);
-        if state.queue.len() > state.idle && state.threads < MOST_THREADS {
+        if state.queue.len() > state.idle && state.threads < self.most {
             state.threads += 1;
             return Pushed::NeedsThread;
         }
@@ -93,11 +117,13 @@ impl Blocking {
         self.leave(&mut lock(&self.state));
     }
 
-    /// Takes the oldest closure if there is no thread to run it. Of several spawners whose threads
-    /// are refused at once the last one finds the closures of all, so it takes until there is none.
-    pub(crate) fn take_unattended(&self) -> Option<Runnable> {
+    /// Takes the oldest closure for a spawner, which has run `done` before, if there is no thread
+    /// to run it. Of several spawners whose threads are refused at once the last one finds the
+    /// closures of all, so it takes until there is none.
+    pub(crate) fn take_unattended(&self, done: Option<Id>) -> Option<(Runnable, Id)> {
         let mut state = lock(&self.state);
-        if state.threads == 0 { state.queue.pop_front() } else { None }
+        state.end(done);
+        if state.threads == 0 { state.begin() } else { None }
     }
 
     /// Makes the calling thread one of the blocking threads.
@@ -109,18 +135,15 @@ impl Blocking {
     /// if there is none. If it returns `None`, the thread is counted out, and has to end.
     pub(crate) fn take(&self, done: Option<Id>) -> Option<(Runnable, Id)> {
         let mut state = lock(&self.state);
-        state.running.retain(|running| Some(running.id) != done);
+        state.end(done);
         if state.queue.is_empty() {
             state = self.wait_for_closure(state);
         }
-        let Some(closure) = state.queue.pop_front() else {
+        let begun = state.begin();
+        if begun.is_none() {
             self.leave(&mut state);
-            return None;
-        };
-        let info = TaskInfo::of(closure.live());
-        let id = info.id;
-        state.running.push(info);
-        Some((closure, id))
+        }
+        begun
     }
 
     /// Waits until a closure is queued. If none is when this returns, the thread has to leave.
@@ -163,9 +186,9 @@ impl Blocking {
         OWN.with(|own| std::ptr::eq(own.get(), self))
     }
 
-    /// Waits until all threads have left, or until `deadline`, and returns the closures that still
-    /// run.
-    pub(crate) fn wait_for_threads(&self, deadline: Option<Instant>) -> Vec<TaskInfo> {
+    /// Waits until all threads have left, or until `deadline`, and returns the closures that run,
+    /// or have just returned.
+    pub(crate) fn wait_for_threads(&self, deadline: Option<Instant>) -> Vec<Reference> {
         let mut state = lock(&self.state);
         while state.threads > 0 {
             state = match deadline {
@@ -200,17 +223,18 @@ mod tests {
 
     #[test]
     fn spawners_whose_threads_are_refused_at_once_leave_no_closure_behind() {
-        let blocking = Blocking::new();
+        let blocking = Blocking::new(DEFAULT_THREADS);
         for _ in 0..2 {
             assert!(matches!(push(&blocking), Pushed::NeedsThread));
         }
         blocking.refused_thread();
-        assert!(blocking.take_unattended().is_none(), "the other thread may come yet");
+        assert!(blocking.take_unattended(None).is_none(), "the other thread may come yet");
         blocking.refused_thread();
-        let mut closures = 0;
-        while let Some(closure) = blocking.take_unattended() {
+        let (mut closures, mut done) = (0, None);
+        while let Some((closure, id)) = blocking.take_unattended(done) {
             run::run_elsewhere(closure);
             closures += 1;
+            done = Some(id);
         }
         assert_eq!(closures, 2);
         assert!(blocking.wait_for_threads(None).is_empty());

@@ -1,6 +1,6 @@
 //! The state that all threads of a runtime share.
 
-use super::blocking::Blocking;
+use super::blocking::{Blocking, DEFAULT_THREADS};
 use super::errands::Errands;
 use super::neighbours::Neighbours;
 use super::spares::Spares;
@@ -62,11 +62,13 @@ pub(crate) struct Threads {
     pub(crate) name: String,
     /// Bytes of a stack, if the runtime's builder set them.
     pub(crate) stack_size: Option<usize>,
+    /// The most threads for closures that block.
+    pub(crate) blocking: usize,
 }
 
 impl Default for Threads {
     fn default() -> Self {
-        Self { name: "evenkeel".to_owned(), stack_size: None }
+        Self { name: "evenkeel".to_owned(), stack_size: None, blocking: DEFAULT_THREADS }
     }
 }
 
@@ -161,6 +163,9 @@ pub(crate) struct Ending {
     pub(crate) helpers: usize,
     /// Tasks that were not complete when they were aborted.
     pub(crate) aborted: Vec<TaskInfo>,
+    /// Whether the thread that shuts the runtime down leaves stuck workers behind. A thread that
+    /// queues a task from then on cancels it.
+    pub(crate) is_left_behind: bool,
 }
 
 impl Shared {
@@ -173,6 +178,7 @@ impl Shared {
         rules: Rules,
     ) -> Arc<Self> {
         let workers = neighbours.len();
+        let blocking = hooks.threads.blocking;
         let processors = Row::new(workers + reliefs);
         let shared = Arc::new_cyclic(|shared| Self {
             workers,
@@ -187,7 +193,7 @@ impl Shared {
             clock: rules.clock.clone(),
             errands: CachePadded::default(),
             spares: Spares::new(processors.capacity(), workers, rules.clone()),
-            blocking: CachePadded::new(Blocking::new()),
+            blocking: CachePadded::new(Blocking::new(blocking)),
             misses: OnceLock::new(),
             kept: OnceLock::new(),
             elsewhere: CachePadded::new(AtomicUsize::new(0)),
@@ -447,7 +453,7 @@ impl Shared {
 
     /// Returns a builder for a thread of the runtime with this role.
     pub(crate) fn thread(&self, role: &str) -> std::thread::Builder {
-        let Threads { name, stack_size } = &self.hooks.threads;
+        let Threads { name, stack_size, .. } = &self.hooks.threads;
         let builder = std::thread::Builder::new().name(format!("{name}-{role}"));
         match *stack_size {
             Some(size) => builder.stack_size(size),

@@ -211,8 +211,8 @@ impl Joined {
     /// Takes the joiner's waker out of its slot.
     ///
     /// # Safety
-    /// The caller may access the slot: it has made the task complete and found `JOINER` set, or it
-    /// is the joiner and `JOINER` is not set.
+    /// The caller may access the slot: it has made the task complete or given the handle up, and
+    /// found `JOINER` set; or it is the joiner and `JOINER` is not set.
     pub(crate) unsafe fn take_joiner(&self) -> Option<Waker> {
         self.joiner.with_mut(|slot| {
             // SAFETY: the caller's promise: no other thread accesses the slot.

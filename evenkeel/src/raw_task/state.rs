@@ -3,7 +3,8 @@
 //! # Roles
 //! The *poller* is the worker that has taken the task out of a ready queue. *Wakers* may be on any
 //! thread. The *joiner* holds the `JoinHandle`. The *completer* is the thread that marks the task
-//! complete. The *scheduler* keeps the task in its registry until it is complete.
+//! complete. The *scheduler* keeps the task in its registry until it is complete. The *ender* is a
+//! thread that shuts the runtime down by a deadline, and has a reference to a stuck task.
 //!
 //! # States
 //! | field | meaning |
@@ -13,7 +14,7 @@
 //! | `COMPLETE` | the output is in place, or has been dropped |
 //! | `ABORTED` | the next poll drops the future instead |
 //! | `JOINER` | the joiner's waker is in its slot, which belongs to the completer |
-//! | `HANDLE` | the `JoinHandle` exists |
+//! | `HANDLE` | the `JoinHandle` exists, and has not been given up |
 //! | `REGISTERED` | the scheduler's registry holds the task |
 //! | `PARTED` | the task has a [public part](crate::task::public) |
 //! | `others` (26 bits, wrapping) | `Waker`s and `Task`s in existence |
@@ -45,6 +46,31 @@
 //!
 //! The thread that makes the word say *no `HANDLE`, not `REGISTERED`, no `others`, no `publics`*
 //! frees the task. Each of these falls by a read-modify-write, so exactly one change does that.
+//!
+//! # Giving a handle up
+//! The ender does not wait for a poll that does not return, and the handle of that task must not
+//! wait either. *Give up* (ender): one exchange, of a word that has `HANDLE` and not `COMPLETE`,
+//! clears `HANDLE` and `JOINER` and adds one to `others`. So the handle's hold becomes a counted
+//! reference, and the waker in the slot becomes the ender's, which wakes it. To the completer the
+//! task is one whose handle was dropped: it drops the output itself, and wakes no joiner. So a
+//! completion costs what it costs without this step. The handle finds its bit cleared, which no
+//! other thread does: it returns *stuck*, and ends its hold by dropping a reference.
+//!
+//! *Exactly one of complete and stuck.* `COMPLETE` and the give-up are changes of one word, and
+//! each looks for the other: the ender gives up no complete task; the completer's exchange fails on
+//! a word that the ender has changed, and begins again with a task without a handle. The handle
+//! looks at its own bit first: a task that was given up and completes later stays stuck.
+//!
+//! *The slot has one owner.* With `JOINER` set it is the completer's or the ender's, as one change
+//! of the word decides. Without `JOINER` it is the handle's, and the ender leaves it alone, as the
+//! completer does. The handle decides by a word that has `HANDLE`: a word without it shows no
+//! `JOINER` while the ender may be at the slot. The ender's exchange acquires, because it follows
+//! `JOINER` to what the handle has put there (`StateGiveUp`). It releases nothing: the handle
+//! follows its cleared bit to no memory, and the thread that frees the task does so after the ender
+//! has dropped its own reference (`StateRelease`).
+//!
+//! *The memory.* The sum of holds stays the same, so the task is not unreachable by this step. It
+//! is registered, or its completer has yet to end the scheduler's hold, until its poll returns.
 //!
 //! # Why no wake is lost
 //! In the word's modification order a wake comes before the poll's first load or after it. If
@@ -100,6 +126,9 @@ pub(crate) enum Join {
     Done,
     /// The task is complete: its output is the joiner's.
     Complete,
+    /// The ender has given the handle up: the output is not the joiner's, the slot is not, and the
+    /// handle's hold is a reference.
+    GivenUp,
 }
 
 /// The word itself.
@@ -267,6 +296,34 @@ impl State {
         self.change_unless_complete(|word| word & !HANDLE)
     }
 
+    /// Gives the handle up, unless the task is complete: returns `None` then, and else the word
+    /// before the change. If that has a joiner, the slot with its waker is the caller's. The caller
+    /// has a reference.
+    ///
+    /// Acquire ordering: the caller follows `JOINER` to the waker. No release: see the head of this
+    /// file.
+    #[cold]
+    pub(crate) fn give_up(&self) -> Option<Word> {
+        let mut word = self.load();
+        loop {
+            match word.joined() {
+                Join::Complete => return None,
+                // No handle, or one that has been given up.
+                Join::GivenUp => return (!word.is_complete()).then_some(word),
+                Join::Done => {}
+            }
+            let fresh = Word((word.0 & !(HANDLE | JOINER)).wrapping_add(REFERENCE));
+            match self.exchange(word, fresh, edge(Edge::StateGiveUp, Ordering::Acquire)) {
+                Ok(()) => break,
+                Err(actual) => word = actual,
+            }
+        }
+        if word.0 & OTHERS_TOP != 0 {
+            Self::check_references(word.0);
+        }
+        Some(word)
+    }
+
     /// Ends the handle's hold on a complete task, after its output is gone.
     pub(crate) fn release_handle(&self) -> Release {
         let before = self.0.fetch_and(!HANDLE, edge(Edge::StateRelease, Ordering::AcqRel));
@@ -333,14 +390,15 @@ impl State {
         }
     }
 
-    /// Release ordering: the completer follows `JOINER` to the waker, and the thread that frees the
-    /// task comes after all that the joiner did with it. No acquire: a task that is not complete
-    /// has nothing for the joiner. A failure acquires, and may find the task complete.
+    /// Release ordering: the completer or the ender follows `JOINER` to the waker, and the thread
+    /// that frees the task comes after all that the joiner did with it. No acquire: a task that is
+    /// not complete has nothing for the joiner. A failure acquires, and may find the task complete.
     fn change_unless_complete(&self, change: impl Fn(u64) -> u64) -> Join {
         let mut word = self.load_joined();
         loop {
-            if word.is_complete() {
-                return Join::Complete;
+            let joined = word.joined();
+            if joined != Join::Done {
+                return joined;
             }
             let order = edge(Edge::StateJoin, Ordering::Release);
             match self.exchange(word, Word(change(word.0)), order) {

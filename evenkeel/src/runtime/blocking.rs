@@ -50,8 +50,10 @@ fn start(shared: &Arc<Shared>) {
     });
     if started.is_err() {
         shared.blocking.refused_thread();
-        while let Some(task) = shared.blocking.take_unattended() {
+        let mut done = None;
+        while let Some((task, id)) = shared.blocking.take_unattended(done) {
             run(shared, task);
+            done = Some(id);
         }
     }
 }

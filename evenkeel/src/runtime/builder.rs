@@ -165,6 +165,31 @@ impl Builder {
         self
     }
 
+    /// Sets how many threads may run closures of
+    /// [`spawn_blocking`](crate::Runtime::spawn_blocking) at once: 1 or more, 512 by default. A
+    /// thread is started when a closure comes and no thread is idle, and exits after ten idle
+    /// seconds. What comes while all threads are busy waits in a queue, and runs in the order in
+    /// which it came; [`metrics`](crate::Runtime::metrics) say how many closures wait. A closure
+    /// that waits for another closure needs a thread beside that one's: with too few threads, both
+    /// wait for ever.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::{BuildError, Builder};
+    /// let runtime = Builder::new().workers(1).blocking_threads(2).build()?;
+    /// let lengths = ["ketch", "yawl", "sloop"].map(|rig| runtime.spawn_blocking(|| rig.len()));
+    /// let lengths = lengths.map(|length| evenkeel::block_on(length).unwrap());
+    /// assert_eq!(lengths, [5, 4, 5]);
+    /// assert!(runtime.metrics().blocking_threads <= 2);
+    /// let none = Builder::new().blocking_threads(0).build();
+    /// assert!(matches!(none, Err(BuildError::BlockingThreads { asked: 0 })));
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn blocking_threads(mut self, threads: usize) -> Self {
+        self.hooks.threads.blocking = threads;
+        self
+    }
+
     /// Sets the machine to build for, instead of the one that is detected: which workers are near
     /// each other, and with [`pin`](Self::pin) which core each one runs on. Its
     /// [`processors`](Topology::processors) are then the default number of workers.
@@ -373,9 +398,9 @@ impl Builder {
     /// Builds the runtime and starts its workers.
     ///
     /// # Errors
-    /// [`BuildError`] if the number of workers or the resolution of timers is out of range, if the
-    /// name has a zero byte, if the machine cannot be read, or if the system refuses a thread or a
-    /// pin. No thread is left running then.
+    /// [`BuildError`] if the number of workers or of blocking threads, or the resolution of timers
+    /// is out of range, if the name has a zero byte, if the machine cannot be read, or if the
+    /// system refuses a thread or a pin. No thread is left running then.
     ///
     /// # Examples
     /// ```
@@ -474,6 +499,9 @@ impl Builder {
         }
         if reliefs > MOST_RELIEFS {
             return Err(BuildError::Reliefs { asked: reliefs });
+        }
+        if self.hooks.threads.blocking == 0 {
+            return Err(BuildError::BlockingThreads { asked: 0 });
         }
         if self.hooks.threads.name.contains('\0') {
             return Err(BuildError::Name { asked: self.hooks.threads.name });

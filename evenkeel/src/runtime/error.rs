@@ -1,5 +1,6 @@
 //! Why a runtime cannot be built.
 
+use crate::processor::blocking::DEFAULT_THREADS;
 use crate::topology::TopologyError;
 use std::fmt;
 use std::io;
@@ -30,6 +31,11 @@ pub enum BuildError {
     /// The number of reliefs is above 1,024.
     Reliefs {
         /// The number asked for.
+        asked: usize,
+    },
+    /// There would be no thread for blocking closures.
+    BlockingThreads {
+        /// The number asked for, zero.
         asked: usize,
     },
     /// The name has a zero byte in it.
@@ -74,6 +80,11 @@ impl fmt::Display for BuildError {
                 f,
                 "a runtime has at most {MOST_RELIEFS} reliefs, not {asked}: leave `reliefs` out to have 64"
             ),
+            Self::BlockingThreads { asked } => write!(
+                f,
+                "a runtime has 1 or more threads for blocking closures, not {asked}: leave \
+                 `blocking_threads` out to have {DEFAULT_THREADS} at most"
+            ),
             Self::Name { asked } => {
                 write!(f, "no thread can be called {asked:?}: leave the zero byte out of `name`")
             }
@@ -104,6 +115,7 @@ impl std::error::Error for BuildError {
         match self {
             Self::Workers { .. }
             | Self::Reliefs { .. }
+            | Self::BlockingThreads { .. }
             | Self::Name { .. }
             | Self::TimerResolution { .. } => None,
             Self::Topology(error) => Some(error),

@@ -100,6 +100,7 @@ impl Handle {
     ///
     /// Once shutdown has begun, the runtime refuses tasks from outside: the future is dropped here,
     /// on the caller's thread, and the handle returns [`JoinError`](crate::JoinError) *cancelled*.
+    /// A task of a runtime that is aborted can spawn, and what it spawns is cancelled as well.
     ///
     /// # Examples
     /// ```
@@ -120,7 +121,9 @@ impl Handle {
     /// Runs a closure that may block, or that computes for long, on a thread apart from the
     /// workers.
     ///
-    /// Threads are started as needed, 512 at most, and exit after ten idle seconds. The handle's
+    /// Threads are started as needed, as many as
+    /// [`Builder::blocking_threads`](crate::Builder::blocking_threads) allows, 512 by default, and
+    /// exit after ten idle seconds. Closures beyond that wait in a queue. The handle's
     /// `abort` cancels a closure that has not begun, and does nothing to one that has. A runtime
     /// that is aborted cancels the closures that have not begun, and drops later ones on the
     /// caller's thread.

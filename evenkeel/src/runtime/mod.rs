@@ -147,7 +147,8 @@ impl Runtime {
     /// it in a closure of [`spawn_blocking`](crate::spawn_blocking) there. [`Shutdown::Drain`]
     /// waits without a bound for every task and closure, and [`Shutdown::Abort`] for the polls and
     /// closures that are under way: a poll that never returns keeps it waiting for ever. Only
-    /// [`Shutdown::Deadline`] and [`Shutdown::DeadlineAndGrace`] leave such a poll behind.
+    /// [`Shutdown::Deadline`] and [`Shutdown::DeadlineAndGrace`] leave such a poll behind; its
+    /// handle then returns a [stuck](crate::JoinError::is_stuck) error.
     ///
     /// Called by a task or a blocking closure of this runtime it does not wait, and the report is
     /// [`detached`](ShutdownReport::detached): whatever the mode, the other tasks are aborted.

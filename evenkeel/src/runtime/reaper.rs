@@ -11,26 +11,34 @@
 //! have been taken out. If there is no reaper, or none has taken any since its last look, then all
 //! reapers are inside destructors: the watch starts the next watch, and becomes a reaper. If the
 //! queue is empty, it leaves. *Reap*: take a task, drop its future, until the queue is empty.
+//! *Leave*: the ender learns what is left, and gives up the handles of tasks with destructors that
+//! have not returned for [`PATIENCE`]. From then on the watch does that, and stays as long as there
+//! is a future being dropped whose handle is not given up.
 //!
 //! # Why no task waits for another's destructor
 //! While the queue has a task there is a watch: a submitter starts one, and a watch looks at the
 //! queue under the lock before it leaves. So a destructor that blocks keeps its own thread, and
 //! after [`PATIENCE`] another thread goes on. Reapers also go on when the ender has returned: their
 //! work keeps no caller waiting. If the system refuses a thread, or [`MOST_THREADS`] are inside
-//! destructors, the queue waits for one of these; if there is no other thread at all, the submitter
-//! drops the futures itself.
+//! destructors, the watch stays, and the queue waits for one of these; if there is no other thread
+//! at all, the submitter drops the futures itself.
+//!
+//! # Why no handle waits for a destructor
+//! A future that is being dropped is in `dropping`, with a reference to its task. The ender looks
+//! there as it leaves, and after it the watch, which does not leave before. A joiner's waker runs
+//! outside of the lock.
 //!
 //! # Rejected
 //! A thread per task, as for closures that block: most destructors are quick, and tasks may be
 //! a million. The relief: a runtime may have none, and it may be stuck as well.
 
 use crate::primitives::{Mutex, MutexGuard, lock};
-use crate::processor::blocking::MOST_THREADS;
 use crate::processor::current;
 use crate::processor::shared::Shared;
-use crate::raw_task::rights::Runnable;
+use crate::raw_task::id::Id;
+use crate::raw_task::rights::{Reference, Runnable};
 use crate::scheduler::run;
-use crate::task::{Id, TaskInfo};
+use crate::task::TaskInfo;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::thread;
@@ -39,6 +47,10 @@ use std::time::{Duration, Instant};
 /// How long a destructor may take before another thread goes on with the other tasks. An estimate:
 /// far longer than starting a thread takes, and short beside a grace; no benchmark sets it.
 const PATIENCE: Duration = Duration::from_millis(5);
+
+/// The most reapers: as many destructors may block before the tasks behind them wait. No benchmark
+/// sets it.
+const MOST_THREADS: usize = 512;
 
 /// The reapers, and their work.
 pub(super) struct Reaper {
@@ -49,18 +61,48 @@ pub(super) struct Reaper {
 #[derive(Default)]
 struct State {
     queue: VecDeque<Runnable>,
-    /// The futures that are being dropped, and since when.
-    dropping: Vec<(TaskInfo, Instant)>,
+    dropping: Vec<Dropping>,
     /// The number of tasks that have been taken out of the queue.
     taken: u64,
     threads: usize,
     is_watched: bool,
+    /// Whether the ender has returned, or is about to.
+    is_left: bool,
+}
+
+/// A future that is being dropped.
+struct Dropping {
+    task: Reference,
+    since: Instant,
+    /// Whether its handle is given up.
+    is_given_up: bool,
+}
+
+impl State {
+    /// Returns the tasks with destructors that have not returned for `time`. The caller gives their
+    /// handles up.
+    fn take_stuck(&mut self, time: Duration) -> Vec<Reference> {
+        let dropping = self.dropping.iter_mut();
+        let stuck = dropping.filter(|task| !task.is_given_up && task.since.elapsed() >= time);
+        stuck
+            .map(|stuck| {
+                stuck.is_given_up = true;
+                stuck.task.clone()
+            })
+            .collect()
+    }
+
+    /// Returns whether the watch has nothing to look for.
+    fn is_done(&self) -> bool {
+        let waits = |task: &Dropping| !task.is_given_up;
+        self.queue.is_empty() && !(self.is_left && self.dropping.iter().any(waits))
+    }
 }
 
 /// What the reapers have not done.
 pub(super) struct Left {
-    /// Tasks with destructors that have not returned for long.
-    pub(super) stuck: Vec<TaskInfo>,
+    /// Tasks with destructors that have not returned for long. The ender gives their handles up.
+    pub(super) stuck: Vec<Reference>,
     /// All tasks that are not complete, the stuck ones among them.
     pub(super) all: HashSet<Id>,
 }
@@ -84,13 +126,19 @@ impl Reaper {
         }
     }
 
-    /// Returns what is left at the moment.
-    pub(super) fn left(&self) -> Left {
-        let state = lock(&self.state);
-        let for_long = state.dropping.iter().filter(|(_, since)| since.elapsed() >= PATIENCE);
-        let stuck = for_long.map(|(task, _)| task.clone()).collect();
+    /// Returns what is left at the moment, for the ender, which is about to return. From here on
+    /// the watch gives up the handles of tasks with destructors that block.
+    pub(super) fn leave(self: &Arc<Self>) -> Left {
+        let mut state = lock(&self.state);
+        state.is_left = true;
+        let mut stuck = state.take_stuck(PATIENCE);
+        if !state.is_done() && !state.is_watched && !self.start_watch(&mut state) {
+            // No thread looks later.
+            stuck.extend(state.take_stuck(Duration::ZERO));
+        }
         let queued = state.queue.iter().map(|task| task.live().footer().id);
-        let all = queued.chain(state.dropping.iter().map(|(task, _)| task.id)).collect();
+        let dropping = state.dropping.iter().map(|dropping| dropping.task.live().footer().id);
+        let all = queued.chain(dropping).collect();
         Left { stuck, all }
     }
 
@@ -101,42 +149,54 @@ impl Reaper {
             let _entered = current::enter(&reaper.shared);
             reaper.watch();
         };
-        state.is_watched =
+        let is_started =
             state.threads < MOST_THREADS && self.shared.thread("reaper").spawn(watch).is_ok();
-        state.threads += usize::from(state.is_watched);
-        state.is_watched
+        state.is_watched |= is_started;
+        state.threads += usize::from(is_started);
+        is_started
     }
 
     fn watch(self: &Arc<Self>) {
         let mut state = lock(&self.state);
         let mut seen = None;
-        while !state.queue.is_empty() {
-            if seen == Some(state.taken) || state.dropping.is_empty() {
-                self.start_watch(&mut state);
-                state = self.reap(state);
+        loop {
+            let is_idle = state.dropping.is_empty();
+            let is_needed = !state.queue.is_empty() && (is_idle || seen == Some(state.taken));
+            if is_needed && (is_idle || state.threads < MOST_THREADS) {
+                state.is_watched = false;
+                if self.start_watch(&mut state) || is_idle {
+                    break;
+                }
+                state.is_watched = true;
+            }
+            let stuck = if state.is_left { state.take_stuck(PATIENCE) } else { Vec::new() };
+            if stuck.is_empty() && state.is_done() {
+                state.is_watched = false;
                 state.threads -= 1;
                 return;
             }
             seen = Some(state.taken);
             drop(state);
+            for task in stuck {
+                run::give_up(&task);
+            }
             thread::sleep(PATIENCE);
             state = lock(&self.state);
         }
-        state.is_watched = false;
+        state = self.reap(state);
         state.threads -= 1;
     }
 
     /// Drops futures until none is left in the queue.
     fn reap<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         while let Some(task) = state.queue.pop_front() {
-            let info = TaskInfo::of(task.live());
-            let id = info.id;
+            let (id, own) = (task.live().footer().id, Reference::of(task.live()));
             state.taken += 1;
-            state.dropping.push((info, Instant::now()));
+            state.dropping.push(Dropping { task: own, since: Instant::now(), is_given_up: false });
             drop(state);
             run::cancel_elsewhere(&self.shared, task);
             state = lock(&self.state);
-            state.dropping.retain(|(task, _)| task.id != id);
+            state.dropping.retain(|dropping| dropping.task.live().footer().id != id);
         }
         state
     }

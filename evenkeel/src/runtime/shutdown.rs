@@ -10,7 +10,19 @@
 //! return cannot leave. With a deadline, the ender first gives aborted tasks a [turn](TURN) at
 //! their workers. Then it [sweeps](crate::scheduler::sweep): it takes the tasks that stuck workers
 //! cannot come to, and [reapers](super::reaper) drop their futures. What is left when the grace is
-//! over is inside a poll or a destructor: it is named as stuck, and its thread is left behind.
+//! over is inside a poll, a call or a destructor: it is named as stuck, its thread is left behind,
+//! and the ender [gives its handle up](crate::raw_task::state), so that the joiner goes on.
+//!
+//! # Why no handle waits for a stuck poll
+//! When the ender returns, each task is in one of these places. It is complete. A reaper has it, or
+//! will: its handle finishes as *cancelled*, or as *stuck* if its destructor blocks. It is inside a
+//! poll or call: the ender has given its handle up, or has found that none is there. Or it comes
+//! into a queue later, from a thread that was held up or from a stuck poll: that thread
+//! [cancels](crate::scheduler::spawn) it.
+//!
+//! The ender finds the tasks inside polls as those that were not complete, are in no queue and with
+//! no reaper, and still are not complete. It collects them before it says that it leaves workers
+//! behind. So no thread that cancels its own late tasks has one of them in hand.
 
 use super::blocking;
 use super::handle::Handle;
@@ -20,7 +32,7 @@ use crate::primitives::lock;
 use crate::processor::Processor;
 use crate::processor::shared::{Phase, Shared};
 use crate::raw_task::rights::Reference;
-use crate::scheduler::sweep;
+use crate::scheduler::{run, sweep};
 use crate::task::TaskInfo;
 use std::collections::HashSet;
 use std::fmt;
@@ -29,6 +41,29 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How to shut a runtime down.
+///
+/// # After a deadline
+/// A shutdown with a deadline waits for no poll, call or destructor beyond its grace. The handle of
+/// each task and closure finishes, and its joiner is woken, in whatever runtime or thread it waits.
+/// A complete task has its output. A task that waited or was queued is *cancelled*. One that was
+/// inside a poll is [*stuck*](crate::JoinError::is_stuck). A stuck task keeps its memory, and its
+/// thread, until the poll returns. Then its output or its future is dropped there. Wakers of
+/// joiners are called on the thread that shuts the runtime down, or on a reaper's.
+///
+/// The stuck poll is still inside its runtime, whose [`Runtime`](crate::Runtime) is gone:
+///
+/// * `spawn`, `Handle::spawn` and `spawn_blocking` give tasks that are cancelled. Their futures are
+///   dropped, on the caller's thread or on another. Their handles do not wait for the stuck poll.
+/// * Wakers, `unpark` and `abort` have no effect on the other tasks of this runtime, which are
+///   complete or about to be. They affect tasks of other runtimes as always.
+/// * Timers can be armed, and end with the task's future. `Instant::now` goes on.
+/// * Monitors, semaphores and channels can be entered where they are free. A wait makes the poll
+///   return `Pending`.
+/// * `fork_join::join` and scopes run on this thread, and on workers that are not stuck.
+/// * An actor of this runtime has ended, and a message to it is an error.
+///
+/// If the poll returns `Pending`, its future is dropped, as that of each aborted task is: guards in
+/// it are released then, and not before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shutdown {
     /// Wait until all tasks and blocking closures are complete, however long it takes.
@@ -48,7 +83,9 @@ pub enum Shutdown {
     /// workers. They also drop closures that have not begun. A destructor that blocks keeps one of
     /// them, and no other task: another thread goes on after 5 ms, up to 512 in all. The
     /// destructor's task is reported as stuck, and complete when the destructor returns. The
-    /// threads go on to drop what is left when the call returns.
+    /// threads go on to drop what is left when the call returns. A destructor that blocks from then
+    /// on makes its handle finish as stuck too, after some 5 ms; the report has its task among the
+    /// aborted. Only tasks behind 512 destructors that block wait for one of these.
     ///
     /// A grace of zero waits for nothing: what is inside a poll counts as stuck at once.
     ///
@@ -118,14 +155,16 @@ pub struct ShutdownReport {
     /// dropped, or are about to be.
     pub aborted: Vec<TaskInfo>,
     /// Tasks and blocking closures with a poll, call or destructor that did not return in time.
-    /// Their threads are left behind. A task that merely waits behind such a poll is not among
-    /// them: it is aborted.
+    /// Their threads are left behind, and their handles return a
+    /// [stuck](crate::JoinError::is_stuck) error. A task that merely waits behind such a poll is
+    /// not among them: it is aborted.
     pub stuck: Vec<TaskInfo>,
     /// Workers that did not leave in time: those of the stuck tasks, and those that wait for the
     /// last task.
     pub workers_left_behind: usize,
     /// Whether one of the runtime's own threads, a worker or one that runs a blocking closure, shut
-    /// it down, and so could not wait for the rest.
+    /// it down, and so could not wait for the rest. Such a shutdown finds nothing stuck: a handle
+    /// waits until its task's poll returns.
     pub detached: bool,
 }
 
@@ -207,10 +246,10 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
         let ending = shared.ending();
         report.workers_left_behind = ending.threads - ending.left - ending.helpers;
         drop(ending);
-        report.stuck = stuck(shared, &reaper);
+        report.stuck = give_up(stuck(shared, &reaper));
         lock(threads).clear();
     }
-    report.stuck.extend(shared.blocking.wait_for_threads(end));
+    report.stuck.extend(give_up(shared.blocking.wait_for_threads(end)));
     report.aborted.append(&mut shared.ending().aborted);
     let stuck: HashSet<_> = report.stuck.iter().map(|task| task.id).collect();
     report.aborted.retain(|task| !stuck.contains(&task.id));
@@ -234,20 +273,35 @@ fn sweep_until(shared: &Shared, reaper: &Arc<Reaper>, end: Option<Instant>) -> b
     }
 }
 
-/// The tasks inside a poll or a destructor: those that were not complete, and still are not after a
-/// sweep that has not found them in a queue.
-fn stuck(shared: &Shared, reaper: &Arc<Reaper>) -> Vec<TaskInfo> {
+/// The tasks inside a poll or a destructor: those that were not complete, and that a sweep has not
+/// found in a queue. Each may have become complete meanwhile.
+fn stuck(shared: &Shared, reaper: &Arc<Reaper>) -> Vec<Reference> {
     let until = Instant::now() + LOCKED;
     let processors = shared.processors.iter();
     let mut tasks: Vec<_> = processors.flat_map(|processor| incomplete(processor, until)).collect();
+    sweep_whole(shared, reaper, until);
+    // From here on a thread that queues a task looks, and cancels it. The next sweep finds what was
+    // queued before that look.
+    shared.ending().is_left_behind = true;
+    sweep_whole(shared, reaper, until);
+    let left = reaper.leave();
+    tasks.retain(|task| !left.all.contains(&task.live().footer().id));
+    tasks.extend(left.stuck);
+    tasks
+}
+
+/// Sweeps until no processor was locked, or until `until`.
+fn sweep_whole(shared: &Shared, reaper: &Arc<Reaper>, until: Instant) {
     while !sweep::sweep(shared, |tasks| reaper.submit(tasks)) && Instant::now() < until {
         thread::yield_now();
     }
-    let left = reaper.left();
-    tasks.retain(|task| {
-        !left.all.contains(&task.live().footer().id) && !task.state.load().is_complete()
-    });
-    tasks.iter().map(|task| TaskInfo::of(task.live())).chain(left.stuck).collect()
+}
+
+/// Gives up the handles of these tasks, but for those that are complete, and wakes their joiners.
+/// Returns the tasks that are not complete.
+fn give_up(tasks: Vec<Reference>) -> Vec<TaskInfo> {
+    let stuck = tasks.iter().filter(|task| run::give_up(task));
+    stuck.map(|task| TaskInfo::of(task.live())).collect()
 }
 
 /// Waits until all workers and the relief have left, or until `deadline`. True if they have left.

@@ -10,7 +10,7 @@ use crate::processor::shared::{Phase, Shared};
 use crate::raw_task::berth::After;
 use crate::raw_task::header::{Live, TaskPtr, UNREGISTERED};
 use crate::raw_task::report::TaskInfo;
-use crate::raw_task::rights::{Held, Runnable};
+use crate::raw_task::rights::{Held, Reference, Runnable};
 use crate::raw_task::state::{Begin, End, Pending, Polled, Release};
 use std::task::Poll;
 
@@ -144,6 +144,25 @@ fn finish(task: Runnable, unregister: bool) -> Release {
         unwind::contain(|| joiner.wake());
     }
     if unregister { task.state.unregister() } else { Release::Shared }
+}
+
+/// Gives up the handle of a task whose poll does not return, and wakes its joiner. Returns false,
+/// and does nothing, if the task is complete.
+#[cold]
+pub(crate) fn give_up(task: &Reference) -> bool {
+    let Some(word) = task.state.give_up() else { return false };
+    if word.has_joiner() {
+        // SAFETY: a task with a joiner has had a handle.
+        let joined = unsafe { task.live().joined() };
+        // SAFETY: this thread has given the handle up and found `JOINER` set, so only it accesses
+        // the slot.
+        let joiner = unsafe { joined.take_joiner() };
+        if let Some(joiner) = joiner {
+            // A foreign waker that panics must not unwind the thread that ends the runtime.
+            unwind::contain(|| joiner.wake());
+        }
+    }
+    true
 }
 
 /// Sends a complete task to its home, the processor that has it in its registry.

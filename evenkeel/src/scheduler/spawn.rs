@@ -1,8 +1,10 @@
 //! Spawning: a new task gets its home, its memory and its place in a queue.
 
+use super::sweep::sweep;
 use super::{run, wake};
 use crate::policy::placement::{self, Source, place};
 use crate::primitives::atomic::Ordering;
+use crate::primitives::thread;
 use crate::processor::context::{self, Context};
 use crate::processor::shared::{Phase, Shared};
 use crate::raw_task::blocks::Birth;
@@ -10,6 +12,10 @@ use crate::raw_task::blocks::Room;
 use crate::raw_task::id;
 use crate::raw_task::rights::Runnable;
 use std::sync::Arc;
+
+/// The most sweeps of a thread that cancels its own late tasks: the next one follows only if a
+/// queue was locked. An estimate; no benchmark sets it.
+const LATE_SWEEPS: u32 = 1_000;
 
 /// Spawns on the scheduler of the calling worker; calls `elsewhere` if the caller is not a worker,
 /// which gives none if there is no runtime: the public function panics then, at its caller.
@@ -52,6 +58,10 @@ fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) ->
     }
     let ready = context.seat.push_new(task, context.now.get());
     wake::after_push(context, ready);
+    // Once more, after the push; the first look has loaded the line.
+    if shared.phase() >= Phase::Aborting {
+        cancel_if_late(shared);
+    }
     handle
 }
 
@@ -75,7 +85,39 @@ fn from_outside<R>(shared: &Shared, make: impl FnOnce(Birth) -> (Runnable, R)) -
     let (task, handle) = make(birth);
     task.last.store(target as u16, Ordering::Relaxed);
     wake::send(shared, target, task);
+    if shared.phase() >= Phase::Aborting {
+        cancel_if_late(shared);
+    }
     handle
+}
+
+/// Cancels what is in the queues of a runtime that has left workers behind, among it the task that
+/// the caller has queued. Its workers may never come to it, and the ender, the thread that has shut
+/// the runtime down, is gone. While the ender is there, this does nothing.
+///
+/// # Why no late task is missed
+/// The caller pushes, looks at the phase, and then for the mark, under its lock. The ender sets the
+/// phase, sets the mark under that lock, and sweeps once more. If the caller sees the earlier
+/// phase, its push comes before the ender's fences: a push from outside has a full fence, and to a
+/// push into a worker's own queue the claim of the sweep is one. If the caller misses the mark, it
+/// was at the lock before the ender. Either way the ender's last sweep finds the task.
+#[cold]
+fn cancel_if_late(shared: &Shared) {
+    if !shared.ending().is_left_behind {
+        return;
+    }
+    let mut late = Vec::new();
+    for _ in 0..LATE_SWEEPS {
+        // Another late spawner may hold the caller's queue. It may have emptied it before the
+        // caller's push.
+        if sweep(shared, |mut tasks| late.append(&mut tasks)) {
+            break;
+        }
+        thread::yield_now();
+    }
+    for task in late {
+        run::cancel_elsewhere(shared, task);
+    }
 }
 
 /// Makes a task and cancels it at once.

@@ -2,7 +2,8 @@
 //!
 //! # Roles
 //! The *ender* is the thread that ends the runtime. It is not a worker, and has no processor. An
-//! *owner* is a worker, or the relief. It may be stuck inside a poll, or slow, or gone.
+//! *owner* is a worker, or the relief. It may be stuck inside a poll, or slow, or gone. A *late
+//! spawner* is a thread that spawns after the ender's last pass, perhaps an owner inside its poll.
 //!
 //! # Protocol
 //! The phase is *aborting*, so tasks that are spawned from here on are aborted from the start.
@@ -22,8 +23,9 @@
 //! thieves use. So after a pass the third kind is left. A worker that returns from a poll finds its
 //! task aborted, and drops the future. A task from outside that no worker has adopted is in no
 //! registry, and only step 2 finds it. The next pass finds tasks that are pushed after this one.
-//! After the last pass, a task may still come from a thread that found the runtime draining, and
-//! was held up. It waits until its worker is back.
+//! Before the last pass the ender marks the runtime as left behind. A thread that pushes a task
+//! later, from a stuck poll or because it was held up, finds the mark, and [makes a
+//! pass](super::spawn) itself.
 //!
 //! # Why the ender waits for no worker
 //! A claim is bounded, and holders keep the other locks for a few moves of words. No caller's code

@@ -41,7 +41,9 @@ impl Failure {
             Self::Cancelled => None,
             Self::Panicked(mut panicked) => panicked.payload.take(),
         };
-        JoinError { id, payload: payload.map(Mutex::new) }
+        let cause =
+            payload.map_or(Cause::Cancelled, |payload| Cause::Panicked(Mutex::new(payload)));
+        JoinError { id, cause }
     }
 }
 
@@ -72,7 +74,7 @@ impl Drop for Panicked {
     }
 }
 
-/// Why joining a task gave no output: it panicked, or it was cancelled.
+/// Why joining a task gave no output: it panicked, it was cancelled, or it is stuck.
 ///
 /// # Examples
 /// ```
@@ -99,36 +101,81 @@ impl Drop for Panicked {
 /// ```
 pub struct JoinError {
     id: Id,
-    /// None if the task was cancelled.
-    ///
-    /// Behind a lock, so that the error is `Sync`, as `?` into a boxed error wants.
-    payload: Option<Mutex<Box<dyn Any + Send>>>,
+    cause: Cause,
+}
+
+/// The kinds of [`JoinError`].
+enum Cause {
+    Cancelled,
+    /// The payload is behind a lock, so that the error is `Sync`, as `?` into a boxed error wants.
+    Panicked(Mutex<Box<dyn Any + Send>>),
+    Stuck,
 }
 
 impl JoinError {
+    /// The error of a handle that was given up.
+    pub(crate) fn stuck(id: Id) -> Self {
+        Self { id, cause: Cause::Stuck }
+    }
+
     /// Returns whether the task was aborted, or its runtime shut down before it was complete.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.payload.is_none()
+        matches!(self.cause, Cause::Cancelled)
     }
 
     /// Returns whether the task panicked.
     #[must_use]
     pub fn is_panic(&self) -> bool {
-        self.payload.is_some()
+        matches!(self.cause, Cause::Panicked(_))
+    }
+
+    /// Returns whether the task or closure was inside a poll, a call or a destructor that did not
+    /// return, when a shutdown with a [deadline](crate::Shutdown::Deadline) came to its end.
+    ///
+    /// The error is final. The poll goes on, on a thread that was left behind, and the task's
+    /// memory stays until it returns. If it returns an output, the output is dropped on that
+    /// thread. If it panics, the panic goes to [`on_task_panic`](crate::Builder::on_task_panic). If
+    /// it is pending, the future is dropped.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::{Builder, Shutdown};
+    /// use std::{sync::mpsc, time::Duration};
+    /// let runtime = Builder::new().workers(1).build().unwrap();
+    /// let (lift, lifted) = mpsc::channel::<()>();
+    /// let (tell, told) = mpsc::channel();
+    /// let diver = runtime.spawn(async move {
+    ///     tell.send(()).unwrap();
+    ///     lifted.recv().is_ok() // It blocks its worker.
+    /// });
+    /// told.recv().unwrap();
+    /// let report = runtime.shutdown(Shutdown::Deadline(Duration::from_millis(10)));
+    /// assert_eq!(report.stuck[0].id, diver.id());
+    /// let error = evenkeel::block_on(diver).unwrap_err();
+    /// assert!(error.is_stuck() && !error.is_cancelled() && !error.is_panic());
+    /// drop(lift);
+    /// ```
+    #[must_use]
+    pub fn is_stuck(&self) -> bool {
+        matches!(self.cause, Cause::Stuck)
     }
 
     /// Returns the panic's payload, for [`std::panic::resume_unwind`].
     ///
     /// # Panics
-    /// If the task was cancelled; ask [`is_panic`](Self::is_panic) first.
+    /// If the task did not panic; ask [`is_panic`](Self::is_panic) first.
     #[must_use]
     #[track_caller]
     pub fn into_panic(self) -> Box<dyn Any + Send> {
-        match self.payload {
-            Some(payload) => payload.into_inner().unwrap_or_else(PoisonError::into_inner),
-            None => panic!("task {} was cancelled: there is no panic to take", self.id),
-        }
+        let what = match self.cause {
+            Cause::Panicked(payload) => {
+                return payload.into_inner().unwrap_or_else(PoisonError::into_inner);
+            }
+            Cause::Cancelled => "was cancelled",
+            Cause::Stuck => "is stuck",
+        };
+        panic!("task {} {what}: there is no panic to take", self.id)
     }
 
     /// Returns the number of the task.
@@ -140,12 +187,18 @@ impl JoinError {
 
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.payload {
-            None => write!(f, "task {} was cancelled", self.id),
-            Some(payload) => {
+        match &self.cause {
+            Cause::Cancelled => write!(f, "task {} was cancelled", self.id),
+            Cause::Panicked(payload) => {
                 let payload = payload.lock().unwrap_or_else(PoisonError::into_inner);
                 write!(f, "task {} panicked: {}", self.id, report::message(&**payload))
             }
+            Cause::Stuck => write!(
+                f,
+                "task {} is stuck: its runtime ended while the task was inside a poll that did not \
+                 return; find what blocks there, or shut down with a longer grace",
+                self.id
+            ),
         }
     }
 }

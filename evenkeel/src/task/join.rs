@@ -7,6 +7,11 @@
 //! that is dropped takes its waker back, then gives up `HANDLE`. If it finds the task complete, it
 //! drops the output. If the completer finds that there is no handle, the completer drops the
 //! output.
+//!
+//! The thread that shuts the runtime down may [give the handle up](crate::raw_task::state) while
+//! the task is inside a poll that does not return. From then on neither slot nor output is the
+//! handle's, and its hold is a reference. So the handle looks at the slot only by a word in which
+//! it has not been given up.
 
 #![allow(unsafe_code, reason = "the joiner's slot and the output belong to one party at a time")]
 
@@ -17,7 +22,7 @@ use crate::detect;
 use crate::raw_task::header::{Live, TaskPtr};
 use crate::raw_task::id::Id;
 use crate::raw_task::rights::Reference;
-use crate::raw_task::state::{Join, Release, Signal};
+use crate::raw_task::state::{Join, Release, Signal, Word};
 use crate::scheduler::wake;
 use std::fmt;
 use std::future::Future;
@@ -32,6 +37,10 @@ use std::task::{Context, Poll, Waker};
 ///
 /// Dropping the handle detaches the task, which goes on. One allocation serves the task and its
 /// handle.
+///
+/// The handle of each task finishes: with the output, or with a [`JoinError`] if the task panicked,
+/// was cancelled, or was still inside a poll when a shutdown with a
+/// [deadline](crate::Shutdown::Deadline) left it behind.
 ///
 /// # Cancel safety
 /// Dropping a handle that has been polled loses the output and nothing else. Awaiting `&mut handle`
@@ -96,7 +105,8 @@ impl<T> JoinHandle<T> {
     }
 
     /// Has the task's future dropped at its next turn; the handle then returns a
-    /// [cancelled](JoinError::is_cancelled) error. A complete task is not affected, and one that
+    /// [cancelled](JoinError::is_cancelled) error. Nothing interrupts a poll that is under way. A
+    /// complete task is not affected, and one that
     /// completes in the poll that is under way keeps its output.
     ///
     /// # Examples
@@ -120,10 +130,11 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Returns whether the task is complete, by its own end, a panic or an abort.
+    /// Returns whether awaiting the handle returns at once: the task is complete, by its own end, a
+    /// panic or an abort, or a shutdown has left it behind as [stuck](JoinError::is_stuck).
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.live().is_none_or(|header| header.state.load_joined().is_complete())
+        self.live().is_none_or(|header| header.state.load_joined().joined() != Join::Done)
     }
 
     /// Returns the task's number, by which reports and errors name the task.
@@ -186,22 +197,47 @@ impl<T> JoinHandle<T> {
         output.map_err(|failure| failure.into_error(self.id))
     }
 
-    /// Leaves a waker for the completer, or the previous one if both wake the same. `Complete` if
-    /// the task is complete.
-    fn leave(header: Live<'_>, waker: &Waker) -> Join {
-        if header.state.load().has_joiner() && header.state.unset_joiner() == Join::Complete {
-            return Join::Complete;
+    /// Ends the hold of this handle, which has been given up.
+    #[cold]
+    fn give_in(&mut self, task: TaskPtr) -> JoinError {
+        self.task = None;
+        detect::joined(self.id);
+        // SAFETY: the handle has found that it was given up, and has lost the address.
+        unsafe { Self::end_given_up(task) };
+        JoinError::stuck(self.id)
+    }
+
+    /// Ends the hold of a handle that has been given up.
+    ///
+    /// # Safety
+    /// The handle has been given up, and had its hold until this call.
+    #[cold]
+    unsafe fn end_given_up(task: TaskPtr) {
+        // SAFETY: the hold of a handle that has been given up is a counted reference, and the
+        // handle ends it here.
+        drop(unsafe { Reference::from_counted(task) });
+    }
+
+    /// Leaves a waker for the completer, or the previous one if both wake the same. The caller has
+    /// seen `word`, in which the handle has to wait. Returns `Done` if it still has to.
+    fn leave(header: Live<'_>, word: Word, waker: &Waker) -> Join {
+        if word.has_joiner() {
+            let unset = header.state.unset_joiner();
+            if unset != Join::Done {
+                return unset;
+            }
         }
         // SAFETY: this is its handle.
         let joined = unsafe { header.joined() };
-        // SAFETY: `JOINER` is not set and this is the joiner, so the slot is its own.
+        // SAFETY: `JOINER` is not set, not even by the word in which the handle was not given up,
+        // and this is the joiner, so the slot is its own.
         let left = unsafe { joined.take_joiner() }.filter(|left| left.will_wake(waker));
         let joiner = left.unwrap_or_else(|| waker.clone());
         // SAFETY: as above.
         unsafe { joined.put_joiner(Some(joiner)) };
         let join = header.state.set_joiner();
-        if join == Join::Complete {
-            // SAFETY: as above: `JOINER` has not been set.
+        if join != Join::Done {
+            // SAFETY: as above: `JOINER` has not been set, so no other thread goes to the slot.
             unsafe { joined.put_joiner(None) };
         }
         join
@@ -214,15 +250,21 @@ impl<T> Future for JoinHandle<T> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let live = self.live().expect("the handle has returned its output and is polled again");
-        if live.state.load_joined().is_complete()
-            || Self::leave(live, context.waker()) == Join::Complete
-        {
-            let task = live.ptr();
-            return Poll::Ready(self.take(task));
+        let task = live.ptr();
+        let word = live.state.load_joined();
+        let mut join = word.joined();
+        if join == Join::Done {
+            join = Self::leave(live, word, context.waker());
         }
-        // The clone of a coroutine's waker is its task's.
-        detect::joins(self.id, || waker::waiting(&context.waker().clone()));
-        Poll::Pending
+        match join {
+            Join::Complete => Poll::Ready(self.take(task)),
+            Join::Done => {
+                // The clone of a coroutine's waker is its task's.
+                detect::joins(self.id, || waker::waiting(&context.waker().clone()));
+                Poll::Pending
+            }
+            Join::GivenUp => Poll::Ready(Err(self.give_in(task))),
+        }
     }
 }
 
@@ -236,8 +278,11 @@ impl<T> Drop for JoinHandle<T> {
             // SAFETY: `JOINER` is not set any more and this is the joiner, so the slot is its own.
             unsafe { joined.put_joiner(None) };
         }
-        if task.state.detach() == Join::Done {
-            return;
+        match task.state.detach() {
+            Join::Done => return,
+            Join::Complete => {}
+            // SAFETY: the handle has been given up, and is being dropped.
+            Join::GivenUp => return unsafe { Self::end_given_up(task.ptr()) },
         }
         // SAFETY: the task is complete and has a handle, so the output is there and the handle's,
         // which has not taken it.

@@ -23,10 +23,10 @@ use crate::processor::shared::Hooks;
 use crate::raw_task::blocks::Birth;
 use crate::raw_task::blocks::Room;
 use crate::raw_task::id;
-use crate::raw_task::rights::Runnable;
+use crate::raw_task::rights::{Reference, Runnable};
 use crate::raw_task::state::{Begin, End, Pending, Signal, State};
 use crate::runtime::block_on;
-use crate::scheduler::run::run;
+use crate::scheduler::run::{give_up, run};
 use crate::task::word_waker::WordWaker;
 use crate::timers::Rules;
 use loom::cell::UnsafeCell;
@@ -356,6 +356,111 @@ fn a_handle_that_is_dropped_at_the_end_of_its_task_drops_the_output_or_leaves_it
 #[test]
 fn a_handle_that_has_left_a_waker_takes_it_along() {
     check(&[Edge::StateJoin], || join_meanwhile(|mut handle| poll_once(&mut handle)));
+}
+
+/// A task whose poll does not return before the handle has been given up, or is about to return.
+/// One thread gives the handle up, as the ender does; another does something with the handle. The
+/// poll returns at any time. The handle's result is the output if the task was complete before, and
+/// *stuck* otherwise.
+fn give_up_meanwhile(join: fn(JoinHandle<Watched>) -> Option<bool>, returns: bool) {
+    let seat = seat();
+    let (output, dropped) = Watched::new();
+    let (task, handle, freed) = spawn(&seat, async move {
+        output.look();
+        output
+    });
+    let reference = Reference::of(task.live());
+    let joiner = loom::thread::spawn(move || join(handle));
+    let context = Context::new(seat, 0);
+    let given_up = if returns {
+        let ender = loom::thread::spawn(move || {
+            assert_eq!(reference.live().name(), None);
+            give_up(&reference)
+        });
+        context.enter(|| run(&context, task));
+        ender.join().unwrap()
+    } else {
+        let given_up = give_up(&reference);
+        drop(reference);
+        assert!(given_up, "the task is not complete");
+        let is_stuck = joiner.join().unwrap();
+        context.enter(|| run(&context, task));
+        assert_ne!(is_stuck, Some(false), "there was no output");
+        assert_eq!(dropped.load(Ordering::Relaxed), 1, "the output ends once");
+        assert_eq!(freed.load(Ordering::Relaxed), 1, "the task is freed once");
+        return;
+    };
+    if let Some(is_stuck) = joiner.join().unwrap() {
+        assert_eq!(is_stuck, given_up);
+    }
+    assert_eq!(dropped.load(Ordering::Relaxed), 1, "the output ends once");
+    assert_eq!(freed.load(Ordering::Relaxed), 1, "the task is freed once");
+}
+
+/// Waits for the handle. True if it is stuck.
+fn wait(handle: JoinHandle<Watched>) -> Option<bool> {
+    Some(match block_on(handle) {
+        Ok(output) => {
+            output.look();
+            false
+        }
+        Err(error) => {
+            assert!(error.is_stuck());
+            true
+        }
+    })
+}
+
+/// Polls the handle once with one waker, then with another. True if it is stuck.
+fn wait_with_two_wakers(mut handle: JoinHandle<Watched>) -> Option<bool> {
+    let mut context = std::task::Context::from_waker(Waker::noop());
+    match Pin::new(&mut handle).poll(&mut context) {
+        Poll::Ready(joined) => Some(joined.is_err_and(|error| error.is_stuck())),
+        Poll::Pending => wait(handle),
+    }
+}
+
+/// Polls the handle once and drops it.
+fn leave(mut handle: JoinHandle<Watched>) -> Option<bool> {
+    let mut context = std::task::Context::from_waker(Waker::noop());
+    match Pin::new(&mut handle).poll(&mut context) {
+        Poll::Ready(joined) => Some(joined.is_err_and(|error| error.is_stuck())),
+        Poll::Pending => None,
+    }
+}
+
+fn abandon(handle: JoinHandle<Watched>) -> Option<bool> {
+    drop(handle);
+    None
+}
+
+#[test]
+fn a_joiner_of_a_stuck_task_is_woken_before_the_poll_returns() {
+    check(&[Edge::StateGiveUp, Edge::StateJoin], || give_up_meanwhile(wait, false));
+}
+
+#[test]
+fn a_joiner_of_a_stuck_task_may_change_its_waker() {
+    check(&[Edge::StateGiveUp, Edge::StateJoin], || {
+        give_up_meanwhile(wait_with_two_wakers, false);
+    });
+}
+
+#[test]
+fn a_handle_of_a_stuck_task_that_is_dropped_ends_its_hold_once() {
+    explore(|| give_up_meanwhile(abandon, false));
+    check(&[Edge::StateGiveUp, Edge::StateJoin], || give_up_meanwhile(leave, false));
+}
+
+#[test]
+fn a_task_that_completes_as_it_is_given_up_is_complete_or_stuck() {
+    check(&[Edge::StateComplete], || give_up_meanwhile(wait, true));
+}
+
+#[test]
+fn a_task_that_completes_as_it_is_given_up_and_dropped_ends_once() {
+    explore(|| give_up_meanwhile(abandon, true));
+    check(&[Edge::StateRelease], || give_up_meanwhile(leave, true));
 }
 
 #[test]

@@ -11,24 +11,31 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct Stuck {
     begun: Arc<AtomicBool>,
     open: Arc<AtomicBool>,
+    returned: Arc<AtomicBool>,
 }
 
 impl Stuck {
     pub(crate) fn new() -> Self {
-        Self { begun: Arc::default(), open: Arc::default() }
+        Self { begun: Arc::default(), open: Arc::default(), returned: Arc::default() }
     }
 
     pub(crate) fn body(&self) -> impl FnOnce() + Send + 'static {
-        let (begun, open) = (self.begun.clone(), self.open.clone());
+        let own = self.clone();
         move || {
-            begun.store(true, Ordering::Release);
-            until(|| open.load(Ordering::Acquire));
+            own.begun.store(true, Ordering::Release);
+            until(|| own.open.load(Ordering::Acquire));
+            own.returned.store(true, Ordering::Release);
         }
     }
 
     /// Waits until it is inside.
     pub(crate) fn begun(&self) {
         until(|| self.begun.load(Ordering::Acquire));
+    }
+
+    /// Waits until it has left.
+    pub(crate) fn returned(&self) {
+        until(|| self.returned.load(Ordering::Acquire));
     }
 
     pub(crate) fn release(&self) {

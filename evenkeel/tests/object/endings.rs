@@ -103,7 +103,8 @@ fn a_deadline_cancels_them_too() {
     // Whether they reach their next turn in the grace period depends on the machine.
     let _report = runtime.shutdown(Shutdown::Deadline(Duration::ZERO));
     for task in tasks {
-        assert!(block_on(task).unwrap_err().is_cancelled());
+        let error = block_on(task).unwrap_err();
+        assert!(error.is_cancelled() || error.is_stuck());
     }
     assert_eq!(sum(&objects), done.load(Ordering::Relaxed));
 }

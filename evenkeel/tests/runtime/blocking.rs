@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
+use std::time::Duration;
 
 fn runtime() -> Runtime {
     Builder::new().workers(1).name("deck").build().expect("the runtime starts")
@@ -124,6 +125,112 @@ fn aborting_ends_a_closure_that_has_not_begun_and_no_other() {
     assert_eq!(Arc::strong_count(&captured), 1);
     for handle in running {
         assert_eq!(runtime.block_on(handle).unwrap(), "done");
+    }
+}
+
+/// Adds itself to `now` for as long as it runs, and keeps the highest sum in `most`.
+fn counted(now: &AtomicUsize, most: &AtomicUsize) {
+    most.fetch_max(now.fetch_add(1, Ordering::AcqRel) + 1, Ordering::AcqRel);
+    thread::sleep(Duration::from_micros(200));
+    now.fetch_sub(1, Ordering::AcqRel);
+}
+
+#[test]
+fn no_more_closures_run_at_once_than_the_builder_allows() {
+    const CLOSURES: usize = 300;
+
+    let _watchdog = watchdog();
+    for threads in [1, 2, 7] {
+        let runtime = Builder::new().workers(2).blocking_threads(threads).build().unwrap();
+        let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let handles: Vec<_> = (0..CLOSURES)
+            .map(|number| {
+                let (now, most) = (now.clone(), most.clone());
+                runtime.spawn_blocking(move || {
+                    counted(&now, &most);
+                    number
+                })
+            })
+            .collect();
+        assert!(runtime.metrics().blocking_threads <= threads);
+        for (number, handle) in handles.into_iter().enumerate() {
+            assert_eq!(runtime.block_on(handle).unwrap(), number);
+        }
+        let most = most.load(Ordering::Acquire);
+        assert!((1..=threads).contains(&most), "{most} of {threads}");
+    }
+}
+
+#[test]
+fn one_thread_runs_closures_in_their_order_and_the_metrics_show_those_that_wait() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).blocking_threads(1).build().unwrap();
+    assert_eq!((runtime.metrics().blocking_threads, runtime.metrics().blocking_waiting), (0, 0));
+    let (begun, open) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let first = runtime.spawn_blocking({
+        let (begun, open) = (begun.clone(), open.clone());
+        move || {
+            begun.store(true, Ordering::Release);
+            until(|| open.load(Ordering::Acquire));
+        }
+    });
+    until(|| begun.load(Ordering::Acquire));
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let waiting: Vec<_> = (0..10)
+        .map(|number| {
+            let order = order.clone();
+            runtime.spawn_blocking(move || order.lock().unwrap().push(number))
+        })
+        .collect();
+    let metrics = runtime.metrics();
+    assert_eq!((metrics.blocking_threads, metrics.blocking_waiting), (1, 10));
+    let text = metrics.to_string();
+    assert!(text.lines().next().unwrap().ends_with("; 1 blocking threads, 10 closures waiting"));
+    open.store(true, Ordering::Release);
+    runtime.block_on(first).unwrap();
+    for handle in waiting {
+        runtime.block_on(handle).unwrap();
+    }
+    assert_eq!(*order.lock().unwrap(), (0..10).collect::<Vec<_>>());
+    assert_eq!(runtime.metrics().blocking_waiting, 0);
+}
+
+#[test]
+fn a_shutdown_runs_queued_closures_or_cancels_them() {
+    let _watchdog = watchdog();
+    for mode in [Shutdown::Drain, Shutdown::Abort, Shutdown::Deadline(Duration::ZERO)] {
+        let runtime = Builder::new().workers(1).blocking_threads(2).build().unwrap();
+        let (begun, open) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let running: Vec<_> = (0..2)
+            .map(|_| {
+                let (begun, open) = (begun.clone(), open.clone());
+                runtime.spawn_blocking(move || {
+                    begun.fetch_add(1, Ordering::AcqRel);
+                    until(|| open.load(Ordering::Acquire));
+                })
+            })
+            .collect();
+        until(|| begun.load(Ordering::Acquire) == 2);
+        let queued: Vec<_> = (0..100).map(|n| runtime.spawn_blocking(move || n)).collect();
+        let handle = runtime.handle();
+        let ender = thread::spawn(move || runtime.shutdown(mode));
+        until(|| handle.is_shutting_down());
+        if mode != Shutdown::Drain {
+            until(|| handle.metrics().blocking_waiting == 0);
+        }
+        open.store(true, Ordering::Release);
+        let report = ender.join().unwrap();
+        for handle in running {
+            evenkeel::block_on(handle).unwrap();
+        }
+        for (n, handle) in queued.into_iter().enumerate() {
+            match evenkeel::block_on(handle) {
+                Ok(value) => assert!(mode == Shutdown::Drain && value == n),
+                Err(error) => assert!(mode != Shutdown::Drain && error.is_cancelled()),
+            }
+        }
+        assert_eq!(report.aborted.len(), if mode == Shutdown::Drain { 0 } else { 100 });
+        assert!(report.stuck.is_empty(), "{report}");
     }
 }
 

@@ -22,6 +22,23 @@ fn works(runtime: &Runtime) {
 }
 
 #[test]
+fn no_blocking_threads_are_refused() {
+    let _watchdog = watchdog();
+    let error = Builder::new().blocking_threads(0).build().unwrap_err();
+    assert!(matches!(error, BuildError::BlockingThreads { asked: 0, .. }));
+    assert_eq!(
+        error.to_string(),
+        "a runtime has 1 or more threads for blocking closures, not 0: leave `blocking_threads` \
+         out to have 512 at most"
+    );
+    assert!(error.source().is_none());
+    for threads in [1, usize::MAX] {
+        let runtime = Builder::new().workers(1).blocking_threads(threads).build().unwrap();
+        assert_eq!(runtime.block_on(runtime.spawn_blocking(|| 1)).unwrap(), 1);
+    }
+}
+
+#[test]
 fn no_workers_and_too_many_are_refused() {
     let _watchdog = watchdog();
     for asked in [0, 1_025, usize::MAX] {

@@ -9,6 +9,7 @@ mod common {
 
 mod blocking;
 mod build;
+mod left_behind;
 mod macros;
 mod metrics;
 mod shutdown;

@@ -137,7 +137,8 @@ fn the_table_has_a_column_per_processor_and_a_row_per_count() {
         let mut lines = text.lines();
         let head = lines.next().unwrap();
         assert!(head.starts_with(&format!("{workers} processors, ")), "{head}");
-        assert!(head.ends_with("; 1 spawned from outside"), "{head}");
+        let tail = "; 1 spawned from outside; 0 blocking threads, 0 closures waiting";
+        assert!(head.ends_with(tail), "{head}");
         let rows: Vec<_> = lines.collect();
         let width = rows[0].chars().count();
         assert!(rows.iter().all(|row| row.chars().count() == width), "{text}");

@@ -49,16 +49,19 @@ impl AllStuck {
     /// return.
     fn end(self, mode: Shutdown, meanwhile: impl FnOnce(&ShutdownReport)) {
         let report = self.runtime.shutdown(mode);
+        assert!(self.handles.into_iter().all(is_stuck), "no handle waits for a poll");
         meanwhile(&report);
         self.stuck.iter().for_each(Stuck::release);
-        for handle in self.handles {
-            evenkeel::block_on(handle).expect("the poll comes to its own end");
-        }
+        self.stuck.iter().for_each(Stuck::returned);
     }
 }
 
 fn is_cancelled(handle: JoinHandle<()>) -> bool {
     evenkeel::block_on(handle).is_err_and(|error| error.is_cancelled())
+}
+
+fn is_stuck(handle: JoinHandle<()>) -> bool {
+    evenkeel::block_on(handle).is_err_and(|error| error.is_stuck())
 }
 
 #[test]
@@ -203,11 +206,9 @@ fn a_destructor_that_blocks_is_stuck_and_keeps_no_other_task_from_being_dropped(
         assert_eq!(names(&report.stuck), ["blocks", "blocks", "blocks", "stuck", "stuck"]);
         assert_eq!(names(&report.aborted), ["waits"; 150]);
         assert!(waiting.into_iter().all(is_cancelled));
-        for (destructor, handle) in destructors.iter().zip(blocked) {
-            assert!(!handle.is_finished());
-            destructor.release();
-            assert!(is_cancelled(handle));
-        }
+        assert!(blocked.into_iter().all(is_stuck));
+        destructors.iter().for_each(Stuck::release);
+        destructors.iter().for_each(Stuck::returned);
     });
 }
 
@@ -236,12 +237,10 @@ fn a_destructor_of_a_closure_that_never_began_does_not_keep_the_deadline() {
     assert_eq!(report.stuck.len(), 513);
     assert!(report.stuck.iter().any(|task| task.id == queued.id()));
     assert!(report.aborted.is_empty(), "{report}");
+    assert!(is_stuck(queued));
+    assert!(handles.into_iter().all(is_stuck));
     destructor.release();
-    assert!(is_cancelled(queued));
     running.release();
-    for handle in handles {
-        evenkeel::block_on(handle).unwrap();
-    }
 }
 
 #[test]
@@ -285,8 +284,8 @@ fn tasks_that_a_stuck_poll_goes_on_to_spawn_are_not_stuck() {
     let report = runtime.shutdown(Shutdown::Deadline(SOON));
     assert_eq!(names(&report.stuck), ["stuck"]);
     assert!(report.aborted.len() > 100, "{}", report.aborted.len());
+    assert!(is_stuck(stuck));
     is_over.store(true, Ordering::Release);
-    evenkeel::block_on(stuck).unwrap();
 }
 
 #[test]

@@ -334,3 +334,60 @@ fn too_many_references_to_the_public_part_are_found_before_they_wrap() {
     // As far as all threads of a process could take it between two looks.
     assert!(has_too_many_publics(at(MOST_PUBLICS + (1 << 22) - 1)));
 }
+
+#[test]
+fn a_handle_that_is_given_up_is_a_reference() {
+    for has_joiner in [false, true] {
+        let state = State::new();
+        if has_joiner {
+            assert_eq!(state.set_joiner(), Join::Done);
+        }
+        let before = state.give_up().expect("the task is not complete");
+        assert!(before.has_handle() && before.has_joiner() == has_joiner);
+        let word = state.load();
+        assert!(!word.has_handle() && !word.has_joiner() && word.references() == 1);
+        assert_eq!(word.joined(), Join::GivenUp);
+        // A second time it changes nothing.
+        assert!(state.give_up().is_some_and(|word| !word.has_joiner()));
+        assert_eq!(state.load(), word);
+        for change in [State::set_joiner, State::unset_joiner, State::detach] {
+            assert_eq!(change(&state), Join::GivenUp);
+        }
+        assert_eq!(complete(&state, Pending::default(), true), Release::Shared);
+        assert_eq!(state.load().joined(), Join::GivenUp, "the first answer stands");
+        assert_eq!(state.give_up(), None);
+        assert_eq!(state.drop_reference(), Release::Last);
+    }
+}
+
+#[test]
+fn a_handle_of_a_complete_task_is_not_given_up() {
+    let state = State::new();
+    assert_eq!(state.load().joined(), Join::Done);
+    assert_eq!(complete(&state, Pending::default(), true), Release::Shared);
+    assert_eq!(state.give_up(), None);
+    assert_eq!(state.load().joined(), Join::Complete);
+    assert_eq!(state.release_handle(), Release::Last);
+}
+
+#[test]
+fn a_detached_task_has_no_handle_to_give_up() {
+    let state = State::new();
+    assert_eq!(state.detach(), Join::Done);
+    let word = state.load();
+    assert_eq!(state.give_up(), Some(word));
+    assert_eq!(state.load(), word);
+    assert_eq!(complete(&state, Pending::default(), true), Release::Last);
+}
+
+#[test]
+fn a_handle_may_be_given_up_while_its_poller_has_deferred_drops() {
+    let state = State::new();
+    let polled = begin(&state);
+    state.add_reference();
+    state.add_reference();
+    assert!(state.give_up().is_some());
+    assert_eq!(state.drop_reference(), Release::Shared, "the handle is dropped");
+    assert_eq!(complete(&state, pending(-2, 0), true), Release::Last);
+    let _ = polled;
+}

@@ -1,6 +1,8 @@
 //! The bits of the state word, and what a change makes of them. [`state`](super) has the meaning of
 //! the fields.
 
+use super::Join;
+
 pub(super) const WAKE: u64 = 1;
 pub(super) const WAKES: u64 = 0b11;
 pub(super) const TOKEN: u64 = 1 << 2;
@@ -63,6 +65,18 @@ impl Word {
 
     pub(crate) fn has_handle(self) -> bool {
         self.0 & HANDLE != 0
+    }
+
+    /// Returns what the handle of the task finds: `Done` if it has to wait.
+    #[inline(always)]
+    pub(crate) fn joined(self) -> Join {
+        if self.0 & HANDLE == 0 {
+            Join::GivenUp
+        } else if self.is_complete() {
+            Join::Complete
+        } else {
+            Join::Done
+        }
     }
 
     /// Returns the number of references of all kinds. Exact while the task is idle or parked.

@@ -5,7 +5,8 @@ use crate::processor::shared::Phase;
 use crate::runtime::block_on;
 use crate::scheduler::{run, sweep};
 use crate::sync::Semaphore;
-use crate::task::{self, park, yield_now};
+use crate::task::{self, JoinHandle, park, yield_now};
+use shuttle::sync::mpsc;
 use shuttle::thread;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -75,6 +76,71 @@ fn tasks_are_swept_from_workers_that_go_on_meanwhile() {
             assert!(block_on(handle).is_err_and(|error| error.is_cancelled()));
         }
         assert_eq!(dropped.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// The tasks are treated as if they were stuck: each handle has the output, or is stuck.
+#[test]
+fn handles_that_are_given_up_while_their_tasks_run_are_complete_or_stuck() {
+    check(2, |shared| {
+        let handles: Vec<_> = (0..2).map(|_| spawn(shared, yield_now())).collect();
+        let ids: Vec<_> = handles.iter().map(JoinHandle::id).collect();
+        let waiter = spawn(shared, async move {
+            let mut stuck = 0;
+            for handle in handles {
+                stuck += usize::from(handle.await.is_err_and(|error| error.is_stuck()));
+            }
+            stuck
+        });
+        let mut given_up = 0;
+        for processor in shared.processors.iter() {
+            for task in sweep::incomplete(processor).into_iter().flatten() {
+                let is_meant = ids.contains(&task.live().footer().id);
+                given_up += usize::from(is_meant && run::give_up(&task));
+            }
+        }
+        assert_eq!(join(waiter), given_up);
+    });
+}
+
+/// The only worker is inside a poll until all handles have finished.
+#[test]
+fn what_is_spawned_while_the_ender_leaves_is_cancelled_without_a_worker() {
+    check_until(1, Phase::Aborting, |shared| {
+        let (begin, begun) = mpsc::channel();
+        let (free, freed) = mpsc::channel();
+        let own = shared.clone();
+        let stuck = spawn(shared, async move {
+            let mut children = Vec::new();
+            for _ in 0..2 {
+                begin.send(()).expect("the ender listens");
+                children.push(spawn(&own, park()));
+            }
+            freed.recv().expect("the ender frees it");
+            children
+        });
+        begun.recv().expect("the task begins");
+        let spawner = {
+            let shared = shared.clone();
+            thread::spawn(move || (0..2).map(|_| spawn(&shared, park())).collect::<Vec<_>>())
+        };
+        shared.advance(Phase::Aborting);
+        let sweep_whole = || {
+            let cancel = |task| run::cancel_elsewhere(shared, task);
+            while !sweep::sweep(shared, |tasks| tasks.into_iter().for_each(cancel)) {
+                thread::yield_now();
+            }
+        };
+        sweep_whole();
+        shared.ending().is_left_behind = true;
+        sweep_whole();
+        for handle in spawner.join().expect("the spawner does not panic") {
+            assert!(block_on(handle).is_err_and(|error| error.is_cancelled()));
+        }
+        free.send(()).expect("the task waits");
+        for child in join(stuck) {
+            assert!(child.is_finished(), "it does not wait for its worker");
+        }
     });
 }
 
