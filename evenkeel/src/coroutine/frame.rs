@@ -7,6 +7,7 @@ use super::exchange::Exchange;
 use super::id::{self, Id};
 use super::resume::{BoxCoroutine, LocalBoxCoroutine, Phase, Resume, Step};
 use super::suspender::Suspender;
+use crate::task::lent;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -272,7 +273,7 @@ where
         input: I,
     ) -> Result<Step<O, B::Output>, ResumeError<I>> {
         let mut input = Some(input);
-        match self.step(Waker::noop(), &mut input) {
+        match self.step(&lent::IDLE, &mut input) {
             Poll::Ready(Ok(step)) => Ok(step),
             Poll::Ready(Err(refusal)) => Err(ResumeError::new(refusal, input)),
             Poll::Pending => Err(ResumeError::new(Refusal::Awaits, input)),

@@ -12,6 +12,7 @@ pub(crate) mod meter;
 pub(crate) mod neighbours;
 pub(crate) mod seat;
 pub(crate) mod shared;
+pub(crate) mod slice;
 pub(crate) mod spares;
 
 use self::counters::Counters;

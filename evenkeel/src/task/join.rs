@@ -10,6 +10,7 @@
 
 #![allow(unsafe_code, reason = "the joiner's slot and the output belong to one party at a time")]
 
+use super::budget;
 use super::error::{Failure, JoinError};
 use super::task_ref::Task;
 use super::waker;
@@ -214,9 +215,12 @@ impl<T> Future for JoinHandle<T> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let live = self.live().expect("the handle has returned its output and is polled again");
-        if live.state.load_joined().is_complete()
-            || Self::leave(live, context.waker()) == Join::Complete
-        {
+        let word = live.state.load_joined();
+        // A joiner that has waited needs no unit.
+        if word.is_complete() && !word.has_joiner() && !budget::take_unit(context.waker()) {
+            return budget::yield_to(context.waker());
+        }
+        if word.is_complete() || Self::leave(live, context.waker()) == Join::Complete {
             let task = live.ptr();
             return Poll::Ready(self.take(task));
         }
