@@ -92,7 +92,7 @@ impl<R> Drop for Runner<R> {
 fn poll_slot<R>(slot: &Mutex<Slot<R>>, unit: &mut Unit, waker: &Waker) -> Poll<thread::Result<R>> {
     let mut slot = lock(slot);
     match mem::replace(&mut *slot, Slot::Taken) {
-        Slot::Complete(result) if unit.take(waker) => Poll::Ready(result),
+        Slot::Complete(result) if unit.take() => Poll::Ready(result),
         complete @ Slot::Complete(_) => {
             *slot = complete;
             drop(slot);

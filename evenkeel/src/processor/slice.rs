@@ -86,6 +86,11 @@ impl Slice {
         true
     }
 
+    /// Returns whether the next operation finds a unit.
+    pub(crate) fn has_units(&self) -> bool {
+        self.left.get() > 0
+    }
+
     /// Begins a poll whose units follow from a seed.
     pub(crate) fn begin_seeded(&self) {
         self.left.set(budget::OPERATIONS);

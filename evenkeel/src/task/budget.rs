@@ -5,32 +5,45 @@
 
 #![allow(unsafe_code, reason = "it looks at the worker's context in the hottest paths")]
 
-use super::{lent, yielding};
+use super::yielding;
 use crate::processor::context::{self, Context};
 use crate::processor::slice;
 use std::mem;
 use std::task::{Poll, Waker};
 
-/// Takes a unit of the slice of this poll, which is a poll with `waker`. Returns false if the slice
-/// is over: the caller [yields](yield_to), unless it has to wait.
+/// Takes a unit of the slice of this poll. Returns false if the slice is over: the caller
+/// [yields](yield_to), unless it has to wait.
 #[inline(always)]
-pub(crate) fn take_unit(waker: &Waker) -> bool {
+pub(crate) fn take_unit() -> bool {
     // SAFETY: only this call uses it.
     let context = unsafe { context::current() };
-    context.is_none_or(|context| context.slice.take() || look(context, waker))
+    context.is_none_or(|context| context.slice.take() || look(context))
 }
 
 /// Takes a unit, or yields.
 #[inline(always)]
 pub(crate) fn poll_unit(waker: &Waker) -> Poll<()> {
-    if take_unit(waker) { Poll::Ready(()) } else { yield_to(waker) }
+    if take_unit() { Poll::Ready(()) } else { yield_to(waker) }
 }
 
 /// Returns whether an operation goes on that has found no unit.
 #[cold]
-fn look(context: &Context, waker: &Waker) -> bool {
-    // `Resume::resume` does not come back for a yield: it takes `Pending` for the outcome.
-    lent::is_idle(waker) || context.slice.look(poll_of(context))
+fn look(context: &Context) -> bool {
+    context.slice.look(poll_of(context))
+}
+
+/// Calls `poll` with its operations exempt, if the slice of this poll has no unit left: for a poller
+/// that does not come back for a yield, and has found `Pending` once.
+#[cold]
+pub(crate) fn try_again<R>(poll: impl FnOnce() -> R) -> Option<R> {
+    context::with(|context| {
+        let slice = &context?.slice;
+        if slice.has_units() {
+            return None;
+        }
+        let _exempt = slice.exempt();
+        Some(poll())
+    })
 }
 
 /// The poll that this thread makes.
@@ -75,14 +88,14 @@ impl Unit {
     /// Takes the unit, or yields.
     #[inline(always)]
     pub(crate) fn poll(&mut self, waker: &Waker) -> Poll<()> {
-        if self.take(waker) { Poll::Ready(()) } else { self.yield_to(waker) }
+        if self.take() { Poll::Ready(()) } else { self.yield_to(waker) }
     }
 
     /// Takes the unit. Returns false if the slice of this poll is over: the caller
     /// [yields](Self::yield_to), unless it has to wait.
     #[inline(always)]
-    pub(crate) fn take(&mut self, waker: &Waker) -> bool {
-        mem::take(&mut self.is_owed) || take_unit(waker)
+    pub(crate) fn take(&mut self) -> bool {
+        mem::take(&mut self.is_owed) || take_unit()
     }
 
     /// Makes the task that `waker` wakes go on at its next turn: the caller returns `Pending`.

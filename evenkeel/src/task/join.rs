@@ -217,7 +217,7 @@ impl<T> Future for JoinHandle<T> {
         let live = self.live().expect("the handle has returned its output and is polled again");
         let word = live.state.load_joined();
         // A joiner that has waited needs no unit.
-        if word.is_complete() && !word.has_joiner() && !budget::take_unit(context.waker()) {
+        if word.is_complete() && !word.has_joiner() && !budget::take_unit() {
             return budget::yield_to(context.waker());
         }
         if word.is_complete() || Self::leave(live, context.waker()) == Join::Complete {

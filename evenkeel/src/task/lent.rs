@@ -50,28 +50,6 @@ impl<'a> Lent<'a> {
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake_by_ref, wake_by_ref, drop);
 
-static IDLE_VTABLE: RawWakerVTable = RawWakerVTable::new(clone_idle, drop, drop, drop);
-
-/// A waker that wakes nothing, for a poll whose outcome is final. [`is_idle`] knows it by its table,
-/// of which there is one: that of `Waker::noop` may be there in several copies.
-// SAFETY: the functions of the table keep the contract of `RawWakerVTable`, since they do nothing.
-pub(crate) static IDLE: Waker = unsafe { Waker::new(ptr::null(), &IDLE_VTABLE) };
-
-/// Returns whether a waker, or the one behind a lent one, is [`IDLE`].
-#[cold]
-pub(crate) fn is_idle(waker: &Waker) -> bool {
-    match Lent::of(waker) {
-        Some(lent) => is_idle(lent.outer),
-        None => ptr::eq(waker.vtable(), &raw const IDLE_VTABLE),
-    }
-}
-
-/// # Safety
-/// There is nothing to promise; the table wants the type.
-unsafe fn clone_idle(data: *const ()) -> RawWaker {
-    RawWaker::new(data, &IDLE_VTABLE)
-}
-
 /// The waker that stands behind a lent one.
 ///
 /// # Safety
@@ -102,7 +80,7 @@ unsafe fn wake_by_ref(data: *const ()) {
     unsafe { outer(data) }.wake_by_ref();
 }
 
-/// Neither kind of waker counts anything.
+/// A lent waker counts nothing.
 ///
 /// # Safety
 /// There is nothing to promise; the table wants the type.

@@ -466,7 +466,7 @@ impl<S: Set, const N: usize, U: Future<Output = ()>> Future for Accept<S, N, U> 
             if let Some(outcome) = over {
                 // Nothing has changed: the next poll can begin anew.
                 let is_repeatable = matches!(outcome, Accepted::Closed | Accepted::Else);
-                if is_repeatable && !this.unit.take(context.waker()) {
+                if is_repeatable && !this.unit.take() {
                     return this.unit.yield_to(context.waker());
                 }
                 return Poll::Ready(this.finish(outcome));

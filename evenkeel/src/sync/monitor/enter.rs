@@ -115,7 +115,7 @@ impl<S: Set> Enter<S> {
     /// The first poll.
     #[inline(always)]
     fn begin(&mut self, waker: &Waker) -> Poll<Held<S>> {
-        if self.unit.take(waker) { self.advance(waker) } else { self.begin_without_unit(waker) }
+        if self.unit.take() { self.advance(waker) } else { self.begin_without_unit(waker) }
     }
 
     /// The same, if the slice of the poll is over. A task that has to wait takes its place in the

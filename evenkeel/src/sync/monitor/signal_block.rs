@@ -166,7 +166,7 @@ impl<'c, S: Set, D: Copy + Send> SignalBlock<'c, S, D> {
         }
         // Nothing has changed, and no task can wait for the condition while this future has the hold:
         // the next poll finds it so.
-        if !this.unit.take(waker) {
+        if !this.unit.take() {
             return this.unit.yield_to(waker);
         }
         Poll::Ready((this.finish(), false))

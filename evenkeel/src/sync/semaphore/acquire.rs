@@ -74,7 +74,7 @@ impl<'a, D: Send> Take<'a, D> {
     /// The first poll: takes a permit, yields, or joins the queue.
     #[inline(always)]
     fn first(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
-        if budget::take_unit(waker) { self.begin(waker) } else { self.first_without_unit(waker) }
+        if budget::take_unit() { self.begin(waker) } else { self.first_without_unit(waker) }
     }
 
     /// The same, if the slice of the poll is over. A future that has to wait takes its place in the
