@@ -109,7 +109,7 @@ use std::time::Duration;
 ///     }
 ///     sum
 /// });
-/// assert_eq!(runtime.block_on(sum).unwrap(), 299_997);
+/// assert_eq!(runtime.block_on(sum).unwrap(), 299_995);
 /// ```
 #[inline]
 pub fn consume() -> Consume {
