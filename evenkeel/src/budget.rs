@@ -2,9 +2,9 @@
 //!
 //! A task is switched at an `await` that is pending. A loop over awaits that are always ready has
 //! none, as over a semaphore with free permits: such a loop would be one poll that does not end. So
-//! each poll of a task has a *slice* of 50 µs. Operations of this crate that complete without a wait
-//! count against it. Once it is over, the next such operation yields: its future returns `Pending`,
-//! and its task goes to the back of the ready queue.
+//! each poll of a task has a *slice* of 50 µs. Operations of this crate that complete without a
+//! wait count against it. Once it is over, the next such operation yields: its future returns
+//! `Pending`, and its task goes to the back of the ready queue.
 //!
 //! The following count, where they complete at once:
 //!
@@ -17,45 +17,47 @@
 //! * the steps of a [coroutine](crate::coroutine) that a task resumes;
 //! * the futures of actors, in the crate `evenkeel-actor`.
 //!
-//! [Objects](crate::object) and actors have shorter turns of their own, in the same way. For futures
-//! of other crates there is [`with`], for loops without any such future [`consume`], and for authors
-//! of primitives [`poll_consume`].
+//! [Objects](crate::object) and actors have shorter turns of their own, in the same way. For
+//! futures of other crates there is [`with`], for loops without any such future [`consume`], and
+//! for authors of primitives [`poll_consume`].
 //!
 //! # What does not count
-//! An operation that has waited ends without a unit. A poll that never comes to such an operation is
-//! not affected: there [`yield_now`](crate::yield_now) is the way out. Threads that are no workers
-//! have no slice, nor have their `block_on`. The `try_` forms never yield.
+//! An operation that has waited ends without a unit. A poll that never comes to such an operation
+//! is not affected: there [`yield_now`](crate::yield_now) is the way out. Threads that are no
+//! workers have no slice, nor have their `block_on`. The `try_` forms never yield.
 //!
 //! # Cancel safety
-//! An operation that yields has taken nothing, and has no place in a line: tasks that come meanwhile
-//! come first. So it may be dropped as before its first poll.
+//! An operation that yields has taken nothing, and has no place in a line: tasks that come
+//! meanwhile come first. So it may be dropped as before its first poll.
 //!
 //! # In combinators
-//! A yield wakes the waker that its future is polled with. So it is right inside `join!`, `select!`,
-//! `FuturesUnordered` and a [`timeout`](crate::time::timeout()), which fires although its future is
-//! always ready. (Where the clock is [paused](crate::time::pause), it stands for as long as a task is
-//! ready.) Parts of a task share the slice of its poll. The operations of a part that comes
-//! last go on too: most yield once at most, and of the others one in 32 goes on in the mean.
+//! A yield wakes the waker that its future is polled with. So it is right inside `join!`,
+//! `select!`, `FuturesUnordered` and a [`timeout`](crate::time::timeout()), which fires although
+//! its future is always ready. (Where the clock is [paused](crate::time::pause), it stands for as
+//! long as a task is ready.) Parts of a task share the slice of its poll. The operations of a part
+//! that comes last go on too: most yield once at most, and of the others one in 32 goes on in the
+//! mean.
 //!
 //! A poller that does not come back, as `now_or_never` of `futures`, may find an operation pending
 //! that could be made: use the `try_` forms or [`unconstrained`] there. Steps by
 //! [`Resume::resume`](crate::coroutine::Resume::resume) are exempt.
 //!
 //! # Cost
-//! An operation pays a load, a branch and a store. The worker reads the clock after 64 operations at
-//! most, 25 ns, and more often if they take long. A poll pays nothing. So a slice is over after 50 µs
-//! and the operations up to the next look. If they have become longer all at once, these may be 64.
+//! An operation pays a load, a branch and a store. The worker reads the clock after 64 operations
+//! at most, 25 ns, and more often if they take long. A poll pays nothing. So a slice is over after
+//! 50 µs and the operations up to the next look. If they have become longer all at once, these may
+//! be 64.
 //!
 //! # Where a seed determines the order
 //! In [deterministic](crate::deterministic) runs the clock stands still, and operations count: a
 //! poll has 128.
 //!
 //! # Source
-//! Tokio's `coop` ([Automatic cooperative task
-//! yielding](https://tokio.rs/blog/2020-04-preemption), 2020), which counts 128 operations, and not
-//! time. Its issues [#2390](https://github.com/tokio-rs/tokio/issues/2390) and
-//! [#3493](https://github.com/tokio-rs/tokio/issues/3493) are about combinators that know nothing of
-//! the budget, and poll refused operations again in the same poll of the task. For their sake an
+//! Tokio's `coop` ([Automatic cooperative task yielding](https://tokio.rs/blog/2020-04-preemption),
+//! 2020), which counts 128 operations, and not time. Its issues
+//! [#2390](https://github.com/tokio-rs/tokio/issues/2390) and
+//! [#3493](https://github.com/tokio-rs/tokio/issues/3493) are about combinators that know nothing
+//! of the budget, and poll refused operations again in the same poll of the task. For their sake an
 //! operation here yields at most once.
 //!
 //! # Examples
@@ -118,8 +120,8 @@ pub fn consume() -> Consume {
 
 /// Consumes one unit. Returned by [`consume`], which has an example.
 ///
-/// After it was ready it can be polled again, and consumes the next unit. So a primitive can keep it
-/// as a field: unlike [`poll_consume`] it then yields at most once for each operation.
+/// After it was ready it can be polled again, and consumes the next unit. So a primitive can keep
+/// it as a field: unlike [`poll_consume`] it then yields at most once for each operation.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless awaited"]
 pub struct Consume {
@@ -143,8 +145,8 @@ impl Future for Consume {
 /// function the primitive returns `Pending` too.
 ///
 /// It remembers no yield. The operation that yields may be refused again at its next poll, if the
-/// task has used up that slice too by then. Of the refused operations of a worker one in 32 goes on,
-/// in the mean. [`Consume`] as a field of the primitive goes on at its second poll.
+/// task has used up that slice too by then. Of the refused operations of a worker one in 32 goes
+/// on, in the mean. [`Consume`] as a field of the primitive goes on at its second poll.
 ///
 /// # Examples
 /// A queue of one task, from which it could take for ever:
@@ -193,8 +195,8 @@ pub fn poll_consume(cx: &mut Context<'_>) -> Poll<()> {
 /// clock that an operation takes. So a computation can share its work among polls by itself: this
 /// function does not yield.
 ///
-/// In a deterministic run this is the share of the 128 operations that is left, and a call counts as
-/// one of them.
+/// In a deterministic run this is the share of the 128 operations that is left, and a call counts
+/// as one of them.
 ///
 /// # Cost
 /// A look at the clock, 25 ns.

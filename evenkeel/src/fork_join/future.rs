@@ -209,9 +209,9 @@ impl<R> Future for Fork<R> {
 /// It also panics when it is polled again after it was ready.
 ///
 /// # Cancel safety
-/// A future that has not been polled runs nothing, and neither does one that has yielded because the
-/// [slice](crate::budget) of its first poll was over. If it is dropped later, `oper_b` runs all the
-/// same, and its result is dropped.
+/// A future that has not been polled runs nothing, and neither does one that has yielded because
+/// the [slice](crate::budget) of its first poll was over. If it is dropped later, `oper_b` runs all
+/// the same, and its result is dropped.
 ///
 /// # Cost
 /// Two allocations, some 100 ns.

@@ -14,19 +14,21 @@
 //!    has the task yield, until the poll ends.
 //!
 //! # How a poll is told from another
-//! By its task, and by the worker's coarse clock, which the worker sets at the end of each batch and
-//! never inside a poll. So no poll stores anything. A task that is polled again in the same batch
-//! goes on with its slice. The batch ends after [`MOST_POLLS`](crate::policy::batch::MOST_POLLS) at
-//! the latest, and the first look in the next one grants units: so each task makes progress.
+//! By its task, and by the worker's coarse clock, which the worker sets at the end of each batch
+//! and never inside a poll. So no poll stores anything. A task that is polled again in the same
+//! batch goes on with its slice. The batch ends after
+//! [`MOST_POLLS`](crate::policy::batch::MOST_POLLS) at the latest, and the first look in the next
+//! one grants units: so each task makes progress.
 //!
 //! # A poller that comes back at once
-//! A blocking executor inside a task polls its future again in the same poll of the task, whose slice
-//! does not end. Of the refused operations, [some](crate::policy::budget::passes) go on all the same.
+//! A blocking executor inside a task polls its future again in the same poll of the task, whose
+//! slice does not end. Of the refused operations, [some](crate::policy::budget::passes) go on all
+//! the same.
 //!
 //! # Rejected
 //! Units that are set at the beginning of each poll, as Tokio does: a store for each poll, where a
-//! switch takes 3 ns. A slice from the beginning of the batch: the polls that follow a long one would
-//! yield at once.
+//! switch takes 3 ns. A slice from the beginning of the batch: the polls that follow a long one
+//! would yield at once.
 
 use crate::policy::budget;
 use crate::primitives::clock;
@@ -123,8 +125,8 @@ impl Slice {
         true
     }
 
-    /// Returns how much of its slice a poll has left, in nanoseconds; `None` if there is no poll, and
-    /// `u64::MAX` if its operations are exempt.
+    /// Returns how much of its slice a poll has left, in nanoseconds; `None` if there is no poll,
+    /// and `u64::MAX` if its operations are exempt.
     pub(crate) fn left(&self, poll: Poll) -> Option<u64> {
         match poll {
             Poll::None => None,

@@ -32,8 +32,8 @@ fn look(context: &Context) -> bool {
     context.slice.look(poll_of(context))
 }
 
-/// Calls `poll` with its operations exempt, if the slice of this poll has no unit left: for a poller
-/// that does not come back for a yield, and has found `Pending` once.
+/// Calls `poll` with its operations exempt, if the slice of this poll has no unit left: for a
+/// poller that does not come back for a yield, and has found `Pending` once.
 #[cold]
 pub(crate) fn try_again<R>(poll: impl FnOnce() -> R) -> Option<R> {
     context::with(|context| {
@@ -58,8 +58,8 @@ fn poll_of(context: &Context) -> slice::Poll {
     }
 }
 
-/// Returns how much of its slice the present poll has left, in nanoseconds; `None` outside of a poll,
-/// and `u64::MAX` if its operations are exempt.
+/// Returns how much of its slice the present poll has left, in nanoseconds; `None` outside of a
+/// poll, and `u64::MAX` if its operations are exempt.
 pub(crate) fn left() -> Option<u64> {
     context::with(|context| context.and_then(|context| context.slice.left(poll_of(context))))
 }
@@ -73,8 +73,8 @@ pub(crate) fn yield_to<R>(waker: &Waker) -> Poll<R> {
 
 /// The unit of one operation of a future.
 ///
-/// An operation yields at most once. At the next poll it goes on, whatever is left by then: parts of
-/// a task that come before it and use up each slice do not keep it waiting.
+/// An operation yields at most once. At the next poll it goes on, whatever is left by then: parts
+/// of a task that come before it and use up each slice do not keep it waiting.
 #[derive(Debug, Default)]
 pub(crate) struct Unit {
     /// Whether the operation may go on without a unit.

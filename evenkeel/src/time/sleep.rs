@@ -140,7 +140,8 @@ impl Sleep {
         sleep.unit = Unit::NEW;
     }
 
-    /// Makes it complete without a unit of the budget: it bounds a future that has used up the slice.
+    /// Makes it complete without a unit of the budget: it bounds a future that has used up the
+    /// slice.
     #[inline(always)]
     pub(super) fn exempt(mut self) -> Self {
         self.unit.owe();

@@ -263,9 +263,9 @@ impl<M: Send + 'static> Group<M> {
     /// members. Wrap large messages in an [`Arc`].
     ///
     /// # Cancel safety
-    /// If the future is dropped at a yield because the [slice](evenkeel::budget) of its poll was over,
-    /// no member has the message. If it is dropped later, before it is ready, all members whose mailboxes had room have the
-    /// message, and possibly some of the others.
+    /// If the future is dropped at a yield because the [slice](evenkeel::budget) of its poll was
+    /// over, no member has the message. If it is dropped later, before it is ready, all members
+    /// whose mailboxes had room have the message, and possibly some of the others.
     pub async fn publish(&self, message: M) -> Published
     where
         M: Clone,

@@ -164,8 +164,8 @@ impl<'c, S: Set, D: Copy + Send> SignalBlock<'c, S, D> {
         if this.queued {
             return Poll::Pending;
         }
-        // Nothing has changed, and no task can wait for the condition while this future has the hold:
-        // the next poll finds it so.
+        // Nothing has changed, and no task can wait for the condition while this future has the
+        // hold: the next poll finds it so.
         if !this.unit.take() {
             return this.unit.yield_to(waker);
         }

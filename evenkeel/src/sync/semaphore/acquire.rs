@@ -19,10 +19,10 @@ use std::task::{Context, Poll, Waker};
 ///
 /// # Cancel safety
 /// It joins the queue at its first poll. If a permit is available then, but the
-/// [slice](crate::budget) of the poll is over, it yields, and takes a permit or joins the queue at the
-/// next poll. If it is dropped before it has returned its datum, it
-/// leaves the queue and loses its place there. A permit that it was already granted goes to the
-/// next waiting task, so no permit is lost.
+/// [slice](crate::budget) of the poll is over, it yields, and takes a permit or joins the queue at
+/// the next poll. If it is dropped before it has returned its datum, it leaves the queue and loses
+/// its place there. A permit that it was already granted goes to the next waiting task, so no
+/// permit is lost.
 ///
 /// # Panics
 /// If it is polled again after it has returned its datum.
