@@ -16,6 +16,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod batch;
+pub mod budget;
 pub mod departing;
 mod distance;
 pub mod forking;

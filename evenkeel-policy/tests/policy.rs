@@ -1,6 +1,7 @@
 //! The decisions of the scheduler, with made-up values.
 
 use evenkeel_policy::batch::{self, BATCH, MOST_POLLS};
+use evenkeel_policy::budget::{self, MOST, SLICE};
 use evenkeel_policy::helping::{Help, LEAST_AGE, MARGIN, help};
 use evenkeel_policy::placement::{Source, place};
 use evenkeel_policy::searching::{SEARCH, may_search};
@@ -399,6 +400,23 @@ proptest! {
             prop_assert!(!mark.holds(mark.from, mark.most + 1));
             prop_assert!(mark.from < mark.until);
         }
+    }
+
+    #[test]
+    fn operations_of_one_duration_overrun_a_slice_by_an_eighth_or_by_one(each in 1..10 * SLICE) {
+        let (mut granted, mut elapsed) = (MOST, 0);
+        let mut last = u64::from(granted) * each;
+        for _ in 0..3 {
+            granted = budget::grant(granted, last);
+            last = u64::from(granted) * each;
+        }
+        while budget::left(elapsed) > 0 {
+            granted = budget::grant(granted, last);
+            prop_assert!((1..=MOST).contains(&granted));
+            last = u64::from(granted) * each;
+            elapsed += last;
+        }
+        prop_assert!(elapsed <= SLICE + (SLICE / 8).max(each), "{elapsed}");
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use crate::primitives::oneshot;
 use crate::words::exit::ExitReason;
+use evenkeel::budget;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// The future of [`ActorRef::stopped`](crate::ActorRef::stopped), which has an example. It is ready
 /// when the actor has ended, with the reason.
@@ -35,7 +36,10 @@ impl Future for Stopped {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<ExitReason> {
         match &mut self.0 {
-            State::Over(reason) => Poll::Ready(reason.take().expect("polled after completion")),
+            State::Over(reason) => {
+                ready!(budget::poll_consume(context));
+                Poll::Ready(reason.take().expect("polled after completion"))
+            }
             // The sender is dropped without a reason if another waker has panicked. The actor has
             // ended all the same.
             State::Waits(told) => {

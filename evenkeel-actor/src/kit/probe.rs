@@ -7,12 +7,13 @@ use crate::actor::{Actor, Handled};
 use crate::life::builder;
 use crate::refs::actor_ref::ActorRef;
 use crate::refs::ask::ReplyTo;
+use evenkeel::budget;
 use evenkeel::time::{Instant, timeout};
 use std::collections::VecDeque;
 use std::fmt::{self, Debug};
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::{Poll, Waker, ready};
 use std::time::Duration;
 
 /// An actor, and the inbox where a test finds the messages sent to it.
@@ -198,6 +199,9 @@ impl<M: Send + 'static> Probe<M> {
     /// Waits for a message, at most for `limit`.
     async fn next(&mut self, limit: Duration) -> Option<M> {
         let next = poll_fn(|context| {
+            if !self.inbox.lock().messages.is_empty() {
+                ready!(budget::poll_consume(context));
+            }
             let mut came = self.inbox.lock();
             match came.messages.pop_front() {
                 Some(message) => Poll::Ready(message),

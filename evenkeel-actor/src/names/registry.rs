@@ -22,6 +22,7 @@ use crate::refs::actor_ref::ActorRef;
 use crate::system::System;
 use crate::system::names::{Entry, Names};
 use crate::words::id::ActorId;
+use evenkeel::budget;
 use evenkeel::internal::{contain, detect};
 use std::any::type_name;
 use std::error::Error;
@@ -29,7 +30,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// Returns the reference that was registered under a name.
 fn find<M: Send + 'static, P: Overflow>(
@@ -258,7 +259,13 @@ impl<M: Send + 'static> Future for WaitForName<M> {
         let mut names = this.system.registry().lock();
         match find(&names, &this.name) {
             Err(LookUpError::Unknown { .. }) => {}
-            found => return Poll::Ready(found),
+            found => {
+                drop(names);
+                if this.ticket.is_none() {
+                    ready!(budget::poll_consume(context));
+                }
+                return Poll::Ready(found);
+            }
         }
         let ticket = *this.ticket.get_or_insert_with(|| {
             names.next += 1;

@@ -23,13 +23,14 @@
 //! A state of our own without a lock: it would save the count of two, two locked instructions, and
 //! has just this case for a trap.
 
+use evenkeel::budget;
 use evenkeel::internal::SpinLock;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 /// The state that both share.
 struct Place<T> {
@@ -76,7 +77,7 @@ pub(crate) struct Sender<T>(Arc<Place<T>>);
 pub(crate) struct Receiver<T> {
     /// None once it has returned its outcome.
     place: Option<Arc<Place<T>>>,
-    /// Whether it has left a waker.
+    /// Whether it has left a waker, or yielded.
     waits: bool,
 }
 
@@ -124,6 +125,13 @@ impl<T> Future for Receiver<T> {
         loop {
             let mut state = place.state.lock();
             if state.is_over {
+                if !this.waits {
+                    drop(state);
+                    // From here on it is as one that has waited, which needs no unit.
+                    this.waits = true;
+                    ready!(budget::poll_consume(context));
+                    continue;
+                }
                 let value = state.value.take();
                 drop(state);
                 this.place = None;

@@ -6,12 +6,13 @@ use crate::mailbox::overflow::Overflow;
 use crate::node::NodeId;
 use crate::refs::actor_ref::ActorRef;
 use crate::system::subscription::{Subscribed, Subscription};
+use evenkeel::budget;
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::{Poll, Waker};
+use std::task::{Poll, Waker, ready};
 
 #[derive(Debug, Default)]
 struct Queue {
@@ -19,6 +20,13 @@ struct Queue {
     missed: u64,
     waker: Option<Waker>,
     is_over: bool,
+}
+
+impl Queue {
+    /// Returns whether there is something to return.
+    fn is_ready(&self) -> bool {
+        !self.events.is_empty() || self.missed > 0 || self.is_over
+    }
 }
 
 type Shared = Mutex<Queue>;
@@ -207,6 +215,9 @@ impl Events {
     /// A future that is dropped before it is ready has taken nothing.
     pub async fn next(&mut self) -> Option<NodeEvent> {
         poll_fn(|context| {
+            if lock(&self.0).is_ready() {
+                ready!(budget::poll_consume(context));
+            }
             let mut queue = lock(&self.0);
             if let Some(event) = queue.events.pop_front() {
                 return Poll::Ready(Some(event));

@@ -10,6 +10,7 @@ mod common {
 mod alone;
 mod askers;
 mod basics;
+mod budget;
 mod contained;
 mod dead_letters;
 mod deadlocks;

@@ -16,10 +16,12 @@
 use super::error::Refusal;
 use super::id::{self, Id};
 use super::resume::{Phase, Resume, Step};
+use crate::task::budget::Unit;
 use std::fmt;
 use std::future::poll_fn;
 use std::ops::ControlFlow;
 use std::pin::Pin;
+use std::task::ready;
 
 /// The output with which a [member](Cycle::reserve) suspends itself: the member to resume, and a
 /// value for it. [`Cycle`] has an example.
@@ -177,7 +179,9 @@ impl<C> Cycle<C> {
     /// If the future is dropped while a member is in an `await` of its own, that member
     /// [waits](Phase::Waiting); all others are suspended. A member that waits cannot be resumed
     /// before its step has ended: take it out by [`fill`](Self::fill), and
-    /// [continue](Resume::continue_async) it.
+    /// [continue](Resume::continue_async) it. If the future is dropped after a yield between two
+    /// steps, because the [slice](crate::budget) of its poll was over, all members are suspended,
+    /// and the value that was on its way is dropped.
     ///
     /// # Errors
     /// As [`run`](Self::run), except that bodies may await.
@@ -217,8 +221,13 @@ impl<C> Cycle<C> {
                 Ok(coroutine) => coroutine,
                 Err(reason) => return Err(TransferError::new(turn.to, reason, value)),
             };
-            let step =
-                poll_fn(|context| Pin::new(&mut *coroutine).poll_resume(context, &mut value));
+            let mut unit = Unit::NEW;
+            let step = poll_fn(|context| {
+                if value.is_some() {
+                    ready!(unit.poll(context.waker()));
+                }
+                Pin::new(&mut *coroutine).poll_resume(context, &mut value)
+            });
             match step.await {
                 Ok(step) => match self.after(turn, step) {
                     ControlFlow::Continue((next, passed)) => (turn, value) = (next, Some(passed)),

@@ -7,6 +7,7 @@ use super::exchange::Exchange;
 use super::id::{self, Id};
 use super::resume::{BoxCoroutine, LocalBoxCoroutine, Phase, Resume, Step};
 use super::suspender::Suspender;
+use crate::task::budget;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -268,11 +269,18 @@ where
 
     #[inline]
     fn try_resume_pinned(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         input: I,
     ) -> Result<Step<O, B::Output>, ResumeError<I>> {
         let mut input = Some(input);
-        match self.step(Waker::noop(), &mut input) {
+        let mut polled = self.as_mut().step(Waker::noop(), &mut input);
+        if polled.is_pending()
+            && let Some(again) = budget::try_again(|| self.step(Waker::noop(), &mut input))
+        {
+            // The body may have yielded because the slice of the poll was over, and need not wait.
+            polled = again;
+        }
+        match polled {
             Poll::Ready(Ok(step)) => Ok(step),
             Poll::Ready(Err(refusal)) => Err(ResumeError::new(refusal, input)),
             Poll::Pending => Err(ResumeError::new(Refusal::Awaits, input)),

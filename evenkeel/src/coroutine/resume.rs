@@ -2,11 +2,12 @@
 
 use super::error::{Refusal, ResumeError};
 use super::values::Values;
+use crate::task::budget::Unit;
 use std::fmt;
 use std::future::Future;
 use std::ops::DerefMut;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// A boxed coroutine with any body, which can be sent to other threads. See
 /// [`Coroutine::boxed`](super::Coroutine::boxed).
@@ -295,7 +296,8 @@ pub trait Resume<I> {
     ///
     /// # Cancel safety
     /// If the future is dropped before its first poll, the input is dropped, and nothing has
-    /// happened. If it is dropped later, the body [waits](Phase::Waiting): nothing is lost, and
+    /// happened. The same holds if that poll has yielded because its [slice](crate::budget) was
+    /// over. If it is dropped later, the body [waits](Phase::Waiting): nothing is lost, and
     /// [`continue_async`](Self::continue_async) finishes the step.
     ///
     /// # Panics
@@ -324,7 +326,7 @@ pub trait Resume<I> {
     where
         Self: Unpin + Sized,
     {
-        ResumeAsync { coroutine: self, input: Some(input) }
+        ResumeAsync { coroutine: self, input: Some(input), unit: Unit::NEW }
     }
 
     /// Finishes the step of a body that [waits](Phase::Waiting).
@@ -360,7 +362,7 @@ pub trait Resume<I> {
     where
         Self: Unpin + Sized,
     {
-        ResumeAsync { coroutine: self, input: None }
+        ResumeAsync { coroutine: self, input: None, unit: Unit::NEW }
     }
 
     /// Returns the outputs of a coroutine that takes no inputs, as an iterator. With the feature
@@ -509,6 +511,7 @@ pub struct ResumeAsync<'a, C, I> {
     coroutine: &'a mut C,
     /// `Some` until the body has it.
     input: Option<I>,
+    unit: Unit,
 }
 
 /// The input is moved, never pinned.
@@ -520,6 +523,9 @@ impl<C: Resume<I> + Unpin, I> Future for ResumeAsync<'_, C, I> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
+        if this.input.is_some() {
+            ready!(this.unit.poll(context.waker()));
+        }
         Pin::new(&mut *this.coroutine).poll_resume(context, &mut this.input).map(
             |step| match step {
                 Ok(step) => step,

@@ -98,6 +98,7 @@ pub struct ValuesStream<C> {
 mod stream {
     use super::super::resume::Step;
     use super::{Phase, Resume, ValuesStream};
+    use crate::task::budget;
     use futures_core::{FusedStream, Stream};
     use std::pin::Pin;
     use std::task::{Context, Poll, ready};
@@ -110,7 +111,10 @@ mod stream {
             context: &mut Context<'_>,
         ) -> Poll<Option<C::Yield>> {
             let mut input = match self.coroutine.phase() {
-                Phase::New | Phase::Suspended => Some(()),
+                Phase::New | Phase::Suspended => {
+                    ready!(budget::poll_unit(context.waker()));
+                    Some(())
+                }
                 Phase::Waiting => None,
                 Phase::Finished => return Poll::Ready(None),
             };

@@ -243,6 +243,7 @@ fn turns<F: Future>(
             log.note(candidates, None);
             signal.0.store(false, Ordering::Relaxed);
             blocking.wake();
+            interleaver.begin_poll();
             let poll = |future: &mut &mut Option<Pin<Box<F>>>| {
                 let future = future.as_mut().expect("the future is not complete");
                 future.as_mut().poll(&mut Context::from_waker(&waker))

@@ -31,13 +31,14 @@ use crate::Handle;
 use crate::primitives::{Mutex, lock, unwind};
 use crate::processor::context::{self, Context};
 use crate::scheduler::job;
+use crate::task::budget::Unit;
 use std::fmt;
 use std::future::Future;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Poll, Waker};
+use std::task::{Poll, Waker, ready};
 use std::thread;
 
 /// The place where the result of a job waits for its task.
@@ -86,14 +87,21 @@ impl<R> Drop for Runner<R> {
     }
 }
 
-/// Returns the result, if it is there; otherwise leaves the waker in the slot.
-fn poll_slot<R>(slot: &Mutex<Slot<R>>, waker: &Waker) -> Poll<thread::Result<R>> {
+/// Returns the result, if it is there; otherwise leaves the waker in the slot. A result that comes
+/// without a wait takes a unit.
+fn poll_slot<R>(slot: &Mutex<Slot<R>>, unit: &mut Unit, waker: &Waker) -> Poll<thread::Result<R>> {
     let mut slot = lock(slot);
     match mem::replace(&mut *slot, Slot::Taken) {
-        Slot::Complete(result) => Poll::Ready(result),
+        Slot::Complete(result) if unit.take() => Poll::Ready(result),
+        complete @ Slot::Complete(_) => {
+            *slot = complete;
+            drop(slot);
+            unit.yield_to(waker)
+        }
         Slot::Pending(before) => {
             let same = before.filter(|before| before.will_wake(waker));
             *slot = Slot::Pending(Some(same.unwrap_or_else(|| waker.clone())));
+            unit.owe();
             Poll::Pending
         }
         Slot::Taken => panic!("a fork is polled after its result has been taken"),
@@ -170,20 +178,22 @@ where
 {
     let (slot, job) = job_of(oper);
     push(job);
-    Fork { slot }
+    Fork { slot, unit: Unit::NEW }
 }
 
 /// The result of a fork. Returned by [`fork`], which has an example.
 #[must_use = "the result is in the future"]
 pub struct Fork<R> {
     slot: Shared<R>,
+    unit: Unit,
 }
 
 impl<R> Future for Fork<R> {
     type Output = R;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<R> {
-        poll_slot(&self.slot, cx.waker()).map(|result| match result {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<R> {
+        let Self { slot, unit } = &mut *self;
+        poll_slot(slot, unit, cx.waker()).map(|result| match result {
             Ok(result) => result,
             Err(panic) => resume_unwind(panic),
         })
@@ -199,8 +209,9 @@ impl<R> Future for Fork<R> {
 /// It also panics when it is polled again after it was ready.
 ///
 /// # Cancel safety
-/// A future that has not been polled runs nothing. If it is dropped later, `oper_b` runs all the
-/// same, and its result is dropped.
+/// A future that has not been polled runs nothing, and neither does one that has yielded because
+/// the [slice](crate::budget) of its first poll was over. If it is dropped later, `oper_b` runs all
+/// the same, and its result is dropped.
 ///
 /// # Cost
 /// Two allocations, some 100 ns.
@@ -226,12 +237,15 @@ where
     RA: Send + 'static,
     RB: Send + 'static,
 {
-    Join(Stage::New(oper_a, oper_b))
+    Join { stage: Stage::New(oper_a, oper_b), unit: Unit::NEW }
 }
 
 /// The results of both halves. Returned by [`join`], which has an example.
 #[must_use = "futures do nothing unless they are polled"]
-pub struct Join<A, B, RA, RB>(Stage<A, B, RA, RB>);
+pub struct Join<A, B, RA, RB> {
+    stage: Stage<A, B, RA, RB>,
+    unit: Unit,
+}
 
 enum Stage<A, B, RA, RB> {
     New(A, B),
@@ -252,16 +266,23 @@ where
     type Output = (RA, RB);
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<(RA, RB)> {
-        let (first, second) = match mem::replace(&mut self.0, Stage::Over) {
+        if let Stage::New(..) = self.stage {
+            // Before it runs anything.
+            ready!(self.unit.poll(cx.waker()));
+        }
+        let (first, mut second) = match mem::replace(&mut self.stage, Stage::Over) {
             Stage::New(oper_a, oper_b) => {
-                context::with_worker(|context| run(context, oper_a, oper_b))
+                let (first, mut second) =
+                    context::with_worker(|context| run(context, oper_a, oper_b));
+                second.unit.owe();
+                (first, second)
             }
             Stage::Forked(first, second) => (first, second),
             Stage::Over => panic!("a join is polled after it was ready"),
         };
-        match poll_slot(&second.slot, cx.waker()) {
+        match poll_slot(&second.slot, &mut second.unit, cx.waker()) {
             Poll::Pending => {
-                self.0 = Stage::Forked(first, second);
+                self.stage = Stage::Forked(first, second);
                 Poll::Pending
             }
             Poll::Ready(result) => Poll::Ready(unwind::both(first, result)),

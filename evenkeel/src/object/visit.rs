@@ -291,7 +291,9 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
     fn admit(&self, way: Way, began: Option<u64>) -> Result<Way, EnterError> {
         let mut way = refuse_poisoned(self.object, way)?;
         let Some(context) = self.context else { return Ok(way) };
-        if self.visit.progress.has(Progress::SHARES) {
+        // Another read may have shared the object while this one waited, and let it in beside
+        // others.
+        if self.visit.progress.has(Progress::SHARES) && !way.is_shared() {
             // Readers that know the object's home go on travelling there until they doubt it.
             self.object.door.share();
             way = way.changed();

@@ -5,6 +5,7 @@
 use super::meter::Doing;
 use super::seat::Seat;
 use super::shared::Shared;
+use super::slice::Slice;
 use crate::deque::note::Note;
 use crate::deque::{Deque, Level};
 use crate::policy::{Locality, locality, searching, stealing};
@@ -67,6 +68,8 @@ pub(crate) struct Context {
     pub(crate) after: Cell<After>,
     /// The coarse clock: read once per batch.
     pub(crate) now: Cell<u64>,
+    /// What the poll has left for operations that do not wait.
+    pub(crate) slice: Slice,
     /// The clock that is never behind, for deadlines.
     pub(crate) ahead: Ahead,
     /// The end of the time in which it makes its own full fences.
@@ -132,6 +135,7 @@ impl Context {
             task: Cell::new(ptr::null_mut()),
             after: Cell::new(After::Wait),
             now: Cell::new(now),
+            slice: Slice::new(now),
             ahead: Ahead::default(),
             fenced_until: Cell::new(0),
             ids: Cell::default(),

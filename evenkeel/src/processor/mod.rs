@@ -13,6 +13,7 @@ pub(crate) mod neighbours;
 mod row;
 pub(crate) mod seat;
 pub(crate) mod shared;
+pub(crate) mod slice;
 pub(crate) mod spares;
 
 use self::counters::Counters;

@@ -77,11 +77,17 @@ impl Interleaver<'_> {
         self.0.context.ready()
     }
 
+    /// Begins a poll: the operations of the polls before it do not count.
+    pub(crate) fn begin_poll(&self) {
+        self.0.context.slice.begin_seeded();
+    }
+
     /// Polls the ready task that stands `places` behind the first, and passes its spawn site to
     /// `before`.
     pub(crate) fn poll(&mut self, places: usize, before: impl FnOnce(&'static Location<'static>)) {
         if let Some(entry) = self.0.context.seat.pop_behind(places) {
             before(entry.task.live().footer().site);
+            self.begin_poll();
             run::run(self.0.context, entry.task);
             self.0.context.counters().polls.add(1);
         }

@@ -15,6 +15,7 @@
 
 #![allow(unsafe_code, reason = "the joiner's slot and the output belong to one party at a time")]
 
+use super::budget;
 use super::error::{Failure, JoinError};
 use super::task_ref::Task;
 use super::waker;
@@ -252,6 +253,10 @@ impl<T> Future for JoinHandle<T> {
         let live = self.live().expect("the handle has returned its output and is polled again");
         let task = live.ptr();
         let word = live.state.load_joined();
+        // A joiner that has waited needs no unit.
+        if word.is_complete() && !word.has_joiner() && !budget::take_unit() {
+            return budget::yield_to(context.waker());
+        }
         let mut join = word.joined();
         if join == Join::Done {
             join = Self::leave(live, word, context.waker());

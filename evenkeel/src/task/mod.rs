@@ -32,6 +32,7 @@
 //! ```
 
 mod awaited;
+pub(crate) mod budget;
 mod cell;
 mod error;
 mod in_place;

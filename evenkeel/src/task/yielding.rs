@@ -4,7 +4,7 @@ use super::waker;
 use crate::processor::context;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 /// Goes to the back of the ready queue once.
 ///
@@ -55,10 +55,17 @@ impl Future for YieldNow {
         if std::mem::replace(&mut self.yielded, true) {
             return Poll::Ready(());
         }
-        context::with(|context| match (context, waker::task_of(cx.waker())) {
-            (Some(context), Some(task)) if context.polls(task.ptr()) => context.go_again(),
-            _ => cx.waker().wake_by_ref(),
-        });
+        go_again(cx.waker());
         Poll::Pending
     }
+}
+
+/// Makes the task that a waker wakes go to the back of the ready queue. Under the polled task's own
+/// waker that needs no wake.
+#[inline(always)]
+pub(super) fn go_again(waker: &Waker) {
+    context::with(|context| match (context, waker::task_of(waker)) {
+        (Some(context), Some(task)) if context.polls(task.ptr()) => context.go_again(),
+        _ => waker.wake_by_ref(),
+    });
 }

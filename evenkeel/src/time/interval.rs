@@ -162,7 +162,8 @@ impl Interval {
         self.missed
     }
 
-    /// Waits for the next tick, and returns when it was due.
+    /// Waits for the next tick, and returns when it was due. A tick that is overdue takes a unit of
+    /// the [budget](crate::budget).
     ///
     /// # Cancel safety
     /// No tick is lost: the next call returns it.

@@ -6,6 +6,7 @@ use super::Instant;
 use crate::processor::context;
 use crate::processor::current;
 use crate::scheduler::timing;
+use crate::task::budget::Unit;
 use crate::task::word_waker::WordWaker;
 use crate::timers::{Armed, Entry, Progress, Timers};
 use std::fmt;
@@ -23,7 +24,8 @@ use std::time::Duration;
 ///
 /// # Cost
 /// This call reads the cycle counter, or the clock for a sleep of a millisecond or less. The first
-/// poll takes a locked instruction, and so does dropping it before its time. See [`time`](super).
+/// poll takes a locked instruction, and so does dropping it before its time. See [`time`](super). A
+/// sleep that is due at its first poll takes a unit of the [budget](crate::budget).
 /// The deadline may be up to 5 µs later than asked for, and is never earlier.
 ///
 /// # Panics
@@ -59,7 +61,7 @@ pub fn sleep(duration: Duration) -> Sleep {
 /// ```
 #[inline]
 pub fn sleep_until(deadline: Instant) -> Sleep {
-    Sleep { entry: Entry::new(), timers: None, deadline, _pinned: PhantomPinned }
+    Sleep { entry: Entry::new(), timers: None, deadline, unit: Unit::NEW, _pinned: PhantomPinned }
 }
 
 /// The future of [`sleep`] and [`sleep_until`]. It can be [reset](Self::reset). After completion it
@@ -89,6 +91,8 @@ pub struct Sleep {
     /// The timers where the entry was armed last.
     timers: Option<&'static Timers>,
     deadline: Instant,
+    /// Owed once it has waited.
+    unit: Unit,
     /// The wheel points to the entry.
     _pinned: PhantomPinned,
 }
@@ -133,6 +137,15 @@ impl Sleep {
         // SAFETY: nothing is moved.
         let sleep = unsafe { self.get_unchecked_mut() };
         sleep.deadline = deadline;
+        sleep.unit = Unit::NEW;
+    }
+
+    /// Makes it complete without a unit of the budget: it bounds a future that has used up the
+    /// slice.
+    #[inline(always)]
+    pub(super) fn exempt(mut self) -> Self {
+        self.unit.owe();
+        self
     }
 
     /// Takes the entry out of its wheel.
@@ -153,24 +166,24 @@ impl Sleep {
         if self.deadline == Instant::NEVER {
             return Poll::Pending;
         }
-        let waker = WordWaker::of(waker);
+        let word = WordWaker::of(waker);
         let entry = NonNull::from(&self.entry);
         let deadline = self.deadline.nanos();
         let armed = context::with(|context| match context {
             Some(context) if !context.is_relief() => {
                 // SAFETY: the entry is in no wheel; the future is pinned, and cancels when it is
                 // dropped.
-                Some(unsafe { timing::arm_here(context, entry, deadline, waker) })
+                Some(unsafe { timing::arm_here(context, entry, deadline, word) })
             }
             // A timer that is armed at the relief would keep it from resting.
             Some(relief) => {
                 // SAFETY: as above.
-                Some(unsafe { timing::arm_outside(relief.shared(), entry, deadline, waker) })
+                Some(unsafe { timing::arm_outside(relief.shared(), entry, deadline, word) })
             }
             None => current::with(|shared| {
                 let shared = shared?;
                 // SAFETY: as above.
-                Some(unsafe { timing::arm_outside(shared, entry, deadline, waker) })
+                Some(unsafe { timing::arm_outside(shared, entry, deadline, word) })
             }),
         });
         let Some((armed, timers)) = armed else {
@@ -178,16 +191,17 @@ impl Sleep {
                 "a timer is polled outside of a runtime: await it in a task or inside Runtime::block_on"
             );
         };
+        // SAFETY: nothing is moved.
+        let sleep = unsafe { self.get_unchecked_mut() };
         match armed {
             Armed::Waits { .. } => {
-                // SAFETY: nothing is moved.
-                let sleep = unsafe { self.get_unchecked_mut() };
                 sleep.timers = Some(timers);
+                sleep.unit.owe();
                 Poll::Pending
             }
             Armed::Due => {
-                self.entry.set_fired();
-                Poll::Ready(())
+                sleep.entry.set_fired();
+                sleep.unit.poll(waker)
             }
             Armed::Over => orphaned(),
         }
@@ -198,15 +212,16 @@ impl Sleep {
         let timers = self.timers.expect("an armed timer is armed somewhere");
         // SAFETY: it was armed there, and this is its future.
         let is_over = unsafe { timers.renew::<WordWaker>(&self.entry, waker) };
-        if is_over { self.ended() } else { Poll::Pending }
+        if is_over { self.ended(waker) } else { Poll::Pending }
     }
 
     /// The outcome of a timer that is not armed any more.
-    fn ended(self: Pin<&mut Self>) -> Poll<()> {
-        match self.entry.progress() {
-            Progress::Orphaned => orphaned(),
-            _ => Poll::Ready(()),
+    fn ended(self: Pin<&mut Self>, waker: &Waker) -> Poll<()> {
+        if self.entry.progress() == Progress::Orphaned {
+            orphaned();
         }
+        // SAFETY: nothing is moved.
+        unsafe { self.get_unchecked_mut() }.unit.poll(waker)
     }
 }
 
@@ -226,7 +241,7 @@ impl Future for Sleep {
                 Poll::Pending
             }
             Progress::Armed => self.renew(context.waker()),
-            Progress::Fired | Progress::Orphaned => self.ended(),
+            Progress::Fired | Progress::Orphaned => self.ended(context.waker()),
         }
     }
 }

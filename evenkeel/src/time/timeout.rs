@@ -39,7 +39,7 @@ use std::task::{Context, Poll};
 /// ```
 #[inline]
 pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
-    Timeout { future: future.into_future(), sleep: sleep(duration) }
+    Timeout { future: future.into_future(), sleep: sleep(duration).exempt() }
 }
 
 /// Waits for `future` until `deadline`, as [`timeout`] does.
@@ -57,7 +57,7 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 /// });
 /// ```
 pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
-    Timeout { future: future.into_future(), sleep: sleep_until(deadline) }
+    Timeout { future: future.into_future(), sleep: sleep_until(deadline).exempt() }
 }
 
 /// The future of [`timeout`] and [`timeout_at`].

@@ -23,6 +23,7 @@ use crate::refs::recipient::{Offer, Recipient};
 use crate::system::System;
 use crate::system::groups::AnyGroup;
 use crate::words::id::ActorId;
+use evenkeel::budget;
 use std::any::{Any, type_name};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -262,12 +263,15 @@ impl<M: Send + 'static> Group<M> {
     /// members. Wrap large messages in an [`Arc`].
     ///
     /// # Cancel safety
-    /// If the future is dropped before it is ready, all members whose mailboxes had room have the
-    /// message, and possibly some of the others.
+    /// If the future is dropped at a yield because the [slice](evenkeel::budget) of its poll was
+    /// over, no member has the message. If it is dropped later, before it is ready, all members
+    /// whose mailboxes had room have the message, and possibly some of the others.
     pub async fn publish(&self, message: M) -> Published
     where
         M: Clone,
     {
+        // Most members have room.
+        budget::consume().await;
         let mut full = Vec::new();
         let mut published = self.offer(&message, |member| {
             full.push(member.clone());

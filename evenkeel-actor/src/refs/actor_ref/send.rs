@@ -6,6 +6,7 @@ use crate::mailbox::{self, Mailbox, Ticket};
 use crate::refs::away::{Remote, Room};
 use crate::words::error::SendError;
 use crate::words::id::HasId;
+use evenkeel::budget;
 use evenkeel::internal::{detect, is_deterministic};
 use std::fmt;
 use std::future::Future;
@@ -29,7 +30,8 @@ enum Waits {
     /// The sender has not begun to wait.
     #[default]
     No,
-    /// A turn of the other tasks, where a seed determines the order.
+    /// A turn of the other tasks: where a seed determines the order, or because the slice of the
+    /// poll was over.
     Turn,
     /// Its place in the line of the mailbox.
     InLine(Ticket),
@@ -49,6 +51,9 @@ impl<M: Send + 'static, P: Overflow> Future for SendFuture<'_, M, P> {
         if let Waits::No = self.waits {
             if P::FULL == Full::Wait && is_deterministic() {
                 return self.give_way(message, context);
+            }
+            if budget::poll_consume(context).is_pending() {
+                return self.keep(message);
             }
             match self.to.try_send(message) {
                 // The last arm does not serve for this case: it would move the room for a message
@@ -83,8 +88,18 @@ impl<'a, M: Send + 'static, P: Overflow> SendFuture<'a, M, P> {
         message: M,
         context: &mut Context<'_>,
     ) -> Poll<Result<(), SendError<M>>> {
-        (self.message, self.waits) = (Some(message), Waits::Turn);
         context.waker().wake_by_ref();
+        self.keep(message)
+    }
+
+    /// Keeps the message until the next turn of this task, which is on its way. A sender that does
+    /// not wait for room tries as in its first poll then.
+    #[cold]
+    fn keep(&mut self, message: M) -> Poll<Result<(), SendError<M>>> {
+        self.message = Some(message);
+        if P::FULL == Full::Wait {
+            self.waits = Waits::Turn;
+        }
         Poll::Pending
     }
 

@@ -9,6 +9,7 @@ use super::members::{Members, Slot};
 use super::node::{Kind, Node, Op, Place, Ticket};
 use super::set::Set;
 use super::waiting;
+use crate::task::budget::Unit;
 use crate::task::word_waker::WordWaker;
 use std::fmt;
 use std::future::{Future, Pending, pending};
@@ -204,6 +205,7 @@ pub struct Accept<S: Set, const N: usize, U = Pending<()>> {
     /// Whether the node has become the acceptor that waits for a call, or has joined the urgent
     /// list.
     queued: bool,
+    unit: Unit,
     /// `None` once it was ready.
     until: Option<U>,
     _pinned: PhantomPinned,
@@ -383,6 +385,7 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
             clauses,
             patience,
             queued: false,
+            unit: Unit::NEW,
             until: Some(until),
             _pinned: PhantomPinned,
         }
@@ -461,6 +464,11 @@ impl<S: Set, const N: usize, U: Future<Output = ()>> Future for Accept<S, N, U> 
             // takes the node out when it is dropped.
             let over = unsafe { begin(node, cores, &this.clauses, this.patience, waker, queued) };
             if let Some(outcome) = over {
+                // Nothing has changed: the next poll can begin anew.
+                let is_repeatable = matches!(outcome, Accepted::Closed | Accepted::Else);
+                if is_repeatable && !this.unit.take() {
+                    return this.unit.yield_to(context.waker());
+                }
                 return Poll::Ready(this.finish(outcome));
             }
         }

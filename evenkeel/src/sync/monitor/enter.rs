@@ -10,6 +10,7 @@ use super::node::{Node, Op};
 use super::set::Set;
 use super::waiting::{self, At};
 use super::watch;
+use crate::task::budget::Unit;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
@@ -21,7 +22,8 @@ use std::task::{Context, Poll, Waker};
 ///
 /// # Cancel safety
 /// It may be dropped at any time. A task that enters again waits at the back. If it is dropped
-/// - before its first poll: nothing has happened;
+/// - before its first poll, or after one that has yielded because the [slice](crate::budget) of the
+///   poll was over: nothing has happened;
 /// - while it is queued: it leaves the queue, and the entrants behind it move up;
 /// - half way through a set: it leaves the queue where it waits, and gives up the monitors that it
 ///   has entered;
@@ -55,6 +57,7 @@ pub struct Enter<S: Set> {
     op: Op,
     /// Whether the node has joined the queue of the core at `stage`.
     queued: bool,
+    unit: Unit,
     /// Queues point to the node and the cores.
     _pinned: PhantomPinned,
 }
@@ -76,6 +79,7 @@ impl<S: Set> Enter<S> {
             stage: 0,
             op,
             queued: false,
+            unit: Unit::NEW,
             _pinned: PhantomPinned,
         }
     }
@@ -103,7 +107,27 @@ impl<S: Set> Enter<S> {
             }
             self.stage = index as u32 + 1;
         }
+        // What it holds of the set is not kept from others by a yield.
+        self.unit.owe();
         true
+    }
+
+    /// The first poll.
+    #[inline(always)]
+    fn begin(&mut self, waker: &Waker) -> Poll<Held<S>> {
+        if self.unit.take() { self.advance(waker) } else { self.begin_without_unit(waker) }
+    }
+
+    /// The same, if the slice of the poll is over. A task that has to wait takes its place in the
+    /// queue all the same.
+    #[cold]
+    fn begin_without_unit(&mut self, waker: &Waker) -> Poll<Held<S>> {
+        let first = self.members.get().cores(&mut self.place).get(0);
+        // SAFETY: the set borrows its monitors.
+        if unsafe { first.get() }.is_free() {
+            return self.unit.yield_to(waker);
+        }
+        self.advance(waker)
     }
 
     /// Enters the core at `stage` and those after it.
@@ -179,7 +203,7 @@ impl<S: Set> Future for Enter<S> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Held<S>> {
         // SAFETY: nothing is moved out but the set, once the node is in no queue.
         let this = unsafe { self.get_unchecked_mut() };
-        if this.queued { this.resume(context.waker()) } else { this.advance(context.waker()) }
+        if this.queued { this.resume(context.waker()) } else { this.begin(context.waker()) }
     }
 }
 

@@ -32,12 +32,13 @@ use super::node::Op;
 use super::refused::{Refused, Why};
 use super::reservation;
 use super::set::Set;
+use crate::task::budget::Unit;
 use std::cmp::Ordering;
 use std::fmt;
 use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// The future of [`Held::extend`], which has examples.
 ///
@@ -55,6 +56,7 @@ pub struct Extend<S: Set, E: Set> {
     /// `Some` until the future is ready.
     held: Option<Held<S>>,
     begun: bool,
+    unit: Unit,
     at: &'static Location<'static>,
 }
 
@@ -157,6 +159,7 @@ impl<S: Set> Held<S> {
             enter: Some(Enter::new(set, Op::NONE)),
             held: Some(held),
             begun: false,
+            unit: Unit::NEW,
             at: Location::caller(),
         }
     }
@@ -281,10 +284,13 @@ impl<S: Set, E: Set> Future for Extend<S, E> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<S, E>> {
         // SAFETY: nothing that is pinned is moved.
         let this = unsafe { self.as_mut().get_unchecked_mut() };
-        if !std::mem::replace(&mut this.begun, true)
-            && let Err(why) = this.begin()
-        {
-            return Poll::Ready(Err(self.refuse(why)));
+        if !this.begun {
+            // Before it takes anything.
+            ready!(this.unit.poll(context.waker()));
+            this.begun = true;
+            if let Err(why) = this.begin() {
+                return Poll::Ready(Err(self.refuse(why)));
+            }
         }
         let enter = this.enter.as_mut().expect(OVER);
         // SAFETY: pinned with this.

@@ -11,12 +11,13 @@ use super::node::{Kind, List, Node, Op, Place};
 use super::set::Set;
 use super::waiting;
 use super::watch;
+use crate::task::budget::Unit;
 use crate::task::word_waker::WordWaker;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomPinned;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 /// The future of [`Condition::signal_block`], which has an example.
 ///
@@ -42,6 +43,7 @@ pub struct SignalBlock<'c, S: Set, D: Copy + Send = ()> {
     condition: Option<&'c Condition<D>>,
     /// Whether the node has joined the urgent list.
     queued: bool,
+    unit: Unit,
     _pinned: PhantomPinned,
 }
 
@@ -85,6 +87,7 @@ impl<D: Copy + Send> Condition<D> {
             members: Slot::new(held.into_members()),
             condition: bound.then_some(self),
             queued: false,
+            unit: Unit::NEW,
             _pinned: PhantomPinned,
         }
     }
@@ -142,11 +145,12 @@ impl<'c, S: Set, D: Copy + Send> SignalBlock<'c, S, D> {
         unsafe { &mut self.get_unchecked_mut().members }
     }
 
-    /// The first poll. `waker` clones the task's waker, before the signal.
+    /// The first poll, with `waker`. `clone` clones it, before the signal.
     #[inline(always)]
     pub(super) fn begin(
         self: Pin<&mut Self>,
-        waker: impl FnOnce() -> WordWaker,
+        waker: &Waker,
+        clone: impl FnOnce() -> WordWaker,
     ) -> Poll<(Held<S>, bool)> {
         // SAFETY: nothing is moved out but the set, once the node is in no queue.
         let this = unsafe { self.get_unchecked_mut() };
@@ -155,9 +159,17 @@ impl<'c, S: Set, D: Copy + Send> SignalBlock<'c, S, D> {
             // SAFETY: this future has the hold, which it gives up here; the condition belongs to
             // the set; what is pinned stays where it is, and the future takes the node out when it
             // is dropped.
-            unsafe { begin_signal(&condition.queue, &this.node, leader, waker(), queued) };
+            unsafe { begin_signal(&condition.queue, &this.node, leader, clone(), queued) };
         }
-        if this.queued { Poll::Pending } else { Poll::Ready((this.finish(), false)) }
+        if this.queued {
+            return Poll::Pending;
+        }
+        // Nothing has changed, and no task can wait for the condition while this future has the
+        // hold: the next poll finds it so.
+        if !this.unit.take() {
+            return this.unit.yield_to(waker);
+        }
+        Poll::Ready((this.finish(), false))
     }
 
     #[inline(always)]
@@ -175,7 +187,7 @@ impl<S: Set, D: Copy + Send> Future for SignalBlock<'_, S, D> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<(Held<S>, bool)> {
         let waker = context.waker();
         if !self.queued {
-            return self.begin(|| WordWaker::of(waker));
+            return self.begin(waker, || WordWaker::of(waker));
         }
         // SAFETY: nothing is moved out but the set, once the node is in no queue.
         let this = unsafe { self.get_unchecked_mut() };

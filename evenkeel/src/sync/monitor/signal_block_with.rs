@@ -184,10 +184,10 @@ where
         // SAFETY: it is pinned with this.
         let mut block = unsafe { Pin::new_unchecked(&mut this.block) };
         let polled = if this.prepare.is_some() {
-            let waker = WordWaker::of(context.waker());
+            let clone = WordWaker::of(context.waker());
             let wanted = this.prepare.take();
             this.prepared = wanted.and_then(|wanted| prepare(block.as_mut(), wanted));
-            block.begin(|| waker)
+            block.begin(context.waker(), || clone)
         } else {
             block.poll(context)
         };

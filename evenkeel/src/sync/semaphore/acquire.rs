@@ -6,6 +6,7 @@ use super::Semaphore;
 use super::permit::Permit;
 use super::queue::{self, Node, Progress};
 use crate::detect::Site;
+use crate::task::budget;
 use crate::task::word_waker::WordWaker;
 use std::fmt;
 use std::future::Future;
@@ -17,9 +18,11 @@ use std::task::{Context, Poll, Waker};
 /// The future of [`Semaphore::take`](super::Semaphore::take), which has an example.
 ///
 /// # Cancel safety
-/// It joins the queue at its first poll. If it is dropped before it has returned its datum, it
-/// leaves the queue and loses its place there. A permit that it was already granted goes to the
-/// next waiting task, so no permit is lost.
+/// It joins the queue at its first poll. If a permit is available then, but the
+/// [slice](crate::budget) of the poll is over, it yields, and takes a permit or joins the queue at
+/// the next poll. If it is dropped before it has returned its datum, it leaves the queue and loses
+/// its place there. A permit that it was already granted goes to the next waiting task, so no
+/// permit is lost.
 ///
 /// # Panics
 /// If it is polled again after it has returned its datum.
@@ -66,6 +69,23 @@ impl<'a, D: Send> Take<'a, D> {
     fn taken(&self, datum: D) -> Poll<D> {
         self.semaphore.object.taken();
         Poll::Ready(datum)
+    }
+
+    /// The first poll: takes a permit, yields, or joins the queue.
+    #[inline(always)]
+    fn first(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
+        if budget::take_unit() { self.begin(waker) } else { self.first_without_unit(waker) }
+    }
+
+    /// The same, if the slice of the poll is over. A future that has to wait takes its place in the
+    /// queue all the same.
+    #[cold]
+    fn first_without_unit(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
+        if self.semaphore.inner.lock().available() == 0 {
+            return self.begin(waker);
+        }
+        self.node.set_yielded();
+        budget::yield_to(waker)
     }
 
     /// Takes a permit, or joins the queue.
@@ -149,7 +169,8 @@ impl<D: Send> Future for Take<'_, D> {
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<D> {
         match self.node.progress() {
-            Progress::New => self.begin(context.waker()),
+            Progress::New => self.first(context.waker()),
+            Progress::Yielded => self.begin(context.waker()),
             Progress::Waiting => self.renew(context.waker()),
             // SAFETY: the node was granted, and this is its future.
             Progress::Granted => self.taken(unsafe { self.node.take() }),
@@ -164,7 +185,7 @@ impl<D: Send> Drop for Take<'_, D> {
     #[inline]
     fn drop(&mut self) {
         let progress = self.node.progress();
-        if !matches!(progress, Progress::New | Progress::Done) {
+        if !matches!(progress, Progress::New | Progress::Yielded | Progress::Done) {
             self.give_up(progress);
         }
     }

@@ -54,6 +54,8 @@ unsafe impl<D> Linked for Node<D> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     New,
+    /// New, but for a yield to other tasks, after which it goes on.
+    Yielded,
     Waiting,
     Granted,
     Done,
@@ -62,6 +64,7 @@ pub(super) enum Progress {
 const NEW: usize = 0;
 const GRANTED: usize = 2;
 const DONE: usize = 4;
+const YIELDED: usize = 6;
 
 impl<D> Node<D> {
     #[inline(always)]
@@ -80,8 +83,15 @@ impl<D> Node<D> {
             NEW => Progress::New,
             GRANTED => Progress::Granted,
             DONE => Progress::Done,
+            YIELDED => Progress::Yielded,
             _ => Progress::Waiting,
         }
+    }
+
+    /// Notes that the future of a new node has yielded.
+    #[cold]
+    pub(super) fn set_yielded(&self) {
+        self.word.set(YIELDED);
     }
 
     /// Ends the wait of a node that is in no queue and has no datum.

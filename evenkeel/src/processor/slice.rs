@@ -1,0 +1,214 @@
+//! The slice of a poll: how long the task may go on with operations that do not wait.
+//!
+//! # Roles
+//! The *worker* has one [`Slice`], for the poll that it makes. An *operation* of the polled task
+//! that can complete at once takes one unit of it, or yields. A thread without a context has no
+//! slice, and neither has a worker between two polls.
+//!
+//! # Steps
+//! 1. *Take*: an operation counts the units down. Nothing is set back when a poll begins, so a poll
+//!    may begin with the units that another one has left.
+//! 2. *Look*: an operation that finds no unit reads the clock. The first look of a poll begins its
+//!    slice. A later look grants more units, as long as the slice is not over.
+//! 3. *Refuse*: once the slice is over no units are granted. Each operation looks, is refused, and
+//!    has the task yield, until the poll ends.
+//!
+//! # How a poll is told from another
+//! By its task, and by the worker's coarse clock, which the worker sets at the end of each batch
+//! and never inside a poll. So no poll stores anything. A task that is polled again in the same
+//! batch goes on with its slice. The batch ends after
+//! [`MOST_POLLS`](crate::policy::batch::MOST_POLLS) at the latest, and the first look in the next
+//! one grants units: so each task makes progress.
+//!
+//! # A poller that comes back at once
+//! A blocking executor inside a task polls its future again in the same poll of the task, whose
+//! slice does not end. Of the refused operations, [some](crate::policy::budget::passes) go on all
+//! the same.
+//!
+//! # Rejected
+//! Units that are set at the beginning of each poll, as Tokio does: a store for each poll, where a
+//! switch takes 3 ns. A slice from the beginning of the batch: the polls that follow a long one
+//! would yield at once.
+
+use crate::policy::budget;
+use crate::primitives::clock;
+use std::cell::Cell;
+
+/// The poll that a thread makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Poll {
+    /// It makes none.
+    None,
+    /// One in a run that a seed determines.
+    Seeded,
+    /// One of the task with its header at `address`, in the batch that began at `batch`.
+    Task { address: usize, batch: u64 },
+}
+
+/// What the poll of a worker has left.
+#[derive(Debug)]
+pub(crate) struct Slice {
+    /// Operations until the next look.
+    left: Cell<u32>,
+    /// Operations that the last look has granted.
+    granted: Cell<u32>,
+    /// Refused operations.
+    refused: Cell<u32>,
+    /// Whether the operations are exempt.
+    is_exempt: Cell<bool>,
+    /// When the last look was.
+    looked: Cell<u64>,
+    /// When the slice began.
+    began: Cell<u64>,
+    /// The poll that it belongs to.
+    poll: Cell<Poll>,
+}
+
+impl Slice {
+    pub(super) fn new(now: u64) -> Self {
+        Self {
+            left: Cell::new(budget::MOST),
+            granted: Cell::new(budget::MOST),
+            refused: Cell::new(0),
+            is_exempt: Cell::new(false),
+            looked: Cell::new(now),
+            began: Cell::new(now),
+            poll: Cell::new(Poll::None),
+        }
+    }
+
+    /// Takes a unit. Returns false if the operation has to look first.
+    #[inline(always)]
+    pub(crate) fn take(&self) -> bool {
+        let left = self.left.get();
+        if left == 0 {
+            return false;
+        }
+        self.left.set(left - 1);
+        true
+    }
+
+    /// Returns whether the next operation finds a unit.
+    pub(crate) fn has_units(&self) -> bool {
+        self.left.get() > 0
+    }
+
+    /// Begins a poll whose units follow from a seed.
+    #[cfg(not(any(loom, shuttle)))]
+    pub(crate) fn begin_seeded(&self) {
+        self.left.set(budget::OPERATIONS);
+    }
+
+    /// Exempts all operations until the guard is dropped.
+    pub(crate) fn exempt(&self) -> Exempt<'_> {
+        let before = (self.left.replace(u32::MAX), self.is_exempt.replace(true));
+        Exempt { slice: self, before }
+    }
+
+    /// Looks at the clock for an operation that has found no unit. Returns whether it goes on.
+    pub(crate) fn look(&self, poll: Poll) -> bool {
+        if self.is_exempt.get() || poll == Poll::None {
+            self.left.set(budget::MOST);
+            return true;
+        }
+        if poll == Poll::Seeded {
+            return self.refuse();
+        }
+        let now = clock::now();
+        let took = now.saturating_sub(self.looked.replace(now));
+        if budget::left(now.saturating_sub(self.begin(poll, now))) == 0 {
+            return self.refuse();
+        }
+        let granted = budget::grant(self.granted.get(), took);
+        self.granted.set(granted);
+        // One of them is taken.
+        self.left.set(granted - 1);
+        true
+    }
+
+    /// Returns how much of its slice a poll has left, in nanoseconds; `None` if there is no poll,
+    /// and `u64::MAX` if its operations are exempt.
+    pub(crate) fn left(&self, poll: Poll) -> Option<u64> {
+        match poll {
+            Poll::None => None,
+            _ if self.is_exempt.get() => Some(u64::MAX),
+            Poll::Seeded => {
+                // A loop that asks until nothing is left comes to its end.
+                self.take();
+                Some(budget::left_of(self.left.get()))
+            }
+            Poll::Task { .. } => {
+                let now = clock::now();
+                Some(budget::left(now.saturating_sub(self.begin(poll, now))))
+            }
+        }
+    }
+
+    /// Begins the slice of this poll if it has not begun, and returns when it began.
+    fn begin(&self, poll: Poll, now: u64) -> u64 {
+        if self.poll.replace(poll) != poll {
+            self.began.set(now);
+        }
+        self.began.get()
+    }
+
+    fn refuse(&self) -> bool {
+        self.refused.set(self.refused.get().wrapping_add(1));
+        budget::passes(self.refused.get())
+    }
+}
+
+/// Ends an exemption when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Exempt<'a> {
+    slice: &'a Slice,
+    before: (u32, bool),
+}
+
+impl Drop for Exempt<'_> {
+    fn drop(&mut self) {
+        self.slice.left.set(self.before.0);
+        self.slice.is_exempt.set(self.before.1);
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_belongs_to_the_polls_of_one_task_in_one_batch() {
+        let slice = Slice::new(0);
+        let poll = |address, batch| Poll::Task { address, batch };
+        assert_eq!(slice.begin(poll(64, 0), 10), 10);
+        assert_eq!(slice.begin(poll(64, 0), 20), 10);
+        assert_eq!(slice.begin(poll(128, 0), 30), 30, "another task");
+        assert_eq!(slice.begin(poll(128, 40), 50), 50, "another batch");
+    }
+
+    #[test]
+    fn of_refused_operations_some_go_on() {
+        let slice = Slice::new(0);
+        slice.begin_seeded();
+        assert!((0..budget::OPERATIONS).all(|_| slice.take()));
+        let gone_on = (0..3_200).filter(|_| slice.take() || slice.look(Poll::Seeded)).count();
+        assert!((50..150).contains(&gone_on), "{gone_on}");
+        assert_eq!(slice.left(Poll::Seeded), Some(0));
+        assert_eq!(slice.left(Poll::None), None);
+        assert!(slice.look(Poll::None), "no poll is kept from anything");
+    }
+
+    #[test]
+    fn an_exemption_leaves_the_units_as_they_were() {
+        let slice = Slice::new(0);
+        assert!(slice.take());
+        {
+            let _outer = slice.exempt();
+            let _inner = slice.exempt();
+            assert!((0..1_000).all(|_| slice.take()));
+        }
+        assert_eq!((slice.left.get(), slice.is_exempt.get()), (budget::MOST - 1, false));
+        assert!((1..budget::MOST).all(|_| slice.take()));
+        assert!(!slice.take());
+    }
+}

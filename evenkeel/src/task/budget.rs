@@ -1,0 +1,114 @@
+//! The units that operations of primitives take from the slice of their poll.
+//!
+//! [`Slice`](crate::processor::slice::Slice) counts. Here a primitive takes a unit, or has its task
+//! yield: a primitive that yields has taken nothing else yet.
+
+#![allow(unsafe_code, reason = "it looks at the worker's context in the hottest paths")]
+
+use super::yielding;
+use crate::processor::context::{self, Context};
+use crate::processor::slice;
+use std::mem;
+use std::task::{Poll, Waker};
+
+/// Takes a unit of the slice of this poll. Returns false if the slice is over: the caller
+/// [yields](yield_to), unless it has to wait.
+#[inline(always)]
+pub(crate) fn take_unit() -> bool {
+    // SAFETY: only this call uses it.
+    let context = unsafe { context::current() };
+    context.is_none_or(|context| context.slice.take() || look(context))
+}
+
+/// Takes a unit, or yields.
+#[inline(always)]
+pub(crate) fn poll_unit(waker: &Waker) -> Poll<()> {
+    if take_unit() { Poll::Ready(()) } else { yield_to(waker) }
+}
+
+/// Returns whether an operation goes on that has found no unit.
+#[cold]
+fn look(context: &Context) -> bool {
+    context.slice.look(poll_of(context))
+}
+
+/// Calls `poll` with its operations exempt, if the slice of this poll has no unit left: for a
+/// poller that does not come back for a yield, and has found `Pending` once.
+#[cold]
+pub(crate) fn try_again<R>(poll: impl FnOnce() -> R) -> Option<R> {
+    context::with(|context| {
+        let slice = &context?.slice;
+        if slice.has_units() {
+            return None;
+        }
+        let _exempt = slice.exempt();
+        Some(poll())
+    })
+}
+
+/// The poll that this thread makes.
+fn poll_of(context: &Context) -> slice::Poll {
+    // The future of a deterministic run counts as a task, though it has no header.
+    if context.shared().hooks.deterministic {
+        return slice::Poll::Seeded;
+    }
+    match context.task_address() {
+        0 => slice::Poll::None,
+        address => slice::Poll::Task { address, batch: context.now.get() },
+    }
+}
+
+/// Returns how much of its slice the present poll has left, in nanoseconds; `None` outside of a
+/// poll, and `u64::MAX` if its operations are exempt.
+pub(crate) fn left() -> Option<u64> {
+    context::with(|context| context.and_then(|context| context.slice.left(poll_of(context))))
+}
+
+/// Makes the task that `waker` wakes go on at its next turn: the caller returns `Pending`.
+#[cold]
+pub(crate) fn yield_to<R>(waker: &Waker) -> Poll<R> {
+    yielding::go_again(waker);
+    Poll::Pending
+}
+
+/// The unit of one operation of a future.
+///
+/// An operation yields at most once. At the next poll it goes on, whatever is left by then: parts
+/// of a task that come before it and use up each slice do not keep it waiting.
+#[derive(Debug, Default)]
+pub(crate) struct Unit {
+    /// Whether the operation may go on without a unit.
+    is_owed: bool,
+}
+
+impl Unit {
+    /// The unit of an operation that has not begun.
+    pub(crate) const NEW: Self = Self { is_owed: false };
+
+    /// Takes the unit, or yields.
+    #[inline(always)]
+    pub(crate) fn poll(&mut self, waker: &Waker) -> Poll<()> {
+        if self.take() { Poll::Ready(()) } else { self.yield_to(waker) }
+    }
+
+    /// Takes the unit. Returns false if the slice of this poll is over: the caller
+    /// [yields](Self::yield_to), unless it has to wait.
+    #[inline(always)]
+    pub(crate) fn take(&mut self) -> bool {
+        mem::take(&mut self.is_owed) || take_unit()
+    }
+
+    /// Makes the task that `waker` wakes go on at its next turn: the caller returns `Pending`.
+    #[cold]
+    pub(crate) fn yield_to<R>(&mut self, waker: &Waker) -> Poll<R> {
+        self.is_owed = true;
+        yielding::go_again(waker);
+        Poll::Pending
+    }
+
+    /// Lets the operation end without a unit, because it has waited.
+    #[inline(always)]
+    pub(crate) fn owe(&mut self) {
+        self.is_owed = true;
+    }
+}
