@@ -38,12 +38,12 @@ public final class Latency {
     /** The events of the warm-up, and their rate: the compiler has compiled all of it by then. */
     private static final int WARM_EVENTS = 5_000, WARM_RATE = 10_000;
 
-    private static final int WAKE = 0, SPAWN = 1, COMPUTE = 2;
+    private static final int WAKE = 0, SPAWN = 1, COMPUTE = 2, BLOCK = 3;
 
     /** The settings of a run. */
     private record Config(
             String variant, int workers, int events, int rate, int computes, long computeNs,
-            long blockMs, long warmUpMs, long patienceMs, long seed) {}
+            int blocks, long blockMs, long everyMs, long warmUpMs, long patienceMs, long seed) {}
 
     /** What is sent, at its time after the first, in nanoseconds. */
     private record Call(long at, int kind, int number) {}
@@ -85,7 +85,7 @@ public final class Latency {
             return;
         }
         try {
-            Config warm = new Config("alone", config.workers(), WARM_EVENTS, WARM_RATE, 0, 0, 0, 0,
+            Config warm = new Config("alone", config.workers(), WARM_EVENTS, WARM_RATE, 0, 0, 0, 0, 1, 0,
                     config.patienceMs(), 1);
             new Latency(warm).run();
             System.out.println(new Latency(config).run());
@@ -110,7 +110,8 @@ public final class Latency {
         }
         return new Config(variant, number(flags, "--workers", 1), number(flags, "--events", 2_000),
                 number(flags, "--rate", 1_000), number(flags, "--computes", 0),
-                number(flags, "--compute-us", 1_000) * 1_000L, number(flags, "--block-ms", 100),
+                number(flags, "--compute-us", 1_000) * 1_000L, number(flags, "--blocks", 0),
+                number(flags, "--block-ms", 100), number(flags, "--block-every-ms", 101),
                 number(flags, "--warm-up-ms", 30), number(flags, "--patience-ms", 2_000),
                 Long.parseUnsignedLong(flags.getOrDefault("--seed", "1")));
     }
@@ -179,36 +180,17 @@ public final class Latency {
 
     /** Starts what runs beside the light threads until the end. */
     private void load() {
-        int workers = config.workers();
-        switch (config.variant()) {
-            case "block-one" -> blocker();
-            case "block-all" -> repeat(workers, this::blocker);
-            // Semaphores that always have a permit, two for each worker.
-            case "ready" -> repeat(2 * workers, () -> spawn(() -> {
+        // Semaphores that always have a permit, two for each worker.
+        int loops = config.variant().equals("ready") ? 2 * config.workers() : 0;
+        for (int loop = 0; loop < loops; loop++) {
+            spawn(() -> {
                 Semaphore permits = new Semaphore(1);
                 while (!over) {
                     permits.acquireUninterruptibly();
                     permits.release();
                 }
-            }));
-            default -> { }
+            });
         }
-    }
-
-    private static void repeat(int times, Runnable body) {
-        for (int time = 0; time < times; time++) {
-            body.run();
-        }
-    }
-
-    /** Blocks its carrier, and starts the next blocker. */
-    private void blocker() {
-        spawn(() -> {
-            Native.block(config.blockMs());
-            if (!over) {
-                blocker();
-            }
-        });
     }
 
     /** The same list as the suite's own process makes of the same settings. */
@@ -233,6 +215,11 @@ public final class Latency {
                 break;
             }
             calls.add(new Call((long) (next * 1e9), COMPUTE, 0));
+        }
+        for (long at = 0; at / 1e9 < config.events() * period; at += config.everyMs() * 1_000_000) {
+            for (int block = 0; block < config.blocks(); block++) {
+                calls.add(new Call(at, BLOCK, 0));
+            }
         }
         calls.sort(Comparator.comparingLong(Call::at));
         return calls;
@@ -269,6 +256,7 @@ public final class Latency {
                     light.sent = System.nanoTime();
                     Thread.startVirtualThread(body);
                 }
+                case BLOCK -> spawn(() -> Native.block(config.blockMs()));
                 default -> spawn(() -> {
                     long started = System.nanoTime();
                     while (System.nanoTime() - started < config.computeNs()) {

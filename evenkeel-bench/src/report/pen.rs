@@ -87,6 +87,12 @@ impl Pen {
         self.put(format_args!(r#"<polygon points="{corners}" fill="var(--{colour})"/>"#));
     }
 
+    /// Draws the head of an arrow to the right.
+    pub(super) fn arrow(&mut self, (x, y): (i32, i32), colour: &str) {
+        let corners = format!("{x},{} {},{y} {x},{}", y - 55, x + 80, y + 55);
+        self.put(format_args!(r#"<polygon points="{corners}" fill="var(--{colour})"/>"#));
+    }
+
     pub(super) fn text(&mut self, (x, y): (i32, i32), size: i32, anchor: &str, text: &str) {
         let (size, text) = (size * UNIT, escaped(text));
         self.put(format_args!(

@@ -16,7 +16,7 @@ const TOP: i32 = 20;
 const FOOT: i32 = 28;
 /// The room for the names on the left and for words on the right, in pixels.
 const LEFT: i32 = 98;
-const RIGHT: i32 = 112;
+const RIGHT: i32 = 122;
 /// Half of the thickness of a bar, and of the stroke across it.
 const BAR: i32 = 3;
 const ACROSS: i32 = 6;
@@ -68,12 +68,17 @@ fn range_of(svg: &mut Pen, axis: &Axis, range: &Range, y: i32) {
     let (Some(&first), Some(&last)) = ends else { return };
     let (from, to) = (axis.place(first), axis.place(last));
     svg.bar((from, y), (to, y), 2 * BAR * UNIT, &colour);
-    if let [_, middle, _] = range.marks[..] {
+    if let [_, middle, _] = range.marks[..]
+        && middle.is_finite()
+    {
         let x = axis.place(middle);
         svg.bar((x, y - ACROSS * UNIT), (x, y + ACROSS * UNIT), 2 * UNIT, &colour);
     }
     if first.is_finite() {
         svg.marker((from, y), range.slot, &colour);
+    }
+    if !last.is_finite() {
+        svg.arrow((to, y), &colour);
     }
     let figure = if last.is_finite() { time(last) } else { String::new() };
     let words = match &range.never {
@@ -81,7 +86,8 @@ fn range_of(svg: &mut Pen, axis: &Axis, range: &Range, y: i32) {
         Some(never) => format!("{figure}, {never}"),
         None => figure,
     };
-    let room = if from == to { 10 } else { 6 };
+    let room = if from == to { 10 } else { 7 };
+    let room = if last.is_finite() { room } else { 12 };
     svg.text((to + room * UNIT, baseline), SMALL, "start", &words);
 }
 

@@ -92,12 +92,16 @@ fn style() -> anyhow::Result<String> {
         let rule = |name: &String| {
             let (_, value) = css.split_once(&format!("--{name}: "))?;
             let (value, _) = value.split_once(';')?;
-            Some(format!(".fill-{name}{{fill:{value}}}.stroke-{name}{{stroke:{value}}}"))
+            let rim =
+                if name == "paper" { format!("text{{stroke:{value}}}") } else { String::new() };
+            Some(format!(".fill-{name}{{fill:{value}}}.stroke-{name}{{stroke:{value}}}{rim}"))
         };
         names.iter().map(rule).collect::<Option<String>>().context("a colour is not in the styles")
     };
     let (light, dark) = (rules(light)?, rules(dark)?);
-    Ok(format!("<style>{light}\n@media (prefers-color-scheme: dark){{{dark}}}</style>\n"))
+    // A rim in the colour of the background keeps lines out of the letters.
+    let rim = "text{paint-order:stroke;stroke-width:40px;stroke-linejoin:round}";
+    Ok(format!("<style>{rim}{light}\n@media (prefers-color-scheme: dark){{{dark}}}</style>\n"))
 }
 
 /// Replaces variables by classes: programs that draw SVG outside of a page know no variables.

@@ -243,6 +243,7 @@ fn send<R: Runtime>(board: &Arc<Board>, unparkers: &Unparkers<R>, sends: &[Call]
                 drop(R::spawn(task));
             }
             Kind::Compute => drop(R::spawn(load::compute(board))),
+            Kind::Block => drop(R::spawn(load::block(board))),
             Kind::Trap(number, held) => {
                 let (alive, unparkers) = (Alive::new(board), unparkers.clone());
                 drop(R::spawn(async move {

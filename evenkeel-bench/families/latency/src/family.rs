@@ -89,8 +89,8 @@ impl Family for Latency {
         until the task runs; the lateness of the sender itself is not in it, but a line of its \
         own. In Go the sender is a goroutine, since no other thread can start one. Beside that run \
         nothing (alone), tasks that compute for 1 ms each and come at random, as many as keep the \
-        workers busy for 70 % (compute), tasks that block their threads for 100 ms, one at a time \
-        (block-one) or one for each worker (block-all), or loops of awaits that are always ready, \
+        workers busy for 70 % (compute), tasks that block their threads for 100 ms of every 101, \
+        one at a time (block-one) or one for each worker (block-all), or loops of awaits that are always ready, \
         two for each worker (ready). A task that has not run some time after the last send, while \
         the load goes on, has never run: it is later than all others. Such a run did not complete, \
         and a percentile that falls on such a task has no figure. A percentile needs at least one \

@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use crate::delays::Delays;
 use crate::peer::Peer;
-use crate::{BLOCK, COMPUTE, Outcome, Spec, WARM_UP};
+use crate::{BLOCK, BLOCK_EVERY, COMPUTE, Outcome, Spec, WARM_UP};
 use suite::kit::fault::Fault;
 use suite::kit::toolchain::{self, Workshop};
 
@@ -93,14 +93,16 @@ impl Program {
 
 /// The arguments of a run, the same settings as those of the runtimes in this process.
 fn arguments(spec: &Spec) -> Vec<String> {
-    let told: [(&str, &dyn Display); 10] = [
+    let told: [(&str, &dyn Display); 12] = [
         ("--variant", &spec.variant),
         ("--workers", &spec.workers),
         ("--events", &spec.events()),
         ("--rate", &spec.rate),
         ("--computes", &spec.computes()),
         ("--compute-us", &COMPUTE.as_micros()),
+        ("--blocks", &spec.blocks()),
         ("--block-ms", &BLOCK.as_millis()),
+        ("--block-every-ms", &BLOCK_EVERY.as_millis()),
         ("--warm-up-ms", &WARM_UP.as_millis()),
         ("--patience-ms", &spec.patience.as_millis()),
         ("--seed", &spec.seed),
@@ -126,7 +128,8 @@ mod tests {
         assert_eq!(
             arguments(&spec).join(" "),
             "--variant compute --workers 2 --events 2000 --rate 1000 --computes 1400 \
-             --compute-us 1000 --block-ms 100 --warm-up-ms 30 --patience-ms 1500 --seed 7"
+             --compute-us 1000 --blocks 0 --block-ms 100 --block-every-ms 101 \
+             --warm-up-ms 30 --patience-ms 1500 --seed 7"
         );
     }
 }

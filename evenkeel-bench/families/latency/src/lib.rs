@@ -33,6 +33,7 @@ use std::time::Duration;
 use board::Ran;
 use delays::Delays;
 use load::Load;
+use sends::Beside;
 use suite::entry::Entry;
 use suite::kit::fault::Fault;
 use suite::kit::runtime::Runtime;
@@ -63,6 +64,9 @@ pub(crate) const COMPUTES: u32 = 700;
 
 /// How long a task blocks its thread.
 pub(crate) const BLOCK: Duration = Duration::from_millis(100);
+
+/// The time from one task that blocks its thread to the next: they do not overlap.
+pub(crate) const BLOCK_EVERY: Duration = Duration::from_millis(101);
 
 /// The time between the start of the load and the first send.
 pub(crate) const WARM_UP: Duration = Duration::from_millis(30);
@@ -111,13 +115,20 @@ impl Spec {
         if self.variant == Variant::Compute { COMPUTES * self.workers as u32 } else { 0 }
     }
 
+    /// Tasks that block their threads at the same time.
+    pub(crate) fn blocks(&self) -> usize {
+        match self.variant {
+            Variant::BlockOne => 1,
+            Variant::BlockAll => self.workers,
+            Variant::Alone | Variant::Compute | Variant::Ready => 0,
+        }
+    }
+
     /// What the runtime does beside the tasks that the sender sends.
     fn load(&self) -> Load {
         match self.variant {
-            Variant::Alone | Variant::Compute => Load::Nothing,
-            Variant::BlockOne => Load::Blockers(1),
-            Variant::BlockAll => Load::Blockers(self.workers),
             Variant::Ready => Load::Ready(self.workers),
+            _ => Load::Nothing,
         }
     }
 }
@@ -137,7 +148,8 @@ pub(crate) struct Outcome {
 
 /// Runs the experiment once.
 pub(crate) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
-    let sends = sends::steady(spec.events(), spec.rate, spec.computes(), spec.seed);
+    let beside = Beside { computes: spec.computes(), blocks: spec.blocks() };
+    let sends = sends::steady(spec.events(), spec.rate, beside, spec.seed);
     let run = board::Run { load: spec.load(), sends: &sends, patience: spec.patience };
     let Ran { time, wakes, spawns, sender_us } = board::run::<R>(spec.workers, run)?;
     Ok(Outcome {

@@ -2,7 +2,6 @@
 
 use std::future::Future;
 use std::hint;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -19,8 +18,6 @@ use suite::kit::runtime::{Parker, Runtime, Semaphores};
 pub(crate) enum Load {
     /// Nothing.
     Nothing,
-    /// As many tasks at a time that block their threads.
-    Blockers(usize),
     /// For each of as many workers two loops of awaits that are always ready: of the runtime's own
     /// semaphore, and of Tokio's.
     Ready(usize),
@@ -35,7 +32,6 @@ impl Load {
     pub(crate) fn start<R: Runtime>(self, board: &Arc<Board>) {
         match self {
             Load::Nothing => {}
-            Load::Blockers(count) => (0..count).for_each(|_| drop(R::spawn(blocker::<R>(board)))),
             Load::Ready(workers) => {
                 let own = Arc::new(R::Permits::new(workers, workers));
                 for number in 0..workers {
@@ -47,17 +43,6 @@ impl Load {
             Load::Pairs(count) => (0..count).for_each(|_| pair::<R>(board)),
         }
     }
-}
-
-/// Blocks its thread, and spawns the next blocker: a boxed future, because it spawns its own kind.
-fn blocker<R: Runtime>(board: &Arc<Board>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-    let alive = Alive::new(board);
-    Box::pin(async move {
-        thread::sleep(BLOCK);
-        if !alive.is_over() {
-            drop(R::spawn(blocker::<R>(alive.board())));
-        }
-    })
 }
 
 /// Takes permits of the runtime's own semaphore, which always has one.
@@ -116,6 +101,8 @@ fn pair<R: Runtime>(board: &Arc<Board>) {
                 tokens[own].park().await;
                 R::Parker::unpark(&other);
             }
+            // The other may have parked in the meantime.
+            R::Parker::unpark(&other);
         }));
     }
 }
@@ -125,6 +112,15 @@ pub(crate) fn compute(board: &Arc<Board>) -> impl Future<Output = ()> + Send + '
     let alive = Alive::new(board);
     async move {
         busy(COMPUTE);
+        drop(alive);
+    }
+}
+
+/// Blocks its thread for [`BLOCK`].
+pub(crate) fn block(board: &Arc<Board>) -> impl Future<Output = ()> + Send + 'static {
+    let alive = Alive::new(board);
+    async move {
+        thread::sleep(BLOCK);
         drop(alive);
     }
 }

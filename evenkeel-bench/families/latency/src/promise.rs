@@ -17,7 +17,7 @@ use clap::{Args, value_parser};
 use crate::board::{self, Ran, Run};
 use crate::delays::{Sent, micros};
 use crate::load::Load;
-use crate::sends::{self, Call};
+use crate::sends::{self, Beside, Call};
 use crate::{PROMISED, USUAL_RATE};
 use suite::affinity::{self, confined};
 use suite::kit::fault::Fault;
@@ -130,18 +130,19 @@ impl Phase {
     /// The load, and what is sent within a time.
     fn run(self, workers: usize, time: Duration) -> (Load, Vec<Call>) {
         let times = |pause: Duration| ((time.as_micros() / pause.as_micros()) as usize).max(1);
-        let steady = || {
+        let steady = |blocks| {
             let events = time.as_secs_f64() * f64::from(USUAL_RATE);
-            sends::steady((events as usize).max(1), USUAL_RATE, 0, 1)
+            let beside = Beside { computes: 0, blocks };
+            sends::steady((events as usize).max(1), USUAL_RATE, beside, 1)
         };
         match self {
-            Phase::Quiet => (Load::Nothing, steady()),
+            Phase::Quiet => (Load::Nothing, steady(0)),
             Phase::Bursts => (Load::Nothing, sends::bursts(times(BURST_PAUSE), BURST, BURST_PAUSE)),
-            Phase::Pairs => (Load::Pairs(workers), steady()),
+            Phase::Pairs => (Load::Pairs(workers), steady(0)),
             Phase::Trap => (Load::Nothing, sends::traps(times(TRAP_PAUSE), HELD, TRAP_PAUSE)),
-            Phase::Ready => (Load::Ready(workers), steady()),
-            Phase::Blockers => (Load::Blockers(workers), steady()),
-            Phase::Loops => (Load::Loops(workers), steady()),
+            Phase::Ready => (Load::Ready(workers), steady(0)),
+            Phase::Blockers => (Load::Nothing, steady(workers)),
+            Phase::Loops => (Load::Loops(workers), steady(0)),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::iter;
 use std::time::Duration;
 
+use crate::BLOCK_EVERY;
 use suite::kit::random::Random;
 
 /// What is sent.
@@ -14,6 +15,8 @@ pub(crate) enum Kind {
     Spawn(usize),
     /// Spawns a task that computes.
     Compute,
+    /// Spawns a task that blocks its thread.
+    Block,
     /// Spawns a task that wakes the parked light task of this number, and then keeps its worker for
     /// the time.
     Trap(usize, Duration),
@@ -29,10 +32,18 @@ pub(crate) struct Call {
 /// The resolution of the random pauses, as a share of one.
 const GRAIN: usize = 1 << 20;
 
-/// Returns as many wakes as spawns in turns, each `rate` times per second, and beside them
-/// `computes` tasks per second that compute. The pauses between the latter have an exponential
-/// distribution, so that they come as independent requests do.
-pub(crate) fn steady(events: usize, rate: u32, computes: u32, seed: u64) -> Vec<Call> {
+/// What is sent beside the light tasks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Beside {
+    /// Tasks that compute, per second. The pauses between them have an exponential distribution, so
+    /// that they come as independent requests do.
+    pub(crate) computes: u32,
+    /// Tasks that block their threads, at once every [`BLOCK_EVERY`].
+    pub(crate) blocks: usize,
+}
+
+/// Returns as many wakes as spawns in turns, each `rate` times per second, and what is beside them.
+pub(crate) fn steady(events: usize, rate: u32, beside: Beside, seed: u64) -> Vec<Call> {
     let period = 1.0 / f64::from(rate);
     let at = |periods: f64| Duration::from_secs_f64(periods * period);
     let mut sends: Vec<Call> = (0..events)
@@ -41,7 +52,13 @@ pub(crate) fn steady(events: usize, rate: u32, computes: u32, seed: u64) -> Vec<
             [wake, Call { at: at(number as f64 + 0.5), kind: Kind::Spawn(number) }]
         })
         .collect();
-    sends.extend(arrivals(computes, events as f64 * period, seed));
+    let seconds = events as f64 * period;
+    sends.extend(arrivals(beside.computes, seconds, seed));
+    let rounds = (seconds / BLOCK_EVERY.as_secs_f64()).ceil() as u32;
+    let blocks = (0..rounds).flat_map(|round| {
+        iter::repeat_n(Call { at: BLOCK_EVERY * round, kind: Kind::Block }, beside.blocks)
+    });
+    sends.extend(blocks);
     sends.sort_by_key(|send| send.at);
     sends
 }
@@ -89,15 +106,17 @@ mod tests {
 
     #[test]
     fn wakes_and_spawns_take_turns_and_computations_come_at_their_rate() {
-        let sends = steady(2_000, 1_000, 1_400, 1);
+        let sends = steady(2_000, 1_000, Beside { computes: 1_400, blocks: 2 }, 1);
         assert_eq!(lights(&sends), (2_000, 2_000));
         let at = |kind| sends.iter().find(|send| send.kind == kind).map(|send| send.at);
         assert_eq!(at(Kind::Wake(3)), Some(Duration::from_millis(3)));
         assert_eq!(at(Kind::Spawn(3)), Some(Duration::from_micros(3_500)));
         let computes = sends.iter().filter(|send| send.kind == Kind::Compute).count();
         assert!((2_600..3_000).contains(&computes), "{computes}");
+        let blocks = sends.iter().filter(|send| send.kind == Kind::Block).count();
+        assert_eq!(blocks, 2 * 20);
         assert!(sends.is_sorted_by_key(|send| send.at));
-        assert_eq!(steady(10, 1_000, 0, 1).len(), 20);
+        assert_eq!(steady(10, 1_000, Beside::default(), 1).len(), 20);
     }
 
     #[test]

@@ -22,7 +22,9 @@ type config struct {
 	rate     int
 	computes int
 	compute  time.Duration
+	blocks   int
 	block    time.Duration
+	every    time.Duration
 	warmUp   time.Duration
 	patience time.Duration
 	seed     uint64
@@ -41,13 +43,15 @@ const maxEvents = 1_000_000
 
 func parse() (config, error) {
 	var c config
-	var computeUs, blockMs, warmUpMs, patienceMs int
+	var computeUs, blockMs, everyMs, warmUpMs, patienceMs int
 	flag.StringVar(&c.variant, "variant", "alone", "load: alone, compute, block-one, block-all or ready")
 	flag.IntVar(&c.workers, "workers", 1, "processors (GOMAXPROCS)")
 	flag.IntVar(&c.events, "events", 2000, "wakes, and spawns")
 	flag.IntVar(&c.rate, "rate", 1000, "wakes, and spawns, per second")
 	flag.IntVar(&c.computes, "computes", 0, "goroutines that compute, per second")
 	flag.IntVar(&computeUs, "compute-us", 1000, "how long one computes, in microseconds")
+	flag.IntVar(&c.blocks, "blocks", 0, "goroutines that block their threads, at the same time")
+	flag.IntVar(&everyMs, "block-every-ms", 101, "the time from one that blocks to the next")
 	flag.IntVar(&blockMs, "block-ms", 100, "how long one blocks its thread, in milliseconds")
 	flag.IntVar(&warmUpMs, "warm-up-ms", 30, "the load alone before the first event")
 	flag.IntVar(&patienceMs, "patience-ms", 2000, "how long after the last event a goroutine may run")
@@ -55,6 +59,7 @@ func parse() (config, error) {
 	flag.Parse()
 	c.compute = time.Duration(computeUs) * time.Microsecond
 	c.block = time.Duration(blockMs) * time.Millisecond
+	c.every = time.Duration(max(everyMs, 1)) * time.Millisecond
 	c.warmUp = time.Duration(warmUpMs) * time.Millisecond
 	c.patience = time.Duration(patienceMs) * time.Millisecond
 	if c.workers < 1 || c.rate < 1 || c.events < 1 || c.events > maxEvents {

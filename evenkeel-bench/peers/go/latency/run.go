@@ -67,35 +67,19 @@ func (b *board) spawn(body func()) {
 
 // load starts what runs beside the light goroutines until the end.
 func (b *board) load(cfg config) {
-	switch cfg.variant {
-	case "block-one":
-		b.blocker(cfg)
-	case "block-all":
-		for i := 0; i < cfg.workers; i++ {
-			b.blocker(cfg)
-		}
-	case "ready":
-		// Channels that always have a message; there is one kind of them, so each worker has two.
-		for i := 0; i < 2*cfg.workers; i++ {
-			b.spawn(func() {
-				messages := make(chan struct{}, 1)
-				for !b.over.Load() {
-					messages <- struct{}{}
-					<-messages
-				}
-			})
-		}
+	if cfg.variant != "ready" {
+		return
 	}
-}
-
-// blocker blocks its thread and starts the next blocker.
-func (b *board) blocker(cfg config) {
-	b.spawn(func() {
-		block(cfg.block)
-		if !b.over.Load() {
-			b.blocker(cfg)
-		}
-	})
+	// Channels that always have a message; there is one kind of them, so each worker has two.
+	for i := 0; i < 2*cfg.workers; i++ {
+		b.spawn(func() {
+			messages := make(chan struct{}, 1)
+			for !b.over.Load() {
+				messages <- struct{}{}
+				<-messages
+			}
+		})
+	}
 }
 
 // call is what is sent, at its time after the first.
@@ -109,6 +93,7 @@ const (
 	wake = iota
 	start
 	compute
+	blocks
 )
 
 // calls is the same list as the suite's own process makes of the same settings.
@@ -127,6 +112,11 @@ func calls(cfg config) []call {
 			break
 		}
 		all = append(all, call{at(next), compute, 0})
+	}
+	for next := time.Duration(0); next.Seconds() < float64(cfg.events)*period; next += cfg.every {
+		for i := 0; i < cfg.blocks; i++ {
+			all = append(all, call{next, blocks, 0})
+		}
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].at < all[j].at })
 	return all
@@ -156,6 +146,8 @@ func (b *board) send(cfg config, all []call) *float64 {
 				b.run(s)
 				b.alive.Add(-1)
 			}()
+		case blocks:
+			b.spawn(func() { block(cfg.block) })
 		case compute:
 			b.spawn(func() {
 				for began := time.Now(); time.Since(began) < cfg.compute; {
