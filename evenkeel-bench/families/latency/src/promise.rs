@@ -175,6 +175,11 @@ pub fn run(options: &Options) -> anyhow::Result<()> {
     interrupt::begin();
     let before = regime::bounce();
     let system = confined(workers, || System::measured(workers));
+    if system.gap > DISTURBED {
+        note!(
+            "other programs use these cores: bounds with polls are wide, and those without narrow"
+        );
+    }
     let time = Duration::from_secs(options.seconds.into()) / Phase::ALL.len() as u32;
     let mut rows = Vec::new();
     for phase in Phase::ALL {
@@ -208,6 +213,9 @@ struct System {
 /// How long gaps are looked for, and the wakes of a thread.
 const LOOK: Duration = Duration::from_millis(300);
 const WAKES: usize = 200;
+
+/// The gap from which the cores are not this program's own: a quiet system takes them for less.
+const DISTURBED: Duration = Duration::from_millis(1);
 
 impl System {
     fn measured(workers: usize) -> Self {
