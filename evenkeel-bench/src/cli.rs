@@ -17,6 +17,7 @@ use self::args::{RunArgs, Usage};
 use crate::builds::build;
 use crate::main_job;
 use crate::{analysis, builds};
+use latency::promise;
 use scheduling::memory;
 use suite::effort::Effort;
 use suite::interrupt::Interrupted;
@@ -25,9 +26,9 @@ use suite::kit::toolchain;
 /// Published experiments of schedulers, run on evenkeel and on its peers, side by side.
 ///
 /// Without a command: five experiments (locality and transfer in two variants each), with many and
-/// with few tasks, tasks beside fork-join, the eight fork-join programs, and timers, at one and at
-/// all cores, the tables of "Concurrency in C∀", actors, and objects with homes, on every runtime
-/// found, in about five minutes; then a summary and an HTML report.
+/// with few tasks, the delays of light tasks, tasks beside fork-join, the eight fork-join programs,
+/// and timers, at one and at all cores, the tables of "Concurrency in C∀", actors, and objects with
+/// homes, on every runtime found, in about six minutes; then a summary and an HTML report.
 #[derive(Debug, Parser)]
 #[command(version = build::VERSION, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
@@ -69,6 +70,7 @@ enum Command {
     /// Simulate the four programs of the Cilk Locality evaluation on its machine of 4 x 8 cores,
     /// with its two schedulers and each locality, or Figure 4 of CoreTime
     Simulate(simulate::Options),
+    Promise(promise::Options),
     Analyse(analysis::Options),
     Builds(builds::Options),
     /// Name the experiments, their variants, the programs, their sizes, and the runtimes found and
@@ -90,6 +92,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Full(session)) => session.run(Effort::Full),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Simulate(args)) => simulate::run(&args),
+        Some(Command::Promise(options)) => promise::run(&options),
         Some(Command::Analyse(options)) => analysis::run(&options),
         Some(Command::Builds(options)) => builds::run(&options),
         Some(Command::List) => list::list(),

@@ -6,8 +6,9 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use suite::entry::Entry;
 
 /// All families, in the order in which they are measured and shown.
-pub(crate) static FAMILIES: [Entry; 7] = [
+pub(crate) static FAMILIES: [Entry; 8] = [
     scheduling::ENTRY,
+    latency::ENTRY,
     mixed::ENTRY,
     forking::ENTRY,
     timers::ENTRY,

@@ -226,6 +226,7 @@ fn list_names_experiments_variants_and_runtimes() {
         "cycle",
         "locality (share, noshare)",
         "transfer (park, yield)",
+        "latency (alone, compute, block-one, block-all, ready)",
         "mixed (joins, wakes)",
         "timers (cancel, timeout, idle, load, long)",
         "schedint (waiter, signaller)",
@@ -392,6 +393,41 @@ fn a_mixed_run_prints_the_figures_of_both_sides() {
     for name in ["mixed joins", "mixed wakes", "polls/s", "wake max", "relay max", "rayon+tokio"] {
         assert!(stdout(&output).contains(name), "{}", stdout(&output));
     }
+}
+
+/// A light task that never runs is a result, and no failure.
+#[test]
+fn latency_leaves_a_line_for_each_load_and_a_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let picture = folder.path().join("latency.svg");
+    let line = "run --bench latency --runtime evenkeel,tokio-native --workers 2 --seconds 0.2 \
+                --reps 1 --json --picture";
+    let output = run(&format!("{line} {}", picture.display()));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for variant in ["alone", "compute", "block-one", "block-all", "ready"] {
+        for runtime in ["evenkeel", "tokio-native"] {
+            let is = |line: &&Value| line["variant"] == variant && line["runtime"] == runtime;
+            let line = lines.iter().find(is).unwrap_or_else(|| panic!("{variant} on {runtime}"));
+            let never = line["never_percent"].as_f64().unwrap();
+            assert_eq!(never > 0.0, line.get("dnc").is_some(), "{line}");
+            assert!(never > 0.0 || line["wake_us_p50"].as_f64() > Some(0.0), "{line}");
+            // 200 wakes are too few for the 99.9th percentile.
+            assert!(line.get("wake_us_p999").is_none(), "{line}");
+        }
+    }
+    let svg = std::fs::read_to_string(picture).unwrap();
+    for words in ["2 workers", "block-all", "evenkeel's promise: 15 ms", "tokio-native"] {
+        assert!(svg.contains(words), "{words} is missing from {svg}");
+    }
+}
+
+#[test]
+fn a_picture_of_a_family_that_draws_none_is_refused() {
+    let output = run("run --bench cycle --runtime evenkeel --picture cycle.svg");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--picture is not for cycle"), "{}", stderr(&output));
 }
 
 #[test]

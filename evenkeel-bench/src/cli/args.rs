@@ -55,7 +55,8 @@ pub(super) struct RunArgs {
     /// Variants, separated by commas [default: all of the experiment]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) variant: Vec<String>,
-    /// Measured time of each run; actors and fork-join programs have sizes instead [default: 0.5]
+    /// Measured time of each run; actors and fork-join programs have sizes instead [default: 0.5;
+    /// latency: 2]
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub(super) seconds: Option<Duration>,
     /// Repeats; the runtimes alternate within each
@@ -71,6 +72,10 @@ pub(super) struct RunArgs {
     /// Folder for an HTML page with pictures [default: none]
     #[arg(long, value_name = "DIR")]
     pub(super) report: Option<PathBuf>,
+    /// File for the family's own picture as SVG, of the most workers (latency, objects) [default:
+    /// none]
+    #[arg(long, value_name = "FILE")]
+    pub(super) picture: Option<PathBuf>,
 }
 
 impl RunArgs {

@@ -25,6 +25,12 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         // Detects a folder that cannot be written before minutes are spent.
         report::prepare(dir)?;
     }
+    if let Some(file) = &args.picture {
+        if !measured.of.draws {
+            bail!(Usage(format!("--picture is not for {}", args.bench.join(", "))));
+        }
+        report::standalone::prepare(file)?;
+    }
     part.build()?;
     interrupt::begin();
     let mut each = |event| {
@@ -57,6 +63,8 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     // The page is kept even if the table has no reader.
     let page = args.report.as_deref().filter(|_| !records.is_empty());
     let page = page.map(|dir| report::write_one(dir, &measured));
+    let picture = args.picture.as_deref().filter(|_| !records.is_empty());
+    let picture = picture.map(|file| report::standalone::write(file, &measured));
     let is_empty = records.is_empty() && absent.is_empty();
     let mut text = String::new();
     if !args.json && !is_empty {
@@ -70,7 +78,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         failure if records.is_empty() => failure,
         failure => failure.context("not all was measured; the figures cover what was"),
     };
-    last(&text, failure.and(page.transpose().map(drop)))
+    last(&text, failure.and(page.transpose().map(drop)).and(picture.transpose().map(drop)))
 }
 
 /// Returns the family to which all named experiments belong.

@@ -4,7 +4,7 @@ use maud::Markup;
 
 use super::dots::{self, Dot, Scale};
 use super::lines::{self, Abscissa};
-use super::pictures;
+use super::{heat, ink, pictures, ranges};
 use suite::picture::{Line, Picture, Shape};
 use suite::words;
 
@@ -13,7 +13,16 @@ const DOUBLING: f64 = 1_000.0;
 
 /// Draws a picture with its caption.
 pub(super) fn draw(picture: &Picture) -> anyhow::Result<Markup> {
-    let svg = match &picture.shape {
+    let caption = match picture.shape {
+        Shape::Dots(_) | Shape::Ranges { .. } | Shape::Heat { .. } => picture.caption.clone(),
+        Shape::Lines { .. } => format!("{}: {}", picture.caption, picture.figure),
+    };
+    Ok(pictures::figure(&caption, picture.says, &svg(picture, ink::WIDTH)?))
+}
+
+/// Draws a picture alone, of this width where its shape has a choice.
+pub(super) fn svg(picture: &Picture, width: u32) -> anyhow::Result<String> {
+    Ok(match &picture.shape {
         Shape::Dots(figures) => {
             let all: Vec<_> = figures.iter().map(|(.., value)| *value).collect();
             let dot = |(name, slot, value): &(String, usize, _)| Dot {
@@ -26,12 +35,9 @@ pub(super) fn draw(picture: &Picture) -> anyhow::Result<Markup> {
             dots::draw(picture.figure, &Scale::from_zero(&all), &drawn)?
         }
         Shape::Lines { over, unit, lines } => over_logarithms(over, *unit, lines)?,
-    };
-    let caption = match picture.shape {
-        Shape::Dots(_) => picture.caption.clone(),
-        Shape::Lines { .. } => format!("{}: {}", picture.caption, picture.figure),
-    };
-    Ok(pictures::figure(&caption, picture.says, &svg))
+        Shape::Ranges { groups, line } => ranges::draw(groups, line.as_ref(), width),
+        Shape::Heat { columns, strips, line } => heat::draw(*columns, strips, line.as_ref(), width),
+    })
 }
 
 /// Returns the legend of the lines: each colour and name once, in their order.

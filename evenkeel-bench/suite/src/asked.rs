@@ -44,7 +44,7 @@ pub struct Asked {
 }
 
 /// Options that every experiment takes.
-const ALWAYS: [&str; 6] = ["bench", "runtime", "repeats", "seed", "json", "report"];
+const ALWAYS: [&str; 7] = ["bench", "runtime", "repeats", "seed", "json", "report", "picture"];
 
 impl Asked {
     /// Returns whether an option is on the command line.

@@ -116,6 +116,8 @@ pub struct Description {
     pub published: fn(&Case) -> Vec<Published>,
     /// Returns why a case is shown and not compared, in words; `None` if it is compared.
     pub removed: fn(&Case) -> Option<&'static str>,
+    /// Whether the family draws pictures of its own.
+    pub draws: bool,
     /// Returns the family's own pictures of the rows of one experiment.
     pub pictures: fn(&[Row<'_>]) -> Vec<Picture>,
 }

@@ -17,6 +17,8 @@ pub trait Family: Sized + Send + 'static {
     const TITLE: &'static str;
     /// What a reader of its figures must know, for below the tables and for the page.
     const ABOUT: &'static str;
+    /// Whether it draws [pictures](Family::pictures) of its own.
+    const DRAWS: bool = false;
 
     /// The peers that run the experiments.
     type Peer: Peer;
@@ -139,6 +141,7 @@ pub fn describe<F: Family>() -> Description {
         appendix: F::appendix,
         published: F::published,
         removed: F::removed,
+        draws: F::DRAWS,
         pictures: F::pictures,
     }
 }

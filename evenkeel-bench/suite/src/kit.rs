@@ -6,6 +6,7 @@ pub mod fake;
 pub mod fault;
 pub mod go;
 pub mod installer;
+pub mod java;
 pub mod latency;
 pub mod patience;
 pub mod places;

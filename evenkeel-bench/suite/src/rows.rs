@@ -247,6 +247,7 @@ pub(crate) mod tests {
             },
             removed: |case| (case.variant == "removed").then_some("nothing is left of it"),
             remarks: |rows| vec![format!("{} in all:\n  listed", words::count(rows.len(), "row"))],
+            draws: false,
             pictures: |_| Vec::new(),
             listed: |_| None,
             appendix: |_| String::new(),

@@ -148,6 +148,7 @@ impl Family for Objects {
         Oscillating: all directories are in use, and then a sixteenth, in turns. Settled: \
         without the first 10 ms after each change.\n\
         Each run checks that no operation was lost or made halfway.";
+    const DRAWS: bool = true;
 
     type Peer = Mode;
     type Options = Options;

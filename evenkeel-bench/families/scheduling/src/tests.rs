@@ -65,13 +65,24 @@ fn sane<R: Runtime>(bench: Bench) {
     }
 }
 
-/// The leader has the only processor and keeps it: the run must still end.
+/// The leader has the only processor and keeps it: the run must still end, within the time and the
+/// patience. It has figures if the runtime completes it.
 fn ends_without_progress<R: Runtime>() {
     for &variant in Bench::Transfer.variants() {
         let spec = spec(Bench::Transfer, variant, 1, 20);
         let outcome = taking_turns(&spec, run::<R>);
-        assert!(outcome.dnc, "{spec:?}: {outcome:?}");
+        let Outcome { dnc, ops, seconds, .. } = outcome;
+        assert!(dnc || ops > 0, "{spec:?}: {outcome:?}");
+        let most = spec.time + spec.patience * 2;
+        assert!(seconds < most.as_secs_f64() + 5.0, "{spec:?}: {outcome:?}");
     }
+}
+
+/// Tokio leaves the others behind the leader.
+#[test]
+fn a_transfer_on_one_processor_does_not_complete_on_tokio() {
+    let spec = spec(Bench::Transfer, Variant::Park, 1, 20);
+    assert!(taking_turns(&spec, run::<TokioNative>).dnc);
 }
 
 macro_rules! check {
@@ -105,7 +116,7 @@ macro_rules! check {
             }
 
             #[test]
-            fn a_transfer_that_cannot_complete_ends() {
+            fn a_transfer_on_one_processor_ends() {
                 ends_without_progress::<$runtime>();
             }
         }

@@ -11,8 +11,9 @@ use anyhow::{Context, anyhow, ensure};
 
 use super::{Program, Purpose};
 use suite::kit::installer::Package;
-use suite::kit::places::{PATH, Places};
-use suite::kit::toolchain::{self, Workshop, program};
+use suite::kit::java::{Javac, javac};
+use suite::kit::places::Places;
+use suite::kit::toolchain::{Workshop, program};
 
 /// The program's files, as they lie under `peers/pekko`.
 const SOURCES: [(&str, &str); 9] = [
@@ -32,19 +33,6 @@ const TRIAL: [(&str, &str); 1] = [(
     "Trial.java",
     "class Trial { org.apache.pekko.actor.ActorSystem a; com.typesafe.config.Config c; scala.Option<String> s; }",
 )];
-
-/// Folders of JDKs: those of the system, SDKMAN, asdf, mise and Homebrew.
-const JDKS: [&str; 9] = [
-    "$JAVA_HOME/bin",
-    PATH,
-    "/usr/lib/jvm/*/bin",
-    "~/.sdkman/candidates/java/*/bin",
-    "~/.asdf/installs/java/*/bin",
-    "~/.local/share/mise/installs/java/*/bin",
-    "/opt/homebrew/opt/openjdk*/bin",
-    "/usr/local/opt/openjdk*/bin",
-    "/Library/Java/JavaVirtualMachines/*/Contents/Home/bin",
-];
 
 /// The packages of a JDK.
 const JDK: Package = Package {
@@ -89,30 +77,9 @@ const GRADLE: [&str; 2] = ["$GRADLE_USER_HOME", "~/.gradle"];
 /// The jars of Pekko that Maven and coursier fetch, with their dependencies.
 const PEKKO: &str = "org.apache.pekko:pekko-actor_2.13:1.1.3";
 
-/// The compiler's version, such as 17 of `javac 17.0.15`.
-fn major(version: &str) -> Option<u32> {
-    let number = version.trim_start_matches("javac ");
-    number.split(|symbol: char| !symbol.is_ascii_digit()).next()?.parse().ok()
-}
-
-/// Returns the first compiler that is new enough, with its version; or an error with one that is
-/// too old, if any.
-fn javac(places: &Places) -> Result<(PathBuf, String), Option<String>> {
-    let mut old = None;
-    for javac in places.tools("javac", &JDKS) {
-        match toolchain::version(&javac.to_string_lossy(), "--version") {
-            Some(version) if major(&version).is_some_and(|major| major >= OLDEST) => {
-                return Ok((javac, version));
-            }
-            version => old = old.or(version),
-        }
-    }
-    Err(old)
-}
-
 /// The versions of Pekko and of the JDK, if both are installed.
 pub(super) fn version(places: &Places) -> Option<String> {
-    let (_, jdk) = javac(places).ok()?;
+    let jdk = javac(places, OLDEST).ok()?.version;
     let name = jars(places).ok()?.first()?.file_stem()?.to_string_lossy().into_owned();
     let pekko = name.strip_prefix("pekko-actor_2.13-").unwrap_or("as given").to_owned();
     Some(format!("Pekko {pekko}, {jdk}"))
@@ -122,8 +89,8 @@ pub(super) fn version(places: &Places) -> Option<String> {
 /// program.
 pub(super) fn missing(places: &Places) -> anyhow::Result<Option<String>> {
     let jdk = JDK.line_on(places);
-    let javac = match javac(places) {
-        Ok((javac, _)) => javac,
+    let javac = match javac(places, OLDEST) {
+        Ok(found) => found.javac,
         Err(None) => return Ok(Some(jdk)),
         Err(Some(old)) => return Ok(Some(format!("{old} is too old; {jdk}"))),
     };
@@ -229,12 +196,12 @@ fn compile(
 
 /// Builds the program.
 pub(super) fn build(places: &Places) -> anyhow::Result<Program> {
-    let (javac, version) = javac(places).ok().context("no JDK was found")?;
+    let Javac { javac, major, .. } = javac(places, OLDEST).ok().context("no JDK was found")?;
     let workshop = Workshop::with("Pekko", &SOURCES)?;
     let refusal = compile(&workshop, &javac, &jars(places)?, &SOURCES.map(|(name, _)| name))?;
     ensure!(refusal.is_none(), "cannot build the peer on Pekko:\n{}", refusal.unwrap_or_default());
     let tool = javac.with_file_name(program("java"));
-    Ok(Program { workshop, tool, major: major(&version).unwrap_or(OLDEST) })
+    Ok(Program { workshop, tool, major })
 }
 
 /// The heap of a process for speed: young objects have half a gigabyte, touched beforehand, because
@@ -272,14 +239,6 @@ mod tests {
     #[cfg(unix)]
     use suite::kit::fake::script;
     use suite::kit::fake::tree;
-
-    #[test]
-    fn a_compiler_tells_its_version() {
-        assert_eq!(major("javac 17.0.15"), Some(17));
-        assert_eq!(major("javac 25"), Some(25));
-        assert_eq!(major("javac 26-ea"), Some(26));
-        assert_eq!(major("a compiler"), None);
-    }
 
     #[test]
     fn the_newest_release_is_taken_wherever_it_lies() {
@@ -344,7 +303,7 @@ mod tests {
         jdk("jdk", "11.0.2");
         let old = format!("javac 11.0.2 is too old; {line}");
         assert_eq!(missing(&places).unwrap(), Some(old));
-        let found = || javac(&places).unwrap().1;
+        let found = || javac(&places, OLDEST).unwrap().version;
         jdk("home/.sdkman/candidates/java/17.0.9-tem", "17.0.9");
         assert_eq!(found(), "javac 17.0.9");
         jdk("home/.sdkman/candidates/java/21.0.1-tem", "21.0.1");

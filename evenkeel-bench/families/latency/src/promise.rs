@@ -1,0 +1,406 @@
+//! The command `promise`: measures what the promise depends on, and tries to break it.
+//!
+//! Each phase puts a load on this project's runtime and sends light tasks from outside, as the
+//! experiment does. The longest delay of the phase is put beside its bound: that of stuck workers
+//! where no worker makes progress, else the formula of `docs/promise.md`. A task that does not run
+//! is beyond every bound.
+
+use std::fmt;
+use std::hint;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{anyhow, ensure};
+use clap::{Args, value_parser};
+
+use crate::board::{self, Ran, Run};
+use crate::delays::{Sent, micros};
+use crate::load::Load;
+use crate::sends::{self, Beside, Call};
+use crate::{PROMISED, USUAL_RATE};
+use suite::affinity::{self, confined};
+use suite::kit::fault::Fault;
+use suite::kit::runtime::evenkeel::Evenkeel;
+use suite::output::{note, print};
+use suite::{interrupt, machine, named, regime, words};
+
+/// Measure what evenkeel's promise depends on, and try to break it: exit status 1 if a light task
+/// waits for longer than its bound
+#[derive(Debug, Args)]
+pub struct Options {
+    /// How long to try, in all
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u32).range(1..=3_600))]
+    seconds: u32,
+    /// Workers of the runtime [default: all cores]
+    #[arg(long, visible_alias = "procs", value_name = "W", value_parser = value_parser!(u16).range(1..=1_024))]
+    workers: Option<u16>,
+}
+
+/// The constants of the promise.
+struct Promise {
+    /// The bound where no worker makes progress.
+    stuck: Duration,
+    /// How long a worker takes to look at another, for each worker that looks.
+    look: Duration,
+    /// How often the longest poll counts.
+    polls: u32,
+    /// How long each worker takes to wake the next.
+    wake: Duration,
+    /// How often the fair share of the work ahead counts.
+    share: f64,
+    /// How long the watch sleeps, while the other workers sleep.
+    watch: Duration,
+}
+
+/// What this project promises.
+const PROMISE: Promise = Promise {
+    stuck: PROMISED,
+    look: Duration::from_micros(450),
+    polls: 6,
+    wake: Duration::from_micros(6),
+    share: 2.0,
+    watch: Duration::from_millis(8),
+};
+
+/// What a light task finds.
+struct Ahead {
+    /// Workers, and those of them that make progress.
+    workers: usize,
+    progressing: usize,
+    /// Ready tasks, and the mean time of their polls.
+    ready: usize,
+    poll: Duration,
+    /// The longest poll that returns, or the longest time for which the system takes a core away.
+    longest: Duration,
+    /// The workers that make progress may sleep.
+    asleep: bool,
+}
+
+impl Promise {
+    /// The bound of a light task's delay.
+    fn bound(&self, ahead: &Ahead) -> Duration {
+        let Ahead { workers, progressing, ready, poll, longest, asleep } = *ahead;
+        if progressing == 0 {
+            return self.stuck;
+        }
+        let looks = workers.div_ceil(progressing) as u32;
+        let work = poll.mul_f64(self.share * ready as f64 / progressing as f64);
+        let watch = if asleep { self.watch } else { Duration::ZERO };
+        self.look * looks + longest * self.polls + self.wake * workers as u32 + work + watch
+    }
+}
+
+named! {
+    /// An attempt.
+    enum Phase as "phase" {
+        /// Nothing else runs.
+        Quiet = "quiet": "nothing else runs",
+        /// Many tasks at once.
+        Bursts = "bursts": "100 wakes and 100 spawns at once, every 10 ms",
+        /// Endless local wakes.
+        Pairs = "pairs": "a pair of tasks for each worker, which wake each other for ever",
+        /// A task behind a poll that keeps the worker.
+        Trap = "trap": "the task is woken by a poll that then goes on for 20 ms",
+        /// Loops of awaits that are always ready.
+        Ready = "ready": "two loops of awaits that are always ready, for each worker",
+        /// Tasks that block.
+        Blockers = "blockers": "a task for each worker that blocks its thread, 100 ms each",
+        /// Loops without an await.
+        Loops = "loops": "a loop without an await for each worker",
+    }
+}
+
+/// Sends of a burst, and the pause between bursts.
+const BURST: usize = 200;
+const BURST_PAUSE: Duration = Duration::from_millis(10);
+
+/// How long a trap keeps its worker, and the pause between traps.
+const HELD: Duration = Duration::from_millis(20);
+const TRAP_PAUSE: Duration = Duration::from_millis(25);
+
+/// The mean poll of light tasks and of pairs, generously: they do next to nothing.
+const POLL: Duration = Duration::from_micros(2);
+
+/// How long after the last send a task may run before it counts as never run: far beyond every
+/// bound.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+impl Phase {
+    /// The load, and what is sent within a time.
+    fn run(self, workers: usize, time: Duration) -> (Load, Vec<Call>) {
+        let times = |pause: Duration| ((time.as_micros() / pause.as_micros()) as usize).max(1);
+        let steady = |blocks| {
+            let events = time.as_secs_f64() * f64::from(USUAL_RATE);
+            let beside = Beside { computes: 0, blocks };
+            sends::steady((events as usize).max(1), USUAL_RATE, beside, 1)
+        };
+        match self {
+            Phase::Quiet => (Load::Nothing, steady(0)),
+            Phase::Bursts => (Load::Nothing, sends::bursts(times(BURST_PAUSE), BURST, BURST_PAUSE)),
+            Phase::Pairs => (Load::Pairs(workers), steady(0)),
+            Phase::Trap => (Load::Nothing, sends::traps(times(TRAP_PAUSE), HELD, TRAP_PAUSE)),
+            Phase::Ready => (Load::Ready(workers), steady(0)),
+            Phase::Blockers => (Load::Nothing, steady(workers)),
+            Phase::Loops => (Load::Loops(workers), steady(0)),
+        }
+    }
+
+    /// What a light task finds, where the system takes a core away for `longest` at most.
+    fn ahead(self, workers: usize, longest: Duration) -> Ahead {
+        let all = Ahead {
+            workers,
+            progressing: workers,
+            ready: 2,
+            poll: POLL,
+            longest: longest.max(POLL),
+            asleep: false,
+        };
+        match self {
+            Phase::Quiet => all,
+            Phase::Bursts => Ahead { ready: BURST, ..all },
+            Phase::Pairs => Ahead { ready: 2 * workers + 2, ..all },
+            Phase::Trap => Ahead { progressing: workers - 1, asleep: true, ..all },
+            Phase::Ready | Phase::Blockers | Phase::Loops => Ahead { progressing: 0, ..all },
+        }
+    }
+}
+
+/// The command.
+pub fn run(options: &Options) -> anyhow::Result<()> {
+    let workers = options.workers.map_or_else(|| affinity::cores().len(), usize::from);
+    if cfg!(debug_assertions) {
+        note!("this is a debug build, whose figures say nothing: run it with `--release`");
+    }
+    interrupt::begin();
+    let before = regime::bounce();
+    let system = confined(workers, || System::measured(workers));
+    if system.gap > DISTURBED {
+        note!(
+            "other programs use these cores: bounds with polls are wide, and those without narrow"
+        );
+    }
+    let time = Duration::from_secs(options.seconds.into()) / Phase::ALL.len() as u32;
+    let mut rows = Vec::new();
+    for phase in Phase::ALL {
+        note!("{phase}: {}", phase.describe());
+        let bound = PROMISE.bound(&phase.ahead(workers, system.gap));
+        let row = confined(workers, || attempt(phase, workers, time, bound));
+        rows.push(row.map_err(|fault| anyhow!("{phase}: {fault}"))?);
+        interrupt::check()?;
+    }
+    let cores = regime::name(before, regime::bounce());
+    print(&format!(
+        "{}, {}, cores {cores}\n",
+        machine::describe(),
+        words::count(workers, "worker")
+    ));
+    print(&format!("{system}\n{}", table(&rows)));
+    let beyond: Vec<&str> = rows.iter().filter(|row| !row.is_within()).map(Row::name).collect();
+    ensure!(beyond.is_empty(), "the bound was exceeded: {}", words::and(&beyond));
+    Ok(())
+}
+
+/// What the system does to threads: constants of the machine on which the promise stands.
+#[derive(Clone, Copy, Debug)]
+struct System {
+    /// The longest time for which a thread that spins on its core did not run.
+    gap: Duration,
+    /// From the wake of a parked thread to its run: the median and the longest.
+    wake: (Duration, Duration),
+}
+
+/// How long gaps are looked for, and the wakes of a thread.
+const LOOK: Duration = Duration::from_millis(300);
+const WAKES: usize = 200;
+
+/// The gap from which the cores are not this program's own: a quiet system takes them for less.
+const DISTURBED: Duration = Duration::from_millis(1);
+
+impl System {
+    fn measured(workers: usize) -> Self {
+        let gaps = thread::scope(|scope| {
+            let threads: Vec<_> = (0..workers).map(|_| scope.spawn(gap)).collect();
+            let gaps = threads.into_iter().map(|thread| thread.join().unwrap_or_default());
+            gaps.max().unwrap_or_default()
+        });
+        Self { gap: gaps, wake: wakes() }
+    }
+}
+
+impl fmt::Display for System {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let us = |time: Duration| words::figure(time.as_secs_f64() * 1e6);
+        let (median, longest) = self.wake;
+        write!(
+            f,
+            "the system keeps a busy thread from its core for at most {} µs\n\
+             a parked thread runs {} µs after its wake, and {} µs at most",
+            us(self.gap),
+            us(median),
+            us(longest)
+        )
+    }
+}
+
+/// The longest time between two readings of the clock by a thread that only reads it.
+fn gap() -> Duration {
+    let began = Instant::now();
+    let (mut last, mut longest) = (began, Duration::ZERO);
+    while last - began < LOOK {
+        hint::spin_loop();
+        let now = Instant::now();
+        longest = longest.max(now - last);
+        last = now;
+    }
+    longest
+}
+
+/// The median and the longest time from a wake of a thread to its run.
+fn wakes() -> (Duration, Duration) {
+    let (send, received) = mpsc::channel::<Instant>();
+    let woken =
+        thread::spawn(move || received.iter().map(|sent| sent.elapsed()).collect::<Vec<_>>());
+    for _ in 0..WAKES {
+        thread::sleep(Duration::from_millis(1));
+        if send.send(Instant::now()).is_err() {
+            break;
+        }
+    }
+    drop(send);
+    let mut all = woken.join().unwrap_or_default();
+    all.sort_unstable();
+    (all.get(all.len() / 2).copied().unwrap_or_default(), all.last().copied().unwrap_or_default())
+}
+
+/// The outcome of a phase. Wakes and spawns are pooled.
+struct Row {
+    phase: Phase,
+    /// Light tasks, and those that never ran.
+    tasks: usize,
+    never: usize,
+    /// Median, 99th and 99.9th percentile and longest, in microseconds, of all tasks.
+    marks: [Option<f64>; 4],
+    bound: Duration,
+}
+
+/// Puts the load of a phase on the runtime.
+fn attempt(phase: Phase, workers: usize, time: Duration, bound: Duration) -> Result<Row, Fault> {
+    let (load, sends) = phase.run(workers, time);
+    let run = Run { load, sends: &sends, patience: PATIENCE };
+    let Ran { wakes, spawns, .. } = board::run::<Evenkeel>(workers, run)?;
+    Ok(Row::of(phase, &[wakes, spawns].concat(), bound))
+}
+
+impl Row {
+    fn of(phase: Phase, sent: &[Sent], bound: Duration) -> Self {
+        let mut ran: Vec<u64> = sent.iter().filter_map(|(_, delay)| *delay).collect();
+        ran.sort_unstable();
+        let (tasks, never) = (sent.len(), sent.len() - ran.len());
+        let marks = [0.5, 0.99, 0.999, 1.0].map(|share| micros(&ran, tasks, share));
+        Self { phase, tasks, never, marks, bound }
+    }
+
+    fn name(&self) -> &'static str {
+        self.phase.name()
+    }
+
+    /// Whether every task ran within the bound.
+    fn is_within(&self) -> bool {
+        let bound = self.bound.as_secs_f64() * 1e6;
+        self.never == 0 && self.marks[3].is_some_and(|longest| longest <= bound)
+    }
+
+    fn cells(&self) -> [String; 9] {
+        let mark = |at: usize| self.marks[at].map_or_else(|| "never".to_owned(), words::figure);
+        let verdict = if self.is_within() { "within" } else { "BEYOND" };
+        [
+            self.name().to_owned(),
+            words::thousands(self.tasks as i64),
+            words::thousands(self.never as i64),
+            mark(0),
+            mark(1),
+            mark(2),
+            mark(3),
+            words::figure(self.bound.as_secs_f64() * 1e6),
+            verdict.to_owned(),
+        ]
+    }
+}
+
+const HEAD: [&str; 9] =
+    ["phase", "tasks", "never run", "p50, µs", "p99", "p99.9", "longest", "bound, µs", ""];
+
+/// Renders the rows with their columns aligned.
+fn table(rows: &[Row]) -> String {
+    let cells: Vec<[String; 9]> =
+        std::iter::once(HEAD.map(str::to_owned)).chain(rows.iter().map(Row::cells)).collect();
+    let width = |column: usize| {
+        cells.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
+    };
+    let line = |row: &[String; 9]| {
+        let first = format!("{:<w$}", row[0], w = width(0));
+        let rest = (1..8).map(|column| format!("  {:>w$}", row[column], w = width(column)));
+        format!("{first}{}  {}", rest.collect::<String>(), row[8]).trim_end().to_owned() + "\n"
+    };
+    cells.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bound_is_that_of_the_paper() {
+        // Its worked example.
+        let ahead = |progressing, ready, longest| Ahead {
+            workers: 8,
+            progressing,
+            ready,
+            poll: Duration::from_micros(2),
+            longest,
+            asleep: false,
+        };
+        let us = |ahead: &Ahead| PROMISE.bound(ahead).as_micros();
+        let usual = Duration::from_micros(200);
+        assert_eq!(us(&ahead(8, 10_000, usual)), 450 + 1_200 + 48 + 5_000);
+        assert_eq!(us(&ahead(6, 10_000, usual)), 900 + 1_200 + 48 + 6_666);
+        assert_eq!(us(&ahead(1, 10_000, usual)), 3_600 + 1_200 + 48 + 40_000);
+        assert_eq!(us(&ahead(8, 10_000, Duration::from_millis(5))), 450 + 30_000 + 48 + 5_000);
+        assert_eq!(PROMISE.bound(&ahead(0, 1, usual)), PROMISE.stuck);
+        let asleep = Ahead { asleep: true, ..ahead(8, 100, usual) };
+        assert_eq!(us(&asleep), 450 + 1_200 + 48 + 50 + 8_000);
+    }
+
+    #[test]
+    fn a_task_that_never_ran_is_beyond_every_bound() {
+        let of = |sent: &[Sent]| Row::of(Phase::Ready, sent, Duration::from_micros(10));
+        assert!(of(&[(0, Some(1_000)), (5, Some(10_000))]).is_within());
+        assert!(!of(&[(0, Some(1_000)), (5, Some(10_001))]).is_within());
+        let never = of(&[(0, Some(1_000)), (5, None)]);
+        assert!(!never.is_within());
+        let text = table(&[never]);
+        assert!(text.contains("never") && text.trim_end().ends_with("BEYOND"), "{text}");
+        assert!(text.starts_with("phase  tasks"), "{text}");
+    }
+
+    #[test]
+    fn phases_without_progress_have_the_bound_of_stuck_workers() {
+        let none = Duration::ZERO;
+        for phase in [Phase::Ready, Phase::Blockers, Phase::Loops] {
+            assert_eq!(PROMISE.bound(&phase.ahead(2, none)), PROMISED, "{phase}");
+        }
+        assert_eq!(PROMISE.bound(&Phase::Trap.ahead(1, none)), PROMISED);
+        assert!(PROMISE.bound(&Phase::Trap.ahead(2, none)) < PROMISED);
+    }
+
+    /// Each phase ends, and has its tasks.
+    #[test]
+    fn each_phase_ends() {
+        for phase in Phase::ALL {
+            let bound = PROMISE.stuck;
+            let row = attempt(phase, 2, Duration::from_millis(60), bound).unwrap();
+            assert!(row.tasks > 0, "{phase}");
+        }
+    }
+}

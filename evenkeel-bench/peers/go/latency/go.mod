@@ -1,0 +1,3 @@
+module evenkeel-peer-latency
+
+go 1.21
