@@ -32,6 +32,7 @@
 
 use crate::policy::budget;
 use crate::primitives::clock;
+use crate::primitives::thread::thread_local;
 use std::cell::Cell;
 
 /// The poll that a thread makes.
@@ -45,11 +46,47 @@ pub(crate) enum Poll {
     Task { address: usize, batch: u64 },
 }
 
-/// What the poll of a worker has left.
+thread_local! {
+    /// Operations of this thread until the next look. On the thread itself, so that an operation
+    /// need not ask whether that is a worker.
+    static LEFT: Cell<u32> = const { Cell::new(u32::MAX) };
+}
+
+/// Takes a unit of the slice of this thread's poll. Returns false if the operation has to look
+/// first.
+#[inline(always)]
+pub(crate) fn take() -> bool {
+    LEFT.with(|left| {
+        let units = left.get();
+        if units == 0 {
+            return false;
+        }
+        left.set(units - 1);
+        true
+    })
+}
+
+/// Returns whether the next operation of this thread finds a unit.
+pub(crate) fn has_units() -> bool {
+    left() > 0
+}
+
+/// Has the thread, which makes no poll, go on.
+pub(crate) fn refill() {
+    set_left(u32::MAX);
+}
+
+fn left() -> u32 {
+    LEFT.with(Cell::get)
+}
+
+fn set_left(units: u32) {
+    LEFT.with(|left| left.set(units));
+}
+
+/// What the poll of a worker has left, beside its units.
 #[derive(Debug)]
 pub(crate) struct Slice {
-    /// Operations until the next look.
-    left: Cell<u32>,
     /// Operations that the last look has granted.
     granted: Cell<u32>,
     /// Refused operations.
@@ -65,9 +102,10 @@ pub(crate) struct Slice {
 }
 
 impl Slice {
+    /// Makes the slice of the polls of this thread.
     pub(super) fn new(now: u64) -> Self {
+        set_left(budget::MOST);
         Self {
-            left: Cell::new(budget::MOST),
             granted: Cell::new(budget::MOST),
             refused: Cell::new(0),
             is_exempt: Cell::new(false),
@@ -77,38 +115,23 @@ impl Slice {
         }
     }
 
-    /// Takes a unit. Returns false if the operation has to look first.
-    #[inline(always)]
-    pub(crate) fn take(&self) -> bool {
-        let left = self.left.get();
-        if left == 0 {
-            return false;
-        }
-        self.left.set(left - 1);
-        true
-    }
-
-    /// Returns whether the next operation finds a unit.
-    pub(crate) fn has_units(&self) -> bool {
-        self.left.get() > 0
-    }
-
     /// Begins a poll whose units follow from a seed.
     #[cfg(not(any(loom, shuttle)))]
     pub(crate) fn begin_seeded(&self) {
-        self.left.set(budget::OPERATIONS);
+        set_left(budget::OPERATIONS);
     }
 
     /// Exempts all operations until the guard is dropped.
     pub(crate) fn exempt(&self) -> Exempt<'_> {
-        let before = (self.left.replace(u32::MAX), self.is_exempt.replace(true));
+        let before = (left(), self.is_exempt.replace(true));
+        set_left(u32::MAX);
         Exempt { slice: self, before }
     }
 
     /// Looks at the clock for an operation that has found no unit. Returns whether it goes on.
     pub(crate) fn look(&self, poll: Poll) -> bool {
         if self.is_exempt.get() || poll == Poll::None {
-            self.left.set(budget::MOST);
+            set_left(budget::MOST);
             return true;
         }
         if poll == Poll::Seeded {
@@ -122,20 +145,20 @@ impl Slice {
         let granted = budget::grant(self.granted.get(), took);
         self.granted.set(granted);
         // One of them is taken.
-        self.left.set(granted - 1);
+        set_left(granted - 1);
         true
     }
 
     /// Returns how much of its slice a poll has left, in nanoseconds; `None` if there is no poll,
     /// and `u64::MAX` if its operations are exempt.
-    pub(crate) fn left(&self, poll: Poll) -> Option<u64> {
+    pub(crate) fn remaining(&self, poll: Poll) -> Option<u64> {
         match poll {
             Poll::None => None,
             _ if self.is_exempt.get() => Some(u64::MAX),
             Poll::Seeded => {
                 // A loop that asks until nothing is left comes to its end.
-                self.take();
-                Some(budget::left_of(self.left.get()))
+                take();
+                Some(budget::left_of(left()))
             }
             Poll::Task { .. } => {
                 let now = clock::now();
@@ -167,7 +190,7 @@ pub(crate) struct Exempt<'a> {
 
 impl Drop for Exempt<'_> {
     fn drop(&mut self) {
-        self.slice.left.set(self.before.0);
+        set_left(self.before.0);
         self.slice.is_exempt.set(self.before.1);
     }
 }
@@ -190,25 +213,25 @@ mod tests {
     fn of_refused_operations_some_go_on() {
         let slice = Slice::new(0);
         slice.begin_seeded();
-        assert!((0..budget::OPERATIONS).all(|_| slice.take()));
-        let gone_on = (0..3_200).filter(|_| slice.take() || slice.look(Poll::Seeded)).count();
+        assert!((0..budget::OPERATIONS).all(|_| take()));
+        let gone_on = (0..3_200).filter(|_| take() || slice.look(Poll::Seeded)).count();
         assert!((50..150).contains(&gone_on), "{gone_on}");
-        assert_eq!(slice.left(Poll::Seeded), Some(0));
-        assert_eq!(slice.left(Poll::None), None);
+        assert_eq!(slice.remaining(Poll::Seeded), Some(0));
+        assert_eq!(slice.remaining(Poll::None), None);
         assert!(slice.look(Poll::None), "no poll is kept from anything");
     }
 
     #[test]
     fn an_exemption_leaves_the_units_as_they_were() {
         let slice = Slice::new(0);
-        assert!(slice.take());
+        assert!(take());
         {
             let _outer = slice.exempt();
             let _inner = slice.exempt();
-            assert!((0..1_000).all(|_| slice.take()));
+            assert!((0..1_000).all(|_| take()));
         }
-        assert_eq!((slice.left.get(), slice.is_exempt.get()), (budget::MOST - 1, false));
-        assert!((1..budget::MOST).all(|_| slice.take()));
-        assert!(!slice.take());
+        assert_eq!((left(), slice.is_exempt.get()), (budget::MOST - 1, false));
+        assert!((1..budget::MOST).all(|_| take()));
+        assert!(!take());
     }
 }

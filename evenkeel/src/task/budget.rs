@@ -3,8 +3,6 @@
 //! [`Slice`](crate::processor::slice::Slice) counts. Here a primitive takes a unit, or has its task
 //! yield: a primitive that yields has taken nothing else yet.
 
-#![allow(unsafe_code, reason = "it looks at the worker's context in the hottest paths")]
-
 use super::yielding;
 use crate::processor::context::{self, Context};
 use crate::processor::slice;
@@ -15,9 +13,7 @@ use std::task::{Poll, Waker};
 /// [yields](yield_to), unless it has to wait.
 #[inline(always)]
 pub(crate) fn take_unit() -> bool {
-    // SAFETY: only this call uses it.
-    let context = unsafe { context::current() };
-    context.is_none_or(|context| context.slice.take() || look(context))
+    slice::take() || look_here()
 }
 
 /// Takes a unit, or yields.
@@ -28,8 +24,14 @@ pub(crate) fn poll_unit(waker: &Waker) -> Poll<()> {
 
 /// Returns whether an operation goes on that has found no unit.
 #[cold]
-fn look(context: &Context) -> bool {
-    context.slice.look(poll_of(context))
+fn look_here() -> bool {
+    context::with(|context| match context {
+        Some(context) => context.slice.look(poll_of(context)),
+        None => {
+            slice::refill();
+            true
+        }
+    })
 }
 
 /// Calls `poll` with its operations exempt, if the slice of this poll has no unit left: for a
@@ -38,7 +40,7 @@ fn look(context: &Context) -> bool {
 pub(crate) fn try_again<R>(poll: impl FnOnce() -> R) -> Option<R> {
     context::with(|context| {
         let slice = &context?.slice;
-        if slice.has_units() {
+        if slice::has_units() {
             return None;
         }
         let _exempt = slice.exempt();
@@ -61,7 +63,7 @@ fn poll_of(context: &Context) -> slice::Poll {
 /// Returns how much of its slice the present poll has left, in nanoseconds; `None` outside of a
 /// poll, and `u64::MAX` if its operations are exempt.
 pub(crate) fn left() -> Option<u64> {
-    context::with(|context| context.and_then(|context| context.slice.left(poll_of(context))))
+    context::with(|context| context.and_then(|context| context.slice.remaining(poll_of(context))))
 }
 
 /// Makes the task that `waker` wakes go on at its next turn: the caller returns `Pending`.

@@ -71,27 +71,22 @@ impl<'a, D: Send> Take<'a, D> {
         Poll::Ready(datum)
     }
 
-    /// The first poll: takes a permit, yields, or joins the queue.
-    #[inline(always)]
-    fn first(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
-        if budget::take_unit() { self.begin(waker) } else { self.first_without_unit(waker) }
-    }
-
-    /// The same, if the slice of the poll is over. A future that has to wait takes its place in the
-    /// queue all the same.
+    /// Yields, with a permit available.
     #[cold]
-    fn first_without_unit(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
-        if self.semaphore.inner.lock().available() == 0 {
-            return self.begin(waker);
-        }
+    fn give_way(&self, waker: &Waker) -> Poll<D> {
         self.node.set_yielded();
         budget::yield_to(waker)
     }
 
-    /// Takes a permit, or joins the queue.
-    #[inline]
-    fn begin(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
+    /// Takes a permit, or joins the queue. Unless a unit of the poll's slice `is_owed`, it may yield
+    /// instead of taking a permit. A future that has to wait needs none.
+    #[inline(always)]
+    fn begin(self: Pin<&mut Self>, waker: &Waker, is_owed: bool) -> Poll<D> {
         let mut inner = self.semaphore.inner.lock();
+        if !is_owed && inner.available() > 0 && !budget::take_unit() {
+            drop(inner);
+            return self.give_way(waker);
+        }
         if let Some(datum) = inner.take() {
             drop(inner);
             self.node.set_done();
@@ -106,6 +101,12 @@ impl<'a, D: Send> Take<'a, D> {
         unsafe { inner.link(&self.node, waker) };
         self.tell();
         Poll::Pending
+    }
+
+    /// The same after a yield.
+    #[cold]
+    fn begin_again(self: Pin<&mut Self>, waker: &Waker) -> Poll<D> {
+        self.begin(waker, true)
     }
 
     /// The same with a waker of another kind: cloning it runs the caller's code, which must not run
@@ -169,8 +170,8 @@ impl<D: Send> Future for Take<'_, D> {
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<D> {
         match self.node.progress() {
-            Progress::New => self.first(context.waker()),
-            Progress::Yielded => self.begin(context.waker()),
+            Progress::New => self.begin(context.waker(), false),
+            Progress::Yielded => self.begin_again(context.waker()),
             Progress::Waiting => self.renew(context.waker()),
             // SAFETY: the node was granted, and this is its future.
             Progress::Granted => self.taken(unsafe { self.node.take() }),
