@@ -3,6 +3,7 @@
 use common::stuck::Stuck;
 use common::until::until;
 use common::watchdog::watchdog;
+use evenkeel::object::{Object, Placement};
 use evenkeel::sync::Semaphore;
 use evenkeel::task::{Task, park};
 use evenkeel::{
@@ -411,6 +412,98 @@ fn a_panic_in_place_leaves_the_worker_whole() {
     let task = runtime.spawn(async { block_in_place(|| panic!("it is meant to")) });
     assert!(evenkeel::block_on(task).unwrap_err().is_panic());
     assert_eq!(join([runtime.spawn(async { block_in_place(|| 7) })]), [7]);
+}
+
+/// A worker sleeps until a timer is due, and is woken for a task that waits for that timer.
+#[test]
+fn a_timer_fires_beside_the_poll_for_which_its_worker_has_woken() {
+    let _watchdog = watchdog();
+    for workers in WORKERS {
+        let runtime = runtime(workers);
+        let fired = Flag::default();
+        let flag = fired.clone();
+        let timer = runtime.spawn(async move {
+            time::sleep(Duration::from_millis(100)).await;
+            flag.raise();
+        });
+        until(|| runtime.metrics().sleeping == workers);
+        let stuck: Vec<_> = (0..workers)
+            .map(|_| {
+                let fired = fired.clone();
+                runtime.spawn(async move { until(|| fired.is_raised()) })
+            })
+            .collect();
+        join(stuck);
+        join([timer]);
+    }
+}
+
+#[test]
+fn a_clock_stands_and_runs_without_reliefs() {
+    let _watchdog = watchdog();
+    for reliefs in [0, 1] {
+        let runtime = Builder::new().workers(1).reliefs(reliefs).build().unwrap();
+        runtime.block_on(async {
+            time::pause();
+            time::sleep(Duration::from_secs(3_600)).await;
+            time::resume();
+            time::sleep(Duration::from_millis(1)).await;
+        });
+    }
+}
+
+#[test]
+fn operations_at_the_home_of_a_stuck_worker_are_made() {
+    let _watchdog = watchdog();
+    for (name, way) in WAYS {
+        let (runtime, stop) = (runtime(2), Flag::default());
+        let objects: Vec<_> = (0..2)
+            .map(|home| {
+                let object = async move { Object::new(0).placed("home", Placement::Home).at(home) };
+                runtime.block_on(object)
+            })
+            .collect();
+        let stuck = occupy(&runtime, 2, way, &stop);
+        let tasks: Vec<_> = (0..100)
+            .map(|number| {
+                let objects = objects.clone();
+                runtime.spawn(async move {
+                    for turn in 0..2 {
+                        let object: &Object<u32> = &objects[(number + turn) % 2];
+                        object.with(|count| *count += 1).await.unwrap();
+                    }
+                })
+            })
+            .collect();
+        join(tasks);
+        for object in objects {
+            assert_eq!(object.call_blocking(|count| *count), Ok(100), "{name}");
+        }
+        stop.raise();
+        join(stuck);
+    }
+}
+
+#[test]
+fn a_call_from_outside_runs_beside_workers_that_block_in_place() {
+    let _watchdog = watchdog();
+    for workers in [1, 2] {
+        let runtime = runtime(workers);
+        let handle = runtime.handle();
+        let blocked: Vec<_> = (0..workers)
+            .map(|_| {
+                let handle = handle.clone();
+                runtime.spawn(async move {
+                    block_in_place(|| {
+                        std::thread::scope(|scope| {
+                            scope.spawn(|| handle.install(|| 7)).join().unwrap()
+                        })
+                    })
+                })
+            })
+            .collect();
+        assert_eq!(join(blocked), vec![7; workers]);
+    }
 }
 
 /// The process is stopped and continued, again and again: no poll of a few microseconds counts as

@@ -5,8 +5,8 @@
 //! [stuck](crate::scheduler::stuck). *Pushers* and *sleepers* are those of `idle`.
 //!
 //! # States
-//! *Here*; *away*, inside fork-join, which the worker sets itself; *stuck*, inside a long poll,
-//! which the relief sets. The word of `idle` counts all workers that are not *here*. `waits` counts
+//! *Here*; *away*, inside fork-join, or *blocked* in place, which the worker sets itself; *stuck*,
+//! inside a long poll, which the lookout sets. The word of `idle` counts all workers that are not *here*. `waits` counts
 //! the waits that the worker has on its stack, by which the relief knows that it is inside
 //! fork-join.
 //!
@@ -49,8 +49,9 @@ use crate::primitives::fence;
 const HERE: u8 = 0;
 const AWAY: u8 = 1;
 const STUCK: u8 = 2;
+const BLOCKED: u8 = 3;
 
-/// The state of a worker: *here*, *away* or *stuck*.
+/// The state of a worker: *here*, *away*, *blocked* or *stuck*.
 #[derive(Debug)]
 pub(crate) struct Absence {
     place: AtomicU8,
@@ -71,13 +72,18 @@ impl Absence {
 
     /// Returns whether the worker, the caller, is away by a step of its own.
     pub(crate) fn has_gone(&self) -> bool {
-        self.place.load(Ordering::Relaxed) == AWAY
+        matches!(self.place.load(Ordering::Relaxed), AWAY | BLOCKED)
+    }
+
+    /// Returns whether the worker is inside a poll that lasts: its visitors are not left to it.
+    pub(crate) fn is_inside_poll(&self) -> bool {
+        matches!(self.place.load(Ordering::Relaxed), STUCK | BLOCKED)
     }
 
     /// Says that the relief, the caller, blocks inside its poll, or does not any more. Reliefs are
     /// not counted.
     pub(crate) fn block_relief(&self, blocks: bool) {
-        self.place.store(if blocks { AWAY } else { HERE }, Ordering::Relaxed);
+        self.place.store(if blocks { BLOCKED } else { HERE }, Ordering::Relaxed);
     }
 
     /// Whether the worker waits inside fork-join.
@@ -103,7 +109,16 @@ impl Idle {
     /// says that all are away, the caller has to look at every queue, and to [call](Self::call) the
     /// relief if there is anything.
     pub(crate) fn go_away(&self, absence: &Absence) -> Counts {
-        let is_counted = absence.place.swap(AWAY, Ordering::AcqRel) == STUCK;
+        self.go(absence, AWAY)
+    }
+
+    /// The same for a worker that is about to block inside its poll.
+    pub(crate) fn block(&self, absence: &Absence) -> Counts {
+        self.go(absence, BLOCKED)
+    }
+
+    fn go(&self, absence: &Absence, place: u8) -> Counts {
+        let is_counted = absence.place.swap(place, Ordering::AcqRel) == STUCK;
         let more = if is_counted { 0 } else { ONE };
         let word = self.word.fetch_add(more, Ordering::AcqRel).wrapping_add(more);
         fence::after_read_modify_write(Edge::IdleSleep);

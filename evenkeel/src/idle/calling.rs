@@ -28,6 +28,8 @@ pub(super) struct Calling {
     called: AtomicBool,
     /// Whether a relief runs.
     up: AtomicBool,
+    /// Whether a relief that was appointed has not begun.
+    appointing: AtomicBool,
     /// The number of the relief on duty.
     duty: AtomicUsize,
     /// The latest end of its rest, by the machine's clock; `u64::MAX` is no bound.
@@ -61,6 +63,7 @@ impl Calling {
         Self {
             called: AtomicBool::new(false),
             up: AtomicBool::new(false),
+            appointing: AtomicBool::new(false),
             duty: AtomicUsize::new(first),
             rests_until: AtomicU64::new(u64::MAX),
             looking: AtomicU8::new(RESTS),
@@ -115,12 +118,13 @@ impl Idle {
 
     /// Returns whether a relief runs: then one finds tasks that are left to it.
     pub(crate) fn is_up(&self) -> bool {
-        self.calling.up.load(Ordering::Relaxed)
+        self.calling.up.load(Ordering::Acquire)
     }
 
-    /// Returns the number of the relief on duty. A hint.
+    /// Returns the number of the relief on duty. A hint, but for the processor, which exists if a
+    /// relief is [up](Self::is_up).
     pub(crate) fn duty(&self) -> usize {
-        self.calling.duty.load(Ordering::Relaxed)
+        self.calling.duty.load(Ordering::Acquire)
     }
 
     /// Registers the calling thread as that of relief `me`, and puts it on duty, up to and including
@@ -128,13 +132,41 @@ impl Idle {
     pub(crate) fn begin_relief(&self, me: usize) {
         self.sit(me);
         self.put_on_duty(me);
-        self.calling.up.store(true, Ordering::Relaxed);
+        self.calling.up.store(true, Ordering::Release);
+        self.calling.appointing.store(false, Ordering::Relaxed);
         fence::full(Edge::StuckWait);
     }
 
-    /// Puts relief `me`, which has a thread, on duty.
+    /// Puts relief `me`, which has a thread, on duty, and unparks the former one, which may rest.
     pub(crate) fn put_on_duty(&self, me: usize) {
-        self.calling.duty.store(me, Ordering::Relaxed);
+        let former = self.calling.duty.swap(me, Ordering::AcqRel);
+        if former != me {
+            self.unpark(former);
+        }
+    }
+
+    /// Returns whether a relief that was appointed has not begun.
+    pub(crate) fn is_appointing(&self) -> bool {
+        self.calling.appointing.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether the relief has been called, and the system has refused its thread.
+    pub(crate) fn lacks_relief(&self) -> bool {
+        !self.is_up()
+            && self.calling.called.load(Ordering::Relaxed)
+            && !self.seats[self.workers].taken.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether no relief polls, or is about to: each has no thread, is in reserve, or is on
+    /// duty and rests.
+    pub(crate) fn do_reliefs_rest(&self) -> bool {
+        let is_idle = |number: usize| {
+            let seat = &self.seats[number];
+            !seat.taken.load(Ordering::Acquire)
+                || seat.asleep.load(Ordering::Acquire)
+                || (number == self.duty() && self.is_resting())
+        };
+        (self.workers..self.seats.len()).all(is_idle)
     }
 
     /// Announces that the relief on duty is about to rest, up to and including the fence. Its last
@@ -186,7 +218,7 @@ impl Idle {
     /// Announces that relief `me`, which is off duty, goes into the reserve, up to and including
     /// the fence. It looks at its own inbox next, and then [waits](Self::wait_in_reserve).
     pub(crate) fn enter_reserve(&self, me: usize) {
-        self.seats[me].asleep.store(true, Ordering::Relaxed);
+        self.seats[me].asleep.store(true, Ordering::Release);
         fence::full(Edge::IdleSleep);
     }
 
@@ -208,6 +240,7 @@ impl Idle {
     pub(crate) fn retire(&self, me: usize) {
         *lock(&self.seats[me].thread) = None;
         self.seats[me].taken.store(false, Ordering::Release);
+        self.calling.appointing.store(false, Ordering::Relaxed);
     }
 
     /// Appoints another relief than the one on duty. The caller is the lookout.
@@ -221,7 +254,9 @@ impl Idle {
             }
         }
         let is_free = |&number: &usize| !self.seats[number].taken.swap(true, Ordering::Acquire);
-        numbers.into_iter().find(is_free).map_or(Appointed::Nobody, Appointed::New)
+        let Some(number) = numbers.into_iter().find(is_free) else { return Appointed::Nobody };
+        self.calling.appointing.store(true, Ordering::Relaxed);
+        Appointed::New(number)
     }
 }
 
@@ -299,8 +334,14 @@ impl Idle {
         }
         self.word.fetch_or(UNWATCHED, Ordering::AcqRel);
         // A lone worker pushes behind a light fence.
-        if !fence::heavy(Edge::WatchEnd) {
-            fence::full(Edge::WatchEnd);
+        if fence::heavy(Edge::WatchEnd) {
+            return true;
+        }
+        fence::full(Edge::WatchEnd);
+        if fence::is_asymmetric() {
+            // The kernel has refused the fence.
+            _ = self.ask_to_look();
+            return false;
         }
         true
     }

@@ -221,16 +221,19 @@ impl Idle {
         if all { Watch::AllAsleep } else { Watch::Duty }
     }
 
-    /// Unparks the watch to begin its rounds, if there is one and it has not begun.
-    pub(crate) fn arm(&self) {
+    /// Unparks the watch to begin its rounds, if it has not begun. Returns false if no worker
+    /// sleeps: the caller has to call the lookout.
+    #[must_use]
+    pub(crate) fn arm(&self) -> bool {
         if self.armed.load(Ordering::Relaxed) {
-            return;
+            // The worker that leaves the stack last sees it too.
+            return true;
         }
         let stack = lock(&self.stack);
-        if let Some(&bottom) = stack.first() {
-            self.armed.store(true, Ordering::Relaxed);
-            self.unpark(bottom);
-        }
+        let Some(&bottom) = stack.first() else { return false };
+        self.armed.store(true, Ordering::Relaxed);
+        self.unpark(bottom);
+        true
     }
 
     /// Wakes the sleeper on top of the stack as a searcher.
@@ -335,7 +338,9 @@ impl Idle {
     /// Unparks every sleeper and the lookout, and calls the relief, so that each computes anew how
     /// long it may sleep.
     pub(crate) fn unpark_all(&self) {
-        self.wake(self.duty());
+        if self.has_reliefs() {
+            self.wake(self.duty());
+        }
         (0..self.workers).for_each(|who| self.unpark(who));
         self.unpark_lookout();
     }

@@ -43,6 +43,38 @@ impl Shared {
         }
     }
 
+    /// Has the watch make its rounds or, if no worker sleeps any more, the lookout.
+    #[cold]
+    pub(crate) fn arm(&self) {
+        if !self.idle.arm() {
+            self.watch_if_unwatched();
+        }
+    }
+
+    /// Wakes a sleeper as a searcher, unless there is a searcher. If no worker sleeps any more, has
+    /// the lookout make rounds.
+    #[cold]
+    pub(crate) fn wake_one(&self) -> bool {
+        let is_woken = self.idle.wake_one();
+        if !is_woken {
+            self.watch_if_unwatched();
+        }
+        is_woken
+    }
+
+    /// Has the lookout make rounds if no thread looks at the workers.
+    pub(crate) fn watch_if_unwatched(&self) {
+        if self.idle.counts().is_unwatched {
+            self.watch();
+        }
+    }
+
+    /// Has the relief on duty look, though another one may have taken its call.
+    pub(crate) fn recall_relief(&self) {
+        self.call_relief();
+        self.idle.unpark(self.idle.duty());
+    }
+
     /// Asks the lookout to look at worker `host`. The caller is away and runs a job of that worker,
     /// or it is that worker and waits.
     pub(crate) fn look_after(&self, host: usize) {

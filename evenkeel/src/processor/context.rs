@@ -378,7 +378,7 @@ impl Context {
             shared.idle.wake_nearest(rank, |_| true);
         } else if !shared.idle.wake_nearest(rank, |counts| counts.searching == 0) {
             // The others stay asleep; the watch sees them.
-            shared.idle.arm();
+            shared.arm();
         }
     }
 

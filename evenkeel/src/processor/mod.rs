@@ -192,6 +192,15 @@ impl Processor {
         self.published.departing.store(false, Ordering::Relaxed);
     }
 
+    /// Returns whether tasks wait here for which another thread is to come, because the worker does
+    /// not. Visitors are left to a worker that runs fork-join, which comes back to them soon.
+    pub(crate) fn is_to_be_relieved(&self, now: u64) -> bool {
+        let look = self.look(now, &mut 0);
+        // What is about to travel from a relief is all that it has of visitors.
+        let is_left = self.absence.is_inside_poll() || !self.arrivals.has_senders();
+        look.has_work() || (look.visitors > 0 && is_left)
+    }
+
     /// Returns the approximate number of tasks that are here for the sake of an object, or are
     /// about to leave for one.
     fn visitors(&self) -> usize {

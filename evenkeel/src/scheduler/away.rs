@@ -4,8 +4,10 @@
 //! [`relief`](super::relief) has the protocol.
 
 use super::timing;
+use crate::idle::Counts;
 use crate::processor::Processor;
 use crate::processor::context::{self, Context};
+use crate::processor::spares::Waiting;
 
 /// Counts a worker as away for as long as it lives. A worker has one at a time.
 #[derive(Debug)]
@@ -15,13 +17,23 @@ impl<'a> Away<'a> {
     /// Counts the worker, the caller, as away. It wakes a sleeper or calls the relief if it leaves
     /// tasks behind, or if it was the last and there is a task to poll anywhere.
     pub(super) fn begin(context: &'a Context) -> Self {
+        let counts = context.shared().idle.go_away(&context.seat.processor().absence);
+        Self::leave(context, counts)
+    }
+
+    /// The same for a worker that is about to block inside its poll.
+    fn block(context: &'a Context) -> Self {
+        let counts = context.shared().idle.block(&context.seat.processor().absence);
+        Self::leave(context, counts)
+    }
+
+    fn leave(context: &'a Context, counts: Counts) -> Self {
         let shared = context.shared();
-        let counts = shared.idle.go_away(&context.seat.processor().absence);
         let now = context.now.get();
-        let has_work = |processor: &Processor| processor.look(now, &mut 0).has_work();
+        let has_work = |processor: &Processor| processor.is_to_be_relieved(now);
         if has_work(context.seat.processor()) {
             if counts.sleeping > 0 {
-                shared.idle.wake_one();
+                shared.wake_one();
             } else {
                 shared.call_relief();
             }
@@ -75,7 +87,13 @@ pub(crate) fn block_in_place<R>(f: impl FnOnce() -> R) -> R {
                 f()
             }
             Some(worker) => {
-                let _away = Away::begin(worker);
+                let shared = worker.shared();
+                let _away = Away::block(worker);
+                // A spare runs the errand that the closure may wait for.
+                let _waiting = Waiting::begin(&shared.spares);
+                if !shared.errands.is_empty() {
+                    shared.call_spare();
+                }
                 f()
             }
         }

@@ -163,7 +163,7 @@ impl Shared {
         let is_free = |processor: &Processor| {
             !processor.look(0, &mut 0).has_work() && processor.parts.is_empty()
         };
-        self.idle.is_resting()
+        self.idle.do_reliefs_rest()
             && self.phase() < Phase::Over
             && self.errands.is_empty()
             && self.processors.iter().all(is_free)

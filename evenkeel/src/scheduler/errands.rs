@@ -39,7 +39,7 @@ pub(crate) fn send(shared: &Shared, errand: Errand) {
     let counts = shared.idle.counts();
     if counts.searching == 0 {
         if counts.sleeping > 0 {
-            shared.idle.wake_one();
+            shared.wake_one();
         } else {
             shared.offer_to_spare();
         }

@@ -99,10 +99,10 @@ pub(crate) fn announce(shared: &Shared, target: usize) {
         shared.watch();
     } else if counts.sleeping > 0 && !shared.idle.wake(target) {
         if away {
-            shared.idle.wake_one();
+            shared.wake_one();
         } else {
             // The target is awake; if it is stuck, the watch finds the tasks.
-            shared.idle.arm();
+            shared.arm();
         }
     }
 }

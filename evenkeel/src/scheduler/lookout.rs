@@ -5,14 +5,15 @@
 //! loop. If none does, only a thread that is inside no poll can find that out.
 //!
 //! # Roles
-//! The *lookout* runs no caller's code but the hook for reports, so it is never stuck itself. A
+//! The *lookout* runs no caller's code, so it is never stuck itself. A
 //! *worker*, a *relief*, a *pusher* and a *sleeper* are those of [`relief`](super::relief) and
 //! [`idle`](crate::idle). An *asker* wants the lookout to look.
 //!
 //! # States
 //! The lookout *makes rounds*, or it *rests*. The word of `idle` says that it rests, where a pusher
 //! looks anyway. A worker is *here*, *away* or *stuck*, by its [absence](crate::idle). A poll is
-//! told by the count of the processor's departures and sleeps: neither changes inside one poll.
+//! told by the count of the processor's departures and sleeps: inside one poll only a thief changes
+//! them, which then takes the tasks.
 //!
 //! # Protocol
 //! - *Round*: the lookout says that it looks, makes a full fence, and looks at every worker that is
@@ -26,7 +27,8 @@
 //!   round, or is here inside a poll; if the relief on duty does not rest; or if it has been asked.
 //! - *Rest*: otherwise it says that it rests, in its own word and in that of `idle`; makes a heavy
 //!   fence; and looks at all queues and timers. If there is a task beside no sleeper, it goes on
-//!   with its rounds. It rests until it is asked or a timer is overdue.
+//!   with its rounds. It rests until it is asked, or until a timer is overdue: then a worker that
+//!   slept may have woken, and be stuck.
 //! - *Asking*: the asker sets the lookout's word. If the lookout rests, the asker clears the word
 //!   of `idle`, and unparks the lookout or starts its thread. Askers are pushers and armers of
 //!   timers that find it at rest while no worker sleeps; the worker that leaves the stack of
@@ -48,7 +50,8 @@
 //!
 //! The relief is found stuck in the same way, by its duty: while it does not rest, the lookout does
 //! not rest either. What a stuck relief has in its queues, the next one takes by force. If the
-//! system refuses a thread, or all reliefs are stuck, the lookout tries again at each round.
+//! system refuses a relief's thread, or all reliefs are stuck, the lookout tries again at each
+//! round. If the system refuses the lookout's own thread, tasks wait as without reliefs.
 //!
 //! # No false alarm
 //! A nap that lasts [much longer](relieving::LATE) than it should says that the process was
@@ -217,24 +220,31 @@ impl Lookout {
     /// Looks at the relief on duty, and appoints another if that one is stuck.
     fn look_at_duty(&mut self, shared: &Shared, round: &mut Round) {
         let (idle, duty) = (&shared.idle, shared.idle.duty());
+        if idle.lacks_relief() || idle.is_appointing() {
+            // The system may grant the thread later.
+            round.is_quiet = false;
+            if !idle.is_appointing() {
+                shared.appoint_relief();
+            }
+            return;
+        }
         if idle.is_resting() {
             self.seen[duty].since = None;
             return;
         }
         round.is_quiet = false;
         let processor = &shared.processors[duty];
-        let Looked { lasts, .. } = self.seen[duty].look(processor, round.now);
+        let Looked { lasts, departures, .. } = self.seen[duty].look(processor, round.now);
         let mut sight = Sight { lasts, forks: false, thread: None };
         if processor.absence.is_away() {
             sight = Sight { lasts: u64::MAX, thread: Some(relieving::Thread::Asleep), ..sight };
         } else if relieving::lasts(sight) {
             sight.thread = self.state_of(shared, duty);
         }
-        if relieving::is_stuck(sight) {
-            self.seen[duty].since = None;
-            shared.appoint_relief();
+        let is_hopeless = relieving::is_stuck(sight) && !shared.appoint_relief();
+        if !is_hopeless && (lasts > 0 || relieving::is_suspect(departures, round.slept)) {
+            round.found = round.found.max(Found::Suspect);
         }
-        round.found = round.found.max(Found::Suspect);
     }
 }
 
@@ -261,7 +271,7 @@ fn count_stuck(shared: &Shared, worker: usize, now: u64) -> bool {
 /// relief for all that is left if no worker is here.
 pub(super) fn take_over(shared: &Shared, processor: &Processor, now: u64) {
     let idle = &shared.idle;
-    let has_work = |processor: &Processor| processor.look(now, &mut 0).has_work();
+    let has_work = |processor: &Processor| processor.is_to_be_relieved(now);
     if has_work(processor) || now >= processor.timers.next() {
         if idle.counts().sleeping == 0 || !idle.wake_one() {
             shared.call_relief();
@@ -280,15 +290,14 @@ pub(super) fn prepare_rest(shared: &Shared) -> Option<Option<u64>> {
     let idle = &shared.idle;
     let now = clock::now();
     let counts = idle.counts();
-    if counts.sleeping > 0 || counts.all_away {
-        // The watch looks at tasks and timers, or the relief does.
-        return Some(None);
-    }
-    let has_work = |processor: &Processor| processor.look(now, &mut 0).has_work();
-    if shared.processors.iter().any(has_work) {
-        idle.ask_to_look();
+    let has_work = |processor: &Processor| processor.is_to_be_relieved(now);
+    // The watch looks at tasks, or the relief does.
+    let is_left = counts.sleeping > 0 || counts.all_away;
+    if !is_left && shared.processors.iter().any(has_work) {
+        _ = idle.ask_to_look();
         return None;
     }
+    // A sleeper that wakes, and is stuck in its next poll, does not fire its timers.
     let next = timing::next_of_all(shared);
     if next == NEVER {
         return Some(None);

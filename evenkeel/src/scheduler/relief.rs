@@ -77,7 +77,7 @@ use super::sleep::Wakened;
 use super::wake;
 use super::worker::{Left, Worker};
 use crate::idle::Idle;
-use crate::policy::{Look, forking};
+use crate::policy::forking;
 use crate::primitives::clock;
 use crate::primitives::spin::Backoff;
 use crate::processor::context::Context;
@@ -98,6 +98,8 @@ pub(crate) fn work(shared: Arc<Shared>, number: usize) {
     let _left = Left { shared: &shared, is_worker: false };
     run(Seat::of_relief(&shared, number));
     shared.idle.retire(number);
+    // Another thread may have taken this one for awake.
+    shared.move_clock_if_stands();
 }
 
 fn run(seat: Seat) {
@@ -169,7 +171,7 @@ impl Worker<'_> {
             } else {
                 other != self.me
             };
-            if is_taken && processor.look(now, &mut 0).has_work() {
+            if is_taken && processor.is_to_be_relieved(now) {
                 handover::force(self.context, other, false);
             }
         }
@@ -217,7 +219,7 @@ impl Worker<'_> {
             return Err(reason);
         }
         let all_away = self.shared.idle.counts().all_away;
-        if (all_away && self.any_other(Look::has_work)) || self.any_relief_has_work() {
+        if self.is_any_to_be_relieved(all_away) {
             return Err(Wakened::Work);
         }
         // A relief that was called for a timer waits for it even if a worker is back by then:
@@ -229,11 +231,14 @@ impl Worker<'_> {
         Ok(limit)
     }
 
-    /// Returns whether another relief has ready tasks.
-    fn any_relief_has_work(&self) -> bool {
+    /// Returns whether there is a task to take over: from another relief or, if all workers are
+    /// away, from any processor.
+    fn is_any_to_be_relieved(&self, all_away: bool) -> bool {
+        let shared = &self.shared;
         let now = self.context.now.get();
-        let mut others = self.shared.other_reliefs(self.me);
-        others.any(|relief| self.shared.processors[relief].look(now, &mut 0).has_work())
+        let workers = 0..if all_away { shared.workers } else { 0 };
+        let mut others = workers.chain(shared.other_reliefs(self.me));
+        others.any(|other| shared.processors[other].is_to_be_relieved(now))
     }
 
     /// Does the work of a relief that is off duty between two batches: leaves its tasks to the
@@ -246,11 +251,12 @@ impl Worker<'_> {
         self.context.trim();
         self.withdraw();
         if self.leave_to_duty() || is_first {
-            self.shared.call_relief();
+            // This one may have taken a call for that one.
+            self.shared.recall_relief();
         }
         idle.enter_reserve(self.me);
         let reason = self.look_home();
-        if reason.is_none() {
+        if reason.is_none() && !self.shared.move_clock_if_stands() {
             self.asleep(|idle, me| idle.wait_in_reserve(me, STAY));
         }
         if !idle.leave_reserve(self.me) {

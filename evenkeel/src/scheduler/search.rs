@@ -246,7 +246,7 @@ impl Worker<'_> {
             || self.any_other(waking::before_sleep)
             || self.any_jobs();
         if more && self.shared.idle.counts().sleeping > 0 {
-            self.shared.idle.wake_one();
+            self.shared.wake_one();
         }
     }
 }

@@ -147,12 +147,12 @@ pub(crate) unsafe fn arm_outside(
 fn see_to_it(shared: &Shared) {
     let counts = shared.idle.counts();
     if counts.all_away {
-        call_for_timers(shared);
-    } else if counts.sleeping > 0 {
-        shared.idle.arm();
-    } else if counts.is_unwatched
-        && next_of_all(shared).saturating_add(relieving::GRACE) < shared.idle.watches_from()
-    {
+        return call_for_timers(shared);
+    }
+    if counts.sleeping > 0 {
+        shared.arm();
+    }
+    if next_of_all(shared).saturating_add(relieving::GRACE) < shared.idle.watches_from() {
         shared.watch();
     }
 }

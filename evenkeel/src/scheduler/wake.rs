@@ -112,9 +112,9 @@ fn after_push_beside_sleepers(context: &Context, ready: usize) {
     }
     let worth = context.seat.processor().is_worth_moving(context.now.get());
     if waking::after_push(ready, worth, counts.sleeping, counts.searching) {
-        idle.wake_one();
+        context.shared().wake_one();
     } else {
-        idle.arm();
+        context.shared().arm();
     }
 }
 
@@ -183,16 +183,16 @@ pub(crate) fn leave(shared: &Shared, target: usize, task: Runnable) {
     }
     if away {
         // The target does not come to it, so even a lone, small task is worth a wake.
-        shared.idle.wake_one();
+        shared.wake_one();
         return;
     }
     let ready = shared.processors[target].published.ready.len();
     if !shared.idle.wake(target) {
         let worth = !shared.processors[target].published.are_together(clock::now());
         if waking::after_push(ready + 1, worth, counts.sleeping, counts.searching) {
-            shared.idle.wake_one();
+            shared.wake_one();
         } else {
-            shared.idle.arm();
+            shared.arm();
         }
     }
 }

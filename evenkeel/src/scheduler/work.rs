@@ -265,10 +265,10 @@ impl<'a> Worker<'a> {
         }
         let own = self.context.seat.processor().look(now, &mut 0);
         if waking::after_batch(&own, counts.sleeping, counts.searching) {
-            self.shared.idle.wake_one();
+            self.shared.wake_one();
         } else {
             // The tasks stay in this queue; the watch looks at them.
-            self.shared.idle.arm();
+            self.shared.arm();
         }
     }
 

@@ -207,6 +207,11 @@ impl Arrivals {
         self.bell.heard.load(Ordering::Relaxed)
     }
 
+    /// Returns whether tasks may travel here at all.
+    pub(crate) fn has_senders(&self) -> bool {
+        !self.from.is_empty()
+    }
+
     /// Returns whether anything has ever travelled here.
     #[inline(always)]
     pub(crate) fn is_in_use(&self) -> bool {
