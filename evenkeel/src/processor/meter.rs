@@ -129,6 +129,12 @@ impl Meter {
         Doing::of(slot)
     }
 
+    /// Returns whether the worker runs tasks and jobs. A hint, which may be out of date.
+    pub(crate) fn is_running(&self) -> bool {
+        let word = self.word.load(Ordering::Relaxed);
+        word != BUSY && parts(word).0 < DISTANCES
+    }
+
     /// Returns the times of all occupations until `now`.
     pub(crate) fn read(&self, now: u64) -> Reading {
         let mut backoff = Backoff::new();

@@ -190,6 +190,12 @@ impl Lookout {
         }
         let Looked { lasts, departures, .. } = self.seen[worker].look(processor, round.now);
         let forks = processor.deque.is_in_use() || processor.absence.is_waiting();
+        if !forks && !processor.meter.is_running() {
+            // It searches, or has been woken and has no core yet.
+            round.is_quiet = false;
+            self.seen[worker].since = None;
+            return;
+        }
         let mut sight = Sight { lasts, forks, thread: None };
         if relieving::lasts(sight) && !forks {
             sight.thread = self.state_of(shared, worker);

@@ -51,7 +51,7 @@ fn push_alone(idle: &Idle, queue: &AtomicUsize) {
     queue.store(1, Ordering::Relaxed);
     fence::full(Edge::IdlePush);
     if idle.counts().sleeping > 0 {
-        idle.arm();
+        _ = idle.arm();
     }
 }
 
