@@ -10,9 +10,9 @@ pub const STUCK: u64 = 1_000_000;
 pub const STUCK_IN_FORKS: u64 = super::forking::NAP.0;
 
 /// The longest nap of the lookout between two looks, while tasks are polled. A choice: with
-/// [`STUCK`] and two ticks of the system's scheduler it keeps tasks waiting for some 10 ms at most,
-/// and 200 looks per second cost a thousandth of a core.
-pub const LONGEST_NAP: u64 = 5_000_000;
+/// [`STUCK`] and a tick of the system's scheduler it keeps tasks waiting for some 10 ms at most, and
+/// 250 looks per second cost some thousandths of a core.
+pub const LONGEST_NAP: u64 = 4_000_000;
 
 /// A nap that lasts longer than it should by this much says that the process was stopped, or had no
 /// core: polls that seem long since then may not be. An estimate: five ticks of a system's

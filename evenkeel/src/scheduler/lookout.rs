@@ -62,7 +62,7 @@
 //! # Cost
 //! A push: nothing, beside the load of the word that every push has. The first push after a rest
 //! unparks the lookout, 5 to 10 µs; the first of a runtime starts its thread. A round: some loads
-//! for each worker, 200 times per second. A worker that seems stuck: two files of `/proc`. A worker
+//! for each worker, 250 times per second. A worker that seems stuck: two files of `/proc`. A worker
 //! that is stuck: the heavy fence.
 //!
 //! # Rejected
