@@ -62,7 +62,7 @@ pub fn hand_back(back: u64) -> bool {
 }
 
 /// Returns whether a task from outside is left to the relief: its worker is `away`, inside
-/// fork-join, and no worker sleeps that could take the task at less cost.
+/// fork-join or stuck, and no worker sleeps that could take the task at less cost.
 ///
 /// # Examples
 /// ```
@@ -78,8 +78,8 @@ pub fn relieve(away: bool, sleeping: usize) -> bool {
 }
 
 /// Returns whether the relief takes tasks of workers that are away: if all are away, or if it has
-/// been called and no worker sleeps that could take them at less cost. A relief that has only
-/// looked for stuck workers leaves the tasks of others alone.
+/// been called and no worker sleeps that could take them at less cost. A relief that is awake for
+/// another reason leaves the tasks of others alone.
 ///
 /// # Examples
 /// ```

@@ -19,6 +19,10 @@ pub const LONGEST_NAP: u64 = 4_000_000;
 /// scheduler; no benchmark sets it.
 pub const LATE: u64 = 20_000_000;
 
+/// How long the lookout expects another stuck worker once it has found one: polls that block or
+/// compute for long come in groups. A choice: a stall for each hundred rounds pays for them.
+pub const ALERT: u64 = 100 * STUCK;
+
 /// How much a worker has to compute inside a poll, while the lookout looks, to count as stuck: one
 /// that waits for a core computes nothing. An estimate; no benchmark sets it.
 pub const COMPUTES: u64 = STUCK / 4;

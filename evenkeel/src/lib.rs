@@ -1,8 +1,8 @@
-//! Evenkeel: an async runtime that lets no ready task starve, as long as one worker comes back from
-//! its poll.
+//! Evenkeel: an async runtime that lets no ready task starve, whatever the polls of other tasks do.
 //!
-//! While every worker is inside a poll that does not end, the other tasks wait. Loops of awaits
-//! that are always ready are not such polls: they have a [`budget`].
+//! If every worker is inside a poll that does not end, threads beside the workers poll the other
+//! tasks: [`Builder::reliefs`] says when they come, and how many there are. Loops of awaits that
+//! are always ready are not such polls: they have a [`budget`].
 //!
 //! Tasks are spawned futures. Processors, one per core, run them in the order in which they became
 //! ready. The other processors help one that falls behind, and take over the queue of one that is

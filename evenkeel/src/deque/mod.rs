@@ -53,7 +53,7 @@
 //! halves on the spot, the first one first: plain calls are one of the orders that a thread for
 //! each half can take. Jobs in the overflow stay there meanwhile, for thieves, or for the owner
 //! once the frame that pushed them waits or ends. The deque of a processor without a worker has no
-//! place at all, and nothing is pushed there: jobs spawned on the relief go to the workers.
+//! place at all, and nothing is pushed there: jobs spawned on a relief go to the workers.
 //!
 //! # Notes
 //! A job may come with a note in its slot, which thieves read before they take or ask for anything.

@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
 
 /// Runs `f` on a worker of the runtime that the caller belongs to, or else of the runtime that
-/// `outside` returns, and waits for it. The [relief](crate::scheduler::relief) runs `f` itself, and
+/// `outside` returns, and waits for it. A [relief](crate::scheduler::relief) runs `f` itself, and
 /// what `f` forks: the workers are away, and might wait for a lock that the relief's task holds.
 #[cold]
 pub(super) fn in_worker<F, R>(outside: fn() -> Handle, f: F) -> R
@@ -100,7 +100,7 @@ pub(super) fn with_own<R>(handle: &Handle, f: impl FnOnce(Option<&Context>) -> R
     with_any_own(handle, |own| f(own.filter(|own| !own.is_relief())))
 }
 
-/// As [`with_own`], but also on the relief.
+/// As [`with_own`], but also on a relief.
 pub(super) fn with_any_own<R>(handle: &Handle, f: impl FnOnce(Option<&Context>) -> R) -> R {
     context::with_any(|context| f(context.filter(|own| Arc::ptr_eq(own.shared(), handle.shared()))))
 }

@@ -65,10 +65,9 @@ impl FnContext {
 /// and nothing else. So if the halves wait for nothing but locks and joins, and cannot deadlock
 /// with a thread for each fork, they cannot deadlock here, even if a mutex is held across a join.
 /// The other workers take over tasks that are ready on this worker meanwhile. If all workers are
-/// inside forks, the [relief](crate::Builder::relief) polls the tasks, some 0.1 to 2 ms later. It
-/// comes once a worker waits, or has taken a half of a task's fork. Where no half has been taken,
-/// tasks wait for the end of a poll: with a single worker, or where each worker computes for a task
-/// of its own. In a task [`future::join`](super::future::join) is better for halves that take long.
+/// inside forks, or stuck in other polls, a [relief](crate::Builder::reliefs) polls the tasks, some
+/// milliseconds later. In a task [`future::join`](super::future::join) is better for halves that
+/// take long.
 ///
 /// # Panics
 /// With the panic of `oper_a` or else of `oper_b`, once both are over. Both are run in any case.
@@ -174,7 +173,7 @@ where
         Some(deque) => join_on(deque, deque.head(), false, oper_a, oper_b),
         None => entry::in_worker(outside, |context| {
             let deque = &context.seat.processor().deque;
-            // The relief runs its calls itself.
+            // A relief runs its calls itself.
             join_on(deque, deque.head(), !context.is_relief(), oper_a, oper_b)
         }),
     }

@@ -21,8 +21,8 @@
 //! them](#threads) does. The forks of [`future`] are awaited instead.
 //!
 //! # Threads
-//! While workers compute for [`install`](crate::Runtime::install), [`spawn()`] and each other, or
-//! for one task that forks, a thread of its own, the [relief](crate::Builder::relief), polls ready
+//! While all workers compute for [`install`](crate::Runtime::install), [`spawn()`] and each other,
+//! or for tasks that fork, a thread of its own, a [relief](crate::Builder::reliefs), polls ready
 //! tasks. What a task forks there runs on that thread, one half after the other; what it spawns
 //! goes to the workers.
 //!
@@ -36,8 +36,8 @@
 //! too. [`RuntimeMetrics::run_by_spares`](crate::metrics::RuntimeMetrics) counts the calls that
 //! spares run.
 //!
-//! Neither thread is one of the numbered workers: [`worker_index`] is `None` there, and the hooks
-//! of the workers do not run.
+//! Neither kind of thread is one of the numbered workers: [`worker_index`] is `None` there, and the
+//! hooks of the workers do not run.
 
 mod broadcast;
 mod detached;

@@ -254,7 +254,7 @@ where
                 // Back with its owner, which takes the note too.
                 here.deque.leave_note(here.head, 0);
             }
-            // Also on the relief, where anchors have no effect.
+            // Also on a relief, where anchors have no effect.
             context::with_any(|context| {
                 anchor.run_second(context.expect("jobs run on workers"), oper_b)
             })

@@ -25,7 +25,7 @@ pub enum Yield {
 /// not hold a lock across this call that other jobs take.
 ///
 /// A half that waits in this way for the other half needs a worker. A task may be polled on a
-/// thread beside the workers ([`Builder::relief`](crate::Builder::relief)), where halves run one
+/// thread beside the workers ([`Builder::reliefs`](crate::Builder::reliefs)), where halves run one
 /// after the other and such a wait never ends.
 ///
 /// # Examples

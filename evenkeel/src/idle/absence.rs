@@ -1,45 +1,45 @@
 //! The absence of workers: whether a worker can come to its tasks.
 //!
 //! # Roles
-//! The *worker*, and the [relief](crate::scheduler::relief), which finds out which workers are
-//! [stuck](crate::scheduler::stuck). *Pushers* and *sleepers* are those of `idle`.
+//! The *worker*, and the [lookout](crate::scheduler::lookout), which finds out which workers are
+//! stuck. *Pushers* and *sleepers* are those of `idle`.
 //!
 //! # States
 //! *Here*; *away*, inside fork-join, or *blocked* in place, which the worker sets itself; *stuck*,
-//! inside a long poll, which the lookout sets. The word of `idle` counts all workers that are not *here*. `waits` counts
-//! the waits that the worker has on its stack, by which the relief knows that it is inside
-//! fork-join.
+//! inside a long poll, which the lookout sets. The word of `idle` counts all workers that are not
+//! *here*. `waits` counts the waits that the worker has on its stack, by which the lookout knows
+//! that it is inside fork-join. A relief that blocks in place is *blocked* too, and is not counted.
 //!
 //! # Why the count is right
 //! Each step from *here* adds one to the count, and each step back takes one off. *Here* ends by a
-//! read-modify-write, the worker's or the relief's, so one of them counts. *Stuck* and *away* end
-//! by their worker alone. The step from *stuck* to *away* counts nothing: the relief has counted,
+//! read-modify-write, the worker's or the lookout's, so one of them counts. *Stuck* and *away* end
+//! by their worker alone. The step from *stuck* to *away* counts nothing: the lookout has counted,
 //! or is about to. The count follows a step from *here*, and comes before a step back. If the
-//! relief takes the next step from *here*, it has seen that step back (release, acquire). So the
-//! count may be too low for a moment, and never counts a worker that is *here*. Only the relief or
+//! lookout takes the next step from *here*, it has seen that step back (release, acquire). So the
+//! count may be too low for a moment, and never counts a worker that is *here*. Only the lookout or
 //! a worker that goes away counts late, and each looks at the queues after that. No model shows the
 //! loss of that release or acquire: loom makes the changes of an atomic in the order in which it
 //! runs them. Changes of the word acquire and release too: the worker that goes away last sees the
 //! timers that the others have armed.
 //!
 //! # Why no sleeper stays stuck
-//! The relief finds a worker stuck, makes the heavy fence, and looks whether the worker sleeps. The
-//! worker announces its sleep, makes a full fence, and looks whether it is stuck. So the worker
-//! counts itself out, or the relief wakes it, and then it counts itself out.
-//! Pushers that have seen all away meanwhile have called the relief, and not woken the worker. Once
-//! the worker has counted itself out, it makes a full fence, looks at the queues, and finds what
-//! they have pushed. A worker that is awake looks at the end of its batch.
+//! The lookout finds a worker stuck, makes the heavy fence, and looks whether the worker sleeps.
+//! The worker announces its sleep, makes a full fence, and looks whether it is stuck. So the worker
+//! counts itself out, or the lookout wakes it, and then it counts itself out. Pushers that have
+//! seen all away meanwhile have called the relief, and not woken the worker. Once the worker has
+//! counted itself out, it makes a full fence, looks at the queues, and finds what they have pushed.
+//! A worker that is awake looks at the end of its batch.
 //!
 //! # Why the fence is a heavy one
 //! A worker inside a poll looks at the word behind a [light](fence::light) fence, after it has
 //! armed a [timer](crate::timers) or has sent tasks on their [way](crate::travel). Before it goes
-//! away itself it makes a full fence. Where the relief counts it in, the relief makes the heavy
+//! away itself it makes a full fence. Where the lookout counts it in, the lookout makes the heavy
 //! fence for both; from then on a worker that arms a timer makes a full one.
 //!
 //! # Rejected
-//! The relief counts the sleeper out again instead of waking it: if a pusher has called the relief,
-//! its task would lie beside a sleeper. A full fence at each timer that becomes the next one of any
-//! worker: there are many of those for one stuck worker.
+//! The lookout counts the sleeper out again instead of waking it: if a pusher has called the
+//! relief, its task would lie beside a sleeper. A full fence at each timer that becomes the next
+//! one of any worker: there are many of those for one stuck worker.
 
 use super::Idle;
 use super::counts::{AWAY as ONE, Counts};
@@ -80,7 +80,7 @@ impl Absence {
         matches!(self.place.load(Ordering::Relaxed), STUCK | BLOCKED)
     }
 
-    /// Says that the relief, the caller, blocks inside its poll, or does not any more. Reliefs are
+    /// Says that a relief, the caller, blocks inside its poll, or does not any more. Reliefs are
     /// not counted.
     pub(crate) fn block_relief(&self, blocks: bool) {
         self.place.store(if blocks { BLOCKED } else { HERE }, Ordering::Relaxed);
@@ -105,9 +105,9 @@ impl Absence {
 }
 
 impl Idle {
-    /// Counts in a worker that goes into fork-join, up to and including the fence. If the result
-    /// says that all are away, the caller has to look at every queue, and to [call](Self::call) the
-    /// relief if there is anything.
+    /// Counts in a worker that goes into fork-join or blocks in place, up to and including the
+    /// fence. If the result says that all are away, the caller has to look at every queue, and to
+    /// [call](Self::call) the relief if there is anything.
     pub(crate) fn go_away(&self, absence: &Absence) -> Counts {
         self.go(absence, AWAY)
     }
@@ -132,11 +132,11 @@ impl Idle {
         absence.place.store(HERE, Ordering::Release);
     }
 
-    /// Counts in a worker that the relief, the caller, has found stuck, up to and including the
-    /// heavy fence. The relief's last look has to follow. Nothing changes if the worker is away; a
+    /// Counts in a worker that the lookout, the caller, has found stuck, up to and including the
+    /// heavy fence. The lookout's last look has to follow. Nothing changes if the worker is away; a
     /// worker that sleeps is woken.
     ///
-    /// Returns false if the kernel has refused the heavy fence: the relief may then see late what
+    /// Returns false if the kernel has refused the heavy fence: the lookout may then see late what
     /// the worker has just armed or sent.
     #[must_use]
     pub(crate) fn find_stuck(&self, who: usize, absence: &Absence) -> bool {

@@ -54,9 +54,11 @@
 //! takes an armed watch off the stack unparks the next one.
 //!
 //! # When all workers compute
-//! `word` also counts the workers that are [*away*](absence), inside fork-join. When all are away,
-//! none sleeps or searches, and the pusher of step 3 [calls](calling) the
-//! [`relief`](crate::scheduler::relief). Both conditions of step 3 are one comparison of `word`.
+//! `word` also counts the workers that are [*away*](absence): inside fork-join, blocking in place,
+//! or stuck inside a poll. When all are away, none sleeps or searches, and the pusher of step 3
+//! [calls](calling) the [`relief`](crate::scheduler::relief). If none sleeps and the
+//! [`lookout`](crate::scheduler::lookout) rests, which `word` says too, the pusher asks it to look.
+//! All conditions of step 3 are one comparison of `word`.
 //!
 //! # Rejected
 //! A plain load of `word` after a plain push, with a fence once per batch: a poll that goes on for

@@ -92,7 +92,7 @@ fn a_worker_that_is_found_stuck_is_counted_once_until_it_is_back() {
     assert_eq!(is_counted(), (true, true));
     idle.come_unstuck(&absence);
     assert_eq!(is_counted(), (false, false));
-    // The worker goes away, and the relief finds it stuck after that, or before.
+    // The worker goes away, and the lookout finds it stuck after that, or before.
     let _ = idle.go_away(&absence);
     assert!(idle.find_stuck(0, &absence));
     idle.come_unstuck(&absence);

@@ -154,7 +154,7 @@ impl Class {
         self.runtime.ptr_eq(&other.runtime)
     }
 
-    /// Returns the processors of the runtime, the relief's among them; none for objects that were
+    /// Returns the processors of the runtime, the reliefs' among them; none for objects that were
     /// made outside of any.
     pub(super) fn processors(&self) -> &[Processor] {
         &self.processors

@@ -10,7 +10,7 @@ use crossbeam_utils::CachePadded;
 /// --runtime home,automatic`).
 const LOOK: u32 = 4;
 
-/// The share of each worker, and of the relief: operations, in steps of [`ONE_IN`].
+/// The share of each worker, and reliefs have none: operations, in steps of [`ONE_IN`].
 #[derive(Debug)]
 pub(super) struct Shares(Box<[CachePadded<AtomicU64>]>);
 

@@ -23,7 +23,7 @@ const STEP: u64 = trial::WATCH / 5;
 /// The state that steers one class.
 #[derive(Debug)]
 pub(super) struct Steering {
-    /// The operations of each worker, and of the relief.
+    /// The operations of each worker. Those of reliefs are not counted.
     pub(super) shares: Shares,
     /// When to step next.
     next: AtomicU64,
@@ -31,7 +31,7 @@ pub(super) struct Steering {
 }
 
 impl Steering {
-    /// Makes the steering for a class of a runtime with `processors` processors.
+    /// Makes the steering for a class of a runtime with `processors` workers.
     pub(super) fn new(processors: usize) -> Self {
         Self {
             shares: Shares::new(processors),

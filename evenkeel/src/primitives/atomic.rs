@@ -106,7 +106,7 @@ pub(crate) enum Edge {
     SpareCalled,
     /// The fence between a timer that a poll has armed, and its look whether all are away.
     TimerArm,
-    /// The fence there of a worker that the relief counts as away.
+    /// The fence there of a worker that the lookout has counted as away.
     TimerArmAway,
     /// The waiter's look, under the leader's lock, at a grant by a part holder.
     MonitorGrantedByPart,

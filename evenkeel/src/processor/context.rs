@@ -101,7 +101,7 @@ pub(crate) struct Context {
 }
 
 thread_local! {
-    /// The context of a worker or of the relief, for everything about tasks.
+    /// The context of a worker or of a relief, for everything about tasks.
     static CONTEXT: Cell<*const Context> = const { Cell::new(ptr::null()) };
 }
 
@@ -157,7 +157,7 @@ impl Context {
         self.seat.shared()
     }
 
-    /// Returns whether this is the relief.
+    /// Returns whether this is a relief.
     #[inline(always)]
     pub(crate) fn is_relief(&self) -> bool {
         self.role == Role::Relief
@@ -413,7 +413,7 @@ impl Context {
     }
 }
 
-/// Calls `f` with the context of this thread, if it is a worker or the relief: for everything about
+/// Calls `f` with the context of this thread, if it is a worker or a relief: for everything about
 /// tasks.
 #[inline(always)]
 pub(crate) fn with<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
@@ -431,7 +431,7 @@ pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
     f(unsafe { context.as_ref() })
 }
 
-/// Calls `f` with the context of this thread, if it is a worker, a spare or the relief.
+/// Calls `f` with the context of this thread, if it is a worker, a spare or a relief.
 pub(crate) fn with_any<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
     with_worker(|context| match context {
         Some(context) => f(Some(context)),
@@ -466,7 +466,7 @@ pub(crate) unsafe fn deque<'a>() -> Option<&'a Deque> {
     unsafe { deque.as_ref() }
 }
 
-/// Returns whether this thread is a worker, a spare or the relief.
+/// Returns whether this thread is a worker, a spare or a relief.
 pub(crate) fn is_inside() -> bool {
     with_any(|context| context.is_some())
 }

@@ -102,7 +102,7 @@ pub(crate) struct Processor {
     pub(crate) meter: CachePadded<Meter>,
     /// The fork-join jobs of its worker.
     pub(crate) deque: Home,
-    /// Whether its worker is away: see [`relief`](crate::scheduler::relief).
+    /// Whether its worker is away or stuck: see [`absence`](crate::idle).
     pub(crate) absence: Absence,
     /// The root of the stolen job that the worker runs: a scope's number, or zero.
     pub(crate) root: AtomicU64,

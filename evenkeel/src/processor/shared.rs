@@ -45,8 +45,8 @@ pub(crate) type WorkerHook = Arc<dyn Fn(usize) + Send + Sync>;
 /// A callback for the panic payload of a detached job.
 pub(crate) type JobPanicHook = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 
-/// Starts the thread of the processor with this number, which is the relief's or a spare's. Returns
-/// false if the system refuses the thread.
+/// Starts the thread of the processor with this number, which is a relief's or a spare's, or that
+/// of the lookout, which has none. Returns false if the system refuses the thread.
 pub(crate) struct Starter(pub(crate) Box<dyn Fn(Arc<Shared>, usize) -> bool + Send + Sync>);
 
 impl fmt::Debug for Starter {
@@ -169,7 +169,8 @@ pub(crate) struct Ending {
 }
 
 impl Shared {
-    /// Makes a scheduler with a worker for each entry of `neighbours`, and at most `reliefs` reliefs.
+    /// Makes a scheduler with a worker for each entry of `neighbours`, and at most `reliefs`
+    /// reliefs.
     pub(crate) fn new(
         neighbours: Box<[Neighbours]>,
         locality: Locality,
@@ -252,7 +253,7 @@ impl Shared {
         std::ptr::from_ref(&self.processors[index]).cast()
     }
 
-    /// Returns a processor by its number: a worker's, the relief's, or that of a
+    /// Returns a processor by its number: a worker's, a relief's, or that of a
     /// [spare](crate::scheduler::spare).
     #[inline]
     pub(crate) fn processor(&self, index: usize) -> &Processor {
@@ -276,7 +277,7 @@ impl Shared {
         }
     }
 
-    /// Unparks the thread of a worker, the relief or a spare, for whatever reason it is parked.
+    /// Unparks the thread of a worker, a relief or a spare, for whatever reason it is parked.
     pub(crate) fn unpark(&self, index: usize) {
         if index < self.processors.capacity() {
             self.idle.unpark(index);
@@ -285,13 +286,13 @@ impl Shared {
         }
     }
 
-    /// Returns whether all workers are away, in a runtime without a relief too.
+    /// Returns whether all workers are away, in a runtime without reliefs too.
     pub(crate) fn are_all_away(&self) -> bool {
         (0..self.workers).all(|worker| self.is_away(worker))
     }
 
-    /// Returns whether the worker of processor `index` is away, as far as the
-    /// [`relief`](crate::scheduler::relief) knows.
+    /// Returns whether the worker of processor `index` is away or stuck, as far as is
+    /// known.
     pub(crate) fn is_away(&self, index: usize) -> bool {
         self.processors[index].absence.is_away()
     }

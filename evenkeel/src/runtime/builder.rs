@@ -215,9 +215,9 @@ impl Builder {
         self
     }
 
-    /// Sets how many reliefs the runtime may have, 64 by default; with zero it has none. Reliefs are
-    /// threads that poll ready tasks while no worker comes to them: because all workers are *stuck*
-    /// in a poll that computes, blocks or never ends, run fork-join work, or are inside
+    /// Sets how many reliefs the runtime may have, 64 by default; with zero it has none. Reliefs
+    /// are threads that poll ready tasks while no worker comes to them: because all workers are
+    /// *stuck* in a poll that computes, blocks or never ends, run fork-join work, or are inside
     /// [`block_in_place`](crate::task::block_in_place).
     ///
     /// The runtime starts a relief when it first needs one, and a *lookout*, a thread that finds
@@ -448,7 +448,7 @@ impl Builder {
     /// worker does not run, and no error says so. [`WorkerThread::settle`] makes the calling thread
     /// a worker.
     ///
-    /// Such a runtime has no [relief](Self::relief): its threads are the caller's.
+    /// Such a runtime has no [reliefs](Self::reliefs): its threads are the caller's.
     ///
     /// The thread that shuts the runtime down waits until all workers that have not been dropped
     /// have run and returned. If `spawn` fails, the running workers leave, and `build_with` waits

@@ -1,4 +1,4 @@
-//! Threads that start late: those of the relief and the spares, once they are called.
+//! Threads that start late: those of reliefs, the lookout and spares, once they are called.
 
 use crate::primitives::{Mutex, lock};
 use crate::processor::current;

@@ -56,7 +56,8 @@ use std::future::Future;
 #[derive(Debug)]
 pub struct Runtime {
     handle: Handle,
-    /// The threads of its workers, unless the caller has provided them, and that of the relief.
+    /// The threads of its workers, unless the caller has provided them, and those of the reliefs
+    /// and the lookout.
     threads: Threads,
     /// Whether `shutdown` or `detach` has been called.
     is_ended: bool,

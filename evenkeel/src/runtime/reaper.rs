@@ -30,7 +30,7 @@
 //!
 //! # Rejected
 //! A thread per task, as for closures that block: most destructors are quick, and tasks may be
-//! a million. The relief: a runtime may have none, and it may be stuck as well.
+//! a million. Reliefs: a runtime may have none, and they may be stuck as well.
 
 use crate::primitives::{Mutex, MutexGuard, lock};
 use crate::processor::current;

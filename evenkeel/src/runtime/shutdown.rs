@@ -304,7 +304,8 @@ fn give_up(tasks: Vec<Reference>) -> Vec<TaskInfo> {
     stuck.map(|task| TaskInfo::of(task.live())).collect()
 }
 
-/// Waits until all workers and the relief have left, or until `deadline`. True if they have left.
+/// Waits until all workers, reliefs and the lookout have left, or until `deadline`. True if they
+/// have left.
 fn wait_for_workers(shared: &Shared, deadline: Option<Instant>) -> bool {
     let mut ending = shared.ending();
     while ending.left < ending.threads {

@@ -72,7 +72,7 @@ impl Drop for Blocked<'_> {
     }
 }
 
-/// Calls `f`, which may block. If the caller is a worker, or the relief, inside a poll, others take
+/// Calls `f`, which may block. If the caller is a worker, or a relief, inside a poll, others take
 /// its tasks over at once.
 pub(crate) fn block_in_place<R>(f: impl FnOnce() -> R) -> R {
     context::with(|context| {

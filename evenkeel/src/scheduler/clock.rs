@@ -8,13 +8,13 @@
 //!
 //! # All idle
 //! The clock moves by itself when no thread inside the runtime has anything to do. Then all workers
-//! sleep, no task is ready, the relief rests, and no thread is awake in `block_on` or in a blocking
-//! closure. The last thread to become idle is the mover: a worker after it has announced its sleep,
-//! the relief after it has announced its rest, another thread after it has counted itself out. Each
-//! looks, under the lock of the clock, after
-//! its own announcement; so the thread that takes the lock last sees all of them. The mover counts
-//! as awake until it has woken the tasks of the fired timers, so that no other thread moves the
-//! clock before; then it looks once more.
+//! sleep, no task is ready, the relief on duty rests, and no thread is awake in `block_on` or in a
+//! blocking closure. The last thread to become idle is the mover: a worker after it has announced
+//! its sleep, the relief after it has announced its rest, another thread after it has counted
+//! itself out. Each looks, under the lock of the clock, after its own announcement; so the thread
+//! that takes the lock last sees all of them. The mover counts as awake until it has woken the
+//! tasks of the fired timers, so that no other thread moves the clock before; then it looks once
+//! more.
 //!
 //! That look covers many places, and meanwhile work might move from a place not yet looked at to
 //! one already looked at. So the mover looks under the lock of the sleepers, which every thread

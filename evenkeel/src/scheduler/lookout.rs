@@ -97,7 +97,7 @@ pub(crate) fn work(shared: &Arc<Shared>) {
         if let Some(nap) = lookout.round(shared) {
             thread::park(Some(Duration::from_nanos(nap)));
         } else if let Some(limit) = prepare_rest(shared) {
-            lookout = Lookout::default();
+            lookout = Lookout { alert: lookout.alert, ..Lookout::default() };
             shared.idle.rest_lookout(limit.map(Duration::from_nanos));
         }
     }
@@ -112,6 +112,8 @@ pub(super) struct Lookout {
     round: Option<u64>,
     /// The length of the last nap.
     nap: u64,
+    /// Until when it expects another stuck worker.
+    alert: u64,
 }
 
 /// What the lookout has seen of one processor.
@@ -171,6 +173,9 @@ impl Lookout {
             self.look_at(shared, worker, &mut round);
         }
         self.look_at_duty(shared, &mut round);
+        if now < self.alert {
+            round.found = round.found.max(Found::Suspect);
+        }
         self.nap = relieving::next_nap(round.found, self.nap);
         (!round.is_quiet || !shared.idle.end_looks()).then_some(self.nap)
     }
@@ -202,6 +207,9 @@ impl Lookout {
         }
         if relieving::is_stuck(sight) {
             round.is_quiet &= count_stuck(shared, worker, round.now);
+            if !forks {
+                self.alert = round.now.saturating_add(relieving::ALERT);
+            }
             return;
         }
         round.is_quiet = false;

@@ -47,7 +47,7 @@
 //!
 //! # Rejected
 //! Running the errand on the waiter, as rayon does: the errand takes a lock on top of the frame
-//! that holds it across a fork. The [relief](super::relief): an errand that blocks would keep it
+//! that holds it across a fork. A [relief](super::relief): an errand that blocks would keep it
 //! from the tasks. The thread that waits for an `install`: thieves cannot steal what it forks, and
 //! errands without such a thread remain. The waiter's number for the spare: once the waiter is
 //! back, two threads have one number. So a spare has none.

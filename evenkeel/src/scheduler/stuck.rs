@@ -1,7 +1,7 @@
 //! Workers that are stuck in a poll that forks, and how the lookout learns of them.
 //!
 //! A worker inside a poll polls no other task, and neither does a worker that runs a job of that
-//! poll. So one task can occupy all workers, and then the relief has to poll the others. When a job
+//! poll. So one task can occupy all workers, and then a relief has to poll the others. When a job
 //! is stolen, neither host nor thief knows how long the poll will last, and a fork must not cost
 //! more because of it. So the [lookout](super::lookout) looks, sooner than at polls that do not
 //! fork.

@@ -2,7 +2,7 @@
 //!
 //! # Roles
 //! The *ender* is the thread that ends the runtime. It is not a worker, and has no processor. An
-//! *owner* is a worker, or the relief. It may be stuck inside a poll, or slow, or gone. A *late
+//! *owner* is a worker, or a relief. It may be stuck inside a poll, or slow, or gone. A *late
 //! spawner* is a thread that spawns after the ender's last pass, perhaps an owner inside its poll.
 //!
 //! # Protocol
@@ -33,7 +33,7 @@
 //!
 //! # Rejected
 //! Dropping futures on the ender's thread: a destructor that blocks would keep it beyond its
-//! deadline. Processors for the reapers: the number of processors is fixed when a runtime is built,
+//! deadline. Processors for the reapers: a runtime has room for a fixed number of processors,
 //! and most runtimes end with no worker stuck. A note of each processor's present task, so that the
 //! ender need not infer it: a store for each poll, for the sake of a report.
 

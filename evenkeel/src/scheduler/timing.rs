@@ -98,10 +98,10 @@ pub(crate) unsafe fn arm_here(
     // SAFETY: the caller's promise.
     let armed = unsafe { timers.arm(entry, deadline, machine, waker) };
     if armed == (Armed::Waits { is_next: true }) {
-        // The relief, which may find the caller's worker stuck at the same time, makes the heavy
+        // The lookout, which may find the caller's worker stuck at the same time, makes the heavy
         // fence.
         fence::light_if_paired(Edge::TimerArm);
-        // Once the relief counts the caller's worker in, another worker may go away last, or the
+        // Once the lookout counts the caller's worker in, another worker may go away last, or the
         // relief may rest: neither makes a heavy fence then.
         if context.seat.processor().absence.is_away() {
             fence::full(Edge::TimerArmAway);

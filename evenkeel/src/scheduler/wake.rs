@@ -145,13 +145,14 @@ fn queue_outside(task: Runnable) {
     let source = if last < shared.workers {
         Source::Outside
     } else {
-        // The relief polled it last: no worker's cache has its data.
+        // A relief polled it last: no worker's cache has its data.
         Source::Spawned(task.ptr().as_ptr().addr() / size_of::<Header>())
     };
     send(&shared, place(source, last, shared.workers), task);
 }
 
-/// Sends a ready task to processor `target`, or directly to the relief if that comes sooner.
+/// Sends a ready task to processor `target`, or directly to the relief on duty if that comes
+/// sooner.
 pub(crate) fn send(shared: &Shared, target: usize, task: Runnable) {
     let idle = &shared.idle;
     if idle.is_up() && forking::relieve(shared.is_away(target), idle.counts().sleeping) {

@@ -56,7 +56,7 @@ fn call(hook: &Option<crate::processor::shared::WorkerHook>, me: usize) {
 }
 
 impl<'a> Worker<'a> {
-    /// Runs the loop of a thread that has a processor. (The relief uses it too, so that a poll is
+    /// Runs the loop of a thread that has a processor. (A relief uses it too, so that a poll is
     /// compiled into one loop: with two, a yield takes half a nanosecond longer.)
     pub(super) fn work(&mut self) {
         let mut relieving = Relieving::new(self.context.now.get());
@@ -89,7 +89,7 @@ impl<'a> Worker<'a> {
         self.context.switch(Doing::Running(Distance::Same), self.context.now.get());
     }
 
-    /// Counts the worker as away while it runs a job of `victim`, and asks the relief to look at
+    /// Counts the worker as away while it runs a job of `victim`, and asks the lookout to look at
     /// that worker.
     pub(super) fn leave_for(&self, victim: usize) -> Away<'a> {
         let away = Away::begin(self.context);

@@ -1,6 +1,6 @@
 //! A worker: the state that it keeps from one batch to the next.
 //!
-//! [`work`](super::work) has its loop. Its methods for sleeping, timers, trials, the relief and the
+//! [`work`](super::work) has its loop. Its methods for sleeping, timers, trials, reliefs and the
 //! rest are in files of these names.
 
 use super::handover::Request;

@@ -175,7 +175,7 @@ impl Sleep {
                 // dropped.
                 Some(unsafe { timing::arm_here(context, entry, deadline, word) })
             }
-            // A timer that is armed at the relief would keep it from resting.
+            // A timer that is armed at a relief would keep it from resting.
             Some(relief) => {
                 // SAFETY: as above.
                 Some(unsafe { timing::arm_outside(relief.shared(), entry, deadline, word) })

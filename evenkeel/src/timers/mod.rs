@@ -30,9 +30,12 @@
 //!   the watch begin its rounds, and the watch sleeps no longer than until it would fire for
 //!   another processor. None of the others waits for the lock: the system may have preempted its
 //!   holder, and the next worker that looks finds the timer still overdue.
-//! - *When all are away*: the last worker to go away, unless the relief counts it in, calls the
-//!   [relief](crate::scheduler::relief), and so does each armer that lowers `next` after that.
-//!   Neither calls if the relief's rest ends by `next`.
+//! - *When all are away*: the last worker to go away, or the
+//!   [lookout](crate::scheduler::lookout) that counts it in, calls the
+//!   [relief](crate::scheduler::relief), and so does each armer that lowers `next` after that. None
+//!   of them calls if the relief's rest ends by `next`.
+//! - *When none sleeps*: an armer that lowers `next` while the lookout rests asks it to look,
+//!   unless the lookout's rest ends soon after `next`.
 //!
 //! # Why no timer is lost
 //! - *Owner awake*: it looks at `next` at the end of its batch, or another worker does: a searcher,
@@ -44,9 +47,10 @@
 //! - *All away*: arming and going away form Dekker's pattern, `next` against the word of `idle`,
 //!   with a full fence on either side. Arming and the relief's resting form another, `next` against
 //!   `rests_until`. A worker that arms in its own poll makes a light fence only. It goes away
-//!   itself with a full fence; a relief that finds it [stuck](crate::scheduler::stuck) and counts
-//!   it in makes a heavy fence, and then looks at `next`. From then on another worker may go away
-//!   last, and the relief may rest. So a worker that finds itself counted in makes a full fence.
+//!   itself with a full fence; a lookout that finds it [stuck](crate::scheduler::lookout) and
+//!   counts it in makes a heavy fence, and then looks at `next`. From then on another worker may go
+//!   away last, and the relief may rest. So a worker that finds itself counted in makes a full
+//!   fence.
 //!
 //! # Why none is early
 //! Arming rounds a deadline up to a tick, and firing rounds the time down; and coarse clocks are

@@ -2,7 +2,7 @@
 //! looks at all notes.
 //!
 //! # Roles
-//! *Readers* are workers of the object's runtime, its relief among them, that read where their
+//! *Readers* are workers of the object's runtime, its reliefs among them, that read where their
 //! tasks are. While an object is shared all other operations are *alone* inside: those that write,
 //! and those that read from elsewhere, or without a place for a note.
 //!

@@ -307,7 +307,7 @@ fn a_task_from_outside_finds_the_sleeper_or_the_sleeper_finds_the_task() {
     });
 }
 
-/// The relief has found the worker stuck. A pusher that sees that leaves the task to the relief,
+/// The lookout has found the worker stuck. A pusher that sees that leaves the task to the relief,
 /// which has no thread here and leaves it to the worker.
 #[test]
 fn a_task_beside_a_stuck_worker_that_falls_asleep_is_found() {
