@@ -1,8 +1,8 @@
 //! Which workers are stuck inside a poll, and how often the lookout looks at them.
 
-/// How long a worker is inside one poll before it counts as stuck, if the poll does not fork. Longer
-/// than all but few polls, and short beside a time slice of the operating system. An estimate; no
-/// benchmark sets it.
+/// How long a worker is inside one poll before it counts as stuck, if the poll does not fork.
+/// Longer than all but few polls, and short beside a time slice of the operating system. An
+/// estimate; no benchmark sets it.
 pub const STUCK: u64 = 1_000_000;
 
 /// The same for a poll that forks: it occupies other workers too. No longer than the lookout's
@@ -10,8 +10,8 @@ pub const STUCK: u64 = 1_000_000;
 pub const STUCK_IN_FORKS: u64 = super::forking::NAP.0;
 
 /// The longest nap of the lookout between two looks, while tasks are polled. A choice: with
-/// [`STUCK`] and a tick of the system's scheduler it keeps tasks waiting for some 10 ms at most, and
-/// 250 looks per second cost some thousandths of a core.
+/// [`STUCK`] and a tick of the system's scheduler it keeps tasks waiting for some 10 ms at most,
+/// and 250 looks per second cost some thousandths of a core.
 pub const LONGEST_NAP: u64 = 4_000_000;
 
 /// A nap that lasts longer than it should by this much says that the process was stopped, or had no

@@ -127,8 +127,9 @@ impl Idle {
         self.calling.duty.load(Ordering::Acquire)
     }
 
-    /// Registers the calling thread as that of relief `me`, and puts it on duty, up to and including
-    /// the fence. It goes on as if it had been called, and has the lookout make rounds next.
+    /// Registers the calling thread as that of relief `me`, and puts it on duty, up to and
+    /// including the fence. It goes on as if it had been called, and has the lookout make rounds
+    /// next.
     pub(crate) fn begin_relief(&self, me: usize) {
         self.sit(me);
         self.put_on_duty(me);

@@ -256,9 +256,9 @@ impl Seat {
         }
     }
 
-    /// Returns whether no other worker can be asleep: this is the only one, and a relief is never on
-    /// the stack of sleepers. The [lookout](crate::scheduler::lookout), which has to be called or
-    /// may have counted the worker as stuck, makes the heavy fence for both.
+    /// Returns whether no other worker can be asleep: this is the only one, and a relief is never
+    /// on the stack of sleepers. The [lookout](crate::scheduler::lookout), which has to be called
+    /// or may have counted the worker as stuck, makes the heavy fence for both.
     #[inline(always)]
     fn is_lone(&self) -> bool {
         self.shared.workers == 1 && self.me == 0

@@ -71,8 +71,8 @@
 //! to find out at each use that the seat is gone. Here all of them go on as before, and only the
 //! tasks move. The relief as the lookout: it polls tasks, and so may be stuck itself. A signal to
 //! the stuck thread: system calls return early, and a poll cannot be left anyway. A note of the
-//! time in each poll: two loads and a store more for each. The watch alone, a sleeper that looks up:
-//! where all workers are stuck, none sleeps.
+//! time in each poll: two loads and a store more for each. The watch alone, a sleeper that looks
+//! up: where all workers are stuck, none sleeps.
 //!
 //! # Source
 //! The monitor thread of Go's runtime (`sysmon`), which takes processors from system calls.

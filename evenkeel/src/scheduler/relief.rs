@@ -33,9 +33,9 @@
 //! - *Timers*: the relief fires those of workers that are away, and rests until the next is due;
 //!   [`timers`](crate::timers) says which threads call it for timers.
 //! - *Resting*: it clears `called`, by an exchange; a full fence; it looks at its inbox, at the
-//!   queues of other reliefs and, if all are away, at every queue, and goes on if there is anything.
-//!   When it goes on, or its rest is over, it sets `called` itself, by an exchange, and has the
-//!   lookout make rounds. So while `called` is false the relief is inside no poll.
+//!   queues of other reliefs and, if all are away, at every queue, and goes on if there is
+//!   anything. When it goes on, or its rest is over, it sets `called` itself, by an exchange, and
+//!   has the lookout make rounds. So while `called` is false the relief is inside no poll.
 //! - *Duty*: the lookout puts another relief on duty if the one that was is stuck. A relief that
 //!   comes back and finds itself off duty leaves its tasks to the one on duty, and calls it: that
 //!   one's rest may have been bounded by an older look at the timers. Then it goes into reserve,

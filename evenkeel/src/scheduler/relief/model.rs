@@ -319,8 +319,8 @@ fn the_relief_learns_of_a_timer_beside_the_last_worker_that_goes_away() {
     });
 }
 
-/// A pusher leaves a task to a relief, while the lookout puts another on duty. Both reliefs are about
-/// to rest, and the one off duty has not found that out yet.
+/// A pusher leaves a task to a relief, while the lookout puts another on duty. Both reliefs are
+/// about to rest, and the one off duty has not found that out yet.
 #[test]
 fn a_task_that_is_left_to_a_relief_off_duty_is_seen() {
     use Edge::{IdlePush, IdleSleep, ReliefCall, ReliefRest};

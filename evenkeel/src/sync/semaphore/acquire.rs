@@ -78,8 +78,8 @@ impl<'a, D: Send> Take<'a, D> {
         budget::yield_to(waker)
     }
 
-    /// Takes a permit, or joins the queue. Unless a unit of the poll's slice `is_owed`, it may yield
-    /// instead of taking a permit. A future that has to wait needs none.
+    /// Takes a permit, or joins the queue. Unless a unit of the poll's slice `is_owed`, it may
+    /// yield instead of taking a permit. A future that has to wait needs none.
     #[inline(always)]
     fn begin(self: Pin<&mut Self>, waker: &Waker, is_owed: bool) -> Poll<D> {
         let mut inner = self.semaphore.inner.lock();
