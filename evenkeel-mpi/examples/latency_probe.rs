@@ -95,7 +95,7 @@ fn main() -> ExitCode {
 }
 
 fn this_rank(options: Options) -> Result<(), Box<dyn Error>> {
-    let builder = evenkeel::Builder::new().workers(options.workers);
+    let builder = evenkeel::Builder::new().workers(options.workers).reliefs(0);
     if options.workers > 1 || options.hosting == Hosting::Thread {
         return Ok(end(builder.build()?, options)?);
     }

@@ -142,6 +142,12 @@ pub enum StartError {
         /// The number of workers of the runtime.
         workers: usize,
     },
+    /// The host was to be a [task](super::Hosting::Task) of a runtime with reliefs, which may poll
+    /// it on other threads.
+    Reliefs {
+        /// The most reliefs of the runtime.
+        reliefs: usize,
+    },
     /// The longest message that the [packing](crate::node::policy::Packing) or the transport allows
     /// is shorter than the messages of nodes.
     ShortMessages {
@@ -179,6 +185,10 @@ impl fmt::Display for StartError {
             Self::Workers { workers } => write!(
                 f,
                 "a node whose host is a task needs a runtime with one worker, and this one has {workers}: take Hosting::Auto or Hosting::Thread"
+            ),
+            Self::Reliefs { reliefs } => write!(
+                f,
+                "a node whose host is a task needs a runtime without reliefs, and this one may have {reliefs}: build it with Builder::reliefs(0), or take Hosting::Auto or Hosting::Thread"
             ),
             Self::ShortMessages { longest, least } => write!(
                 f,

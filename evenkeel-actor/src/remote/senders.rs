@@ -11,11 +11,11 @@
 //! have sent nothing since are forgotten, whether these tasks exist or not. A task that exists, and
 //! sends again, begins a new trail. A thread that remembers a trail finds that it is removed.
 //!
-//! With one worker, a task of the node's runtime has no choice of lanes when it sends. So its trail
-//! is always new, and nothing is looked up. Tasks of other runtimes send by a node too, by the
-//! lanes of their own workers: so the only worker is told which node it belongs to. A worker that
-//! is not told yet, or was told later of another node of the same runtime, looks trails up, which
-//! is right everywhere. What no task sends goes by the common lane.
+//! With one worker and no reliefs, a task of the node's runtime has no choice of lanes when it
+//! sends. So its trail is always new, and nothing is looked up. Tasks of other runtimes send by a
+//! node too, by the lanes of their own workers: so the only worker is told which node it belongs
+//! to. A worker that is not told yet, or was told later of another node of the same runtime, looks
+//! trails up, which is right everywhere. What no task sends goes by the common lane.
 //!
 //! # Rejected
 //! The trail in the actor, or in the task: it makes each of them larger, also those that never
@@ -76,7 +76,7 @@ impl Senders {
     /// For a node of a runtime with `workers` workers.
     pub(crate) fn new(runtime: &Handle, workers: usize, multiplexer: Arc<Multiplexer>) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        if workers == 1 {
+        if workers == 1 && runtime.reliefs() == 0 {
             drop(runtime.spawn(async move { ONLY_WORKER.set(number) }));
         }
         Self {

@@ -48,14 +48,15 @@ use std::thread;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hosting {
-    /// A task if the runtime has one worker, else a thread.
+    /// A task if the runtime has one worker and no [reliefs](evenkeel::Builder::reliefs), else a
+    /// thread.
     #[default]
     Auto,
     /// A thread of its own.
     Thread,
-    /// A task of the runtime, which has to have one worker; with more it is an
-    /// [error](StartError::Workers). The transport is made, driven and dropped on that worker's
-    /// thread.
+    /// A task of the runtime, which has to have one worker and no
+    /// [reliefs](evenkeel::Builder::reliefs); else it is an [error](StartError). The transport is
+    /// made, driven and dropped on that worker's thread.
     Task,
 }
 
@@ -250,12 +251,15 @@ impl NodeBuilder {
         }
         let workers = handle.metrics().processors.len();
         let is_task = match self.hosting {
-            Hosting::Auto => workers == 1,
+            Hosting::Auto => workers == 1 && handle.reliefs() == 0,
             Hosting::Thread => false,
             Hosting::Task => true,
         };
         if is_task && workers > 1 {
             return Err(StartError::Workers { workers });
+        }
+        if is_task && handle.reliefs() > 0 {
+            return Err(StartError::Reliefs { reliefs: handle.reliefs() });
         }
         let (started, starts) = oneshot::channel();
         let make = move |handle: &Handle| -> Option<(Host<T, Receiver>, Over)> {

@@ -59,6 +59,17 @@ fn a_host_that_is_a_task_needs_one_worker() {
 }
 
 #[test]
+fn a_host_that_is_a_task_needs_a_runtime_without_reliefs() {
+    let (_control, mut ends) = network(1, Faults::default());
+    let end = ends.remove(0);
+    let runtime = evenkeel::Builder::new().workers(1).reliefs(2).build().unwrap();
+    let builder = Node::builder().system(System::new()).hosting(Hosting::Task);
+    let error = runtime.block_on(builder.start(|| Ok::<_, String>(end))).unwrap_err();
+    assert!(matches!(error, StartError::Reliefs { reliefs: 2 }), "{error}");
+    assert!(error.to_string().contains("Builder::reliefs(0)"), "{error}");
+}
+
+#[test]
 fn a_node_does_not_start_if_more_may_wait_than_others_can_park_of_it() {
     let (_control, mut ends) = network(1, Faults::default());
     let end = ends.remove(0);

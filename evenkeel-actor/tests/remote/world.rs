@@ -66,8 +66,10 @@ pub(crate) struct World {
     pub(crate) nodes: Vec<(Runtime, Node)>,
 }
 
+/// With one worker there are no reliefs: the host of a node is a task.
 pub(crate) fn runtime(workers: usize) -> Runtime {
-    evenkeel::Builder::new().workers(workers).build().unwrap()
+    let reliefs = if workers == 1 { 0 } else { 64 };
+    evenkeel::Builder::new().workers(workers).reliefs(reliefs).build().unwrap()
 }
 
 /// A network that delays frames and lets those of different pairs overtake each other.

@@ -19,7 +19,7 @@ fn main() -> ExitCode {
 fn two_nodes(options: Options) -> Result<(), Box<dyn Error>> {
     let (_control, mut ends) = network(2, Faults::default());
     let (end, other) = (ends.remove(0), ends.remove(0));
-    let runtime = || evenkeel::Builder::new().workers(options.workers).build();
+    let runtime = || evenkeel::Builder::new().workers(options.workers).reliefs(0).build();
     let (leading, following) = (runtime()?, runtime()?);
     let follow = following.spawn(async move {
         let node = probe::node(|| Ok::<_, String>(other), System::new(), options.hosting).await?;

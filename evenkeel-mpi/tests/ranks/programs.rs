@@ -370,7 +370,7 @@ fn wait() -> u32 {
 fn early_node(workers: usize) -> u32 {
     let mark =
         std::env::temp_dir().join(format!("evenkeel-mpi-{}", std::os::unix::process::parent_id()));
-    let runtime = evenkeel::Builder::new().workers(workers).build().expect("a runtime");
+    let runtime = evenkeel::Builder::new().workers(workers).reliefs(0).build().expect("a runtime");
     let part = runtime.spawn(async move {
         let start = || MpiTransport::start(&Config::new());
         let node = Node::builder().start(start).await.expect("a node");
@@ -404,7 +404,7 @@ impl Actor for Panics {
 }
 
 fn node(workers: usize) -> (evenkeel::Runtime, Node) {
-    let runtime = evenkeel::Builder::new().workers(workers).build().expect("a runtime");
+    let runtime = evenkeel::Builder::new().workers(workers).reliefs(0).build().expect("a runtime");
     let start = || MpiTransport::start(&Config::new());
     let node = runtime.block_on(Node::builder().start(start)).expect("a node");
     node.register_script("panics", |()| Panics);
@@ -454,7 +454,7 @@ impl Alter<MpiTransport> for Breaks {
 
 /// The host of rank 1's transport panics while both ranks wait in vain.
 fn host_panics(workers: usize) -> u32 {
-    let runtime = evenkeel::Builder::new().workers(workers).build().expect("a runtime");
+    let runtime = evenkeel::Builder::new().workers(workers).reliefs(0).build().expect("a runtime");
     let breaks = Arc::<AtomicBool>::default();
     let told = Arc::clone(&breaks);
     let start = || {

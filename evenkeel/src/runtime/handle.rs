@@ -51,6 +51,20 @@ impl Handle {
         Self { shared }
     }
 
+    /// Returns the most [reliefs](crate::Builder::reliefs) of the runtime. With none, only workers
+    /// poll its tasks.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Builder::new().reliefs(3).build()?;
+    /// assert_eq!(runtime.handle().reliefs(), 3);
+    /// # Ok::<(), evenkeel::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn reliefs(&self) -> usize {
+        self.shared.processors.capacity() - self.shared.workers
+    }
+
     /// Returns the runtime that the caller belongs to.
     ///
     /// # Panics
