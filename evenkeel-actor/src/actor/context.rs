@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_supervised_actor_has_its_priority_in_each_of_its_lives() {
-        let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+        let runtime = evenkeel::Builder::new().workers(1).reliefs(0).build().unwrap();
         runtime.block_on(async {
             let system = System::new();
             system.on_failure(|_| ());

@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn what_is_not_traced_passes_its_cause_on() {
-        let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+        let runtime = evenkeel::Builder::new().workers(1).reliefs(0).build().unwrap();
         let cause = NonZeroU64::new(7);
         let numbers = runtime.block_on(async {
             let first = spawn(Link(Some(spawn(Link(Some(spawn(Link(None))))))));

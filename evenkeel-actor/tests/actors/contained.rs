@@ -229,7 +229,7 @@ fn actors_of_a_stuck_worker_end_with_their_runtime() {
         }
     }
 
-    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    let runtime = evenkeel::Builder::new().workers(1).reliefs(0).build().unwrap();
     let (let_go, stuck) = std::sync::mpsc::channel();
     let kept = Arc::new(());
     let (one, others) = runtime.block_on(async {
@@ -269,7 +269,7 @@ fn a_stuck_poll_that_sends_after_the_shutdown_finds_that_the_actor_has_ended() {
         }
     }
 
-    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    let runtime = evenkeel::Builder::new().workers(1).reliefs(0).build().unwrap();
     let actor = runtime.block_on(async { spawn(Idle) });
     let (begin, begun) = std::sync::mpsc::channel();
     let (let_go, stuck) = std::sync::mpsc::channel::<()>();

@@ -134,7 +134,8 @@ fn a_waiter_for_a_name_gets_it_and_a_wait_that_is_given_up_leaves_nothing() {
             assert!(matches!(wrong.await.unwrap(), Err(LookUpError::Mismatch { .. })));
         });
     }
-    let runtime = evenkeel::Builder::new().workers(1).start_paused(true).build().unwrap();
+    let runtime =
+        evenkeel::Builder::new().workers(1).reliefs(0).start_paused(true).build().unwrap();
     runtime.block_on(async {
         let wait = System::new().wait_for::<Message>("never");
         assert!(evenkeel::time::timeout(Duration::from_secs(60), wait).await.is_err());

@@ -57,7 +57,8 @@ impl Actor for Diary {
 }
 
 fn run(test: impl Future<Output = ()> + Send + 'static) {
-    let runtime = evenkeel::Builder::new().workers(1).start_paused(true).build().unwrap();
+    let runtime =
+        evenkeel::Builder::new().workers(1).reliefs(0).start_paused(true).build().unwrap();
     runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
 }
 

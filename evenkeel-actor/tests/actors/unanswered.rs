@@ -47,7 +47,7 @@ impl Actor for Strict {
 
 /// A runtime with a clock that advances when all wait.
 fn paused() -> evenkeel::Runtime {
-    evenkeel::Builder::new().workers(1).start_paused(true).build().unwrap()
+    evenkeel::Builder::new().workers(1).reliefs(0).start_paused(true).build().unwrap()
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn an_asks_own_limit_goes_before_that_of_the_system() {
 /// There are no timers without a runtime.
 #[test]
 fn an_ask_that_is_polled_outside_of_any_runtime_has_no_default_limit() {
-    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    let runtime = evenkeel::Builder::new().workers(1).reliefs(0).build().unwrap();
     let silent = runtime.block_on(async { spawn(Silent::default()) });
     let mut asked = Box::pin(silent.ask(|reply| reply));
     assert_eq!(asked.as_mut().now_or_never(), None);

@@ -422,7 +422,8 @@ fn a_parent_is_told_of_each_child() {
 
 #[test]
 fn a_child_that_does_not_stop_in_time_is_killed() {
-    let runtime = evenkeel::Builder::new().workers(1).start_paused(true).build().unwrap();
+    let runtime =
+        evenkeel::Builder::new().workers(1).reliefs(0).start_paused(true).build().unwrap();
     runtime.block_on(async {
         let parent = node();
         let child = parent.ask(|reply| Message::Spawn(Box::default(), reply)).await.unwrap();

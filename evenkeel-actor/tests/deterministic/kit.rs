@@ -452,7 +452,7 @@ fn a_probe_is_an_actor_in_any_runtime() {
 
 #[test]
 fn a_kit_outside_of_a_run_is_refused() {
-    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    let runtime = evenkeel::Builder::new().workers(1).reliefs(0).build().unwrap();
     let asked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         runtime.block_on(kit::with(|_| async {}));
     }));

@@ -78,7 +78,8 @@ fn on_workers(workers: usize, test: impl Future<Output = ()> + Send + 'static) {
 
 /// On a clock that stands still while any task runs.
 fn on_paused(test: impl Future<Output = ()> + Send + 'static) {
-    let runtime = evenkeel::Builder::new().workers(1).start_paused(true).build().unwrap();
+    let runtime =
+        evenkeel::Builder::new().workers(1).reliefs(0).start_paused(true).build().unwrap();
     runtime.block_on(async { evenkeel::spawn(test).await.unwrap() });
 }
 

@@ -123,7 +123,7 @@ fn no_actor_is_left_below_a_supervisor_that_has_given_up() {
 /// Each announces its end when the one below has ended, and the last ends first.
 #[test]
 fn a_chain_of_100_000_supervisors_ends_with_the_stack_of_one() {
-    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    let runtime = evenkeel::Builder::new().workers(1).reliefs(0).build().unwrap();
     let (tree, below) = runtime.block_on(async {
         let system = System::new();
         let mut tree = Supervisor::one_for_one().system(system);

@@ -264,7 +264,7 @@ impl Actor for Clock {
 #[test]
 fn what_a_handler_has_sent_later_has_a_cause_and_ticks_have_none() {
     log();
-    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    let runtime = evenkeel::Builder::new().workers(1).reliefs(0).build().unwrap();
     let [begun, later, tick] =
         runtime.block_on(async { spawn(Clock::default()).ask(Time::Begin).await.unwrap() });
     assert_eq!((begun.1, later.1, tick.1), (None, Some(begun.0), None));

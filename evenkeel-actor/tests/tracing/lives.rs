@@ -8,7 +8,7 @@ use evenkeel_actor::{
 use tracing::Level;
 
 fn runtime() -> evenkeel::Runtime {
-    evenkeel::Builder::new().workers(1).build().unwrap()
+    evenkeel::Builder::new().workers(1).reliefs(0).build().unwrap()
 }
 
 /// A system that does not print failures.

@@ -52,7 +52,7 @@ impl Pair {
         // The peer's number is the lower one.
         let end = Altered { inner: ends.remove(at.number() as usize), by: Refuses(refuses) };
         let peer = ends.remove(from.number() as usize);
-        let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+        let runtime = evenkeel::Builder::new().workers(1).reliefs(0).build().unwrap();
         let builder = Node::builder().system(System::new());
         let node = runtime.block_on(builder.start(|| Ok::<_, String>(end))).unwrap();
         let events = node.events();

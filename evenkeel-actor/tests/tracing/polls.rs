@@ -24,7 +24,7 @@ impl Actor for Slow {
 #[test]
 fn a_handler_that_awaits_does_not_leak_its_span_into_others_of_its_worker() {
     let log = log();
-    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    let runtime = evenkeel::Builder::new().workers(1).reliefs(0).build().unwrap();
     let (left, right) = runtime.block_on(async {
         let task = evenkeel::spawn(async {
             for _ in 0..50 {
@@ -91,7 +91,7 @@ fn a_span_of_the_thread_that_runs_the_actors_is_not_theirs() {
     }
 
     let log = log();
-    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    let runtime = evenkeel::Builder::new().workers(1).reliefs(0).build().unwrap();
     let span = tracing::info_span!(target: "test", "outer");
     span.in_scope(|| runtime.block_on(async { spawn(Plain).ask(|reply| reply).await.unwrap() }));
     // The log asserts that it has no parent.

@@ -329,7 +329,7 @@ fn a_frame_after_a_silence_is_handed_on_alone_and_then_all_that_are_there() {
 
 #[test]
 fn a_task_is_alone_while_no_other_is_ready() {
-    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    let runtime = evenkeel::Builder::new().workers(1).reliefs(0).build().unwrap();
     let alone = runtime.spawn(async {
         let before = evenkeel::internal::is_alone();
         let other = evenkeel::spawn(async {});

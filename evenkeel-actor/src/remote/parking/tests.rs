@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A runtime with one worker, on which spawned tasks run when the test yields.
 fn runtime() -> evenkeel::Runtime {
-    evenkeel::Builder::new().workers(1).build().expect("it has a worker")
+    evenkeel::Builder::new().workers(1).reliefs(0).build().expect("it has a worker")
 }
 
 #[test]

@@ -152,7 +152,7 @@ mod tests {
     fn a_slot_that_is_written_into_a_message_while_its_last_lease_is_given_back_stays() {
         const ROUNDS: usize = 20_000;
         const KEY: usize = 4_096;
-        let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+        let runtime = evenkeel::Builder::new().workers(1).reliefs(0).build().unwrap();
         let actor = runtime.block_on(async { Builder::new().spawn(Nothing).unwrap() });
         let holder = NodeId::new(1);
         let leased = || {

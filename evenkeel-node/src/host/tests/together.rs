@@ -66,7 +66,7 @@ fn together() -> (Arc<Multiplexer>, Arc<Seen>, Driven) {
 #[test]
 fn a_worker_goes_on_while_the_transport_it_drives_waits_for_the_end_of_others() {
     let (multiplexer, seen, host) = together();
-    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    let runtime = evenkeel::Builder::new().workers(1).reliefs(0).build().unwrap();
     let drives = runtime.spawn(host.flushing().drive());
     multiplexer.close();
     let sees = Arc::clone(&seen);
