@@ -103,7 +103,8 @@ impl Idle {
             return Called::Done;
         }
         if !self.is_up() {
-            // No other caller gets here, and the lookout appoints none before a relief is up.
+            // No other caller gets here. The lookout appoints the first relief only if the system
+            // has refused it to this one.
             self.seats[self.workers].taken.store(true, Ordering::Relaxed);
             return Called::Start;
         }

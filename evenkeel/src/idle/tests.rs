@@ -111,6 +111,22 @@ fn a_worker_that_is_found_stuck_is_counted_once_until_it_is_back() {
 }
 
 #[test]
+fn a_relief_that_the_system_has_refused_is_started_later() {
+    let idle = Idle::new(1, 2);
+    assert!(!idle.lacks_relief(), "none was called");
+    assert_eq!(idle.call(), Called::Start);
+    assert!(!idle.lacks_relief(), "it is about to begin");
+    idle.retire(1);
+    assert!(idle.lacks_relief());
+    assert_eq!(idle.call(), Called::Done, "the lookout tries again");
+    assert_eq!(idle.appoint(), Appointed::New(1));
+    assert!(!idle.lacks_relief() && idle.is_appointing());
+    idle.begin_relief(1);
+    assert!(!idle.lacks_relief() && !idle.is_appointing());
+    assert_eq!(idle.duty(), 1);
+}
+
+#[test]
 fn the_lookout_is_called_by_the_first_asker() {
     let idle = Idle::new(2, 1);
     assert!(!idle.is_to_look());

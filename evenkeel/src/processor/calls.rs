@@ -4,7 +4,7 @@
 
 use super::shared::{Shared, Starter};
 use crate::idle::{Appointed, Called};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 impl Shared {
     /// Calls the relief on duty, if the runtime has one, and has the lookout make rounds. The first
@@ -12,7 +12,7 @@ impl Shared {
     #[cold]
     pub(crate) fn call_relief(&self) {
         if self.idle.call() == Called::Start {
-            self.start(&self.relief_starter, self.workers);
+            self.start_relief(self.workers);
         }
         self.watch();
     }
@@ -21,15 +21,19 @@ impl Shared {
     pub(crate) fn appoint_relief(&self) -> bool {
         match self.idle.appoint() {
             Appointed::Reserve => true,
-            Appointed::New(number) => {
-                let is_started = self.start(&self.relief_starter, number);
-                if !is_started {
-                    self.idle.retire(number);
-                }
-                is_started
-            }
+            Appointed::New(number) => self.start_relief(number),
             Appointed::Nobody => false,
         }
+    }
+
+    /// Starts the thread of the relief with this number. If the system refuses it, the lookout tries
+    /// again.
+    fn start_relief(&self, number: usize) -> bool {
+        let is_started = self.start(&self.relief_starter, number);
+        if !is_started {
+            self.idle.retire(number);
+        }
+        is_started
     }
 
     /// Has the lookout make rounds, if the runtime has one.
@@ -87,7 +91,7 @@ impl Shared {
     /// Starts a thread that the end of the runtime waits for. Returns false if the system refuses
     /// it, or the runtime is over.
     fn start(&self, starter: &OnceLock<Starter>, number: usize) -> bool {
-        let (Some(Starter(start)), Some(shared)) = (starter.get(), self.arc()) else {
+        let (Some(Starter(start)), Some(shared)) = (starter.get(), self.me.upgrade()) else {
             return false;
         };
         if !shared.note_start() {
@@ -112,11 +116,7 @@ impl Shared {
     #[cold]
     pub(crate) fn call_spare(&self) {
         let Some(Starter(start)) = self.spare_starter.get() else { return };
-        let Some(shared) = self.arc() else { return };
+        let Some(shared) = self.me.upgrade() else { return };
         self.spares.call(|number| start(shared, number));
-    }
-
-    fn arc(&self) -> Option<Arc<Self>> {
-        self.me.upgrade()
     }
 }

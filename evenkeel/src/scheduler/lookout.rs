@@ -105,9 +105,9 @@ pub(crate) fn work(shared: &Arc<Shared>) {
 
 /// What the lookout remembers from one round to the next.
 #[derive(Debug, Default)]
-pub(super) struct Lookout {
+struct Lookout {
     /// What it has seen of each processor; empty before the first round.
-    pub(super) seen: Vec<Seen>,
+    seen: Vec<Seen>,
     /// When the last round was; none before the first.
     round: Option<u64>,
     /// The length of the last nap.
@@ -118,11 +118,11 @@ pub(super) struct Lookout {
 
 /// What the lookout has seen of one processor.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seen {
+struct Seen {
     /// The counts of departures and of sleeps, which identify a poll.
-    pub(super) poll: (usize, u64),
+    poll: (usize, u64),
     /// When the lookout first saw them; none if the worker was not inside a poll.
-    pub(super) since: Option<u64>,
+    since: Option<u64>,
     /// How long its thread had computed when the lookout first asked the system.
     computed: Option<u64>,
 }
@@ -160,7 +160,7 @@ struct Looked {
 impl Lookout {
     /// Makes one round. Returns the length of the nap until the next one, or `None` if there has to
     /// be none.
-    pub(super) fn round(&mut self, shared: &Shared) -> Option<u64> {
+    fn round(&mut self, shared: &Shared) -> Option<u64> {
         let is_asked = shared.idle.begin_look();
         let now = clock::now();
         let slept = now.saturating_sub(self.round.replace(now).unwrap_or(now));
@@ -283,7 +283,7 @@ fn count_stuck(shared: &Shared, worker: usize, now: u64) -> bool {
 
 /// Has a sleeper or the relief come for the tasks of a worker that does not come to them, and the
 /// relief for all that is left if no worker is here.
-pub(super) fn take_over(shared: &Shared, processor: &Processor, now: u64) {
+fn take_over(shared: &Shared, processor: &Processor, now: u64) {
     let idle = &shared.idle;
     let has_work = |processor: &Processor| processor.is_to_be_relieved(now);
     if has_work(processor) || now >= processor.timers.next() {
@@ -300,7 +300,7 @@ pub(super) fn take_over(shared: &Shared, processor: &Processor, now: u64) {
 
 /// Takes the last look before a rest. The lookout has ended its rounds. Returns how long it may
 /// rest, in nanoseconds, or `None` if it has to go on.
-pub(super) fn prepare_rest(shared: &Shared) -> Option<Option<u64>> {
+fn prepare_rest(shared: &Shared) -> Option<Option<u64>> {
     let idle = &shared.idle;
     let now = clock::now();
     let counts = idle.counts();

@@ -50,8 +50,8 @@
 //! - *Pusher and relief*: both change `called` by a read-modify-write. A pusher that finds it set
 //!   comes before the relief clears it, and so before the relief's look. The calls for one worker
 //!   of several that is away are not part of this proof: they save a task the time until another
-//!   worker takes it. If the system refuses the thread, `called` stays set, and pushers then
-//!   neither call nor leave tasks: tasks wait for a worker to come back.
+//!   worker takes it. If the system refuses the first relief's
+//!   thread, `called` stays set, pushers neither call nor leave tasks, and the lookout tries again.
 //! - *Pusher and change of duty*: a pusher may leave its task to a relief that is off duty, or
 //!   unpark one. Each relief that clears `called` looks at the inboxes of all reliefs after that,
 //!   whether or not it is still on duty. So if that relief has swallowed the call for another one,
