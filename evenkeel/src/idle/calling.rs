@@ -25,7 +25,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(super) struct Calling {
     /// Whether the relief on duty has been called and has not announced a rest since.
-    called: AtomicBool,
+    pub(super) called: AtomicBool,
     /// Whether a relief runs.
     up: AtomicBool,
     /// Whether a relief that was appointed has not begun.
@@ -103,10 +103,9 @@ impl Idle {
             return Called::Done;
         }
         if !self.is_up() {
-            // No other caller gets here. The lookout appoints the first relief only if the system
-            // has refused it to this one.
-            self.seats[self.workers].taken.store(true, Ordering::Relaxed);
-            return Called::Start;
+            // No other caller gets here, but the lookout may have appointed the relief meanwhile.
+            let is_taken = self.seats[self.workers].taken.swap(true, Ordering::Acquire);
+            return if is_taken { Called::Done } else { Called::Start };
         }
         self.unpark(self.duty());
         Called::Done
