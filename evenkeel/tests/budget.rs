@@ -84,6 +84,20 @@ async fn count_polls<F: Future>(future: F) -> (F::Output, usize) {
     (output, polls)
 }
 
+/// Counts the polls in which futures that are ready give the first `MANY` numbers.
+async fn polls_of_sum(numbers: impl IntoIterator<Item: Future<Output = usize>>) -> usize {
+    let (sum, polls) = count_polls(async {
+        let mut sum = 0;
+        for number in numbers {
+            sum += number.await;
+        }
+        sum
+    })
+    .await;
+    assert_eq!(sum, MANY * (MANY - 1) / 2);
+    polls
+}
+
 /// Uses up the slice of the present poll: operations are refused from here on, until it ends.
 fn use_up() {
     while remaining().is_some_and(|left| !left.is_zero()) {}
@@ -301,16 +315,7 @@ fn forks_that_are_over() {
         let forks: Vec<_> = (0..MANY).map(|n| fork_join::future::fork(move || n)).collect();
         // The forks run at the end of the batch.
         spawn(async {}).await.unwrap();
-        let (sum, polls) = count_polls(async {
-            let mut sum = 0;
-            for fork in forks {
-                sum += fork.await;
-            }
-            sum
-        })
-        .await;
-        assert_eq!(sum, MANY * (MANY - 1) / 2);
-        polls
+        polls_of_sum(forks).await
     });
     assert!(runtime.block_on(polls).unwrap() > 1);
 }
@@ -324,16 +329,7 @@ fn handles_of_tasks_that_are_over() {
         while handles.iter().any(|handle| !handle.is_finished()) {
             yield_now().await;
         }
-        let (sum, polls) = count_polls(async {
-            let mut sum = 0;
-            for handle in handles {
-                sum += handle.await.unwrap();
-            }
-            sum
-        })
-        .await;
-        assert_eq!(sum, MANY * (MANY - 1) / 2);
-        polls
+        polls_of_sum(handles.into_iter().map(async |handle| handle.await.unwrap())).await
     });
     assert!(runtime.block_on(polls).unwrap() > 1);
 }

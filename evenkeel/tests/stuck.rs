@@ -15,7 +15,6 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 mod common {
-    #[allow(dead_code, reason = "no test here names tasks")]
     pub(crate) mod stuck;
     pub(crate) mod until;
     pub(crate) mod watchdog;
@@ -217,6 +216,7 @@ fn reliefs_that_are_stuck_are_followed_by_others_up_to_the_most() {
     assert!(!late.is_finished());
     // The first relief is back. It goes on duty again.
     stuck[1].release();
+    stuck[1].returned();
     assert_eq!(join([late]), [7]);
     stuck.iter().for_each(Stuck::release);
     join(tasks);

@@ -56,8 +56,8 @@ fn a_relief_that_takes_a_call_sees_what_it_was_called_for() {
     });
 }
 
-/// A pusher makes the first call, while the lookout finds that the relief has no thread: one of them
-/// starts it. The order of the changes of a word is enough: there is no edge.
+/// A pusher makes the first call, while the lookout finds that the relief has no thread: one of
+/// them starts it. The order of the changes of a word is enough: there is no edge.
 #[test]
 fn a_relief_is_started_once() {
     explore(|| {

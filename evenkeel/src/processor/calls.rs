@@ -26,8 +26,8 @@ impl Shared {
         }
     }
 
-    /// Starts the thread of the relief with this number. If the system refuses it, the lookout tries
-    /// again.
+    /// Starts the thread of the relief with this number. If the system refuses it, the lookout
+    /// tries again.
     fn start_relief(&self, number: usize) -> bool {
         let is_started = self.start(&self.relief_starter, number);
         if !is_started {

@@ -84,8 +84,6 @@ pub(crate) struct Context {
     /// The worker's position in a recursion of sized forks: a hash of the path from the root; zero
     /// outside of any.
     pub(crate) part: Cell<u64>,
-    /// Scopes that have begun here.
-    scopes: Cell<u64>,
     /// The end and the length of the time in which it does not yield its core, because it has lost
     /// it by a yield; see [`searching::RESTS`].
     rests_until: Cell<u64>,
@@ -143,7 +141,6 @@ impl Context {
             operations: Operations::default(),
             completed: Cell::default(),
             part: Cell::default(),
-            scopes: Cell::default(),
             rests_until: Cell::default(),
             rest: Cell::default(),
             scoped: Cell::default(),
@@ -278,14 +275,9 @@ impl Context {
 
     /// Returns a number for a scope that no other scope of the runtime has had; not zero.
     pub(crate) fn next_scope(&self) -> u64 {
-        self.scopes.set(self.scopes.get() + 1);
-        self.scopes.get() * WORKERS + self.seat.me() as u64
-    }
-
-    /// Returns the number of scopes that have begun here, and in the contexts that this one
-    /// continues.
-    pub(crate) fn scopes(&self) -> &Cell<u64> {
-        &self.scopes
+        let scopes = &self.counters().scopes;
+        scopes.add(1);
+        scopes.get() * WORKERS + self.seat.me() as u64
     }
 
     /// Returns whether a scope with this number from [`next_scope`](Self::next_scope) has begun

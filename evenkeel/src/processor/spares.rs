@@ -38,18 +38,11 @@ pub(crate) struct Place {
     pub(crate) state: AtomicU8,
     pub(crate) processor: OnceLock<Box<Processor>>,
     pub(crate) thread: Mutex<Option<Thread>>,
-    /// The number of scopes that have begun here: the next thread in this place goes on from it.
-    pub(crate) scopes: AtomicU64,
 }
 
 impl Place {
     fn new() -> Self {
-        Self {
-            state: AtomicU8::new(FREE),
-            processor: OnceLock::new(),
-            thread: Mutex::new(None),
-            scopes: AtomicU64::new(0),
-        }
+        Self { state: AtomicU8::new(FREE), processor: OnceLock::new(), thread: Mutex::new(None) }
     }
 
     /// Changes the state from `from` to `to`. Returns false if it was not `from`.

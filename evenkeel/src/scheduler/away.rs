@@ -7,6 +7,7 @@ use super::timing;
 use crate::idle::Counts;
 use crate::processor::Processor;
 use crate::processor::context::{self, Context};
+use crate::processor::shared::Shared;
 use crate::processor::spares::Waiting;
 
 /// Counts a worker as away for as long as it lives. A worker has one at a time.
@@ -28,22 +29,27 @@ impl<'a> Away<'a> {
     }
 
     fn leave(context: &'a Context, counts: Counts) -> Self {
-        let shared = context.shared();
-        let now = context.now.get();
-        let has_work = |processor: &Processor| processor.is_to_be_relieved(now);
-        if has_work(context.seat.processor()) {
-            if counts.sleeping > 0 {
-                shared.wake_one();
-            } else {
-                shared.call_relief();
-            }
-        } else if counts.all_away && shared.processors.iter().any(has_work) {
+        leave_behind(context.shared(), context.seat.processor(), counts, context.now.get());
+        Self(context)
+    }
+}
+
+/// Follows the step by which the worker of `processor` was counted as away or stuck, which made
+/// these `counts`: has a sleeper or the relief come for its tasks and its due timers and, if it was
+/// the last, the relief for all that is left.
+pub(super) fn leave_behind(shared: &Shared, processor: &Processor, counts: Counts, now: u64) {
+    let has_work = |processor: &Processor| processor.is_to_be_relieved(now);
+    if has_work(processor) || now >= processor.timers.next() {
+        // A searcher looks at all processors before it sleeps.
+        let comes = counts.searching > 0 || (counts.sleeping > 0 && shared.wake_one());
+        if !comes {
             shared.call_relief();
         }
-        if counts.all_away {
-            timing::call_for_timers(shared);
-        }
-        Self(context)
+    } else if counts.all_away && shared.processors.iter().any(has_work) {
+        shared.call_relief();
+    }
+    if counts.all_away {
+        timing::call_for_timers(shared);
     }
 }
 

@@ -77,6 +77,7 @@
 //! # Source
 //! The monitor thread of Go's runtime (`sysmon`), which takes processors from system calls.
 
+use super::away;
 use super::timing;
 use super::worker::Left;
 use crate::policy::relieving::{self, Found, Sight};
@@ -277,25 +278,8 @@ struct Round {
 fn count_stuck(shared: &Shared, worker: usize, now: u64) -> bool {
     let processor = &shared.processors[worker];
     let is_fenced = shared.idle.find_stuck(worker, &processor.absence);
-    take_over(shared, processor, now);
+    away::leave_behind(shared, processor, shared.idle.counts(), now);
     is_fenced
-}
-
-/// Has a sleeper or the relief come for the tasks of a worker that does not come to them, and the
-/// relief for all that is left if no worker is here.
-fn take_over(shared: &Shared, processor: &Processor, now: u64) {
-    let idle = &shared.idle;
-    let has_work = |processor: &Processor| processor.is_to_be_relieved(now);
-    if has_work(processor) || now >= processor.timers.next() {
-        if idle.counts().sleeping == 0 || !idle.wake_one() {
-            shared.call_relief();
-        }
-    } else if idle.counts().all_away && shared.processors.iter().any(has_work) {
-        shared.call_relief();
-    }
-    if idle.counts().all_away {
-        timing::call_for_timers(shared);
-    }
 }
 
 /// Takes the last look before a rest. The lookout has ended its rounds. Returns how long it may

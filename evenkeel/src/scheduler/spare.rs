@@ -127,12 +127,9 @@ pub(crate) fn work(shared: Arc<Shared>, number: usize) {
     let (shared, place) = (&spare.shared, spare.place());
     *lock(&place.thread) = Some(thread::current());
     let context = Context::new(seat(shared, number), clock::now());
-    context.scopes().set(place.scopes.load(Ordering::Relaxed));
     context.enter(|| {
         loop {
             serve(&context);
-            // The next thread in this place goes on from this number.
-            place.scopes.store(context.scopes().get(), Ordering::Relaxed);
             if !spare.is_called_again() {
                 break;
             }

@@ -1,8 +1,6 @@
 //! Polls, closures and destructors that do not return until they are told to.
 
 use crate::common::until::until;
-use evenkeel::task::{self, TaskInfo};
-use evenkeel::{JoinHandle, Runtime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -41,22 +39,4 @@ impl Stuck {
     pub(crate) fn release(&self) {
         self.open.store(true, Ordering::Release);
     }
-}
-
-/// The names of these tasks, sorted.
-pub(crate) fn names(tasks: &[TaskInfo]) -> Vec<&str> {
-    let mut names: Vec<_> = tasks.iter().map(|task| task.name.as_deref().unwrap_or("-")).collect();
-    names.sort_unstable();
-    names
-}
-
-/// Spawns a named task, from outside the runtime.
-pub(crate) fn named(
-    runtime: &Runtime,
-    name: &'static str,
-    future: impl Future<Output = ()> + Send + 'static,
-) -> JoinHandle<()> {
-    let spawn = async move { [task::Builder::new().name(name).spawn(future)] };
-    let [handle] = runtime.block_on(spawn);
-    handle
 }

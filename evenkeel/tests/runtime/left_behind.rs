@@ -1,13 +1,14 @@
 //! Handles of tasks and closures that a shutdown leaves behind inside polls that do not return:
 //! each finishes as stuck, and what the poll does later changes nothing and loses nothing.
 
-use crate::common::stuck::{Stuck, named, names};
+use crate::common::named::{named, names};
+use crate::common::stuck::Stuck;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::sync::Semaphore;
 use evenkeel::sync::monitor::Monitor;
 use evenkeel::task::{self, park};
-use evenkeel::time::sleep;
+use evenkeel::time::{sleep, sleep_until};
 use evenkeel::{Builder, Handle, JoinError, JoinHandle, Runtime, Shutdown};
 use futures::FutureExt;
 use std::future::{Future, pending, poll_fn};
@@ -443,7 +444,9 @@ fn inside_a_stuck_poll<R: Send + 'static>(
         send.send(act()).unwrap();
     });
     stuck.begun();
-    let report = runtime.shutdown(AT_ONCE);
+    // The other workers have time to drop what they have.
+    let (deadline, grace) = (Duration::ZERO, Duration::from_millis(250));
+    let report = runtime.shutdown(Shutdown::DeadlineAndGrace { deadline, grace });
     assert_eq!(report.stuck.len(), 1, "{report}");
     assert!(is_stuck(evenkeel::block_on(handle)));
     stuck.release();
@@ -535,7 +538,8 @@ fn a_stuck_poll_may_arm_timers_and_they_end_with_it() {
                 let before = evenkeel::time::Instant::now();
                 let mut timer = pin!(sleep(Duration::from_secs(3_600)));
                 assert!(timer.as_mut().now_or_never().is_none());
-                assert!(sleep(Duration::ZERO).now_or_never().is_some());
+                let earlier = before - Duration::from_secs(1);
+                assert!(sleep_until(earlier).now_or_never().is_some());
                 let armed = Handle::current().metrics().sum(|processor| processor.timers_armed);
                 assert!(armed >= 1);
                 thread::sleep(Duration::from_millis(2));

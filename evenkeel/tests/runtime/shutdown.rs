@@ -1,6 +1,7 @@
 //! The shutdown of runtimes: in each mode, with all kinds of remaining tasks, and from all places.
 
-use crate::common::stuck::{Stuck, named, names};
+use crate::common::named::{named, names};
+use crate::common::stuck::Stuck;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::object::Object;
@@ -112,7 +113,7 @@ fn abort_ends_what_waits_and_reports_it() {
     evenkeel::block_on(done).unwrap();
     let text = report.to_string();
     assert!(text.contains("aborted: task ") && text.contains("\"waits\""), "{text}");
-    assert!(text.contains("common/stuck.rs:"), "{text}");
+    assert!(text.contains("common/named.rs:"), "{text}");
 }
 
 #[test]

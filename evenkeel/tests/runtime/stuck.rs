@@ -1,7 +1,8 @@
 //! Runtimes that end after a deadline while workers are stuck: which tasks are reported, which
 //! thread drops them, and what does not delay the ending thread.
 
-use crate::common::stuck::{Stuck, named, names};
+use crate::common::named::{named, names};
+use crate::common::stuck::Stuck;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::object::Object;
@@ -144,7 +145,13 @@ fn tasks_that_wait_for_anything_at_stuck_workers_leave_it() {
             })
         },
         |_, _| Box::pin(task::park()),
-        |_, _| Box::pin(async { drop(evenkeel::spawn(pending::<()>()).await) }),
+        |_, _| {
+            Box::pin(async {
+                // The other task may be aborted first.
+                drop(evenkeel::spawn(pending::<()>()).await);
+                pending().await
+            })
+        },
         |_, _| {
             Box::pin(async {
                 let _ = FuturesUnordered::from_iter([pending::<()>()]).next().await;
@@ -165,6 +172,8 @@ fn tasks_that_wait_for_anything_at_stuck_workers_leave_it() {
         })
         .collect();
     until(|| polled.load(Ordering::Acquire) == tasks.len() && gate.0.waiting() == 10);
+    // Ten of the tasks have spawned one each.
+    until(|| runtime.metrics().sum(|processor| processor.spawned) >= 10);
     AllStuck::of(runtime, 2).end(Shutdown::Deadline(SOON), |report| {
         assert_eq!(names(&report.stuck), ["stuck"; 2]);
         assert_eq!(report.aborted.len(), 100, "{report}");
