@@ -24,6 +24,7 @@ pub mod helping;
 pub mod interleaving;
 pub mod locality;
 pub mod object;
+pub mod overtaking;
 pub mod placement;
 pub mod random;
 pub mod relieving;

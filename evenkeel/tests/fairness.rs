@@ -281,3 +281,86 @@ fn a_task_that_yields_for_ever_stops_no_other() {
         }
     }
 }
+
+/// Keeps its worker inside one poll for a millisecond.
+fn compute() {
+    let begin = std::time::Instant::now();
+    while begin.elapsed() < std::time::Duration::from_millis(1) {
+        spin_loop();
+    }
+}
+
+/// Spawns `count` tasks that each compute in one poll, and count themselves in `done`.
+fn spawn_computations(count: usize, done: &Arc<AtomicUsize>) -> Vec<JoinHandle<()>> {
+    let one = |_| {
+        let done = done.clone();
+        evenkeel::spawn(async move {
+            compute();
+            done.fetch_add(1, Ordering::Relaxed);
+        })
+    };
+    (0..count).map(one).collect()
+}
+
+#[test]
+fn short_tasks_overtake_long_ones() {
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    let waited = runtime.spawn(async {
+        let done = Arc::new(AtomicUsize::new(0));
+        // The worker learns that these are long ones.
+        for task in spawn_computations(10, &done) {
+            task.await.unwrap();
+        }
+        let long = spawn_computations(40, &done);
+        let before = done.load(Ordering::Relaxed);
+        let short: Vec<_> = (0..40)
+            .map(|_| {
+                let done = done.clone();
+                evenkeel::spawn(async move { done.load(Ordering::Relaxed) })
+            })
+            .collect();
+        let mut waited = Vec::new();
+        for task in short {
+            waited.push(task.await.unwrap() - before);
+        }
+        for task in long {
+            task.await.unwrap();
+        }
+        waited
+    });
+    let waited = runtime.block_on(waited).unwrap();
+    // In the order of age each would wait for all forty.
+    assert!(waited.iter().all(|&long| long < 20), "{waited:?}");
+}
+
+#[test]
+fn short_tasks_that_are_always_ready_do_not_keep_long_ones_waiting() {
+    let _watchdog = watchdog();
+    for workers in [1, 2] {
+        let runtime = runtime(workers);
+        let stop = Arc::new(AtomicBool::new(false));
+        let short: Vec<_> = (0..10)
+            .map(|_| {
+                let stop = stop.clone();
+                runtime.spawn(async move {
+                    while !stop.load(Ordering::Relaxed) {
+                        yield_now().await;
+                    }
+                })
+            })
+            .collect();
+        let long = runtime.spawn(async {
+            let done = Arc::default();
+            for task in spawn_computations(100, &done) {
+                task.await.unwrap();
+            }
+            done.load(Ordering::Relaxed)
+        });
+        assert_eq!(runtime.block_on(long).unwrap(), 100);
+        stop.store(true, Ordering::Relaxed);
+        for task in short {
+            runtime.block_on(task).unwrap();
+        }
+    }
+}

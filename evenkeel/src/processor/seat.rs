@@ -228,6 +228,23 @@ impl Seat {
         local.ready.pop(self.ends())
     }
 
+    /// Takes the oldest task, or, if `is_long` holds for that one, the oldest for which it does
+    /// not. Looks at most at `farthest` others.
+    #[cold]
+    pub(crate) fn pop_overtaking(
+        &self,
+        farthest: usize,
+        is_long: impl Fn(&Header) -> bool,
+    ) -> Option<Entry> {
+        let ends = self.ends();
+        let mut local = self.local();
+        let is_short = |&place: &usize| {
+            local.ready.behind(ends, place).is_some_and(|entry| !is_long(&entry.task))
+        };
+        let place = (0..=farthest.min(ends.len())).find(is_short).unwrap_or(0);
+        local.ready.pop_behind(ends, place)
+    }
+
     /// Puts a task at the back of the queue.
     #[inline(always)]
     pub(crate) fn push(&self, task: Runnable, now: u64) -> usize {

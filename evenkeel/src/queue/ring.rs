@@ -172,6 +172,19 @@ impl Ring {
         (places < tail.wrapping_sub(head)).then(|| unsafe { self.peek(head.wrapping_add(places)) })
     }
 
+    /// Takes the entry that stands `places` behind the oldest. Those ahead of it each move by one
+    /// place, and stay in order.
+    pub(crate) fn pop_behind(&mut self, ends: &Ends, places: usize) -> Option<Entry> {
+        self.behind(ends, places)?;
+        let head = ends.head.load(Ordering::Relaxed);
+        let mask = self.slots.len() - 1;
+        for place in (0..places).rev() {
+            let index = head.wrapping_add(place);
+            self.slots.swap(index & mask, index.wrapping_add(1) & mask);
+        }
+        self.pop(ends)
+    }
+
     /// Takes the youngest entry back.
     #[cold]
     pub(crate) fn take_back(&mut self, ends: &Ends) -> Option<Entry> {
@@ -268,6 +281,11 @@ mod tests {
                 }
                 8..=13 => assert_eq!(end(ring.pop(&ends)), deque.pop_front()),
                 14 => assert_eq!(end(ring.take_back(&ends)), deque.pop_back()),
+                15 if !deque.is_empty() && since % 4 == 0 => {
+                    let places = since as usize % deque.len();
+                    assert_eq!(end(ring.pop_behind(&ends, places)), deque.remove(places));
+                    assert!(ring.pop_behind(&ends, deque.len()).is_none());
+                }
                 15 if !deque.is_empty() && since % 2 == 0 => {
                     let places = since as usize % deque.len();
                     ring.bring_forward(&ends, places);

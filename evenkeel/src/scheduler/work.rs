@@ -10,18 +10,21 @@ use super::broadcast;
 use super::errands;
 use super::handover;
 use super::job::{self, Stolen};
+use super::lengths::Polled;
 use super::relief::Relieving;
 use super::run;
 use super::wake;
 use super::worker::{Left, Worker};
 use crate::deque::Level;
-use crate::policy::{self, batch, waking};
+use crate::policy::{self, batch, overtaking, waking};
 use crate::primitives::atomic::Ordering;
 use crate::primitives::{clock, unwind};
 use crate::processor::context::Context;
 use crate::processor::meter::Doing;
 use crate::processor::seat::Seat;
 use crate::processor::shared::Phase;
+use crate::queue::ring::Entry;
+use crate::raw_task::header::Header;
 use crate::raw_task::state::Signal;
 use crate::topology::Distance;
 
@@ -155,13 +158,16 @@ impl<'a> Worker<'a> {
         let arrivals = &context.seat.processor().arrivals;
         // Most runtimes have no visitors, and check that once per batch.
         let visits = context.seat.has_visitors();
+        let is_alone = self.caution > 0;
+        let overtaking = is_alone && !visits && self.lengths.lets_overtake();
         let mut polls = 0;
         let mut wait = 0;
         while polls < self.polls_per_batch {
             if context.is_asked() {
                 handover::answer(context, false);
             }
-            let Some(entry) = context.seat.pop(visits) else {
+            let entry = if overtaking { self.pop_overtaking() } else { context.seat.pop(visits) };
+            let Some(entry) = entry else {
                 if visits && arrivals.has_rung() && context.seat.receive(context.now.get()) > 0 {
                     continue;
                 }
@@ -170,6 +176,9 @@ impl<'a> Worker<'a> {
             if polls == 0 {
                 // The first task is the oldest, and at the beginning of a batch the clock is right.
                 wait = context.now.get().saturating_sub(entry.since);
+            }
+            if is_alone {
+                self.polled = Some(Polled::of(&entry.task));
             }
             run::run(context, entry.task);
             polls += 1;
@@ -184,6 +193,13 @@ impl<'a> Worker<'a> {
         polls
     }
 
+    /// Takes the next task while long polls come up.
+    #[cold]
+    fn pop_overtaking(&self) -> Option<Entry> {
+        let is_long = |task: &Header| self.lengths.is_long(task);
+        self.context.seat.pop_overtaking(overtaking::FARTHEST, is_long)
+    }
+
     pub(super) fn end_batch(&mut self, polls: u32) {
         let context = self.context;
         let now = clock::now();
@@ -192,7 +208,11 @@ impl<'a> Worker<'a> {
         if polls > 0 {
             context.counters().polls.add(u64::from(polls));
             self.mean_poll = policy::smooth(self.mean_poll, elapsed / u64::from(polls));
-            self.caution = batch::caution(self.caution, elapsed);
+            let caution = batch::caution(self.caution, elapsed);
+            if caution > 0 {
+                self.lengths.learn(self.polled.take(), elapsed);
+            }
+            self.caution = caution;
             self.polls_per_batch = if self.caution > 0 { 1 } else { batch::polls(self.mean_poll) };
             let published = &context.seat.processor().published;
             published.mean_poll.store(self.mean_poll, Ordering::Relaxed);

@@ -6,6 +6,7 @@
 use super::handover::Request;
 use super::job::Asked;
 use super::job::Stolen;
+use super::lengths::{Lengths, Polled};
 use super::trial::Trial;
 use super::view::View;
 use crate::deque::Level;
@@ -60,6 +61,10 @@ pub(super) struct Worker<'a> {
     pub(super) polls_per_batch: u32,
     /// The number of next batches that have a single poll.
     pub(super) caution: u32,
+    /// The lengths of polls, by the types of tasks.
+    pub(super) lengths: Lengths,
+    /// The type of the task that the last batch has polled, if it had this one alone.
+    pub(super) polled: Option<Polled>,
     pub(super) mean_poll: u64,
     pub(super) mean_wait: u64,
     /// Polls and completed tasks of the last batches, each counting three quarters of the one after
@@ -92,6 +97,8 @@ impl<'a> Worker<'a> {
             trial: None,
             polls_per_batch: 1,
             caution: 0,
+            lengths: Lengths::default(),
+            polled: None,
             mean_poll: batch::BATCH,
             mean_wait: 0,
             recent: Recent::default(),
