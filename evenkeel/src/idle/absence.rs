@@ -155,12 +155,15 @@ impl Idle {
         is_fenced || !fence::is_asymmetric()
     }
 
-    /// Counts out the worker, the caller, if it was counted as stuck. The check costs one load.
+    /// Counts out the worker, the caller, if it was counted as stuck, and returns whether it was.
+    /// The check costs one load.
     #[inline(always)]
-    pub(crate) fn come_unstuck(&self, absence: &Absence) {
-        if absence.place.load(Ordering::Relaxed) == STUCK {
+    pub(crate) fn come_unstuck(&self, absence: &Absence) -> bool {
+        let was_stuck = absence.place.load(Ordering::Relaxed) == STUCK;
+        if was_stuck {
             self.count_out(absence);
         }
+        was_stuck
     }
 
     /// The fence is for a worker that is about to sleep: a pusher that has seen it away has not

@@ -144,6 +144,11 @@ impl Idle {
         self.seats[who].probe.look()
     }
 
+    /// Returns the system's number of the thread of processor `who`.
+    pub(crate) fn thread_number(&self, who: usize) -> Option<u32> {
+        self.seats[who].probe.number()
+    }
+
     /// Returns whether a pusher has to wake a sleeper, call the relief or call the lookout.
     #[inline(always)]
     pub(crate) fn is_pusher_to_look(&self) -> bool {

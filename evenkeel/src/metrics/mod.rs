@@ -89,6 +89,11 @@ pub struct ProcessorMetrics {
     /// Times that its worker moved to another hardware thread, because another worker was on the
     /// same one.
     pub moves: u64,
+    /// Polls in which the [lookout](crate::Builder::reliefs) has found its thread stuck: those that
+    /// last for some milliseconds, and some that are a little shorter. Without a hook for
+    /// [stalls](crate::Builder::on_stall) the lookout rests while a worker sleeps, and these are
+    /// not counted. Zero without reliefs.
+    pub stalls: u64,
     /// Tasks in its ready queue at the moment.
     pub ready: usize,
     /// How long the oldest task in the ready queue or the inbox has been waiting, to within a
@@ -130,6 +135,7 @@ impl ProcessorMetrics {
             timers_moved: timers.moved,
             timers_fired_for_others: counters.timers_fired_for_others.get(),
             moves: counters.moves.get(),
+            stalls: counters.stalls.get(),
             ready: processor.published.ready.len(),
             head_age: Duration::from_nanos(processor.head_age(now)),
             longest_wait: Duration::from_nanos(counters.longest_wait.get()),
@@ -228,7 +234,7 @@ type Row = (&'static str, fn(&ProcessorMetrics) -> String);
 
 /// The rows, in the order of a reader's questions: how much work was done, what waits, what moved
 /// work, which processors slept.
-const ROWS: [Row; 33] = [
+const ROWS: [Row; 34] = [
     ("polls", |p| p.polls.to_string()),
     ("spawned", |p| p.spawned.to_string()),
     ("completed", |p| p.completed.to_string()),
@@ -256,6 +262,7 @@ const ROWS: [Row; 33] = [
     ("timers moved down", |p| p.timers_moved.to_string()),
     ("fired for others", |p| p.timers_fired_for_others.to_string()),
     ("moves", |p| p.moves.to_string()),
+    ("stalls", |p| p.stalls.to_string()),
     ("execution", |p| format!("{:.1?}", p.times.execution.total())),
     ("scheduling", |p| format!("{:.1?}", p.times.scheduling.total())),
     ("searching", |p| format!("{:.1?}", p.times.searching)),

@@ -33,6 +33,11 @@ impl Probe {
         self.0.store(own_number(), Ordering::Relaxed);
     }
 
+    /// Returns the number that the system has given to the thread, if it is known.
+    pub(crate) fn number(&self) -> Option<u32> {
+        u32::try_from(self.0.load(Ordering::Relaxed)).ok().filter(|&number| number != 0)
+    }
+
     /// Looks at the thread: two reads of files, 10 to 20 µs.
     pub(crate) fn look(&self) -> Option<Sight> {
         match self.0.load(Ordering::Relaxed) {

@@ -1,8 +1,9 @@
-//! Calls for the threads beside the workers: the relief, the lookout, and spares.
+//! Calls for the threads beside the workers: the relief, the lookout, and spares; and those that
+//! the lookout makes.
 //!
 //! `scheduler/relief.rs`, `scheduler/lookout.rs` and `scheduler/spare.rs` have the protocols.
 
-use super::shared::{Shared, Starter};
+use super::shared::{Shared, Stalled, Starter};
 use crate::idle::{Appointed, Called};
 use std::sync::OnceLock;
 
@@ -85,6 +86,22 @@ impl Shared {
         // Spares poll no tasks.
         if host < self.workers && !self.is_away(host) {
             self.watch();
+        }
+    }
+
+    /// Has the lookout make rounds while a worker polls, if long polls are to be reported.
+    /// Otherwise it rests where a sleeper can take over from a stuck worker.
+    pub(crate) fn watch_for_stalls(&self) {
+        if self.hooks.stall.is_some() {
+            self.watch();
+        }
+    }
+
+    /// Counts a long poll, and reports it if a hook is set. The caller is the lookout.
+    pub(crate) fn note_stall(&self, stalled: Stalled) {
+        self.processors[stalled.processor].counters.stalls.add(1);
+        if let (Some(hook), Some(shared)) = (&self.hooks.stall, self.me.upgrade()) {
+            hook(&shared, stalled);
         }
     }
 

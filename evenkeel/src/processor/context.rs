@@ -62,8 +62,6 @@ pub(crate) struct Context {
     role: Role,
     /// Its [number](id::among_threads).
     pub(crate) thread: u64,
-    /// The task that the thread polls.
-    pub(crate) task: Cell<*mut Header>,
     /// The task's next place if its poll returns `Pending`.
     pub(crate) after: Cell<After>,
     /// The coarse clock: read once per batch.
@@ -130,7 +128,6 @@ impl Context {
             role: Role::of(&seat),
             seat,
             thread: id::among_threads(),
-            task: Cell::new(ptr::null_mut()),
             after: Cell::new(After::Wait),
             now: Cell::new(now),
             slice: Slice::new(now),
@@ -213,19 +210,25 @@ impl Context {
     /// Sets the task that the thread polls; null for none.
     #[inline(always)]
     pub(crate) fn set_task(&self, task: *mut Header) {
-        self.task.set(task);
+        self.seat.processor().polled.store(task, Ordering::Relaxed);
+    }
+
+    /// Returns the task that the thread polls; null for none.
+    #[inline(always)]
+    pub(crate) fn polled(&self) -> *mut Header {
+        self.seat.processor().polled.load(Ordering::Relaxed)
     }
 
     /// Returns whether this thread polls `task`.
     #[inline(always)]
     pub(crate) fn polls(&self, task: TaskPtr) -> bool {
-        ptr::eq(self.task.get(), task.as_ptr())
+        ptr::eq(self.polled(), task.as_ptr())
     }
 
     /// Returns the address of the task that the thread polls, zero if it polls none.
     #[inline(always)]
     pub(crate) fn task_address(&self) -> usize {
-        self.task.get().addr()
+        self.polled().addr()
     }
 
     #[inline(always)]
@@ -260,7 +263,7 @@ impl Context {
     /// Returns the task that the thread polls.
     #[inline(always)]
     pub(crate) fn task(&self) -> Option<Live<'_>> {
-        let task = TaskPtr::new(NonNull::new(self.task.get())?);
+        let task = TaskPtr::new(NonNull::new(self.polled())?);
         // SAFETY: while the pointer is set to a task, this thread has the right to poll that task.
         // The result does not outlive the context's borrow, which lies within the poll.
         Some(unsafe { Live::new(task) })

@@ -112,6 +112,8 @@ pub(crate) struct Counters {
     pub(crate) timers_fired_for_others: Counter,
     /// Times that it went to another hardware thread because another worker was on its own.
     pub(crate) moves: Counter,
+    /// Long polls in which the lookout has found it. The lookout counts them.
+    pub(crate) stalls: Counter,
     /// Scopes that have begun here, with whatever thread.
     pub(crate) scopes: Counter,
     /// The longest time from ready to polled, in nanoseconds, to within a batch.

@@ -35,13 +35,17 @@ use crate::queue::inbox::Inbox;
 use crate::queue::registry::Registry;
 use crate::queue::ring::Entry;
 use crate::queue::ring::{Ends, NO_HEAD, Ring};
+use crate::raw_task::header::Header;
 use crate::raw_task::rights::{Held, Runnable};
 use crate::travel::inside::Inside;
 use crate::travel::visitors::Visitors;
 use cpu::Cpu;
 use crossbeam_utils::CachePadded;
 pub(crate) use row::Row;
+use std::ptr;
 use std::sync::Weak;
+// No protocol has the address in it, so models need not try each order of its changes.
+use std::sync::atomic::AtomicPtr;
 
 /// The fields that the processor's owner uses all the time.
 #[derive(Debug, Default)]
@@ -98,6 +102,9 @@ pub(crate) struct Processor {
     pub(crate) returned: CachePadded<Inbox<Held>>,
     pub(crate) gift: CachePadded<Gift>,
     pub(crate) counters: CachePadded<Counters>,
+    /// The task that its thread polls, and no other thread may follow; null for none. On a line
+    /// that this thread alone writes all the time.
+    pub(crate) polled: CachePadded<AtomicPtr<Header>>,
     /// The time that its worker spends on each occupation.
     pub(crate) meter: CachePadded<Meter>,
     /// The fork-join jobs of its worker.
@@ -149,6 +156,7 @@ impl Processor {
             returned: CachePadded::new(Inbox::new()),
             gift: CachePadded::new(Gift::new()),
             counters: CachePadded::new(Counters::default()),
+            polled: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
             meter: CachePadded::new(Meter::new(clock::now())),
             deque: if has_worker { Home::new() } else { Home::full() },
             absence: Absence::new(),

@@ -45,6 +45,21 @@ pub(crate) type WorkerHook = Arc<dyn Fn(usize) + Send + Sync>;
 /// A callback for the panic payload of a detached job.
 pub(crate) type JobPanicHook = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
 
+/// A callback for long polls. It neither blocks nor runs a caller's code.
+pub(crate) type StallHook = Arc<dyn Fn(&Arc<Shared>, Stalled) + Send + Sync>;
+
+/// A processor that the lookout has found inside a long poll.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stalled {
+    pub(crate) processor: usize,
+    /// Its count of polls, which changes when the poll is over.
+    pub(crate) polls: u64,
+    /// When the lookout first saw it inside the poll.
+    pub(crate) since: u64,
+    /// Whether its thread waits inside a system call.
+    pub(crate) is_blocked: bool,
+}
+
 /// Starts the thread of the processor with this number, which is a relief's or a spare's, or that
 /// of the lookout, which has none. Returns false if the system refuses the thread.
 pub(crate) struct Starter(pub(crate) Box<dyn Fn(Arc<Shared>, usize) -> bool + Send + Sync>);
@@ -85,6 +100,7 @@ pub(crate) struct Hooks {
     pub(crate) task_panic: Option<PanicHook>,
     pub(crate) job_panic: Option<JobPanicHook>,
     pub(crate) deadlock: Option<DeadlockHook>,
+    pub(crate) stall: Option<StallHook>,
 }
 
 impl fmt::Debug for Hooks {

@@ -6,6 +6,7 @@ use std::any::Any;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The description of a task in a report.
 ///
@@ -71,6 +72,39 @@ pub struct TaskPanic<'a> {
 impl fmt::Display for TaskPanic<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} panicked, and had no joiner: {}", self.task, message(self.payload))
+    }
+}
+
+/// A poll that lasts, or has lasted, for a millisecond or longer: what the hook of
+/// [`Builder::on_stall`](crate::Builder::on_stall) gets, which has an example.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Stall {
+    /// The task.
+    pub task: TaskInfo,
+    /// How long the poll has lasted so far, to within the lookout's next look, a few milliseconds.
+    pub lasted: Duration,
+    /// Whether the poll has returned.
+    pub is_over: bool,
+    /// Whether the thread waited in the system when it was found, for a lock, a file or a socket,
+    /// rather than computed.
+    pub is_blocked: bool,
+    /// The number that the system has given to the thread, if it tells it: a debugger finds there
+    /// what the poll does.
+    pub thread: Option<u32>,
+}
+
+impl fmt::Display for Stall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { task, lasted, is_over, is_blocked, thread } = self;
+        write!(f, "{task} ")?;
+        f.write_str(if *is_over { "was" } else { "has been" })?;
+        write!(f, " inside one poll for {lasted:.1?}, ")?;
+        f.write_str(if *is_blocked { "and blocked its thread" } else { "computing" })?;
+        match thread {
+            Some(thread) => write!(f, " (thread {thread} of the system)"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -5,7 +5,6 @@ use super::error::{BuildError, COARSEST, FINEST, MOST_RELIEFS, MOST_WORKERS};
 use super::handle::Handle;
 use super::late_thread::LateThread;
 use super::worker_thread::WorkerThread;
-use crate::detect::Deadlock;
 use crate::policy::Locality;
 use crate::policy::timing::RESOLUTION;
 use crate::primitives::lock;
@@ -17,11 +16,9 @@ use crate::processor::shared::Shared;
 use crate::processor::shared::Starter;
 use crate::scheduler::spare;
 use crate::scheduler::{lookout, relief};
-use crate::task::TaskPanic;
 use crate::task::word_waker::WordWaker;
 use crate::timers::Rules;
 use crate::topology::Topology;
-use std::any::Any;
 use std::io;
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -75,7 +72,7 @@ pub struct Builder {
     reliefs: usize,
     resolution: Duration,
     paused: bool,
-    hooks: Hooks,
+    pub(super) hooks: Hooks,
     keep_apart: Option<bool>,
 }
 
@@ -227,7 +224,8 @@ impl Builder {
     /// So a task that no worker comes to waits for some 10 ms at most, and others that follow while
     /// the workers are stuck for some microseconds. A relief that is stuck itself is followed by
     /// another, at most this many in all. If all reliefs are stuck, tasks wait until one of them or
-    /// a worker is back. A relief that has not been needed for 10 s ends.
+    /// a worker is back. A relief that has not been needed for 10 s ends. Its processor stays, with
+    /// 4 MiB of addresses for a deque, of which 8 KiB are touched.
     ///
     /// Without reliefs, and in a runtime of [`build_with`](Self::build_with), tasks wait until a
     /// worker is back; the same if the system refuses the threads.
@@ -302,96 +300,6 @@ impl Builder {
     /// ```
     pub fn start_paused(mut self, paused: bool) -> Self {
         self.paused = paused;
-        self
-    }
-
-    /// Sets a hook that each worker's thread calls with the worker's number before the worker
-    /// begins. A panic in the hook is caught, and the worker goes on. The hook may spawn tasks, but
-    /// must not wait for them: its own processor does not run yet.
-    pub fn on_worker_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.hooks.worker_start = Some(Arc::new(hook));
-        self
-    }
-
-    /// Sets a hook that each worker's thread calls with the worker's number before the thread
-    /// exits. A panic in the hook is caught.
-    pub fn on_worker_stop(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.hooks.worker_stop = Some(Arc::new(hook));
-        self
-    }
-
-    /// Sets a hook that is called once for each task that panics and has no joiner, on the thread
-    /// that drops the task's handle or output. The default prints a line to the standard error. Two
-    /// kinds of panic go to the runtime of the calling thread instead, or to the standard error if
-    /// the thread belongs to none: that of a task cancelled after its runtime has ended, and that
-    /// of a closure which the spawning thread runs or cancels itself.
-    ///
-    /// # Examples
-    /// ```
-    /// use evenkeel::task::TaskPanic;
-    /// let (sender, receiver) = std::sync::mpsc::channel();
-    /// let runtime = evenkeel::Builder::new()
-    ///     .on_task_panic(move |panic: &TaskPanic<'_>| sender.send(panic.to_string()).unwrap())
-    ///     .build()?;
-    /// // The handle is dropped, so the task has no joiner.
-    /// drop(runtime.spawn(async { panic!("no more tea") }));
-    /// assert!(receiver.recv().unwrap().ends_with("and had no joiner: no more tea"));
-    /// # Ok::<(), evenkeel::BuildError>(())
-    /// ```
-    pub fn on_task_panic(mut self, hook: impl Fn(&TaskPanic<'_>) + Send + Sync + 'static) -> Self {
-        self.hooks.task_panic = Some(Arc::new(hook));
-        self
-    }
-
-    /// Sets a hook that is called for each job of [`fork_join::spawn`](crate::fork_join::spawn) and
-    /// its like that panics, on the worker that ran the job, with the panic's payload. The default
-    /// drops the payload: the process's panic hook has reported it. A panic in the hook is caught.
-    ///
-    /// # Examples
-    /// ```
-    /// let (sender, receiver) = std::sync::mpsc::channel();
-    /// let runtime = evenkeel::Builder::new()
-    ///     .on_job_panic(move |payload| sender.send(payload).unwrap())
-    ///     .build()?;
-    /// runtime.handle().spawn_job(|| panic!("man overboard"));
-    /// let payload = receiver.recv().unwrap();
-    /// assert_eq!(payload.downcast_ref(), Some(&"man overboard"));
-    /// # Ok::<(), evenkeel::BuildError>(())
-    /// ```
-    pub fn on_job_panic(
-        mut self,
-        hook: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
-    ) -> Self {
-        self.hooks.job_panic = Some(Arc::new(hook));
-        self
-    }
-
-    /// Sets a hook that is called for each deadlock that closes on a thread of the runtime, a
-    /// worker or a thread inside its `block_on`, in builds that [detect deadlocks](crate::detect).
-    /// The default prints the deadlock to the standard error. A panic in the hook is caught. The
-    /// thread that calls the hook is needed for other work: the hook must not block.
-    ///
-    /// # Examples
-    /// ```
-    /// use evenkeel::sync::monitor::Monitor;
-    /// let (sender, receiver) = std::sync::mpsc::channel();
-    /// let runtime = evenkeel::Builder::new()
-    ///     .on_deadlock(move |deadlock| sender.send(deadlock.to_string()).unwrap())
-    ///     .build()?;
-    /// let task = runtime.spawn(async {
-    ///     let cabin = Monitor::new("cabin");
-    ///     let _inside = cabin.enter().await;
-    ///     // The task waits for itself.
-    ///     let _again = cabin.enter().await;
-    /// });
-    /// if evenkeel::detect::is_on() {
-    ///     assert!(receiver.recv().unwrap().contains("to enter the monitor of &str"));
-    /// }
-    /// # task.abort();
-    /// # Ok::<(), evenkeel::BuildError>(())
-    /// ```
-    pub fn on_deadlock(mut self, hook: impl Fn(&Deadlock) + Send + Sync + 'static) -> Self {
-        self.hooks.deadlock = Some(Arc::new(hook));
         self
     }
 

@@ -7,11 +7,13 @@ mod builder;
 pub(crate) mod checked;
 mod error;
 mod handle;
+mod hooks;
 mod late_thread;
 mod reaper;
 mod shutdown;
 #[cfg(not(any(loom, shuttle)))]
 mod single;
+mod stalls;
 mod worker_thread;
 
 pub use block_on::block_on;

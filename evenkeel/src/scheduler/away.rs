@@ -56,6 +56,7 @@ pub(super) fn leave_behind(shared: &Shared, processor: &Processor, counts: Count
 impl Drop for Away<'_> {
     fn drop(&mut self) {
         self.0.shared().idle.come_back(&self.0.seat.processor().absence);
+        self.0.shared().watch_for_stalls();
     }
 }
 

@@ -12,7 +12,7 @@ impl Context {
     /// Notes that the polled task is inside an object at home here.
     #[inline(always)]
     pub(crate) fn note_visit(&self) {
-        self.journeys.visitor.set(self.task.get());
+        self.journeys.visitor.set(self.polled());
     }
 
     /// Makes the polled task go to the back of the queue after its poll: the visitors' queue if it
@@ -24,7 +24,7 @@ impl Context {
             return;
         }
         // The thread polls a task, so this does not compare two null pointers.
-        let visits = ptr::eq(self.journeys.visitor.get(), self.task.get());
+        let visits = ptr::eq(self.journeys.visitor.get(), self.polled());
         self.set_after(if visits { self.stay() } else { After::Again });
     }
 
@@ -41,7 +41,7 @@ impl Context {
     #[inline(always)]
     pub(crate) fn whereabouts_of(&self, address: usize) -> Option<usize> {
         let moves = || self.shared().moves.load(Ordering::Relaxed);
-        self.journeys.whereabouts.find(address, moves).filter(|_| !self.task.get().is_null())
+        self.journeys.whereabouts.find(address, moves).filter(|_| !self.polled().is_null())
     }
 
     /// Notes that the object at this address is at home at another worker.
@@ -59,7 +59,7 @@ impl Context {
     /// Returns whether the polled task was sent here. If not, a thief has taken it on its way to
     /// another processor, where another part of it wants to go.
     pub(crate) fn was_sent_here(&self) -> bool {
-        self.seat.has_come(self.task.get())
+        self.seat.has_come(self.polled())
     }
 
     /// Makes the task that was just polled join the visitors of its target.

@@ -21,6 +21,8 @@
 //!   and whose thread sleeps or computes, it counts as stuck. That ends in the heavy fence. If
 //!   tasks or due timers lie there, the lookout wakes a sleeper; if no worker sleeps, it calls the
 //!   relief. If all are away by then, it calls the relief for any task, and for timers.
+//! - *Report*: it counts each long poll that does not fork. If a hook is set, it hands over what it
+//!   has seen, and another thread makes a report of it (`runtime/stalls.rs`).
 //! - *Duty*: if the relief on duty is stuck, the lookout *appoints* another: one in reserve, or one
 //!   that it starts.
 //! - *Nap*: it makes the next round after a nap, if a worker has polled anything since the last
@@ -33,7 +35,8 @@
 //!   of `idle`, and unparks the lookout or starts its thread. Askers are pushers and armers of
 //!   timers that find it at rest while no worker sleeps; the worker that leaves the stack of
 //!   sleepers last, if a pusher relies on the watch; callers of the relief; and thieves and hosts,
-//!   by the protocol of [`stuck`](super::stuck).
+//!   by the protocol of [`stuck`](super::stuck). If a hook wants reports, workers that begin, wake
+//!   or come back ask too: a worker may be stuck while another one sleeps, and then no task waits.
 //!
 //! # Why no task waits behind stuck workers
 //! Let a task be ready while no worker comes to its loop. Its pusher has made a fence and looked at
@@ -84,7 +87,7 @@ use crate::policy::relieving::{self, Found, Sight};
 use crate::primitives::probe::State;
 use crate::primitives::{clock, thread};
 use crate::processor::Processor;
-use crate::processor::shared::{Phase, Shared};
+use crate::processor::shared::{Phase, Shared, Stalled};
 use crate::timers::NEVER;
 use std::sync::Arc;
 use std::time::Duration;
@@ -126,6 +129,8 @@ struct Seen {
     since: Option<u64>,
     /// How long its thread had computed when the lookout first asked the system.
     computed: Option<u64>,
+    /// Whether the lookout has counted the poll as a long one.
+    is_noted: bool,
 }
 
 impl Seen {
@@ -210,6 +215,7 @@ impl Lookout {
             round.is_quiet &= count_stuck(shared, worker, round.now);
             if !forks {
                 self.alert = round.now.saturating_add(relieving::ALERT);
+                self.note_stall(shared, worker, sight, round.now);
             }
             return;
         }
@@ -230,6 +236,19 @@ impl Lookout {
             State::Asleep => relieving::Thread::Asleep,
             State::Stopped => relieving::Thread::Stopped,
         })
+    }
+
+    /// Counts and reports a long poll of a processor, once.
+    fn note_stall(&mut self, shared: &Shared, processor: usize, sight: Sight, now: u64) {
+        let seen = &mut self.seen[processor];
+        if !std::mem::replace(&mut seen.is_noted, true) {
+            shared.note_stall(Stalled {
+                processor,
+                polls: shared.processors[processor].counters.polls.get(),
+                since: seen.since.unwrap_or(now),
+                is_blocked: sight.thread == Some(relieving::Thread::Asleep),
+            });
+        }
     }
 
     /// Looks at the relief on duty, and appoints another if that one is stuck.
@@ -256,7 +275,11 @@ impl Lookout {
         } else if relieving::lasts(sight) {
             sight.thread = self.state_of(shared, duty);
         }
-        let is_hopeless = relieving::is_stuck(sight) && !shared.appoint_relief();
+        let is_stuck = relieving::is_stuck(sight);
+        if is_stuck && !processor.absence.is_away() {
+            self.note_stall(shared, duty, sight, round.now);
+        }
+        let is_hopeless = is_stuck && !shared.appoint_relief();
         if !is_hopeless && (lasts > 0 || relieving::is_suspect(departures, round.slept)) {
             round.found = round.found.max(Found::Suspect);
         }

@@ -51,6 +51,7 @@ impl Worker<'_> {
         if idle.has_lost_watch() {
             self.shared.watch();
         }
+        self.shared.watch_for_stalls();
         self.context.switch(Doing::Searching, clock::now());
         wakened
     }

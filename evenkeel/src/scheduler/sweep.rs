@@ -34,16 +34,20 @@
 //! # Rejected
 //! Dropping futures on the ender's thread: a destructor that blocks would keep it beyond its
 //! deadline. Processors for the reapers: a runtime has room for a fixed number of processors,
-//! and most runtimes end with no worker stuck. A note of each processor's present task, so that the
-//! ender need not infer it: a store for each poll, for the sake of a report.
+//! and most runtimes end with no worker stuck. The present tasks of the
+//! processors, without a search: a task that its worker has taken out of a queue, and is about to
+//! poll, would be neither queued nor present.
 
 use super::run;
 use super::wake;
+use crate::primitives::atomic::Ordering;
 use crate::primitives::clock;
 use crate::processor::Processor;
 use crate::processor::shared::Shared;
+use crate::raw_task::header::TaskPtr;
 use crate::raw_task::rights::{Reference, Runnable};
 use crate::raw_task::state::{Signal, Word};
+use std::ptr::NonNull;
 
 /// Aborts all registered tasks, and passes those in queues to `take`. Returns false if a processor
 /// was locked: that processor is left for the next pass.
@@ -77,6 +81,19 @@ pub(crate) fn sweep(shared: &Shared, take: impl FnOnce(Vec<Runnable>)) -> bool {
 /// processor is locked.
 pub(crate) fn incomplete(processor: &Processor) -> Option<Vec<Reference>> {
     registered(processor, |word| !word.is_complete())
+}
+
+/// Returns the task that the thread of `processor` polls, as far as it can be told: a processor
+/// that is locked is passed over. The registry in which the task is found keeps it alive meanwhile.
+pub(crate) fn polled(shared: &Shared, processor: usize) -> Option<Reference> {
+    let polled = NonNull::new(shared.processors[processor].polled.load(Ordering::Relaxed))?;
+    let polled = TaskPtr::new(polled);
+    // Most tasks are polled at home.
+    let own = std::iter::once(&shared.processors[processor]);
+    own.chain(shared.processors.iter()).find_map(|home| {
+        let local = home.local.claim(true)?;
+        local.registry.find(polled).map(Reference::of)
+    })
 }
 
 fn registered(processor: &Processor, wanted: impl Fn(Word) -> bool) -> Option<Vec<Reference>> {

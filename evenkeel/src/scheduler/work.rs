@@ -43,6 +43,7 @@ pub(crate) fn work(seat: Seat) {
     context.enter(|| {
         let mut worker = Worker::new(&context);
         call(&shared.hooks.worker_start, me);
+        shared.watch_for_stalls();
         worker.work();
         call(&shared.hooks.worker_stop, me);
         // Cancels tasks that the hook has spawned.
@@ -204,7 +205,9 @@ impl<'a> Worker<'a> {
         let context = self.context;
         let now = clock::now();
         let elapsed = now.saturating_sub(context.now.replace(now));
-        self.shared.idle.come_unstuck(&context.seat.processor().absence);
+        if self.shared.idle.come_unstuck(&context.seat.processor().absence) {
+            self.shared.watch_for_stalls();
+        }
         if polls > 0 {
             context.counters().polls.add(u64::from(polls));
             self.mean_poll = policy::smooth(self.mean_poll, elapsed / u64::from(polls));

@@ -51,7 +51,7 @@ pub(crate) mod word_waker;
 mod yielding;
 
 pub use crate::raw_task::id::Id;
-pub use crate::raw_task::report::{TaskInfo, TaskPanic};
+pub use crate::raw_task::report::{Stall, TaskInfo, TaskPanic};
 pub(crate) use cell::make;
 pub use error::JoinError;
 pub use in_place::block_in_place;

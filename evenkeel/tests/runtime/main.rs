@@ -14,4 +14,5 @@ mod left_behind;
 mod macros;
 mod metrics;
 mod shutdown;
+mod stalls;
 mod stuck;
