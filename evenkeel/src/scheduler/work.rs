@@ -154,21 +154,21 @@ impl<'a> Worker<'a> {
     /// number of polls.
     #[inline(always)]
     pub(super) fn batch(&mut self) -> u32 {
+        if self.caution > 0 {
+            return self.batch_of_one();
+        }
         let context = self.context;
         let inbox = &context.seat.processor().inbox;
         let arrivals = &context.seat.processor().arrivals;
         // Most runtimes have no visitors, and check that once per batch.
         let visits = context.seat.has_visitors();
-        let is_alone = self.caution > 0;
-        let overtaking = is_alone && !visits && self.lengths.lets_overtake();
         let mut polls = 0;
         let mut wait = 0;
         while polls < self.polls_per_batch {
             if context.is_asked() {
                 handover::answer(context, false);
             }
-            let entry = if overtaking { self.pop_overtaking() } else { context.seat.pop(visits) };
-            let Some(entry) = entry else {
+            let Some(entry) = context.seat.pop(visits) else {
                 if visits && arrivals.has_rung() && context.seat.receive(context.now.get()) > 0 {
                     continue;
                 }
@@ -178,9 +178,6 @@ impl<'a> Worker<'a> {
                 // The first task is the oldest, and at the beginning of a batch the clock is right.
                 wait = context.now.get().saturating_sub(entry.since);
             }
-            if is_alone {
-                self.polled = Some(Polled::of(&entry.task));
-            }
             run::run(context, entry.task);
             polls += 1;
             if !inbox.is_empty() {
@@ -188,17 +185,48 @@ impl<'a> Worker<'a> {
             }
         }
         if polls > 0 {
-            self.mean_wait = policy::smooth(self.mean_wait, wait);
-            context.counters().longest_wait.raise(wait);
+            self.note_wait(wait);
         }
         polls
     }
 
-    /// Takes the next task while long polls come up.
+    #[inline(always)]
+    fn note_wait(&mut self, wait: u64) {
+        self.mean_wait = policy::smooth(self.mean_wait, wait);
+        self.context.counters().longest_wait.raise(wait);
+    }
+
+    /// Makes a batch of a single poll, while long polls come up. Returns the number of polls.
+    ///
+    /// Apart from the other batches: a look at what is needed here alone would cost each of their
+    /// polls a nanosecond.
     #[cold]
-    fn pop_overtaking(&self) -> Option<Entry> {
-        let is_long = |task: &Header| self.lengths.is_long(task);
-        self.context.seat.pop_overtaking(overtaking::FARTHEST, is_long)
+    #[inline(never)]
+    fn batch_of_one(&mut self) -> u32 {
+        let context = self.context;
+        if context.is_asked() {
+            handover::answer(context, false);
+        }
+        let Some(entry) = self.pop_one() else { return 0 };
+        let wait = context.now.get().saturating_sub(entry.since);
+        self.polled = Some(Polled::of(&entry.task));
+        run::run(context, entry.task);
+        self.note_wait(wait);
+        1
+    }
+
+    fn pop_one(&self) -> Option<Entry> {
+        let seat = &self.context.seat;
+        let visits = seat.has_visitors();
+        if !visits && self.lengths.lets_overtake() {
+            let is_long = |task: &Header| self.lengths.is_long(task);
+            return seat.pop_overtaking(overtaking::FARTHEST, is_long);
+        }
+        if let Some(entry) = seat.pop(visits) {
+            return Some(entry);
+        }
+        let has_rung = visits && seat.processor().arrivals.has_rung();
+        if has_rung && seat.receive(self.context.now.get()) > 0 { seat.pop(visits) } else { None }
     }
 
     pub(super) fn end_batch(&mut self, polls: u32) {
