@@ -210,13 +210,13 @@ impl Context {
     /// Sets the task that the thread polls; null for none.
     #[inline(always)]
     pub(crate) fn set_task(&self, task: *mut Header) {
-        self.seat.processor().polled.store(task, Ordering::Relaxed);
+        self.seat.processor().published.polled.store(task, Ordering::Relaxed);
     }
 
     /// Returns the task that the thread polls; null for none.
     #[inline(always)]
     pub(crate) fn polled(&self) -> *mut Header {
-        self.seat.processor().polled.load(Ordering::Relaxed)
+        self.seat.processor().published.polled.load(Ordering::Relaxed)
     }
 
     /// Returns whether this thread polls `task`.

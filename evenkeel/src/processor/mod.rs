@@ -73,6 +73,8 @@ pub(crate) struct Published {
     pub(crate) mean_wait: AtomicU64,
     pub(crate) mean_poll: AtomicU64,
     pub(crate) mean_work: AtomicU64,
+    /// The task that the thread polls, which no other thread may follow; null for none.
+    pub(crate) polled: AtomicPtr<Header>,
     /// Whether tasks are about to travel from here.
     pub(crate) departing: AtomicBool,
     /// The [`Mark`] by which thieves leave the processor's tasks together, written by a thief after
@@ -102,9 +104,6 @@ pub(crate) struct Processor {
     pub(crate) returned: CachePadded<Inbox<Held>>,
     pub(crate) gift: CachePadded<Gift>,
     pub(crate) counters: CachePadded<Counters>,
-    /// The task that its thread polls, and no other thread may follow; null for none. On a line
-    /// that this thread alone writes all the time.
-    pub(crate) polled: CachePadded<AtomicPtr<Header>>,
     /// The time that its worker spends on each occupation.
     pub(crate) meter: CachePadded<Meter>,
     /// The fork-join jobs of its worker.
@@ -145,6 +144,7 @@ impl Processor {
                 mean_wait: AtomicU64::new(0),
                 mean_poll: AtomicU64::new(batch::BATCH),
                 mean_work: AtomicU64::new(UNKNOWN_WORK),
+                polled: AtomicPtr::new(ptr::null_mut()),
                 departing: AtomicBool::new(false),
                 together_from: AtomicU64::new(0),
                 together_until: AtomicU64::new(0),
@@ -156,7 +156,6 @@ impl Processor {
             returned: CachePadded::new(Inbox::new()),
             gift: CachePadded::new(Gift::new()),
             counters: CachePadded::new(Counters::default()),
-            polled: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
             meter: CachePadded::new(Meter::new(clock::now())),
             deque: if has_worker { Home::new() } else { Home::full() },
             absence: Absence::new(),

@@ -86,7 +86,7 @@ pub(crate) fn incomplete(processor: &Processor) -> Option<Vec<Reference>> {
 /// Returns the task that the thread of `processor` polls, as far as it can be told: a processor
 /// that is locked is passed over. The registry in which the task is found keeps it alive meanwhile.
 pub(crate) fn polled(shared: &Shared, processor: usize) -> Option<Reference> {
-    let polled = NonNull::new(shared.processors[processor].polled.load(Ordering::Relaxed))?;
+    let polled = NonNull::new(shared.processors[processor].published.polled.load(Ordering::Relaxed))?;
     let polled = TaskPtr::new(polled);
     // Most tasks are polled at home.
     let own = std::iter::once(&shared.processors[processor]);
