@@ -62,6 +62,8 @@ pub(crate) struct Context {
     role: Role,
     /// Its [number](id::among_threads).
     pub(crate) thread: u64,
+    /// The task that the thread polls; null for none.
+    task: Cell<*mut Header>,
     /// The task's next place if its poll returns `Pending`.
     pub(crate) after: Cell<After>,
     /// The coarse clock: read once per batch.
@@ -128,6 +130,7 @@ impl Context {
             role: Role::of(&seat),
             seat,
             thread: id::among_threads(),
+            task: Cell::new(ptr::null_mut()),
             after: Cell::new(After::Wait),
             now: Cell::new(now),
             slice: Slice::new(now),
@@ -207,16 +210,23 @@ impl Context {
         false
     }
 
-    /// Sets the task that the thread polls; null for none.
+    /// Begins the poll of a task.
     #[inline(always)]
-    pub(crate) fn set_task(&self, task: *mut Header) {
-        self.seat.processor().published.polled.store(task, Ordering::Relaxed);
+    pub(crate) fn begin_poll(&self, task: TaskPtr) {
+        self.task.set(task.as_ptr());
+        self.seat.processor().published.polled.store(task.as_ptr(), Ordering::Relaxed);
+    }
+
+    /// Ends the poll.
+    #[inline(always)]
+    pub(crate) fn end_poll(&self) {
+        self.task.set(ptr::null_mut());
     }
 
     /// Returns the task that the thread polls; null for none.
     #[inline(always)]
     pub(crate) fn polled(&self) -> *mut Header {
-        self.seat.processor().published.polled.load(Ordering::Relaxed)
+        self.task.get()
     }
 
     /// Returns whether this thread polls `task`.

@@ -18,7 +18,8 @@
 //! The count of polls changes at the end of a batch. If it has not changed after the search, the
 //! thread is still in the batch that the lookout has seen, so the address is that of the long
 //! poll's task, or of one that the same batch has polled since: then the poll ended within the last
-//! microseconds.
+//! microseconds. A thread that is busy between two polls, as with a long queue that it takes over,
+//! leaves the address of its last task. If that one waits, or is complete, there is no report.
 //!
 //! # Cost
 //! Without a hook: a count. A poll stores the address of its task in any case. A search: a heavy

@@ -26,12 +26,12 @@ pub(crate) fn run(context: &Context, task: Runnable) {
         Begin::Poll(polled) => {
             let ptr = task.ptr();
             task.last.store(context.seat.me() as u16, Ordering::Relaxed);
-            context.set_task(ptr.as_ptr());
+            context.begin_poll(ptr);
             let polling = Polling::begin(task.live());
             // SAFETY: this thread has the task's `Runnable`, and a task with a `Runnable` has its
             // future.
             let outcome = unsafe { (task.vtable.poll)(ptr) };
-            context.set_task(std::ptr::null_mut());
+            context.end_poll();
             match outcome {
                 Poll::Pending => match context.take_after() {
                     After::Wait => {
@@ -77,13 +77,13 @@ fn cancel(context: &Context, task: Runnable) {
         context.shared().note_aborted(TaskInfo::of(task.live()));
     }
     let ptr = task.ptr();
-    context.set_task(ptr.as_ptr());
+    context.begin_poll(ptr);
     {
         let _polling = Polling::begin(task.live());
         // SAFETY: as in `run`.
         unsafe { (task.vtable.cancel)(ptr) };
     }
-    context.set_task(std::ptr::null_mut());
+    context.end_poll();
     context.take_after();
     complete(context, task);
 }

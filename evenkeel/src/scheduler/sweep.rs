@@ -86,13 +86,17 @@ pub(crate) fn incomplete(processor: &Processor) -> Option<Vec<Reference>> {
 /// Returns the task that the thread of `processor` polls, as far as it can be told: a processor
 /// that is locked is passed over. The registry in which the task is found keeps it alive meanwhile.
 pub(crate) fn polled(shared: &Shared, processor: usize) -> Option<Reference> {
-    let polled = NonNull::new(shared.processors[processor].published.polled.load(Ordering::Relaxed))?;
+    let polled =
+        NonNull::new(shared.processors[processor].published.polled.load(Ordering::Relaxed))?;
     let polled = TaskPtr::new(polled);
     // Most tasks are polled at home.
     let own = std::iter::once(&shared.processors[processor]);
     own.chain(shared.processors.iter()).find_map(|home| {
         let local = home.local.claim(true)?;
-        local.registry.find(polled).map(Reference::of)
+        let task = local.registry.find(polled)?;
+        let word = task.state.load();
+        // A task that waits, or is complete, has been polled before.
+        (!word.is_idle() && !word.is_complete()).then(|| Reference::of(task))
     })
 }
 

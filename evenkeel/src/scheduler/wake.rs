@@ -16,7 +16,7 @@ use crate::processor::seat::Signalled;
 use crate::processor::shared::Shared;
 use crate::raw_task::header::{Header, Live};
 use crate::raw_task::rights::{Reference, Runnable};
-use crate::raw_task::state::{Release, Signal};
+use crate::raw_task::state::{Release, Signal, Word};
 
 /// Signals a task.
 #[inline(always)]
@@ -78,6 +78,10 @@ pub(crate) fn wake_consuming(reference: Reference) {
 
 #[inline(always)]
 fn local(context: &Context, task: Live<'_>, signal: Signal, consume: bool) -> Release {
+    let word = task.state.load();
+    if !word.is_idle() && signal == Signal::Wake && wake_itself(context, task, word, consume) {
+        return Release::Shared;
+    }
     match context.seat.signal(task, signal, consume, context.now.get()) {
         Signalled::Already(release) => release,
         Signalled::Queued(ready) => {
@@ -86,6 +90,19 @@ fn local(context: &Context, task: Live<'_>, signal: Signal, consume: bool) -> Re
             Release::Shared
         }
     }
+}
+
+/// Has a task that is polled here, and wakes itself, go to the back of the queue after its poll: by
+/// a note of this worker, and no locked instruction. Returns false, and does nothing, if another
+/// task is polled, or one that may leave its right to be polled to others.
+#[inline(always)]
+fn wake_itself(context: &Context, task: Live<'_>, word: Word, consume: bool) -> bool {
+    let wakes =
+        context.polls(task.ptr()) && !word.has_public() && (!consume || task.defer_reference(-1));
+    if wakes {
+        context.go_again();
+    }
+    wakes
 }
 
 /// Follows a push into the worker's own queue and its fence: answers a request, and wakes a

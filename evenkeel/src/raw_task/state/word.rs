@@ -59,6 +59,11 @@ impl Word {
         self.0 & ABORTED != 0
     }
 
+    /// Returns whether the task has a public part.
+    pub(crate) fn has_public(self) -> bool {
+        self.0 & PARTED != 0
+    }
+
     pub(crate) fn has_joiner(self) -> bool {
         self.0 & JOINER != 0
     }
