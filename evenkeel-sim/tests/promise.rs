@@ -4,11 +4,14 @@
 //! A failing run prints how to repeat it.
 
 use evenkeel_policy::helping::Help;
-use evenkeel_sim::promise::{Kind, NEGLECT, Policy, run};
+use evenkeel_sim::promise::{Kind, Policy, run};
 
-/// Sizes of machines, and the number of seeds for each: some seconds in all.
+/// Sizes of machines, and the number of seeds for each: a minute in all.
 const SIZES: [(usize, u64); 9] =
-    [(1, 200), (2, 500), (3, 500), (4, 300), (8, 200), (16, 60), (32, 30), (64, 15), (256, 6)];
+    [(1, 200), (2, 500), (3, 500), (4, 300), (8, 200), (16, 200), (32, 200), (64, 200), (256, 200)];
+
+/// The constants of the bound are fitted to the seeds from zero on (`examples/fit.rs`).
+const FIRST_SEED: u64 = 1_000_000;
 
 /// Runs one load on machines of all sizes, or the single run that the environment names.
 fn check(kind: Kind) {
@@ -18,7 +21,7 @@ fn check(kind: Kind) {
         return;
     }
     for (processors, seeds) in SIZES {
-        for seed in 0..seeds {
+        for seed in FIRST_SEED..FIRST_SEED + seeds {
             check_one(kind, seed, processors);
         }
     }
@@ -38,7 +41,7 @@ fn check_one(kind: Kind, seed: u64, processors: usize) {
     assert!(waited <= allowed, "{waited} ns beyond the share, {allowed} are allowed\n{}", again());
     // No processor is woken for a queue that is left together.
     assert!(
-        kind == Kind::Together || neglected <= NEGLECT,
+        kind == Kind::Together || neglected <= outcome.neglect_allowed,
         "a backlog lay beside a sleeper for {neglected} ns without a wake-up\n{}",
         again()
     );
@@ -82,6 +85,16 @@ fn pairs() {
 #[test]
 fn together() {
     check(Kind::Together);
+}
+
+#[test]
+fn all_stuck() {
+    check(Kind::AllStuck);
+}
+
+#[test]
+fn reliefs_stuck() {
+    check(Kind::ReliefsStuck);
 }
 
 /// The bound is sharp: without helping, tasks behind a stuck poll starve beside busy processors.

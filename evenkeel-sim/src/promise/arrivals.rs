@@ -13,6 +13,9 @@ const UNEQUAL: RangeInclusive<u64> = 10..=100_000;
 const MICROSECOND: u64 = 1_000;
 const MILLISECOND: u64 = 1_000_000;
 
+/// The most reliefs that get stuck.
+const MOST_STUCK_RELIEFS: usize = 8;
+
 /// What makes a load hard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -32,6 +35,27 @@ pub enum Kind {
     Pairs,
     /// Thieves leave all queues together, whatever their tasks are: a trial may be wrong.
     Together,
+    /// Every processor gets stuck, by a poll that computes or blocks, with tasks behind it, and more
+    /// come from outside: a relief polls them.
+    AllStuck,
+    /// The same, and some of the reliefs get stuck in their turn.
+    ReliefsStuck,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::OneQueue,
+        Self::Greedy,
+        Self::Stuck,
+        Self::StuckAlone,
+        Self::Bursts,
+        Self::Unequal,
+        Self::Pairs,
+        Self::Together,
+        Self::AllStuck,
+        Self::ReliefsStuck,
+    ];
 }
 
 /// A task that an outside thread makes ready.
@@ -46,6 +70,8 @@ pub(crate) struct Scenario {
     pub(crate) kind: Kind,
     pub(crate) seed: u64,
     pub(crate) processors: usize,
+    /// Reliefs beside them, of which fewer than all get stuck.
+    pub(crate) reliefs: usize,
     /// Processors behind one last-level cache.
     pub(crate) group: usize,
     pub(crate) tasks: Vec<Task>,
@@ -80,6 +106,7 @@ impl Scenario {
             kind,
             seed,
             processors,
+            reliefs: 0,
             group: [1, 4, 8, processors][random.count(0..=3)].min(processors),
             tasks: Vec::new(),
             queued: Vec::new(),
@@ -100,6 +127,11 @@ impl Scenario {
                 1 => scenario.stuck(&mut random, true),
                 _ => scenario.pairs(&mut random),
             },
+            Kind::AllStuck => scenario.all_stuck(&mut random, 0),
+            Kind::ReliefsStuck => {
+                let more = random.count(1..=MOST_STUCK_RELIEFS);
+                scenario.all_stuck(&mut random, more);
+            }
         }
         scenario.arrivals.sort_by_key(|arrival| arrival.time);
         scenario
@@ -107,6 +139,10 @@ impl Scenario {
 
     /// Returns the number of processors that make progress in any case.
     pub(crate) fn progress(&self) -> usize {
+        if self.reliefs > 0 {
+            // The relief on duty.
+            return 1;
+        }
         self.processors - self.tasks.iter().filter(|task| task.stuck).count()
     }
 
@@ -221,6 +257,39 @@ impl Scenario {
                     self.queue(processor, Task::new(polls.clone(), u64::MAX));
                 }
             }
+        }
+    }
+
+    /// All processors get stuck, and `more` reliefs.
+    fn all_stuck(&mut self, random: &mut Random, more: usize) {
+        self.reliefs = more + 1;
+        self.least = 25 * MILLISECOND;
+        self.horizon = 150 * MILLISECOND;
+        let polls = [QUICK, USUAL][random.count(0..=1)].clone();
+        for processor in 0..self.processors {
+            for _ in 0..random.count(0..=5) {
+                self.queue(processor, Task::new(polls.clone(), 3));
+            }
+            self.queue(processor, Task { blocks: random.chance(2), ..Task::stuck(NEVER) });
+            for _ in 0..random.count(0..=5) {
+                self.queue(processor, Task::new(polls.clone(), 2));
+            }
+        }
+        for _ in 0..more {
+            let stuck = Task { blocks: random.chance(2), ..Task::stuck(NEVER) };
+            let time = random.within(0..=self.least);
+            let processor = self.any(random);
+            self.arrive(time, processor, stuck);
+        }
+        if random.chance(2) {
+            let processor = self.any(random);
+            self.queue(processor, Task::new(polls.clone(), u64::MAX));
+        }
+        for _ in 0..random.count(1..=50) {
+            let time = random.within(0..=self.least);
+            let processor = self.any(random);
+            let left = random.within(1..=3);
+            self.arrive(time, processor, Task::new(polls.clone(), left));
         }
     }
 

@@ -40,7 +40,7 @@ impl Audit {
             wait: 0,
             ahead: 0,
             at: 0,
-            backlog_since: vec![None; scenario.processors],
+            backlog_since: vec![None; scenario.processors + scenario.reliefs],
             sleepers_since: None,
             last_wake: 0,
             neglect: 0,

@@ -5,6 +5,8 @@
 //! polls ahead, and `H` follows from the constants below.
 
 use super::arrivals::{Kind, Scenario};
+use super::relief::{SLACK, START, TICK};
+use evenkeel_policy::relieving::{LONGEST_NAP, STUCK};
 use evenkeel_policy::{helping, stealing, waking};
 
 /// `c`: a helper leaves a processor alone if its work is up to [`helping::MARGIN`] times as old as
@@ -25,23 +27,42 @@ pub(crate) const POLLS: u64 = 6;
 /// Sleepers are woken one after the other, each by the one before it that has found work. While a
 /// sleeping machine spreads a backlog, part of the time of such a chain adds to the wait, per
 /// processor.
-pub(crate) const CHAIN: u64 = 6_000;
+pub(crate) const CHAIN: u64 = 9_000;
+
+/// How long it takes until the lookout calls a relief, and the relief comes: the nap before it first
+/// sees the last worker in its poll, the nap before the second look, and, if the poll computes, a
+/// tick until the account of the thread says so and the nap after it. It follows from the constants.
+pub(crate) const CALL: u64 = 2 * (LONGEST_NAP + SLACK) + TICK + STUCK + SLACK + START;
+
+/// The same for a relief that follows one that is stuck: then the naps are short.
+pub(crate) const FOLLOW: u64 = 3 * (STUCK + SLACK) + TICK + START;
+
+/// A relief looks at every processor, and takes what it has by a heavy fence, per processor.
+pub(crate) const TAKING: u64 = 10_000;
 
 /// How long a backlog may lie beside a sleeper without a wake-up: a task is behind a poll, or a
-/// processor searches, or a woken processor is about to run.
-pub const NEGLECT: u64 = 250_000;
+/// processor searches, or a woken processor is about to run. With more processors a search takes
+/// longer.
+pub(crate) fn neglect(processors: usize) -> u64 {
+    250_000 + 2_000 * processors as u64
+}
 
 /// The longest time from ready to running that the promise allows beyond the share of the work
 /// ahead.
 pub(crate) fn beyond_share(scenario: &Scenario) -> u64 {
     let (processors, progress) = (scenario.processors as u64, scenario.progress() as u64);
-    let helping = HELPING * processors.div_ceil(progress)
-        + POLLS * scenario.longest_poll()
-        + CHAIN * processors;
+    let usual = POLLS * scenario.longest_poll() + CHAIN * processors;
+    let helping = HELPING * processors.div_ceil(progress);
     match scenario.kind {
+        // The relief takes all that it finds at once, so it helps as if it were not alone.
+        Kind::AllStuck | Kind::ReliefsStuck => {
+            let stuck = (scenario.reliefs - 1) as u64;
+            let taking = TAKING * (processors + stuck) * (1 + stuck);
+            usual + CALL + FOLLOW * stuck + HELPING + taking
+        }
         // If all others sleep, the watch finds a lone task behind a stuck poll, and the tasks of a
         // queue that is left together.
-        Kind::StuckAlone | Kind::Together => helping + waking::LONGEST_WATCH,
-        _ => helping,
+        Kind::StuckAlone | Kind::Together => usual + helping + waking::LONGEST_WATCH,
+        _ => usual + helping,
     }
 }

@@ -7,10 +7,11 @@ use super::arrivals::{Kind, Scenario};
 use super::audit::Audit;
 use super::idle::Idle;
 use super::random::Random;
+use super::relief::Relieving;
 use super::task::{Place, Task};
 use crate::events::Events;
 use evenkeel_policy::helping::Help;
-use evenkeel_policy::{Look, batch, helping};
+use evenkeel_policy::{Look, batch, helping, relieving};
 use std::collections::VecDeque;
 
 /// The costs of actions, in nanoseconds: measured on a virtual machine with two cores.
@@ -89,6 +90,10 @@ pub(crate) enum Step {
     Sleep,
     /// Has been woken, and searches.
     Wake,
+    /// A relief that is not needed.
+    Rest,
+    /// Looks for tasks that no worker comes to.
+    Relieve,
 }
 
 #[derive(Debug)]
@@ -139,10 +144,15 @@ pub(crate) struct Processor {
 }
 
 impl Processor {
-    fn new(me: usize, processors: usize, group: usize) -> Self {
+    /// Makes one of a worker, or of one of the `reliefs`, which are behind the workers.
+    fn new(me: usize, workers: usize, reliefs: usize, group: usize) -> Self {
+        let processors = workers + reliefs;
+        let is_relief = me >= workers;
         let mut others: Vec<usize> = (1..processors).map(|step| (me + step) % processors).collect();
-        others.sort_by_key(|other| other / group != me / group);
-        let near = others.iter().filter(|&other| other / group == me / group).count();
+        others.retain(|&other| is_relief || other < workers);
+        others.sort_by_key(|other| is_relief || other / group != me / group);
+        let is_near = |&&other: &&usize| !is_relief && other / group == me / group;
+        let near = others.iter().filter(is_near).count();
         Self {
             ready: VecDeque::new(),
             inbox: Vec::new(),
@@ -165,14 +175,14 @@ impl Processor {
             clock: 0,
             search_start: 0,
             slept: 0,
-            step: Step::EndBatch,
+            step: if is_relief { Step::Rest } else { Step::EndBatch },
             generation: 0,
             seen: vec![0; processors],
             departed: vec![0; processors],
             others,
             near,
             turn: me as u64,
-            group: me / group,
+            group: if is_relief { usize::MAX } else { me / group },
             together: false,
         }
     }
@@ -214,6 +224,9 @@ impl Processor {
     }
 }
 
+/// The number of the lookout among the processors' events.
+const LOOKOUT: usize = usize::MAX;
+
 /// Counts of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counters {
@@ -230,6 +243,7 @@ pub(crate) struct Machine {
     pub(crate) processors: Vec<Processor>,
     pub(crate) tasks: Vec<Task>,
     pub(crate) idle: Idle,
+    pub(crate) relieving: Relieving,
     pub(crate) audit: Audit,
     pub(crate) random: Random,
     pub(crate) policy: Policy,
@@ -244,9 +258,12 @@ impl Machine {
     pub(crate) fn new(scenario: &Scenario, policy: Policy) -> Self {
         let count = scenario.processors;
         let mut machine = Self {
-            processors: (0..count).map(|me| Processor::new(me, count, scenario.group)).collect(),
+            processors: (0..count + scenario.reliefs)
+                .map(|me| Processor::new(me, count, scenario.reliefs, scenario.group))
+                .collect(),
             tasks: scenario.tasks.clone(),
             idle: Idle::new(count),
+            relieving: Relieving::new(count, scenario.reliefs),
             audit: Audit::new(scenario),
             random: Random::new(scenario.seed),
             policy,
@@ -264,6 +281,10 @@ impl Machine {
             // Real workers do not march in step.
             let offset = machine.random.within(0..=batch::BATCH);
             machine.schedule(me, offset, Step::EndBatch);
+        }
+        if scenario.reliefs > 0 {
+            let offset = machine.random.within(0..=relieving::LONGEST_NAP);
+            machine.schedule_round(offset);
         }
         machine
     }
@@ -287,6 +308,10 @@ impl Machine {
                 continue;
             }
             let Some((_, (me, generation))) = self.events.take() else { break };
+            if me == LOOKOUT {
+                self.round(now);
+                continue;
+            }
             if self.processors[me].generation == generation {
                 self.counters.events += 1;
                 self.step(me, now);
@@ -294,6 +319,11 @@ impl Machine {
         }
         self.finish(now);
         self
+    }
+
+    /// Makes the lookout make a round at `time`.
+    pub(crate) fn schedule_round(&mut self, time: u64) {
+        self.events.add(time, (LOOKOUT, 0));
     }
 
     /// Makes processor `me` do `step` at `time`, in place of its next event.

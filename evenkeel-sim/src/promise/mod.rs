@@ -11,11 +11,11 @@ mod handover;
 mod idle;
 mod machine;
 mod random;
+mod relief;
 mod task;
 mod worker;
 
 pub use arrivals::Kind;
-pub use bound::NEGLECT;
 pub use machine::Policy;
 
 use arrivals::Scenario;
@@ -28,9 +28,10 @@ pub struct Outcome {
     pub waited: u64,
     /// The longest such wait that the promise allows.
     pub allowed: u64,
-    /// The longest time for which a backlog lay beside a sleeper and none was woken; correct if at
-    /// most [`NEGLECT`].
+    /// The longest time for which a backlog lay beside a sleeper and none was woken.
     pub neglected: u64,
+    /// The longest such time that is allowed.
+    pub neglect_allowed: u64,
     /// A description of the run, its longest wait, and its counts.
     pub account: String,
 }
@@ -55,6 +56,7 @@ pub fn run(kind: Kind, seed: u64, processors: usize, policy: Policy) -> Outcome 
         waited: audit.worst,
         allowed: bound::beyond_share(&scenario),
         neglected: audit.neglect,
+        neglect_allowed: bound::neglect(processors),
         account: format!(
             "{scenario:?}: task {} has waited {} ns at {}, with {} ns of work ahead; {:?}",
             audit.task, audit.wait, audit.at, audit.ahead, machine.counters

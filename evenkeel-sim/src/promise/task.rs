@@ -33,6 +33,8 @@ pub(crate) struct Task {
     /// Whether its polls put their processor out of action. The bound counts such a processor as
     /// one that makes no progress, and such a poll as no work.
     pub(crate) stuck: bool,
+    /// Whether a poll that is stuck sleeps in the system, and does not compute.
+    pub(crate) blocks: bool,
     /// How many polls it has left.
     pub(crate) left: u64,
     pub(crate) then: Then,
@@ -65,6 +67,7 @@ impl Task {
         Self {
             polls,
             stuck: false,
+            blocks: false,
             left,
             then: Then::Yield,
             spawns: 0..0,

@@ -28,6 +28,8 @@ impl Machine {
             Step::Await => self.have_waited(me, now),
             Step::LastLook | Step::Sleep => self.last_look(me, now),
             Step::Wake => self.begin_search(me, now),
+            Step::Relieve => self.relieve(me, now),
+            Step::Rest => unreachable!("a relief that rests has no event"),
         }
     }
 
@@ -147,6 +149,9 @@ impl Machine {
         }
         self.take_what_came(me, now);
         if self.processors[me].ready.is_empty() {
+            if self.is_relief(me) {
+                return self.relieve(me, now);
+            }
             self.find_work(me, now);
         } else if let Some(price) = self.help(me, now) {
             self.begin_batch(me, now + price);
@@ -323,6 +328,7 @@ impl Machine {
         }
         processor.inbox.push(task);
         let (sleeping, searching) = (self.idle.sleeping(), self.idle.searching);
+        self.call_if_all_away(now);
         if sleeping == 0 {
             return;
         }

@@ -1,14 +1,19 @@
 //! Tasks that are cancelled on their way to an object, and objects that lose their last handle
 //! while operations are on their way.
 
-use crate::common::objects::{at, comes_home, in_place, runtime};
+use crate::common::objects::{at, comes_home, in_place};
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::object::Object;
-use evenkeel::{JoinHandle, Runtime, block_on, spawn, yield_now};
+use evenkeel::{Builder, JoinHandle, Runtime, block_on, spawn, yield_now};
 use evenkeel_policy::random::Random;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// A runtime without reliefs: these would take the travellers to an object whose worker is stuck.
+fn runtime(workers: usize) -> Runtime {
+    Builder::new().workers(workers).reliefs(0).build().unwrap()
+}
 
 /// A flag that is set once, for waiters.
 #[derive(Clone, Default)]
