@@ -6,10 +6,10 @@
 //! type of the task's future.
 //!
 //! # Why no task starves
-//! Between two long polls the shorter ones get no more time than the first of them has taken, and
-//! one poll more. So a task with long polls waits for twice the long polls ahead of it at most, and
-//! not for all short tasks that will ever come. Both kinds get half of the time if both have enough
-//! to do. Within each kind the order is that of age.
+//! Between two long polls the shorter ones get no more time than the first of them has taken, 4 ms
+//! at most, and one poll more. So a task with long polls waits for twice the long polls ahead of it
+//! at most, and not for all short tasks that will ever come. Both kinds get half of the time if
+//! both have enough to do. Within each kind the order is that of age.
 //!
 //! # Rejected
 //! Shorter ones first without a limit (shortest job first): it has the least mean wait, and starves
@@ -23,6 +23,10 @@ pub const LONG: u64 = 200_000;
 /// How far behind the head a worker looks for a shorter task. With more long ones in front the
 /// worker is overloaded, and any order has long waits. An estimate; no benchmark sets it.
 pub const FARTHEST: usize = 64;
+
+/// The most that shorter polls get between two long ones: a long task that is overtaken must not
+/// pay for another one that took a second. A choice: below what a person notices.
+const MOST: u64 = 4_000_000;
 
 /// What a worker knows of the polls of one type of future: how many of the last ones were long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,7 +70,7 @@ impl Habit {
 /// What the worker's time has gone to since its last long poll.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Turn {
-    /// How long the last long poll has taken.
+    /// How long the last long poll has taken, up to [`MOST`].
     long: u64,
     /// The time of shorter polls since then.
     short: u64,
@@ -84,12 +88,14 @@ impl Turn {
     /// assert!(turn.is_of_short());
     /// let turn = (0..9).fold(turn, |turn, _| turn.after(LONG / 2));
     /// assert!(!turn.is_of_short(), "the shorter ones have had as much time");
+    /// let turn = (0..40).fold(Turn::default().after(1_000_000_000), |turn, _| turn.after(LONG / 2));
+    /// assert!(!turn.is_of_short(), "they get 4 ms after a poll of a second");
     /// ```
     #[inline]
     #[must_use]
     pub fn after(self, elapsed: u64) -> Self {
         if elapsed >= LONG {
-            Self { long: elapsed, short: 0 }
+            Self { long: elapsed.min(MOST), short: 0 }
         } else {
             Self { short: self.short.saturating_add(elapsed), ..self }
         }

@@ -1,19 +1,14 @@
 //! Tasks that are cancelled on their way to an object, and objects that lose their last handle
 //! while operations are on their way.
 
-use crate::common::objects::{at, comes_home, in_place};
+use crate::common::objects::{at, comes_home, in_place, runtime};
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::object::Object;
-use evenkeel::{Builder, JoinHandle, Runtime, block_on, spawn, yield_now};
+use evenkeel::{JoinHandle, Runtime, block_on, spawn, yield_now};
 use evenkeel_policy::random::Random;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-/// A runtime without reliefs: these would take the travellers to an object whose worker is stuck.
-fn runtime(workers: usize) -> Runtime {
-    Builder::new().workers(workers).reliefs(0).build().unwrap()
-}
 
 /// A flag that is set once, for waiters.
 #[derive(Clone, Default)]
@@ -46,7 +41,8 @@ impl Drop for Counted {
 }
 
 /// Two workers, each inside a poll until it is told to leave, with travellers from one to the other
-/// on their way.
+/// on their way. Each needs a runtime of its own: once a worker knows that the blockers' polls are
+/// long, other tasks overtake them.
 struct OnTheirWay {
     travellers: Vec<JoinHandle<()>>,
     /// Counts the travellers' live futures.
@@ -119,8 +115,8 @@ const COUNTS: [usize; 6] = [1, 6, 7, 20, 224, 500];
 #[test]
 fn on_the_way() {
     let _watchdog = watchdog();
-    let runtime = runtime(2);
     for count in COUNTS {
+        let runtime = runtime(2);
         let object = at(&runtime, 0, 0);
         let way = OnTheirWay::new(&runtime, &object, count);
         let futures = way.futures.clone();
@@ -137,8 +133,8 @@ fn on_the_way() {
 #[test]
 fn some_on_the_way() {
     let _watchdog = watchdog();
-    let runtime = runtime(2);
     for count in COUNTS {
+        let runtime = runtime(2);
         let object = at(&runtime, 0, 0);
         let way = OnTheirWay::new(&runtime, &object, count);
         way.travellers.iter().step_by(3).for_each(JoinHandle::abort);
@@ -158,9 +154,9 @@ fn some_on_the_way() {
 #[test]
 fn an_object_whose_handle_goes() {
     let _watchdog = watchdog();
-    let runtime = runtime(2);
     for abort in [false, true] {
         for count in COUNTS {
+            let runtime = runtime(2);
             let values = Arc::new(AtomicUsize::new(0));
             let counted = Counted::new(&values);
             let object = at(&runtime, 0, 0);
