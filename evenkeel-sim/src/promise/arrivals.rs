@@ -35,8 +35,8 @@ pub enum Kind {
     Pairs,
     /// Thieves leave all queues together, whatever their tasks are: a trial may be wrong.
     Together,
-    /// Every processor gets stuck, by a poll that computes or blocks, with tasks behind it, and more
-    /// come from outside: a relief polls them.
+    /// Every processor gets stuck, by a poll that computes or blocks, with tasks behind it, and
+    /// more come from outside: a relief polls them.
     AllStuck,
     /// The same, and some of the reliefs get stuck in their turn.
     ReliefsStuck,

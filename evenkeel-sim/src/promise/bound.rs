@@ -29,9 +29,10 @@ pub(crate) const POLLS: u64 = 6;
 /// processor.
 pub(crate) const CHAIN: u64 = 9_000;
 
-/// How long it takes until the lookout calls a relief, and the relief comes: the nap before it first
-/// sees the last worker in its poll, the nap before the second look, and, if the poll computes, a
-/// tick until the account of the thread says so and the nap after it. It follows from the constants.
+/// How long it takes until the lookout calls a relief, and the relief comes: the nap before it
+/// first sees the last worker in its poll, the nap before the second look, and, if the poll
+/// computes, a tick until the account of the thread says so and the nap after it. It follows from
+/// the constants.
 pub(crate) const CALL: u64 = 2 * (LONGEST_NAP + SLACK) + TICK + STUCK + SLACK + START;
 
 /// The same for a relief that follows one that is stuck: then the naps are short.
