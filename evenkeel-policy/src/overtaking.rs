@@ -88,7 +88,8 @@ impl Turn {
     /// assert!(turn.is_of_short());
     /// let turn = (0..9).fold(turn, |turn, _| turn.after(LONG / 2));
     /// assert!(!turn.is_of_short(), "the shorter ones have had as much time");
-    /// let turn = (0..40).fold(Turn::default().after(1_000_000_000), |turn, _| turn.after(LONG / 2));
+    /// let second = Turn::default().after(1_000_000_000);
+    /// let turn = (0..40).fold(second, |turn, _| turn.after(LONG / 2));
     /// assert!(!turn.is_of_short(), "they get 4 ms after a poll of a second");
     /// ```
     #[inline]

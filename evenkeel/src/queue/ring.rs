@@ -201,7 +201,9 @@ impl Ring {
         Some(unsafe { self.read(last) })
     }
 
-    /// Swaps the entry that stands `places` behind the oldest with the oldest.
+    /// Swaps the entry that stands `places` behind the oldest with the oldest. The order that
+    /// follows from a seed depends on that swap, so [`pop_behind`](Self::pop_behind) does not do
+    /// here.
     #[cfg(not(any(loom, shuttle)))]
     #[cold]
     pub(crate) fn bring_forward(&mut self, ends: &Ends, places: usize) {

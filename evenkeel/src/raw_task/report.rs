@@ -87,7 +87,7 @@ pub struct Stall {
     /// Whether the poll has returned.
     pub is_over: bool,
     /// Whether the thread waited in the system when it was found, for a lock, a file or a socket,
-    /// rather than computed.
+    /// rather than computed. False where the system does not tell it.
     pub is_blocked: bool,
     /// The number that the system has given to the thread, if it tells it: a debugger finds there
     /// what the poll does.

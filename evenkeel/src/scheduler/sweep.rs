@@ -91,7 +91,8 @@ pub(crate) fn polled(shared: &Shared, processor: usize) -> Option<Reference> {
     let polled = TaskPtr::new(polled);
     // Most tasks are polled at home.
     let own = std::iter::once(&shared.processors[processor]);
-    own.chain(shared.processors.iter()).find_map(|home| {
+    let others = (0..).zip(shared.processors.iter()).filter(|(other, _)| *other != processor);
+    own.chain(others.map(|(_, other)| other)).find_map(|home| {
         let local = home.local.claim(true)?;
         let task = local.registry.find(polled)?;
         let word = task.state.load();
