@@ -86,6 +86,11 @@ impl OnTheirWay {
                     })
                     .collect();
                 let blocker = spawn(async move {
+                    // Where the system has kept this worker off its core twice, travellers may look
+                    // like tasks with long polls, which a newer one overtakes.
+                    while left.load(Ordering::Acquire) < count {
+                        yield_now().await;
+                    }
                     begun.set();
                     open.wait();
                 });
