@@ -117,8 +117,8 @@ pub fn is_stranded(other: &Look) -> bool {
 }
 
 /// Returns how many of the `ready` tasks of a processor a thief with `own` tasks takes without
-/// asking: as many as the owner would [give](give()), or all if the owner is inside a poll that
-/// lasts longer than an answer may.
+/// asking: as many as the owner would [give](give()), or, if the owner is inside a poll that lasts
+/// longer than an answer may, as many as the thief would [take](take()) by force.
 ///
 /// # Examples
 /// ```
@@ -211,26 +211,33 @@ pub fn leave_alone(failures: u32) -> u64 {
     }
 }
 
+/// The most tasks that change hands at a time. Their owner waits while another processor takes
+/// them, and the taker polls nothing meanwhile: moving half of a million tasks takes milliseconds,
+/// after which both sides look as if they stood still. Moving this many takes some 20 µs, less than
+/// a batch. An estimate; no benchmark sets it.
+pub const MOST: usize = 2_048;
+
 /// Returns how many of its `ready` tasks an owner gives to a thief that has `asker` tasks: half of
 /// the difference, the older half. An owner that is `polling` a task gives even its only ready
 /// task. Of tasks that are not `worth` the move it gives one: among many that end at once, a few
-/// may go on, and those are worth finding.
+/// may go on, and those are worth finding. It gives at most [`MOST`].
 ///
 /// # Examples
 /// ```
-/// use evenkeel_policy::stealing::give;
+/// use evenkeel_policy::stealing::{MOST, give};
 /// assert_eq!(give(100, 0, false, true), 50);
 /// assert_eq!(give(100, 60, false, true), 20);
 /// assert_eq!(give(1, 0, false, true), 0);
 /// assert_eq!(give(1, 0, true, true), 1);
 /// assert_eq!(give(10, 20, true, true), 0);
 /// assert_eq!(give(100, 0, false, false), 1);
+/// assert_eq!(give(1_000_000, 0, false, true), MOST);
 /// ```
 #[inline]
 #[must_use]
 pub fn give(ready: usize, asker: usize, polling: bool, worth: bool) -> usize {
     let half = (ready + usize::from(polling)).saturating_sub(asker) / 2;
-    if worth { half } else { half.min(1) }
+    half.min(if worth { MOST } else { 1 })
 }
 
 /// Returns whether half of a processor's tasks are worth the move: for their work, or for their
@@ -251,16 +258,18 @@ pub fn is_worth_half(own: &Look) -> bool {
 
 /// Returns how many of `ready` tasks a thief takes by force from a processor that did not answer. A
 /// processor that has not switched is inside a long poll, for which all its tasks wait: the thief
-/// takes all.
+/// takes all, but at most [`MOST`] at a time.
 ///
 /// # Examples
 /// ```
-/// use evenkeel_policy::stealing::take;
+/// use evenkeel_policy::stealing::{MOST, take};
 /// assert_eq!(take(100, false), 100);
 /// assert_eq!(take(100, true), 50);
+/// assert_eq!(take(1_000_000, false), MOST);
 /// ```
 #[inline]
 #[must_use]
 pub fn take(ready: usize, switched: bool) -> usize {
-    if switched { ready.div_ceil(2) } else { ready }
+    let amount = if switched { ready.div_ceil(2) } else { ready };
+    amount.min(MOST)
 }

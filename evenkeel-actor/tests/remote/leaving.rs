@@ -60,13 +60,14 @@ fn the_end_of_all_work_stays_known() {
     });
 }
 
-/// Protocol messages do not count as work while others examine the counts.
+/// Each evaluation takes the counts of messages while the barrier's, which are no work, are on
+/// their way.
 #[test]
-fn the_count_of_received_messages_does_not_go_below_zero() {
+fn barriers_pass_while_many_tasks_wait_for_the_end() {
     let panicked = std::thread::spawn(|| {
         let world = World::new(2, 3, Faults::default());
         let (runtime, node) = &world.nodes[0];
-        let finishes: Vec<_> = (0..400)
+        let finishes: Vec<_> = (0..50)
             .map(|_| {
                 let node = node.clone();
                 runtime.spawn(async move { node.finish().await })
@@ -76,7 +77,7 @@ fn the_count_of_received_messages_does_not_go_below_zero() {
             for (runtime, node) in &world.nodes {
                 scope.spawn(move || {
                     runtime.block_on(async {
-                        for _ in 0..10_000 {
+                        for _ in 0..2_000 {
                             node.barrier().await.unwrap();
                         }
                     });

@@ -425,12 +425,18 @@ impl Seat {
         let ends = self.ends();
         let mut local = self.local();
         let newest = local.ready.newest(ends);
-        let mut own = Vec::new();
-        if entries.first().is_some_and(|entry| entry.since < newest) {
-            local.ready.drain(ends, usize::MAX, &mut own);
-        }
-        for entry in merge(own, entries.drain(..)) {
-            local.ready.push(ends, entry);
+        match (entries.first(), entries.last()) {
+            (Some(first), Some(last)) if first.since < newest => {
+                // Own tasks that are younger than all of these stay where they are: this queue may
+                // be long.
+                let youngest = last.since;
+                let is_older = || ends.head_since() <= youngest;
+                let own = std::iter::from_fn(|| is_older().then(|| local.ready.pop(ends))?);
+                let own: Vec<_> = own.collect();
+                let merged: Vec<_> = merge(own, entries.drain(..)).collect();
+                local.ready.push_front(ends, merged);
+            }
+            _ => entries.drain(..).for_each(|entry| _ = local.ready.push(ends, entry)),
         }
     }
 

@@ -185,6 +185,27 @@ impl Ring {
         self.pop(ends)
     }
 
+    /// Puts entries before the oldest one, in their order.
+    ///
+    /// The ends move on by a whole turn of the ring: [departures](Ends::departures) that went back
+    /// would come to a number that others have seen, and the processor would look as if it stood
+    /// still.
+    pub(crate) fn push_front(&mut self, ends: &Ends, entries: Vec<Entry>) {
+        let Some(oldest) = entries.first().map(|entry| entry.since) else { return };
+        let (count, len) = (entries.len(), ends.len());
+        if len + count > self.slots.len() {
+            self.resize(ends, len + count);
+        }
+        let (head, tail) = (ends.head.load(Ordering::Relaxed), ends.tail.load(Ordering::Relaxed));
+        for (place, entry) in (1..).zip(entries.into_iter().rev()) {
+            self.slot(head.wrapping_sub(place)).write(entry);
+        }
+        let turn = self.slots.len();
+        ends.tail.store(tail.wrapping_add(turn), Ordering::Relaxed);
+        ends.head.store(head.wrapping_add(turn).wrapping_sub(count), Ordering::Relaxed);
+        ends.head_since.store(oldest, Ordering::Relaxed);
+    }
+
     /// Takes the youngest entry back.
     #[cold]
     pub(crate) fn take_back(&mut self, ends: &Ends) -> Option<Entry> {
@@ -293,6 +314,13 @@ mod tests {
                     ring.bring_forward(&ends, places);
                     deque.swap(0, places);
                     assert_eq!(end(ring.pop(&ends)), deque.pop_front());
+                }
+                _ if since % 3 == 0 => {
+                    let departures = ends.departures();
+                    let count = random.next() % 40;
+                    ring.push_front(&ends, (0..count).map(entry).collect());
+                    (0..count).rev().for_each(|since| deque.push_front(since));
+                    assert!(ends.departures() >= departures, "they do not go back");
                 }
                 _ => {
                     let mut entries = Vec::new();

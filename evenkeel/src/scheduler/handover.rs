@@ -122,7 +122,7 @@ pub(crate) fn seize(context: &Context, victim: usize, look: &Look) -> Option<usi
     {
         let ends = &processor.published.ready;
         // Allocates here, not under the claim, while the owner would wait.
-        entries.reserve(ends.len());
+        entries.reserve(ends.len().min(stealing::MOST));
         let mut local = processor.local.claim(false)?;
         let amount = stealing::seize(look, ends.len(), context.ready());
         local.ready.drain(ends, amount, &mut entries);
@@ -145,7 +145,7 @@ pub(crate) fn force(context: &Context, victim: usize, switched: bool) -> usize {
         if !processor.local.is_fenced() {
             context.counters().heavy_fences.add(1);
         }
-        entries.reserve(processor.published.ready.len());
+        entries.reserve(processor.published.ready.len().min(stealing::MOST));
         if let Some(mut local) = processor.local.claim(true) {
             let ends = &processor.published.ready;
             let amount = stealing::take(ends.len(), switched);
