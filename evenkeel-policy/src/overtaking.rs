@@ -6,10 +6,11 @@
 //! type of the task's future.
 //!
 //! # Why no task starves
-//! Between two long polls the shorter ones get no more time than the first of them has taken, 4 ms
-//! at most, and one poll more. So a task with long polls waits for twice the long polls ahead of it
-//! at most, and not for all short tasks that will ever come. Both kinds get half of the time if
-//! both have enough to do. Within each kind the order is that of age.
+//! After a long poll those that overtake get no more time than that poll has taken, 4 ms at most,
+//! and one poll more. The poll of a task that overtakes and is long all the same counts as theirs.
+//! So a task with long polls waits for twice the long polls ahead of it at most, and not for all
+//! short tasks that will ever come. Both kinds get half of the time if both have enough to do.
+//! Within each kind the order is that of age.
 //!
 //! # Rejected
 //! Shorter ones first without a limit (shortest job first): it has the least mean wait, and starves
@@ -77,25 +78,29 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Returns the account after a batch that has taken `elapsed`.
+    /// Returns the account after a batch that has taken `elapsed`. `overtook` says that its task
+    /// may have gone before a longer one: then its time is the shorter ones', however long it was.
     ///
     /// # Examples
     /// ```
     /// use evenkeel_policy::overtaking::{LONG, Turn};
-    /// let turn = Turn::default().after(5 * LONG);
+    /// let turn = Turn::default().after(5 * LONG, false);
     /// assert!(turn.is_of_short());
-    /// let turn = (0..9).fold(turn, |turn, _| turn.after(LONG / 2));
+    /// let half = |turn: Turn, _| turn.after(LONG / 2, true);
+    /// let turn = (0..9).fold(turn, half);
     /// assert!(turn.is_of_short());
-    /// let turn = (0..9).fold(turn, |turn, _| turn.after(LONG / 2));
+    /// let turn = (0..9).fold(turn, half);
     /// assert!(!turn.is_of_short(), "the shorter ones have had as much time");
-    /// let second = Turn::default().after(1_000_000_000);
-    /// let turn = (0..40).fold(second, |turn, _| turn.after(LONG / 2));
+    /// let turn = Turn::default().after(5 * LONG, false).after(6 * LONG, true);
+    /// assert!(!turn.is_of_short(), "one that was not short after all");
+    /// let second = Turn::default().after(1_000_000_000, false);
+    /// let turn = (0..40).fold(second, half);
     /// assert!(!turn.is_of_short(), "they get 4 ms after a poll of a second");
     /// ```
     #[inline]
     #[must_use]
-    pub fn after(self, elapsed: u64) -> Self {
-        if elapsed >= LONG {
+    pub fn after(self, elapsed: u64, overtook: bool) -> Self {
+        if elapsed >= LONG && !overtook {
             Self { long: elapsed.min(MOST), short: 0 }
         } else {
             Self { short: self.short.saturating_add(elapsed), ..self }

@@ -211,10 +211,11 @@ pub fn leave_alone(failures: u32) -> u64 {
     }
 }
 
-/// The most tasks that change hands at a time. Their owner waits while another processor takes
-/// them, and the taker polls nothing meanwhile: moving half of a million tasks takes milliseconds,
-/// after which both sides look as if they stood still. Moving this many takes some 20 µs, less than
-/// a batch. An estimate; no benchmark sets it.
+/// The most tasks that change hands between two queues at a time. Their owner waits while another
+/// processor takes them, and the taker polls nothing meanwhile: moving half of a million tasks
+/// takes milliseconds, after which both sides look as if they stood still. Moving this many takes
+/// some 20 µs. What else a thief takes by force, such as an inbox, it takes whole. An estimate; no
+/// benchmark sets it.
 pub const MOST: usize = 2_048;
 
 /// Returns how many of its `ready` tasks an owner gives to a thief that has `asker` tasks: half of

@@ -28,13 +28,14 @@
 //!
 //! A worker that waits for a stolen half runs nothing but parts of that half, because its frames
 //! may hold locks. Calls and jobs from outside do not wait for it: while it waits, and the other
-//! workers are inside closures, *spares*, threads beside the workers, run them. At most as many
-//! spares are at work as workers wait; a worker that is back runs beside its spare until that call
-//! is over. Idle workers steal what a spare forks. The first call takes as long as the start of a
-//! thread, some 60 µs; the thread then stays for ten seconds. Calls on spares may wait for a later
-//! call. Once as many of them do as the runtime has workers, and at least 64, the later call waits
-//! too. [`RuntimeMetrics::run_by_spares`](crate::metrics::RuntimeMetrics) counts the calls that
-//! spares run.
+//! workers are inside closures, or once all are stuck inside polls, *spares*, threads beside the
+//! workers, run them. At most as many spares are at work as workers wait or are stuck; a worker
+//! that is back runs beside its spare until that call is over. Idle workers steal what a spare
+//! forks. The first call takes as long as the start of a thread, some 60 µs; the thread then stays
+//! for ten seconds. Calls on spares may wait for a later call. Once as many of them do as the
+//! runtime has workers, and at least 64, the later call waits too.
+//! [`RuntimeMetrics::run_by_spares`](crate::metrics::RuntimeMetrics) counts the calls that spares
+//! run.
 //!
 //! Neither kind of thread is one of the numbered workers: [`worker_index`] is `None` there, and the
 //! hooks of the workers do not run.

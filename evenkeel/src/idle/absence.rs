@@ -75,6 +75,11 @@ impl Absence {
         matches!(self.place.load(Ordering::Relaxed), AWAY | BLOCKED)
     }
 
+    /// Returns whether the lookout has counted the worker as *stuck*.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.place.load(Ordering::Relaxed) == STUCK
+    }
+
     /// Returns whether the worker is inside a poll that lasts: its visitors are not left to it.
     pub(crate) fn is_inside_poll(&self) -> bool {
         matches!(self.place.load(Ordering::Relaxed), STUCK | BLOCKED)

@@ -1,9 +1,9 @@
 //! The seat: the right to run a processor, and its holder's operations on the processor's queue.
 //!
-//! Each method enters the owner-biased lock, moves a few words and leaves. None runs a caller's
-//! code inside, so the owner never enters twice. There is one exception: a queue or a registry that
-//! grows or shrinks calls the global allocator, which may be the program's own and therefore must
-//! not wake or spawn tasks.
+//! Each method enters the owner-biased lock, moves a few words, or tasks between queues, and
+//! leaves. None runs a caller's code inside, so the owner never enters twice. There is one
+//! exception: a queue or a registry that grows or shrinks calls the global allocator, which may be
+//! the program's own and therefore must not wake or spawn tasks.
 
 #![allow(
     unsafe_code,
@@ -425,18 +425,18 @@ impl Seat {
         let ends = self.ends();
         let mut local = self.local();
         let newest = local.ready.newest(ends);
-        match (entries.first(), entries.last()) {
-            (Some(first), Some(last)) if first.since < newest => {
-                // Own tasks that are younger than all of these stay where they are: this queue may
-                // be long.
-                let youngest = last.since;
-                let is_older = || ends.head_since() <= youngest;
-                let own = std::iter::from_fn(|| is_older().then(|| local.ready.pop(ends))?);
-                let own: Vec<_> = own.collect();
-                let merged: Vec<_> = merge(own, entries.drain(..)).collect();
-                local.ready.push_front(ends, merged);
-            }
-            _ => entries.drain(..).for_each(|entry| _ = local.ready.push(ends, entry)),
+        let older = entries.partition_point(|entry| entry.since < newest);
+        if let Some(youngest) = older.checked_sub(1).map(|last| entries[last].since) {
+            // Own tasks that are no older than these stay where they are: this queue may be long,
+            // and all its tasks from one poll.
+            let is_older = || ends.head_since() < youngest;
+            let own = std::iter::from_fn(|| is_older().then(|| local.ready.pop(ends))?);
+            let own: Vec<_> = own.collect();
+            let merged = merge(own, entries.drain(..older)).collect();
+            local.ready.push_front(ends, merged);
+        }
+        for entry in entries.drain(..) {
+            local.ready.push(ends, entry);
         }
     }
 

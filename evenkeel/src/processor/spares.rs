@@ -149,16 +149,16 @@ impl Spares {
         self.waiting.load(Ordering::Relaxed) >= self.called.load(Ordering::Relaxed)
     }
 
-    /// Counts a call, if there is a waiter without a spare.
+    /// Counts a call, if there is a waiter, or one of the `stuck` workers, without a spare.
     ///
     /// A spare, or a call that has failed, gives its place back and then counts itself out, by a
     /// release. So a caller that is counted by this acquire finds that place. No model shows their
     /// loss: loom makes the changes of an atomic in the order in which it runs them. It would cost
     /// a call now and then, which the waiter repeats.
-    fn begin_call(&self) -> bool {
+    fn begin_call(&self, stuck: usize) -> bool {
         let mut called = self.called.load(Ordering::Relaxed);
         loop {
-            if called >= self.waiting.load(Ordering::Relaxed) {
+            if called >= self.waiting.load(Ordering::Relaxed) + stuck {
                 return false;
             }
             let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
@@ -169,10 +169,11 @@ impl Spares {
         }
     }
 
-    /// Calls a spare, if there is a waiter without one. `start` starts the thread of the spare with
-    /// this number; it returns false if the system refuses the thread.
-    pub(crate) fn call(&self, start: impl FnOnce(usize) -> bool) {
-        if !self.begin_call() {
+    /// Calls a spare, if there is a waiter, or one of the `stuck` workers, without one. `start`
+    /// starts the thread of the spare with this number; it returns false if the system refuses the
+    /// thread.
+    pub(crate) fn call(&self, stuck: usize, start: impl FnOnce(usize) -> bool) {
+        if !self.begin_call(stuck) {
             return;
         }
         if let Some(place) = self.places.iter().find(|place| place.change(PARKED, CALLED)) {

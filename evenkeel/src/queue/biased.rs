@@ -51,7 +51,7 @@
 //! Dekker's pattern again: the thief has seen the older value, so the owner sees the claim.
 //!
 //! # Why no thread waits for ever
-//! The owner waits only for a thief inside its section, which moves a few words and runs no
+//! The owner waits only for a thief inside its section, which moves words or tasks and runs no
 //! caller's code. A thief waits for a bounded number of pauses.
 //!
 //! # Rejected
@@ -76,7 +76,8 @@ use std::ops::{Deref, DerefMut};
 const CLAIMED: u64 = 1;
 
 /// Pauses that a thief waits for an owner inside an operation. An operation lasts some 10 ns; a
-/// hundred pauses are 1 to 4 µs, so an owner that is still inside has been preempted. An estimate
+/// hundred pauses are 1 to 4 µs, so an owner that is still inside has been preempted, or moves many
+/// tasks. An estimate
 /// from these two costs, which no benchmark sets. Two in the models, which are to explore both ends
 /// in few schedules.
 const THIEF_PATIENCE: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 100 };

@@ -60,7 +60,7 @@ impl Ends {
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         let (head, tail) = (self.head.load(Ordering::Relaxed), self.tail.load(Ordering::Relaxed));
-        // Two loads: the tail may be older than the head.
+        // Two loads: the tail may be older than the head, or both a turn of the ring apart.
         (tail.wrapping_sub(head) as isize).max(0) as usize
     }
 
@@ -71,8 +71,8 @@ impl Ends {
     }
 
     /// Returns a number that changes whenever tasks leave the queue by its head. By it other
-    /// workers see whether the processor stands still. A thief changes it too, which makes them
-    /// look once more.
+    /// workers see whether the processor stands still. A thief changes it too, and so does what is
+    /// [pushed in front](Ring::push_front), which makes them look once more.
     #[inline(always)]
     pub(crate) fn departures(&self) -> usize {
         self.head.load(Ordering::Relaxed)

@@ -99,19 +99,19 @@ impl Builder {
         self
     }
 
-    /// Sets a hook that is called for tasks whose polls last for a millisecond or longer, once for
-    /// each place in the source that spawns such a task: an error of the program in most cases,
-    /// since no other task runs on that worker meanwhile. A poll that lasts for a tenth of a second
-    /// is reported then, and may go on; the report of a shorter one has its whole duration. Polls
-    /// that fork are not reported. Without a hook nothing is: long polls are only
-    /// [counted](crate::metrics::ProcessorMetrics::stalls).
+    /// Sets a hook that is called for tasks with long polls, once for each place in the source that
+    /// spawns such a task: an error of the program in most cases, since no other task runs on that
+    /// worker meanwhile. Polls are found from a millisecond on, and none of 10 ms is missed if its
+    /// thread has a core. A poll that lasts for a tenth of a second is reported then, and may go
+    /// on; the report of a shorter one has its whole duration. Polls that fork or are inside
+    /// [`block_in_place`](crate::task::block_in_place) are not reported. Without a hook nothing is:
+    /// long polls are only [counted](crate::metrics::ProcessorMetrics::stalls).
     ///
-    /// The hook is called on a thread of [`spawn_blocking`](crate::spawn_blocking), and may block.
-    /// A panic in it goes where those of tasks without a joiner go. While one report is made,
-    /// others are not. Where all blocking threads are busy, the reports wait. The
-    /// [lookout](Self::reliefs) finds long polls, so without reliefs there are no reports. With the
-    /// hook it looks 250 to 1,000 times per second while any worker is awake, and a worker that
-    /// wakes while it rests calls it, in 5 to 10 µs.
+    /// The hook is called on a thread of its own, and may block or panic. While one report is made,
+    /// others are not. A shutdown does not wait for it: a report that is under way may come after
+    /// the shutdown has returned. The [lookout](Self::reliefs) finds long polls, so without reliefs
+    /// there are no reports. With the hook it looks 250 to 1,000 times per second while any worker
+    /// is awake, and a worker that wakes while it rests calls it, in 5 to 10 µs.
     ///
     /// There is no backtrace of the stuck thread: the signal that it takes would interrupt system
     /// calls. A debugger finds the thread by [its number](crate::task::Stall::thread).

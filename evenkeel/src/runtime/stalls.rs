@@ -1,25 +1,26 @@
 //! Reports of long polls, for the hook of [`Builder::on_stall`](super::Builder::on_stall).
 //!
 //! # Roles
-//! The *lookout* finds that a thread is stuck inside a poll. The *reporter*, a blocking thread,
-//! finds out which task that is, and calls the hook. So a hook may block, and the lookout goes on
-//! looking.
+//! The *lookout* finds that a thread is stuck inside a poll. The *reporter*, a thread that it
+//! starts, finds out which task that is, and calls the hook. So a hook may block, and the lookout
+//! goes on looking. The end of the runtime does not wait for the reporter.
 //!
 //! # Protocol
-//! 1. The lookout queues a closure for a blocking thread, unless another report is under way or the
-//!    reporter rests.
+//! 1. The lookout starts the thread, unless another report is under way or the reporter rests. If
+//!    the system refuses the thread, there is no report.
 //! 2. The reporter [looks for the task](sweep::polled): the stuck thread's processor has its
 //!    address, and the registry that has the same address keeps it alive. If the poll is over by
 //!    then, there is no report. If a task of the same spawn site has been reported, there is none
 //!    either.
-//! 3. It waits until the poll is over, or for [`LONG`], and calls the hook.
+//! 3. It waits until the poll is over, for [`LONG`], or until the runtime is shut down, and calls
+//!    the hook.
 //!
 //! # Why the report names the right task
-//! The count of polls changes at the end of a batch. If it has not changed after the search, the
-//! thread is still in the batch that the lookout has seen, so the address is that of the long
-//! poll's task, or of one that the same batch has polled since: then the poll ended within the last
-//! microseconds. A thread that is busy between two polls, as with a long queue that it takes over,
-//! leaves the address of its last task. If that one waits, or is complete, there is no report.
+//! The count of polls changes at the end of a batch, and is part of what the lookout has seen
+//! twice. If it has not changed after the search, the thread is still in that batch, so the address
+//! is that of the long poll's task, or of one that the same batch has polled since: then the poll
+//! ended within the last microseconds. A thread that is busy between two batches, as with a long
+//! queue that it takes over, has no address.
 //!
 //! # Cost
 //! Without a hook: a count. A poll stores the address of its task in any case. A search: a heavy
@@ -28,16 +29,18 @@
 //! has searched.
 //!
 //! # Rejected
-//! The lookout calls the hook: a hook that waits for what the stuck task holds, such as the lock of
-//! the standard error, would end all help. The worker reports at the end of its poll: a poll that
-//! never ends is the one to hear of. A backtrace of the stuck thread, from a signal: a system call
-//! that the signal interrupts returns early, and no unwinder promises to be safe there. A debugger
-//! takes the thread's number from the report instead.
+//! A blocking thread: where the system refuses one, the lookout would run the closures that wait
+//! for it; and the reporter would be among what a shutdown waits for and reports. The lookout calls
+//! the hook: a hook that waits for what the stuck task holds, such as the lock of the standard
+//! error, would end all help. The worker reports at the end of its poll: a poll that never ends is
+//! the one to hear of. A backtrace of the stuck thread, from a signal: a system call that the
+//! signal interrupts returns early, and no unwinder promises to be safe there. A debugger takes the
+//! thread's number from the report instead.
 
-use super::blocking;
 use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::primitives::{Mutex, clock, lock};
-use crate::processor::shared::{Shared, Stalled};
+use crate::processor::current;
+use crate::processor::shared::{Phase, Shared, Stalled};
 use crate::scheduler::sweep;
 use crate::task::{Stall, TaskInfo};
 use std::collections::HashSet;
@@ -85,15 +88,18 @@ impl Reporter {
         }
     }
 
-    /// Has a blocking thread report what the lookout, the caller, has found.
+    /// Has a thread report what the lookout, the caller, has found.
     pub(super) fn report(self: &Arc<Self>, shared: &Arc<Shared>, stalled: Stalled) {
         let rests = clock::now() < self.rests_until.load(Ordering::Relaxed);
         if rests || self.is_busy.swap(true, Ordering::Relaxed) {
             return;
         }
         let (report, own) = (Report(self.clone()), shared.clone());
-        // A panic of the hook goes where those of other closures without a joiner go.
-        drop(blocking::spawn(shared, move || report.0.make(&own, stalled), Location::caller()));
+        let work = move || {
+            let _entered = current::enter(&own);
+            report.0.make(&own, stalled);
+        };
+        drop(shared.thread("reporter").spawn(work));
     }
 
     fn make(&self, shared: &Shared, stalled: Stalled) {
@@ -103,7 +109,7 @@ impl Reporter {
         }
         let lasted = || clock::now().saturating_sub(stalled.since);
         let mut is_over = false;
-        while !is_over && lasted() < LONG {
+        while !is_over && lasted() < LONG && shared.phase() < Phase::Aborting {
             thread::sleep(LOOKS);
             is_over = is_over_by_now(shared, stalled);
         }

@@ -52,7 +52,8 @@ impl Polled {
 impl Lengths {
     /// Learns from a batch that has taken `elapsed`; `polled` is its task if it had one alone.
     pub(super) fn learn(&mut self, polled: Option<Polled>, elapsed: u64) {
-        self.turn = self.turn.after(elapsed);
+        let overtook = |Polled(table)| self.lets_overtake() && !self.expects_long(table);
+        self.turn = self.turn.after(elapsed, polled.is_some_and(overtook));
         let Some(Polled(table)) = polled else { return };
         let place = &mut self.places[place(table)];
         if place.table != table {
@@ -73,7 +74,10 @@ impl Lengths {
 
     /// Returns whether a long poll is expected of the task.
     pub(super) fn is_long(&self, task: &Header) -> bool {
-        let table = address(task);
+        self.expects_long(address(task))
+    }
+
+    fn expects_long(&self, table: usize) -> bool {
         let place = &self.places[place(table)];
         place.table == table && place.habit.is_long()
     }
@@ -88,10 +92,7 @@ mod tests {
     fn types_whose_polls_are_long_twice_are_remembered() {
         let mut lengths = Lengths::default();
         let (long, short) = (Polled(0x1000), Polled(0x2000));
-        let is_long = |lengths: &Lengths, Polled(table): Polled| {
-            let place = &lengths.places[place(table)];
-            place.table == table && place.habit.is_long()
-        };
+        let is_long = |lengths: &Lengths, Polled(table): Polled| lengths.expects_long(table);
         for _ in 0..5 {
             lengths.learn(Some(short), LONG / 2);
             lengths.learn(None, 4 * LONG);
@@ -111,5 +112,26 @@ mod tests {
             lengths.learn(Some(long), LONG / 2);
         }
         assert!(!is_long(&lengths, long), "its polls are short now");
+    }
+
+    /// Polls that are long now and then, of types that are not known as long, take their time from
+    /// that of the short ones. Otherwise they would keep the turn from the long ones for ever.
+    #[test]
+    fn what_overtakes_ends_the_turn_however_long_it_is() {
+        let mut lengths = Lengths::default();
+        let (long, other) = (Polled(0x1000), Polled(0x2000));
+        for _ in 0..2 {
+            lengths.learn(Some(long), 4 * LONG);
+        }
+        for _ in 0..4 {
+            assert!(lengths.lets_overtake());
+            lengths.learn(Some(other), 3 * LONG);
+            lengths.learn(Some(other), 1);
+            if lengths.lets_overtake() {
+                lengths.learn(Some(other), LONG);
+            }
+            assert!(!lengths.lets_overtake(), "the long one is next");
+            lengths.learn(Some(long), 4 * LONG);
+        }
     }
 }

@@ -12,8 +12,8 @@
 //! # States
 //! The lookout *makes rounds*, or it *rests*. The word of `idle` says that it rests, where a pusher
 //! looks anyway. A worker is *here*, *away* or *stuck*, by its [absence](crate::idle). A poll is
-//! told by the count of the processor's departures and sleeps: inside one poll only a thief changes
-//! them, which then takes the tasks.
+//! told by the counts of the processor's departures, sleeps and polls: inside one poll only a thief
+//! changes them, which then takes the tasks.
 //!
 //! # Protocol
 //! - *Round*: the lookout says that it looks, makes a full fence, and looks at every worker that is
@@ -23,6 +23,8 @@
 //!   relief. If all are away by then, it calls the relief for any task, and for timers.
 //! - *Report*: it counts each long poll that does not fork. If a hook is set, it hands over what it
 //!   has seen, and another thread makes a report of it (`runtime/stalls.rs`).
+//! - *Errands*: if [errands](super::errands) lie there and all workers are away, it calls a
+//!   [spare](super::spare) at each round, one for each stuck worker at most.
 //! - *Duty*: if the relief on duty is stuck, the lookout *appoints* another: one in reserve, or one
 //!   that it starts.
 //! - *Nap*: it makes the next round after a nap, if a worker has polled anything since the last
@@ -54,7 +56,8 @@
 //! The relief is found stuck in the same way, by its duty: while it does not rest, the lookout does
 //! not rest either. What a stuck relief has in its queues, the next one takes by force. If the
 //! system refuses a relief's thread, or all reliefs are stuck, the lookout tries again at each
-//! round. If the system refuses the lookout's own thread, tasks wait as without reliefs.
+//! round. If the system refuses the lookout's own thread, tasks wait as without reliefs from then
+//! on: pushers that tried again would make each push a system call.
 //!
 //! # No false alarm
 //! A nap that lasts [much longer](relieving::LATE) than it should says that the process was
@@ -120,11 +123,20 @@ struct Lookout {
     alert: u64,
 }
 
+/// A poll as others see it. The count of polls changes at the end of the batch: a worker between
+/// two batches is in none of those that came before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Poll {
+    departures: usize,
+    sleeps: u64,
+    polls: u64,
+}
+
 /// What the lookout has seen of one processor.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
-    /// The counts of departures and of sleeps, which identify a poll.
-    poll: (usize, u64),
+    /// The counts of departures, sleeps and polls, which identify a poll.
+    poll: Poll,
     /// When the lookout first saw them; none if the worker was not inside a poll.
     since: Option<u64>,
     /// How long its thread had computed when the lookout first asked the system.
@@ -143,8 +155,13 @@ impl Seen {
 
     /// Looks at a processor that is inside no poll, if it has not changed.
     fn pass(&mut self, processor: &Processor) -> Looked {
-        let poll = (processor.published.departures(), processor.counters.sleeps.get());
-        let departures = poll.0.wrapping_sub(self.poll.0) as u64;
+        let (published, counters) = (&processor.published, &processor.counters);
+        let poll = Poll {
+            polls: counters.polls.get(),
+            sleeps: counters.sleeps.get(),
+            departures: published.departures(),
+        };
+        let departures = poll.departures.wrapping_sub(self.poll.departures) as u64;
         let is_same = poll == self.poll;
         if !is_same {
             *self = Self { poll, ..Self::default() };
@@ -179,6 +196,10 @@ impl Lookout {
             self.look_at(shared, worker, &mut round);
         }
         self.look_at_duty(shared, &mut round);
+        if shared.relieve_of_errands() {
+            round.is_quiet = false;
+            round.found = round.found.max(Found::Suspect);
+        }
         if now < self.alert {
             round.found = round.found.max(Found::Suspect);
         }
@@ -244,7 +265,7 @@ impl Lookout {
         if !std::mem::replace(&mut seen.is_noted, true) {
             shared.note_stall(Stalled {
                 processor,
-                polls: shared.processors[processor].counters.polls.get(),
+                polls: seen.poll.polls,
                 since: seen.since.unwrap_or(now),
                 is_blocked: sight.thread == Some(relieving::Thread::Asleep),
             });
@@ -314,7 +335,8 @@ fn prepare_rest(shared: &Shared) -> Option<Option<u64>> {
     let has_work = |processor: &Processor| processor.is_to_be_relieved(now);
     // The watch looks at tasks, or the relief does.
     let is_left = counts.sleeping > 0 || counts.all_away;
-    if !is_left && shared.processors.iter().any(has_work) {
+    let errands = counts.sleeping == 0 && !shared.errands.is_empty();
+    if errands || !is_left && shared.processors.iter().any(has_work) {
         _ = idle.ask_to_look();
         return None;
     }

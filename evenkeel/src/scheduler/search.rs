@@ -45,7 +45,10 @@ impl Worker<'_> {
             }
             match self.sleep() {
                 Wakened::Work => {
-                    self.context.switch(Doing::Running(Distance::Same), clock::now());
+                    // The batch begins here, not before the sleep.
+                    let now = clock::now();
+                    self.context.now.set(now);
+                    self.context.switch(Doing::Running(Distance::Same), now);
                     return true;
                 }
                 Wakened::Searcher => searching = true,
@@ -247,6 +250,9 @@ impl Worker<'_> {
             || self.any_jobs();
         if more && self.shared.idle.counts().sleeping > 0 {
             self.shared.wake_one();
+        } else if more {
+            // This worker may be stuck in its next poll.
+            self.shared.watch_if_unwatched();
         }
     }
 }

@@ -89,7 +89,9 @@ impl Worker<'_> {
             }
             if watch.is_some() {
                 self.context.counters().watches.add(1);
-                let fired = self.fire_for_others(clock::now()) && self.context.ready() > 0;
+                let now = clock::now();
+                self.context.now.set(now);
+                let fired = self.fire_for_others(now) && self.context.ready() > 0;
                 if fired || self.any_other(waking::after_watch) || self.any_jobs() {
                     break Wakened::Work;
                 }

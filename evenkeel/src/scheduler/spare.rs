@@ -25,7 +25,10 @@
 //!   within one.
 //! - *Sender*: after the push and its fence it calls a spare if no worker sleeps or searches, all
 //!   are away, and a waiter has no spare yet.
-//! - *Call*: the caller adds one to `called`, if that is below `waiting`. Then it makes a parked
+//! - *Lookout*: if all workers are away, some of them stuck in polls, it calls a spare at each
+//!   round while errands lie there.
+//! - *Call*: the caller adds one to `called`, if that is below `waiting`; the lookout, below the
+//!   number of waiters and stuck workers. Then it makes a parked
 //!   place called and unparks its thread, or it makes a free place called and starts a thread.
 //! - *Spare*: it runs an errand and all jobs that the errand leaves in its deque, then the next,
 //!   until there is none or the waiters are back. Its deque is empty then. It parks its place,
@@ -34,11 +37,11 @@
 //!
 //! # Why no errand lies for ever
 //! While an errand lies in the queue, each worker runs the program's code, or waits. If all run,
-//! all cores are in use, and the errand is ordinary work that queues behind them. If one waits, it
-//! looks again within a nap, and calls. A call fails if each waiter has a spare at work; if the
-//! system refuses a thread, and then the waiter tries again; or if all places are taken. There are
-//! as many places as workers, and at least `FEWEST`. Errands that occupy all places and wait for
-//! a later errand wait for ever.
+//! the errand is ordinary work that queues behind them, until the lookout has found them stuck. If
+//! one waits, it looks again within a nap, and calls. A call fails if each waiter has a spare at
+//! work; if the system refuses a thread, and then the waiter tries again; or if all places are
+//! taken. There are as many places as workers, and at least `FEWEST`. Errands that occupy all
+//! places and wait for a later errand wait for ever.
 //!
 //! # Why the promise about locks holds
 //! A spare begins an errand with an empty stack, as a dedicated thread would. So nothing that the

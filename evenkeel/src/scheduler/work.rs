@@ -27,6 +27,7 @@ use crate::queue::ring::Entry;
 use crate::raw_task::header::Header;
 use crate::raw_task::state::Signal;
 use crate::topology::Distance;
+use std::ptr;
 
 /// Batches between two looks at the size of the queue's buffer: some milliseconds, an estimate that
 /// no benchmark sets.
@@ -218,7 +219,11 @@ impl<'a> Worker<'a> {
     fn pop_one(&self) -> Option<Entry> {
         let seat = &self.context.seat;
         let visits = seat.has_visitors();
-        if !visits && self.lengths.lets_overtake() {
+        // Visitors go by age. Where tasks have ever travelled, `visits` stays set.
+        let has_visitors = visits
+            && (seat.processor().published.visitors.len() > 0
+                || seat.processor().arrivals.has_rung());
+        if !has_visitors && self.lengths.lets_overtake() {
             let is_long = |task: &Header| self.lengths.is_long(task);
             return seat.pop_overtaking(overtaking::FARTHEST, is_long);
         }
@@ -237,13 +242,15 @@ impl<'a> Worker<'a> {
             self.shared.watch_for_stalls();
         }
         if polls > 0 {
+            // What follows is no poll of the batch's last task.
+            context.seat.processor().published.polled.store(ptr::null_mut(), Ordering::Relaxed);
             context.counters().polls.add(u64::from(polls));
             self.mean_poll = policy::smooth(self.mean_poll, elapsed / u64::from(polls));
-            let caution = batch::caution(self.caution, elapsed);
-            if caution > 0 {
-                self.lengths.learn(self.polled.take(), elapsed);
+            let polled = self.polled.take();
+            self.caution = batch::caution(self.caution, elapsed);
+            if self.caution > 0 {
+                self.lengths.learn(polled, elapsed);
             }
-            self.caution = caution;
             self.polls_per_batch = if self.caution > 0 { 1 } else { batch::polls(self.mean_poll) };
             let published = &context.seat.processor().published;
             published.mean_poll.store(self.mean_poll, Ordering::Relaxed);

@@ -4,10 +4,10 @@ use crate::common::stuck::Stuck;
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::task::{self, Stall};
-use evenkeel::{Builder, Runtime, yield_now};
+use evenkeel::{Builder, Runtime, Shutdown, yield_now};
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -138,9 +138,9 @@ fn each_place_that_spawns_is_reported_once() {
     }
 }
 
-/// The hook waits for what the stuck task holds.
+/// The hook waits for what the stuck task holds, and panics. Then there are further reports.
 #[test]
-fn a_hook_that_blocks_keeps_no_task_waiting() {
+fn a_hook_that_blocks_and_panics_keeps_no_task_waiting() {
     let _watchdog = watchdog();
     let (send, receive) = mpsc::channel::<()>();
     let receive = std::sync::Mutex::new(receive);
@@ -148,13 +148,10 @@ fn a_hook_that_blocks_keeps_no_task_waiting() {
     let calls = called.clone();
     let hook = move |_: &Stall| {
         calls.fetch_add(1, Ordering::Release);
-        _ = receive.lock().unwrap().recv();
-        panic!("a panic of the hook goes to on_task_panic");
+        let received = receive.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        received.expect("a panic of the hook ends one report");
     };
-    let (panics, panicked) = mpsc::channel();
-    let builder = Builder::new().workers(1).on_stall(hook);
-    let builder = builder.on_task_panic(move |panic| drop(panics.send(panic.to_string())));
-    let runtime = builder.build().unwrap();
+    let runtime = Builder::new().workers(1).on_stall(hook).build().unwrap();
     let stuck = Stuck::new();
     let body = stuck.body();
     let handle = runtime.spawn(async move { body() });
@@ -164,9 +161,36 @@ fn a_hook_that_blocks_keeps_no_task_waiting() {
         runtime.block_on(other).unwrap();
     }
     drop(send);
-    assert!(panicked.recv().unwrap().contains("a panic of the hook"));
     stuck.release();
     runtime.block_on(handle).unwrap();
+    until(|| {
+        let long = runtime.spawn(async { thread::sleep(Duration::from_millis(20)) });
+        runtime.block_on(long).unwrap();
+        called.load(Ordering::Acquire) == 2
+    });
+}
+
+/// The report is made on a thread of its own, which is no part of the shutdown.
+#[test]
+fn a_report_that_is_under_way_is_not_waited_for() {
+    let _watchdog = watchdog();
+    let (send, receive) = mpsc::channel::<()>();
+    let receive = std::sync::Mutex::new(receive);
+    let (say, said) = mpsc::channel();
+    let hook = move |stall: &Stall| {
+        say.send(stall.clone()).unwrap();
+        _ = receive.lock().unwrap().recv();
+    };
+    let runtime = Builder::new().workers(1).on_stall(hook).build().unwrap();
+    let stuck = Stuck::new();
+    let body = stuck.body();
+    let handle = runtime.spawn(async move { body() });
+    assert_eq!(said.recv().unwrap().task.id, handle.task().id());
+    stuck.release();
+    runtime.block_on(handle).unwrap();
+    let report = runtime.shutdown(Shutdown::Drain);
+    assert!(report.is_clean(), "{report:?}");
+    drop(send);
 }
 
 #[test]

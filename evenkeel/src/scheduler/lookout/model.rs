@@ -15,6 +15,7 @@ use crate::processor::context::Context;
 use crate::processor::neighbours::Neighbours;
 use crate::processor::seat::Seat;
 use crate::processor::shared::Hooks;
+use crate::scheduler::errands;
 use crate::scheduler::job::{self, Stolen};
 use crate::scheduler::model::orphan;
 use crate::scheduler::stuck::Waiting;
@@ -113,6 +114,20 @@ fn push<const WORKERS: usize>() {
 #[test]
 fn a_lookout_that_is_about_to_rest_sees_a_task_of_the_only_worker() {
     check(&[Edge::LonePush, Edge::WatchEnd], push::<1>);
+}
+
+/// All workers are stuck, and an errand is sent.
+#[test]
+fn a_lookout_that_is_about_to_rest_sees_an_errand() {
+    check(&[Edge::IdlePush, Edge::WatchEnd], || {
+        rests_beside(|[worker]: [Seat; 1]| {
+            let shared = worker.shared();
+            assert!(shared.idle.cancel(worker.me()));
+            assert!(shared.idle.find_stuck(worker.me(), &worker.processor().absence));
+            errands::send(shared, Box::new(|| {}));
+            worker
+        });
+    });
 }
 
 /// Another worker is stuck.
