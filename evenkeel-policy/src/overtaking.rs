@@ -27,7 +27,7 @@ pub const FARTHEST: usize = 64;
 
 /// The most that shorter polls get between two long ones: a long task that is overtaken must not
 /// pay for another one that took a second. A choice: below what a person notices.
-const MOST: u64 = 4_000_000;
+pub const MOST: u64 = 4_000_000;
 
 /// What a worker knows of the polls of one type of future: how many of the last ones were long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,5 +112,83 @@ impl Turn {
     #[must_use]
     pub fn is_of_short(self) -> bool {
         self.short < self.long
+    }
+}
+
+/// Types that a worker remembers; of two that fall on the same place the later one stays. An
+/// estimate: few types have long polls; no benchmark sets it.
+const PLACES: usize = 16;
+
+/// What a worker remembers of the lengths of polls, by the type of the task's future: tasks that
+/// are polled once have no history of their own. A type is a number, such as an address.
+///
+/// The worker learns from batches of a single poll, which follow each [long
+/// batch](crate::batch::caution), and uses it in such batches alone. So where all polls are short
+/// this costs nothing.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::overtaking::{LONG, Lengths};
+/// let (long, short) = (0x1000, 0x2000);
+/// let mut lengths = Lengths::default();
+/// for _ in 0..2 {
+///     assert!(!lengths.lets_overtake(), "nothing is known of the type");
+///     lengths.learn(Some(long), 4 * LONG);
+/// }
+/// assert!(lengths.lets_overtake() && lengths.is_long(long) && !lengths.is_long(short));
+/// for _ in 0..8 {
+///     lengths.learn(Some(short), LONG / 2);
+/// }
+/// assert!(!lengths.lets_overtake(), "the short ones have had their time");
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Lengths {
+    places: [Place; PLACES],
+    turn: Turn,
+    /// Whether any of the types is long.
+    any_long: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    kind: usize,
+    habit: Habit,
+}
+
+fn place(kind: usize) -> usize {
+    // The tables of functions that a type's number is the address of are some 80 bytes long.
+    (kind >> 4).wrapping_mul(0x9E37_79B9) >> 8 & (PLACES - 1)
+}
+
+impl Lengths {
+    /// Learns from a batch that has taken `elapsed`; `polled` is the type of its task if it had one
+    /// alone.
+    pub fn learn(&mut self, polled: Option<usize>, elapsed: u64) {
+        let overtook = |kind| self.lets_overtake() && !self.is_long(kind);
+        self.turn = self.turn.after(elapsed, polled.is_some_and(overtook));
+        let Some(kind) = polled else { return };
+        let place = &mut self.places[place(kind)];
+        if place.kind != kind {
+            // A type with short polls is not worth a place.
+            if elapsed < LONG {
+                return;
+            }
+            *place = Place { kind, ..Place::default() };
+        }
+        place.habit = place.habit.after(elapsed);
+        self.any_long = self.places.iter().any(|place| place.habit.is_long());
+    }
+
+    /// Returns whether the next poll is one for which shorter tasks may overtake.
+    #[must_use]
+    pub fn lets_overtake(&self) -> bool {
+        self.any_long && self.turn.is_of_short()
+    }
+
+    /// Returns whether a long poll is expected of a task of this type.
+    #[must_use]
+    pub fn is_long(&self, kind: usize) -> bool {
+        let place = &self.places[place(kind)];
+        place.kind == kind && place.habit.is_long()
     }
 }

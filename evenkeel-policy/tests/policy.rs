@@ -3,6 +3,7 @@
 use evenkeel_policy::batch::{self, BATCH, MOST_POLLS};
 use evenkeel_policy::budget::{self, MOST, SLICE};
 use evenkeel_policy::helping::{Help, LEAST_AGE, MARGIN, help};
+use evenkeel_policy::overtaking::{self, Lengths};
 use evenkeel_policy::placement::{Source, place};
 use evenkeel_policy::searching::{SEARCH, may_search};
 use evenkeel_policy::stealing::{self, OLD_HEAD, PATIENCE, answer_within, give, steal, take};
@@ -12,7 +13,9 @@ use evenkeel_policy::waking::{
     LONGEST_WATCH, WAITED, WATCH, after_batch, after_push, before_sleep, next_watch,
 };
 use evenkeel_policy::{Locality, Look, smooth};
+use proptest::collection::vec;
 use proptest::prelude::*;
+use std::collections::VecDeque;
 
 /// A second: longer than any time that a policy compares with.
 const LONG: u64 = 1_000_000_000;
@@ -374,6 +377,27 @@ proptest! {
 }
 
 proptest! {
+    /// Tasks with polls of any lengths go to the back of one queue after each poll.
+    #[test]
+    fn the_oldest_task_is_overtaken_for_a_bounded_time(
+        tasks in vec((1..5_usize, vec(1..8 * overtaking::LONG, 1..4)), 2..20),
+    ) {
+        let longest = tasks.iter().flat_map(|(_, polls)| polls).max().copied().unwrap_or(0);
+        let mut queue: VecDeque<_> =
+            tasks.iter().map(|(kind, polls)| (80 * kind, polls.iter().cycle())).collect();
+        let (mut lengths, mut overtaken) = (Lengths::default(), 0);
+        for _ in 0..1_000 {
+            let is_short = |(kind, _): &(usize, _)| !lengths.is_long(*kind);
+            let place = if lengths.lets_overtake() { queue.iter().position(is_short) } else { None };
+            let (kind, mut polls) = queue.remove(place.unwrap_or(0)).unwrap();
+            let elapsed = *polls.next().unwrap();
+            overtaken = if place.unwrap_or(0) == 0 { 0 } else { overtaken + elapsed };
+            prop_assert!(overtaken <= overtaking::MOST + longest);
+            lengths.learn(Some(kind), elapsed);
+            queue.push_back((kind, polls));
+        }
+    }
+
     #[test]
     fn what_is_seized_is_there_and_all_of_it_only_from_behind_a_long_poll(
         look in looks(),

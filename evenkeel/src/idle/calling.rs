@@ -219,8 +219,8 @@ impl Idle {
     /// Announces that relief `me`, which is off duty, goes into the reserve, up to and including
     /// the fence. It looks at its own inbox next, and then [waits](Self::wait_in_reserve).
     pub(crate) fn enter_reserve(&self, me: usize) {
-        self.seats[me].asleep.store(true, Ordering::Release);
-        fence::full(Edge::IdleSleep);
+        self.seats[me].asleep.swap(true, Ordering::AcqRel);
+        fence::after_read_modify_write(Edge::IdleSleep);
     }
 
     /// Takes relief `me` out of the reserve. Returns false if it has been appointed, and so is out

@@ -102,6 +102,9 @@ pub struct ProcessorMetrics {
     /// The longest wait from ready to polled that the processor has seen, at the end of a batch and
     /// to within one.
     pub longest_wait: Duration,
+    /// The longest batch of polls that is over: no poll has lasted longer. What the operating
+    /// system took from the worker meanwhile is part of it.
+    pub longest_batch: Duration,
     /// How its worker has spent its time.
     pub times: Times,
 }
@@ -139,6 +142,7 @@ impl ProcessorMetrics {
             ready: processor.published.ready.len(),
             head_age: Duration::from_nanos(processor.head_age(now)),
             longest_wait: Duration::from_nanos(counters.longest_wait.get()),
+            longest_batch: Duration::from_nanos(counters.longest_batch.get()),
             times: Times::of(processor, now),
         }
     }
@@ -234,13 +238,14 @@ type Row = (&'static str, fn(&ProcessorMetrics) -> String);
 
 /// The rows, in the order of a reader's questions: how much work was done, what waits, what moved
 /// work, which processors slept.
-const ROWS: [Row; 34] = [
+const ROWS: [Row; 35] = [
     ("polls", |p| p.polls.to_string()),
     ("spawned", |p| p.spawned.to_string()),
     ("completed", |p| p.completed.to_string()),
     ("ready now", |p| p.ready.to_string()),
     ("age of the head", |p| format!("{:.1?}", p.head_age)),
     ("longest wait", |p| format!("{:.1?}", p.longest_wait)),
+    ("longest batch", |p| format!("{:.1?}", p.longest_batch)),
     ("wakes, local", |p| p.wakes_local.to_string()),
     ("wakes, outside", |p| p.wakes_outside.to_string()),
     ("hand-overs asked", |p| p.handovers_asked.to_string()),

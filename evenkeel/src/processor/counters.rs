@@ -118,4 +118,6 @@ pub(crate) struct Counters {
     pub(crate) scopes: Counter,
     /// The longest time from ready to polled, in nanoseconds, to within a batch.
     pub(crate) longest_wait: Counter,
+    /// The longest batch, in nanoseconds.
+    pub(crate) longest_batch: Counter,
 }

@@ -15,7 +15,6 @@ mod help;
 pub(crate) mod interleave;
 pub(crate) mod job;
 pub(crate) mod journeys;
-mod lengths;
 pub(crate) mod lookout;
 #[cfg(all(test, loom))]
 pub(crate) mod model;

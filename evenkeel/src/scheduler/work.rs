@@ -10,7 +10,6 @@ use super::broadcast;
 use super::errands;
 use super::handover;
 use super::job::{self, Stolen};
-use super::lengths::Polled;
 use super::relief::Relieving;
 use super::run;
 use super::wake;
@@ -210,7 +209,7 @@ impl<'a> Worker<'a> {
         }
         let Some(entry) = self.pop_one() else { return 0 };
         let wait = context.now.get().saturating_sub(entry.since);
-        self.polled = Some(Polled::of(&entry.task));
+        self.polled = Some(entry.task.kind());
         run::run(context, entry.task);
         self.note_wait(wait);
         1
@@ -224,7 +223,7 @@ impl<'a> Worker<'a> {
             && (seat.processor().published.visitors.len() > 0
                 || seat.processor().arrivals.has_rung());
         if !has_visitors && self.lengths.lets_overtake() {
-            let is_long = |task: &Header| self.lengths.is_long(task);
+            let is_long = |task: &Header| self.lengths.is_long(task.kind());
             return seat.pop_overtaking(overtaking::FARTHEST, is_long);
         }
         if let Some(entry) = seat.pop(visits) {
@@ -245,6 +244,7 @@ impl<'a> Worker<'a> {
             // What follows is no poll of the batch's last task.
             context.seat.processor().published.polled.store(ptr::null_mut(), Ordering::Relaxed);
             context.counters().polls.add(u64::from(polls));
+            context.counters().longest_batch.raise(elapsed);
             self.mean_poll = policy::smooth(self.mean_poll, elapsed / u64::from(polls));
             let polled = self.polled.take();
             self.caution = batch::caution(self.caution, elapsed);

@@ -6,11 +6,11 @@
 use super::handover::Request;
 use super::job::Asked;
 use super::job::Stolen;
-use super::lengths::{Lengths, Polled};
 use super::trial::Trial;
 use super::view::View;
 use crate::deque::Level;
 use crate::policy::batch;
+use crate::policy::overtaking::Lengths;
 use crate::policy::random::Random;
 use crate::processor::context::Context;
 use crate::processor::shared::Shared;
@@ -64,7 +64,7 @@ pub(super) struct Worker<'a> {
     /// The lengths of polls, by the types of tasks.
     pub(super) lengths: Lengths,
     /// The type of the task that the last batch has polled, if it had this one alone.
-    pub(super) polled: Option<Polled>,
+    pub(super) polled: Option<usize>,
     pub(super) mean_poll: u64,
     pub(super) mean_wait: u64,
     /// Polls and completed tasks of the last batches, each counting three quarters of the one after

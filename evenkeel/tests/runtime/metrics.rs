@@ -103,6 +103,7 @@ fn a_queue_behind_a_stuck_poll_shows_its_length_and_age() {
     let handle = runtime.handle();
     runtime.shutdown(Shutdown::Drain);
     assert!(handle.metrics().processors[0].longest_wait >= before);
+    assert!(handle.metrics().processors[0].longest_batch >= before);
 }
 
 #[test]

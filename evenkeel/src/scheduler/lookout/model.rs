@@ -7,6 +7,7 @@
 use super::*;
 use crate::deque::Level;
 use crate::fork_join;
+use crate::idle::Called;
 use crate::policy::Locality;
 use crate::policy::timing::RESOLUTION;
 use crate::primitives::atomic::Edge;
@@ -34,6 +35,8 @@ fn sleepers<const WORKERS: usize>() -> (Arc<Shared>, [Seat; WORKERS]) {
         Rules::new::<WordWaker>(RESOLUTION),
     );
     let workers = std::array::from_fn(|_| seats.next().expect("there is a worker"));
+    // Its processor is there before the lookout looks at it.
+    drop(Seat::of_relief(&shared, WORKERS));
     let lookout = shared.clone();
     loom::thread::spawn(move || lookout.idle.begin_lookout()).join().unwrap();
     assert!(shared.idle.ask_to_look());
@@ -114,6 +117,33 @@ fn push<const WORKERS: usize>() {
 #[test]
 fn a_lookout_that_is_about_to_rest_sees_a_task_of_the_only_worker() {
     check(&[Edge::LonePush, Edge::WatchEnd], push::<1>);
+}
+
+/// A relief begins; it also ends a rest if `rests` is set. Meanwhile it counts as stuck, for all
+/// that the lookout knows.
+fn relieve(rests: bool) {
+    let worker = rests_beside(move |[worker]: [Seat; 1]| {
+        let shared = worker.shared();
+        assert_eq!(shared.idle.call(), Called::Start);
+        shared.idle.begin_relief(1);
+        if rests {
+            shared.idle.announce_rest();
+            assert!(!shared.idle.end_rest());
+        }
+        shared.watch();
+        worker
+    });
+    assert!(!worker.shared().idle.is_resting());
+}
+
+#[test]
+fn a_lookout_that_is_about_to_rest_sees_a_relief_that_begins() {
+    check(&[Edge::StuckWait, Edge::StuckLook], || relieve(false));
+}
+
+#[test]
+fn a_lookout_that_is_about_to_rest_sees_a_relief_that_has_rested() {
+    check(&[Edge::StuckWait, Edge::StuckLook], || relieve(true));
 }
 
 /// All workers are stuck, and an errand is sent.

@@ -11,6 +11,7 @@
 #![allow(unsafe_code, reason = "timers by hand")]
 
 use super::*;
+use crate::idle::Appointed;
 use crate::policy::Locality;
 use crate::policy::timing::RESOLUTION;
 use crate::primitives::atomic::Edge;
@@ -338,6 +339,23 @@ fn a_task_that_is_left_to_a_relief_off_duty_is_seen() {
         pusher.join().unwrap();
         assert!(!rests || !former_rests || !shared.idle.is_resting());
         empty(&shared);
+    });
+}
+
+/// A relief in reserve is appointed while it takes itself out.
+#[test]
+fn a_relief_leaves_the_reserve_by_itself_or_is_appointed() {
+    check(&[], || {
+        let (shared, _worker, [_former, relief]) = two_reliefs();
+        let lookout = {
+            let shared = shared.clone();
+            loom::thread::spawn(move || shared.idle.appoint())
+        };
+        shared.idle.enter_reserve(relief.me());
+        let has_left = shared.idle.leave_reserve(relief.me());
+        // Who finds it appointed, finds it on duty.
+        let appointed = lookout.join().unwrap();
+        assert_ne!(appointed == Appointed::Reserve, has_left, "{appointed:?}");
     });
 }
 
