@@ -180,6 +180,32 @@ fn places_are_processors_of_the_runtime() {
 }
 
 #[test]
+fn types_whose_polls_are_long_twice_are_remembered() {
+    use overtaking::LONG;
+    let mut lengths = Lengths::default();
+    let (long, short) = (0x1000, 0x2000);
+    for _ in 0..5 {
+        lengths.learn(Some(short), LONG / 2);
+        lengths.learn(None, 4 * LONG);
+    }
+    assert!(!lengths.lets_overtake(), "nothing is known of the type");
+    for _ in 0..2 {
+        lengths.learn(Some(long), 4 * LONG);
+    }
+    assert!(lengths.lets_overtake());
+    assert!(lengths.is_long(long) && !lengths.is_long(short));
+    for _ in 0..8 {
+        lengths.learn(Some(short), LONG / 2);
+    }
+    assert!(!lengths.lets_overtake(), "the short ones have had their time");
+    assert!(lengths.is_long(long));
+    for _ in 0..2 {
+        lengths.learn(Some(long), LONG / 2);
+    }
+    assert!(!lengths.is_long(long), "its polls are short now");
+}
+
+#[test]
 fn new_tasks_are_dealt_out_to_all_in_equal_shares() {
     let mut shares = [0; 3];
     for count in 0..3 * 1_600 {

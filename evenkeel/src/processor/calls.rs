@@ -135,18 +135,9 @@ impl Shared {
         self.call_spare_beside(0);
     }
 
-    /// Calls a spare for the errands that lie there while all workers are away, some of them stuck
-    /// in polls. The caller is the lookout. Returns whether an errand lies there.
-    pub(crate) fn relieve_of_errands(&self) -> bool {
-        let is_left = !self.errands.is_empty();
-        if is_left && self.are_all_away() {
-            let is_stuck = |worker: &usize| self.processors[*worker].absence.is_stuck();
-            self.call_spare_beside((0..self.workers).filter(is_stuck).count());
-        }
-        is_left
-    }
-
-    fn call_spare_beside(&self, stuck: usize) {
+    /// Calls a spare, if there is a waiter, or one of the `stuck` workers, without one.
+    #[cold]
+    pub(crate) fn call_spare_beside(&self, stuck: usize) {
         let Some(Starter(start)) = self.spare_starter.get() else { return };
         let Some(shared) = self.me.upgrade() else { return };
         self.spares.call(stuck, |number| start(shared, number));

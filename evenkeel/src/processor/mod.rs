@@ -73,8 +73,8 @@ pub(crate) struct Published {
     pub(crate) mean_wait: AtomicU64,
     pub(crate) mean_poll: AtomicU64,
     pub(crate) mean_work: AtomicU64,
-    /// The task that the thread polls or has polled last, which no other thread may follow: a store
-    /// for each poll, for reports.
+    /// The task that the thread polls or, until the end of the batch, has polled last; null between
+    /// two batches. No other thread may follow it: a store for each poll, for reports.
     pub(crate) polled: AtomicPtr<Header>,
     /// Whether tasks are about to travel from here.
     pub(crate) departing: AtomicBool,

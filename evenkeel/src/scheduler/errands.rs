@@ -46,10 +46,8 @@ pub(crate) fn send(shared: &Shared, errand: Errand) {
             shared.offer_to_spare();
         }
     }
-    if counts.is_unwatched {
-        // All workers may be stuck in polls, or about to be.
-        shared.watch();
-    }
+    // All workers may be stuck in polls, or about to be.
+    shared.watch_if_unwatched();
     if errands.listed.load(Ordering::Relaxed) > 0 {
         for &worker in &*lock(&errands.list) {
             shared.unpark(worker);

@@ -196,10 +196,7 @@ impl Lookout {
             self.look_at(shared, worker, &mut round);
         }
         self.look_at_duty(shared, &mut round);
-        if shared.relieve_of_errands() {
-            round.is_quiet = false;
-            round.found = round.found.max(Found::Suspect);
-        }
+        look_at_errands(shared, &mut round);
         if now < self.alert {
             round.found = round.found.max(Found::Suspect);
         }
@@ -304,6 +301,19 @@ impl Lookout {
         if !is_hopeless && (lasts > 0 || relieving::is_suspect(departures, round.slept)) {
             round.found = round.found.max(Found::Suspect);
         }
+    }
+}
+
+/// Calls a spare for the errands that lie there while all workers are away.
+fn look_at_errands(shared: &Shared, round: &mut Round) {
+    if shared.errands.is_empty() {
+        return;
+    }
+    round.is_quiet = false;
+    if shared.are_all_away() {
+        let is_stuck = |worker: &usize| shared.processors[*worker].absence.is_stuck();
+        shared.call_spare_beside((0..shared.workers).filter(is_stuck).count());
+        round.found = round.found.max(Found::Suspect);
     }
 }
 

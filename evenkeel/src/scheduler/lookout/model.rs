@@ -119,8 +119,7 @@ fn a_lookout_that_is_about_to_rest_sees_a_task_of_the_only_worker() {
     check(&[Edge::LonePush, Edge::WatchEnd], push::<1>);
 }
 
-/// A relief begins; it also ends a rest if `rests` is set. Meanwhile it counts as stuck, for all
-/// that the lookout knows.
+/// A relief begins and, if `rests` is set, ends a rest. It is about to poll what may occupy it.
 fn relieve(rests: bool) {
     let worker = rests_beside(move |[worker]: [Seat; 1]| {
         let shared = worker.shared();
