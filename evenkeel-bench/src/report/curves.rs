@@ -49,7 +49,8 @@ pub(super) fn draw(curves: &[Curve]) -> anyhow::Result<String> {
         top: 10,
         right: 8,
         below: 28,
-        left: 70,
+        // `1,000,000` in the widest of the page's fonts.
+        left: 80,
         ranges: (x_range, y_range),
     };
     let power = |place: f64| ticks::power(place as i32);
