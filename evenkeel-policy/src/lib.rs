@@ -22,6 +22,7 @@ mod distance;
 pub mod forking;
 pub mod helping;
 pub mod interleaving;
+pub mod keeping;
 pub mod locality;
 pub mod object;
 pub mod overtaking;

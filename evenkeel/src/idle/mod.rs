@@ -22,7 +22,8 @@
 //! 1. The pusher makes the task visible.
 //! 2. A full fence. On x86 that is the locked instruction that made the task ready (the push into
 //!    the pusher's own queue comes before it) or that put it into an inbox. The only worker of a
-//!    runtime makes no fence of its own here: it is awake, and there is no other worker.
+//!    runtime makes no fence of its own here: it is awake, and there is no other worker. A worker
+//!    that wakes a task which it [keeps](crate::queue::keep) makes none either.
 //! 3. It loads `word`. If there is a sleeper and no searcher, and the policy finds a wake worth its
 //!    price, the pusher takes the top of the stack. It counts that sleeper as a searcher, clears
 //!    `asleep` and unparks it.

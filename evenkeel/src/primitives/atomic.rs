@@ -69,6 +69,13 @@ pub(crate) enum Edge {
     InboxTake,
     /// The receiver's look at an inbox's head before it reads since when tasks are there.
     InboxSince,
+    /// A signaller's ring of a keeper's bell.
+    KeepRing,
+    /// The answer to the bell.
+    KeepAnswer,
+    /// The light fence between a keeper's word that it keeps tasks and its look whether the lookout
+    /// rests.
+    KeepBegin,
     /// The fence between a push and the look for sleepers.
     IdlePush,
     /// The fence between the announcement of a sleep and the last look at the queues.

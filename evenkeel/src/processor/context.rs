@@ -79,6 +79,8 @@ pub(crate) struct Context {
     pub(crate) journeys: Journeys,
     /// The operations on objects that have begun here.
     pub(crate) operations: Operations,
+    /// Kept tasks that were woken here since the last `take_kept_woken`.
+    kept_woken: Cell<u64>,
     /// Tasks that have become complete here since the last `take_completed`.
     completed: Cell<u64>,
     /// The worker's position in a recursion of sized forks: a hash of the path from the root; zero
@@ -139,6 +141,7 @@ impl Context {
             ids: Cell::default(),
             journeys: Journeys::default(),
             operations: Operations::default(),
+            kept_woken: Cell::default(),
             completed: Cell::default(),
             part: Cell::default(),
             rests_until: Cell::default(),
@@ -297,6 +300,17 @@ impl Context {
     /// here.
     pub(crate) fn owns_scope(&self, number: u64) -> bool {
         number % WORKERS == self.seat.me() as u64
+    }
+
+    /// Counts a kept task that was woken here.
+    #[inline(always)]
+    pub(crate) fn count_kept_woken(&self) {
+        self.kept_woken.set(self.kept_woken.get() + 1);
+    }
+
+    /// Returns the number of kept tasks that were woken here since the last call.
+    pub(crate) fn take_kept_woken(&self) -> u64 {
+        self.kept_woken.take()
     }
 
     /// Counts a task that has become complete here.

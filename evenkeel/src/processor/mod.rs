@@ -11,6 +11,7 @@ pub(crate) mod errands;
 pub(crate) mod meter;
 pub(crate) mod neighbours;
 mod row;
+pub(crate) mod runtimes;
 pub(crate) mod seat;
 pub(crate) mod shared;
 pub(crate) mod slice;
@@ -32,11 +33,13 @@ use crate::primitives::clock;
 use crate::queue::biased::Biased;
 use crate::queue::gift::Gift;
 use crate::queue::inbox::Inbox;
+use crate::queue::keep::{Bell, Keep};
 use crate::queue::registry::Registry;
 use crate::queue::ring::Entry;
 use crate::queue::ring::{Ends, NO_HEAD, Ring};
 use crate::raw_task::header::Header;
 use crate::raw_task::rights::{Held, Runnable};
+use crate::raw_task::state::Polled;
 use crate::travel::inside::Inside;
 use crate::travel::visitors::Visitors;
 use cpu::Cpu;
@@ -55,6 +58,8 @@ pub(crate) struct Local {
     /// The ready tasks that are here for the sake of an object: no other worker takes them while
     /// this one switches.
     pub(crate) visitors: Visitors,
+    /// The tasks that are kept here.
+    pub(crate) keep: Keep,
     /// The tasks that have been spawned here and are not complete.
     pub(crate) registry: Registry,
     /// The tasks that are about to travel from here.
@@ -78,6 +83,8 @@ pub(crate) struct Published {
     pub(crate) polled: AtomicPtr<Header>,
     /// Whether tasks are about to travel from here.
     pub(crate) departing: AtomicBool,
+    /// Whether tasks may be [kept](crate::queue::keep) here.
+    pub(crate) keeps: AtomicBool,
     /// The [`Mark`] by which thieves leave the processor's tasks together, written by a thief after
     /// a failed trial. A hint: its parts may be those of two marks.
     together_from: AtomicU64,
@@ -97,6 +104,8 @@ pub(crate) struct Processor {
     pub(crate) published: CachePadded<Published>,
     /// Tasks that other threads have made ready or spawned.
     pub(crate) inbox: CachePadded<Inbox<Runnable>>,
+    /// By which signallers say that they have signalled a task that may be kept here.
+    pub(crate) bell: CachePadded<Bell>,
     /// Tasks that have travelled here.
     pub(crate) arrivals: Arrivals,
     /// The notes of the shared objects that its worker reads.
@@ -147,11 +156,13 @@ impl Processor {
                 mean_work: AtomicU64::new(UNKNOWN_WORK),
                 polled: AtomicPtr::new(ptr::null_mut()),
                 departing: AtomicBool::new(false),
+                keeps: AtomicBool::new(false),
                 together_from: AtomicU64::new(0),
                 together_until: AtomicU64::new(0),
                 together_most: AtomicU64::new(0),
             }),
             inbox: CachePadded::new(Inbox::new()),
+            bell: CachePadded::new(Bell::new()),
             arrivals: Arrivals::new(processors),
             inside: CachePadded::new(Inside::new()),
             returned: CachePadded::new(Inbox::new()),
@@ -183,11 +194,43 @@ impl Processor {
             mean_wait: published.mean_wait.load(Ordering::Relaxed),
             mean_poll: published.mean_poll.load(Ordering::Relaxed),
             mean_work: published.mean_work.load(Ordering::Relaxed),
-            inbox: !self.inbox.is_empty() || self.gift.has_tasks(),
+            inbox: !self.inbox.is_empty() || self.bell.has_rung() || self.gift.has_tasks(),
             switched: *departures != before,
             stalled: 0,
             together: published.are_together(now),
         }
+    }
+
+    /// Ends the polls of all tasks that are kept here. The caller has the lock.
+    pub(crate) fn settle(&self, local: &mut Local, now: u64) {
+        let Local { keep, ready, .. } = local;
+        self.end_all(ready, keep.drain(), now);
+        self.published.keeps.store(false, Ordering::Relaxed);
+    }
+
+    /// Ends the polls of the tasks for which the bell has rung. The caller has the lock. Returns
+    /// their number.
+    pub(crate) fn answer_bell(&self, local: &mut Local, now: u64) -> usize {
+        let Local { keep, ready, .. } = local;
+        let Some(rung) = self.bell.answer() else { return 0 };
+        self.end_all(ready, keep.signalled(rung), now)
+    }
+
+    /// Ends the polls of those tasks kept here that were signalled, or have been here since the
+    /// last call. The caller has the lock. Returns their number.
+    pub(crate) fn end_old(&self, local: &mut Local, now: u64) -> usize {
+        let Local { keep, ready, .. } = local;
+        self.end_all(ready, keep.old(), now)
+    }
+
+    /// Ends polls. The tasks that were signalled meanwhile go into the queue.
+    fn end_all(&self, ready: &mut Ring, tasks: impl Iterator<Item = Runnable>, now: u64) -> usize {
+        let end = |task: Runnable| {
+            if let Some(task) = task.end(Polled::KEPT) {
+                ready.push(&self.published.ready, Entry { task, since: now });
+            }
+        };
+        tasks.map(end).count()
     }
 
     /// Moves the visitors, the arrivals and the departures to `entries`. The caller has the lock,

@@ -60,8 +60,8 @@ pub(crate) struct Header {
     /// The task's place in the registry of its home, or [`UNREGISTERED`]. Only that registry uses
     /// it.
     pub(crate) slot: AtomicU32,
-    /// The processor that last polled it.
-    pub(crate) last: AtomicU16,
+    /// The processor that last polled it, and [`KEPT`].
+    last: AtomicU16,
     /// Wakers and `Task`s that the poller has made less those it has dropped, not yet in `state`.
     /// Only the poller uses it.
     references: AtomicU8,
@@ -70,6 +70,9 @@ pub(crate) struct Header {
     /// it has dropped.
     deferred: AtomicU8,
 }
+
+/// Says in `last` that the processor may [keep](crate::queue::keep) the task.
+const KEPT: u16 = 1 << 15;
 
 /// The bits of the tokens in `deferred`, and one of the references to the public part.
 const TOKENS: u8 = 0b11;
@@ -97,6 +100,48 @@ impl Header {
     #[inline(always)]
     pub(crate) fn home(&self) -> *const () {
         self.home.load(Ordering::Relaxed).cast_const()
+    }
+
+    /// Returns the number of the processor that last polled it.
+    pub(crate) fn last(&self) -> usize {
+        usize::from(self.last.load(Ordering::Relaxed) & !KEPT)
+    }
+
+    /// Notes that processor `me` polls it or, if it is new, will.
+    #[inline(always)]
+    pub(crate) fn set_last(&self, me: usize) {
+        self.last.store(me as u16, Ordering::Relaxed);
+    }
+
+    /// Notes that processor `me` keeps it.
+    #[inline(always)]
+    pub(crate) fn set_keeper(&self, me: usize) {
+        self.last.store(me as u16 | KEPT, Ordering::Relaxed);
+    }
+
+    /// Notes that it is not kept any more. The caller has its `Runnable`.
+    #[inline(always)]
+    pub(crate) fn forget_keeper(&self) {
+        self.last.store(self.last.load(Ordering::Relaxed) & !KEPT, Ordering::Relaxed);
+    }
+
+    /// Returns the number of the processor that may keep it. A hint.
+    #[inline(always)]
+    pub(crate) fn keeper(&self) -> Option<usize> {
+        let last = self.last.load(Ordering::Relaxed);
+        (last & KEPT != 0).then_some(usize::from(last & !KEPT))
+    }
+
+    /// Takes back one of the tokens that the poller has consumed, in place of a new one. Returns
+    /// false, and changes nothing, if there is none. The caller has the right to poll the task.
+    #[inline(always)]
+    pub(crate) fn return_token(&self) -> bool {
+        let deferred = self.deferred.load(Ordering::Relaxed);
+        let has_consumed = deferred & TOKENS != 0;
+        if has_consumed {
+            self.deferred.store(deferred - 1, Ordering::Relaxed);
+        }
+        has_consumed
     }
 
     /// Gives the task another home, before it has been registered anywhere.

@@ -14,7 +14,7 @@
 #![allow(unsafe_code, reason = "a right is an address that may be followed")]
 
 use super::header::{Header, Live, TaskPtr};
-use super::state::Release;
+use super::state::{End, Pending, Polled, Release};
 use std::mem;
 use std::ops::Deref;
 
@@ -46,6 +46,23 @@ impl Runnable {
     pub(crate) fn live(&self) -> Live<'_> {
         // SAFETY: the right keeps the task from being freed, and the borrow keeps the right.
         unsafe { Live::new(self.0) }
+    }
+
+    /// Ends a poll that has returned `Pending`. Returns the right if the task was signalled after
+    /// that poll had begun: then the task goes back into a queue.
+    #[inline(always)]
+    pub(crate) fn end(self, polled: Polled) -> Option<Self> {
+        // Once the word says idle, another thread may have the task, so nothing may remain deferred
+        // by then.
+        let pending = self.pending();
+        self.set_pending(Pending::default());
+        match self.state.end(polled, pending) {
+            End::Idle => None,
+            End::Again => {
+                self.set_pending(pending);
+                Some(self)
+            }
+        }
     }
 }
 

@@ -28,6 +28,9 @@
 //! poller one. Saturation never hides a wake: a poll that would begin with `wakes` at its maximum
 //! first takes it back to one.
 //!
+//! A worker may leave the closing compare-and-swap for later: then the task is
+//! [kept](crate::queue::keep), and to all others its poll goes on.
+//!
 //! A *token* works alike: `unpark` adds to `tokens` in the same step as to `wakes`; `park` compares
 //! `tokens` with a count, private to the poller, of those consumed, and the closing
 //! compare-and-swap folds that count back in.
@@ -107,6 +110,11 @@ pub(crate) enum Begin {
 /// The value of `wakes` at the beginning of a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Polled(u64);
+
+impl Polled {
+    /// That of a task that is kept.
+    pub(crate) const KEPT: Self = Self(WAKE);
+}
 
 /// How a poll that returned `Pending` ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,6 +208,21 @@ impl State {
                 Err(actual) => word = actual,
             }
         }
+    }
+
+    /// Returns whether the end of this poll may be left out for a while. The task was woken once
+    /// since it was last idle. And it has no public part, which relies on what the poller has
+    /// deferred.
+    #[inline(always)]
+    pub(crate) fn may_be_kept(&self, polled: Polled) -> bool {
+        let word = self.load();
+        polled == Polled::KEPT && word.wakes() == WAKE && !word.has_public()
+    }
+
+    /// Returns whether a task that is kept was signalled meanwhile.
+    #[inline(always)]
+    pub(crate) fn is_signalled(&self) -> bool {
+        self.load().wakes() != WAKE
     }
 
     /// Ends a poll that returned `Pending`.

@@ -141,12 +141,13 @@ pub(crate) fn force(context: &Context, victim: usize, switched: bool) -> usize {
         && (processor.published.visitors.len() > 0
             || processor.arrivals.has_rung()
             || processor.published.departing.load(Ordering::Relaxed));
-    if processor.published.ready.len() > 0 || travellers {
+    if processor.published.ready.len() > 0 || travellers || processor.bell.has_rung() {
         if !processor.local.is_fenced() {
             context.counters().heavy_fences.add(1);
         }
         entries.reserve(processor.published.ready.len().min(stealing::MOST));
         if let Some(mut local) = processor.local.claim(true) {
+            processor.answer_bell(&mut local, now);
             let ends = &processor.published.ready;
             let amount = stealing::take(ends.len(), switched);
             local.ready.drain(ends, amount, &mut entries);

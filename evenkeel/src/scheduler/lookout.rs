@@ -21,6 +21,9 @@
 //!   and whose thread sleeps or computes, it counts as stuck. That ends in the heavy fence. If
 //!   tasks or due timers lie there, the lookout wakes a sleeper; if no worker sleeps, it calls the
 //!   relief. If all are away by then, it calls the relief for any task, and for timers.
+//! - *Settling*: it ends the polls of tasks that a stuck worker, or one that is away, has
+//!   [kept](crate::queue::keep); others wake those tasks from then on. It does not rest while a
+//!   worker keeps tasks.
 //! - *Report*: it counts each long poll that does not fork. If a hook is set, it hands over what it
 //!   has seen, and another thread makes a report of it (`runtime/stalls.rs`).
 //! - *Errands*: if [errands](super::errands) lie there and all workers are away, it calls a
@@ -87,6 +90,7 @@ use super::away;
 use super::timing;
 use super::worker::Left;
 use crate::policy::relieving::{self, Found, Sight};
+use crate::primitives::atomic::Ordering;
 use crate::primitives::probe::State;
 use crate::primitives::{clock, thread};
 use crate::processor::Processor;
@@ -207,6 +211,7 @@ impl Lookout {
     fn look_at(&mut self, shared: &Shared, worker: usize, round: &mut Round) {
         let processor = &shared.processors[worker];
         if processor.absence.is_away() {
+            round.is_quiet &= settle_for(shared, processor, round.now);
             self.seen[worker].since = None;
             return;
         }
@@ -332,8 +337,45 @@ struct Round {
 fn count_stuck(shared: &Shared, worker: usize, now: u64) -> bool {
     let processor = &shared.processors[worker];
     let is_fenced = shared.idle.find_stuck(worker, &processor.absence);
+    let is_settled = settle(processor, now);
     away::leave_behind(shared, processor, shared.idle.counts(), now);
-    is_fenced
+    is_fenced && is_settled
+}
+
+/// Settles for a worker that is away, and has its tasks taken over. Returns false if its processor
+/// is locked: then the lookout looks once more.
+fn settle_for(shared: &Shared, processor: &Processor, now: u64) -> bool {
+    let has_kept = processor.published.keeps.load(Ordering::Relaxed);
+    let is_settled = settle(processor, now);
+    if has_kept {
+        away::leave_behind(shared, processor, shared.idle.counts(), now);
+    }
+    is_settled
+}
+
+/// Ends the polls of the tasks that a processor [keeps](crate::queue::keep), if it keeps any.
+pub(super) fn settle(processor: &Processor, now: u64) -> bool {
+    if !processor.published.keeps.load(Ordering::Relaxed) {
+        return true;
+    }
+    let Some(mut local) = processor.local.claim(true) else { return false };
+    processor.settle(&mut local, now);
+    true
+}
+
+/// Returns whether no task is left to the lookout: none is kept, and none waits beside workers none
+/// of which sleeps.
+pub(super) fn is_left_alone(shared: &Shared) -> bool {
+    let now = clock::now();
+    let counts = shared.idle.counts();
+    // The watch looks at tasks, or the relief does.
+    let is_left = counts.sleeping > 0 || counts.all_away;
+    let has_work = |processor: &Processor| processor.is_to_be_relieved(now);
+    let keeps = |processor: &Processor| processor.published.keeps.load(Ordering::Relaxed);
+    let errands = counts.sleeping == 0 && !shared.errands.is_empty();
+    !errands
+        && !shared.processors.iter().any(keeps)
+        && (is_left || !shared.processors.iter().any(has_work))
 }
 
 /// Takes the last look before a rest. The lookout has ended its rounds. Returns how long it may
@@ -341,12 +383,7 @@ fn count_stuck(shared: &Shared, worker: usize, now: u64) -> bool {
 fn prepare_rest(shared: &Shared) -> Option<Option<u64>> {
     let idle = &shared.idle;
     let now = clock::now();
-    let counts = idle.counts();
-    let has_work = |processor: &Processor| processor.is_to_be_relieved(now);
-    // The watch looks at tasks, or the relief does.
-    let is_left = counts.sleeping > 0 || counts.all_away;
-    let errands = counts.sleeping == 0 && !shared.errands.is_empty();
-    if errands || !is_left && shared.processors.iter().any(has_work) {
+    if !is_left_alone(shared) {
         _ = idle.ask_to_look();
         return None;
     }

@@ -15,6 +15,7 @@ mod help;
 pub(crate) mod interleave;
 pub(crate) mod job;
 pub(crate) mod journeys;
+mod keeping;
 pub(crate) mod lookout;
 #[cfg(all(test, loom))]
 pub(crate) mod model;

@@ -11,7 +11,7 @@ use crate::raw_task::berth::After;
 use crate::raw_task::header::{Live, TaskPtr, UNREGISTERED};
 use crate::raw_task::report::TaskInfo;
 use crate::raw_task::rights::{Held, Reference, Runnable};
-use crate::raw_task::state::{Begin, End, Pending, Polled, Release};
+use crate::raw_task::state::{Begin, Polled, Release};
 use std::task::Poll;
 
 /// A processor wakes a sleeping home to take back complete tasks once per this many tasks that it
@@ -25,7 +25,7 @@ pub(crate) fn run(context: &Context, task: Runnable) {
     match task.state.begin() {
         Begin::Poll(polled) => {
             let ptr = task.ptr();
-            task.last.store(context.seat.me() as u16, Ordering::Relaxed);
+            task.set_last(context.seat.me());
             context.begin_poll(ptr);
             let polling = Polling::begin(task.live());
             // SAFETY: this thread has the task's `Runnable`, and a task with a `Runnable` has its
@@ -35,7 +35,7 @@ pub(crate) fn run(context: &Context, task: Runnable) {
             match outcome {
                 Poll::Pending => match context.take_after() {
                     After::Wait => {
-                        end(context, task, polled);
+                        wait(context, task, polled);
                         polling.check(context.shared().hooks.deadlock.as_ref());
                     }
                     After::Again => {
@@ -56,18 +56,12 @@ pub(crate) fn run(context: &Context, task: Runnable) {
     }
 }
 
+/// Keeps a task that waits, or ends its poll.
 #[inline(always)]
-fn end(context: &Context, task: Runnable, polled: Polled) {
-    // Once the word says idle, another thread may have the task, so nothing may remain deferred by
-    // then.
-    let pending = task.pending();
-    task.set_pending(Pending::default());
-    match task.state.end(polled, pending) {
-        End::Idle => {}
-        End::Again => {
-            task.set_pending(pending);
-            context.seat.push(task, context.now.get());
-        }
+fn wait(context: &Context, task: Runnable, polled: Polled) {
+    let Err(task) = context.seat.keep(task, polled) else { return };
+    if let Some(task) = task.end(polled) {
+        context.seat.push(task, context.now.get());
     }
 }
 

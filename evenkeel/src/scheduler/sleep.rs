@@ -171,6 +171,7 @@ impl Worker<'_> {
         }
         if !processor.inbox.is_empty()
             || self.any_errands()
+            || processor.bell.has_rung()
             || processor.gift.is_ready()
             || !processor.returned.is_empty()
             || processor.arrivals.look_before_sleep()

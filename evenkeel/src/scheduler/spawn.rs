@@ -52,7 +52,7 @@ fn on_worker<R>(context: &Context, make: impl FnOnce(Birth) -> (Runnable, R)) ->
     let birth = Birth { home: context.seat.home(), id: context.next_id(), room };
     let (task, handle) = make(birth);
     context.counters().spawned.add_ordered(1);
-    task.last.store(me as u16, Ordering::Relaxed);
+    task.set_last(me);
     if shared.phase() >= Phase::Aborting {
         run::abort_queued(&task);
     }
@@ -83,7 +83,7 @@ fn from_outside<R>(shared: &Shared, make: impl FnOnce(Birth) -> (Runnable, R)) -
         room: room(registered as usize + waiting),
     };
     let (task, handle) = make(birth);
-    task.last.store(target as u16, Ordering::Relaxed);
+    task.set_last(target);
     wake::send(shared, target, task);
     if shared.phase() >= Phase::Aborting {
         cancel_if_late(shared);

@@ -63,6 +63,7 @@ pub(crate) fn sweep(shared: &Shared, take: impl FnOnce(Vec<Runnable>)) -> bool {
     let (mut tasks, mut entries) = (Vec::new(), Vec::new());
     for processor in shared.processors.iter() {
         if let Some(mut local) = processor.local.claim(true) {
+            processor.settle(&mut local, clock::now());
             local.ready.drain(&processor.published.ready, usize::MAX, &mut entries);
             processor.drain_travellers(&mut local, clock::now(), &mut entries);
         } else {

@@ -8,12 +8,14 @@
 use super::handover;
 use crate::policy::placement::{Source, place};
 use crate::policy::{forking, waking};
-use crate::primitives::atomic::{Edge, Ordering};
+use crate::primitives::atomic::Edge;
 use crate::primitives::{clock, fence};
 use crate::processor::Processor;
 use crate::processor::context::{self, Context};
+use crate::processor::runtimes;
 use crate::processor::seat::Signalled;
 use crate::processor::shared::Shared;
+use crate::queue::keep;
 use crate::raw_task::header::{Header, Live};
 use crate::raw_task::rights::{Reference, Runnable};
 use crate::raw_task::state::{Release, Signal, Word};
@@ -82,8 +84,22 @@ fn local(context: &Context, task: Live<'_>, signal: Signal, consume: bool) -> Re
     if !word.is_idle() && signal == Signal::Wake && wake_itself(context, task, word, consume) {
         return Release::Shared;
     }
+    if !word.is_idle()
+        && let Some(ready) = context.seat.wake_kept(task, signal, consume, context.now.get())
+    {
+        context.counters().wakes_local.add(1);
+        context.count_kept_woken();
+        after_push(context, ready);
+        return Release::Shared;
+    }
+    let kept = Kept::of(task);
     match context.seat.signal(task, signal, consume, context.now.get()) {
-        Signalled::Already(release) => release,
+        Signalled::Already(release) => {
+            if let Some(kept) = kept {
+                kept.ring(context.shared());
+            }
+            release
+        }
         Signalled::Queued(ready) => {
             context.counters().wakes_local.add(1);
             after_push(context, ready);
@@ -138,17 +154,50 @@ fn after_push_beside_sleepers(context: &Context, ready: usize) {
 #[cold]
 fn outside(task: Live<'_>, signal: Signal, consume: bool) -> Release {
     let mut word = task.state.load();
+    let kept = Kept::of(task);
+    let home = task.home().addr();
     loop {
         let was_idle = word.is_idle();
         match task.state.signal(word, signal, consume) {
             Ok(_) if was_idle => break,
-            Ok(release) => return release,
+            Ok(release) => {
+                if let Some(kept) = kept
+                    && let Some(shared) = runtimes::with_processor(home)
+                {
+                    kept.ring(&shared);
+                }
+                return release;
+            }
             Err(actual) => word = actual,
         }
     }
     // SAFETY: the signal took the task from idle to queued, so this is its only `Runnable`.
     queue_outside(unsafe { Runnable::new(task.ptr()) });
     Release::Shared
+}
+
+/// What a signaller knows of a task that may be [kept](keep), before its signal: after it the task
+/// may be gone.
+#[derive(Clone, Copy)]
+struct Kept {
+    keeper: usize,
+    place: usize,
+}
+
+impl Kept {
+    #[inline(always)]
+    fn of(task: Live<'_>) -> Option<Self> {
+        task.keeper().map(|keeper| Self { keeper, place: keep::place_of(&task) })
+    }
+
+    /// Tells the processor that may keep the task. The signal found it not idle.
+    #[cold]
+    fn ring(self, shared: &Shared) {
+        if self.keeper < shared.workers {
+            shared.processors[self.keeper].bell.ring(self.place);
+            follow(shared, self.keeper);
+        }
+    }
 }
 
 /// Sends a ready task to the processor that the policy chooses.
@@ -158,7 +207,7 @@ fn queue_outside(task: Runnable) {
     // complete, and the task cannot become complete before it is sent.
     let home = unsafe { &*home };
     let shared = home.shared.upgrade().expect("a scheduler outlives its tasks");
-    let last = usize::from(task.last.load(Ordering::Relaxed));
+    let last = task.last();
     let source = if last < shared.workers {
         Source::Outside
     } else {
@@ -185,8 +234,13 @@ pub(crate) fn send(shared: &Shared, target: usize, task: Runnable) {
 /// Leaves a ready task in the inbox of processor `target`, and wakes a sleeper or calls the relief
 /// if necessary.
 pub(crate) fn leave(shared: &Shared, target: usize, task: Runnable) {
-    let inbox = &shared.processors[target].inbox;
-    inbox.push(task);
+    shared.processors[target].inbox.push(task);
+    follow(shared, target);
+}
+
+/// Follows what a worker takes for a task in the inbox of processor `target`, up to a
+/// read-modify-write.
+fn follow(shared: &Shared, target: usize) {
     fence::after_read_modify_write(Edge::IdlePush);
     let counts = shared.idle.counts();
     let away = shared.is_away(target);

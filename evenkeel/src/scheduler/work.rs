@@ -73,7 +73,11 @@ impl<'a> Worker<'a> {
                 }
                 continue;
             }
-            if self.context.ready() == 0 && !self.has_jobs() && !self.find_work() {
+            if self.context.ready() == 0
+                && !self.has_jobs()
+                && !self.end_keeping()
+                && !self.find_work()
+            {
                 return;
             }
             if let Some(stolen) = self.stolen.take() {
@@ -273,6 +277,7 @@ impl<'a> Worker<'a> {
         if self.shared.phase() >= Phase::Aborting {
             self.abort_all();
         }
+        self.tend_keep(now);
         if context.ready() > 0 {
             self.help(now);
             self.wake_for_backlog(now);
@@ -303,6 +308,9 @@ impl<'a> Worker<'a> {
                 woken += 1;
             }
             context.counters().wakes_outside.add(woken);
+        }
+        if processor.bell.has_rung() {
+            self.answer_bell();
         }
         if processor.arrivals.is_in_use() {
             context.seat.receive(context.now.get());

@@ -42,6 +42,19 @@ impl Recent {
     }
 }
 
+/// What a worker knows of the use of its keep.
+#[derive(Debug, Default)]
+pub(super) struct Keeping {
+    /// When the present period, or the present pause, is over.
+    pub(super) until: u64,
+    /// The length of the last pause.
+    pub(super) pause: u64,
+    /// The kept tasks of the present period that were signalled by other threads.
+    pub(super) ended: u64,
+    /// The count of polls at its beginning.
+    pub(super) since: u64,
+}
+
 pub(super) struct Worker<'a> {
     pub(super) context: &'a Context,
     pub(super) shared: Arc<Shared>,
@@ -71,6 +84,8 @@ pub(super) struct Worker<'a> {
     /// it.
     pub(super) recent: Recent,
     pub(super) batches: u32,
+    /// What it knows of the use of its keep.
+    pub(super) keeping: Keeping,
     /// When it last moved apart from another worker.
     pub(super) moved: u64,
     /// Whether it has looked at its hardware thread since its own thread began.
@@ -103,6 +118,7 @@ impl<'a> Worker<'a> {
             mean_wait: 0,
             recent: Recent::default(),
             batches: 0,
+            keeping: Keeping::default(),
             moved: 0,
             has_looked_around: false,
             aborted: false,
