@@ -297,7 +297,6 @@ impl Seat {
         ready
     }
 
-    /// Returns the number of tasks in the registry.
     /// Keeps a task whose poll has returned `Pending`, if that may be.
     #[inline(always)]
     pub(crate) fn keep(&self, task: Runnable, polled: Polled) -> Result<(), Runnable> {
@@ -374,6 +373,7 @@ impl Seat {
         self.processor().end_old(&mut self.local(), now)
     }
 
+    /// Returns the number of tasks in the registry.
     #[inline(always)]
     pub(crate) fn registered_count(&self) -> usize {
         self.local().registry.len()
