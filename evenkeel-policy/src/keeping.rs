@@ -16,8 +16,9 @@ pub const PERIOD: u64 = 256_000;
 /// trials a thousandth of the time. Estimates; no benchmark sets them.
 pub const PAUSE: (u64, u64) = (PERIOD, 64 * PERIOD);
 
-/// The fewest ready tasks of a worker that keeps tasks beside other workers;
-/// `evenkeel-bench run --bench locality --procs 2` has two, and takes a quarter longer with one.
+/// The fewest ready tasks of a worker that keeps tasks beside other workers. Workers of
+/// `evenkeel-bench run --bench locality --procs 2` have one or two, and take a quarter longer if
+/// they keep tasks.
 const FEWEST: usize = 8;
 
 /// Returns whether a worker with this number of `ready` tasks keeps others, as one of `workers`.

@@ -95,7 +95,8 @@ pub(crate) enum Edge {
     ReliefCalled,
     /// The look at that word by a thread that checks whether the relief rests.
     ReliefResting,
-    /// The light fence between a push of the only worker and its look whether it is watched.
+    /// The light fence between a push without a locked instruction, of the only worker or of a task
+    /// that it kept, and the worker's look whether it is watched.
     LonePush,
     /// The heavy fence between the end of the lookout's rounds and its last look.
     WatchEnd,

@@ -5,9 +5,8 @@
 
 use super::shared::Shared;
 use std::ops::Range;
-use std::sync::{Arc, Weak};
-// A leaf: no protocol waits inside, so models need not explore it.
-use std::sync::Mutex;
+// No thread waits for anything under the lock, so models need not explore it.
+use std::sync::{Arc, Mutex, Weak};
 
 static ALL: Mutex<Vec<(Range<usize>, Weak<Shared>)>> = Mutex::new(Vec::new());
 

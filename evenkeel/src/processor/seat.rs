@@ -10,6 +10,8 @@
     reason = "the owner enters the biased lock, and makes the right to a task that it has woken"
 )]
 
+mod keep;
+
 use super::neighbours::Neighbours;
 use super::runtimes;
 use super::shared::{Hooks, Shared};
@@ -22,7 +24,7 @@ use crate::queue::ring::Ends;
 use crate::queue::ring::Entry;
 use crate::raw_task::header::{Header, Live};
 use crate::raw_task::rights::{Reference, Runnable};
-use crate::raw_task::state::{Polled, Release, Signal};
+use crate::raw_task::state::{Release, Signal};
 use crate::timers::Rules;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -295,82 +297,6 @@ impl Seat {
         let ready = local.ready.push(self.ends(), Entry { task, since: now });
         self.leave(local);
         ready
-    }
-
-    /// Keeps a task whose poll has returned `Pending`, if that may be.
-    #[inline(always)]
-    pub(crate) fn keep(&self, task: Runnable, polled: Polled) -> Result<(), Runnable> {
-        let keeps = &self.processor().published.keeps;
-        if !keeps.load(Ordering::Relaxed) || !task.state.may_be_kept(polled) {
-            return Err(task);
-        }
-        let mut local = self.local();
-        // Once more, under the lock: the lookout may have settled.
-        if !keeps.load(Ordering::Relaxed) {
-            return Err(task);
-        }
-        local.keep.put(task, self.me)
-    }
-
-    /// Signals a task that is kept here, and puts it into the queue. Returns the number of tasks
-    /// that are then in the queue, or `None` if the task is not kept here.
-    #[inline(always)]
-    pub(crate) fn wake_kept(
-        &self,
-        task: Live<'_>,
-        signal: Signal,
-        consume: bool,
-        now: u64,
-    ) -> Option<usize> {
-        if task.keeper() != Some(self.me) {
-            return None;
-        }
-        let mut local = self.local();
-        let right = local.keep.take(task)?;
-        let is_noted = match signal {
-            Signal::Wake => !consume || task.defer_reference(-1),
-            Signal::Unpark => !consume && task.return_token(),
-            Signal::Abort => false,
-        };
-        if !is_noted {
-            let mut word = task.state.load();
-            // A task that is kept is registered, so no reference is the last.
-            while let Err(actual) = task.state.signal(word, signal, consume) {
-                word = actual;
-            }
-        }
-        let ready = local.ready.push(self.ends(), Entry { task: right, since: now });
-        drop(local);
-        fence::light_if_paired(Edge::LonePush);
-        Some(ready)
-    }
-
-    /// Begins to keep tasks, up to and including the fence. The caller then looks whether the
-    /// lookout rests, and if so [settles](Self::settle).
-    #[cold]
-    pub(crate) fn begin_to_keep(&self) {
-        self.local().keep.open();
-        self.processor().published.keeps.store(true, Ordering::Relaxed);
-        fence::light_if_paired(Edge::KeepBegin);
-    }
-
-    /// Ends the polls of all tasks that are kept here.
-    #[cold]
-    pub(crate) fn settle(&self, now: u64) {
-        self.processor().settle(&mut self.local(), now);
-    }
-
-    /// Ends the polls of the tasks for which the bell has rung. Returns their number.
-    #[cold]
-    pub(crate) fn answer_bell(&self, now: u64) -> usize {
-        self.processor().answer_bell(&mut self.local(), now)
-    }
-
-    /// Ends the polls of the tasks kept here that were signalled, or have been here since the last
-    /// call. Returns their number.
-    #[cold]
-    pub(crate) fn end_old(&self, now: u64) -> usize {
-        self.processor().end_old(&mut self.local(), now)
     }
 
     /// Returns the number of tasks in the registry.
