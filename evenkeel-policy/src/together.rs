@@ -1,13 +1,18 @@
-//! Whether tasks that a thief has split from a queue should have stayed together.
+//! Whether quick tasks run on one processor or on two.
 //!
 //! Quick tasks that wake each other pay for a split with cache lines that go back and forth: two
 //! such tasks do 45 million operations a second on one core, and 15 million on two. Unrelated quick
-//! tasks gain by a split. Nothing tells the two kinds apart before a split, so the first steal from
-//! a queue of quick tasks is a *trial*: after [`TRIAL`] the thief compares the rate of both
-//! processors with that of the one before. If the one was faster, the thief gives its tasks back,
-//! and the queue stays together for a while, longer each time. It stays so only as long as the one
-//! processor makes more polls than the two did ([`Mark::holds`]), because the tasks may have
-//! changed.
+//! tasks gain by a split. Nothing but a trial tells the two kinds apart:
+//!
+//! * The first steal from a queue of quick tasks is a trial. After [`TRIAL`] the thief compares the
+//!   rate of both processors with that of the one before. If the one was faster, the thief gives
+//!   its tasks back.
+//! * A processor beside another one, both with quick polls, counts those of both for [`COUNT`].
+//!   Then it gives its tasks to the other, to see whether that one alone makes as many.
+//!
+//! In both cases the queue with all the tasks is left together for a while. It stays so only as
+//! long as the one processor makes more polls than the two did, and none of them is long
+//! ([`Mark::has_failed`]), because the tasks may have changed.
 //!
 //! Tasks that have [waited](super::stealing::OLD_SMALL_HEAD) are taken in any case. Tasks behind a
 //! poll that does not end are taken by a searcher, or by the watch if all others sleep.
@@ -19,10 +24,15 @@ use super::{Look, stealing};
 /// sets it.
 pub const QUICK: u64 = 1_000;
 
-/// How long a trial lasts: twelve times the time in which the [moving averages](super::smooth) of
-/// batches follow, so that the tasks' cache lines have come over. `evenkeel-bench run --bench churn
+/// How long a trial lasts, and a time in which a marked queue's polls are counted: forty to fifty
+/// batches, so that the tasks' cache lines have come over. `evenkeel-bench run --bench churn
 /// --tasks-per-proc 2` set it.
 pub const TRIAL: u64 = 200_000;
+
+/// How long the polls of two processors are counted before one gives its tasks to the other: long
+/// beside the times for which the operating system takes a core away. An estimate; no benchmark
+/// sets it.
+pub const COUNT: u64 = 5 * TRIAL;
 
 /// The pause after the first failed trial, in which a queue stays together. A failed trial costs a
 /// few times [`TRIAL`], which is a few percent of this. [`LONGEST_PAUSE`] is the bound of later
@@ -56,8 +66,6 @@ pub fn is_trial(victim: &Look) -> bool {
 /// Marks a queue that thieves leave together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
-    /// The time from which the polls must be quick enough, at most `most`.
-    pub from: u64,
     /// The time at which the mark ends.
     pub until: u64,
     /// The longest mean poll, in nanoseconds, with which one processor makes as many polls as the
@@ -66,22 +74,39 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Returns whether the queue stays together at the time `now` if its polls take `mean_poll`.
+    /// Returns whether the queue is to be left together no longer: the two did better, or a poll
+    /// is so long that the others should not wait for it. The `polls` took `nanos`, at least
+    /// [`TRIAL`], and each of the ones before them took `before`. One such time alone says nothing:
+    /// the operating system may have given the core to another thread.
     ///
     /// # Examples
     /// ```
-    /// use evenkeel_policy::together::Mark;
-    /// let mark = Mark { from: 1_000, until: 5_000, most: 50 };
-    /// assert!(mark.holds(500, 120), "the average has yet to follow");
-    /// assert!(mark.holds(2_000, 30));
-    /// assert!(!mark.holds(2_000, 120), "the two did better");
-    /// assert!(!mark.holds(6_000, 30));
+    /// use evenkeel_policy::together::{Mark, TRIAL};
+    /// let mark = Mark { until: 5_000_000, most: 50 };
+    /// assert!(!mark.has_failed(TRIAL, TRIAL / 120, 30));
+    /// assert!(!mark.has_failed(TRIAL, TRIAL / 30, 120));
+    /// assert!(mark.has_failed(TRIAL, TRIAL / 120, 90), "the two did better");
+    /// assert!(mark.has_failed(1_000_000, 1_000_000 / 40, 40), "a long poll");
     /// ```
     #[inline]
     #[must_use]
-    pub fn holds(&self, now: u64, mean_poll: u64) -> bool {
-        now < self.until && (now < self.from || mean_poll <= self.most)
+    pub fn has_failed(&self, nanos: u64, polls: u64, before: u64) -> bool {
+        mean(nanos, polls).min(before) > self.most || nanos >= 2 * TRIAL
     }
+}
+
+/// Returns the nanoseconds per poll.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::together::mean;
+/// assert_eq!(mean(1_000, 20), 50);
+/// assert_eq!(mean(1_000, 0), 1_000);
+/// ```
+#[inline]
+#[must_use]
+pub fn mean(nanos: u64, polls: u64) -> u64 {
+    nanos / polls.max(1)
 }
 
 /// Judges a split between two processors with polls of `own` and `others` nanoseconds, of tasks
@@ -105,14 +130,60 @@ pub fn judge(before: u64, own: u64, others: u64, now: u64, failures: u32) -> Opt
     if own.max(others) >= QUICK {
         return None;
     }
-    // Rates in polls per millisecond.
-    let rate = |poll: u64| 1_000_000 / poll.max(1);
     let both = rate(own) + rate(others);
     if 10 * both >= 9 * rate(before) {
         return None;
     }
-    let from = now.saturating_add(TRIAL);
-    Some(Mark { from, until: now.saturating_add(pause(failures)), most: 1_000_000 / both.max(1) })
+    Some(mark(both, now, pause(failures)))
+}
+
+/// Marks a queue for the time `pause`, as long as its processor makes at least `both` polls per
+/// millisecond.
+fn mark(both: u64, now: u64, pause: u64) -> Mark {
+    Mark { until: now.saturating_add(pause), most: 1_000_000 / both.max(1) }
+}
+
+/// Returns whether a processor gives its tasks to another to see whether that one alone makes as
+/// many polls as both: if the polls of both are quick, both go on, and all their tasks start soon.
+/// Where tasks travel to [objects](crate::object), homes say where they run.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::{Look, together::may_gather};
+/// let quick = Look { ready: 20, mean_poll: 150, switched: true, ..Look::default() };
+/// assert!(may_gather(&quick, &quick));
+/// assert!(!may_gather(&quick, &Look { switched: false, ..quick }), "it may be asleep");
+/// assert!(!may_gather(&quick, &Look { mean_poll: 5_000, ..quick }));
+/// assert!(!may_gather(&Look { head_age: 200_000, ..quick }, &quick));
+/// ```
+#[inline]
+#[must_use]
+pub fn may_gather(own: &Look, other: &Look) -> bool {
+    let is_quick = |look: &Look| look.visitors == 0 && is_trial(look);
+    own.ready > 0 && is_quick(own) && is_quick(other)
+}
+
+/// Returns the mark of a queue that gets all tasks of another: it is left together as long as one
+/// processor makes four thirds of the polls that the two made, with polls of `own` and `others`
+/// nanoseconds. With less than that, a core that is at hand is used: unrelated tasks at two
+/// hardware threads of one core make about as many polls as at one (`evenkeel-bench run --bench
+/// cycle --procs 2`).
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::together::gather;
+/// let mark = gather(160, 160, 0);
+/// assert_eq!(mark.most, 60);
+/// ```
+#[inline]
+#[must_use]
+pub fn gather(own: u64, others: u64, now: u64) -> Mark {
+    mark((rate(own) + rate(others)) / 3 * 4, now, FIRST_PAUSE)
+}
+
+/// Returns the polls per millisecond.
+fn rate(poll: u64) -> u64 {
+    1_000_000 / poll.max(1)
 }
 
 /// Returns how long a queue stays together after a failed trial that follows `failures` failed ones

@@ -447,9 +447,27 @@ proptest! {
         if let Some(mark) = together::judge(before, own, others, 7, failures) {
             let both = 1.0 / (1.0 / own as f64 + 1.0 / others as f64);
             prop_assert!((before as f64) < both, "{before} {both}");
-            prop_assert!(mark.holds(mark.until - 1, before.min(mark.most)));
-            prop_assert!(!mark.holds(mark.from, mark.most + 1));
-            prop_assert!(mark.from < mark.until);
+            prop_assert!(before <= mark.most);
+            prop_assert!(mark.until > 7 + together::TRIAL);
+        }
+    }
+
+    #[test]
+    fn a_mark_fails_if_one_processor_makes_fewer_polls_than_two_or_a_long_one(
+        own in 1..together::QUICK,
+        others in 1..together::QUICK,
+        polls in 1..10_000_u64,
+        before in 1..2 * together::QUICK,
+        nanos in together::TRIAL..3 * together::TRIAL,
+    ) {
+        let mark = together::gather(own, others, 7);
+        let by_two = nanos / own + nanos / others;
+        let has_failed = mark.has_failed(nanos, polls, before);
+        if nanos < 2 * together::TRIAL && (polls > 2 * by_two || before <= mark.most) {
+            prop_assert!(!has_failed);
+        }
+        if nanos >= 2 * together::TRIAL || (polls < by_two && before > mark.most) {
+            prop_assert!(has_failed);
         }
     }
 

@@ -59,7 +59,8 @@ pub struct ProcessorMetrics {
     pub steals: u64,
     /// Fork-join jobs taken from other workers.
     pub jobs_stolen: u64,
-    /// Steals of quick tasks that made both processors slower, and were taken back.
+    /// Times that it gave its quick tasks to another processor: after a steal that made both
+    /// slower, or to try whether the other polls them faster alone.
     pub splits_undone: u64,
     /// Tasks that it received by helping or stealing.
     pub migrations: u64,

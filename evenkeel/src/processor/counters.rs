@@ -100,7 +100,7 @@ pub(crate) struct Counters {
     pub(crate) migrations: Counter,
     /// Tasks that have left it for the home of an object, or have left a home to go back.
     pub(crate) hops: Counter,
-    /// Steals that did not pay and that it has undone.
+    /// Times that it gave its tasks to another processor, to leave them together there.
     pub(crate) splits_undone: Counter,
     pub(crate) searches: Counter,
     pub(crate) sleeps: Counter,

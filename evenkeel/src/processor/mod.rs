@@ -86,8 +86,8 @@ pub(crate) struct Published {
     /// Whether tasks may be [kept](crate::queue::keep) here.
     pub(crate) keeps: AtomicBool,
     /// The [`Mark`] by which thieves leave the processor's tasks together, written by a thief after
-    /// a failed trial. A hint: its parts may be those of two marks.
-    together_from: AtomicU64,
+    /// a failed trial, and by a worker that gives its tasks to this one. A hint: its parts may be
+    /// those of two marks.
     together_until: AtomicU64,
     together_most: AtomicU64,
 }
@@ -157,7 +157,6 @@ impl Processor {
                 polled: AtomicPtr::new(ptr::null_mut()),
                 departing: AtomicBool::new(false),
                 keeps: AtomicBool::new(false),
-                together_from: AtomicU64::new(0),
                 together_until: AtomicU64::new(0),
                 together_most: AtomicU64::new(0),
             }),
@@ -296,23 +295,22 @@ impl Published {
     }
 
     /// Returns whether thieves leave the tasks together.
+    #[inline]
     pub(crate) fn are_together(&self, now: u64) -> bool {
-        let until = self.together_until.load(Ordering::Relaxed);
-        if until <= now {
-            return false;
-        }
-        let mark = Mark {
-            from: self.together_from.load(Ordering::Relaxed),
-            until,
+        self.together_until.load(Ordering::Relaxed) > now
+    }
+
+    /// Returns the mark by which thieves leave the tasks together.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            until: self.together_until.load(Ordering::Relaxed),
             most: self.together_most.load(Ordering::Relaxed),
-        };
-        mark.holds(now, self.mean_poll.load(Ordering::Relaxed))
+        }
     }
 
     /// Makes thieves leave the tasks together, by `mark`.
     pub(crate) fn leave_together(&self, mark: Mark) {
-        self.together_from.store(mark.from, Ordering::Relaxed);
-        self.together_until.store(mark.until, Ordering::Relaxed);
         self.together_most.store(mark.most, Ordering::Relaxed);
+        self.together_until.store(mark.until, Ordering::Relaxed);
     }
 }

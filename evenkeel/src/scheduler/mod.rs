@@ -8,6 +8,7 @@ pub(crate) mod broadcast;
 pub(crate) mod clock;
 pub(crate) mod crowding;
 pub(crate) mod errands;
+mod gathering;
 pub(crate) mod guest;
 pub(crate) mod handover;
 mod help;
@@ -19,6 +20,7 @@ mod keeping;
 pub(crate) mod lookout;
 #[cfg(all(test, loom))]
 pub(crate) mod model;
+mod polls;
 pub(crate) mod relief;
 pub(crate) mod run;
 mod search;

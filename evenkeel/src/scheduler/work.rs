@@ -272,6 +272,8 @@ impl<'a> Worker<'a> {
             self.run_errands();
         }
         self.end_trial(now);
+        self.tend_gathering(now);
+        self.tend_mark(now);
         context.send_departed();
         self.take_in();
         if self.shared.phase() >= Phase::Aborting {

@@ -6,7 +6,7 @@
 use super::handover::Request;
 use super::job::Asked;
 use super::job::Stolen;
-use super::trial::Trial;
+use super::polls::Polls;
 use super::view::View;
 use crate::deque::Level;
 use crate::policy::batch;
@@ -55,6 +55,49 @@ pub(super) struct Keeping {
     pub(super) since: u64,
 }
 
+/// A steal on trial.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trial {
+    pub(super) victim: usize,
+    /// The mean length of a poll at the victim before the steal, in nanoseconds.
+    pub(super) before: u64,
+    pub(super) until: u64,
+    pub(super) polls: Polls,
+}
+
+/// What a worker knows of the [gathering](super::gathering) of its tasks at another.
+#[derive(Debug, Default)]
+pub(super) struct Gathering {
+    /// When the next step is due.
+    pub(super) next: u64,
+    /// The marks in a row that have failed.
+    pub(super) failures: u32,
+    pub(super) step: Step,
+}
+
+#[derive(Debug, Default)]
+pub(super) enum Step {
+    /// Each worker has its tasks.
+    #[default]
+    Apart,
+    /// The polls of the giver and of this taker are counted.
+    Counts(usize, Polls),
+    /// The tasks are with this taker.
+    Gathered(usize),
+}
+
+/// What a worker knows of the mark on its queue.
+#[derive(Debug, Default)]
+pub(super) struct Marked {
+    /// The end of the mark, by which the taker tells one from the next.
+    pub(super) until: u64,
+    /// When the present count of polls began, and the count of all polls at that time.
+    pub(super) since: u64,
+    pub(super) polls: u64,
+    /// The time per poll in the count before.
+    pub(super) before: u64,
+}
+
 pub(super) struct Worker<'a> {
     pub(super) context: &'a Context,
     pub(super) shared: Arc<Shared>,
@@ -71,6 +114,9 @@ pub(super) struct Worker<'a> {
     pub(super) stolen: Option<Stolen>,
     /// The steal on trial, if any.
     pub(super) trial: Option<Trial>,
+    /// Its tasks' way to another worker, and what comes of those of others here.
+    pub(super) gathering: Gathering,
+    pub(super) marked: Marked,
     pub(super) polls_per_batch: u32,
     /// The number of next batches that have a single poll.
     pub(super) caution: u32,
@@ -110,6 +156,8 @@ impl<'a> Worker<'a> {
             asked: (0..shared.spares.end()).map(|_| Asked::default()).collect(),
             stolen: None,
             trial: None,
+            gathering: Gathering::default(),
+            marked: Marked::default(),
             polls_per_batch: 1,
             caution: 0,
             lengths: Lengths::default(),

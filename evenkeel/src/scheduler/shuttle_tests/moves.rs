@@ -3,7 +3,7 @@
 use super::{check, join, spawn};
 use crate::processor::context;
 use crate::processor::shared::Shared;
-use crate::scheduler::trial;
+use crate::scheduler::gathering;
 use crate::sync::Semaphore;
 use crate::task::{self, current, park, yield_now};
 use shuttle::rand::{Rng, thread_rng};
@@ -52,7 +52,7 @@ fn queues_are_given_back_and_owners_fenced_at_random() {
                     context::with(|context| {
                         let context = context.expect("a task is polled by a worker");
                         match thread_rng().gen_range(0..4) {
-                            0 => trial::give_back(
+                            0 => gathering::give_back(
                                 context,
                                 thread_rng().gen_range(0..3),
                                 context.now.get(),
