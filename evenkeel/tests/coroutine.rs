@@ -578,7 +578,8 @@ fn a_waker_from_inside_outlives_everything() {
         poll_fn(|context| Poll::Ready(context.waker().clone())).await
     }));
     let waker = plain.resume(()).complete().unwrap();
-    assert!(waker.will_wake(Waker::noop()));
+    // Where it is not optimised, a program has its table more than once.
+    assert_eq!(waker.data(), Waker::noop().data());
     waker.wake();
 }
 
