@@ -28,6 +28,7 @@ pub mod object;
 pub mod overtaking;
 pub mod placement;
 pub mod random;
+pub mod readiness;
 pub mod relieving;
 pub mod searching;
 pub mod stealing;

@@ -22,18 +22,24 @@ pub const SEARCH_VISITED: u64 = 4 * SEARCH;
 /// journey took 15 and 25 % longer without.
 pub const AWAIT: u64 = 2_000;
 
-/// Returns how long a processor searches.
+/// Returns how long a processor searches. One that has sockets makes a single round: it sleeps
+/// where they wake it, and a search would look past them.
 ///
 /// # Examples
 /// ```
 /// use evenkeel_policy::searching::{SEARCH, search_for};
-/// assert_eq!(search_for(false), SEARCH);
-/// assert!(search_for(true) > SEARCH);
+/// assert_eq!(search_for(false, false), SEARCH);
+/// assert!(search_for(true, false) > SEARCH);
+/// assert_eq!(search_for(false, true), 0);
 /// ```
 #[inline]
 #[must_use]
-pub fn search_for(visited: bool) -> u64 {
-    if visited { SEARCH_VISITED } else { SEARCH }
+pub fn search_for(visited: bool, has_sockets: bool) -> u64 {
+    match (visited, has_sockets) {
+        (true, _) => SEARCH_VISITED,
+        (false, true) => 0,
+        (false, false) => SEARCH,
+    }
 }
 
 /// How long a processor that searches keeps its core to itself. Set by the comparison of

@@ -38,11 +38,14 @@ mod idle;
 #[doc(hidden)]
 pub mod internal;
 pub mod metrics;
+#[cfg(all(feature = "net", unix, not(any(loom, shuttle))))]
+pub mod net;
 pub mod object;
 mod primitives;
 mod processor;
 mod queue;
 mod raw_task;
+mod readiness;
 mod runtime;
 mod scheduler;
 pub mod sync;

@@ -61,6 +61,16 @@
 //! [`lookout`](crate::scheduler::lookout) rests, which `word` says too, the pusher asks it to look.
 //! All conditions of step 3 are one comparison of `word`.
 //!
+//! # Where a worker sleeps
+//! A worker parks on a futex or, if its processor has sockets, in their [set](crate::readiness),
+//! from which an interrupt takes it. The thread that wakes it does not know which. So it leaves a
+//! call, makes a full fence, and looks whether the sleeper is in its set, or about to be: then it
+//! interrupts the set. It unparks the thread in any case. The sleeper marks that it is about to be
+//! in its set, makes a full fence, and looks for a call. So one of the two sees the other. The
+//! system keeps an interrupt, as a thread keeps an unpark, until the next sleep. A thread from
+//! outside that gives a sleeping worker its first socket unparks it, and it goes to sleep again in
+//! the set.
+//!
 //! # Rejected
 //! A plain load of `word` after a plain push, with a fence once per batch: a poll that goes on for
 //! long after the push would leave the task beside a sleeper. The heavy fence on the sleeper's side
@@ -79,6 +89,7 @@ use crate::primitives::atomic::{AtomicBool, AtomicU64, Edge, Ordering, edge};
 use crate::primitives::probe::{Probe, Sight};
 use crate::primitives::thread::{self, Thread};
 use crate::primitives::{Mutex, fence, lock};
+use crate::readiness::Place;
 use calling::Calling;
 use counts::{ALL_AWAY, AWAY, SEARCHER, SLEEPER, UNWATCHED};
 use std::time::Duration;
@@ -107,6 +118,42 @@ struct Seat {
     thread: Mutex<Option<Thread>>,
     /// By which the system knows that thread.
     probe: Probe,
+    /// The sockets of the processor. Its worker sleeps in it, if it is used.
+    set: Place,
+    /// Whether the worker sleeps in the set, or is about to.
+    is_in_set: AtomicBool,
+    /// Whether it is to come out.
+    is_called: AtomicBool,
+}
+
+impl Seat {
+    /// Sleeps in the set if it has sources, otherwise on the futex.
+    fn park(&self, limit: Option<Duration>) {
+        let Some(set) = self.set.get().filter(|set| set.is_used()) else {
+            return thread::park(limit);
+        };
+        self.is_in_set.store(true, Ordering::Relaxed);
+        // After the mark, and before the look at the call: a caller has it the other way round.
+        fence::full(Edge::IdleSet);
+        if !self.is_called.swap(false, Ordering::AcqRel) {
+            set.sleep(limit);
+        }
+        self.is_in_set.store(false, Ordering::Relaxed);
+    }
+
+    /// Ends the present park of the thread, or the next one.
+    fn unpark(&self) {
+        if let Some(set) = self.set.get() {
+            self.is_called.store(true, Ordering::Release);
+            fence::full(Edge::IdleSet);
+            if self.is_in_set.load(Ordering::Relaxed) {
+                set.interrupt();
+            }
+        }
+        if let Some(thread) = &*lock(&self.thread) {
+            thread.unpark();
+        }
+    }
 }
 
 impl Idle {
@@ -117,6 +164,9 @@ impl Idle {
             taken: AtomicBool::new(false),
             thread: Mutex::new(None),
             probe: Probe::default(),
+            set: Place::default(),
+            is_in_set: AtomicBool::new(false),
+            is_called: AtomicBool::new(false),
         };
         let relieved = ALL_AWAY + UNWATCHED - workers as u64 * AWAY;
         Self {
@@ -200,10 +250,10 @@ impl Idle {
     /// Returns false if the announcement still stands: time is up, or the watch has to begin its
     /// rounds.
     pub(crate) fn sleep(&self, me: usize, limit: Option<Duration>) -> bool {
-        let asleep = &self.seats[me].asleep;
+        let Seat { asleep, .. } = &self.seats[me];
         // Relaxed: the second load acquires, and sees what this one has seen.
         if asleep.load(Ordering::Relaxed) {
-            thread::park(limit);
+            self.seats[me].park(limit);
         }
         // Acquire ordering: the sleeper has been counted as a searcher, and must see the task that
         // the waker has pushed. Its park may have ended before the waker's unpark.
@@ -355,9 +405,18 @@ impl Idle {
 
     /// Unparks the thread of processor `who`, for whatever reason it is parked.
     pub(crate) fn unpark(&self, who: usize) {
-        if let Some(thread) = &*lock(&self.seats[who].thread) {
-            thread.unpark();
-        }
+        self.seats[who].unpark();
+    }
+
+    /// Returns the place of the sockets of processor `who`.
+    #[inline(always)]
+    pub(crate) fn set(&self, who: usize) -> &Place {
+        &self.seats[who].set
+    }
+
+    /// Ends all operations on sockets.
+    pub(crate) fn close_sets(&self) {
+        self.seats.iter().filter_map(|seat| seat.set.get()).for_each(|set| set.close());
     }
 }
 

@@ -80,6 +80,9 @@ pub(crate) enum Edge {
     IdlePush,
     /// The fence between the announcement of a sleep and the last look at the queues.
     IdleSleep,
+    /// The fence of a sleeper between its mark that it is in its set, and its look at the call; and
+    /// that of a caller between its call and its look at the mark.
+    IdleSet,
     /// The waker's store that a sleeper is awake.
     IdleWoken,
     /// The sleeper's look at that store.

@@ -347,6 +347,7 @@ impl Shared {
         if self.phase.fetch_max(phase as u8, Ordering::AcqRel) < phase as u8 {
             fence::full(Edge::IdlePush);
             if phase == Phase::Over {
+                self.idle.close_sets();
                 // All tasks are complete: only threads outside the runtime can still wait for
                 // timers.
                 self.processors.iter().for_each(|processor| processor.timers.close());

@@ -19,6 +19,7 @@ impl Worker<'_> {
         }
         let Some(other) = self.next_other() else { return };
         self.fire_for(other, now);
+        self.look_for(other, now);
         let Some(theirs) = self.view.look(&self.shared, other, now) else { return };
         if !theirs.has_work() {
             return;

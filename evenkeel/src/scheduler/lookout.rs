@@ -26,6 +26,10 @@
 //!   worker keeps tasks.
 //! - *Report*: it counts each long poll that does not fork. If a hook is set, it hands over what it
 //!   has seen, and another thread makes a report of it (`runtime/stalls.rs`).
+//! - *Sockets*: as long as a worker that is stuck or away has [sockets](crate::readiness), the
+//!   lookout makes rounds. At each, if the worker has not looked at them for a while, it wakes a
+//!   sleeper, or calls the relief, which look. A worker that has sockets, and wakes, asks the
+//!   lookout to look.
 //! - *Errands*: if [errands](super::errands) lie there and all workers are away, it calls a
 //!   [spare](super::spare) at each round, one for each stuck worker at most.
 //! - *Duty*: if the relief on duty is stuck, the lookout *appoints* another: one in reserve, or one
@@ -89,6 +93,7 @@
 use super::away;
 use super::timing;
 use super::worker::Left;
+use crate::policy::readiness;
 use crate::policy::relieving::{self, Found, Sight};
 use crate::primitives::atomic::Ordering;
 use crate::primitives::probe::State;
@@ -212,6 +217,7 @@ impl Lookout {
         let processor = &shared.processors[worker];
         if processor.absence.is_away() {
             round.is_quiet &= settle_for(shared, processor, round.now);
+            round.is_quiet &= !have_sockets_looked_at(shared, worker, round.now);
             self.seen[worker].since = None;
             return;
         }
@@ -236,6 +242,7 @@ impl Lookout {
         }
         if relieving::is_stuck(sight) {
             round.is_quiet &= count_stuck(shared, worker, round.now);
+            round.is_quiet &= !have_sockets_looked_at(shared, worker, round.now);
             if !forks {
                 self.alert = round.now.saturating_add(relieving::ALERT);
                 self.note_stall(shared, worker, sight, round.now);
@@ -307,6 +314,18 @@ impl Lookout {
             round.found = round.found.max(Found::Suspect);
         }
     }
+}
+
+/// Has another thread look at the sockets of a worker that is away, if they are overdue. Returns
+/// whether it has sockets.
+fn have_sockets_looked_at(shared: &Shared, worker: usize, now: u64) -> bool {
+    let Some(set) = shared.idle.set(worker).get().filter(|set| set.is_used()) else {
+        return false;
+    };
+    if readiness::is_overdue(now, set.looked()) && !shared.idle.wake_one() {
+        shared.call_relief();
+    }
+    true
 }
 
 /// Calls a spare for the errands that lie there while all workers are away.

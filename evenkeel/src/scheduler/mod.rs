@@ -27,6 +27,7 @@ mod search;
 #[cfg(all(test, shuttle))]
 pub(crate) mod shuttle_tests;
 mod sleep;
+mod sockets;
 pub(crate) mod spare;
 pub(crate) mod spawn;
 pub(crate) mod stuck;

@@ -167,6 +167,7 @@ impl Worker<'_> {
             let processor = &self.shared.processors[other];
             let is_taken = if other < self.shared.workers {
                 self.fire_for(other, now);
+                self.look_for(other, now);
                 takes && self.shared.is_away(other)
             } else {
                 other != self.me

@@ -29,7 +29,8 @@ impl Worker<'_> {
         loop {
             if searching {
                 self.context.counters().searches.add(1);
-                let found = self.search(searching::search_for(visited));
+                let patience = searching::search_for(visited, self.has_sockets());
+                let found = self.search(patience);
                 let last = self.shared.idle.end_search();
                 if found {
                     self.context.switch(Doing::Running(Distance::Same), clock::now());
@@ -99,7 +100,11 @@ impl Worker<'_> {
                 // The worker made the request while it had work.
                 self.pursue(&request, now);
             }
-            if self.take_in() || (self.fire_for_others(now) && self.context.ready() > 0) {
+            if self.take_in() || self.look_at_sockets() {
+                return true;
+            }
+            let is_any = self.fire_for_others(now) | self.look_for_others(now);
+            if is_any && self.context.ready() > 0 {
                 return true;
             }
             let waited = now.saturating_sub(start);

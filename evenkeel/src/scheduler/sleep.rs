@@ -52,6 +52,10 @@ impl Worker<'_> {
             self.shared.watch();
         }
         self.shared.watch_for_stalls();
+        if self.has_sockets() {
+            // The next poll may last, and nothing but the lookout sees to the sockets then.
+            self.shared.watch();
+        }
         self.context.switch(Doing::Searching, clock::now());
         wakened
     }
@@ -87,11 +91,16 @@ impl Worker<'_> {
             if woken {
                 return Wakened::Searcher;
             }
+            if self.context.ready() > 0 {
+                // Sockets have become ready in the sleep.
+                break Wakened::Work;
+            }
             if watch.is_some() {
                 self.context.counters().watches.add(1);
                 let now = clock::now();
                 self.context.now.set(now);
-                let fired = self.fire_for_others(now) && self.context.ready() > 0;
+                let is_any = self.fire_for_others(now) | self.look_for_others(now);
+                let fired = is_any && self.context.ready() > 0;
                 if fired || self.any_other(waking::after_watch) || self.any_jobs() {
                     break Wakened::Work;
                 }

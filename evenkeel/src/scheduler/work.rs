@@ -76,6 +76,7 @@ impl<'a> Worker<'a> {
             if self.context.ready() == 0
                 && !self.has_jobs()
                 && !self.end_keeping()
+                && !self.look_at_sockets()
                 && !self.find_work()
             {
                 return;
@@ -275,6 +276,7 @@ impl<'a> Worker<'a> {
         self.tend_gathering(now);
         self.tend_mark(now);
         context.send_departed();
+        self.tend_sockets(now);
         self.take_in();
         if self.shared.phase() >= Phase::Aborting {
             self.abort_all();

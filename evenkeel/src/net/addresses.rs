@@ -1,0 +1,130 @@
+//! Addresses, and names of hosts.
+
+use super::io::no_runtime;
+use crate::processor::current;
+use crate::task::spawn_blocking;
+use std::future::Future;
+use std::io::{Error, ErrorKind, Result};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::vec;
+
+/// What can be resolved to socket addresses: addresses, pairs of a host and a port, and texts such
+/// as `"localhost:8080"`.
+///
+/// Addresses, also as text, resolve at once. Names of hosts are looked up by the system on a
+/// blocking thread.
+///
+/// # Examples
+/// ```
+/// use evenkeel::net::Addresses;
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// runtime.block_on(async {
+///     assert_eq!("127.0.0.1:80".resolve().await.unwrap().len(), 1);
+///     assert!("localhost:80".resolve().await.is_ok());
+///     assert!("no port".resolve().await.is_err());
+/// });
+/// ```
+pub trait Addresses: Send {
+    /// Returns the addresses.
+    ///
+    /// # Errors
+    /// Fails if the text has no port, the system cannot resolve the name, or a name is to be looked
+    /// up outside of any runtime.
+    fn resolve(self) -> impl Future<Output = Result<Vec<SocketAddr>>> + Send;
+}
+
+macro_rules! at_once {
+    ($($type:ty),*) => {$(
+        impl Addresses for $type {
+            async fn resolve(self) -> Result<Vec<SocketAddr>> {
+                Ok(self.to_socket_addrs()?.collect())
+            }
+        }
+    )*};
+}
+
+at_once!(
+    SocketAddr,
+    std::net::SocketAddrV4,
+    std::net::SocketAddrV6,
+    (IpAddr, u16),
+    (Ipv4Addr, u16),
+    (Ipv6Addr, u16),
+    &[SocketAddr]
+);
+
+impl Addresses for &str {
+    async fn resolve(self) -> Result<Vec<SocketAddr>> {
+        match self.parse::<SocketAddr>() {
+            Ok(address) => Ok(vec![address]),
+            Err(_) => look_up(self.to_owned()).await,
+        }
+    }
+}
+
+impl Addresses for String {
+    async fn resolve(self) -> Result<Vec<SocketAddr>> {
+        self.as_str().resolve().await
+    }
+}
+
+impl Addresses for &String {
+    async fn resolve(self) -> Result<Vec<SocketAddr>> {
+        self.as_str().resolve().await
+    }
+}
+
+impl Addresses for (&str, u16) {
+    async fn resolve(self) -> Result<Vec<SocketAddr>> {
+        match self.0.parse::<IpAddr>() {
+            Ok(address) => Ok(vec![SocketAddr::new(address, self.1)]),
+            Err(_) => look_up((self.0.to_owned(), self.1)).await,
+        }
+    }
+}
+
+impl Addresses for (String, u16) {
+    async fn resolve(self) -> Result<Vec<SocketAddr>> {
+        (self.0.as_str(), self.1).resolve().await
+    }
+}
+
+async fn look_up(name: impl ToSocketAddrs + Send + 'static) -> Result<Vec<SocketAddr>> {
+    if current::shared().is_none() {
+        return Err(no_runtime());
+    }
+    let addresses = spawn_blocking(move || name.to_socket_addrs().map(Iterator::collect)).await;
+    addresses.map_err(Error::other)?
+}
+
+/// Looks up the addresses of a host.
+///
+/// # Errors
+/// Those of [`Addresses::resolve`].
+///
+/// # Examples
+/// ```
+/// let runtime = evenkeel::Runtime::new().unwrap();
+/// let mut addresses = runtime.block_on(evenkeel::net::lookup_host("127.0.0.1:80")).unwrap();
+/// assert_eq!(addresses.next().unwrap().port(), 80);
+/// ```
+pub async fn lookup_host(host: impl Addresses) -> Result<vec::IntoIter<SocketAddr>> {
+    Ok(host.resolve().await?.into_iter())
+}
+
+/// Calls `open` with each address until one succeeds, and returns the last error otherwise.
+pub(super) async fn first<T, F: Future<Output = Result<T>>>(
+    addresses: impl Addresses,
+    mut open: impl FnMut(SocketAddr) -> F,
+) -> Result<T> {
+    let mut failed = None;
+    for address in addresses.resolve().await? {
+        match open(address).await {
+            Ok(socket) => return Ok(socket),
+            Err(error) => failed = Some(error),
+        }
+    }
+    Err(failed.unwrap_or_else(|| {
+        Error::new(ErrorKind::InvalidInput, "the name of the host resolves to no address")
+    }))
+}

@@ -1,0 +1,174 @@
+//! A TCP listener.
+
+use super::addresses::{Addresses, first};
+use super::io::{Done, Io};
+use super::stream::TcpStream;
+use crate::readiness::source::Direction;
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use std::fmt;
+use std::future::Future;
+use std::io::{self, ErrorKind, Result};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::task::{Context, Poll};
+
+/// How many connections may wait to be accepted. The system's own limit holds too.
+const BACKLOG: i32 = 1_024;
+
+/// A socket that accepts TCP connections.
+///
+/// # Examples
+/// A server that returns what it gets, until its clients close:
+/// ```
+/// use evenkeel::net::{TcpListener, TcpStream};
+///
+/// async fn serve(listener: TcpListener) -> std::io::Result<()> {
+///     loop {
+///         let (stream, _) = listener.accept().await?;
+///         evenkeel::spawn(async move {
+///             let mut buffer = [0; 1_024];
+///             loop {
+///                 match stream.read(&mut buffer).await? {
+///                     0 => return std::io::Result::Ok(()),
+///                     n => stream.write_all(&buffer[..n]).await?,
+///                 }
+///             }
+///         });
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = evenkeel::Runtime::new()?;
+/// runtime.block_on(async {
+///     let listener = TcpListener::bind("127.0.0.1:0").await?;
+///     let address = listener.local_addr()?;
+///     let server = evenkeel::spawn(serve(listener));
+///     let stream = TcpStream::connect(address).await?;
+///     stream.write_all(b"ping").await?;
+///     let mut back = [0; 4];
+///     stream.read_exact(&mut back).await?;
+///     assert_eq!(&back, b"ping");
+///     server.abort();
+///     Ok(())
+/// })
+/// # }
+/// ```
+pub struct TcpListener {
+    io: Io<std::net::TcpListener>,
+}
+
+impl TcpListener {
+    /// Binds a listener to the first of the addresses that can be bound. Port zero lets the system
+    /// choose; [`local_addr`](Self::local_addr) tells.
+    ///
+    /// The address may be bound again at once after its last listener was closed.
+    ///
+    /// # Errors
+    /// The system's: the address is in use, is not this machine's, or needs privileges; or the name
+    /// cannot be resolved.
+    pub async fn bind(addresses: impl Addresses) -> Result<Self> {
+        first(addresses, async |address| Self::bind_to(address)).await
+    }
+
+    fn bind_to(address: SocketAddr) -> Result<Self> {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_reuse_address(true)?;
+        socket.set_nonblocking(true)?;
+        socket.bind(&address.into())?;
+        socket.listen(BACKLOG)?;
+        Ok(Self { io: Io::new(socket.into()) })
+    }
+
+    /// Takes a listener of the standard library, and makes it one that does not block.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn from_std(listener: std::net::TcpListener) -> Result<Self> {
+        listener.set_nonblocking(true)?;
+        Ok(Self { io: Io::new(listener) })
+    }
+
+    /// Accepts a connection: waits for one, and returns its stream and the peer's address.
+    ///
+    /// # Cancel safety
+    /// No connection is lost: one that was not returned waits for the next call.
+    ///
+    /// # Errors
+    /// The system's. If the process has no descriptors left, the connection waits in the backlog. A
+    /// connection that its peer has given up meanwhile is passed over.
+    pub fn accept(&self) -> impl Future<Output = Result<(TcpStream, SocketAddr)>> + Send + '_ {
+        self.io.operate(Direction::Read, accept)
+    }
+
+    /// Does the same, for a caller that is polled by functions. Of several tasks, the last one is
+    /// woken.
+    ///
+    /// # Errors
+    /// Those of [`accept`](Self::accept).
+    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<Result<(TcpStream, SocketAddr)>> {
+        self.io.poll(cx, Direction::Read, accept)
+    }
+
+    /// Returns the address that it is bound to.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn local_addr(&self) -> Result<SocketAddr> {
+        self.io.socket().local_addr()
+    }
+
+    /// Returns the hop limit of its packets.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn ttl(&self) -> Result<u32> {
+        SockRef::from(self).ttl_v4()
+    }
+
+    /// Sets the hop limit of its packets.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn set_ttl(&self, ttl: u32) -> Result<()> {
+        SockRef::from(self).set_ttl_v4(ttl)
+    }
+}
+
+fn accept(listener: &std::net::TcpListener) -> Result<Done<(TcpStream, SocketAddr)>> {
+    loop {
+        match listener.accept() {
+            Ok((stream, address)) => {
+                stream.set_nonblocking(true)?;
+                return Ok(Done::new((TcpStream::new(stream), address)));
+            }
+            Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+impl fmt::Debug for TcpListener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.io.socket().fmt(f)
+    }
+}
+
+impl AsFd for TcpListener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.io.socket().as_fd()
+    }
+}
+
+impl AsRawFd for TcpListener {
+    fn as_raw_fd(&self) -> RawFd {
+        self.io.socket().as_raw_fd()
+    }
+}
+
+impl TryFrom<std::net::TcpListener> for TcpListener {
+    type Error = io::Error;
+
+    fn try_from(listener: std::net::TcpListener) -> Result<Self> {
+        Self::from_std(listener)
+    }
+}

@@ -1,0 +1,53 @@
+//! Sockets: TCP over the workers' own readiness sets.
+//!
+//! A socket belongs to the worker whose task first has to wait for it: the system tells that
+//! worker when it is ready, and the waiting task goes into that worker's queue. A worker without
+//! tasks sleeps until one of its sockets is ready. One that has tasks looks at its sockets every
+//! 40 µs, between two batches of polls. If a worker is inside a long poll, others look for it.
+//!
+//! All operations take `&self`, so a socket can be shared by an [`Arc`](std::sync::Arc): one task
+//! may read while another one writes.
+//!
+//! # Errors
+//! A socket waits for a runtime: for that of the task that uses it, or the thread's current one. An
+//! operation that has to wait outside of any runtime fails with an error that says so, and so does
+//! one whose runtime is over.
+//!
+//! # Cost
+//! An operation that need not wait costs its system call, a unit of the [budget](crate::budget),
+//! and a load. The first one that has to wait enters the socket into the worker's set, one system
+//! call more.
+//!
+//! # Examples
+//! ```
+//! use evenkeel::net::{TcpListener, TcpStream};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let runtime = evenkeel::Runtime::new()?;
+//! runtime.block_on(async {
+//!     let listener = TcpListener::bind("127.0.0.1:0").await?;
+//!     let address = listener.local_addr()?;
+//!     evenkeel::spawn(async move {
+//!         let (stream, _) = listener.accept().await?;
+//!         let mut word = [0; 5];
+//!         stream.read_exact(&mut word).await?;
+//!         stream.write_all(&word).await
+//!     });
+//!     let stream = TcpStream::connect(address).await?;
+//!     stream.write_all(b"hello").await?;
+//!     let mut back = [0; 5];
+//!     stream.read_exact(&mut back).await?;
+//!     assert_eq!(&back, b"hello");
+//!     Ok(())
+//! })
+//! # }
+//! ```
+
+mod addresses;
+mod io;
+mod listener;
+mod stream;
+
+pub use addresses::{Addresses, lookup_host};
+pub use listener::TcpListener;
+pub use stream::TcpStream;

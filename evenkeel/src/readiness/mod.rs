@@ -1,0 +1,48 @@
+//! Readiness: which sockets of a processor can be read and written.
+//!
+//! # Roles
+//! A *set* belongs to one processor, and its worker is the *owner*. A *looker* asks the system what
+//! in the set is ready: the owner, or another thread for an owner that does not come to it. A
+//! [*source*](source) is one socket in the set.
+//!
+//! # Protocol
+//! - *Open*: the first socket that has to wait at a processor opens its set. A processor without a
+//!   set sleeps on a futex, as before.
+//! - *Register*: an operation that would block for the first time enters its socket into the set of
+//!   the processor that polls it, in both directions. It stays there until it is dropped. The
+//!   system tells each change once.
+//! - *Look*: a thread takes the set's lock if it is free, asks the system, notes what is ready at
+//!   the sources, and leaves the lock. Then it wakes the operations. So a wake on the owner's
+//!   thread goes into the owner's queue, and no caller's code runs under the lock.
+//! - *Sleep*: the owner holds the lock, and the system wakes it when a source is ready. Another
+//!   thread wakes it by an *interrupt*, which the system keeps until then: it takes the place of an
+//!   unpark.
+//! - *Close*: when the runtime is over, every operation that waits gets an error, and so do later
+//!   ones.
+//!
+//! # Why nothing is lost
+//! What the system tells a looker is noted at its source before the lock is free. A looker that
+//! finds the lock taken leaves the look to the other thread. The owner looks before each sleep, and
+//! its sleep is a look. An owner that is inside a poll looks after its batch; others look for it
+//! once it is [overdue](crate::policy::readiness).
+//!
+//! A number in the set may be given to another source while a looker still has a note for the one
+//! before. The new source is then taken for ready: its operation tries, would block, and waits.
+//!
+//! # Rejected
+//! One set for all processors: each sleeper would be woken by the sockets of all, or one thread
+//! would look for all, which costs a wake-up from thread to thread for each note. Entering a socket
+//! when it is opened: one that is accepted at a processor is often handed to a task that another
+//! one polls first.
+
+#[cfg(any(not(all(feature = "net", unix)), loom, shuttle))]
+mod absent;
+#[cfg(all(feature = "net", unix, not(any(loom, shuttle))))]
+mod set;
+#[cfg(all(feature = "net", unix, not(any(loom, shuttle))))]
+pub(crate) mod source;
+
+#[cfg(any(not(all(feature = "net", unix)), loom, shuttle))]
+pub(crate) use absent::Place;
+#[cfg(all(feature = "net", unix, not(any(loom, shuttle))))]
+pub(crate) use set::{Place, Registration};

@@ -1,0 +1,210 @@
+//! A source: what a set and the operations on one socket share.
+//!
+//! # Roles
+//! A *looker* is the thread that looks into the set, and tells the source what is ready. An
+//! *operation* reads or writes, and waits if the system says that it would block.
+//!
+//! # States
+//! `word` has the directions that are ready or closed, and a count of the looker's notes. Each
+//! direction is ready until an operation finds that it would block.
+//!
+//! # Protocol
+//! - *Looker*: adds what is ready to `word`, and one to the count, in one step; then takes the
+//!   wakers of these directions out, under the lock; and wakes them after it has left all locks.
+//! - *Operation*: reads `word`; if its direction is ready, it tries. If the system says that it
+//!   would block, it *clears* the direction, if the count is still the one that it has read. Then
+//!   it reads again.
+//! - *Wait*: the operation leaves its waker, under the lock, and then reads `word` once more.
+//!
+//! # Why no readiness is lost
+//! The system tells each change once. A note between the operation's read and its clear changes the
+//! count, so the clear fails and the operation tries again. A note after the clear adds the
+//! direction again. The looker takes the wakers after its note: it finds the waker of a waiting
+//! operation, or takes the lock before that operation, whose read then sees the note.
+//!
+//! # Rejected
+//! Clearing before each try, and noting the direction again after a success: two locked
+//! instructions for each operation that does not wait.
+//!
+//! # Source
+//! The count of notes is that of Tokio's `ScheduledIo`.
+
+use crate::primitives::atomic::{AtomicU64, Ordering};
+use crate::primitives::{Mutex, lock};
+use std::task::{Context, Poll, Waker};
+
+/// A direction of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Read,
+    Write,
+}
+
+/// Directions in which a source is ready.
+pub(super) const READ: u64 = 1;
+pub(super) const WRITE: u64 = 1 << 1;
+/// Directions in which nothing else comes: they stay ready.
+pub(super) const READ_CLOSED: u64 = 1 << 2;
+pub(super) const WRITE_CLOSED: u64 = 1 << 3;
+/// The set is closed, because its runtime is over.
+const OVER: u64 = 1 << 4;
+/// One note in the count.
+const NOTE: u64 = 1 << 8;
+
+impl Direction {
+    fn bits(self) -> u64 {
+        match self {
+            Self::Read => READ | READ_CLOSED,
+            Self::Write => WRITE | WRITE_CLOSED,
+        }
+    }
+
+    fn ready(self) -> u64 {
+        match self {
+            Self::Read => READ,
+            Self::Write => WRITE,
+        }
+    }
+}
+
+/// What an operation has read of a source.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen(u64);
+
+impl Seen {
+    /// Returns whether the runtime is over.
+    pub(crate) fn is_over(self) -> bool {
+        self.0 & OVER != 0
+    }
+}
+
+/// The number of a waiter that is not the only one of its direction.
+pub(crate) type Key = usize;
+
+#[derive(Debug, Default)]
+pub(crate) struct Source {
+    word: AtomicU64,
+    waiters: Mutex<Waiters>,
+}
+
+#[derive(Debug, Default)]
+struct Waiters {
+    /// The one waiter of each direction that is polled by functions: the last one counts.
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+    /// The places of futures, of which there may be several.
+    futures: Vec<Place>,
+}
+
+/// A place for the waker of a future.
+#[derive(Debug, Default)]
+struct Place {
+    is_taken: bool,
+    waiting: Option<(Direction, Waker)>,
+}
+
+impl Waiters {
+    fn slot(&mut self, direction: Direction) -> &mut Option<Waker> {
+        match direction {
+            Direction::Read => &mut self.reader,
+            Direction::Write => &mut self.writer,
+        }
+    }
+
+    fn take(&mut self, direction: Direction, woken: &mut Vec<Waker>) {
+        woken.extend(self.slot(direction).take());
+        for place in &mut self.futures {
+            let waiting = place.waiting.take_if(|(of, _)| *of == direction);
+            woken.extend(waiting.map(|(_, waker)| waker));
+        }
+    }
+
+    /// Takes a place for a future.
+    fn take_place(&mut self) -> Key {
+        let free = self.futures.iter().position(|place| !place.is_taken);
+        let at = free.unwrap_or_else(|| {
+            self.futures.push(Place::default());
+            self.futures.len() - 1
+        });
+        self.futures[at].is_taken = true;
+        at
+    }
+}
+
+impl Source {
+    /// Notes what is ready, and moves the wakers that wait for it to `woken`.
+    pub(super) fn note(&self, ready: u64, woken: &mut Vec<Waker>) {
+        let note = |word: u64| Some((word | ready).wrapping_add(NOTE));
+        // Acquire and release: an operation that sees the note comes after it.
+        _ = self.word.fetch_update(Ordering::AcqRel, Ordering::Relaxed, note);
+        let mut waiters = lock(&self.waiters);
+        for direction in [Direction::Read, Direction::Write] {
+            if ready & (direction.bits() | OVER) != 0 {
+                waiters.take(direction, woken);
+            }
+        }
+    }
+
+    /// Notes that the runtime is over.
+    pub(super) fn end(&self, woken: &mut Vec<Waker>) {
+        self.note(OVER, woken);
+    }
+
+    /// Returns what was read, if the direction is ready.
+    pub(crate) fn seen(&self, direction: Direction) -> Option<Seen> {
+        let word = self.word.load(Ordering::Acquire);
+        (word & (direction.bits() | OVER) != 0).then_some(Seen(word))
+    }
+
+    /// Clears the direction after an operation that would have blocked, unless the looker has made
+    /// a note since.
+    pub(crate) fn clear(&self, direction: Direction, seen: Seen) {
+        let clear = |word: u64| (word / NOTE == seen.0 / NOTE).then_some(word & !direction.ready());
+        _ = self.word.fetch_update(Ordering::AcqRel, Ordering::Acquire, clear);
+    }
+
+    /// Waits for the direction, as its only waiter that is polled by functions.
+    pub(crate) fn poll(&self, cx: &mut Context<'_>, direction: Direction) -> Poll<Seen> {
+        if let Some(seen) = self.seen(direction) {
+            return Poll::Ready(seen);
+        }
+        // A caller's code is called outside of the lock: the clone and the drop of its waker.
+        let waker = cx.waker().clone();
+        let former = lock(&self.waiters).slot(direction).replace(waker);
+        drop(former);
+        let Some(seen) = self.seen(direction) else { return Poll::Pending };
+        let own = lock(&self.waiters).slot(direction).take();
+        drop(own);
+        Poll::Ready(seen)
+    }
+
+    /// Waits for the direction, as one of several futures; `key` is the future's place.
+    pub(crate) fn poll_one(
+        &self,
+        cx: &mut Context<'_>,
+        direction: Direction,
+        key: &mut Option<Key>,
+    ) -> Poll<Seen> {
+        if let Some(seen) = self.seen(direction) {
+            self.forget(key);
+            return Poll::Ready(seen);
+        }
+        let waker = cx.waker().clone();
+        let mut waiters = lock(&self.waiters);
+        let at = *key.get_or_insert_with(|| waiters.take_place());
+        let former = waiters.futures[at].waiting.replace((direction, waker));
+        drop(waiters);
+        drop(former);
+        let Some(seen) = self.seen(direction) else { return Poll::Pending };
+        self.forget(key);
+        Poll::Ready(seen)
+    }
+
+    /// Gives a future's place back.
+    pub(crate) fn forget(&self, key: &mut Option<Key>) {
+        if let Some(at) = key.take() {
+            let place = std::mem::take(&mut lock(&self.waiters).futures[at]);
+            drop(place);
+        }
+    }
+}

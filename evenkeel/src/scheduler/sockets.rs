@@ -1,0 +1,47 @@
+//! The workers' part in [readiness](crate::readiness): when they look at sockets, their own and
+//! those of others.
+
+use super::worker::Worker;
+use crate::policy::readiness;
+use crate::primitives::clock;
+
+impl Worker<'_> {
+    /// Looks at this processor's sockets between two batches, if it is time.
+    #[inline(always)]
+    pub(super) fn tend_sockets(&self, now: u64) {
+        if let Some(set) = self.shared.idle.set(self.me).get()
+            && readiness::is_due(now, set.looked())
+            && set.is_used()
+        {
+            set.look(now);
+        }
+    }
+
+    /// Looks at them before a search. Returns whether there is a task to poll then.
+    #[inline(always)]
+    pub(super) fn look_at_sockets(&self) -> bool {
+        let Some(set) = self.shared.idle.set(self.me).get() else { return false };
+        set.is_used() && set.look(clock::now()) && self.context.ready() > 0
+    }
+
+    /// Returns whether this processor has sockets: its worker is to sleep in their set soon.
+    pub(super) fn has_sockets(&self) -> bool {
+        self.shared.idle.set(self.me).get().is_some_and(|set| set.is_used())
+    }
+
+    /// Looks at the sockets of another processor, if its worker does not come to them. Returns
+    /// whether it has woken any operation.
+    pub(super) fn look_for(&self, other: usize, now: u64) -> bool {
+        let Some(set) = self.shared.idle.set(other).get() else { return false };
+        set.is_used()
+            && readiness::is_overdue(now, set.looked())
+            && !self.shared.idle.is_asleep(other)
+            && set.look(now)
+    }
+
+    /// Does the same for all other workers.
+    pub(super) fn look_for_others(&self, now: u64) -> bool {
+        let others = (0..self.shared.workers).filter(|&other| other != self.me);
+        others.fold(false, |any, other| self.look_for(other, now) | any)
+    }
+}

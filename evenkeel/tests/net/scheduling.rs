@@ -1,0 +1,94 @@
+//! Who looks at the sockets of a worker that does not come to them.
+
+use super::{on_workers, pair};
+use evenkeel::{Builder, block_on, spawn, yield_now};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// A thread outside of the runtime and tasks inside take turns.
+#[test]
+fn threads_outside_and_tasks_take_turns() {
+    on_workers(|runtime| {
+        let (one, other) = runtime.block_on(pair()).unwrap();
+        let echo = runtime.spawn(super::echo(one));
+        runtime.block_on(async {
+            for round in 0..200_u8 {
+                other.write_all(&[round]).await.unwrap();
+                let mut back = [0];
+                other.read_exact(&mut back).await.unwrap();
+                assert_eq!(back, [round]);
+            }
+        });
+        drop(other);
+        assert_eq!(block_on(echo).unwrap().unwrap(), 200);
+    });
+}
+
+/// Tasks that are always ready keep no socket waiting.
+#[test]
+fn sockets_are_looked_at_beside_tasks_that_are_always_ready() {
+    on_workers(|runtime| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let busy: Vec<_> = (0..16)
+            .map(|_| {
+                let stop = stop.clone();
+                runtime.spawn(async move {
+                    while !stop.load(Ordering::Relaxed) {
+                        yield_now().await;
+                    }
+                })
+            })
+            .collect();
+        runtime.block_on(async {
+            let (one, other) = pair().await.unwrap();
+            let echo = spawn(super::echo(one));
+            let client = spawn(async move {
+                for round in 0..100_u8 {
+                    other.write_all(&[round]).await.unwrap();
+                    other.read_exact(&mut [0]).await.unwrap();
+                }
+            });
+            client.await.unwrap();
+            assert_eq!(echo.await.unwrap().unwrap(), 100);
+        });
+        stop.store(true, Ordering::Relaxed);
+        busy.into_iter().for_each(|task| block_on(task).unwrap());
+    });
+}
+
+/// A worker is inside a poll that does not end: its sockets' tasks run at others.
+#[test]
+fn others_look_for_a_worker_that_is_stuck() {
+    let _watchdog = super::common::watchdog::watchdog();
+    for workers in [1, 2, 8] {
+        let runtime = Builder::new().workers(workers).build().unwrap();
+        let pairs: Vec<_> = (0..8).map(|_| runtime.block_on(pair()).unwrap()).collect();
+        let (ones, others): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+        let echoes: Vec<_> = ones.into_iter().map(|one| runtime.spawn(super::echo(one))).collect();
+        thread::sleep(Duration::from_millis(5));
+        let stuck = Arc::new(AtomicBool::new(true));
+        let task = runtime.spawn({
+            let stuck = stuck.clone();
+            async move {
+                while stuck.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            }
+        });
+        thread::sleep(Duration::from_millis(5));
+        for other in &others {
+            runtime.block_on(async {
+                other.write_all(b"x").await.unwrap();
+                other.read_exact(&mut [0]).await.unwrap();
+            });
+        }
+        stuck.store(false, Ordering::Relaxed);
+        block_on(task).unwrap();
+        drop(others);
+        for echo in echoes {
+            assert_eq!(block_on(echo).unwrap().unwrap(), 1);
+        }
+    }
+}
