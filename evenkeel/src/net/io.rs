@@ -1,5 +1,6 @@
 //! A socket and its place in a set: the operations of all kinds of sockets.
 
+use crate::primitives::{Mutex, lock};
 use crate::processor::{context, current};
 use crate::readiness::Registration;
 use crate::readiness::source::{Direction, Key, Seen, Source};
@@ -30,11 +31,13 @@ impl<R> Done<R> {
 pub(super) struct Io<T: AsFd> {
     socket: T,
     registration: OnceLock<Registration>,
+    /// Held by the operation that registers.
+    registers: Mutex<()>,
 }
 
 impl<T: AsFd> Io<T> {
     pub(super) fn new(socket: T) -> Self {
-        Self { socket, registration: OnceLock::new() }
+        Self { socket, registration: OnceLock::new(), registers: Mutex::new(()) }
     }
 
     pub(super) fn socket(&self) -> &T {
@@ -60,6 +63,33 @@ impl<T: AsFd> Io<T> {
         operation: F,
     ) -> Operation<'_, T, F> {
         Operation { io: self, direction, operation, key: None, unit: Unit::NEW }
+    }
+
+    /// Waits until an operation in this direction may go on.
+    pub(super) async fn wait(&self, direction: Direction) -> Result<()> {
+        if self.registration.get().is_none() {
+            self.register()?;
+        }
+        self.operate(direction, |_| Ok(Done::new(()))).await
+    }
+
+    /// Makes an operation, if it need not wait.
+    pub(super) fn attempt<R>(
+        &self,
+        direction: Direction,
+        operation: impl FnOnce(&T) -> Result<R>,
+    ) -> Result<R> {
+        let Some(registration) = self.registration.get() else { return operation(&self.socket) };
+        let source = registration.source();
+        let seen = source.seen(direction).ok_or(ErrorKind::WouldBlock)?;
+        if seen.is_over() {
+            return Err(over());
+        }
+        operation(&self.socket).inspect_err(|error| {
+            if error.kind() == ErrorKind::WouldBlock {
+                source.clear(direction, seen);
+            }
+        })
     }
 
     fn poll_by<R>(
@@ -101,23 +131,25 @@ impl<T: AsFd> Io<T> {
     fn register(&self) -> Result<()> {
         let fd = self.socket.as_fd().as_raw_fd();
         let shared = current::shared().ok_or_else(no_runtime)?;
+        if shared.hooks.deterministic {
+            return Err(Error::other(
+                "a deterministic run has no sockets: its order would follow theirs",
+            ));
+        }
         let here = context::with_any(|context| {
             let context = context.filter(|here| std::ptr::eq(&**here.shared(), &*shared));
             context.map(|here| here.seat.me()).filter(|&me| me < shared.workers)
         });
         let at = here.unwrap_or(fd as usize % shared.workers);
         let set = shared.idle.set(at).open()?;
-        // Two operations may do this at the same time: the system refuses the second one.
-        match set.register(&mut SourceFd(&fd)) {
-            Ok(registration) => {
-                self.registration.set(registration).expect("the system enters a socket once");
+        {
+            // Two operations may get here at the same time, at two workers.
+            let _registers = lock(&self.registers);
+            if self.registration.get().is_some() {
+                return Ok(());
             }
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                while self.registration.get().is_none() {
-                    std::thread::yield_now();
-                }
-            }
-            Err(error) => return Err(error),
+            let registration = set.register(&mut SourceFd(&fd))?;
+            self.registration.set(registration).expect("one operation at a time registers");
         }
         if here.is_none() {
             // Its worker may sleep outside of the set.

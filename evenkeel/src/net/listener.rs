@@ -2,6 +2,7 @@
 
 use super::addresses::{Addresses, first};
 use super::io::{Done, Io};
+use super::operations::socket_traits;
 use super::stream::TcpStream;
 use crate::readiness::source::Direction;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
@@ -56,6 +57,8 @@ const BACKLOG: i32 = 1_024;
 pub struct TcpListener {
     io: Io<std::net::TcpListener>,
 }
+
+socket_traits!(TcpListener, std::net::TcpListener);
 
 impl TcpListener {
     /// Binds a listener to the first of the addresses that can be bound. Port zero lets the system
@@ -144,31 +147,5 @@ fn accept(listener: &std::net::TcpListener) -> Result<Done<(TcpStream, SocketAdd
             Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
             Err(error) => return Err(error),
         }
-    }
-}
-
-impl fmt::Debug for TcpListener {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.io.socket().fmt(f)
-    }
-}
-
-impl AsFd for TcpListener {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.io.socket().as_fd()
-    }
-}
-
-impl AsRawFd for TcpListener {
-    fn as_raw_fd(&self) -> RawFd {
-        self.io.socket().as_raw_fd()
-    }
-}
-
-impl TryFrom<std::net::TcpListener> for TcpListener {
-    type Error = io::Error;
-
-    fn try_from(listener: std::net::TcpListener) -> Result<Self> {
-        Self::from_std(listener)
     }
 }

@@ -1,4 +1,4 @@
-//! Sockets: TCP over the workers' own readiness sets.
+//! Sockets: TCP, UDP and Unix sockets, and other descriptors, over the workers' own readiness sets.
 //!
 //! A socket belongs to the worker whose task first has to wait for it: the system tells that
 //! worker when it is ready, and the waiting task goes into that worker's queue. A worker without
@@ -11,7 +11,7 @@
 //! # Errors
 //! A socket waits for a runtime: for that of the task that uses it, or the thread's current one. An
 //! operation that has to wait outside of any runtime fails with an error that says so, and so does
-//! one whose runtime is over.
+//! one whose runtime is over, or in a [deterministic](crate::deterministic) run.
 //!
 //! # Cost
 //! An operation that need not wait costs its system call, a unit of the [budget](crate::budget),
@@ -44,10 +44,17 @@
 //! ```
 
 mod addresses;
+mod async_fd;
 mod io;
 mod listener;
+mod operations;
 mod stream;
+mod udp;
+mod unix;
 
 pub use addresses::{Addresses, lookup_host};
+pub use async_fd::AsyncFd;
 pub use listener::TcpListener;
 pub use stream::TcpStream;
+pub use udp::UdpSocket;
+pub use unix::{UnixDatagram, UnixListener, UnixStream};

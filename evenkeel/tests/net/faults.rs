@@ -120,3 +120,31 @@ fn a_runtime_ends_although_tasks_wait_for_sockets() {
         drop(other);
     });
 }
+
+#[test]
+fn a_deterministic_run_has_no_sockets() {
+    let error = evenkeel::deterministic::run(1, async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        listener.accept().await.unwrap_err()
+    });
+    assert!(error.to_string().contains("deterministic"), "{error}");
+}
+
+/// The clock stands while a task waits for a socket: timers fire in turn all the same.
+#[test]
+fn a_clock_that_stands_moves_beside_sockets() {
+    on_workers(|runtime| {
+        runtime.block_on(async {
+            let (one, other) = pair().await.unwrap();
+            let read = spawn(async move { one.read(&mut [0; 8]).await });
+            evenkeel::time::sleep(Duration::from_millis(1)).await;
+            evenkeel::time::pause();
+            for _ in 0..10 {
+                evenkeel::time::sleep(Duration::from_secs(3_600)).await;
+            }
+            evenkeel::time::resume();
+            other.write_all(b"end").await.unwrap();
+            assert_eq!(read.await.unwrap().unwrap(), 3);
+        });
+    });
+}

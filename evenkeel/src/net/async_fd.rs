@@ -1,0 +1,131 @@
+//! Any descriptor whose readiness the system tells.
+
+use super::io::{Done, Io};
+use crate::readiness::source::Direction;
+use std::fmt;
+use std::future::Future;
+use std::io::Result;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+
+/// A descriptor of another kind than the sockets of this module: a pipe, an event counter, a socket
+/// of another library.
+///
+/// It must not block: set `O_NONBLOCK` before. What the system tells nothing of, such as a file on
+/// a disk, cannot wait here.
+///
+/// # Examples
+/// ```
+/// use evenkeel::net::AsyncFd;
+/// use std::io::{Read, Write};
+/// use std::os::unix::net::UnixStream;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = evenkeel::Runtime::new()?;
+/// let (one, mut other) = UnixStream::pair()?;
+/// one.set_nonblocking(true)?;
+/// let one = AsyncFd::new(one);
+/// runtime.block_on(async {
+///     let mut word = [0; 5];
+///     let read = one.read_with(|mut stream| stream.read(&mut word));
+///     other.write_all(b"hello")?;
+///     assert_eq!(read.await?, 5);
+///     Ok(())
+/// })
+/// # }
+/// ```
+pub struct AsyncFd<T: AsFd> {
+    io: Io<T>,
+}
+
+impl<T: AsFd> AsyncFd<T> {
+    /// Takes a descriptor that does not block.
+    pub fn new(fd: T) -> Self {
+        Self { io: Io::new(fd) }
+    }
+
+    /// Returns what it was made of.
+    pub fn get_ref(&self) -> &T {
+        self.io.socket()
+    }
+
+    /// Calls `operation` until it does not fail with
+    /// [`ErrorKind::WouldBlock`](std::io::ErrorKind::WouldBlock), each time that there may be
+    /// something to read.
+    ///
+    /// # Cancel safety
+    /// `operation` has done nothing if the future was not completed.
+    ///
+    /// # Errors
+    /// Those of `operation`; there is no runtime, or it is over; or the system tells nothing of
+    /// such a descriptor.
+    pub fn read_with<'a, R>(
+        &'a self,
+        mut operation: impl FnMut(&T) -> Result<R> + Unpin + 'a,
+    ) -> impl Future<Output = Result<R>> + 'a {
+        self.io.operate(Direction::Read, move |fd| operation(fd).map(Done::new))
+    }
+
+    /// Does the same each time that there may be room to write.
+    ///
+    /// # Cancel safety
+    /// `operation` has done nothing if the future was not completed.
+    ///
+    /// # Errors
+    /// Those of [`read_with`](Self::read_with).
+    pub fn write_with<'a, R>(
+        &'a self,
+        mut operation: impl FnMut(&T) -> Result<R> + Unpin + 'a,
+    ) -> impl Future<Output = Result<R>> + 'a {
+        self.io.operate(Direction::Write, move |fd| operation(fd).map(Done::new))
+    }
+
+    /// Waits until there may be something to read.
+    ///
+    /// # Errors
+    /// Those of [`read_with`](Self::read_with) that are not the operation's.
+    pub async fn readable(&self) -> Result<()> {
+        self.io.wait(Direction::Read).await
+    }
+
+    /// Waits until there may be room to write.
+    ///
+    /// # Errors
+    /// Those of [`read_with`](Self::read_with) that are not the operation's.
+    pub async fn writable(&self) -> Result<()> {
+        self.io.wait(Direction::Write).await
+    }
+
+    /// Calls `operation` once, and notes if it would block, so that the next wait waits.
+    ///
+    /// # Errors
+    /// Those of `operation`.
+    pub fn try_read_with<R>(&self, operation: impl FnOnce(&T) -> Result<R>) -> Result<R> {
+        self.io.attempt(Direction::Read, operation)
+    }
+
+    /// Does the same for an operation that writes.
+    ///
+    /// # Errors
+    /// Those of `operation`.
+    pub fn try_write_with<R>(&self, operation: impl FnOnce(&T) -> Result<R>) -> Result<R> {
+        self.io.attempt(Direction::Write, operation)
+    }
+}
+
+impl<T: AsFd + fmt::Debug> fmt::Debug for AsyncFd<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AsyncFd").field("fd", self.io.socket()).finish()
+    }
+}
+
+impl<T: AsFd> AsFd for AsyncFd<T> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.io.socket().as_fd()
+    }
+}
+
+impl<T: AsFd> AsRawFd for AsyncFd<T> {
+    fn as_raw_fd(&self) -> RawFd {
+        self.io.socket().as_fd().as_raw_fd()
+    }
+}

@@ -1,0 +1,264 @@
+//! The operations that all streams have, and those of every socket.
+
+use super::io::Done;
+use std::io::{Read, Result, Write};
+
+/// Whether the system tells of bytes that come after a short read. Others may not.
+const IS_EPOLL: bool = cfg!(any(target_os = "linux", target_os = "android"));
+
+/// Reads. A read that leaves room in its buffer has got all that there was.
+pub(super) fn read(mut stream: impl Read, buffer: &mut [u8]) -> Result<Done<usize>> {
+    let n = stream.read(buffer)?;
+    Ok(Done { result: n, is_drained: IS_EPOLL && n > 0 && n < buffer.len() })
+}
+
+/// Writes. A write that leaves a rest has filled all the room that there was.
+pub(super) fn write(mut stream: impl Write, buffer: &[u8]) -> Result<Done<usize>> {
+    let n = stream.write(buffer)?;
+    Ok(Done { result: n, is_drained: IS_EPOLL && n > 0 && n < buffer.len() })
+}
+
+/// Gives a type with a field `io` the operations of a stream.
+macro_rules! stream_operations {
+    ($Stream:ident, $Std:ty) => {
+        impl $Stream {
+            /// Takes a stream of the standard library, and makes it one that does not block.
+            ///
+            /// # Errors
+            /// The system's.
+            pub fn from_std(stream: $Std) -> Result<Self> {
+                stream.set_nonblocking(true)?;
+                Ok(Self::new(stream))
+            }
+
+            /// Reads into `buffer`, and returns the number of bytes: zero says that the peer has
+            /// closed its side, or that the buffer has no room.
+            ///
+            /// # Cancel safety
+            /// No byte is lost.
+            ///
+            /// # Errors
+            /// The system's, such as a connection that was reset.
+            pub fn read<'a>(
+                &'a self,
+                buffer: &'a mut [u8],
+            ) -> impl Future<Output = Result<usize>> + Send + 'a {
+                self.io.operate(Direction::Read, move |stream| operations::read(stream, buffer))
+            }
+
+            /// Does the same, for a caller that is polled by functions. Of several tasks that read,
+            /// the last one is woken.
+            ///
+            /// # Errors
+            /// Those of [`read`](Self::read).
+            pub fn poll_read(
+                &self,
+                cx: &mut Context<'_>,
+                buffer: &mut [u8],
+            ) -> Poll<Result<usize>> {
+                self.io.poll(cx, Direction::Read, |stream| operations::read(stream, buffer))
+            }
+
+            /// Reads into several buffers, in turn.
+            ///
+            /// # Cancel safety
+            /// No byte is lost.
+            ///
+            /// # Errors
+            /// Those of [`read`](Self::read).
+            pub fn read_vectored<'a>(
+                &'a self,
+                buffers: &'a mut [IoSliceMut<'_>],
+            ) -> impl Future<Output = Result<usize>> + Send + 'a {
+                let operation =
+                    move |mut stream: &$Std| stream.read_vectored(buffers).map(Done::new);
+                self.io.operate(Direction::Read, operation)
+            }
+
+            /// Fills `buffer`.
+            ///
+            /// # Cancel safety
+            /// It is not cancel safe: what it has read is in the buffer, and how much is not known.
+            ///
+            /// # Errors
+            /// Those of [`read`](Self::read), and [`ErrorKind::UnexpectedEof`] if the peer closes
+            /// its side before.
+            pub async fn read_exact(&self, buffer: &mut [u8]) -> Result<()> {
+                let mut filled = 0;
+                while filled < buffer.len() {
+                    match self.read(&mut buffer[filled..]).await? {
+                        0 => {
+                            return Err(Error::new(
+                                ErrorKind::UnexpectedEof,
+                                "the peer has closed the connection before the buffer was full",
+                            ));
+                        }
+                        n => filled += n,
+                    }
+                }
+                Ok(())
+            }
+
+            /// Writes a piece of `buffer`, and returns the number of bytes.
+            ///
+            /// # Cancel safety
+            /// Nothing is written by a call that was not completed.
+            ///
+            /// # Errors
+            /// The system's, such as a connection that was closed.
+            pub fn write<'a>(
+                &'a self,
+                buffer: &'a [u8],
+            ) -> impl Future<Output = Result<usize>> + Send + 'a {
+                self.io.operate(Direction::Write, move |stream| operations::write(stream, buffer))
+            }
+
+            /// Does the same, for a caller that is polled by functions. Of several tasks that
+            /// write, the last one is woken.
+            ///
+            /// # Errors
+            /// Those of [`write`](Self::write).
+            pub fn poll_write(&self, cx: &mut Context<'_>, buffer: &[u8]) -> Poll<Result<usize>> {
+                self.io.poll(cx, Direction::Write, |stream| operations::write(stream, buffer))
+            }
+
+            /// Writes from several buffers, in turn.
+            ///
+            /// # Cancel safety
+            /// As [`write`](Self::write).
+            ///
+            /// # Errors
+            /// Those of [`write`](Self::write).
+            pub fn write_vectored<'a>(
+                &'a self,
+                buffers: &'a [IoSlice<'_>],
+            ) -> impl Future<Output = Result<usize>> + Send + 'a {
+                let operation =
+                    move |mut stream: &$Std| stream.write_vectored(buffers).map(Done::new);
+                self.io.operate(Direction::Write, operation)
+            }
+
+            /// Does the same, for a caller that is polled by functions.
+            ///
+            /// # Errors
+            /// Those of [`write`](Self::write).
+            pub fn poll_write_vectored(
+                &self,
+                cx: &mut Context<'_>,
+                buffers: &[IoSlice<'_>],
+            ) -> Poll<Result<usize>> {
+                let operation = |mut stream: &$Std| stream.write_vectored(buffers).map(Done::new);
+                self.io.poll(cx, Direction::Write, operation)
+            }
+
+            /// Writes all of `buffer`.
+            ///
+            /// # Cancel safety
+            /// It is not cancel safe: how much was written is not known.
+            ///
+            /// # Errors
+            /// Those of [`write`](Self::write).
+            pub async fn write_all(&self, buffer: &[u8]) -> Result<()> {
+                let mut written = 0;
+                while written < buffer.len() {
+                    match self.write(&buffer[written..]).await? {
+                        0 => return Err(ErrorKind::WriteZero.into()),
+                        n => written += n,
+                    }
+                }
+                Ok(())
+            }
+
+            /// Waits until there may be something to read, or the peer has closed its side. A
+            /// [`try_read`](Self::try_read) may find nothing all the same: then wait again.
+            ///
+            /// # Cancel safety
+            /// Nothing is lost.
+            ///
+            /// # Errors
+            /// There is no runtime, or it is over.
+            pub fn readable(&self) -> impl Future<Output = Result<()>> + Send + '_ {
+                self.io.wait(Direction::Read)
+            }
+
+            /// Waits until there may be room to write. A [`try_write`](Self::try_write) may find
+            /// none all the same: then wait again.
+            ///
+            /// # Cancel safety
+            /// Nothing is lost.
+            ///
+            /// # Errors
+            /// There is no runtime, or it is over.
+            pub fn writable(&self) -> impl Future<Output = Result<()>> + Send + '_ {
+                self.io.wait(Direction::Write)
+            }
+
+            /// Reads without waiting.
+            ///
+            /// # Errors
+            /// [`ErrorKind::WouldBlock`] if there is nothing to read, and those of
+            /// [`read`](Self::read).
+            pub fn try_read(&self, buffer: &mut [u8]) -> Result<usize> {
+                self.io.attempt(Direction::Read, |mut stream| stream.read(buffer))
+            }
+
+            /// Writes without waiting.
+            ///
+            /// # Errors
+            /// [`ErrorKind::WouldBlock`] if there is no room, and those of
+            /// [`write`](Self::write).
+            pub fn try_write(&self, buffer: &[u8]) -> Result<usize> {
+                self.io.attempt(Direction::Write, |mut stream| stream.write(buffer))
+            }
+
+            /// Closes a direction, or both. The peer reads to the end of what was written before.
+            ///
+            /// # Errors
+            /// The system's.
+            pub fn shutdown(&self, how: Shutdown) -> Result<()> {
+                self.io.socket().shutdown(how)
+            }
+
+            /// Takes and clears the error that the system has kept for the socket, if any.
+            ///
+            /// # Errors
+            /// The system's.
+            pub fn take_error(&self) -> Result<Option<Error>> {
+                self.io.socket().take_error()
+            }
+        }
+    };
+}
+pub(super) use stream_operations;
+
+/// Gives a type with a field `io` the traits of a socket.
+macro_rules! socket_traits {
+    ($Socket:ident, $Std:ty) => {
+        impl fmt::Debug for $Socket {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.io.socket().fmt(f)
+            }
+        }
+
+        impl AsFd for $Socket {
+            fn as_fd(&self) -> BorrowedFd<'_> {
+                self.io.socket().as_fd()
+            }
+        }
+
+        impl AsRawFd for $Socket {
+            fn as_raw_fd(&self) -> RawFd {
+                self.io.socket().as_raw_fd()
+            }
+        }
+
+        impl TryFrom<$Std> for $Socket {
+            type Error = io::Error;
+
+            fn try_from(socket: $Std) -> Result<Self> {
+                Self::from_std(socket)
+            }
+        }
+    };
+}
+pub(super) use socket_traits;

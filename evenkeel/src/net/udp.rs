@@ -1,0 +1,200 @@
+//! A UDP socket.
+
+use super::addresses::{Addresses, first};
+use super::io::{Done, Io};
+use super::operations::socket_traits;
+use crate::readiness::source::Direction;
+use std::fmt;
+use std::future::Future;
+use std::io::{self, Result};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::task::{Context, Poll};
+
+/// A UDP socket.
+///
+/// All operations take `&self`. Several tasks may receive at the same time: each datagram goes to
+/// one of them.
+///
+/// # Examples
+/// ```
+/// use evenkeel::net::UdpSocket;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = evenkeel::Runtime::new()?;
+/// runtime.block_on(async {
+///     let one = UdpSocket::bind("127.0.0.1:0").await?;
+///     let other = UdpSocket::bind("127.0.0.1:0").await?;
+///     one.send_to(b"hello", other.local_addr()?).await?;
+///     let mut buffer = [0; 16];
+///     let (n, from) = other.recv_from(&mut buffer).await?;
+///     assert_eq!((&buffer[..n], from), (&b"hello"[..], one.local_addr()?));
+///     Ok(())
+/// })
+/// # }
+/// ```
+pub struct UdpSocket {
+    io: Io<std::net::UdpSocket>,
+}
+
+socket_traits!(UdpSocket, std::net::UdpSocket);
+
+impl UdpSocket {
+    /// Binds a socket to the first of the addresses that can be bound.
+    ///
+    /// # Errors
+    /// The system's, and that a name cannot be resolved.
+    pub async fn bind(addresses: impl Addresses) -> Result<Self> {
+        first(addresses, async |address| Self::from_std(std::net::UdpSocket::bind(address)?)).await
+    }
+
+    /// Takes a socket of the standard library, and makes it one that does not block.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn from_std(socket: std::net::UdpSocket) -> Result<Self> {
+        socket.set_nonblocking(true)?;
+        Ok(Self { io: Io::new(socket) })
+    }
+
+    /// Sets the peer to which [`send`](Self::send) sends and from which alone datagrams come: the
+    /// first of the addresses that the system takes.
+    ///
+    /// # Errors
+    /// The system's, and that a name cannot be resolved.
+    pub async fn connect(&self, addresses: impl Addresses) -> Result<()> {
+        first(addresses, async |address| self.io.socket().connect(address)).await
+    }
+
+    /// Sends a datagram to the peer.
+    ///
+    /// # Cancel safety
+    /// Nothing is sent by a call that was not completed.
+    ///
+    /// # Errors
+    /// The system's: there is no peer, an earlier datagram was refused, or this one is too large.
+    pub fn send<'a>(
+        &'a self,
+        datagram: &'a [u8],
+    ) -> impl Future<Output = Result<usize>> + Send + 'a {
+        self.io.operate(Direction::Write, move |socket| socket.send(datagram).map(Done::new))
+    }
+
+    /// Receives a datagram from the peer. What the buffer has no room for is lost.
+    ///
+    /// # Cancel safety
+    /// No datagram is lost.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn recv<'a>(
+        &'a self,
+        buffer: &'a mut [u8],
+    ) -> impl Future<Output = Result<usize>> + Send + 'a {
+        self.io.operate(Direction::Read, move |socket| socket.recv(buffer).map(Done::new))
+    }
+
+    /// Sends a datagram to an address.
+    ///
+    /// # Cancel safety
+    /// Nothing is sent by a call that was not completed.
+    ///
+    /// # Errors
+    /// The system's, such as a datagram that is too large.
+    pub fn send_to<'a>(
+        &'a self,
+        datagram: &'a [u8],
+        to: SocketAddr,
+    ) -> impl Future<Output = Result<usize>> + Send + 'a {
+        self.io.operate(Direction::Write, move |socket| socket.send_to(datagram, to).map(Done::new))
+    }
+
+    /// Receives a datagram, and returns its length and its sender. What the buffer has no room for
+    /// is lost.
+    ///
+    /// # Cancel safety
+    /// No datagram is lost.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn recv_from<'a>(
+        &'a self,
+        buffer: &'a mut [u8],
+    ) -> impl Future<Output = Result<(usize, SocketAddr)>> + Send + 'a {
+        self.io.operate(Direction::Read, move |socket| socket.recv_from(buffer).map(Done::new))
+    }
+
+    /// Does the same without taking: the next call gets the same datagram.
+    ///
+    /// # Cancel safety
+    /// No datagram is lost.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn peek_from<'a>(
+        &'a self,
+        buffer: &'a mut [u8],
+    ) -> impl Future<Output = Result<(usize, SocketAddr)>> + Send + 'a {
+        self.io.operate(Direction::Read, move |socket| socket.peek_from(buffer).map(Done::new))
+    }
+
+    /// Sends a datagram to an address, for a caller that is polled by functions. Of several tasks
+    /// that send, the last one is woken.
+    ///
+    /// # Errors
+    /// Those of [`send_to`](Self::send_to).
+    pub fn poll_send_to(
+        &self,
+        cx: &mut Context<'_>,
+        datagram: &[u8],
+        to: SocketAddr,
+    ) -> Poll<Result<usize>> {
+        let operation = |socket: &std::net::UdpSocket| socket.send_to(datagram, to).map(Done::new);
+        self.io.poll(cx, Direction::Write, operation)
+    }
+
+    /// Receives a datagram, for a caller that is polled by functions. Of several tasks that
+    /// receive, the last one is woken.
+    ///
+    /// # Errors
+    /// Those of [`recv_from`](Self::recv_from).
+    pub fn poll_recv_from(
+        &self,
+        cx: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<Result<(usize, SocketAddr)>> {
+        self.io.poll(cx, Direction::Read, |socket| socket.recv_from(buffer).map(Done::new))
+    }
+
+    /// Returns the address that it is bound to.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn local_addr(&self) -> Result<SocketAddr> {
+        self.io.socket().local_addr()
+    }
+
+    /// Returns the peer's address.
+    ///
+    /// # Errors
+    /// The system's: there is no peer.
+    pub fn peer_addr(&self) -> Result<SocketAddr> {
+        self.io.socket().peer_addr()
+    }
+
+    /// Sets whether it may send to all on its network (`SO_BROADCAST`).
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn set_broadcast(&self, broadcast: bool) -> Result<()> {
+        self.io.socket().set_broadcast(broadcast)
+    }
+
+    /// Sets the hop limit of its packets.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn set_ttl(&self, ttl: u32) -> Result<()> {
+        self.io.socket().set_ttl(ttl)
+    }
+}

@@ -1,0 +1,149 @@
+//! Sockets other than TCP, and waits without an operation.
+
+use super::{on_workers, pair};
+use evenkeel::net::{AsyncFd, UdpSocket, UnixDatagram, UnixListener, UnixStream};
+use evenkeel::time::{Duration, sleep};
+use evenkeel::{spawn, yield_now};
+use std::io::{ErrorKind, Read, Write};
+use std::sync::Arc;
+
+#[test]
+fn datagrams_come_whole_and_each_goes_to_one_receiver() {
+    on_workers(|runtime| {
+        runtime.block_on(async {
+            let one = Arc::new(UdpSocket::bind("127.0.0.1:0").await.unwrap());
+            let other = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+            let to = one.local_addr().unwrap();
+            other.connect(to).await.unwrap();
+            assert_eq!(other.peer_addr().unwrap(), to);
+            let receivers: Vec<_> = (0..3)
+                .map(|_| {
+                    let one = one.clone();
+                    spawn(async move {
+                        let mut lengths = Vec::new();
+                        for _ in 0..10 {
+                            let mut buffer = [0; 64];
+                            let (n, from) = one.recv_from(&mut buffer).await.unwrap();
+                            one.send_to(&buffer[..n], from).await.unwrap();
+                            lengths.push(n);
+                        }
+                        lengths
+                    })
+                })
+                .collect();
+            // One at a time: the system may lose datagrams of which there are many.
+            for n in 1..=30 {
+                assert_eq!(other.send(&vec![7; n]).await.unwrap(), n);
+                assert_eq!(other.recv(&mut [0; 64]).await.unwrap(), n);
+            }
+            let mut all = Vec::new();
+            for receiver in receivers {
+                all.extend(receiver.await.unwrap());
+            }
+            all.sort_unstable();
+            assert_eq!(all, (1..=30).collect::<Vec<_>>());
+        });
+    });
+}
+
+#[test]
+fn unix_streams_and_datagrams_go_both_ways() {
+    on_workers(|runtime| {
+        let name =
+            format!("evenkeel-net-{}-{}", std::process::id(), runtime.metrics().processors.len());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        runtime.block_on(async {
+            let path = folder.join("stream");
+            assert_eq!(UnixStream::connect(&path).await.unwrap_err().kind(), ErrorKind::NotFound);
+            let listener = UnixListener::bind(&path).unwrap();
+            assert_eq!(UnixListener::bind(&path).unwrap_err().kind(), ErrorKind::AddrInUse);
+            let server = spawn(async move {
+                let (stream, _) = listener.accept().await.unwrap();
+                let mut buffer = [0; 4];
+                while stream.read_exact(&mut buffer).await.is_ok() {
+                    stream.write_all(&buffer).await.unwrap();
+                }
+            });
+            let client = UnixStream::connect(&path).await.unwrap();
+            for round in 0..100_u8 {
+                client.write_all(&[round; 4]).await.unwrap();
+                let mut back = [0; 4];
+                client.read_exact(&mut back).await.unwrap();
+                assert_eq!(back, [round; 4]);
+            }
+            drop(client);
+            server.await.unwrap();
+
+            let path = folder.join("datagram");
+            let one = UnixDatagram::bind(&path).unwrap();
+            let other = UnixDatagram::unbound().unwrap();
+            let receiver = spawn(async move {
+                let mut buffer = [0; 8];
+                let (n, from) = one.recv_from(&mut buffer).await.unwrap();
+                assert!(from.is_unnamed());
+                n
+            });
+            yield_now().await;
+            other.send_to(b"hello", &path).await.unwrap();
+            assert_eq!(receiver.await.unwrap(), 5);
+        });
+        std::fs::remove_dir_all(&folder).unwrap();
+    });
+}
+
+#[test]
+fn a_wait_ends_when_there_is_something_and_waits_again_when_it_is_taken() {
+    on_workers(|runtime| {
+        runtime.block_on(async {
+            let (one, other) = pair().await.unwrap();
+            one.writable().await.unwrap();
+            let writer = spawn(async move {
+                for _ in 0..5 {
+                    sleep(Duration::from_millis(1)).await;
+                    other.write_all(b"abc").await.unwrap();
+                }
+            });
+            let (mut count, mut waits) = (0, 0);
+            loop {
+                one.readable().await.unwrap();
+                waits += 1;
+                match one.try_read(&mut [0; 8]) {
+                    Ok(0) => break,
+                    Ok(n) => count += n,
+                    Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+                }
+            }
+            writer.await.unwrap();
+            assert_eq!(count, 15);
+            assert!(waits < 30, "{waits} waits: they do not wait");
+        });
+    });
+}
+
+#[test]
+fn other_descriptors_wait_too() {
+    on_workers(|runtime| {
+        runtime.block_on(async {
+            let (one, other) = std::os::unix::net::UnixStream::pair().unwrap();
+            one.set_nonblocking(true).unwrap();
+            other.set_nonblocking(true).unwrap();
+            let (one, other) = (AsyncFd::new(one), AsyncFd::new(other));
+            let would_block = one.try_read_with(|mut fd| fd.read(&mut [0]));
+            assert_eq!(would_block.unwrap_err().kind(), ErrorKind::WouldBlock);
+            let reader = spawn(async move {
+                let mut buffer = [0; 8];
+                one.readable().await.unwrap();
+                one.read_with(|mut fd| fd.read(&mut buffer)).await.unwrap()
+            });
+            sleep(Duration::from_millis(1)).await;
+            other.write_with(|mut fd| fd.write(b"word")).await.unwrap();
+            assert_eq!(reader.await.unwrap(), 4);
+
+            // A file on a disk is always ready, and the system tells nothing of it.
+            let file = AsyncFd::new(std::fs::File::open(std::env::current_exe().unwrap()).unwrap());
+            assert!(file.readable().await.is_err());
+            assert_eq!(file.read_with(|mut file| file.read(&mut [0; 4])).await.unwrap(), 4);
+        });
+    });
+}
