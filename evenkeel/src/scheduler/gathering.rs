@@ -98,11 +98,13 @@ impl Worker<'_> {
         // A look at oneself does not tell.
         let own = Look { switched: true, ..own };
         let theirs = self.view.look(&self.shared, taker, now);
-        self.trial.is_none() && theirs.is_some_and(|theirs| together::may_gather(&own, &theirs))
+        theirs.is_some_and(|theirs| together::may_gather(&own, &theirs))
     }
 
     /// Gives all tasks to a taker, now and after each batch for as long as they are together there.
     pub(super) fn give_to(&mut self, taker: usize, now: u64) {
+        // A steal before it is no longer on trial.
+        self.trial = None;
         self.gathering.step = Step::Gathered(taker);
         self.gathering.next = now;
         self.context.seat.settle(now);
