@@ -250,14 +250,14 @@ impl Idle {
     /// Returns false if the announcement still stands: time is up, or the watch has to begin its
     /// rounds.
     pub(crate) fn sleep(&self, me: usize, limit: Option<Duration>) -> bool {
-        let Seat { asleep, .. } = &self.seats[me];
+        let seat = &self.seats[me];
         // Relaxed: the second load acquires, and sees what this one has seen.
-        if asleep.load(Ordering::Relaxed) {
-            self.seats[me].park(limit);
+        if seat.asleep.load(Ordering::Relaxed) {
+            seat.park(limit);
         }
         // Acquire ordering: the sleeper has been counted as a searcher, and must see the task that
         // the waker has pushed. Its park may have ended before the waker's unpark.
-        !asleep.load(edge(Edge::IdleAwake, Ordering::Acquire))
+        !seat.asleep.load(edge(Edge::IdleAwake, Ordering::Acquire))
     }
 
     /// Returns whether a pusher relies on the watch, and no worker sleeps any more.

@@ -155,6 +155,8 @@ impl<T: AsFd> Io<T> {
             // Its worker may sleep outside of the set.
             shared.idle.unpark(at);
         }
+        // Its worker may be stuck in its next poll, or in this one.
+        shared.watch();
         Ok(())
     }
 }

@@ -34,17 +34,23 @@ impl<'a> Away<'a> {
     }
 }
 
+/// Has another thread come to a processor whose worker does not: a sleeper or, if no worker sleeps,
+/// the relief.
+pub(super) fn send_another(shared: &Shared, counts: Counts) {
+    // A searcher looks at all processors before it sleeps.
+    let comes = counts.searching > 0 || (counts.sleeping > 0 && shared.wake_one());
+    if !comes {
+        shared.call_relief();
+    }
+}
+
 /// Follows the step by which the worker of `processor` was counted as away or stuck, which made
 /// these `counts`: has a sleeper or the relief come for its tasks and its due timers and, if it was
 /// the last, the relief for all that is left.
 pub(super) fn leave_behind(shared: &Shared, processor: &Processor, counts: Counts, now: u64) {
     let has_work = |processor: &Processor| processor.is_to_be_relieved(now);
     if has_work(processor) || now >= processor.timers.next() {
-        // A searcher looks at all processors before it sleeps.
-        let comes = counts.searching > 0 || (counts.sleeping > 0 && shared.wake_one());
-        if !comes {
-            shared.call_relief();
-        }
+        send_another(shared, counts);
     } else if counts.all_away && shared.processors.iter().any(has_work) {
         shared.call_relief();
     }

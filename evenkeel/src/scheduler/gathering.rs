@@ -141,12 +141,12 @@ impl Worker<'_> {
 /// Sends the tasks in the queue to another processor, except those that have waited long: there
 /// their wait would begin anew.
 pub(super) fn give_back(context: &Context, victim: usize, now: u64) {
-    context.counters().splits_undone.add(1);
     let mut entries = Vec::new();
     context.seat.split(usize::MAX, &mut entries);
     let old = |entry: &Entry| now.saturating_sub(entry.since) >= stealing::OLD_SMALL_HEAD;
     let (mut old, young): (Vec<_>, Vec<_>) = entries.into_iter().partition(old);
     context.seat.take_in(&mut old);
+    context.counters().splits_undone.add(u64::from(!young.is_empty()));
     for entry in young {
         wake::leave(context.shared(), victim, entry.task);
     }

@@ -322,8 +322,8 @@ fn have_sockets_looked_at(shared: &Shared, worker: usize, now: u64) -> bool {
     let Some(set) = shared.idle.set(worker).get().filter(|set| set.is_used()) else {
         return false;
     };
-    if readiness::is_overdue(now, set.looked()) && !shared.idle.wake_one() {
-        shared.call_relief();
+    if readiness::is_overdue(now, set.looked()) {
+        away::send_another(shared, shared.idle.counts());
     }
     true
 }

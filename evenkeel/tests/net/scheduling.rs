@@ -1,7 +1,9 @@
 //! Who looks at the sockets of a worker that does not come to them.
 
 use super::{on_workers, pair};
+use evenkeel::net::TcpListener;
 use evenkeel::{Builder, block_on, spawn, yield_now};
+use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -90,5 +92,36 @@ fn others_look_for_a_worker_that_is_stuck() {
         for echo in echoes {
             assert_eq!(block_on(echo).unwrap().unwrap(), 1);
         }
+    }
+}
+
+/// A worker gets its first socket, and is stuck before it has ever slept.
+#[test]
+fn the_first_socket_of_a_worker_that_is_stuck_at_once_is_looked_at() {
+    let _watchdog = super::common::watchdog::watchdog();
+    for workers in [1, 2] {
+        let runtime = Builder::new().workers(workers).build().unwrap();
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        let stuck = Arc::new(AtomicBool::new(true));
+        let loops = stuck.clone();
+        let both = runtime.spawn(async move {
+            let server = spawn(async move {
+                let (stream, _) = listener.accept().await?;
+                super::echo(stream).await
+            });
+            // The server waits for a connection then, unless another worker is about to poll it.
+            yield_now().await;
+            while loops.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+            server.await.unwrap().unwrap()
+        });
+        let mut client = std::net::TcpStream::connect(address).unwrap();
+        client.write_all(b"x").unwrap();
+        client.read_exact(&mut [0]).unwrap();
+        drop(client);
+        stuck.store(false, Ordering::Relaxed);
+        assert_eq!(block_on(both).unwrap(), 1);
     }
 }
