@@ -2,11 +2,11 @@
 #![cfg(unix)]
 
 use std::io::pipe;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
+use suite::kit::fake::script;
 
 const THIS: &str = env!("CARGO_BIN_EXE_evenkeel-bench");
 
@@ -22,17 +22,13 @@ fn builds(args: &[&str]) -> Command {
 /// Writes a program that poses as Cargo's default build, and runs the shell line `first` before it
 /// measures.
 fn guise(folder: &Path, first: &str) -> PathBuf {
-    let program = folder.join("default");
     let version = env!("CARGO_PKG_VERSION");
-    let script = format!(
-        "#!/bin/sh\n\
-         if [ \"$1\" = --version ]; then echo 'evenkeel-bench {version} (default)'; exit; fi\n\
+    let lines = format!(
+        "if [ \"$1\" = --version ]; then echo 'evenkeel-bench {version} (default)'; exit; fi\n\
          {first}\n\
-         exec '{THIS}' \"$@\"\n"
+         exec '{THIS}' \"$@\""
     );
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    program
+    script(folder, "default", &lines)
 }
 
 /// Measures `rounds` rounds of this build beside that program, and leaves the report in the folder.

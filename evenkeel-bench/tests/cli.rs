@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
+#[cfg(unix)]
+use suite::kit::fake::script;
 
 fn bench() -> Command {
     Command::new(env!("CARGO_BIN_EXE_evenkeel-bench"))
@@ -155,12 +157,8 @@ fn run_without_toolchains(args: &str) -> Output {
 /// Makes a folder with a Go whose builds succeed and produce nothing.
 #[cfg(unix)]
 fn fake_go() -> tempfile::TempDir {
-    use std::os::unix::fs::PermissionsExt;
-
     let folder = tempfile::tempdir().unwrap();
-    let go = folder.path().join("go");
-    std::fs::write(&go, "#!/bin/sh\necho 'go version go1.99'\n").unwrap();
-    std::fs::set_permissions(&go, std::fs::Permissions::from_mode(0o755)).unwrap();
+    script(folder.path(), "go", "echo 'go version go1.99'");
     folder
 }
 
@@ -546,15 +544,10 @@ fn a_missing_compiler_is_listed_and_refused_by_name_and_the_others_run() {
 #[cfg(unix)]
 #[test]
 fn a_missing_library_is_said_in_the_words_of_the_compiler() {
-    use std::os::unix::fs::PermissionsExt;
-
     let folder = tempfile::tempdir().unwrap();
-    let compiler = folder.path().join("g++");
-    let script = "#!/bin/sh\n\
-        case \"$*\" in --version) echo 'fake 1.0' ;;\n\
-        *) echo 'trial.cpp:1: fatal error: tbb.h: No such file' >&2; exit 1 ;; esac\n";
-    std::fs::write(&compiler, script).unwrap();
-    std::fs::set_permissions(&compiler, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let lines = "case \"$*\" in --version) echo 'fake 1.0' ;;\n\
+        *) echo 'trial.cpp:1: fatal error: tbb.h: No such file' >&2; exit 1 ;; esac";
+    script(folder.path(), "g++", lines);
     let output = run_on_path("run --bench fib --n 5 --runtime onetbb", folder.path());
     assert_eq!(output.status.code(), Some(2));
     let words =
@@ -566,18 +559,12 @@ fn a_missing_library_is_said_in_the_words_of_the_compiler() {
 #[cfg(unix)]
 #[test]
 fn a_library_is_found_where_its_installer_has_put_it() {
-    use std::os::unix::fs::PermissionsExt;
-
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("own");
-    let script = |name: &str, text: String| {
-        let file = folder.path().join(name);
-        std::fs::write(&file, format!("#!/bin/sh\n{text}\n")).unwrap();
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
-    };
     script(
+        folder.path(),
         "g++",
-        format!(
+        &format!(
             "case \"$*\" in --version) echo 'fake 1.0' ;;\n\
              *-I{0}/include*-L{0}/lib*) echo '#!/bin/sh' > trial; /bin/chmod +x trial ;;\n\
              *) echo 'trial.cpp:1: fatal error: tbb.h: No such file' >&2; exit 1 ;; esac",
@@ -602,7 +589,8 @@ fn a_library_is_found_where_its_installer_has_put_it() {
         std::fs::write(file, "").unwrap();
     }
     assert!(is_found(Some(&place)));
-    script("pkg-config", format!("echo '-I{0}/include -L{0}/lib -ltbb'", place.display()));
+    let flags = format!("echo '-I{0}/include -L{0}/lib -ltbb'", place.display());
+    script(folder.path(), "pkg-config", &flags);
     assert!(is_found(None));
 }
 

@@ -9,6 +9,7 @@ use std::{fs, thread};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use suite::kit::fake::script;
 
 /// Starts a session without toolchains, so that it measures soon.
 fn session(command: &str, report: &Path) -> Command {
@@ -74,18 +75,14 @@ fn lines_of_an_interrupted_run_have_a_page() {
 
 #[test]
 fn interrupted_builds_show_and_write_what_they_measured() {
-    use std::os::unix::fs::PermissionsExt;
-
     let folder = tempfile::tempdir().unwrap();
-    let (report, other) = (folder.path().join("report"), folder.path().join("default"));
+    let report = folder.path().join("report");
     let (this, version) = (env!("CARGO_BIN_EXE_evenkeel-bench"), env!("CARGO_PKG_VERSION"));
-    let script = format!(
-        "#!/bin/sh\n\
-         if [ \"$1\" = --version ]; then echo 'evenkeel-bench {version} (default)'; exit; fi\n\
-         exec '{this}' \"$@\"\n"
+    let lines = format!(
+        "if [ \"$1\" = --version ]; then echo 'evenkeel-bench {version} (default)'; exit; fi\n\
+         exec '{this}' \"$@\""
     );
-    fs::write(&other, script).unwrap();
-    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).unwrap();
+    let other = script(folder.path(), "default", &lines);
     let mut bench = session("builds", &report);
     bench.args("--bench yield --seconds 0.01 --repeats 1000 --other".split(' ')).arg(other);
     let mut child = bench.spawn().unwrap();

@@ -1,7 +1,8 @@
 //! Invented runs and installations, for the tests of the suite and of its families.
 
 use std::fs;
-use std::path::Path;
+#[cfg(unix)]
+use std::path::{Path, PathBuf};
 
 use crate::case::{Case, Fields};
 use crate::record::{Quiet, Record};
@@ -35,15 +36,21 @@ pub fn tree(files: &[&str]) -> tempfile::TempDir {
     root
 }
 
-/// Makes a program out of a line of shell.
+/// Makes a program out of a line of shell, and returns its path.
+///
+/// A shell writes it. If this process wrote it, a child that another thread starts meanwhile
+/// would inherit the file, open for writing, and until the child's own program runs, the system
+/// would refuse to run this one ("text file busy").
 #[cfg(unix)]
-pub fn script(root: &Path, file: &str, line: &str) {
-    use std::os::unix::fs::PermissionsExt;
-
+pub fn script(root: &Path, file: &str, line: &str) -> PathBuf {
     let path = root.join(file);
     fs::create_dir_all(path.parent().expect("a folder of its own can be written"))
         .expect("a folder of its own can be written");
-    fs::write(&path, format!("#!/bin/sh\n{line}\n")).expect("a folder of its own can be written");
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
-        .expect("a folder of its own can be written");
+    let status = std::process::Command::new("/bin/sh")
+        .args(["-c", "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && /bin/chmod 755 \"$0\""])
+        .args([path.as_os_str(), line.as_ref()])
+        .status()
+        .expect("a shell can be started");
+    assert!(status.success(), "a folder of its own can be written");
+    path
 }
