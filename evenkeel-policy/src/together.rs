@@ -11,8 +11,8 @@
 //!   Then it gives its tasks to the other, to see whether that one alone makes as many.
 //!
 //! In both cases the queue with all the tasks is left together for a while. It stays so only as
-//! long as the one processor makes more polls than the two did, and none of them is long
-//! ([`Mark::has_failed`]), because the tasks may have changed.
+//! long as the one processor makes more polls than the two did ([`Mark::has_failed`]), because the
+//! tasks may have changed.
 //!
 //! Tasks that have [waited](super::stealing::OLD_SMALL_HEAD) are taken in any case. Tasks behind a
 //! poll that does not end are taken by a searcher, or by the watch if all others sleep.
@@ -40,6 +40,10 @@ pub const COUNT: u64 = 5 * TRIAL;
 pub const FIRST_PAUSE: u64 = 10_000_000;
 /// See [`FIRST_PAUSE`].
 pub const LONGEST_PAUSE: u64 = 1_000_000_000;
+
+/// How often the time of a mark that has held is doubled: the 2 ms apart between two marks are a
+/// little more than a percent of 160. `evenkeel-bench run --bench locality --procs 2` set it.
+pub const DOUBLINGS: u32 = 4;
 
 /// Returns whether a steal from this queue is a trial. A steal because tasks have waited for long
 /// is not: those tasks are owed a processor.
@@ -75,23 +79,22 @@ pub struct Mark {
 
 impl Mark {
     /// Returns whether the queue is to be left together no longer: the two did better, or a poll
-    /// is so long that the others should not wait for it. The `polls` took `nanos`, at least
-    /// [`TRIAL`], and each of the ones before them took `before`. One such time alone says nothing:
-    /// the operating system may have given the core to another thread.
+    /// is so long that the others should not wait for it. These are the nanoseconds per poll in the
+    /// last two times of at least [`TRIAL`]. One such time alone says nothing: the operating system
+    /// may have given the core to another thread.
     ///
     /// # Examples
     /// ```
-    /// use evenkeel_policy::together::{Mark, TRIAL};
+    /// use evenkeel_policy::together::Mark;
     /// let mark = Mark { until: 5_000_000, most: 50 };
-    /// assert!(!mark.has_failed(TRIAL, TRIAL / 120, 30));
-    /// assert!(!mark.has_failed(TRIAL, TRIAL / 30, 120));
-    /// assert!(mark.has_failed(TRIAL, TRIAL / 120, 90), "the two did better");
-    /// assert!(mark.has_failed(1_000_000, 1_000_000 / 40, 40), "a long poll");
+    /// assert!(!mark.has_failed([120, 30]));
+    /// assert!(!mark.has_failed([30, 120]));
+    /// assert!(mark.has_failed([90, 120]));
     /// ```
     #[inline]
     #[must_use]
-    pub fn has_failed(&self, nanos: u64, polls: u64, before: u64) -> bool {
-        mean(nanos, polls).min(before) > self.most || nanos >= 2 * TRIAL
+    pub fn has_failed(&self, means: [u64; 2]) -> bool {
+        means.into_iter().min() > Some(self.most)
     }
 }
 
@@ -167,18 +170,65 @@ pub fn may_gather(own: &Look, other: &Look) -> bool {
 /// processor makes four thirds of the polls that the two made, with polls of `own` and `others`
 /// nanoseconds. With less than that, a core that is at hand is used: unrelated tasks at two
 /// hardware threads of one core make about as many polls as at one (`evenkeel-bench run --bench
-/// cycle --procs 2`).
+/// cycle --procs 2`). The more marks have held before it, the longer it lasts.
 ///
 /// # Examples
 /// ```
-/// use evenkeel_policy::together::gather;
-/// let mark = gather(160, 160, 0);
-/// assert_eq!(mark.most, 60);
+/// use evenkeel_policy::together::{FIRST_PAUSE, Past, gather};
+/// let mark = gather(160, 160, 0, Past::default());
+/// assert_eq!((mark.until, mark.most), (FIRST_PAUSE, 60));
 /// ```
 #[inline]
 #[must_use]
-pub fn gather(own: u64, others: u64, now: u64) -> Mark {
-    mark((rate(own) + rate(others)) / 3 * 4, now, FIRST_PAUSE)
+pub fn gather(own: u64, others: u64, now: u64, past: Past) -> Mark {
+    mark((rate(own) + rate(others)) / 3 * 4, now, pause(past.held))
+}
+
+/// What became of a giver's marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Past {
+    /// The marks that have held until their time was over, up to [`DOUBLINGS`].
+    held: u32,
+    /// The marks in a row that have failed after none had held.
+    failures: u32,
+}
+
+impl Past {
+    /// Adds a mark that has held or failed. Returns how long the giver then waits before it counts
+    /// again. A failure after marks that held may be chance: it halves their number, and the giver
+    /// waits no longer than after one that held.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_policy::together::{COUNT, FIRST_PAUSE, Past, gather};
+    /// let mut past = Past::default();
+    /// assert_eq!(past.add(false), 2 * FIRST_PAUSE);
+    /// assert_eq!(past.add(false), 4 * FIRST_PAUSE);
+    /// assert_eq!(past.add(true), COUNT);
+    /// assert_eq!(gather(160, 160, 0, past).until, 2 * FIRST_PAUSE);
+    /// assert_eq!(past.add(false), COUNT);
+    /// assert_eq!(past.add(false), 2 * FIRST_PAUSE);
+    /// (0..99).for_each(|_| assert_eq!(past.add(true), COUNT));
+    /// assert_eq!(gather(160, 160, 0, past).until, 16 * FIRST_PAUSE);
+    /// ```
+    #[must_use]
+    pub fn add(&mut self, has_held: bool) -> u64 {
+        match (has_held, self.held) {
+            (false, 0) => {
+                self.failures += 1;
+                return self.pause();
+            }
+            (false, held) => self.held = held / 2,
+            (true, held) => *self = Self { held: DOUBLINGS.min(held + 1), failures: 0 },
+        }
+        COUNT
+    }
+
+    /// Returns how long the giver waits before it looks again, where no mark has just ended.
+    #[must_use]
+    pub fn pause(&self) -> u64 {
+        pause(self.failures)
+    }
 }
 
 /// Returns the polls per millisecond.

@@ -453,22 +453,26 @@ proptest! {
     }
 
     #[test]
-    fn a_mark_fails_if_one_processor_makes_fewer_polls_than_two_or_a_long_one(
+    fn a_mark_fails_if_one_processor_makes_fewer_polls_than_two_twice(
         own in 1..together::QUICK,
         others in 1..together::QUICK,
-        polls in 1..10_000_u64,
-        before in 1..2 * together::QUICK,
-        nanos in together::TRIAL..3 * together::TRIAL,
+        means in [1..2 * together::QUICK, 1..2 * together::QUICK],
+        marks in proptest::collection::vec(any::<bool>(), 0..100),
     ) {
-        let mark = together::gather(own, others, 7);
-        let by_two = nanos / own + nanos / others;
-        let has_failed = mark.has_failed(nanos, polls, before);
-        if nanos < 2 * together::TRIAL && (polls > 2 * by_two || before <= mark.most) {
+        let mut past = together::Past::default();
+        for has_held in marks {
+            prop_assert!((together::COUNT..=together::LONGEST_PAUSE).contains(&past.add(has_held)));
+        }
+        let mark = together::gather(own, others, 7, past);
+        let by_two = 1.0 / (1.0 / own as f64 + 1.0 / others as f64);
+        let has_failed = mark.has_failed(means);
+        if means.into_iter().any(|mean| 2.0 * (mean as f64) < by_two) {
             prop_assert!(!has_failed);
         }
-        if nanos >= 2 * together::TRIAL || (polls < by_two && before > mark.most) {
+        if means.into_iter().all(|mean| mean as f64 > by_two) {
             prop_assert!(has_failed);
         }
+        prop_assert!((7 + together::FIRST_PAUSE..=7 + together::LONGEST_PAUSE).contains(&mark.until));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::deque::Level;
 use crate::policy::batch;
 use crate::policy::overtaking::Lengths;
 use crate::policy::random::Random;
+use crate::policy::together::Past;
 use crate::processor::context::Context;
 use crate::processor::shared::Shared;
 use std::sync::Arc;
@@ -70,8 +71,7 @@ pub(super) struct Trial {
 pub(super) struct Gathering {
     /// When the next step is due.
     pub(super) next: u64,
-    /// The marks in a row that have failed.
-    pub(super) failures: u32,
+    pub(super) past: Past,
     pub(super) step: Step,
 }
 
