@@ -66,6 +66,8 @@ pub struct Look {
     pub stalled: u64,
     /// Whether a [trial](together) has shown that its tasks run better on one processor.
     pub together: bool,
+    /// Whether sockets wake its tasks.
+    pub serves: bool,
 }
 
 impl Look {

@@ -29,14 +29,14 @@ fn working() -> Look {
 /// Any view of a processor, with times up to a second.
 fn looks() -> impl Strategy<Value = Look> {
     let times = (0..LONG, 0..LONG, 0..LONG, 0..LONG);
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (0..1_000_usize, 0..4_usize, times, 0..LONG, flags).prop_map(
         |(
             ready,
             visitors,
             (head_age, mean_wait, mean_poll, mean_work),
             stalled,
-            (inbox, switched, together),
+            (inbox, switched, together, serves),
         )| Look {
             ready,
             visitors,
@@ -48,6 +48,7 @@ fn looks() -> impl Strategy<Value = Look> {
             switched,
             stalled: if switched { 0 } else { stalled },
             together,
+            serves,
         },
     )
 }
@@ -337,19 +338,18 @@ proptest! {
     #[test]
     fn a_wake_needs_a_sleeper_and_no_searcher(
         look in looks(),
-        worth in any::<bool>(),
         sleeping in 0..10_usize,
         searching in 0..10_usize,
     ) {
         let possible = sleeping > 0 && searching == 0;
-        prop_assert!(possible || !after_push(look.ready, worth, sleeping, searching));
+        prop_assert!(possible || !after_push(&look, sleeping, searching));
         prop_assert!(possible || !after_batch(&look, sleeping, searching));
         prop_assert_eq!(after_batch(&look, 1, 0), before_sleep(&look));
     }
 
     #[test]
     fn a_push_that_wakes_a_sleeper_keeps_a_worker_awake(look in looks()) {
-        if after_push(look.ready, look.is_worth_moving(), 1, 0) {
+        if after_push(&look, 1, 0) {
             prop_assert!(before_sleep(&look));
         }
     }

@@ -210,6 +210,7 @@ impl Processor {
             switched: self.switches != switches,
             stalled: 0,
             together: self.together,
+            serves: false,
         }
     }
 

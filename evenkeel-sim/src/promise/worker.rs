@@ -4,7 +4,7 @@
 use super::machine::{Entry, Machine, Step, cost};
 use super::task::{Place, Then};
 use evenkeel_policy::helping::Help;
-use evenkeel_policy::{self as policy, batch, searching, stealing, victim, waking};
+use evenkeel_policy::{self as policy, Look, batch, searching, stealing, victim, waking};
 
 impl Machine {
     /// Makes processor `me` do its step.
@@ -96,10 +96,10 @@ impl Machine {
             price += self.answer(me, true, now);
         }
         let sleeping = self.idle.sleeping();
-        let worth = self.processors[me].look(now, 0).is_worth_moving();
+        let own = Look { ready, ..self.processors[me].look(now, 0) };
         if sleeping == 0 {
             price
-        } else if waking::after_push(ready, worth, sleeping, self.idle.searching) {
+        } else if waking::after_push(&own, sleeping, self.idle.searching) {
             price + self.wake_one(now)
         } else {
             price + self.arm(now)
@@ -334,7 +334,8 @@ impl Machine {
         }
         let ready = self.processors[target].ready.len();
         if self.wake(target, now) == 0 {
-            if waking::after_push(ready + 1, true, sleeping, searching) {
+            let look = Look { ready: ready + 1, mean_work: u64::MAX, ..Look::default() };
+            if waking::after_push(&look, sleeping, searching) {
                 self.wake_one(now);
             } else {
                 self.arm(now);

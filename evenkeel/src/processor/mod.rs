@@ -85,6 +85,8 @@ pub(crate) struct Published {
     pub(crate) departing: AtomicBool,
     /// Whether tasks may be [kept](crate::queue::keep) here.
     pub(crate) keeps: AtomicBool,
+    /// Whether there were sockets when the worker last slept.
+    pub(crate) serves: AtomicBool,
     /// The [`Mark`] by which thieves leave the processor's tasks together, written by a thief after
     /// a failed trial, and by a worker that gives its tasks to this one. A hint: its parts may be
     /// those of two marks.
@@ -157,6 +159,7 @@ impl Processor {
                 polled: AtomicPtr::new(ptr::null_mut()),
                 departing: AtomicBool::new(false),
                 keeps: AtomicBool::new(false),
+                serves: AtomicBool::new(false),
                 together_until: AtomicU64::new(0),
                 together_most: AtomicU64::new(0),
             }),
@@ -197,6 +200,7 @@ impl Processor {
             switched: *departures != before,
             stalled: 0,
             together: published.are_together(now),
+            serves: published.serves.load(Ordering::Relaxed),
         }
     }
 
@@ -259,12 +263,18 @@ impl Processor {
             + usize::from(self.published.departing.load(Ordering::Relaxed))
     }
 
-    /// Returns whether its tasks are worth the move, as a [`look`](Self::look) would say.
-    pub(crate) fn is_worth_moving(&self, now: u64) -> bool {
+    /// Looks at its `ready` tasks, without what a [`look`](Self::look) says of their age and of
+    /// other queues.
+    pub(crate) fn look_at_backlog(&self, ready: usize, now: u64) -> Look {
         let published = &self.published;
-        let mean_work = published.mean_work.load(Ordering::Relaxed);
-        let together = published.are_together(now);
-        Look { mean_work, together, ..Look::default() }.is_worth_moving()
+        Look {
+            ready,
+            mean_poll: published.mean_poll.load(Ordering::Relaxed),
+            mean_work: published.mean_work.load(Ordering::Relaxed),
+            together: published.are_together(now),
+            serves: published.serves.load(Ordering::Relaxed),
+            ..Look::default()
+        }
     }
 
     /// Returns for how long the oldest task in the ready queue or, if that is empty, in the inbox

@@ -7,7 +7,7 @@ use super::worker::Worker;
 use crate::detect;
 use crate::idle::Watch;
 use crate::policy::{Look, waking};
-use crate::primitives::atomic::Edge;
+use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::{clock, fence};
 use crate::processor::meter::Doing;
 use crate::processor::shared::Phase;
@@ -52,7 +52,9 @@ impl Worker<'_> {
             self.shared.watch();
         }
         self.shared.watch_for_stalls();
-        if self.has_sockets() {
+        let serves = self.has_sockets();
+        self.context.seat.processor().published.serves.store(serves, Ordering::Relaxed);
+        if serves {
             // The next poll may last, and nothing but the lookout sees to the sockets then.
             self.shared.watch();
         }

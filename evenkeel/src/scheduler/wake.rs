@@ -7,7 +7,7 @@
 
 use super::handover;
 use crate::policy::placement::{Source, place};
-use crate::policy::{forking, waking};
+use crate::policy::{Look, forking, waking};
 use crate::primitives::atomic::Edge;
 use crate::primitives::{clock, fence};
 use crate::processor::Processor;
@@ -143,8 +143,8 @@ fn after_push_beside_sleepers(context: &Context, ready: usize) {
     if counts.is_unwatched {
         return context.shared().watch();
     }
-    let worth = context.seat.processor().is_worth_moving(context.now.get());
-    if waking::after_push(ready, worth, counts.sleeping, counts.searching) {
+    let own = context.seat.processor().look_at_backlog(ready, context.now.get());
+    if waking::after_push(&own, counts.sleeping, counts.searching) {
         context.shared().wake_one();
     } else {
         context.shared().arm();
@@ -258,10 +258,13 @@ fn follow(shared: &Shared, target: usize) {
         shared.wake_one();
         return;
     }
-    let ready = shared.processors[target].published.ready.len();
+    let published = &shared.processors[target].published;
+    let ready = published.ready.len() + 1;
     if !shared.idle.wake(target) {
-        let worth = !shared.processors[target].published.are_together(clock::now());
-        if waking::after_push(ready + 1, worth, counts.sleeping, counts.searching) {
+        // Nothing is known of tasks that come from elsewhere.
+        let together = published.are_together(clock::now());
+        let look = Look { ready, mean_work: u64::MAX, together, ..Look::default() };
+        if waking::after_push(&look, counts.sleeping, counts.searching) {
             shared.wake_one();
         } else {
             shared.arm();
