@@ -173,7 +173,8 @@ impl Source {
         let former = lock(&self.waiters).slot(direction).replace(waker);
         drop(former);
         let Some(seen) = self.seen(direction) else { return Poll::Pending };
-        let own = lock(&self.waiters).slot(direction).take();
+        // A later waiter may have taken the slot since: its waker stays.
+        let own = lock(&self.waiters).slot(direction).take_if(|waker| waker.will_wake(cx.waker()));
         drop(own);
         Poll::Ready(seen)
     }
