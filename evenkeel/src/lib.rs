@@ -8,8 +8,9 @@
 //! ready. The other processors help one that falls behind, and take over the queue of one that is
 //! stuck inside a long poll. See [`Runtime`] to begin, [`task`] for what a task can do, [`sync`]
 //! and [`time`] for what it can wait for, and [`fork_join`] for computations on the same workers.
-//! [`coroutine`] has bodies that are resumed with values, and `net` sockets. [`metrics`] shows what
-//! goes on inside, and [`detect`] what has come to a halt.
+//! [`coroutine`] has bodies that are resumed with values, and `net` sockets, whose streams have the
+//! traits of Tokio, hyper and `futures-io` behind features. [`metrics`] shows what goes on inside,
+//! and [`detect`] what has come to a halt.
 //!
 //! ```
 //! # fn main() -> Result<(), evenkeel::BuildError> {

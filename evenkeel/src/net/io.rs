@@ -73,6 +73,15 @@ impl<T: AsFd> Io<T> {
         self.operate(direction, |_| Ok(Done::new(()))).await
     }
 
+    /// Does the same, for a caller that is polled by functions: of several for the same direction,
+    /// the last one is woken.
+    pub(super) fn poll_wait(&self, cx: &mut Context<'_>, direction: Direction) -> Poll<Result<()>> {
+        if self.registration.get().is_none() {
+            self.register()?;
+        }
+        self.poll(cx, direction, |_| Ok(Done::new(())))
+    }
+
     /// Makes an operation, if it need not wait.
     pub(super) fn attempt<R>(
         &self,

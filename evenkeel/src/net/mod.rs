@@ -18,6 +18,13 @@
 //! and a load. The first one that has to wait enters the socket into the worker's set, one system
 //! call more.
 //!
+//! # Traits of other crates
+//! Streams have the traits of the ecosystem behind features, so protocols of other crates run on
+//! them without an adapter: `futures-io` has those of the crate `futures_io`, `tokio-io` those of
+//! `tokio::io` (and no part of Tokio's runtime), and `hyper` those of `hyper::rt`, with
+//! `HyperExecutor` and `HyperTimer`. A reference to a stream has them too, because operations take
+//! `&self`: one task may read through one reference while another one writes through a second one.
+//!
 //! # Examples
 //! ```
 //! use evenkeel::net::{TcpListener, TcpStream};
@@ -49,6 +56,8 @@ mod io;
 mod listener;
 mod operations;
 mod stream;
+#[cfg(any(feature = "futures-io", feature = "tokio-io", feature = "hyper"))]
+mod traits;
 mod udp;
 mod unix;
 
@@ -56,5 +65,7 @@ pub use addresses::{Addresses, lookup_host};
 pub use async_fd::AsyncFd;
 pub use listener::TcpListener;
 pub use stream::TcpStream;
+#[cfg(feature = "hyper")]
+pub use traits::hyper::{HyperExecutor, HyperTimer};
 pub use udp::UdpSocket;
 pub use unix::{UnixDatagram, UnixListener, UnixStream};

@@ -12,6 +12,20 @@ pub(super) fn read(mut stream: impl Read, buffer: &mut [u8]) -> Result<Done<usiz
     Ok(Done { result: n, is_drained: IS_EPOLL && n > 0 && n < buffer.len() })
 }
 
+/// Reads into memory that was never written. The first bytes of `buffer` are initialised then, as
+/// many as the result says.
+#[cfg(feature = "hyper")]
+pub(super) fn read_uninit<'a, S>(
+    stream: &'a S,
+    buffer: &mut [std::mem::MaybeUninit<u8>],
+) -> Result<Done<usize>>
+where
+    socket2::SockRef<'a>: From<&'a S>,
+{
+    let n = socket2::SockRef::from(stream).recv(buffer)?;
+    Ok(Done { result: n, is_drained: IS_EPOLL && n > 0 && n < buffer.len() })
+}
+
 /// Writes. A write that leaves a rest has filled all the room that there was.
 pub(super) fn write(mut stream: impl Write, buffer: &[u8]) -> Result<Done<usize>> {
     let n = stream.write(buffer)?;
@@ -73,6 +87,21 @@ macro_rules! stream_operations {
                 let operation =
                     move |mut stream: &$Std| stream.read_vectored(buffers).map(Done::new);
                 self.io.operate(Direction::Read, operation)
+            }
+
+            /// Does the same, for a caller that is polled by functions. Of several tasks that read,
+            /// the last one is woken.
+            ///
+            /// # Errors
+            /// Those of [`read`](Self::read).
+            pub fn poll_read_vectored(
+                &self,
+                cx: &mut Context<'_>,
+                buffers: &mut [IoSliceMut<'_>],
+            ) -> Poll<Result<usize>> {
+                self.io.poll(cx, Direction::Read, |mut stream| {
+                    stream.read_vectored(buffers).map(Done::new)
+                })
             }
 
             /// Fills `buffer`.
@@ -181,6 +210,15 @@ macro_rules! stream_operations {
                 self.io.wait(Direction::Read)
             }
 
+            /// Does the same, for a caller that is polled by functions. Of several tasks that read,
+            /// the last one is woken; one that writes does not take its place.
+            ///
+            /// # Errors
+            /// Those of [`readable`](Self::readable).
+            pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+                self.io.poll_wait(cx, Direction::Read)
+            }
+
             /// Waits until there may be room to write. A [`try_write`](Self::try_write) may find
             /// none all the same: then wait again.
             ///
@@ -193,6 +231,15 @@ macro_rules! stream_operations {
                 self.io.wait(Direction::Write)
             }
 
+            /// Does the same, for a caller that is polled by functions. Of several tasks that
+            /// write, the last one is woken; one that reads does not take its place.
+            ///
+            /// # Errors
+            /// Those of [`writable`](Self::writable).
+            pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+                self.io.poll_wait(cx, Direction::Write)
+            }
+
             /// Reads without waiting.
             ///
             /// # Errors
@@ -202,6 +249,14 @@ macro_rules! stream_operations {
                 self.io.attempt(Direction::Read, |mut stream| stream.read(buffer))
             }
 
+            /// Reads into several buffers, in turn, without waiting.
+            ///
+            /// # Errors
+            /// Those of [`try_read`](Self::try_read).
+            pub fn try_read_vectored(&self, buffers: &mut [IoSliceMut<'_>]) -> Result<usize> {
+                self.io.attempt(Direction::Read, |mut stream| stream.read_vectored(buffers))
+            }
+
             /// Writes without waiting.
             ///
             /// # Errors
@@ -209,6 +264,14 @@ macro_rules! stream_operations {
             /// [`write`](Self::write).
             pub fn try_write(&self, buffer: &[u8]) -> Result<usize> {
                 self.io.attempt(Direction::Write, |mut stream| stream.write(buffer))
+            }
+
+            /// Writes from several buffers, in turn, without waiting.
+            ///
+            /// # Errors
+            /// Those of [`try_write`](Self::try_write).
+            pub fn try_write_vectored(&self, buffers: &[IoSlice<'_>]) -> Result<usize> {
+                self.io.attempt(Direction::Write, |mut stream| stream.write_vectored(buffers))
             }
 
             /// Closes a direction, or both. The peer reads to the end of what was written before.

@@ -21,7 +21,7 @@ use std::time::Duration;
 /// # Examples
 /// [`net`](super) has one.
 pub struct TcpStream {
-    io: Io<std::net::TcpStream>,
+    pub(super) io: Io<std::net::TcpStream>,
 }
 
 stream_operations!(TcpStream, std::net::TcpStream);
@@ -80,6 +80,15 @@ impl TcpStream {
         buffer: &'a mut [u8],
     ) -> impl Future<Output = Result<usize>> + Send + 'a {
         self.io.operate(Direction::Read, move |stream| stream.peek(buffer).map(Done::new))
+    }
+
+    /// Does the same, for a caller that is polled by functions. Of several tasks that read, the
+    /// last one is woken.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read).
+    pub fn poll_peek(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<Result<usize>> {
+        self.io.poll(cx, Direction::Read, |stream| stream.peek(buffer).map(Done::new))
     }
 
     /// Returns this side's address.

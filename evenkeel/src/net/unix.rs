@@ -32,7 +32,7 @@ use std::task::{Context, Poll};
 /// # }
 /// ```
 pub struct UnixStream {
-    io: Io<std_unix::UnixStream>,
+    pub(super) io: Io<std_unix::UnixStream>,
 }
 
 stream_operations!(UnixStream, std_unix::UnixStream);

@@ -10,6 +10,8 @@ mod faults;
 mod others;
 mod scheduling;
 mod tcp;
+#[cfg(any(feature = "futures-io", feature = "tokio-io", feature = "hyper"))]
+mod traits;
 
 use evenkeel::net::{TcpListener, TcpStream};
 use evenkeel::{Builder, Runtime};

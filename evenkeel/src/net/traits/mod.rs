@@ -1,0 +1,49 @@
+//! The traits of the ecosystem on streams: each is a name for operations that streams have anyway.
+//!
+//! # Which task is woken
+//! These traits are polled by functions, which have no place to keep a number for their waiter. So
+//! a stream keeps one waker for each direction, as runtimes over `mio` do: of several tasks that
+//! read by a trait, the last one is woken, and the same holds for several that write. A reader and
+//! a writer do not take each other's place, whether they have two references, two halves, or one
+//! stream in a lock of `split`. Futures such as those of `TcpStream::read` have places of their
+//! own: any number of them may wait beside the task of a trait.
+//!
+//! A read that was cancelled leaves its waker behind. It wakes its task once for nothing, or the
+//! next read of that direction replaces it.
+//!
+//! # Rejected
+//! A place for each reference: a reference is copied, and has no destructor to give the place back.
+//! Wakers of all tasks that have polled: a task that polls a read and then goes on to other things
+//! would be woken for each byte.
+
+#[cfg(feature = "futures-io")]
+mod futures_io;
+#[cfg(feature = "hyper")]
+pub(super) mod hyper;
+#[cfg(feature = "tokio-io")]
+mod tokio_io;
+
+/// Writes out the macros `$reader` and `$writer` for each type that reads or writes. They get the
+/// type whose operations are meant, and the type that has them.
+macro_rules! streams {
+    ($reader:ident, $writer:ident) => {
+        $reader!(TcpStream, TcpStream);
+        $writer!(TcpStream, TcpStream);
+        $reader!(TcpStream, &TcpStream);
+        $writer!(TcpStream, &TcpStream);
+        $reader!(UnixStream, UnixStream);
+        $writer!(UnixStream, UnixStream);
+        $reader!(UnixStream, &UnixStream);
+        $writer!(UnixStream, &UnixStream);
+    };
+}
+use streams;
+
+/// Closes the write half. A connection that its peer has reset is closed already: some systems call
+/// that an error, and a caller that closes has nothing to do about it.
+fn close(shutdown: std::io::Result<()>) -> std::io::Result<()> {
+    match shutdown {
+        Err(error) if error.kind() == std::io::ErrorKind::NotConnected => Ok(()),
+        result => result,
+    }
+}
