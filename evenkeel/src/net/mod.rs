@@ -6,7 +6,8 @@
 //! 40 µs, between two batches of polls. If a worker is inside a long poll, others look for it.
 //!
 //! All operations take `&self`, so a socket can be shared by an [`Arc`](std::sync::Arc): one task
-//! may read while another one writes.
+//! may read while another one writes. [`TcpStream::split`] and [`TcpStream::into_split`] give a value
+//! for each direction. [`TcpSocket`] is for options that are set before a connection.
 //!
 //! # Errors
 //! A socket waits for a runtime: for that of the task that uses it, or the thread's current one. An
@@ -52,20 +53,25 @@
 
 mod addresses;
 mod async_fd;
+mod halves;
 mod io;
 mod listener;
 mod operations;
+mod socket;
 mod stream;
+pub mod tcp;
 #[cfg(any(feature = "futures-io", feature = "tokio-io", feature = "hyper"))]
 mod traits;
 mod udp;
-mod unix;
+pub mod unix;
+mod unix_sockets;
 
 pub use addresses::{Addresses, lookup_host};
 pub use async_fd::AsyncFd;
 pub use listener::TcpListener;
+pub use socket::TcpSocket;
 pub use stream::TcpStream;
 #[cfg(feature = "hyper")]
 pub use traits::hyper::{HyperExecutor, HyperTimer};
 pub use udp::UdpSocket;
-pub use unix::{UnixDatagram, UnixListener, UnixStream};
+pub use unix_sockets::{UnixDatagram, UnixListener, UnixStream};

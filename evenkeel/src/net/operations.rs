@@ -1,7 +1,7 @@
 //! The operations that all streams have, and those of every socket.
 
 use super::io::Done;
-use std::io::{Read, Result, Write};
+use std::io::{ErrorKind, Read, Result, Write};
 
 /// Whether the system tells of bytes that come after a short read. Others may not.
 const IS_EPOLL: bool = cfg!(any(target_os = "linux", target_os = "android"));
@@ -32,7 +32,16 @@ pub(super) fn write(mut stream: impl Write, buffer: &[u8]) -> Result<Done<usize>
     Ok(Done { result: n, is_drained: IS_EPOLL && n > 0 && n < buffer.len() })
 }
 
-/// Gives a type with a field `io` the operations of a stream.
+/// What the end of a write half says. A connection that its peer has reset is closed already: some
+/// systems call that an error, and a caller that closes has nothing to do about it.
+pub(super) fn close(shutdown: Result<()>) -> Result<()> {
+    match shutdown {
+        Err(error) if error.kind() == ErrorKind::NotConnected => Ok(()),
+        result => result,
+    }
+}
+
+/// Gives a stream what its halves do not have.
 macro_rules! stream_operations {
     ($Stream:ident, $Std:ty) => {
         impl $Stream {
@@ -45,6 +54,30 @@ macro_rules! stream_operations {
                 Ok(Self::new(stream))
             }
 
+            /// Closes a direction, or both. The peer reads to the end of what was written before.
+            ///
+            /// # Errors
+            /// The system's.
+            pub fn shutdown(&self, how: Shutdown) -> Result<()> {
+                self.io().socket().shutdown(how)
+            }
+
+            /// Takes and clears the error that the system has kept for the socket, if any.
+            ///
+            /// # Errors
+            /// The system's.
+            pub fn take_error(&self) -> Result<Option<Error>> {
+                self.io().socket().take_error()
+            }
+        }
+    };
+}
+pub(super) use stream_operations;
+
+/// Gives a type with a method `io` the operations that read: a stream, or one of its read halves.
+macro_rules! read_operations {
+    ($Type:ty, $Std:ty) => {
+        impl $Type {
             /// Reads into `buffer`, and returns the number of bytes: zero says that the peer has
             /// closed its side, or that the buffer has no room.
             ///
@@ -56,8 +89,8 @@ macro_rules! stream_operations {
             pub fn read<'a>(
                 &'a self,
                 buffer: &'a mut [u8],
-            ) -> impl Future<Output = Result<usize>> + Send + 'a {
-                self.io.operate(Direction::Read, move |stream| operations::read(stream, buffer))
+            ) -> impl Future<Output = std::io::Result<usize>> + Send + 'a {
+                self.io().operate(Direction::Read, move |stream| operations::read(stream, buffer))
             }
 
             /// Does the same, for a caller that is polled by functions. Of several tasks that read,
@@ -69,8 +102,8 @@ macro_rules! stream_operations {
                 &self,
                 cx: &mut Context<'_>,
                 buffer: &mut [u8],
-            ) -> Poll<Result<usize>> {
-                self.io.poll(cx, Direction::Read, |stream| operations::read(stream, buffer))
+            ) -> Poll<std::io::Result<usize>> {
+                self.io().poll(cx, Direction::Read, |stream| operations::read(stream, buffer))
             }
 
             /// Reads into several buffers, in turn.
@@ -83,10 +116,10 @@ macro_rules! stream_operations {
             pub fn read_vectored<'a>(
                 &'a self,
                 buffers: &'a mut [IoSliceMut<'_>],
-            ) -> impl Future<Output = Result<usize>> + Send + 'a {
+            ) -> impl Future<Output = std::io::Result<usize>> + Send + 'a {
                 let operation =
                     move |mut stream: &$Std| stream.read_vectored(buffers).map(Done::new);
-                self.io.operate(Direction::Read, operation)
+                self.io().operate(Direction::Read, operation)
             }
 
             /// Does the same, for a caller that is polled by functions. Of several tasks that read,
@@ -98,8 +131,8 @@ macro_rules! stream_operations {
                 &self,
                 cx: &mut Context<'_>,
                 buffers: &mut [IoSliceMut<'_>],
-            ) -> Poll<Result<usize>> {
-                self.io.poll(cx, Direction::Read, |mut stream| {
+            ) -> Poll<std::io::Result<usize>> {
+                self.io().poll(cx, Direction::Read, |mut stream| {
                     stream.read_vectored(buffers).map(Done::new)
                 })
             }
@@ -112,7 +145,7 @@ macro_rules! stream_operations {
             /// # Errors
             /// Those of [`read`](Self::read), and [`ErrorKind::UnexpectedEof`] if the peer closes
             /// its side before.
-            pub async fn read_exact(&self, buffer: &mut [u8]) -> Result<()> {
+            pub async fn read_exact(&self, buffer: &mut [u8]) -> std::io::Result<()> {
                 let mut filled = 0;
                 while filled < buffer.len() {
                     match self.read(&mut buffer[filled..]).await? {
@@ -128,6 +161,55 @@ macro_rules! stream_operations {
                 Ok(())
             }
 
+            /// Waits until there may be something to read, or the peer has closed its side. A
+            /// [`try_read`](Self::try_read) may find nothing all the same: then wait again.
+            ///
+            /// # Cancel safety
+            /// Nothing is lost.
+            ///
+            /// # Errors
+            /// There is no runtime, or it is over.
+            pub fn readable(&self) -> impl Future<Output = std::io::Result<()>> + Send + '_ {
+                self.io().wait(Direction::Read)
+            }
+
+            /// Does the same, for a caller that is polled by functions. Of several tasks that read,
+            /// the last one is woken; one that writes does not take its place.
+            ///
+            /// # Errors
+            /// Those of [`readable`](Self::readable).
+            pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+                self.io().poll_wait(cx, Direction::Read)
+            }
+
+            /// Reads without waiting.
+            ///
+            /// # Errors
+            /// [`ErrorKind::WouldBlock`] if there is nothing to read, and those of
+            /// [`read`](Self::read).
+            pub fn try_read(&self, buffer: &mut [u8]) -> std::io::Result<usize> {
+                self.io().attempt(Direction::Read, |mut stream| stream.read(buffer))
+            }
+
+            /// Reads into several buffers, in turn, without waiting.
+            ///
+            /// # Errors
+            /// Those of [`try_read`](Self::try_read).
+            pub fn try_read_vectored(
+                &self,
+                buffers: &mut [IoSliceMut<'_>],
+            ) -> std::io::Result<usize> {
+                self.io().attempt(Direction::Read, |mut stream| stream.read_vectored(buffers))
+            }
+        }
+    };
+}
+pub(super) use read_operations;
+
+/// Gives a type with a method `io` the operations that write: a stream, or one of its write halves.
+macro_rules! write_operations {
+    ($Type:ty, $Std:ty) => {
+        impl $Type {
             /// Writes a piece of `buffer`, and returns the number of bytes.
             ///
             /// # Cancel safety
@@ -138,8 +220,8 @@ macro_rules! stream_operations {
             pub fn write<'a>(
                 &'a self,
                 buffer: &'a [u8],
-            ) -> impl Future<Output = Result<usize>> + Send + 'a {
-                self.io.operate(Direction::Write, move |stream| operations::write(stream, buffer))
+            ) -> impl Future<Output = std::io::Result<usize>> + Send + 'a {
+                self.io().operate(Direction::Write, move |stream| operations::write(stream, buffer))
             }
 
             /// Does the same, for a caller that is polled by functions. Of several tasks that
@@ -147,8 +229,12 @@ macro_rules! stream_operations {
             ///
             /// # Errors
             /// Those of [`write`](Self::write).
-            pub fn poll_write(&self, cx: &mut Context<'_>, buffer: &[u8]) -> Poll<Result<usize>> {
-                self.io.poll(cx, Direction::Write, |stream| operations::write(stream, buffer))
+            pub fn poll_write(
+                &self,
+                cx: &mut Context<'_>,
+                buffer: &[u8],
+            ) -> Poll<std::io::Result<usize>> {
+                self.io().poll(cx, Direction::Write, |stream| operations::write(stream, buffer))
             }
 
             /// Writes from several buffers, in turn.
@@ -161,10 +247,10 @@ macro_rules! stream_operations {
             pub fn write_vectored<'a>(
                 &'a self,
                 buffers: &'a [IoSlice<'_>],
-            ) -> impl Future<Output = Result<usize>> + Send + 'a {
+            ) -> impl Future<Output = std::io::Result<usize>> + Send + 'a {
                 let operation =
                     move |mut stream: &$Std| stream.write_vectored(buffers).map(Done::new);
-                self.io.operate(Direction::Write, operation)
+                self.io().operate(Direction::Write, operation)
             }
 
             /// Does the same, for a caller that is polled by functions.
@@ -175,9 +261,9 @@ macro_rules! stream_operations {
                 &self,
                 cx: &mut Context<'_>,
                 buffers: &[IoSlice<'_>],
-            ) -> Poll<Result<usize>> {
+            ) -> Poll<std::io::Result<usize>> {
                 let operation = |mut stream: &$Std| stream.write_vectored(buffers).map(Done::new);
-                self.io.poll(cx, Direction::Write, operation)
+                self.io().poll(cx, Direction::Write, operation)
             }
 
             /// Writes all of `buffer`.
@@ -187,7 +273,7 @@ macro_rules! stream_operations {
             ///
             /// # Errors
             /// Those of [`write`](Self::write).
-            pub async fn write_all(&self, buffer: &[u8]) -> Result<()> {
+            pub async fn write_all(&self, buffer: &[u8]) -> std::io::Result<()> {
                 let mut written = 0;
                 while written < buffer.len() {
                     match self.write(&buffer[written..]).await? {
@@ -198,27 +284,6 @@ macro_rules! stream_operations {
                 Ok(())
             }
 
-            /// Waits until there may be something to read, or the peer has closed its side. A
-            /// [`try_read`](Self::try_read) may find nothing all the same: then wait again.
-            ///
-            /// # Cancel safety
-            /// Nothing is lost.
-            ///
-            /// # Errors
-            /// There is no runtime, or it is over.
-            pub fn readable(&self) -> impl Future<Output = Result<()>> + Send + '_ {
-                self.io.wait(Direction::Read)
-            }
-
-            /// Does the same, for a caller that is polled by functions. Of several tasks that read,
-            /// the last one is woken; one that writes does not take its place.
-            ///
-            /// # Errors
-            /// Those of [`readable`](Self::readable).
-            pub fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<Result<()>> {
-                self.io.poll_wait(cx, Direction::Read)
-            }
-
             /// Waits until there may be room to write. A [`try_write`](Self::try_write) may find
             /// none all the same: then wait again.
             ///
@@ -227,8 +292,8 @@ macro_rules! stream_operations {
             ///
             /// # Errors
             /// There is no runtime, or it is over.
-            pub fn writable(&self) -> impl Future<Output = Result<()>> + Send + '_ {
-                self.io.wait(Direction::Write)
+            pub fn writable(&self) -> impl Future<Output = std::io::Result<()>> + Send + '_ {
+                self.io().wait(Direction::Write)
             }
 
             /// Does the same, for a caller that is polled by functions. Of several tasks that
@@ -236,25 +301,8 @@ macro_rules! stream_operations {
             ///
             /// # Errors
             /// Those of [`writable`](Self::writable).
-            pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<Result<()>> {
-                self.io.poll_wait(cx, Direction::Write)
-            }
-
-            /// Reads without waiting.
-            ///
-            /// # Errors
-            /// [`ErrorKind::WouldBlock`] if there is nothing to read, and those of
-            /// [`read`](Self::read).
-            pub fn try_read(&self, buffer: &mut [u8]) -> Result<usize> {
-                self.io.attempt(Direction::Read, |mut stream| stream.read(buffer))
-            }
-
-            /// Reads into several buffers, in turn, without waiting.
-            ///
-            /// # Errors
-            /// Those of [`try_read`](Self::try_read).
-            pub fn try_read_vectored(&self, buffers: &mut [IoSliceMut<'_>]) -> Result<usize> {
-                self.io.attempt(Direction::Read, |mut stream| stream.read_vectored(buffers))
+            pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+                self.io().poll_wait(cx, Direction::Write)
             }
 
             /// Writes without waiting.
@@ -262,37 +310,21 @@ macro_rules! stream_operations {
             /// # Errors
             /// [`ErrorKind::WouldBlock`] if there is no room, and those of
             /// [`write`](Self::write).
-            pub fn try_write(&self, buffer: &[u8]) -> Result<usize> {
-                self.io.attempt(Direction::Write, |mut stream| stream.write(buffer))
+            pub fn try_write(&self, buffer: &[u8]) -> std::io::Result<usize> {
+                self.io().attempt(Direction::Write, |mut stream| stream.write(buffer))
             }
 
             /// Writes from several buffers, in turn, without waiting.
             ///
             /// # Errors
             /// Those of [`try_write`](Self::try_write).
-            pub fn try_write_vectored(&self, buffers: &[IoSlice<'_>]) -> Result<usize> {
-                self.io.attempt(Direction::Write, |mut stream| stream.write_vectored(buffers))
-            }
-
-            /// Closes a direction, or both. The peer reads to the end of what was written before.
-            ///
-            /// # Errors
-            /// The system's.
-            pub fn shutdown(&self, how: Shutdown) -> Result<()> {
-                self.io.socket().shutdown(how)
-            }
-
-            /// Takes and clears the error that the system has kept for the socket, if any.
-            ///
-            /// # Errors
-            /// The system's.
-            pub fn take_error(&self) -> Result<Option<Error>> {
-                self.io.socket().take_error()
+            pub fn try_write_vectored(&self, buffers: &[IoSlice<'_>]) -> std::io::Result<usize> {
+                self.io().attempt(Direction::Write, |mut stream| stream.write_vectored(buffers))
             }
         }
     };
 }
-pub(super) use stream_operations;
+pub(super) use write_operations;
 
 /// Gives a type with a field `io` the traits of a socket.
 macro_rules! socket_traits {

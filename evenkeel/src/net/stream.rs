@@ -2,7 +2,9 @@
 
 use super::addresses::{Addresses, first};
 use super::io::{Done, Io};
-use super::operations::{self, socket_traits, stream_operations};
+use super::operations::{
+    self, read_operations, socket_traits, stream_operations, write_operations,
+};
 use crate::readiness::source::Direction;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::fmt;
@@ -21,15 +23,21 @@ use std::time::Duration;
 /// # Examples
 /// [`net`](super) has one.
 pub struct TcpStream {
-    pub(super) io: Io<std::net::TcpStream>,
+    io: Io<std::net::TcpStream>,
 }
 
 stream_operations!(TcpStream, std::net::TcpStream);
+read_operations!(TcpStream, std::net::TcpStream);
+write_operations!(TcpStream, std::net::TcpStream);
 socket_traits!(TcpStream, std::net::TcpStream);
 
 impl TcpStream {
     pub(super) fn new(stream: std::net::TcpStream) -> Self {
         Self { io: Io::new(stream) }
+    }
+
+    pub(super) fn io(&self) -> &Io<std::net::TcpStream> {
+        &self.io
     }
 
     /// Connects to the first of the addresses that answers.
@@ -46,6 +54,11 @@ impl TcpStream {
     async fn connect_to(address: SocketAddr) -> Result<Self> {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
         socket.set_nonblocking(true)?;
+        Self::connect_by(socket, address).await
+    }
+
+    /// Connects a socket that does not block.
+    pub(super) async fn connect_by(socket: Socket, address: SocketAddr) -> Result<Self> {
         match socket.connect(&address.into()) {
             Ok(()) => {}
             Err(error) if is_under_way(&error) => {}

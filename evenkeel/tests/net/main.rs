@@ -7,6 +7,7 @@ mod common {
 }
 
 mod faults;
+mod halves;
 mod others;
 mod scheduling;
 mod tcp;

@@ -58,6 +58,58 @@ macro_rules! by_traits {
                 });
             }
 
+            /// The halves of the stream itself, lent and owned, without a lock.
+            #[test]
+            fn halves_read_and_write() {
+                async fn answer(
+                    mut reader: impl AsyncRead + Unpin,
+                    mut writer: impl AsyncWrite + Unpin,
+                ) {
+                    let mut all = Vec::new();
+                    reader.read_to_end(&mut all).await.unwrap();
+                    writer.write_all(&all).await.unwrap();
+                    writer.$close().await.unwrap();
+                }
+                on_workers(|runtime| {
+                    runtime.block_on(async {
+                        for is_owned in [false, true] {
+                            let (one, other) = pair().await.unwrap();
+                            let answers = spawn(async move {
+                                if is_owned {
+                                    let (reader, writer) = TcpStream::into_split(one);
+                                    answer(reader, writer).await;
+                                } else {
+                                    let (reader, writer) = TcpStream::split(&one);
+                                    answer(reader, writer).await;
+                                }
+                            });
+                            let (front, back) = UnixStream::pair().unwrap();
+                            let passes = spawn(async move {
+                                if is_owned {
+                                    let (reader, writer) = UnixStream::into_split(back);
+                                    answer(reader, writer).await;
+                                } else {
+                                    let (reader, writer) = UnixStream::split(&back);
+                                    answer(reader, writer).await;
+                                }
+                            });
+                            let (mut to_tcp, mut to_unix) = (&other, &front);
+                            let mut all = Vec::new();
+                            AsyncWriteExt::write_all(&mut to_tcp, b"question").await.unwrap();
+                            AsyncWriteExt::$close(&mut to_tcp).await.unwrap();
+                            to_tcp.read_to_end(&mut all).await.unwrap();
+                            AsyncWriteExt::write_all(&mut to_unix, &all).await.unwrap();
+                            AsyncWriteExt::$close(&mut to_unix).await.unwrap();
+                            all.clear();
+                            to_unix.read_to_end(&mut all).await.unwrap();
+                            assert_eq!(all, b"question");
+                            answers.await.unwrap();
+                            passes.await.unwrap();
+                        }
+                    });
+                });
+            }
+
             /// A reader waits through one reference, a writer fills the connection through another:
             /// each is woken by its own direction.
             #[test]

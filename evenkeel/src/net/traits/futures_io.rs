@@ -1,7 +1,8 @@
 //! The traits of `futures_io`.
 
-use super::super::{TcpStream, UnixStream};
-use super::{close, streams};
+use super::super::operations::close;
+use super::super::{TcpStream, UnixStream, tcp, unix};
+use super::streams;
 use ::futures_io::{AsyncRead, AsyncWrite};
 use std::io::{IoSlice, IoSliceMut, Result};
 use std::net::Shutdown;
@@ -60,7 +61,7 @@ macro_rules! writer {
 
             /// Shuts the write half down.
             fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<()>> {
-                Poll::Ready(close(<$Stream>::shutdown(&self, Shutdown::Write)))
+                Poll::Ready(close(<$Stream>::io(&self).socket().shutdown(Shutdown::Write)))
             }
         }
     };

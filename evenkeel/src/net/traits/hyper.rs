@@ -2,9 +2,9 @@
 
 #![allow(unsafe_code, reason = "hyper lends memory that was never written")]
 
-use super::super::operations::read_uninit;
-use super::super::{TcpStream, UnixStream};
-use super::{close, streams};
+use super::super::operations::{close, read_uninit};
+use super::super::{TcpStream, UnixStream, tcp, unix};
+use super::streams;
 use crate::readiness::source::Direction;
 use crate::task::spawn;
 use crate::time::{self, Instant};
@@ -31,7 +31,7 @@ macro_rules! reader {
                     return Poll::Ready(Ok(()));
                 }
                 let operation = |stream: &_| read_uninit(stream, room);
-                let n = ready!(self.io.poll(cx, Direction::Read, operation))?;
+                let n = ready!(<$Stream>::io(&self).poll(cx, Direction::Read, operation))?;
                 // SAFETY: the read has written the first `n` bytes of the room.
                 unsafe { buffer.advance(n) };
                 Poll::Ready(Ok(()))
@@ -70,7 +70,7 @@ macro_rules! writer {
 
             /// Shuts the write half down.
             fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<()>> {
-                Poll::Ready(close(<$Stream>::shutdown(&self, Shutdown::Write)))
+                Poll::Ready(close(<$Stream>::io(&self).socket().shutdown(Shutdown::Write)))
             }
         }
     };

@@ -35,15 +35,14 @@ macro_rules! streams {
         $writer!(UnixStream, UnixStream);
         $reader!(UnixStream, &UnixStream);
         $writer!(UnixStream, &UnixStream);
+        $reader!(tcp::ReadHalf<'_>, tcp::ReadHalf<'_>);
+        $writer!(tcp::WriteHalf<'_>, tcp::WriteHalf<'_>);
+        $reader!(tcp::OwnedReadHalf, tcp::OwnedReadHalf);
+        $writer!(tcp::OwnedWriteHalf, tcp::OwnedWriteHalf);
+        $reader!(unix::ReadHalf<'_>, unix::ReadHalf<'_>);
+        $writer!(unix::WriteHalf<'_>, unix::WriteHalf<'_>);
+        $reader!(unix::OwnedReadHalf, unix::OwnedReadHalf);
+        $writer!(unix::OwnedWriteHalf, unix::OwnedWriteHalf);
     };
 }
 use streams;
-
-/// Closes the write half. A connection that its peer has reset is closed already: some systems call
-/// that an error, and a caller that closes has nothing to do about it.
-fn close(shutdown: std::io::Result<()>) -> std::io::Result<()> {
-    match shutdown {
-        Err(error) if error.kind() == std::io::ErrorKind::NotConnected => Ok(()),
-        result => result,
-    }
-}

@@ -1,7 +1,8 @@
 //! The traits of `tokio::io`. No part of Tokio's runtime takes part.
 
-use super::super::{TcpStream, UnixStream};
-use super::{close, streams};
+use super::super::operations::close;
+use super::super::{TcpStream, UnixStream, tcp, unix};
+use super::streams;
 use std::io::{IoSlice, Result};
 use std::net::Shutdown;
 use std::pin::Pin;
@@ -65,7 +66,7 @@ macro_rules! writer {
 
             /// Shuts the write half down.
             fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<()>> {
-                Poll::Ready(close(<$Stream>::shutdown(&self, Shutdown::Write)))
+                Poll::Ready(close(<$Stream>::io(&self).socket().shutdown(Shutdown::Write)))
             }
         }
     };

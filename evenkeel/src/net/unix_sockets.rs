@@ -1,0 +1,317 @@
+//! Unix sockets.
+
+use super::io::{Done, Io};
+use super::operations::{
+    self, read_operations, socket_traits, stream_operations, write_operations,
+};
+use crate::readiness::source::Direction;
+use socket2::{Domain, SockAddr, Socket, Type};
+use std::fmt;
+use std::future::Future;
+use std::io::{self, Error, ErrorKind, IoSlice, IoSliceMut, Read, Result, Write};
+use std::net::Shutdown;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::net::{self as std_unix, SocketAddr};
+use std::path::Path;
+use std::task::{Context, Poll};
+
+/// A stream between processes of one machine.
+///
+/// # Examples
+/// ```
+/// use evenkeel::net::UnixStream;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = evenkeel::Runtime::new()?;
+/// runtime.block_on(async {
+///     let (one, other) = UnixStream::pair()?;
+///     one.write_all(b"hello").await?;
+///     let mut word = [0; 5];
+///     other.read_exact(&mut word).await?;
+///     assert_eq!(&word, b"hello");
+///     Ok(())
+/// })
+/// # }
+/// ```
+pub struct UnixStream {
+    io: Io<std_unix::UnixStream>,
+}
+
+stream_operations!(UnixStream, std_unix::UnixStream);
+read_operations!(UnixStream, std_unix::UnixStream);
+write_operations!(UnixStream, std_unix::UnixStream);
+socket_traits!(UnixStream, std_unix::UnixStream);
+
+impl UnixStream {
+    fn new(stream: std_unix::UnixStream) -> Self {
+        Self { io: Io::new(stream) }
+    }
+
+    pub(super) fn io(&self) -> &Io<std_unix::UnixStream> {
+        &self.io
+    }
+
+    /// Connects to the listener at `path`.
+    ///
+    /// # Cancel safety
+    /// A connection that was not returned is closed.
+    ///
+    /// # Errors
+    /// The system's: nothing listens there, or its backlog is full.
+    pub async fn connect(path: impl AsRef<Path>) -> Result<Self> {
+        let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+        socket.set_nonblocking(true)?;
+        // A connection on this machine is made, or refused, at once.
+        socket.connect(&SockAddr::unix(path)?)?;
+        Ok(Self::new(socket.into()))
+    }
+
+    /// Returns both ends of a connection.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn pair() -> Result<(Self, Self)> {
+        let (one, other) = std_unix::UnixStream::pair()?;
+        Ok((Self::from_std(one)?, Self::from_std(other)?))
+    }
+
+    /// Returns this side's address.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn local_addr(&self) -> Result<SocketAddr> {
+        self.io.socket().local_addr()
+    }
+
+    /// Returns the peer's address.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn peer_addr(&self) -> Result<SocketAddr> {
+        self.io.socket().peer_addr()
+    }
+}
+
+/// A socket that accepts Unix streams.
+///
+/// # Examples
+/// ```
+/// use evenkeel::net::{UnixListener, UnixStream};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = std::env::temp_dir().join(format!("evenkeel-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// let path = folder.join("socket");
+/// let runtime = evenkeel::Runtime::new()?;
+/// runtime.block_on(async {
+///     let listener = UnixListener::bind(&path)?;
+///     let client = UnixStream::connect(&path).await?;
+///     let (server, _) = listener.accept().await?;
+///     client.write_all(b"x").await?;
+///     server.read_exact(&mut [0]).await
+/// })?;
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct UnixListener {
+    io: Io<std_unix::UnixListener>,
+}
+
+socket_traits!(UnixListener, std_unix::UnixListener);
+
+impl UnixListener {
+    /// Binds a listener to `path`, which must not exist. It stays there when the listener is
+    /// dropped.
+    ///
+    /// # Errors
+    /// The system's: the path exists, or cannot be made.
+    pub fn bind(path: impl AsRef<Path>) -> Result<Self> {
+        Self::from_std(std_unix::UnixListener::bind(path)?)
+    }
+
+    /// Takes a listener of the standard library, and makes it one that does not block.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn from_std(listener: std_unix::UnixListener) -> Result<Self> {
+        listener.set_nonblocking(true)?;
+        Ok(Self { io: Io::new(listener) })
+    }
+
+    /// Accepts a connection: waits for one, and returns its stream and the peer's address.
+    ///
+    /// # Cancel safety
+    /// No connection is lost.
+    ///
+    /// # Errors
+    /// The system's, such as a process without free descriptors.
+    pub fn accept(&self) -> impl Future<Output = Result<(UnixStream, SocketAddr)>> + Send + '_ {
+        self.io.operate(Direction::Read, accept)
+    }
+
+    /// Does the same, for a caller that is polled by functions. Of several tasks, the last one is
+    /// woken.
+    ///
+    /// # Errors
+    /// Those of [`accept`](Self::accept).
+    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<Result<(UnixStream, SocketAddr)>> {
+        self.io.poll(cx, Direction::Read, accept)
+    }
+
+    /// Returns the address that it is bound to.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn local_addr(&self) -> Result<SocketAddr> {
+        self.io.socket().local_addr()
+    }
+}
+
+fn accept(listener: &std_unix::UnixListener) -> Result<Done<(UnixStream, SocketAddr)>> {
+    let (stream, address) = listener.accept()?;
+    Ok(Done::new((UnixStream::from_std(stream)?, address)))
+}
+
+/// A socket that exchanges datagrams with processes of one machine.
+///
+/// # Examples
+/// ```
+/// use evenkeel::net::UnixDatagram;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = evenkeel::Runtime::new()?;
+/// runtime.block_on(async {
+///     let (one, other) = UnixDatagram::pair()?;
+///     one.send(b"hello").await?;
+///     let mut buffer = [0; 16];
+///     assert_eq!(other.recv(&mut buffer).await?, 5);
+///     Ok(())
+/// })
+/// # }
+/// ```
+pub struct UnixDatagram {
+    io: Io<std_unix::UnixDatagram>,
+}
+
+socket_traits!(UnixDatagram, std_unix::UnixDatagram);
+
+impl UnixDatagram {
+    /// Binds a socket to `path`, which must not exist. It stays there when the socket is dropped.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn bind(path: impl AsRef<Path>) -> Result<Self> {
+        Self::from_std(std_unix::UnixDatagram::bind(path)?)
+    }
+
+    /// Makes a socket without an address.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn unbound() -> Result<Self> {
+        Self::from_std(std_unix::UnixDatagram::unbound()?)
+    }
+
+    /// Returns two sockets that are each other's peers.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn pair() -> Result<(Self, Self)> {
+        let (one, other) = std_unix::UnixDatagram::pair()?;
+        Ok((Self::from_std(one)?, Self::from_std(other)?))
+    }
+
+    /// Takes a socket of the standard library, and makes it one that does not block.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn from_std(socket: std_unix::UnixDatagram) -> Result<Self> {
+        socket.set_nonblocking(true)?;
+        Ok(Self { io: Io::new(socket) })
+    }
+
+    /// Sets the peer, by the path that it is bound to.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn connect(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.io.socket().connect(path)
+    }
+
+    /// Sends a datagram to the peer.
+    ///
+    /// # Cancel safety
+    /// Nothing is sent by a call that was not completed.
+    ///
+    /// # Errors
+    /// The system's: there is no peer, or the datagram is too large.
+    pub fn send<'a>(
+        &'a self,
+        datagram: &'a [u8],
+    ) -> impl Future<Output = Result<usize>> + Send + 'a {
+        self.io.operate(Direction::Write, move |socket| socket.send(datagram).map(Done::new))
+    }
+
+    /// Receives a datagram. What the buffer has no room for is lost.
+    ///
+    /// # Cancel safety
+    /// No datagram is lost.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn recv<'a>(
+        &'a self,
+        buffer: &'a mut [u8],
+    ) -> impl Future<Output = Result<usize>> + Send + 'a {
+        self.io.operate(Direction::Read, move |socket| socket.recv(buffer).map(Done::new))
+    }
+
+    /// Sends a datagram to the socket that is bound to `path`.
+    ///
+    /// # Cancel safety
+    /// Nothing is sent by a call that was not completed.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn send_to<'a>(
+        &'a self,
+        datagram: &'a [u8],
+        path: impl AsRef<Path> + Send + Unpin + 'a,
+    ) -> impl Future<Output = Result<usize>> + Send + 'a {
+        let operation = move |socket: &std_unix::UnixDatagram| {
+            socket.send_to(datagram, path.as_ref()).map(Done::new)
+        };
+        self.io.operate(Direction::Write, operation)
+    }
+
+    /// Receives a datagram, and returns its length and its sender.
+    ///
+    /// # Cancel safety
+    /// No datagram is lost.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn recv_from<'a>(
+        &'a self,
+        buffer: &'a mut [u8],
+    ) -> impl Future<Output = Result<(usize, SocketAddr)>> + Send + 'a {
+        self.io.operate(Direction::Read, move |socket| socket.recv_from(buffer).map(Done::new))
+    }
+
+    /// Returns the address that it is bound to.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn local_addr(&self) -> Result<SocketAddr> {
+        self.io.socket().local_addr()
+    }
+
+    /// Closes a direction, or both.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn shutdown(&self, how: Shutdown) -> Result<()> {
+        self.io.socket().shutdown(how)
+    }
+}
