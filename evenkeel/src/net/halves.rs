@@ -21,17 +21,17 @@ macro_rules! halves {
             /// runtime.block_on(async {
             #[doc = $pair]
             ///     let (reader, writer) = one.split();
-            ///     let (word, mut answer) = ([7; 100], [0; 100]);
+            ///     let (word, mut back) = ([7; 100], [0; 100]);
             ///     // Both at once, in one task.
             ///     let echo = async {
             ///         let mut buffer = [0; 100];
             ///         other.read_exact(&mut buffer).await?;
             ///         other.write_all(&buffer).await
             ///     };
-            ///     let (written, read, echoed) =
-            ///         futures::join!(writer.write_all(&word), reader.read_exact(&mut answer), echo);
+            ///     let (writes, reads) = (writer.write_all(&word), reader.read_exact(&mut back));
+            ///     let (written, read, echoed) = futures::join!(writes, reads, echo);
             ///     written.and(read).and(echoed)?;
-            ///     assert_eq!(word, answer);
+            ///     assert_eq!(word, back);
             ///     Ok(())
             /// })
             /// # }

@@ -6,8 +6,8 @@
 //! 40 µs, between two batches of polls. If a worker is inside a long poll, others look for it.
 //!
 //! All operations take `&self`, so a socket can be shared by an [`Arc`](std::sync::Arc): one task
-//! may read while another one writes. [`TcpStream::split`] and [`TcpStream::into_split`] give a value
-//! for each direction. [`TcpSocket`] is for options that are set before a connection.
+//! may read while another one writes. [`TcpStream::split`] and [`TcpStream::into_split`] give a
+//! value for each direction. [`TcpSocket`] is for options that are set before a connection.
 //!
 //! # Errors
 //! A socket waits for a runtime: for that of the task that uses it, or the thread's current one. An

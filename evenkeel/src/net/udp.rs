@@ -2,7 +2,7 @@
 
 use super::addresses::{Addresses, first};
 use super::io::{Done, Io};
-use super::operations::socket_traits;
+use super::operations::{datagram_operations, socket_traits};
 use crate::readiness::source::Direction;
 use std::fmt;
 use std::future::Future;
@@ -37,6 +37,7 @@ pub struct UdpSocket {
     io: Io<std::net::UdpSocket>,
 }
 
+datagram_operations!(UdpSocket, std::net::UdpSocket, SocketAddr);
 socket_traits!(UdpSocket, std::net::UdpSocket);
 
 impl UdpSocket {
@@ -48,15 +49,6 @@ impl UdpSocket {
         first(addresses, async |address| Self::from_std(std::net::UdpSocket::bind(address)?)).await
     }
 
-    /// Takes a socket of the standard library, and makes it one that does not block.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn from_std(socket: std::net::UdpSocket) -> Result<Self> {
-        socket.set_nonblocking(true)?;
-        Ok(Self { io: Io::new(socket) })
-    }
-
     /// Sets the peer to which [`send`](Self::send) sends and from which alone datagrams come: the
     /// first of the addresses that the system takes.
     ///
@@ -64,34 +56,6 @@ impl UdpSocket {
     /// The system's, and that a name cannot be resolved.
     pub async fn connect(&self, addresses: impl Addresses) -> Result<()> {
         first(addresses, async |address| self.io.socket().connect(address)).await
-    }
-
-    /// Sends a datagram to the peer.
-    ///
-    /// # Cancel safety
-    /// Nothing is sent by a call that was not completed.
-    ///
-    /// # Errors
-    /// The system's: there is no peer, an earlier datagram was refused, or this one is too large.
-    pub fn send<'a>(
-        &'a self,
-        datagram: &'a [u8],
-    ) -> impl Future<Output = Result<usize>> + Send + 'a {
-        self.io.operate(Direction::Write, move |socket| socket.send(datagram).map(Done::new))
-    }
-
-    /// Receives a datagram from the peer. What the buffer has no room for is lost.
-    ///
-    /// # Cancel safety
-    /// No datagram is lost.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn recv<'a>(
-        &'a self,
-        buffer: &'a mut [u8],
-    ) -> impl Future<Output = Result<usize>> + Send + 'a {
-        self.io.operate(Direction::Read, move |socket| socket.recv(buffer).map(Done::new))
     }
 
     /// Sends a datagram to an address.
@@ -109,22 +73,8 @@ impl UdpSocket {
         self.io.operate(Direction::Write, move |socket| socket.send_to(datagram, to).map(Done::new))
     }
 
-    /// Receives a datagram, and returns its length and its sender. What the buffer has no room for
-    /// is lost.
-    ///
-    /// # Cancel safety
-    /// No datagram is lost.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn recv_from<'a>(
-        &'a self,
-        buffer: &'a mut [u8],
-    ) -> impl Future<Output = Result<(usize, SocketAddr)>> + Send + 'a {
-        self.io.operate(Direction::Read, move |socket| socket.recv_from(buffer).map(Done::new))
-    }
-
-    /// Does the same without taking: the next call gets the same datagram.
+    /// Receives as [`recv_from`](Self::recv_from) does, without taking: the next call gets the same
+    /// datagram.
     ///
     /// # Cancel safety
     /// No datagram is lost.
@@ -153,33 +103,27 @@ impl UdpSocket {
         self.io.poll(cx, Direction::Write, operation)
     }
 
-    /// Receives a datagram, for a caller that is polled by functions. Of several tasks that
-    /// receive, the last one is woken.
+    /// Sends a datagram to an address without waiting.
     ///
     /// # Errors
-    /// Those of [`recv_from`](Self::recv_from).
-    pub fn poll_recv_from(
-        &self,
-        cx: &mut Context<'_>,
-        buffer: &mut [u8],
-    ) -> Poll<Result<(usize, SocketAddr)>> {
-        self.io.poll(cx, Direction::Read, |socket| socket.recv_from(buffer).map(Done::new))
+    /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is no room, and those of
+    /// [`send_to`](Self::send_to).
+    pub fn try_send_to(&self, datagram: &[u8], to: SocketAddr) -> Result<usize> {
+        self.io.attempt(Direction::Write, |socket| socket.send_to(datagram, to))
     }
 
-    /// Returns the address that it is bound to.
+    /// Receives as [`recv`](Self::recv) does, without taking: the next call gets the same datagram.
+    ///
+    /// # Cancel safety
+    /// No datagram is lost.
     ///
     /// # Errors
     /// The system's.
-    pub fn local_addr(&self) -> Result<SocketAddr> {
-        self.io.socket().local_addr()
-    }
-
-    /// Returns the peer's address.
-    ///
-    /// # Errors
-    /// The system's: there is no peer.
-    pub fn peer_addr(&self) -> Result<SocketAddr> {
-        self.io.socket().peer_addr()
+    pub fn peek<'a>(
+        &'a self,
+        buffer: &'a mut [u8],
+    ) -> impl Future<Output = Result<usize>> + Send + 'a {
+        self.io.operate(Direction::Read, move |socket| socket.peek(buffer).map(Done::new))
     }
 
     /// Sets whether it may send to all on its network (`SO_BROADCAST`).

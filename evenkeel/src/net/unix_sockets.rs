@@ -2,7 +2,7 @@
 
 use super::io::{Done, Io};
 use super::operations::{
-    self, read_operations, socket_traits, stream_operations, write_operations,
+    self, datagram_operations, read_operations, socket_traits, stream_operations, write_operations,
 };
 use crate::readiness::source::Direction;
 use socket2::{Domain, SockAddr, Socket, Type};
@@ -194,6 +194,7 @@ pub struct UnixDatagram {
     io: Io<std_unix::UnixDatagram>,
 }
 
+datagram_operations!(UnixDatagram, std_unix::UnixDatagram, SocketAddr);
 socket_traits!(UnixDatagram, std_unix::UnixDatagram);
 
 impl UnixDatagram {
@@ -222,49 +223,12 @@ impl UnixDatagram {
         Ok((Self::from_std(one)?, Self::from_std(other)?))
     }
 
-    /// Takes a socket of the standard library, and makes it one that does not block.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn from_std(socket: std_unix::UnixDatagram) -> Result<Self> {
-        socket.set_nonblocking(true)?;
-        Ok(Self { io: Io::new(socket) })
-    }
-
     /// Sets the peer, by the path that it is bound to.
     ///
     /// # Errors
     /// The system's.
     pub fn connect(&self, path: impl AsRef<Path>) -> Result<()> {
         self.io.socket().connect(path)
-    }
-
-    /// Sends a datagram to the peer.
-    ///
-    /// # Cancel safety
-    /// Nothing is sent by a call that was not completed.
-    ///
-    /// # Errors
-    /// The system's: there is no peer, or the datagram is too large.
-    pub fn send<'a>(
-        &'a self,
-        datagram: &'a [u8],
-    ) -> impl Future<Output = Result<usize>> + Send + 'a {
-        self.io.operate(Direction::Write, move |socket| socket.send(datagram).map(Done::new))
-    }
-
-    /// Receives a datagram. What the buffer has no room for is lost.
-    ///
-    /// # Cancel safety
-    /// No datagram is lost.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn recv<'a>(
-        &'a self,
-        buffer: &'a mut [u8],
-    ) -> impl Future<Output = Result<usize>> + Send + 'a {
-        self.io.operate(Direction::Read, move |socket| socket.recv(buffer).map(Done::new))
     }
 
     /// Sends a datagram to the socket that is bound to `path`.
@@ -285,26 +249,13 @@ impl UnixDatagram {
         self.io.operate(Direction::Write, operation)
     }
 
-    /// Receives a datagram, and returns its length and its sender.
-    ///
-    /// # Cancel safety
-    /// No datagram is lost.
+    /// Sends a datagram to the socket that is bound to `path`, without waiting.
     ///
     /// # Errors
-    /// The system's.
-    pub fn recv_from<'a>(
-        &'a self,
-        buffer: &'a mut [u8],
-    ) -> impl Future<Output = Result<(usize, SocketAddr)>> + Send + 'a {
-        self.io.operate(Direction::Read, move |socket| socket.recv_from(buffer).map(Done::new))
-    }
-
-    /// Returns the address that it is bound to.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn local_addr(&self) -> Result<SocketAddr> {
-        self.io.socket().local_addr()
+    /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is no room, and those of
+    /// [`send_to`](Self::send_to).
+    pub fn try_send_to(&self, datagram: &[u8], path: impl AsRef<Path>) -> Result<usize> {
+        self.io.attempt(Direction::Write, |socket| socket.send_to(datagram, path))
     }
 
     /// Closes a direction, or both.

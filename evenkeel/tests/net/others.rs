@@ -4,8 +4,10 @@ use super::{on_workers, pair};
 use evenkeel::net::{AsyncFd, UdpSocket, UnixDatagram, UnixListener, UnixStream};
 use evenkeel::time::{Duration, sleep};
 use evenkeel::{spawn, yield_now};
+use std::future::poll_fn;
 use std::io::{ErrorKind, Read, Write};
 use std::sync::Arc;
+use std::task::Poll;
 
 #[test]
 fn datagrams_come_whole_and_each_goes_to_one_receiver() {
@@ -42,6 +44,44 @@ fn datagrams_come_whole_and_each_goes_to_one_receiver() {
             }
             all.sort_unstable();
             assert_eq!(all, (1..=30).collect::<Vec<_>>());
+        });
+    });
+}
+
+#[test]
+fn datagrams_are_exchanged_without_waiting_and_by_functions() {
+    on_workers(|runtime| {
+        runtime.block_on(async {
+            let one = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+            let other = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+            let (here, there) = (one.local_addr().unwrap(), other.local_addr().unwrap());
+            one.connect(there).await.unwrap();
+            other.connect(here).await.unwrap();
+            let mut buffer = [0; 8];
+            assert_eq!(one.try_recv(&mut buffer).unwrap_err().kind(), ErrorKind::WouldBlock);
+            other.writable().await.unwrap();
+            assert_eq!(other.try_send(b"one").unwrap(), 3);
+            one.readable().await.unwrap();
+            assert_eq!(one.peek(&mut buffer).await.unwrap(), 3);
+            assert_eq!(one.try_recv_from(&mut buffer).unwrap(), (3, there));
+            // One datagram says nothing of the next: a try has to find that there is none.
+            assert_eq!(one.try_recv(&mut buffer).unwrap_err().kind(), ErrorKind::WouldBlock);
+            assert!(poll_fn(|cx| Poll::Ready(one.poll_recv_ready(cx).is_pending())).await);
+            poll_fn(|cx| other.poll_send_ready(cx)).await.unwrap();
+            poll_fn(|cx| other.poll_send(cx, b"three")).await.unwrap();
+            assert_eq!(poll_fn(|cx| one.poll_recv(cx, &mut buffer)).await.unwrap(), 5);
+            assert!(one.take_error().unwrap().is_none());
+
+            let (one, other) = UnixDatagram::pair().unwrap();
+            assert!(one.peer_addr().unwrap().is_unnamed());
+            assert_eq!(one.try_recv(&mut buffer).unwrap_err().kind(), ErrorKind::WouldBlock);
+            assert!(
+                poll_fn(|cx| Poll::Ready(one.poll_recv_from(cx, &mut buffer).is_pending())).await
+            );
+            assert_eq!(other.try_send(b"seven77").unwrap(), 7);
+            assert_eq!(poll_fn(|cx| one.poll_recv_from(cx, &mut buffer)).await.unwrap().0, 7);
+            let nowhere = other.try_send_to(b"x", "/nowhere/at/all").unwrap_err();
+            assert!(matches!(nowhere.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists));
         });
     });
 }
