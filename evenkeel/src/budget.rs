@@ -12,8 +12,8 @@
 //!   [`Monitor`](crate::sync::monitor::Monitor) and its holds;
 //! * a [`sleep`](crate::time::sleep()) that is due, and the ticks of an
 //!   [`Interval`](crate::time::Interval) that are overdue;
-//! * the [`JoinHandle`](crate::JoinHandle) of a complete task, and the futures of
-//!   [`fork_join::future`](crate::fork_join::future);
+//! * the [`JoinHandle`](crate::JoinHandle) of a complete task, a [`JoinSet`](crate::task::JoinSet)
+//!   with one, and the futures of [`fork_join::future`](crate::fork_join::future);
 //! * the steps of a [coroutine](crate::coroutine) that a task resumes;
 //! * the futures of actors, in the crate `evenkeel-actor`.
 //!

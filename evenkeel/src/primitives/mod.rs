@@ -34,6 +34,7 @@ pub(crate) mod mutation;
 pub(crate) mod once;
 pub(crate) mod prefetch;
 pub(crate) mod probe;
+pub(crate) mod slab;
 pub(crate) mod slots;
 pub(crate) mod spin;
 pub(crate) mod spin_lock;

@@ -15,6 +15,7 @@
 
 #![allow(unsafe_code, reason = "the joiner's slot and the output belong to one party at a time")]
 
+use super::abort_handle::AbortHandle;
 use super::budget;
 use super::error::{Failure, JoinError};
 use super::task_ref::Task;
@@ -176,6 +177,54 @@ impl<T> JoinHandle<T> {
     pub fn task(&self) -> Task {
         let header = self.live().expect("the handle has returned its output");
         Task::new(Reference::of(header))
+    }
+
+    /// Returns the right to abort the task, which can be given away and outlives the handle.
+    ///
+    /// # Panics
+    /// If the handle has returned its output.
+    ///
+    /// # Cost
+    /// One locked instruction: a counted reference to the task.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let watch = runtime.spawn(std::future::pending::<()>());
+    /// let abort = watch.abort_handle();
+    /// std::thread::spawn(move || abort.abort());
+    /// assert!(runtime.block_on(watch).unwrap_err().is_cancelled());
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn abort_handle(&self) -> AbortHandle {
+        AbortHandle::new(self.task())
+    }
+
+    /// Leaves a waker that is woken when the handle is finished, in the place of an earlier one.
+    /// Returns false if the handle is finished already. Takes no unit of the budget.
+    ///
+    /// # Panics
+    /// If the handle has returned its output.
+    #[track_caller]
+    pub(super) fn leave_waker(&mut self, waker: &Waker) -> bool {
+        let live = self.live().expect("the handle has returned its output");
+        // The task that has awaited it before does so no more.
+        detect::joined(self.id);
+        let word = live.state.load_joined();
+        word.joined() == Join::Done && Self::leave(live, word, waker) == Join::Done
+    }
+
+    /// Returns what a finished handle has, and `None` if the handle has to wait or has returned its
+    /// output. Takes no unit of the budget.
+    pub(super) fn try_join(&mut self) -> Option<Result<T, JoinError>> {
+        let live = self.live()?;
+        let task = live.ptr();
+        match live.state.load_joined().joined() {
+            Join::Complete => Some(self.take(task)),
+            Join::GivenUp => Some(Err(self.give_in(task))),
+            Join::Done => None,
+        }
     }
 
     /// Takes the output of a complete task, and ends the handle's hold.

@@ -31,12 +31,14 @@
 //! });
 //! ```
 
+mod abort_handle;
 mod awaited;
 pub(crate) mod budget;
 mod cell;
 mod error;
 mod in_place;
 mod join;
+mod join_set;
 pub(crate) mod lent;
 #[cfg(all(test, loom))]
 mod model;
@@ -52,10 +54,12 @@ mod yielding;
 
 pub use crate::raw_task::id::Id;
 pub use crate::raw_task::report::{Stall, TaskInfo, TaskPanic};
+pub use abort_handle::AbortHandle;
 pub(crate) use cell::make;
 pub use error::JoinError;
 pub use in_place::block_in_place;
 pub use join::JoinHandle;
+pub use join_set::JoinSet;
 pub use parking::{Park, park};
 pub(crate) use spawning::spawn_on;
 pub use spawning::{Builder, spawn, spawn_blocking};

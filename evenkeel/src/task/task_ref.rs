@@ -76,6 +76,11 @@ impl Task {
         wake::signal(self.0.live(), Signal::Abort);
     }
 
+    /// Returns whether the task is complete. If so, the caller sees what the task did.
+    pub(super) fn is_complete(&self) -> bool {
+        self.0.live().state.load_joined().is_complete()
+    }
+
     /// Returns the task's number.
     #[must_use]
     pub fn id(&self) -> Id {

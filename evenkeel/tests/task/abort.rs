@@ -312,3 +312,36 @@ fn a_detached_task_is_aborted_by_a_reference() {
     task.abort();
     until(|| Arc::strong_count(&held) == 1);
 }
+
+#[test]
+fn by_abort_handles_that_outlive_the_handle_and_the_runtime() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let held = Arc::new(());
+    let inside = held.clone();
+    let handle = runtime.spawn(async move {
+        let _inside = inside;
+        pending::<()>().await;
+    });
+    let (id, abort) = (handle.id(), handle.abort_handle());
+    let other = abort.clone();
+    drop(handle);
+    assert!(!abort.is_finished(), "a dropped handle is not the end of the task");
+    std::thread::spawn(move || other.abort()).join().unwrap();
+    until(|| abort.is_finished());
+    assert_eq!((Arc::strong_count(&held), abort.id()), (1, id));
+    drop(runtime);
+    abort.abort();
+    assert!(abort.is_finished());
+}
+
+#[test]
+fn an_abort_handle_does_nothing_to_a_complete_task() {
+    let _watchdog = watchdog();
+    let runtime = runtime(1);
+    let handle = runtime.spawn(async { "kept" });
+    let abort = handle.abort_handle();
+    until(|| abort.is_finished());
+    abort.abort();
+    assert_eq!(runtime.block_on(handle).unwrap(), "kept");
+}

@@ -12,6 +12,7 @@ mod abort;
 mod conformance;
 mod endings;
 mod join;
+mod join_set;
 mod panic;
 mod park;
 mod waker;

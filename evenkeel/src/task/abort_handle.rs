@@ -1,0 +1,56 @@
+//! The right to abort a task, apart from its handle.
+
+use super::task_ref::Task;
+use crate::raw_task::id::Id;
+
+/// Aborts a task from anywhere. Returned by
+/// [`JoinHandle::abort_handle`](super::JoinHandle::abort_handle) and by the methods of a
+/// [`JoinSet`](super::JoinSet) that spawn.
+///
+/// It can do less than a [`Task`], which can unpark too. It keeps the task's allocation, but not its
+/// future, alive. Dropping it does nothing to the task.
+///
+/// # Examples
+/// A limit that another task keeps:
+/// ```
+/// use evenkeel::time::{Duration, sleep};
+/// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
+/// runtime.block_on(async {
+///     let watch = evenkeel::spawn(std::future::pending::<()>());
+///     let abort = watch.abort_handle();
+///     drop(evenkeel::spawn(async move {
+///         sleep(Duration::from_secs(4 * 60 * 60)).await;
+///         abort.abort();
+///     }));
+///     assert!(watch.await.unwrap_err().is_cancelled());
+/// });
+/// ```
+#[derive(Clone, Debug)]
+pub struct AbortHandle(Task);
+
+impl AbortHandle {
+    pub(super) fn new(task: Task) -> Self {
+        Self(task)
+    }
+
+    /// As [`JoinHandle::abort`](super::JoinHandle::abort): the task's future is dropped at the
+    /// task's next turn. A complete task is not affected, and nor is a closure of
+    /// [`spawn_blocking`](super::spawn_blocking) that has begun.
+    pub fn abort(&self) {
+        self.0.abort();
+    }
+
+    /// Returns whether the task is complete: by its own end, a panic or an abort. A task that a
+    /// shutdown has left behind as [stuck](super::JoinError::is_stuck) is not complete before its
+    /// poll returns, though its handle is finished.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.0.is_complete()
+    }
+
+    /// Returns the task's number.
+    #[must_use]
+    pub fn id(&self) -> Id {
+        self.0.id()
+    }
+}
