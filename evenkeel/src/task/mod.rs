@@ -34,6 +34,7 @@
 mod abort_handle;
 mod awaited;
 pub(crate) mod budget;
+mod cancellation;
 mod cell;
 mod error;
 mod in_place;
@@ -55,6 +56,7 @@ mod yielding;
 pub use crate::raw_task::id::Id;
 pub use crate::raw_task::report::{Stall, TaskInfo, TaskPanic};
 pub use abort_handle::AbortHandle;
+pub use cancellation::{CancellationToken, Cancelled, CancelledOwned, DropGuard};
 pub(crate) use cell::make;
 pub use error::JoinError;
 pub use in_place::block_in_place;

@@ -9,6 +9,7 @@ mod common {
 }
 
 mod abort;
+mod cancellation;
 mod conformance;
 mod endings;
 mod join;

@@ -2,7 +2,7 @@
 
 use evenkeel::sync::monitor::Monitor;
 use evenkeel::sync::{Acquire, OwnedPermit, Permit, Semaphore};
-use evenkeel::task::{AbortHandle, JoinSet};
+use evenkeel::task::{AbortHandle, CancellationToken, Cancelled, CancelledOwned, JoinSet};
 use evenkeel::{Builder, Handle, JoinError, JoinHandle, Runtime};
 use std::cell::Cell;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -20,6 +20,9 @@ fn runtimes_tasks_and_permits_are_sent_and_shared() {
     is_sent_and_shared::<JoinError>();
     is_sent_and_shared::<AbortHandle>();
     is_sent_and_shared::<JoinSet<Cell<u8>>>();
+    is_sent_and_shared::<CancellationToken>();
+    is_sent_and_shared::<Cancelled<'_>>();
+    is_sent_and_shared::<CancelledOwned>();
     is_sent_and_shared::<Semaphore<Cell<u8>>>();
     is_sent_and_shared::<Acquire<'_, Cell<u8>>>();
     is_sent_and_shared::<Permit<'_>>();
@@ -33,6 +36,7 @@ fn runtimes_tasks_and_semaphores_may_be_used_after_a_panic() {
     is_unwind_safe::<Handle>();
     is_unwind_safe::<JoinHandle<&mut u8>>();
     is_unwind_safe::<JoinSet<&mut u8>>();
+    is_unwind_safe::<CancellationToken>();
     is_unwind_safe::<Semaphore>();
 }
 
