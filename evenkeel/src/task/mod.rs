@@ -41,6 +41,7 @@ mod in_place;
 mod join;
 mod join_set;
 pub(crate) mod lent;
+mod local;
 #[cfg(all(test, loom))]
 mod model;
 mod parking;
@@ -62,6 +63,7 @@ pub use error::JoinError;
 pub use in_place::block_in_place;
 pub use join::JoinHandle;
 pub use join_set::JoinSet;
+pub use local::{AccessError, LocalKey, TaskLocalFuture};
 pub use parking::{Park, park};
 pub(crate) use spawning::spawn_on;
 pub use spawning::{Builder, spawn, spawn_blocking};

@@ -14,6 +14,7 @@ mod conformance;
 mod endings;
 mod join;
 mod join_set;
+mod local;
 mod panic;
 mod park;
 mod waker;

@@ -2,7 +2,8 @@
 
 use evenkeel::sync::monitor::Monitor;
 use evenkeel::sync::{Acquire, OwnedPermit, Permit, Semaphore};
-use evenkeel::task::{AbortHandle, CancellationToken, Cancelled, CancelledOwned, JoinSet};
+use evenkeel::task::{AbortHandle, AccessError, CancellationToken, Cancelled, CancelledOwned};
+use evenkeel::task::{JoinSet, LocalKey, TaskLocalFuture};
 use evenkeel::{Builder, Handle, JoinError, JoinHandle, Runtime};
 use std::cell::Cell;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -21,6 +22,9 @@ fn runtimes_tasks_and_permits_are_sent_and_shared() {
     is_sent_and_shared::<AbortHandle>();
     is_sent_and_shared::<JoinSet<Cell<u8>>>();
     is_sent_and_shared::<CancellationToken>();
+    is_sent_and_shared::<LocalKey<Cell<*const u8>>>();
+    is_sent_and_shared::<TaskLocalFuture<u8, u8>>();
+    is_sent_and_shared::<AccessError>();
     is_sent_and_shared::<Cancelled<'_>>();
     is_sent_and_shared::<CancelledOwned>();
     is_sent_and_shared::<Semaphore<Cell<u8>>>();
