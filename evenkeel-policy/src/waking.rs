@@ -18,8 +18,8 @@ pub const SMALL_WAITED: u64 = super::stealing::OLD_SMALL_HEAD;
 /// over before a sleeper is awake. An echo server with 100 connections, which wakes a sleeper for
 /// every two of them, makes a tenth fewer answers and takes a fifth more processor time for each.
 /// In return a task behind an unexpected long poll there waits for the lookout. Where there are no
-/// sockets it does not: a wake-up beside polls of 100 ms that come every now and then would wait for
-/// 2 ms in place of 1 (`evenkeel-bench run --bench latency`, 99.9 of 100).
+/// sockets it does not: a wake-up beside polls of 100 ms that come every now and then would wait
+/// for 2 ms in place of 1 (`evenkeel-bench run --bench latency`, 99.9 of 100).
 ///
 /// # Examples
 /// ```

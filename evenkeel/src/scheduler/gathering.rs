@@ -24,8 +24,8 @@
 //!
 //! # Cost
 //! A giver whose mark fails at once has had its tasks on one worker for some 400 µs: once in 10 ms
-//! at first, and half as often after each failure, down to once in a second. Between marks that hold
-//! the tasks are on two workers for some 2 ms: once in 10 ms at first, later once in 160.
+//! at first, and half as often after each failure, down to once in a second. Between marks that
+//! hold the tasks are on two workers for some 2 ms: once in 10 ms at first, later once in 160.
 //!
 //! # Rejected
 //! Judging by the moving averages of both workers: the operating system takes a core away for tens

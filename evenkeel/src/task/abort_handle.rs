@@ -7,8 +7,8 @@ use crate::raw_task::id::Id;
 /// [`JoinHandle::abort_handle`](super::JoinHandle::abort_handle) and by the methods of a
 /// [`JoinSet`](super::JoinSet) that spawn.
 ///
-/// It can do less than a [`Task`], which can unpark too. It keeps the task's allocation, but not its
-/// future, alive. Dropping it does nothing to the task.
+/// It can do less than a [`Task`], which can unpark too. It keeps the task's allocation, but not
+/// its future, alive. Dropping it does nothing to the task.
 ///
 /// # Examples
 /// A limit that another task keeps:

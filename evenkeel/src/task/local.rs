@@ -73,8 +73,8 @@ macro_rules! task_local {
 /// else. A task that is spawned inside a scope is outside of it: it gets a scope of its own, by
 /// `spawn(KEY.scope(KEY.get(), ..))`.
 ///
-/// While a poll waits in [`fork_join`](crate::fork_join), its thread runs other closures, which find
-/// the value of the scope that waits. Closures that run on other threads find none.
+/// While a poll waits in [`fork_join`](crate::fork_join), its thread runs other closures, which
+/// find the value of the scope that waits. Closures that run on other threads find none.
 ///
 /// # Cost
 /// Each poll of a scope moves the value twice, and allocates nothing. A large value goes into a box

@@ -21,10 +21,10 @@
 //! # Why nothing is lost
 //! *A completion.* The handle's protocol wakes the report once its waker has been left, or says
 //! that the handle is finished. So each member comes into the line once. The completer and the
-//! joiner change line and waker under one lock: either the joiner finds the member, or the completer
-//! finds the waker. A joiner that is dropped has taken nothing: batch and line belong to the set,
-//! and the next joiner looks there before it waits. The waker that it leaves behind may be woken in
-//! vain.
+//! joiner change line and waker under one lock: either the joiner finds the member, or the
+//! completer finds the waker. A joiner that is dropped has taken nothing: batch and line belong to
+//! the set, and the next joiner looks there before it waits. The waker that it leaves behind may be
+//! woken in vain.
 //!
 //! *A slot.* A member is looked up by slot and number. A report that comes for a task that is not
 //! in its slot any more finds another number, or a handle that has to wait, and is ignored.
