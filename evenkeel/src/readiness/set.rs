@@ -4,6 +4,7 @@
 
 use super::source::{self, Source};
 use crate::primitives::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use crate::primitives::slab::Slab;
 use crate::primitives::{Mutex, MutexGuard, clock, lock, unwind};
 use mio::event::Event;
 use mio::{Events, Interest, Poll, Registry, Token};
@@ -46,7 +47,8 @@ pub(crate) struct Set {
     look: Mutex<Look>,
     registry: Registry,
     interrupt: mio::Waker,
-    sources: Mutex<Sources>,
+    /// The sources by their numbers.
+    sources: Mutex<Slab<Arc<Source>>>,
     /// The number of sources.
     count: AtomicUsize,
     /// When the last look began.
@@ -58,13 +60,6 @@ pub(crate) struct Set {
 struct Look {
     poll: Poll,
     events: Events,
-}
-
-/// The sources by their numbers.
-#[derive(Debug, Default)]
-struct Sources {
-    places: Vec<Option<Arc<Source>>>,
-    free: Vec<usize>,
 }
 
 /// A source in a set, until [`deregister`](Self::deregister).
@@ -84,7 +79,7 @@ impl Set {
             look: Mutex::new(Look { poll, events: Events::with_capacity(MOST) }),
             registry,
             interrupt,
-            sources: Mutex::default(),
+            sources: Mutex::new(Slab::new()),
             count: AtomicUsize::new(0),
             looked: AtomicU64::new(clock::now()),
             is_over: AtomicBool::new(false),
@@ -140,9 +135,9 @@ impl Set {
             return false;
         }
         let mut woken = Vec::new();
-        let sources = lock(&self.sources);
+        let mut sources = lock(&self.sources);
         for event in &*events {
-            if let Some(Some(source)) = sources.places.get(event.token().0) {
+            if let Some(source) = sources.get_mut(event.token().0) {
                 source.note(bits(event), &mut woken);
             }
         }
@@ -157,10 +152,10 @@ impl Set {
         socket: &mut impl mio::event::Source,
     ) -> io::Result<Registration> {
         let source = Arc::new(Source::default());
-        let number = lock(&self.sources).enter(source.clone());
+        let number = lock(&self.sources).insert(source.clone());
         let both = Interest::READABLE | Interest::WRITABLE;
         if let Err(error) = self.registry.register(socket, Token(number), both) {
-            lock(&self.sources).leave(number);
+            lock(&self.sources).remove(number);
             return Err(error);
         }
         self.count.fetch_add(1, Ordering::Relaxed);
@@ -175,30 +170,10 @@ impl Set {
     pub(crate) fn close(&self) {
         self.is_over.store(true, Ordering::SeqCst);
         let mut woken = Vec::new();
-        for source in lock(&self.sources).places.iter().flatten() {
+        for source in lock(&self.sources).iter() {
             source.end(&mut woken);
         }
         wake(woken);
-    }
-}
-
-impl Sources {
-    fn enter(&mut self, source: Arc<Source>) -> usize {
-        match self.free.pop() {
-            Some(number) => {
-                self.places[number] = Some(source);
-                number
-            }
-            None => {
-                self.places.push(Some(source));
-                self.places.len() - 1
-            }
-        }
-    }
-
-    fn leave(&mut self, number: usize) {
-        self.places[number] = None;
-        self.free.push(number);
     }
 }
 
@@ -211,7 +186,8 @@ impl Registration {
     pub(crate) fn deregister(&self, socket: &mut impl mio::event::Source) {
         // The system forgets a socket that is closed in any case.
         _ = self.set.registry.deregister(socket);
-        lock(&self.set.sources).leave(self.number);
+        let source = lock(&self.set.sources).remove(self.number);
+        drop(source);
         self.set.count.fetch_sub(1, Ordering::Relaxed);
     }
 }
