@@ -134,7 +134,7 @@ impl Seat {
         };
         self.is_in_set.store(true, Ordering::Relaxed);
         // After the mark, and before the look at the call: a caller has it the other way round.
-        fence::full(Edge::IdleSet);
+        fence::full(Edge::IdleInSet);
         if !self.is_called.swap(false, Ordering::AcqRel) {
             set.sleep(limit);
         }
@@ -145,7 +145,7 @@ impl Seat {
     fn unpark(&self) {
         if let Some(set) = self.set.get() {
             self.is_called.store(true, Ordering::Release);
-            fence::full(Edge::IdleSet);
+            fence::full(Edge::IdleCallSet);
             if self.is_in_set.load(Ordering::Relaxed) {
                 set.interrupt();
             }

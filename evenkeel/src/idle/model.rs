@@ -8,8 +8,12 @@
 
 use super::*;
 use crate::primitives::mutation::{check, check_without, explore};
+use crate::readiness::Registration;
+use crate::readiness::modelled::Pipe;
+use crate::readiness::source::Direction;
 use loom::sync::atomic::AtomicUsize;
 use std::sync::Arc;
+use std::task::{Context, Wake};
 
 /// A sleeper may see that it is awake before it parks, or before its waker unparks it. Here no
 /// unpark comes: it would order what the sleeper sees, and loom explores none that comes late.
@@ -166,5 +170,64 @@ fn a_worker_is_not_counted_twice() {
             assert!(!idle.counts().all_away);
         }
         worker.join().unwrap();
+    });
+}
+
+/// Notes that it was called.
+struct Woken(AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(1, Ordering::Relaxed);
+    }
+}
+
+/// Starts a thread that parks as processor 0 until it sees `done`.
+fn sleeper(idle: &Arc<Idle>, done: impl Fn() -> bool + 'static) -> loom::thread::JoinHandle<()> {
+    let idle = idle.clone();
+    loom::thread::spawn(move || {
+        idle.sit(0);
+        while !done() {
+            idle.seats[0].park(None);
+        }
+    })
+}
+
+/// A thread calls a sleeper, which goes to sleep in its set.
+#[test]
+fn a_sleeper_in_its_set_is_called() {
+    check(&[Edge::IdleInSet, Edge::IdleCallSet], || {
+        let idle = Arc::new(Idle::new(1, 0));
+        let pipe = Pipe::new();
+        let set = idle.set(0).open().unwrap();
+        let _registration = Registration::enter(set, 0, &pipe).unwrap();
+        let queue = Arc::new(AtomicUsize::new(0));
+        let pushed = queue.clone();
+        let sleeper = sleeper(&idle, move || pushed.load(Ordering::Relaxed) == 1);
+        queue.store(1, Ordering::Relaxed);
+        idle.unpark(0);
+        sleeper.join().unwrap();
+    });
+}
+
+/// A thread from outside gives a sleeper its first socket, and waits for it. The sleeper is on its
+/// way to the futex, or there. The set is open before, because loom does not know the standard
+/// library's `OnceLock`: that it is seen after an unpark is the unpark's doing.
+#[test]
+fn a_sleeper_without_a_set_goes_into_that_of_its_first_socket() {
+    explore(|| {
+        let idle = Arc::new(Idle::new(1, 0));
+        let set = idle.set(0).open().unwrap();
+        let waker = Arc::new(Woken(AtomicUsize::new(0)));
+        let woken = waker.clone();
+        let sleeper = sleeper(&idle, move || woken.0.load(Ordering::Relaxed) == 1);
+        let pipe = Pipe::new();
+        let registration = Registration::enter(set, 0, &pipe).unwrap();
+        idle.unpark(0);
+        let waker = waker.into();
+        let mut cx = Context::from_waker(&waker);
+        assert!(registration.source().poll(&mut cx, Direction::Read).is_pending());
+        pipe.write();
+        sleeper.join().unwrap();
     });
 }

@@ -21,13 +21,16 @@
 //! println!("{} polls, longest wait {:?}", busiest.polls, busiest.longest_wait);
 //! ```
 
+mod sockets;
 mod times;
 
+pub use sockets::{Delays, SocketMetrics};
 pub use times::{ByDistance, Times};
 
 use crate::primitives::clock;
 use crate::processor::Processor;
 use crate::processor::shared::Shared;
+use crate::readiness::Set;
 use crate::topology::Distance;
 use std::fmt;
 use std::time::Duration;
@@ -108,10 +111,12 @@ pub struct ProcessorMetrics {
     pub longest_batch: Duration,
     /// How its worker has spent its time.
     pub times: Times,
+    /// What it has done for sockets.
+    pub sockets: SocketMetrics,
 }
 
 impl ProcessorMetrics {
-    fn of(processor: &Processor, now: u64) -> Self {
+    fn of(processor: &Processor, set: Option<&Set>, now: u64) -> Self {
         let counters = &processor.counters;
         let timers = processor.timers.tally();
         Self {
@@ -145,6 +150,7 @@ impl ProcessorMetrics {
             longest_wait: Duration::from_nanos(counters.longest_wait.get()),
             longest_batch: Duration::from_nanos(counters.longest_batch.get()),
             times: Times::of(processor, now),
+            sockets: SocketMetrics::of(processor, set),
         }
     }
 }
@@ -188,9 +194,12 @@ impl RuntimeMetrics {
         let counts = shared.idle.counts();
         let (blocking_threads, blocking_waiting) = shared.blocking.counts();
         let (workers, reliefs) = shared.processors.split_at(shared.workers);
-        let of = |processor: &Processor| ProcessorMetrics::of(processor, now);
+        let of = |processor: &Processor| ProcessorMetrics::of(processor, None, now);
+        let of_worker = |(me, processor): (usize, &Processor)| {
+            ProcessorMetrics::of(processor, shared.idle.set(me).get(), now)
+        };
         Self {
-            processors: workers.iter().map(of).collect(),
+            processors: workers.iter().enumerate().map(of_worker).collect(),
             reliefs: reliefs.iter().filter(|_| shared.idle.is_up()).map(of).collect(),
             sleeping: counts.sleeping,
             searching: counts.searching,
@@ -239,7 +248,7 @@ type Row = (&'static str, fn(&ProcessorMetrics) -> String);
 
 /// The rows, in the order of a reader's questions: how much work was done, what waits, what moved
 /// work, which processors slept.
-const ROWS: [Row; 35] = [
+const ROWS: [Row; 41] = [
     ("polls", |p| p.polls.to_string()),
     ("spawned", |p| p.spawned.to_string()),
     ("completed", |p| p.completed.to_string()),
@@ -275,6 +284,12 @@ const ROWS: [Row; 35] = [
     ("asleep", |p| format!("{:.1?}", p.times.asleep)),
     ("steals, same cache", |p| steals(p, |distance| distance <= Distance::SharedLlc)),
     ("steals, farther", |p| steals(p, |distance| distance > Distance::SharedLlc)),
+    ("sockets now", |p| p.sockets.open.to_string()),
+    ("sockets moved here", |p| p.sockets.moved.to_string()),
+    ("accepted", |p| p.sockets.accepted.to_string()),
+    ("looks at sockets", |p| p.sockets.looks.to_string()),
+    ("ready sockets found", |p| p.sockets.notes.to_string()),
+    ("found to polled, p99", |p| format!("{:.1?}", p.sockets.delays.at(0.99))),
 ];
 
 fn steals(processor: &ProcessorMetrics, at: fn(Distance) -> bool) -> String {

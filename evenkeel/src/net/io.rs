@@ -1,30 +1,20 @@
 //! A socket and its place in a set: the operations of all kinds of sockets.
 
+use crate::policy::readiness;
 use crate::primitives::{Mutex, lock};
-use crate::processor::{context, current};
+use crate::processor::context;
+use crate::processor::current;
 use crate::readiness::Registration;
-use crate::readiness::source::{Direction, Key, Seen, Source};
+use crate::readiness::source::{Direction, Key, Seen, Source, over};
+
+pub(super) use crate::readiness::source::Done;
 use crate::task::budget::{self, Unit};
-use mio::unix::SourceFd;
 use std::future::Future;
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsFd, AsRawFd};
 use std::pin::Pin;
 use std::sync::OnceLock;
 use std::task::{Context, Poll, ready};
-
-/// What an operation has done.
-pub(super) struct Done<R> {
-    pub(super) result: R,
-    /// Whether it has got all that there was, so that the next one would block.
-    pub(super) is_drained: bool,
-}
-
-impl<R> Done<R> {
-    pub(super) fn new(result: R) -> Self {
-        Self { result, is_drained: false }
-    }
-}
 
 /// A socket that does not block.
 #[derive(Debug)]
@@ -105,34 +95,33 @@ impl<T: AsFd> Io<T> {
         &self,
         direction: Direction,
         mut operation: impl FnMut(&T) -> Result<Done<R>>,
-        mut wait: impl FnMut(&Source) -> Poll<Seen>,
+        wait: impl FnMut(&Source) -> Poll<Seen>,
     ) -> Poll<Result<R>> {
-        loop {
-            let seen = match self.registration.get() {
-                Some(registration) => {
-                    let seen = ready!(wait(registration.source()));
-                    if seen.is_over() {
-                        return Poll::Ready(Err(over()));
-                    }
-                    Some((registration.source(), seen))
-                }
-                None => None,
-            };
-            match operation(&self.socket) {
-                Ok(Done { result, is_drained }) => {
-                    if let Some((source, seen)) = seen.filter(|_| is_drained) {
-                        source.clear(direction, seen);
-                    }
-                    return Poll::Ready(Ok(result));
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => match seen {
-                    Some((source, seen)) => source.clear(direction, seen),
-                    None => self.register()?,
-                },
+        let mut operation = || operation(&self.socket);
+        let registration = loop {
+            if let Some(registration) = self.registration.get() {
+                break registration;
+            }
+            match operation() {
+                Ok(done) => return Poll::Ready(Ok(done.result)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.register()?,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
+        };
+        let source = registration.source();
+        if let Some(woken) = source.take_woken() {
+            context::with_any(|context| {
+                let here = context?;
+                let delay = here.ahead.now().saturating_sub(woken);
+                Some(here.counters().socket_delays.add(delay))
+            });
         }
+        let result = source.operate(direction, operation, wait);
+        if result.is_pending() {
+            self.wait_here(registration);
+        }
+        result
     }
 
     /// Enters the socket into the set of this worker, or of a worker of the thread's runtime.
@@ -157,7 +146,7 @@ impl<T: AsFd> Io<T> {
             if self.registration.get().is_some() {
                 return Ok(());
             }
-            let registration = set.register(&mut SourceFd(&fd))?;
+            let registration = Registration::enter(set, at, self.socket.as_fd())?;
             self.registration.set(registration).expect("one operation at a time registers");
         }
         if here.is_none() {
@@ -168,13 +157,48 @@ impl<T: AsFd> Io<T> {
         shared.watch();
         Ok(())
     }
+
+    /// Counts a wait at this worker, and moves the socket if it is worth that.
+    fn wait_here(&self, registration: &Registration) {
+        context::with_any(|context| {
+            let Some(here) = context else { return };
+            let (shared, me) = (here.shared(), here.seat.me());
+            if me >= shared.workers {
+                return;
+            }
+            let to = taker(here).unwrap_or(me);
+            let Some(home) = registration.wait_for(to) else { return };
+            // Of another runtime this worker knows no sets.
+            let former = (home < shared.workers).then(|| shared.idle.set(home).get()).flatten();
+            if let (Some(former), Ok(set)) = (former, shared.idle.set(to).open()) {
+                registration.change(former, set, to, self.socket.as_fd());
+                if to != me {
+                    // It may have gone to sleep meanwhile, outside of the set.
+                    shared.idle.unpark(to);
+                }
+            }
+        });
+    }
+}
+
+/// Returns the worker with a lower number in whose set the socket of the task that is polled here is
+/// better, if there is any: the nearest one, if it comes to its set.
+fn taker(here: &context::Context) -> Option<usize> {
+    let (shared, me) = (here.shared(), here.seat.me());
+    if !readiness::gathers(here.ready()) {
+        return None;
+    }
+    let others = &shared.neighbours(me)?.others;
+    let taker = others.iter().copied().find(|&other| other < me)?;
+    let tended = shared.idle.set(taker).get().map_or(0, |set| set.tended());
+    let comes = shared.idle.is_asleep(taker) || !readiness::is_overdue(here.now.get(), tended);
+    comes.then_some(taker)
 }
 
 impl<T: AsFd> Drop for Io<T> {
     fn drop(&mut self) {
         if let Some(registration) = self.registration.take() {
-            let fd = self.socket.as_fd().as_raw_fd();
-            registration.deregister(&mut SourceFd(&fd));
+            registration.leave(self.socket.as_fd());
         }
     }
 }
@@ -215,8 +239,4 @@ pub(super) fn no_runtime() -> Error {
         "a socket or a look-up has to wait, and there is no runtime: use it inside a task or block_on of an evenkeel \
          runtime",
     )
-}
-
-fn over() -> Error {
-    Error::other("the runtime in which the socket waits is over: end its use before the runtime")
 }

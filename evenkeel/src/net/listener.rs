@@ -1,5 +1,6 @@
 //! A TCP listener.
 
+use super::accepts::Accepts;
 use super::addresses::{Addresses, first};
 use super::io::{Done, Io};
 use super::operations::socket_traits;
@@ -7,11 +8,10 @@ use super::stream::TcpStream;
 use crate::readiness::source::Direction;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::fmt;
-use std::future::Future;
 use std::io::{self, ErrorKind, Result};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// How many connections may wait to be accepted. The system's own limit holds too.
 const BACKLOG: i32 = 1_024;
@@ -56,6 +56,7 @@ const BACKLOG: i32 = 1_024;
 /// ```
 pub struct TcpListener {
     io: Io<std::net::TcpListener>,
+    accepts: Accepts,
 }
 
 socket_traits!(TcpListener, std::net::TcpListener);
@@ -76,10 +77,9 @@ impl TcpListener {
     fn bind_to(address: SocketAddr) -> Result<Self> {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
         socket.set_reuse_address(true)?;
-        socket.set_nonblocking(true)?;
         socket.bind(&address.into())?;
         socket.listen(BACKLOG)?;
-        Ok(Self { io: Io::new(socket.into()) })
+        Self::from_std(socket.into())
     }
 
     /// Takes a listener of the standard library, and makes it one that does not block.
@@ -88,7 +88,7 @@ impl TcpListener {
     /// The system's.
     pub fn from_std(listener: std::net::TcpListener) -> Result<Self> {
         listener.set_nonblocking(true)?;
-        Ok(Self { io: Io::new(listener) })
+        Ok(Self { io: Io::new(listener), accepts: Accepts::default() })
     }
 
     /// Accepts a connection: waits for one, and returns its stream and the peer's address.
@@ -97,10 +97,12 @@ impl TcpListener {
     /// No connection is lost: one that was not returned waits for the next call.
     ///
     /// # Errors
-    /// The system's. If the process has no descriptors left, the connection waits in the backlog. A
+    /// The system's. If the process has no descriptors left, the connection waits in the backlog,
+    /// and later calls wait before they try again: 5 ms, and up to a second if that goes on. A
     /// connection that its peer has given up meanwhile is passed over.
-    pub fn accept(&self) -> impl Future<Output = Result<(TcpStream, SocketAddr)>> + Send + '_ {
-        self.io.operate(Direction::Read, accept)
+    pub async fn accept(&self) -> Result<(TcpStream, SocketAddr)> {
+        self.accepts.wait().await;
+        self.accepts.note(self.io.operate(Direction::Read, accept).await)
     }
 
     /// Does the same, for a caller that is polled by functions. Of several tasks, the last one is
@@ -109,7 +111,8 @@ impl TcpListener {
     /// # Errors
     /// Those of [`accept`](Self::accept).
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<Result<(TcpStream, SocketAddr)>> {
-        self.io.poll(cx, Direction::Read, accept)
+        ready!(self.accepts.poll(cx));
+        self.io.poll(cx, Direction::Read, accept).map(|result| self.accepts.note(result))
     }
 
     /// Returns the address that it is bound to.

@@ -51,12 +51,14 @@
 //! # }
 //! ```
 
+mod accepts;
 mod addresses;
 mod async_fd;
 mod halves;
 mod io;
 mod listener;
 mod operations;
+
 mod socket;
 mod stream;
 pub mod tcp;

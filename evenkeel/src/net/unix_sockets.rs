@@ -1,5 +1,6 @@
 //! Unix sockets.
 
+use super::accepts::Accepts;
 use super::io::{Done, Io};
 use super::operations::{
     self, datagram_operations, read_operations, socket_traits, stream_operations, write_operations,
@@ -13,7 +14,7 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::net::{self as std_unix, SocketAddr};
 use std::path::Path;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// A stream between processes of one machine.
 ///
@@ -116,6 +117,7 @@ impl UnixStream {
 /// ```
 pub struct UnixListener {
     io: Io<std_unix::UnixListener>,
+    accepts: Accepts,
 }
 
 socket_traits!(UnixListener, std_unix::UnixListener);
@@ -136,7 +138,7 @@ impl UnixListener {
     /// The system's.
     pub fn from_std(listener: std_unix::UnixListener) -> Result<Self> {
         listener.set_nonblocking(true)?;
-        Ok(Self { io: Io::new(listener) })
+        Ok(Self { io: Io::new(listener), accepts: Accepts::default() })
     }
 
     /// Accepts a connection: waits for one, and returns its stream and the peer's address.
@@ -145,9 +147,11 @@ impl UnixListener {
     /// No connection is lost.
     ///
     /// # Errors
-    /// The system's, such as a process without free descriptors.
-    pub fn accept(&self) -> impl Future<Output = Result<(UnixStream, SocketAddr)>> + Send + '_ {
-        self.io.operate(Direction::Read, accept)
+    /// The system's. If the process has no descriptors left, the connection waits in the backlog,
+    /// and later calls wait before they try again: 5 ms, and up to a second if that goes on.
+    pub async fn accept(&self) -> Result<(UnixStream, SocketAddr)> {
+        self.accepts.wait().await;
+        self.accepts.note(self.io.operate(Direction::Read, accept).await)
     }
 
     /// Does the same, for a caller that is polled by functions. Of several tasks, the last one is
@@ -156,7 +160,8 @@ impl UnixListener {
     /// # Errors
     /// Those of [`accept`](Self::accept).
     pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<Result<(UnixStream, SocketAddr)>> {
-        self.io.poll(cx, Direction::Read, accept)
+        ready!(self.accepts.poll(cx));
+        self.io.poll(cx, Direction::Read, accept).map(|result| self.accepts.note(result))
     }
 
     /// Returns the address that it is bound to.

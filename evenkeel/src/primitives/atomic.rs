@@ -80,9 +80,14 @@ pub(crate) enum Edge {
     IdlePush,
     /// The fence between the announcement of a sleep and the last look at the queues.
     IdleSleep,
-    /// The fence of a sleeper between its mark that it is in its set, and its look at the call; and
-    /// that of a caller between its call and its look at the mark.
-    IdleSet,
+    /// The fence of a sleeper between its mark that it is in its set and its look at the call.
+    IdleInSet,
+    /// The fence of a caller between its call and its look at that mark.
+    IdleCallSet,
+    /// The looker's note at a socket.
+    SourceNote,
+    /// The operation's look at that note.
+    SourceSeen,
     /// The waker's store that a sleeper is awake.
     IdleWoken,
     /// The sleeper's look at that store.
@@ -200,6 +205,10 @@ pub(crate) enum Edge {
     MeterSeen,
     /// The reader's look at a sum.
     MeterRead,
+    /// The store that a token is cancelled.
+    TokenSet,
+    /// The look at that word.
+    TokenSeen,
     /// The store of the word of a line of travelling tasks.
     TravelSend,
     /// The receiver's look at that word.

@@ -25,6 +25,7 @@ pub(crate) mod ahead;
 pub(crate) mod atomic;
 pub(crate) mod cell;
 pub(crate) mod clock;
+pub(crate) mod counter;
 pub(crate) mod cpu;
 pub(crate) mod fence;
 pub(crate) mod list;

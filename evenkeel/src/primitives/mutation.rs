@@ -65,3 +65,17 @@ pub(crate) fn explore(model: impl Fn() + Send + Sync + 'static) {
     builder.preemption_bound.get_or_insert(PREEMPTIONS);
     builder.check(model);
 }
+
+/// Returns a waker that unparks the calling thread of a model.
+#[cfg(test)]
+pub(crate) fn unparker() -> std::task::Waker {
+    struct Unpark(loom::thread::Thread);
+
+    impl std::task::Wake for Unpark {
+        fn wake(self: std::sync::Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    std::sync::Arc::new(Unpark(loom::thread::current())).into()
+}

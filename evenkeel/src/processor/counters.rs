@@ -1,54 +1,8 @@
 //! The counters of a processor: its owner changes them by plain additions, and any thread may read
 //! them.
 
-use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
+use crate::primitives::counter::{ByDoubling, Counter};
 use crate::topology::Distance;
-
-/// A number that one thread changes and others read.
-#[derive(Debug)]
-pub(crate) struct Counter(AtomicU64);
-
-impl Default for Counter {
-    fn default() -> Self {
-        Self(AtomicU64::new(0))
-    }
-}
-
-impl Counter {
-    /// Adds `n`. The caller is the one thread that changes the counter, so this is a load and a
-    /// store.
-    #[inline(always)]
-    pub(crate) fn add(&self, n: u64) {
-        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
-    }
-
-    /// Raises the counter to `n` if that is more. The caller is that of [`add`](Self::add).
-    #[inline(always)]
-    pub(crate) fn raise(&self, n: u64) {
-        if n > self.get() {
-            self.0.store(n, Ordering::Relaxed);
-        }
-    }
-
-    /// Does the same as [`add`](Self::add), for a reader that uses
-    /// [`get_ordered`](Self::get_ordered).
-    #[inline(always)]
-    pub(crate) fn add_ordered(&self, n: u64) {
-        let order = edge(Edge::CountComplete, Ordering::Release);
-        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), order);
-    }
-
-    /// Returns the number with acquire ordering: the caller sees everything that the owner did
-    /// before it reached the number.
-    pub(crate) fn get_ordered(&self) -> u64 {
-        self.0.load(edge(Edge::CountRead, Ordering::Acquire))
-    }
-
-    #[inline(always)]
-    pub(crate) fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 impl Counters {
     /// Counts work taken from a processor at this distance.
@@ -120,4 +74,9 @@ pub(crate) struct Counters {
     pub(crate) longest_wait: Counter,
     /// The longest batch, in nanoseconds.
     pub(crate) longest_batch: Counter,
+    /// Connections that its tasks have accepted.
+    pub(crate) accepted: Counter,
+    /// The times from a look that found a socket ready to the poll of the operation that waited for
+    /// it, in nanoseconds.
+    pub(crate) socket_delays: ByDoubling,
 }

@@ -26,6 +26,14 @@ impl Set {
         match *self {}
     }
 
+    pub(crate) fn tended(&self) -> u64 {
+        match *self {}
+    }
+
+    pub(crate) fn tend(&self, _now: u64) -> bool {
+        match *self {}
+    }
+
     pub(crate) fn sleep(&self, _limit: Option<Duration>) {
         match *self {}
     }
@@ -35,6 +43,10 @@ impl Set {
     }
 
     pub(crate) fn is_used(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn counts(&self) -> super::Counts {
         match *self {}
     }
 

@@ -9,8 +9,8 @@
 //! - *Open*: the first socket that has to wait at a processor opens its set. A processor without a
 //!   set sleeps on a futex, as before.
 //! - *Register*: an operation that would block for the first time enters its socket into the set of
-//!   the processor that polls it, in both directions. It stays there until it is dropped. The
-//!   system tells each change once.
+//!   the processor that polls it, in both directions. It leaves that set if it
+//!   [moves](registration) to another one, or is dropped. The system tells each change once.
 //! - *Look*: a thread takes the set's lock if it is free, asks the system, notes what is ready at
 //!   the sources, and leaves the lock. Then it wakes the operations. So a wake on the owner's
 //!   thread goes into the owner's queue, and no caller's code runs under the lock.
@@ -23,26 +23,50 @@
 //! # Why nothing is lost
 //! What the system tells a looker is noted at its source before the lock is free. A looker that
 //! finds the lock taken leaves the look to the other thread. The owner looks before each sleep, and
-//! its sleep is a look. An owner that is inside a poll looks after its batch; others look for it
-//! once it is [overdue](crate::policy::readiness).
+//! its sleep is a look. An owner that is inside a poll looks after its batch; others, busy or not,
+//! look for it once it is [overdue](crate::policy::readiness).
 //!
 //! A number in the set may be given to another source while a looker still has a note for the one
 //! before. The new source is then taken for ready: its operation tries, would block, and waits.
 //!
 //! # Rejected
-//! One set for all processors: each sleeper would be woken by the sockets of all, or one thread
-//! would look for all, which costs a wake-up from thread to thread for each note. Entering a socket
-//! when it is opened: one that is accepted at a processor is often handed to a task that another
-//! one polls first.
+//! One set for all processors: one thread at a time looks, and all tasks are woken in its queue,
+//! however many workers there are. Under light load that is better all the same, so sockets
+//! [gather](registration). A set that no socket leaves: a sleeper that is woken by its own sockets
+//! waits for a core while another worker could have looked (the figures are at
+//! [`gathers`](crate::policy::readiness::gathers)). Entering a socket when it is opened: one that is
+//! accepted at a processor is often handed to a task that another one polls first.
 
-#[cfg(any(not(all(feature = "net", unix)), loom, shuttle))]
+// A model of loom has all of it, on a system of its own.
+#[cfg(not(any(loom, all(feature = "net", unix, not(shuttle)))))]
 mod absent;
-#[cfg(all(feature = "net", unix, not(any(loom, shuttle))))]
+#[cfg(all(test, loom))]
+mod model;
+#[cfg(loom)]
+pub(crate) mod modelled;
+#[cfg(any(loom, all(feature = "net", unix, not(shuttle))))]
+mod registration;
+#[cfg(any(loom, all(feature = "net", unix, not(shuttle))))]
 mod set;
-#[cfg(all(feature = "net", unix, not(any(loom, shuttle))))]
+#[cfg(any(loom, all(feature = "net", unix, not(shuttle))))]
 pub(crate) mod source;
-
-#[cfg(any(not(all(feature = "net", unix)), loom, shuttle))]
-pub(crate) use absent::Place;
 #[cfg(all(feature = "net", unix, not(any(loom, shuttle))))]
-pub(crate) use set::{Place, Registration};
+mod system;
+
+#[cfg(not(any(loom, all(feature = "net", unix, not(shuttle)))))]
+pub(crate) use absent::{Place, Set};
+#[cfg(loom)]
+use modelled as system;
+#[cfg(any(loom, all(feature = "net", unix, not(shuttle))))]
+pub(crate) use registration::Registration;
+#[cfg(any(loom, all(feature = "net", unix, not(shuttle))))]
+pub(crate) use set::{Place, Set};
+
+/// What a set has, and has done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) sockets: usize,
+    pub(crate) looks: u64,
+    pub(crate) notes: u64,
+    pub(crate) moved: u64,
+}

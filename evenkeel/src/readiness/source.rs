@@ -29,9 +29,14 @@
 //! # Source
 //! The count of notes is that of Tokio's `ScheduledIo`.
 
-use crate::primitives::atomic::{AtomicU64, Ordering};
+#![cfg_attr(loom, allow(dead_code, reason = "sockets, which use the rest, are in no model"))]
+
+use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 use crate::primitives::{Mutex, lock};
-use std::task::{Context, Poll, Waker};
+use std::io::{Error, ErrorKind, Result};
+use std::iter;
+use std::mem;
+use std::task::{Context, Poll, Waker, ready};
 
 /// A direction of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,12 +83,28 @@ impl Seen {
     }
 }
 
-/// The number of a waiter that is not the only one of its direction.
+/// What an operation has done.
+#[derive(Debug)]
+pub(crate) struct Done<R> {
+    pub(crate) result: R,
+    /// Whether it has got all that there was, so that the next one would block.
+    pub(crate) is_drained: bool,
+}
+
+impl<R> Done<R> {
+    pub(crate) fn new(result: R) -> Self {
+        Self { result, is_drained: false }
+    }
+}
+
+/// The number of a future's place.
 pub(crate) type Key = usize;
 
 #[derive(Debug, Default)]
 pub(crate) struct Source {
     word: AtomicU64,
+    /// When the last looker found it ready that has woken an operation; zero once it was polled.
+    woken: AtomicU64,
     waiters: Mutex<Waiters>,
 }
 
@@ -92,8 +113,9 @@ struct Waiters {
     /// The one waiter of each direction that is polled by functions: the last one counts.
     reader: Option<Waker>,
     writer: Option<Waker>,
-    /// The places of futures, of which there may be several.
-    futures: Vec<Place>,
+    /// The places of futures: the first one, and those of more at the same time.
+    first: Place,
+    others: Vec<Place>,
 }
 
 /// A place for the waker of a future.
@@ -113,7 +135,7 @@ impl Waiters {
 
     fn take(&mut self, direction: Direction, woken: &mut Vec<Waker>) {
         woken.extend(self.slot(direction).take());
-        for place in &mut self.futures {
+        for place in iter::once(&mut self.first).chain(&mut self.others) {
             let waiting = place.waiting.take_if(|(of, _)| *of == direction);
             woken.extend(waiting.map(|(_, waker)| waker));
         }
@@ -121,38 +143,61 @@ impl Waiters {
 
     /// Takes a place for a future.
     fn take_place(&mut self) -> Key {
-        let free = self.futures.iter().position(|place| !place.is_taken);
-        let at = free.unwrap_or_else(|| {
-            self.futures.push(Place::default());
-            self.futures.len() - 1
+        let mut places = iter::once(&self.first).chain(&self.others);
+        let key = places.position(|place| !place.is_taken).unwrap_or_else(|| {
+            self.others.push(Place::default());
+            self.others.len()
         });
-        self.futures[at].is_taken = true;
-        at
+        self.place(key).is_taken = true;
+        key
+    }
+
+    fn place(&mut self, key: Key) -> &mut Place {
+        match key.checked_sub(1) {
+            None => &mut self.first,
+            Some(other) => &mut self.others[other],
+        }
     }
 }
 
 impl Source {
-    /// Notes what is ready, and moves the wakers that wait for it to `woken`.
-    pub(super) fn note(&self, ready: u64, woken: &mut Vec<Waker>) {
+    /// Notes what is ready at `now`, and moves the wakers that wait for it to `woken`.
+    pub(super) fn note(&self, ready: u64, now: u64, woken: &mut Vec<Waker>) {
         let note = |word: u64| Some((word | ready).wrapping_add(NOTE));
-        // Acquire and release: an operation that sees the note comes after it.
-        _ = self.word.fetch_update(Ordering::AcqRel, Ordering::Relaxed, note);
+        // Release: an operation that sees the note comes after all that the system told of.
+        let release = edge(Edge::SourceNote, Ordering::Release);
+        _ = self.word.fetch_update(release, Ordering::Relaxed, note);
+        let before = woken.len();
         let mut waiters = lock(&self.waiters);
         for direction in [Direction::Read, Direction::Write] {
             if ready & (direction.bits() | OVER) != 0 {
                 waiters.take(direction, woken);
             }
         }
+        if woken.len() > before {
+            self.woken.store(now, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns when the looker found it ready that has woken the operation, which is polled now. Of
+    /// two operations one gets the time.
+    #[inline]
+    pub(crate) fn take_woken(&self) -> Option<u64> {
+        let woken = self.woken.load(Ordering::Relaxed);
+        if woken != 0 {
+            self.woken.store(0, Ordering::Relaxed);
+        }
+        (woken != 0).then_some(woken)
     }
 
     /// Notes that the runtime is over.
     pub(super) fn end(&self, woken: &mut Vec<Waker>) {
-        self.note(OVER, woken);
+        self.note(OVER, 0, woken);
     }
 
     /// Returns what was read, if the direction is ready.
     pub(crate) fn seen(&self, direction: Direction) -> Option<Seen> {
-        let word = self.word.load(Ordering::Acquire);
+        let word = self.word.load(edge(Edge::SourceSeen, Ordering::Acquire));
         (word & (direction.bits() | OVER) != 0).then_some(Seen(word))
     }
 
@@ -160,7 +205,35 @@ impl Source {
     /// a note since.
     pub(crate) fn clear(&self, direction: Direction, seen: Seen) {
         let clear = |word: u64| (word / NOTE == seen.0 / NOTE).then_some(word & !direction.ready());
-        _ = self.word.fetch_update(Ordering::AcqRel, Ordering::Acquire, clear);
+        // The order of the changes of the word is enough: it tells whether a note came first.
+        _ = self.word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, clear);
+    }
+
+    /// Makes an operation, each time that `wait` finds its direction ready, until it need not wait.
+    #[inline]
+    pub(crate) fn operate<R>(
+        &self,
+        direction: Direction,
+        mut operation: impl FnMut() -> Result<Done<R>>,
+        mut wait: impl FnMut(&Self) -> Poll<Seen>,
+    ) -> Poll<Result<R>> {
+        loop {
+            let seen = ready!(wait(self));
+            if seen.is_over() {
+                return Poll::Ready(Err(over()));
+            }
+            match operation() {
+                Ok(Done { result, is_drained }) => {
+                    if is_drained {
+                        self.clear(direction, seen);
+                    }
+                    return Poll::Ready(Ok(result));
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.clear(direction, seen),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
     }
 
     /// Waits for the direction, as its only waiter that is polled by functions.
@@ -193,7 +266,7 @@ impl Source {
         let waker = cx.waker().clone();
         let mut waiters = lock(&self.waiters);
         let at = *key.get_or_insert_with(|| waiters.take_place());
-        let former = waiters.futures[at].waiting.replace((direction, waker));
+        let former = waiters.place(at).waiting.replace((direction, waker));
         drop(waiters);
         drop(former);
         let Some(seen) = self.seen(direction) else { return Poll::Pending };
@@ -204,8 +277,12 @@ impl Source {
     /// Gives a future's place back.
     pub(crate) fn forget(&self, key: &mut Option<Key>) {
         if let Some(at) = key.take() {
-            let place = std::mem::take(&mut lock(&self.waiters).futures[at]);
+            let place = mem::take(lock(&self.waiters).place(at));
             drop(place);
         }
     }
+}
+
+pub(crate) fn over() -> Error {
+    Error::other("the runtime in which the socket waits is over: end its use before the runtime")
 }

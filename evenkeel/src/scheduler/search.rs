@@ -46,9 +46,8 @@ impl Worker<'_> {
             }
             match self.sleep() {
                 Wakened::Work => {
-                    // The batch begins here, not before the sleep.
-                    let now = clock::now();
-                    self.context.now.set(now);
+                    // The batch begins at the end of the sleep.
+                    let now = self.context.now.get();
                     self.context.switch(Doing::Running(Distance::Same), now);
                     return true;
                 }
@@ -86,11 +85,12 @@ impl Worker<'_> {
 
     /// Looks for work at the others, nearest first, until there is some or `patience` has passed.
     fn search(&mut self, patience: u64) -> bool {
-        let start = clock::now();
+        // A batch or a sleep has just ended, and read the clock.
+        let start = self.context.now.get();
+        let mut now = start;
         let mut before: Option<u64> = None;
         let mut last = false;
         loop {
-            let now = clock::now();
             self.context.now.set(now);
             if placement::looks_around(before.map(|before| now.saturating_sub(before))) {
                 self.keep_apart(now);
@@ -100,7 +100,8 @@ impl Worker<'_> {
                 // The worker made the request while it had work.
                 self.pursue(&request, now);
             }
-            if self.take_in() || self.look_at_sockets() {
+            // A single round follows a look at the sockets, or a sleep among them.
+            if self.take_in() || (patience > 0 && self.look_at_sockets()) {
                 return true;
             }
             let is_any = self.fire_for_others(now) | self.look_for_others(now);
@@ -132,6 +133,7 @@ impl Worker<'_> {
                     spin::pause();
                 }
             }
+            now = clock::now();
         }
     }
 

@@ -27,7 +27,7 @@ pub(super) enum Wakened {
 impl Worker<'_> {
     /// Returns whether `worth` holds for the look of any other processor.
     pub(super) fn any_other(&self, worth: fn(&Look) -> bool) -> bool {
-        let now = clock::now();
+        let now = self.context.now.get();
         let shared = &self.shared;
         let mut others = shared.other_workers(self.me).chain(shared.other_reliefs(self.me));
         others.any(|other| worth(&shared.processors[other].look(now, &mut 0)))
@@ -58,7 +58,7 @@ impl Worker<'_> {
             // The next poll may last, and nothing but the lookout sees to the sockets then.
             self.shared.watch();
         }
-        self.context.switch(Doing::Searching, clock::now());
+        self.context.switch(Doing::Searching, self.context.now.get());
         wakened
     }
 
@@ -69,10 +69,17 @@ impl Worker<'_> {
         idle.announce(self.me);
         // After the announcement, and before the last look.
         idle.come_unstuck(&self.context.seat.processor().absence);
-        self.context.switch(Doing::Asleep, clock::now());
+        self.context.switch(Doing::Asleep, self.read_clock());
         self.ask_for_jobs();
         // A victim that puts a job into its overflow sees the request, or this worker sees the job.
         fence::full(Edge::DequeAsked);
+    }
+
+    /// Reads the clock: once before a sleep and once after it, for all that is done there.
+    fn read_clock(&self) -> u64 {
+        let now = clock::now();
+        self.context.now.set(now);
+        now
     }
 
     /// Sleeps. The caller has announced it.
@@ -89,6 +96,7 @@ impl Worker<'_> {
                 break Wakened::Work;
             }
             let woken = idle.sleep(self.me, limit);
+            let now = self.read_clock();
             self.context.counters().wake_ups.add(1);
             if woken {
                 return Wakened::Searcher;
@@ -99,8 +107,6 @@ impl Worker<'_> {
             }
             if watch.is_some() {
                 self.context.counters().watches.add(1);
-                let now = clock::now();
-                self.context.now.set(now);
                 let is_any = self.fire_for_others(now) | self.look_for_others(now);
                 let fired = is_any && self.context.ready() > 0;
                 if fired || self.any_other(waking::after_watch) || self.any_jobs() {

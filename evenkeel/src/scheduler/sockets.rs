@@ -3,7 +3,6 @@
 
 use super::worker::Worker;
 use crate::policy::readiness;
-use crate::primitives::clock;
 
 impl Worker<'_> {
     /// Looks at this processor's sockets between two batches, if it is time.
@@ -13,7 +12,12 @@ impl Worker<'_> {
             && readiness::is_due(now, set.looked())
             && set.is_used()
         {
-            set.look(now);
+            set.tend(now);
+        }
+        // One of the others after each batch, in turns: the system may have taken its core.
+        let other = self.batches as usize % self.shared.workers;
+        if other != self.me {
+            self.look_for(other, now);
         }
     }
 
@@ -21,7 +25,9 @@ impl Worker<'_> {
     #[inline(always)]
     pub(super) fn look_at_sockets(&self) -> bool {
         let Some(set) = self.shared.idle.set(self.me).get() else { return false };
-        set.is_used() && set.look(clock::now()) && self.context.ready() > 0
+        // The batch, or the search, has just read the clock.
+        let now = self.context.now.get();
+        set.is_used() && set.tend(now) && self.context.ready() > 0
     }
 
     /// Returns whether this processor has sockets: its worker is to sleep in their set soon.
@@ -34,7 +40,8 @@ impl Worker<'_> {
     pub(super) fn look_for(&self, other: usize, now: u64) -> bool {
         let Some(set) = self.shared.idle.set(other).get() else { return false };
         set.is_used()
-            && readiness::is_overdue(now, set.looked())
+            && readiness::is_overdue(now, set.tended())
+            && readiness::is_due(now, set.looked())
             && !self.shared.idle.is_asleep(other)
             && set.look(now)
     }

@@ -272,7 +272,8 @@ impl fmt::Display for Refused {
 /// ```
 /// evenkeel::task_local! { static COURSE: u32; }
 /// let error = COURSE.try_get().unwrap_err();
-/// assert_eq!(error.to_string(), "the task-local key has no value here: call this inside `LocalKey::scope`");
+/// let says = "the task-local key has no value here: call this inside `LocalKey::scope`";
+/// assert_eq!(error.to_string(), says);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessError(());

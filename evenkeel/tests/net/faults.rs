@@ -3,9 +3,14 @@
 use super::{on_workers, pair};
 use evenkeel::net::{TcpListener, TcpStream, lookup_host};
 use evenkeel::{Builder, Runtime, block_on, spawn};
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::future::poll_fn;
 use std::io::ErrorKind;
 use std::net::Shutdown;
+use std::os::fd::AsRawFd;
 use std::pin::pin;
+use std::process::Command;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -145,6 +150,75 @@ fn a_clock_that_stands_moves_beside_sockets() {
             evenkeel::time::resume();
             other.write_all(b"end").await.unwrap();
             assert_eq!(read.await.unwrap().unwrap(), 3);
+        });
+    });
+}
+
+/// Runs the test `name` of this program again, in a process of its own.
+fn in_a_process_of_its_own(name: &str, test: impl FnOnce()) {
+    const CHILD: &str = "EVENKEEL_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        return test();
+    }
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let output = command.args(["--exact", name]).env(CHILD, "1").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
+/// Has the process open no more descriptors than those that it has, but for `more`.
+fn leave_descriptors(more: u64) {
+    let next = std::fs::File::open("/dev/null").unwrap().as_raw_fd() as u64;
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: Some(next + more), ..limit }).unwrap();
+}
+
+#[test]
+fn without_descriptors_accept_says_so_and_loses_no_connection() {
+    let name = "faults::without_descriptors_accept_says_so_and_loses_no_connection";
+    in_a_process_of_its_own(name, || {
+        on_workers(|runtime| {
+            let former = getrlimit(Resource::Nofile);
+            runtime.block_on(async {
+                let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+                let address = listener.local_addr().unwrap();
+                let clients: Vec<_> =
+                    (0..8).map(|_| std::net::TcpStream::connect(address).unwrap()).collect();
+                // The listener is in its set from now on.
+                let mut accepted = vec![listener.accept().await.unwrap()];
+                accepted.push(listener.accept().await.unwrap());
+                leave_descriptors(2);
+                let mut refusals = 0;
+                while accepted.len() < clients.len() {
+                    match listener.accept().await {
+                        Ok(connection) => accepted.push(connection),
+                        Err(error) => {
+                            assert_eq!(error.raw_os_error(), Some(Errno::MFILE.raw_os_error()));
+                            refusals += 1;
+                        }
+                    }
+                    if refusals == 3 {
+                        setrlimit(Resource::Nofile, former.clone()).unwrap();
+                    }
+                }
+                assert_eq!(refusals, 3);
+                for (client, (server, peer)) in clients.iter().zip(&accepted) {
+                    assert_eq!(client.local_addr().unwrap(), *peer);
+                    server.write_all(b"!").await.unwrap();
+                }
+                // By functions too.
+                let late = std::net::TcpStream::connect(address).unwrap();
+                leave_descriptors(0);
+                poll_fn(|cx| listener.poll_accept(cx)).await.unwrap_err();
+                let mut cx = Context::from_waker(Waker::noop());
+                assert!(
+                    listener.poll_accept(&mut cx).is_pending(),
+                    "it waits before it tries again"
+                );
+                setrlimit(Resource::Nofile, former.clone()).unwrap();
+                let (_server, peer) = poll_fn(|cx| listener.poll_accept(cx)).await.unwrap();
+                assert_eq!(peer, late.local_addr().unwrap());
+            });
         });
     });
 }

@@ -1,7 +1,8 @@
 //! Who looks at the sockets of a worker that does not come to them.
 
 use super::{on_workers, pair};
-use evenkeel::net::TcpListener;
+use evenkeel::metrics::Delays;
+use evenkeel::net::{TcpListener, TcpStream};
 use evenkeel::{Builder, block_on, spawn, yield_now};
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -124,4 +125,63 @@ fn the_first_socket_of_a_worker_that_is_stuck_at_once_is_looked_at() {
         stuck.store(false, Ordering::Relaxed);
         assert_eq!(block_on(both).unwrap(), 1);
     }
+}
+
+/// The worker that looks at the sockets is stuck in the task of one of them. The others' tasks wait
+/// at the other worker, again and again: their sockets go there, come back, and lose nothing.
+#[test]
+fn sockets_go_where_they_are_looked_at() {
+    const STUCK: u8 = b's';
+    let _watchdog = super::common::watchdog::watchdog();
+    let runtime = Builder::new().workers(2).build().unwrap();
+    let moved = || runtime.metrics().sum(|processor| processor.sockets.moved);
+    let stuck = Arc::new(AtomicBool::new(false));
+    let pairs: Vec<_> = (0..8).map(|_| runtime.block_on(pair()).unwrap()).collect();
+    let (ones, others): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+    let echoes: Vec<_> = ones
+        .into_iter()
+        .map(|one| {
+            let stuck = stuck.clone();
+            runtime.spawn(async move {
+                let mut buffer = [0];
+                while one.read(&mut buffer).await? == 1 {
+                    if buffer == [STUCK] {
+                        stuck.store(true, Ordering::SeqCst);
+                        while stuck.load(Ordering::SeqCst) {
+                            std::hint::spin_loop();
+                        }
+                    }
+                    one.write_all(&buffer).await?;
+                }
+                std::io::Result::Ok(())
+            })
+        })
+        .collect();
+    let exchange = async |socket: &TcpStream, byte| {
+        socket.write_all(&[byte]).await.unwrap();
+        let mut back = [0];
+        socket.read_exact(&mut back).await.unwrap();
+        assert_eq!(back, [byte]);
+    };
+    // The stuck task may be at the worker that has no sockets.
+    while moved() == 0 {
+        let (first, rest) = others.split_first().unwrap();
+        runtime.block_on(first.write_all(&[STUCK])).unwrap();
+        while !stuck.load(Ordering::SeqCst) {
+            thread::yield_now();
+        }
+        for round in 0..40 {
+            rest.iter().for_each(|socket| runtime.block_on(exchange(socket, round)));
+        }
+        stuck.store(false, Ordering::SeqCst);
+        runtime.block_on(first.read_exact(&mut [0])).unwrap();
+        others.iter().for_each(|socket| runtime.block_on(exchange(socket, b'x')));
+    }
+    let open = || runtime.metrics().processors.iter().map(|p| p.sockets.open).sum::<usize>();
+    assert!(open() >= 8, "no socket has left its set for none: {}", open());
+    drop(others);
+    echoes.into_iter().for_each(|echo| block_on(echo).unwrap().unwrap());
+    assert_eq!(open(), 0);
+    let delays: Delays = runtime.metrics().processors.iter().map(|p| p.sockets.delays).sum();
+    assert!(delays.count() > 0);
 }

@@ -2,7 +2,7 @@
 
 use super::super::operations::close;
 use super::super::{TcpStream, UnixStream, tcp, unix};
-use super::streams;
+use super::{streams, write_trait};
 use ::futures_io::{AsyncRead, AsyncWrite};
 use std::io::{IoSlice, IoSliceMut, Result};
 use std::net::Shutdown;
@@ -37,33 +37,7 @@ macro_rules! reader {
 
 macro_rules! writer {
     ($Stream:ty, $Type:ty) => {
-        impl AsyncWrite for $Type {
-            fn poll_write(
-                self: Pin<&mut Self>,
-                cx: &mut Context<'_>,
-                buffer: &[u8],
-            ) -> Poll<Result<usize>> {
-                <$Stream>::poll_write(&self, cx, buffer)
-            }
-
-            fn poll_write_vectored(
-                self: Pin<&mut Self>,
-                cx: &mut Context<'_>,
-                buffers: &[IoSlice<'_>],
-            ) -> Poll<Result<usize>> {
-                <$Stream>::poll_write_vectored(&self, cx, buffers)
-            }
-
-            /// Does nothing: the system has what was written.
-            fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<()>> {
-                Poll::Ready(Ok(()))
-            }
-
-            /// Shuts the write half down.
-            fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<()>> {
-                Poll::Ready(close(<$Stream>::io(&self).socket().shutdown(Shutdown::Write)))
-            }
-        }
+        write_trait!(AsyncWrite, poll_close, {}, $Stream, $Type);
     };
 }
 

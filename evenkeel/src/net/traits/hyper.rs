@@ -4,7 +4,7 @@
 
 use super::super::operations::{close, read_uninit};
 use super::super::{TcpStream, UnixStream, tcp, unix};
-use super::streams;
+use super::{streams, write_trait};
 use crate::readiness::source::Direction;
 use crate::task::spawn;
 use crate::time::{self, Instant};
@@ -42,37 +42,17 @@ macro_rules! reader {
 
 macro_rules! writer {
     ($Stream:ty, $Type:ty) => {
-        impl Write for $Type {
-            fn poll_write(
-                self: Pin<&mut Self>,
-                cx: &mut Context<'_>,
-                buffer: &[u8],
-            ) -> Poll<Result<usize>> {
-                <$Stream>::poll_write(&self, cx, buffer)
-            }
-
-            fn poll_write_vectored(
-                self: Pin<&mut Self>,
-                cx: &mut Context<'_>,
-                buffers: &[IoSlice<'_>],
-            ) -> Poll<Result<usize>> {
-                <$Stream>::poll_write_vectored(&self, cx, buffers)
-            }
-
-            fn is_write_vectored(&self) -> bool {
-                true
-            }
-
-            /// Does nothing: the system has what was written.
-            fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<()>> {
-                Poll::Ready(Ok(()))
-            }
-
-            /// Shuts the write half down.
-            fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<()>> {
-                Poll::Ready(close(<$Stream>::io(&self).socket().shutdown(Shutdown::Write)))
-            }
-        }
+        write_trait!(
+            Write,
+            poll_shutdown,
+            {
+                fn is_write_vectored(&self) -> bool {
+                    true
+                }
+            },
+            $Stream,
+            $Type
+        );
     };
 }
 

@@ -46,3 +46,42 @@ macro_rules! streams {
     };
 }
 use streams;
+
+/// Gives a type `$Trait`, by which it writes. The trait's name for the end of its write half is
+/// `$close`; `$is_vectored` are more methods of the trait.
+#[cfg(any(feature = "futures-io", feature = "hyper", feature = "tokio-io"))]
+macro_rules! write_trait {
+    ($Trait:ident, $close:ident, {$($is_vectored:tt)*}, $Stream:ty, $Type:ty) => {
+        impl $Trait for $Type {
+            fn poll_write(
+                self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                buffer: &[u8],
+            ) -> Poll<Result<usize>> {
+                <$Stream>::poll_write(&self, cx, buffer)
+            }
+
+            fn poll_write_vectored(
+                self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                buffers: &[IoSlice<'_>],
+            ) -> Poll<Result<usize>> {
+                <$Stream>::poll_write_vectored(&self, cx, buffers)
+            }
+
+            $($is_vectored)*
+
+            /// Does nothing: the system has what was written.
+            fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<()>> {
+                Poll::Ready(Ok(()))
+            }
+
+            /// Shuts the write half down.
+            fn $close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<()>> {
+                Poll::Ready(close(<$Stream>::io(&self).socket().shutdown(Shutdown::Write)))
+            }
+        }
+    };
+}
+#[cfg(any(feature = "futures-io", feature = "hyper", feature = "tokio-io"))]
+use write_trait;

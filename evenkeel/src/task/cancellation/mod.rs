@@ -5,6 +5,8 @@
 //! alone, so waits for different tokens share nothing.
 
 mod guard;
+#[cfg(all(test, loom))]
+mod model;
 mod signal;
 mod tree;
 mod wait;
@@ -116,13 +118,14 @@ impl CancellationToken {
     /// ```
     /// use evenkeel::task::CancellationToken;
     /// use evenkeel::time::{Duration, interval};
+    /// use std::pin::pin;
     /// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
     /// let token = CancellationToken::new();
     /// let ends = token.clone();
     /// let rower = runtime.spawn(async move {
     ///     let (mut beat, mut strokes) = (interval(Duration::from_secs(2)), 0);
     ///     loop {
-    ///         futures::future::select(std::pin::pin!(token.cancelled()), std::pin::pin!(beat.tick())).await;
+    ///         futures::future::select(pin!(token.cancelled()), pin!(beat.tick())).await;
     ///         if token.is_cancelled() {
     ///             return strokes;
     ///         }

@@ -12,7 +12,7 @@
 //! A place belongs to its waiter until the canceller has taken all of them. From then on the signal
 //! is set, no waiter puts anything, and a place that is removed is not there.
 
-use crate::primitives::atomic::{AtomicBool, Ordering};
+use crate::primitives::atomic::{AtomicBool, Edge, Ordering, edge};
 use crate::primitives::slab::Slab;
 use crate::primitives::unwind::contain;
 use crate::primitives::{Mutex, lock};
@@ -34,12 +34,12 @@ impl Signal {
 
     /// Returns whether the signal is set. If so, the caller sees what the canceller did before.
     pub(super) fn is_set(&self) -> bool {
-        self.is_set.load(Ordering::Acquire)
+        self.is_set.load(edge(Edge::TokenSeen, Ordering::Acquire))
     }
 
     /// Sets the signal. The caller wakes the waiters afterwards.
     pub(super) fn set(&self) {
-        self.is_set.store(true, Ordering::Release);
+        self.is_set.store(true, edge(Edge::TokenSet, Ordering::Release));
     }
 
     /// Wakes the waiters of a signal that is set. The panic of a waker keeps no other waiter

@@ -36,6 +36,8 @@
 //! reports, and tasks that are spawned elsewhere cannot be members.
 
 mod finished;
+#[cfg(all(test, loom))]
+mod model;
 
 use super::abort_handle::AbortHandle;
 use super::budget::Unit;

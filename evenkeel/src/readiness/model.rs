@@ -1,0 +1,80 @@
+//! Models of an operation that waits while a looker notes, and while its socket moves.
+
+use super::modelled::Pipe;
+use super::registration::Registration;
+use super::set::Set;
+use super::source::Direction;
+use crate::primitives::atomic::{AtomicBool, Edge, Ordering};
+use crate::primitives::mutation::{check, explore, unparker};
+use loom::thread;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+/// Notes that it was called.
+struct Called(AtomicBool);
+
+impl Wake for Called {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn poll(registration: &Registration, pipe: &Pipe, waker: &Waker) -> Poll<()> {
+    let mut key = None;
+    let cx = &mut Context::from_waker(waker);
+    let source = registration.source();
+    let wait = |source: &super::source::Source| source.poll_one(cx, Direction::Read, &mut key);
+    source.operate(Direction::Read, || pipe.read(), wait).map(Result::unwrap)
+}
+
+/// A socket becomes ready while an operation finds that it would block, and waits. The word says
+/// that the socket is ready at first, as after an earlier read.
+#[test]
+fn an_operation_is_woken_and_finds_what_it_waited_for() {
+    check(&[Edge::SourceNote, Edge::SourceSeen], || {
+        let set = Arc::new(Set::open().unwrap());
+        let pipe = Arc::new(Pipe::new());
+        let registration = Arc::new(Registration::enter(&set, 0, &pipe).unwrap());
+        pipe.write();
+        set.look(0);
+        assert!(poll(&registration, &pipe, Waker::noop()).is_ready());
+        let reader = {
+            let (pipe, registration) = (pipe.clone(), registration.clone());
+            thread::spawn(move || {
+                let waker = unparker();
+                while poll(&registration, &pipe, &waker).is_pending() {
+                    thread::park();
+                }
+            })
+        };
+        pipe.write();
+        set.look(0);
+        reader.join().unwrap();
+    });
+}
+
+/// A socket moves while it becomes ready, and while the owner of its former set looks.
+#[test]
+fn a_socket_that_moves_loses_no_note() {
+    explore(|| {
+        let sets = [(); 2].map(|()| Arc::new(Set::open().unwrap()));
+        let pipe = Arc::new(Pipe::new());
+        let registration = Registration::enter(&sets[0], 0, &pipe).unwrap();
+        let called = Arc::new(Called(AtomicBool::new(false)));
+        assert!(poll(&registration, &pipe, &called.clone().into()).is_pending());
+        let peer = {
+            let (pipe, former) = (pipe.clone(), sets[0].clone());
+            thread::spawn(move || {
+                pipe.write();
+                former.look(0);
+            })
+        };
+        registration.change(&sets[0], &sets[1], 1, &pipe);
+        peer.join().unwrap();
+        sets[1].look(0);
+        assert!(called.0.load(Ordering::Relaxed));
+        assert!(poll(&registration, &pipe, Waker::noop()).is_ready());
+        registration.leave(&pipe);
+        assert!(!sets[0].is_used() && !sets[1].is_used());
+    });
+}

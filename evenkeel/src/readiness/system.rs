@@ -1,0 +1,107 @@
+//! What the operating system says of sockets: edge-triggered, by `mio`.
+
+#![allow(unsafe_code, reason = "mio lends its descriptor as a number")]
+
+use super::source;
+use mio::event::Event;
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Registry, Token};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::time::Duration;
+
+/// The most notes that one look takes; the next look takes the rest.
+const MOST: usize = 1_024;
+
+/// A wait that is as long as this is cut to milliseconds: what is left is waited for in the next
+/// one. An estimate: one more wake-up in as long a time.
+const LONG: Duration = Duration::from_millis(8);
+
+/// The number of interrupts.
+const INTERRUPT: Token = Token(usize::MAX);
+
+pub(crate) type Socket<'a> = BorrowedFd<'a>;
+
+/// What all threads use of a set in the system.
+#[derive(Debug)]
+pub(super) struct System {
+    registry: Registry,
+    interrupt: mio::Waker,
+}
+
+/// What the thread uses that looks.
+#[derive(Debug)]
+pub(super) struct Looker {
+    poll: Poll,
+    events: Events,
+}
+
+impl System {
+    pub(super) fn open() -> io::Result<(Self, Looker)> {
+        let poll = Poll::new()?;
+        let registry = poll.registry().try_clone()?;
+        let interrupt = mio::Waker::new(&registry, INTERRUPT)?;
+        Ok((Self { registry, interrupt }, Looker { poll, events: Events::with_capacity(MOST) }))
+    }
+
+    /// Enters a socket, in both directions. What is ready already is told at the next look.
+    pub(super) fn enter(&self, socket: Socket<'_>, number: usize) -> io::Result<()> {
+        let both = Interest::READABLE | Interest::WRITABLE;
+        self.registry.register(&mut SourceFd(&socket.as_raw_fd()), Token(number), both)
+    }
+
+    /// Takes a socket out.
+    pub(super) fn leave(&self, socket: Socket<'_>) {
+        // The system forgets a socket that is closed in any case.
+        _ = self.registry.deregister(&mut SourceFd(&socket.as_raw_fd()));
+    }
+
+    /// Ends the present look, or the next one.
+    pub(super) fn interrupt(&self) {
+        // It fails only if the process has no memory for eight bytes in the kernel.
+        self.interrupt.wake().expect("a readiness set could not be interrupted");
+    }
+}
+
+impl Looker {
+    /// Waits until there are notes, for at most `limit`. Returns whether there are any.
+    pub(super) fn look(&mut self, limit: Option<Duration>) -> bool {
+        let limit = limit.map(|limit| {
+            // A look counts in milliseconds, and timers in less. A long wait ends a little early.
+            let whole = Duration::from_millis(limit.as_millis() as u64);
+            if whole < LONG && whole != limit {
+                self.wait(limit);
+                return Duration::ZERO;
+            }
+            whole
+        });
+        // A signal to the thread ends the wait early, without events.
+        self.poll.poll(&mut self.events, limit).is_ok() && !self.events.is_empty()
+    }
+
+    /// Returns the numbers of sources, and the directions in which they are ready or closed.
+    pub(super) fn notes(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.events.iter().map(|event| (event.token().0, bits(event)))
+    }
+
+    fn wait(&self, limit: Duration) {
+        // SAFETY: the descriptor stays open while `self` is borrowed.
+        let fd = unsafe { BorrowedFd::borrow_raw(self.poll.as_raw_fd()) };
+        let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
+        let limit = Timespec::try_from(limit).unwrap_or(Timespec { tv_sec: i64::MAX, tv_nsec: 0 });
+        // A signal ends the wait early: the sleeper looks, and sleeps again.
+        _ = rustix::event::poll(&mut fds, Some(&limit));
+    }
+}
+
+/// Returns the directions in which a source is ready or closed. An error makes both ready: the next
+/// operation gets it.
+fn bits(event: &Event) -> u64 {
+    let bit = |is: bool, bit: u64| if is { bit } else { 0 };
+    let is_error = event.is_error();
+    bit(event.is_readable() || is_error || event.is_priority(), source::READ)
+        | bit(event.is_writable() || is_error, source::WRITE)
+        | bit(event.is_read_closed(), source::READ_CLOSED)
+        | bit(event.is_write_closed(), source::WRITE_CLOSED)
+}
