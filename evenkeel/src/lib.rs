@@ -9,8 +9,8 @@
 //! stuck inside a long poll. See [`Runtime`] to begin, [`task`] for what a task can do, [`sync`]
 //! and [`time`] for what it can wait for, and [`fork_join`] for computations on the same workers.
 //! [`coroutine`] has bodies that are resumed with values, and `net` sockets, whose streams have the
-//! traits of Tokio, hyper and `futures-io` behind features. [`metrics`] shows what goes on inside,
-//! and [`detect`] what has come to a halt.
+//! traits of Tokio, hyper and `futures-io` behind features; `signal` waits for Ctrl-C and other
+//! signals. [`metrics`] shows what goes on inside, and [`detect`] what has come to a halt.
 //!
 //! ```
 //! # fn main() -> Result<(), evenkeel::BuildError> {
@@ -49,6 +49,8 @@ mod raw_task;
 mod readiness;
 mod runtime;
 mod scheduler;
+#[cfg(all(feature = "signal", unix, not(any(loom, shuttle))))]
+pub mod signal;
 pub mod sync;
 pub mod task;
 pub mod time;

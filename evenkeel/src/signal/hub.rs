@@ -1,0 +1,129 @@
+//! What brings signals from their handlers to the listeners: one hub for the process.
+//!
+//! # Roles
+//! A *handler* runs on any thread, inside of whatever code the signal interrupts. The *teller* is
+//! one thread, which starts with the first listener and lasts as long as the process. *Listeners*
+//! wait, each with at most one waker. The *pipe* is a pair of connected sockets: handlers write to
+//! one end, and the teller reads from the other.
+//!
+//! # States
+//! Of a kind of signal there is a *count* of arrivals. A listener is *behind* if it has seen
+//! another count, and *level* otherwise. The teller has its own view of each count.
+//!
+//! # Steps
+//! 1. A listener is made: the handler is installed, if it is not there yet, and then the listener
+//!    sees the count.
+//! 2. A handler adds one to the count, and then writes a byte. If the pipe is full, it writes
+//!    nothing.
+//! 3. The teller reads what is in the pipe, at least a byte, and then loads each count. Where one
+//!    has changed, it takes all wakers of that kind under their lock, and calls them without it.
+//! 4. A listener that is polled loads the count. If it is behind, it sees that count, and its wait
+//!    is over. Otherwise it takes the lock, loads the count again, and leaves its waker if it is
+//!    still level.
+//!
+//! # Why nothing is lost
+//! An arrival after step 1 changes the count, so each listener of the kind is behind until it is
+//! polled, however often the signal comes and whenever the teller runs.
+//!
+//! A listener that waits is woken: the teller reads after the write of step 2, or has bytes left to
+//! read if the pipe was full. In both cases its load comes after the addition, so it sees another
+//! count, and takes the wakers. If a listener left its waker before, under the lock, the teller
+//! finds it. If the listener takes the lock later, the lock orders its second load behind the
+//! teller's, and it finds that it is behind.
+//!
+//! A listener that has seen a count before the teller has may wait again, and is woken once for
+//! nothing.
+//!
+//! # What is bounded
+//! The pipe has the system's size, the kinds are [`NUMBERS`], and a listener has one waker. So a
+//! storm of signals takes time, and no memory.
+//!
+//! # Rejected
+//! - The pipe in the readiness set of a runtime: listeners would belong to that runtime, end with
+//!   it, and not work outside of one.
+//! - A thread that looks at the counts now and then: it would cost time without signals, and be
+//!   late with them.
+//! - A byte for the number of the signal: a full pipe would lose some.
+//! - A flag that a byte is on its way, which spares writes: a handler could rely on a write that
+//!   another handler has yet to make, and a signal costs more than the write.
+//! - Handlers that go with the last listener: a default action that comes back would end the
+//!   process at a signal that comes between two listeners.
+
+use super::handler::Handlers;
+use super::kind::NUMBERS;
+use super::waiters::{Seen, Waiters};
+use crate::primitives::{Mutex, lock};
+use std::io::{ErrorKind, Read, Result};
+use std::mem;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+use std::thread;
+
+/// The hub of the process, once there is a listener.
+static HUB: Mutex<Option<Arc<Hub>>> = Mutex::new(None);
+
+/// The counts of all kinds, and what waits for them.
+#[derive(Debug)]
+pub(super) struct Hub {
+    handlers: Arc<Handlers>,
+    waiters: [Waiters; NUMBERS],
+}
+
+impl Hub {
+    /// Returns the hub of the process, and starts its teller if this is the first call.
+    ///
+    /// # Errors
+    /// Fails if the system has no descriptor or no thread left. A later call tries again.
+    pub(super) fn open() -> Result<Arc<Self>> {
+        let mut hub = lock(&HUB);
+        if let Some(hub) = &*hub {
+            return Ok(hub.clone());
+        }
+        let (reader, pipe) = UnixStream::pair()?;
+        let handlers = Arc::new(Handlers::new(pipe)?);
+        let waiters = std::array::from_fn(|_| Waiters::new());
+        let opened = Arc::new(Self { handlers, waiters });
+        let own = opened.clone();
+        // Linux takes 15 bytes of a name.
+        let teller = thread::Builder::new().name("evenkeel-signal".to_owned());
+        teller.spawn(move || own.tell(reader))?;
+        *hub = Some(opened.clone());
+        Ok(opened)
+    }
+
+    /// Makes the process handle a kind, and returns what a new listener has seen.
+    pub(super) fn listen(&self, index: usize) -> Result<Seen> {
+        self.waiters[index].handle(|| self.handlers.install(index))?;
+        Ok(Seen::new(self.handlers.count(index)))
+    }
+
+    /// Returns whether a signal has come since, or leaves the waker.
+    pub(super) fn poll(&self, index: usize, seen: &mut Seen, waker: &Waker) -> Poll<()> {
+        self.waiters[index].poll(self.handlers.count(index), seen, waker)
+    }
+
+    /// Takes the waker of a listener that waits no more.
+    pub(super) fn leave(&self, index: usize, seen: &mut Seen) {
+        self.waiters[index].leave(seen);
+    }
+
+    /// The work of the teller.
+    fn tell(&self, mut reader: UnixStream) {
+        let (mut bytes, mut told) = ([0; 256], [0; NUMBERS]);
+        loop {
+            match reader.read(&mut bytes) {
+                Ok(1..) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                // The handlers' end is open for as long as the hub is there, and that is for ever.
+                Ok(0) | Err(_) => return,
+            }
+            for (index, told) in told.iter_mut().enumerate() {
+                let count = self.handlers.count(index).load();
+                if mem::replace(told, count) != count {
+                    self.waiters[index].wake();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Signals, which the process sends to itself.
+//!
+//! Each test has a kind of signal of its own: the tests of a program share a process.
+#![cfg(unix)]
+
+use common::watchdog::watchdog;
+use evenkeel::signal::ctrl_c;
+use evenkeel::signal::unix::{Signal, SignalKind, signal};
+use evenkeel::{Builder, Runtime, block_on};
+use futures::poll;
+use rustix::process::{Signal as Number, getpid, kill_process};
+use std::future::Future;
+use std::io::ErrorKind;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+mod common {
+    pub(crate) mod watchdog;
+}
+
+const WORKERS: [usize; 3] = [1, 2, 8];
+
+fn runtime(workers: usize) -> Runtime {
+    Builder::new().workers(workers).build().unwrap()
+}
+
+fn raise(number: Number) {
+    kill_process(getpid(), number).unwrap();
+}
+
+fn listen(kind: SignalKind) -> Signal {
+    signal(kind).unwrap()
+}
+
+/// Waits until a signal that was sent before has come to its handler.
+fn wait(kind: &mut Signal) {
+    assert_eq!(block_on(kind.recv()), Some(()));
+}
+
+#[test]
+fn a_task_waits_for_signals_on_each_runtime() {
+    let _watchdog = watchdog();
+    for workers in WORKERS {
+        let runtime = runtime(workers);
+        let mut hangups = listen(SignalKind::hangup());
+        let task = runtime.spawn(async move {
+            for _ in 0..100 {
+                hangups.recv().await.unwrap();
+                raise(Number::HUP);
+            }
+        });
+        raise(Number::HUP);
+        runtime.block_on(task).unwrap();
+    }
+}
+
+#[test]
+fn each_listener_is_told() {
+    let _watchdog = watchdog();
+    for workers in WORKERS {
+        let runtime = runtime(workers);
+        let tasks: Vec<_> = (0..20)
+            .map(|_| {
+                let mut quits = listen(SignalKind::quit());
+                runtime.spawn(async move { quits.recv().await })
+            })
+            .collect();
+        let mut here = listen(SignalKind::quit());
+        raise(Number::QUIT);
+        wait(&mut here);
+        for task in tasks {
+            assert_eq!(block_on(task).unwrap(), Some(()));
+        }
+    }
+}
+
+/// What came between two waits is told once, and what came before a listener was made is not.
+#[test]
+fn a_listener_is_told_once_of_what_came_meanwhile() {
+    let _watchdog = watchdog();
+    let mut first = listen(SignalKind::alarm());
+    raise(Number::ALARM);
+    wait(&mut first);
+    let (mut behind, mut witness) = (listen(SignalKind::alarm()), listen(SignalKind::alarm()));
+    block_on(async { assert!(poll!(pin!(behind.recv())).is_pending(), "it came before") });
+    for _ in 0..3 {
+        raise(Number::ALARM);
+        wait(&mut witness);
+    }
+    wait(&mut behind);
+    block_on(async { assert!(poll!(pin!(behind.recv())).is_pending(), "told once") });
+    wait(&mut first);
+    block_on(async { assert!(poll!(pin!(first.recv())).is_pending(), "told once") });
+}
+
+#[test]
+fn a_storm_loses_nothing_and_grows_nothing() {
+    let _watchdog = watchdog();
+    for workers in WORKERS {
+        let runtime = runtime(workers);
+        let mut rounds = listen(SignalKind::user_defined2());
+        let mut behind = listen(SignalKind::user_defined2());
+        // A signal is told each time that it comes.
+        let task = runtime.spawn(async move {
+            for _ in 0..10_000 {
+                raise(Number::USR2);
+                rounds.recv().await.unwrap();
+            }
+            rounds
+        });
+        let mut rounds = runtime.block_on(task).unwrap();
+        // The last of a storm is told too, and all that came before with it or earlier.
+        for _ in 0..10_000 {
+            raise(Number::USR2);
+        }
+        let mut told = 0;
+        while block_on(async { poll!(pin!(rounds.recv())).is_ready() }) {
+            told += 1;
+        }
+        assert!(told <= 10_000);
+        wait(&mut behind);
+        let mut last = listen(SignalKind::user_defined2());
+        raise(Number::USR2);
+        wait(&mut last);
+        wait(&mut rounds);
+        assert!(tellers() <= 1, "one thread for the process");
+    }
+}
+
+/// Returns how many threads wake listeners, on Linux.
+fn tellers() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten();
+    tasks
+        .filter(|task| {
+            let name = task.as_ref().map(|task| std::fs::read_to_string(task.path().join("comm")));
+            matches!(name, Ok(Ok(name)) if name.trim() == "evenkeel-signal")
+        })
+        .count()
+}
+
+/// Counts its wakes.
+#[derive(Default)]
+struct Counting(AtomicUsize);
+
+impl Wake for Counting {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+#[test]
+fn a_wait_that_is_dropped_loses_no_signal_and_leaves_no_waker() {
+    let _watchdog = watchdog();
+    let mut user = listen(SignalKind::user_defined1());
+    let mut witness = listen(SignalKind::user_defined1());
+    let counting = Arc::new(Counting::default());
+    let waker = Waker::from(counting.clone());
+    for _ in 0..100 {
+        assert!(pin!(user.recv()).poll(&mut Context::from_waker(&waker)).is_pending());
+    }
+    drop(waker);
+    assert_eq!(Arc::strong_count(&counting), 1, "the dropped waits have left");
+    raise(Number::USR1);
+    wait(&mut witness);
+    assert_eq!(counting.0.load(Ordering::Acquire), 0);
+    wait(&mut user);
+    let waker = Waker::from(counting.clone());
+    assert!(user.poll_recv(&mut Context::from_waker(&waker)).is_pending());
+    drop((waker, user));
+    assert_eq!(Arc::strong_count(&counting), 1, "the dropped listener has left");
+}
+
+#[test]
+fn a_listener_outlives_its_runtime() {
+    let _watchdog = watchdog();
+    let mut winds = listen(SignalKind::window_change());
+    for workers in WORKERS {
+        let runtime = runtime(workers);
+        let task = runtime.spawn(async move {
+            raise(Number::WINCH);
+            winds.recv().await.unwrap();
+            winds
+        });
+        winds = block_on(task).unwrap();
+        drop(runtime);
+        raise(Number::WINCH);
+        wait(&mut winds);
+    }
+}
+
+/// Futures of `ctrl_c` that wait at the same time return together; one that is made afterwards
+/// waits for the next signal.
+#[test]
+fn ctrl_c_waits_for_one_that_comes_after_its_first_poll() {
+    let _watchdog = watchdog();
+    for workers in WORKERS {
+        runtime(workers).block_on(async {
+            let (mut one, mut other, mut unpolled) =
+                (pin!(ctrl_c()), pin!(ctrl_c()), pin!(ctrl_c()));
+            assert!(poll!(one.as_mut()).is_pending());
+            assert!(poll!(other.as_mut()).is_pending());
+            raise(Number::INT);
+            one.await.unwrap();
+            other.await.unwrap();
+            assert!(poll!(unpolled.as_mut()).is_pending(), "that one came before its first poll");
+            raise(Number::INT);
+            unpolled.await.unwrap();
+        });
+    }
+}
+
+#[test]
+fn what_cannot_be_listened_for_is_refused() {
+    let names = [(4, "SIGILL"), (8, "SIGFPE"), (9, "SIGKILL"), (11, "SIGSEGV"), (19, "SIGSTOP")];
+    for (number, name) in names {
+        let error = signal(SignalKind::from_raw(number)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{name}");
+        let message = error.to_string();
+        assert!(message.contains(&format!("signal {number} (")), "{message}");
+        assert!(message.contains(name) && message.contains("terminate()"), "{message}");
+    }
+    for number in [-1, 0, 128, i32::MAX, i32::MIN] {
+        let error = signal(SignalKind::from_raw(number)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{number}");
+        assert!(error.to_string().contains("1 to 127"), "{error}");
+    }
+    // No system has it; the registry hands it on.
+    let error = signal(SignalKind::from_raw(127)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert!(error.to_string().contains("signal 127"), "{error}");
+}
+
+#[test]
+fn a_deterministic_run_has_no_signals() {
+    let error = evenkeel::deterministic::run(1, async {
+        assert!(ctrl_c().await.is_err());
+        signal(SignalKind::io()).unwrap_err()
+    });
+    assert!(error.to_string().contains("deterministic"), "{error}");
+}
+
+/// The default action of `SIGTERM` would end the process.
+#[test]
+fn the_default_action_does_not_come_back() {
+    let _watchdog = watchdog();
+    let mut first = listen(SignalKind::terminate());
+    raise(Number::TERM);
+    wait(&mut first);
+    drop(first);
+    raise(Number::TERM);
+    let mut second = listen(SignalKind::terminate());
+    raise(Number::TERM);
+    wait(&mut second);
+}
+
+/// A waker that panics keeps no other listener asleep.
+#[test]
+fn a_waker_that_panics_is_contained() {
+    struct Panics;
+
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic!("a waker panics, as this test wants");
+        }
+    }
+
+    let _watchdog = watchdog();
+    let mut bad = listen(SignalKind::child());
+    let mut good = listen(SignalKind::child());
+    let waker = Waker::from(Arc::new(Panics));
+    for _ in 0..3 {
+        // The one that panics has the place before the other's.
+        let polled = bad.poll_recv(&mut Context::from_waker(&waker));
+        assert_eq!(polled, Poll::Pending);
+        block_on(async {
+            let mut told = pin!(good.recv());
+            assert!(poll!(told.as_mut()).is_pending());
+            raise(Number::CHILD);
+            told.await.unwrap();
+        });
+        wait(&mut bad);
+    }
+}
