@@ -9,8 +9,9 @@
 //! stuck inside a long poll. See [`Runtime`] to begin, [`task`] for what a task can do, [`sync`]
 //! and [`time`] for what it can wait for, and [`fork_join`] for computations on the same workers.
 //! [`coroutine`] has bodies that are resumed with values, and `net` sockets, whose streams have the
-//! traits of Tokio, hyper and `futures-io` behind features; `signal` waits for Ctrl-C and other
-//! signals. [`metrics`] shows what goes on inside, and [`detect`] what has come to a halt.
+//! traits of Tokio, hyper and `futures-io` behind features; `fs` has files, and `signal` waits for
+//! Ctrl-C and other signals. [`metrics`] shows what goes on inside, and [`detect`] what has come to
+//! a halt.
 //!
 //! ```
 //! # fn main() -> Result<(), evenkeel::BuildError> {
@@ -35,6 +36,8 @@ pub mod detect;
 #[cfg(not(any(loom, shuttle)))]
 pub mod deterministic;
 pub mod fork_join;
+#[cfg(not(any(loom, shuttle)))]
+pub mod fs;
 mod idle;
 #[doc(hidden)]
 pub mod internal;

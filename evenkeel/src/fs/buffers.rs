@@ -1,0 +1,136 @@
+//! The bytes that a file keeps between operations, and what blocking threads do with them.
+//!
+//! The *position* of a file is where its caller is. The system's own is ahead of it by the bytes
+//! that were read and not taken.
+
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom, Write};
+use std::{mem, sync::Arc};
+
+/// The most bytes that one operation moves.
+pub(super) const MOST: usize = 2 * 1_024 * 1_024;
+
+/// What goes to a blocking thread with an operation, and comes back.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    /// Room for reads. It keeps its length, so that it is zeroed once.
+    room: Vec<u8>,
+    /// The part of `room` that was read and not taken.
+    from: usize,
+    to: usize,
+    /// What a write has accepted, and the thread has yet to write.
+    accepted: Vec<u8>,
+}
+
+impl Buffers {
+    /// Returns what was read and not taken.
+    pub(super) fn unread(&self) -> &[u8] {
+        &self.room[self.from..self.to]
+    }
+
+    /// Takes the first `n` bytes of what was read.
+    pub(super) fn consume(&mut self, n: usize) {
+        self.from += n;
+    }
+
+    /// Moves what was read into `into`, as much as it has room for.
+    pub(super) fn take(&mut self, into: &mut [u8]) -> usize {
+        let n = self.unread().len().min(into.len());
+        into[..n].copy_from_slice(&self.unread()[..n]);
+        self.consume(n);
+        n
+    }
+
+    /// Accepts bytes for a write, and returns how many.
+    pub(super) fn accept(&mut self, bytes: &[u8]) -> usize {
+        let n = bytes.len().min(MOST);
+        self.accepted.extend_from_slice(&bytes[..n]);
+        n
+    }
+
+    /// Reads once, at most `most` bytes. All that was read before has been taken.
+    pub(super) fn fill(&mut self, mut file: &File, most: usize) -> Result<()> {
+        (self.from, self.to) = (0, 0);
+        if self.room.len() < most {
+            self.room.resize(most, 0);
+        }
+        self.to = loop {
+            match file.read(&mut self.room[..most]) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                result => break result?,
+            }
+        };
+        Ok(())
+    }
+
+    /// Writes what was accepted, at the position.
+    pub(super) fn write(&mut self, mut file: &File) -> Result<()> {
+        let accepted = mem::take(&mut self.accepted);
+        self.give_back(file)?;
+        let result = file.write_all(&accepted);
+        self.accepted = accepted;
+        self.accepted.clear();
+        result
+    }
+
+    /// Moves the position. What was read is kept if that fails.
+    pub(super) fn seek(&mut self, mut file: &File, to: SeekFrom) -> Result<u64> {
+        let to = match to {
+            SeekFrom::Current(by) => {
+                let by = by.checked_sub_unsigned(self.unread().len() as u64);
+                SeekFrom::Current(by.ok_or_else(|| {
+                    Error::new(
+                        ErrorKind::InvalidInput,
+                        "a seek leads to before the start of the file",
+                    )
+                })?)
+            }
+            to => to,
+        };
+        let position = file.seek(to)?;
+        (self.from, self.to) = (0, 0);
+        Ok(position)
+    }
+
+    /// Moves the system's position to the caller's. A pipe has none: what was read is kept.
+    pub(super) fn give_back(&mut self, file: &File) -> Result<()> {
+        if self.unread().is_empty() {
+            return Ok(());
+        }
+        match self.seek(file, SeekFrom::Current(0)) {
+            Err(error) if error.kind() != ErrorKind::NotSeekable => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A write on its way to a blocking thread.
+///
+/// The caller has been told that the bytes are accepted. If the runtime ends before a thread begins
+/// the write, it drops this, and the bytes are written by the thread that drops. That may block, so
+/// it is done for files on disks alone, and not for pipes.
+pub(super) struct Accepted {
+    file: Arc<File>,
+    buffers: Buffers,
+}
+
+impl Accepted {
+    pub(super) fn new(file: Arc<File>, buffers: Buffers) -> Self {
+        Self { file, buffers }
+    }
+
+    /// Writes, and returns the buffers.
+    pub(super) fn write(mut self) -> (Buffers, Result<()>) {
+        let result = self.buffers.write(&self.file);
+        (mem::take(&mut self.buffers), result)
+    }
+}
+
+impl Drop for Accepted {
+    fn drop(&mut self) {
+        let is_left = !self.buffers.accepted.is_empty();
+        if is_left && self.file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            let _ = self.buffers.write(&self.file);
+        }
+    }
+}
