@@ -54,6 +54,8 @@ mod runtime;
 mod scheduler;
 #[cfg(all(feature = "signal", unix, not(any(loom, shuttle))))]
 pub mod signal;
+#[cfg(all(feature = "select", not(any(loom, shuttle))))]
+mod select;
 pub mod sync;
 pub mod task;
 pub mod time;
@@ -70,6 +72,8 @@ pub use task::{JoinError, JoinHandle, block_in_place, spawn, spawn_blocking, yie
 
 #[cfg(feature = "macros")]
 pub use evenkeel_macros::{main, test};
+#[cfg(all(feature = "select", not(any(loom, shuttle))))]
+pub use select::{join, pin, select, try_join};
 
 /// Compiles and runs the example of the package's front page.
 #[cfg(all(doctest, feature = "macros"))]
