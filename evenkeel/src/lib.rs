@@ -66,8 +66,8 @@ mod travel;
 pub(crate) use evenkeel_policy as policy;
 #[doc(inline)]
 pub use evenkeel_policy::Locality;
-pub use runtime::{AlreadyWorker, BuildError, Builder, Handle, Runtime, WorkerThread, block_on};
-pub use runtime::{Shutdown, ShutdownReport};
+pub use runtime::{AlreadyWorker, BuildError, Builder, EnterGuard, Handle, Runtime, WorkerThread};
+pub use runtime::{Shutdown, ShutdownReport, block_on};
 pub use task::{JoinError, JoinHandle, block_in_place, spawn, spawn_blocking, yield_now};
 
 #[cfg(feature = "macros")]

@@ -83,6 +83,8 @@ pub(crate) struct Context {
     kept_woken: Cell<u64>,
     /// Tasks that have become complete here since the last `take_completed`.
     completed: Cell<u64>,
+    /// Whether the thread has entered another runtime, which is its current one.
+    pub(crate) has_entered: Cell<bool>,
     /// The worker's position in a recursion of sized forks: a hash of the path from the root; zero
     /// outside of any.
     pub(crate) part: Cell<u64>,
@@ -143,6 +145,7 @@ impl Context {
             operations: Operations::default(),
             kept_woken: Cell::default(),
             completed: Cell::default(),
+            has_entered: Cell::default(),
             part: Cell::default(),
             rests_until: Cell::default(),
             rest: Cell::default(),
@@ -438,6 +441,13 @@ impl Context {
 pub(crate) fn with<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
     // SAFETY: `f` cannot keep the result.
     f(unsafe { current() })
+}
+
+/// Does the same, but gives no context if the thread has entered another runtime: for what goes to
+/// the current runtime.
+#[inline(always)]
+pub(crate) fn at_home<R>(f: impl FnOnce(Option<&Context>) -> R) -> R {
+    with(|context| f(context.filter(|context| !context.has_entered.get())))
 }
 
 /// Calls `f` with the context of this thread, if it is a worker or a spare: for everything about

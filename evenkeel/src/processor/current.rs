@@ -1,4 +1,9 @@
 //! The current runtime of a thread.
+//!
+//! A thread keeps the runtimes that it has entered, the last one at the end: that is its current
+//! one. An entry is left in any order, so none outlives its guard. A worker belongs to its own
+//! runtime and may enter another one; its context then [says so](note_entered), and what it spawns
+//! and arms goes to the other one.
 
 use super::context;
 use super::shared::{Phase, Shared};
@@ -7,13 +12,28 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 thread_local! {
-    static CURRENT: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
+    static ENTRIES: RefCell<Entries> = const { RefCell::new(Entries { stack: Vec::new(), next: 0 }) };
 }
 
-/// Returns the current runtime of the thread: a worker's own, or the one that the thread is blocked
-/// on.
+/// The runtimes that a thread has entered and not left.
+struct Entries {
+    stack: Vec<Entry>,
+    /// The number of the next entry.
+    next: u64,
+}
+
+struct Entry {
+    shared: Arc<Shared>,
+    number: u64,
+    /// Whether the thread counts as awake inside the runtime, so that a clock that stands waits for
+    /// it.
+    is_counted: bool,
+}
+
+/// Returns the current runtime of the thread: a worker's own, the one that the thread is blocked
+/// on, or the one that it has entered since.
 pub(crate) fn shared() -> Option<Arc<Shared>> {
-    CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
+    with(|shared| shared.cloned())
 }
 
 /// Calls `f` with the current runtime of the thread.
@@ -21,7 +41,9 @@ pub(crate) fn with<R>(f: impl FnOnce(Option<&Arc<Shared>>) -> R) -> R {
     // A thread that destroys its thread-locals has no current runtime; and `f` runs no caller's
     // code.
     let mut f = Some(f);
-    let result = CURRENT.try_with(|current| f.take().map(|f| f(current.borrow().as_ref())));
+    let result = ENTRIES.try_with(|entries| {
+        f.take().map(|f| f(entries.borrow().stack.last().map(|entry| &entry.shared)))
+    });
     match (result.ok().flatten(), f) {
         (Some(result), _) => result,
         (None, Some(f)) => f(None),
@@ -31,20 +53,71 @@ pub(crate) fn with<R>(f: impl FnOnce(Option<&Arc<Shared>>) -> R) -> R {
 
 /// Makes a runtime the thread's current one until the guard is dropped.
 pub(crate) fn enter(shared: &Arc<Shared>) -> Entered {
-    Entered { before: CURRENT.with(|current| current.replace(Some(shared.clone()))) }
+    push(shared, false)
 }
 
-/// Restores the thread's former runtime when it is dropped.
+/// Does the same, for a thread that the runtime's clock counts as awake meanwhile.
+pub(crate) fn enter_counted(shared: &Arc<Shared>) -> Entered {
+    push(shared, true)
+}
+
+/// Returns whether the thread is inside a call of [`enter_counted`] for this runtime.
+pub(crate) fn is_counted(shared: &Arc<Shared>) -> bool {
+    let counts = |entry: &Entry| entry.is_counted && Arc::ptr_eq(&entry.shared, shared);
+    ENTRIES.try_with(|entries| entries.borrow().stack.iter().any(counts)).unwrap_or(false)
+}
+
+fn push(shared: &Arc<Shared>, is_counted: bool) -> Entered {
+    let number = ENTRIES.with(|entries| {
+        let mut entries = entries.borrow_mut();
+        let number = entries.next;
+        entries.next += 1;
+        entries.stack.push(Entry { shared: shared.clone(), number, is_counted });
+        number
+    });
+    note_entered();
+    Entered { number }
+}
+
+/// Tells the worker, if the thread is one, whether its current runtime is another one than its own.
+fn note_entered() {
+    context::with_any(|context| {
+        let Some(context) = context else { return };
+        let own = context.shared();
+        let has_entered = with(|shared| shared.is_some_and(|shared| !Arc::ptr_eq(shared, own)));
+        context.has_entered.set(has_entered);
+    });
+}
+
+/// Restores the thread's former runtime when it is dropped; or, if the thread has entered another
+/// one since, leaves that one the current one.
 #[derive(Debug)]
 pub(crate) struct Entered {
-    before: Option<Arc<Shared>>,
+    number: u64,
+}
+
+impl Entered {
+    /// Returns whether the thread has entered no runtime since that it has not left.
+    pub(crate) fn is_last(&self) -> bool {
+        let is_own = |entries: &RefCell<Entries>| {
+            entries.borrow().stack.last().is_some_and(|entry| entry.number == self.number)
+        };
+        // At the end of the thread there is no order to keep.
+        ENTRIES.try_with(is_own).unwrap_or(true)
+    }
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        let before = self.before.take();
         // At the end of the thread there is nothing to put back.
-        let _ = CURRENT.try_with(|current| current.replace(before));
+        let left = ENTRIES.try_with(|entries| {
+            let stack = &mut entries.borrow_mut().stack;
+            let place = stack.iter().rposition(|entry| entry.number == self.number)?;
+            Some(stack.remove(place))
+        });
+        note_entered();
+        // Not before: with the runtime its hooks may be dropped, which are a caller's.
+        drop(left);
     }
 }
 

@@ -86,7 +86,8 @@ impl Drop for Awake<'_> {
 }
 
 /// Runs a future to its end on this thread, which sleeps while the future waits. This needs no
-/// runtime, and enters none.
+/// runtime. Inside one, also by [`Runtime::enter`](crate::Runtime::enter), the future is inside
+/// too.
 ///
 /// # Panics
 /// If the caller is a task: it would stop a worker. Also with the panic of the future.
@@ -98,16 +99,16 @@ impl Drop for Awake<'_> {
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
     current::refuse_on_worker("block_on", "the future");
-    run(future, current::shared())
+    match current::shared() {
+        Some(shared) => run_inside(future, &shared),
+        None => run(future, None),
+    }
 }
 
-/// [`block_on`] for a thread that is about to enter the runtime, and is inside `before` until then.
-pub(super) fn run_inside<F: Future>(
-    future: F,
-    shared: &Arc<Shared>,
-    before: Option<&Shared>,
-) -> F::Output {
-    let is_counted = before.is_some_and(|before| std::ptr::eq(before, Arc::as_ptr(shared)));
+/// [`block_on`] inside a runtime.
+pub(super) fn run_inside<F: Future>(future: F, shared: &Arc<Shared>) -> F::Output {
+    let is_counted = current::is_counted(shared);
+    let _entered = current::enter_counted(shared);
     let _awake = (!is_counted).then(|| Awake::new(shared));
     run(future, Some(shared.clone()))
 }

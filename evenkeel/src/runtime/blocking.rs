@@ -44,7 +44,7 @@ where
 fn start(shared: &Arc<Shared>) {
     let own = shared.clone();
     let started = shared.thread("blocking").spawn(move || {
-        let _entered = current::enter(&own);
+        let _entered = current::enter_counted(&own);
         own.blocking.join_threads();
         work(&own);
     });

@@ -88,7 +88,8 @@ impl Handle {
     }
 
     /// Returns the runtime that the caller belongs to, if there is one: that of the running task or
-    /// blocking closure, or of the `block_on` that runs on this thread.
+    /// blocking closure, or of the `block_on` that runs on this thread; or the one that the thread
+    /// has [entered](Self::enter) since.
     ///
     /// # Examples
     /// ```
@@ -174,9 +175,7 @@ impl Handle {
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         current::refuse_on_worker("block_on", "the future");
-        let before = current::shared();
-        let _entered = current::enter(&self.shared);
-        block_on::run_inside(future, &self.shared, before.as_deref())
+        block_on::run_inside(future, &self.shared)
     }
 
     /// Returns what the runtime has counted so far.

@@ -5,6 +5,7 @@ mod blocking;
 mod builder;
 #[cfg(shuttle)]
 pub(crate) mod checked;
+mod enter;
 mod error;
 mod handle;
 mod hooks;
@@ -18,6 +19,7 @@ mod worker_thread;
 
 pub use block_on::block_on;
 pub use builder::Builder;
+pub use enter::EnterGuard;
 pub use error::BuildError;
 pub use handle::Handle;
 pub use shutdown::{Shutdown, ShutdownReport};

@@ -24,9 +24,10 @@
 use super::timing;
 use crate::primitives::atomic::Edge;
 use crate::primitives::{fence, lock};
-use crate::processor::Processor;
 use crate::processor::shared::{Phase, Shared};
+use crate::processor::{Processor, current};
 use crate::timers::NEVER;
+use std::sync::Arc;
 
 impl Shared {
     /// Stops the clock. Returns false if it stands already.
@@ -135,6 +136,19 @@ impl Shared {
     pub(crate) fn go_outside(&self) {
         self.clock.go();
         self.move_clock_if_stands();
+    }
+
+    /// Calls `f`, which may arm a timer. The thread counts as awake meanwhile, so that a clock that
+    /// stands moves on afterwards if the thread was the last one; unless it is
+    /// [counted](current::is_counted) anyway.
+    pub(crate) fn while_awake<R>(self: &Arc<Self>, f: impl FnOnce() -> R) -> R {
+        if current::is_counted(self) {
+            return f();
+        }
+        self.clock.come();
+        let result = f();
+        self.go_outside();
+        result
     }
 
     /// Makes the clock stand at `time`, before any thread has looked at it.

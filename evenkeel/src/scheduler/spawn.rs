@@ -18,7 +18,8 @@ use std::sync::Arc;
 const LATE_SWEEPS: u32 = 1_000;
 
 /// Spawns on the scheduler of the calling worker; calls `elsewhere` if the caller is not a worker,
-/// which gives none if there is no runtime: the public function panics then, at its caller.
+/// or has entered another runtime. That gives none if there is no runtime: the public function
+/// panics then, at its caller.
 ///
 /// The task's parts are an argument, and not captured by both closures, so that they move directly
 /// to the task's memory. Taken out of an `Option`, they move by way of the stack, in pieces that
@@ -30,7 +31,7 @@ pub(crate) fn here<P, R>(
     make: impl FnOnce(P, Birth) -> (Runnable, R),
     elsewhere: impl FnOnce(P) -> Option<R>,
 ) -> Option<R> {
-    context::with(|context| match context {
+    context::at_home(|context| match context {
         Some(context) => Some(on_worker(context, |birth| make(parts, birth))),
         None => elsewhere(parts),
     })

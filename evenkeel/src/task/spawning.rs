@@ -10,7 +10,8 @@ use std::panic::Location;
 use std::sync::Arc;
 
 /// Spawns a task on the runtime that the caller belongs to: that of the running task, or of the
-/// [`block_on`](crate::Runtime::block_on) that runs on this thread.
+/// [`block_on`](crate::Runtime::block_on) that runs on this thread, or the one that the thread has
+/// [entered](crate::Runtime::enter).
 ///
 /// The task begins with its next turn, and goes on whether or not its handle is kept. One
 /// allocation holds task, output and handle.

@@ -56,7 +56,7 @@ impl Instant {
     #[must_use]
     #[inline]
     pub fn now() -> Self {
-        let here = context::with(|context| context.map(|context| context.shared().clock.now()));
+        let here = context::at_home(|context| context.map(|context| context.shared().clock.now()));
         Self::of(here.unwrap_or_else(|| {
             current::with(|shared| shared.map(|shared| shared.clock.now()))
                 .unwrap_or_else(clock::now)
@@ -69,7 +69,7 @@ impl Instant {
     pub(super) fn in_at_least(duration: Duration) -> Self {
         // A wait as short as a tick is worth reading the exact time.
         if duration > SHORT {
-            let here = context::with(|context| {
+            let here = context::at_home(|context| {
                 context.map(|context| context.shared().clock.at(context.ahead.now()))
             });
             if let Some(here) = here {

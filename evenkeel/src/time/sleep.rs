@@ -169,7 +169,7 @@ impl Sleep {
         let word = WordWaker::of(waker);
         let entry = NonNull::from(&self.entry);
         let deadline = self.deadline.nanos();
-        let armed = context::with(|context| match context {
+        let armed = context::at_home(|context| match context {
             Some(context) if !context.is_relief() => {
                 // SAFETY: the entry is in no wheel; the future is pinned, and cancels when it is
                 // dropped.
@@ -180,11 +180,15 @@ impl Sleep {
                 // SAFETY: as above.
                 Some(unsafe { timing::arm_outside(relief.shared(), entry, deadline, word) })
             }
-            None => current::with(|shared| {
-                let shared = shared?;
-                // SAFETY: as above.
-                Some(unsafe { timing::arm_outside(shared, entry, deadline, word) })
-            }),
+            None => {
+                let shared = current::shared();
+                shared.map(|shared| {
+                    shared.while_awake(|| {
+                        // SAFETY: as above.
+                        unsafe { timing::arm_outside(&shared, entry, deadline, word) }
+                    })
+                })
+            }
         });
         let Some((armed, timers)) = armed else {
             panic!(

@@ -10,6 +10,7 @@ mod common {
 
 mod blocking;
 mod build;
+mod enter;
 mod left_behind;
 mod macros;
 mod metrics;
