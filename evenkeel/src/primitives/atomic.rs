@@ -183,6 +183,10 @@ pub(crate) enum Edge {
     BlockWake,
     /// The thread's change of that word.
     BlockWoken,
+    /// The waker's change of the mark that a local task is queued.
+    LocalWake,
+    /// The driver's change of that mark before it polls the task.
+    LocalBegin,
     /// The store that a clock stands or runs.
     ClockChange,
     /// The look at that word.

@@ -81,6 +81,13 @@ impl<T> Slab<T> {
         })
     }
 
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.slots.iter_mut().filter_map(|slot| match slot {
+            Slot::Used(value) => Some(value),
+            Slot::Free(_) => None,
+        })
+    }
+
     /// Takes all values out.
     pub(crate) fn take_all(&mut self) -> impl Iterator<Item = T> + use<T> {
         mem::replace(self, Self::new()).slots.into_iter().filter_map(|slot| match slot {
@@ -103,6 +110,7 @@ mod tests {
         assert_eq!(slab.remove(3), Some(3));
         assert_eq!((slab.insert(5), slab.insert(6), slab.insert(7)), (3, 1, 4));
         assert_eq!(slab.iter().copied().collect::<Vec<_>>(), [0, 6, 2, 5, 7]);
+        assert_eq!(slab.iter_mut().map(|value| *value).collect::<Vec<_>>(), [0, 6, 2, 5, 7]);
         assert_eq!((slab.get_mut(1).copied(), slab.len()), (Some(6), 5));
         assert_eq!(slab.get_mut(5), None);
         for key in 0..5 {

@@ -2,10 +2,14 @@
 
 use super::task_ref::Task;
 use crate::raw_task::id::Id;
+use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::Arc;
 
 /// Aborts a task from anywhere. Returned by
-/// [`JoinHandle::abort_handle`](super::JoinHandle::abort_handle) and by the methods of a
-/// [`JoinSet`](super::JoinSet) that spawn.
+/// [`JoinHandle::abort_handle`](super::JoinHandle::abort_handle), by that of
+/// [`LocalJoinHandle`](super::LocalJoinHandle), and by the methods of a [`JoinSet`](super::JoinSet)
+/// that spawn.
 ///
 /// It can do less than a [`Task`], which can unpark too. It keeps the task's allocation, but not
 /// its future, alive. Dropping it does nothing to the task.
@@ -26,18 +30,43 @@ use crate::raw_task::id::Id;
 /// });
 /// ```
 #[derive(Clone, Debug)]
-pub struct AbortHandle(Task);
+pub struct AbortHandle(Target);
+
+#[derive(Clone, Debug)]
+enum Target {
+    Task(Task),
+    Local(Arc<dyn Abort>),
+}
+
+/// A local task, as any thread sees it.
+pub(super) trait Abort: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
+    /// Has the task's future dropped at the task's next turn.
+    fn abort(self: Arc<Self>);
+
+    /// Returns whether the task is complete.
+    fn is_finished(&self) -> bool;
+
+    /// Returns the task's number.
+    fn id(&self) -> Id;
+}
 
 impl AbortHandle {
     pub(super) fn new(task: Task) -> Self {
-        Self(task)
+        Self(Target::Task(task))
+    }
+
+    pub(super) fn local(task: Arc<dyn Abort>) -> Self {
+        Self(Target::Local(task))
     }
 
     /// As [`JoinHandle::abort`](super::JoinHandle::abort): the task's future is dropped at the
     /// task's next turn. A complete task is not affected, and nor is a closure of
     /// [`spawn_blocking`](super::spawn_blocking) that has begun.
     pub fn abort(&self) {
-        self.0.abort();
+        match &self.0 {
+            Target::Task(task) => task.abort(),
+            Target::Local(task) => task.clone().abort(),
+        }
     }
 
     /// Returns whether the task is complete: by its own end, a panic or an abort. A task that a
@@ -45,12 +74,18 @@ impl AbortHandle {
     /// poll returns, though its handle is finished.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.0.is_complete()
+        match &self.0 {
+            Target::Task(task) => task.is_complete(),
+            Target::Local(task) => task.is_finished(),
+        }
     }
 
     /// Returns the task's number.
     #[must_use]
     pub fn id(&self) -> Id {
-        self.0.id()
+        match &self.0 {
+            Target::Task(task) => task.id(),
+            Target::Local(task) => task.id(),
+        }
     }
 }

@@ -28,11 +28,12 @@ pub(crate) struct Panicked {
 
 impl Failure {
     pub(crate) fn panic(task: Live<'_>, payload: Box<dyn Any + Send>) -> Self {
-        Self::Panicked(Box::new(Panicked {
-            task: TaskInfo::of(task),
-            hook: panic_hook(),
-            payload: Some(payload),
-        }))
+        Self::panic_of(TaskInfo::of(task), payload)
+    }
+
+    /// The same for a task that is described already.
+    pub(super) fn panic_of(task: TaskInfo, payload: Box<dyn Any + Send>) -> Self {
+        Self::Panicked(Box::new(Panicked { task, hook: panic_hook(), payload: Some(payload) }))
     }
 
     /// Returns the error that the joiner gets.

@@ -42,6 +42,7 @@ mod join;
 mod join_set;
 pub(crate) mod lent;
 mod local;
+mod local_set;
 #[cfg(all(test, loom))]
 mod model;
 mod parking;
@@ -64,6 +65,7 @@ pub use in_place::block_in_place;
 pub use join::JoinHandle;
 pub use join_set::JoinSet;
 pub use local::{AccessError, LocalKey, TaskLocalFuture};
+pub use local_set::{LocalJoinHandle, LocalSet, spawn_local};
 pub use parking::{Park, park};
 pub(crate) use spawning::spawn_on;
 pub use spawning::{Builder, spawn, spawn_blocking};

@@ -15,6 +15,7 @@ mod endings;
 mod join;
 mod join_set;
 mod local;
+mod local_set;
 mod panic;
 mod park;
 mod waker;

@@ -26,9 +26,10 @@ fn file_of(f: impl FnOnce()) -> String {
 
 #[test]
 fn a_panic_names_the_file_that_calls() {
-    let calls: [(&str, fn()); 9] = [
+    let calls: [(&str, fn()); 10] = [
         ("spawn", || drop(evenkeel::spawn(async {}))),
         ("spawn_blocking", || drop(evenkeel::spawn_blocking(|| ()))),
+        ("spawn_local", || drop(evenkeel::task::spawn_local(async {}))),
         ("named spawn", || drop(evenkeel::task::Builder::new().name("a").spawn(async {}))),
         ("current task", || drop(evenkeel::task::current())),
         ("current runtime", || drop(Handle::current())),

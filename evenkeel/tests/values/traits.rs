@@ -3,7 +3,7 @@
 use evenkeel::sync::monitor::Monitor;
 use evenkeel::sync::{Acquire, OwnedPermit, Permit, Semaphore};
 use evenkeel::task::{AbortHandle, AccessError, CancellationToken, Cancelled, CancelledOwned};
-use evenkeel::task::{JoinSet, LocalKey, TaskLocalFuture};
+use evenkeel::task::{JoinSet, LocalJoinHandle, LocalKey, TaskLocalFuture};
 use evenkeel::{Builder, Handle, JoinError, JoinHandle, Runtime};
 use std::cell::Cell;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -40,6 +40,7 @@ fn runtimes_tasks_and_semaphores_may_be_used_after_a_panic() {
     is_unwind_safe::<Handle>();
     is_unwind_safe::<JoinHandle<&mut u8>>();
     is_unwind_safe::<JoinSet<&mut u8>>();
+    is_unwind_safe::<LocalJoinHandle<&mut u8>>();
     is_unwind_safe::<CancellationToken>();
     is_unwind_safe::<Semaphore>();
 }

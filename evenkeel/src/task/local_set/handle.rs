@@ -1,0 +1,138 @@
+//! The handle of a local task.
+
+use super::outcome::Outcome;
+use super::waking::Waking;
+use crate::raw_task::id::Id;
+use crate::task::abort_handle::{Abort, AbortHandle};
+use crate::task::budget::Unit;
+use crate::task::error::JoinError;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// The handle of a local task: a future of its output. Returned by
+/// [`LocalSet::spawn_local`](super::LocalSet::spawn_local) and [`spawn_local`](super::spawn_local).
+///
+/// It is what [`JoinHandle`](crate::JoinHandle) is to other tasks, and has its methods but for
+/// `task`, since a local task is not parked. Dropping it detaches the task, which goes on while its
+/// set is driven. If the output is `Send`, so is the handle: it may be awaited on another thread,
+/// while the task's own thread drives the set.
+///
+/// The handle finishes with the output, or with a [`JoinError`] if the task panicked, or was
+/// cancelled by an abort or by the end of its set. A panic without a joiner goes to the
+/// [hook](crate::Builder::on_task_panic) of the runtime in which the set is driven.
+///
+/// # Cancel safety
+/// Dropping a handle that has been polled loses the output and nothing else. Awaiting `&mut handle`
+/// may be given up and taken up again.
+///
+/// # Panics
+/// When polled again after it has returned the output.
+///
+/// # Examples
+/// ```
+/// use evenkeel::task::LocalSet;
+/// let set = LocalSet::new();
+/// let task = set.spawn_local(async { "ahoy" });
+/// let joiner = std::thread::spawn(move || evenkeel::block_on(task));
+/// evenkeel::block_on(set);
+/// assert_eq!(joiner.join().unwrap().unwrap(), "ahoy");
+/// ```
+#[must_use = "a dropped handle detaches the task"]
+pub struct LocalJoinHandle<T> {
+    /// None once the output has been taken.
+    outcome: Option<Arc<Outcome<T>>>,
+    waking: Arc<Waking>,
+    unit: Unit,
+}
+
+impl<T> LocalJoinHandle<T> {
+    pub(super) fn new(outcome: Arc<Outcome<T>>, waking: Arc<Waking>) -> Self {
+        Self { outcome: Some(outcome), waking, unit: Unit::NEW }
+    }
+
+    /// Has the task's future dropped at its next turn, on its thread; the handle then returns a
+    /// [cancelled](JoinError::is_cancelled) error. A complete task is not affected, and one that
+    /// completes in the poll that is under way keeps its output.
+    ///
+    /// The turn comes while the set is driven, or else with the drop of the set.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::task::LocalSet;
+    /// let set = LocalSet::new();
+    /// let watch = set.spawn_local(std::future::pending::<()>());
+    /// watch.abort();
+    /// assert!(evenkeel::block_on(set.run_until(watch)).unwrap_err().is_cancelled());
+    /// ```
+    pub fn abort(&self) {
+        self.waking.clone().abort();
+    }
+
+    /// Returns whether awaiting the handle returns at once: the task is complete, by its own end, a
+    /// panic or an abort, or by the end of its set.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.outcome.as_ref().is_none_or(|outcome| outcome.is_there())
+    }
+
+    /// Returns the task's number, by which reports and errors name the task.
+    #[must_use]
+    pub fn id(&self) -> Id {
+        self.waking.id()
+    }
+
+    /// Returns the right to abort the task from anywhere.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::task::LocalSet;
+    /// let set = LocalSet::new();
+    /// let watch = set.spawn_local(std::future::pending::<()>());
+    /// let abort = watch.abort_handle();
+    /// std::thread::spawn(move || abort.abort());
+    /// assert!(evenkeel::block_on(set.run_until(watch)).unwrap_err().is_cancelled());
+    /// ```
+    #[must_use]
+    pub fn abort_handle(&self) -> AbortHandle {
+        AbortHandle::local(self.waking.clone())
+    }
+}
+
+impl<T> Future for LocalJoinHandle<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { outcome, waking, unit } = &mut *self;
+        let place = outcome.as_ref();
+        let place = place.expect("the handle has returned its output and is polled again");
+        match place.poll(cx.waker(), || unit.take()) {
+            Some(Poll::Ready(result)) => {
+                *outcome = None;
+                Poll::Ready(result.map_err(|failure| failure.into_error(waking.id())))
+            }
+            Some(Poll::Pending) => {
+                // A joiner that has waited needs no unit.
+                unit.owe();
+                Poll::Pending
+            }
+            None => unit.yield_to(cx.waker()),
+        }
+    }
+}
+
+impl<T> Drop for LocalJoinHandle<T> {
+    fn drop(&mut self) {
+        if let Some(outcome) = &self.outcome {
+            outcome.detach();
+        }
+    }
+}
+
+impl<T> fmt::Debug for LocalJoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalJoinHandle").field("id", &self.id()).finish_non_exhaustive()
+    }
+}
