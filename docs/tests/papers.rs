@@ -1,5 +1,5 @@
 //! Checks the form of all papers: their lines are short enough to be read as text, and each link
-//! leads to a file, and to a heading in it.
+//! leads to a file, and to a heading in it. What one of them quotes from programs stands there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -113,6 +113,50 @@ fn each_link_leads_to_a_file_and_to_a_heading_in_it() {
     }
     assert!(count > 100, "{count} links were found");
     assert!(faults.is_empty(), "these links lead nowhere:\n{}", faults.join("\n"));
+}
+
+/// Returns the blocks of code of a paper in a language, without indentation.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let fence = format!("```{language}\n");
+    let blocks = text.split(&fence).skip(1).filter_map(|rest| rest.split("```").next());
+    blocks.map(without_indentation).collect()
+}
+
+fn without_indentation(text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", line.trim())).collect()
+}
+
+/// Joins all files of a folder that end with `end`, without indentation.
+fn sources(folder: &Path, end: &str) -> String {
+    let mut joined = String::new();
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("it can be read").path();
+        if path.to_string_lossy().ends_with(end) {
+            joined += &without_indentation(&fs::read_to_string(path).expect("sources are UTF-8"));
+        }
+    }
+    joined
+}
+
+/// The guide to crates of others is not compiled: it quotes programs that are.
+#[test]
+fn what_is_quoted_stands_in_the_examples() {
+    let paper = root().join("docs/bring-your-crates.md");
+    let paper = fs::read_to_string(paper).expect("papers are UTF-8");
+    let examples = root().join("examples");
+    let programs =
+        sources(&examples.join("src"), ".rs") + &sources(&examples.join("src/bin"), ".rs");
+    let quoted = blocks(&paper, "rust");
+    assert!(quoted.len() > 10, "{} blocks", quoted.len());
+    for block in quoted {
+        assert!(programs.contains(&block), "no example has these lines:\n{block}");
+    }
+    let manifest = sources(&examples, ".toml");
+    for block in blocks(&paper, "toml") {
+        for line in block.lines() {
+            assert!(manifest.contains(&format!("{line}\n")), "no example depends on:\n{line}");
+        }
+    }
 }
 
 #[test]

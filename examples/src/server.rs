@@ -1,0 +1,120 @@
+//! A server that stops gracefully: it accepts no more, gives its connections time to end, and cuts
+//! the rest.
+
+use crate::Fault;
+use evenkeel::net::{TcpListener, TcpStream};
+use evenkeel::task::{CancellationToken, JoinError, JoinSet};
+use evenkeel::time::{Instant, sleep, timeout_at};
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// How long it waits when the system refuses a connection, such as for a limit on open files.
+const RETRY: Duration = Duration::from_millis(10);
+
+/// A server on a port of the loopback device.
+pub struct Server {
+    address: SocketAddr,
+    stop: CancellationToken,
+    accepting: evenkeel::JoinHandle<Report>,
+}
+
+/// What became of the connections.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Those that came to their own end.
+    pub completed: usize,
+    /// The errors and panics of those that ended by one.
+    pub failed: Vec<String>,
+    /// Those that were still alive at the end of the grace.
+    pub cut: usize,
+}
+
+impl Server {
+    /// Starts a server, each connection of which is a task. When it stops, `connection` is told by
+    /// the token, and has the time `grace` to end.
+    pub async fn start<F, C>(grace: Duration, connection: F) -> io::Result<Self>
+    where
+        F: Fn(TcpStream, CancellationToken) -> C + Send + Sync + 'static,
+        C: Future<Output = Result<(), Fault>> + Send + 'static,
+    {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let stop = CancellationToken::new();
+        let accepting = evenkeel::spawn(accept(listener, stop.clone(), grace, connection));
+        Ok(Self { address, stop, accepting })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Stops, and returns when all connections have ended or are cut.
+    pub async fn stop(self) -> Report {
+        self.stop.cancel();
+        self.accepting.await.expect("the server does not panic")
+    }
+}
+
+async fn accept<F, C>(
+    listener: TcpListener,
+    stop: CancellationToken,
+    grace: Duration,
+    connection: F,
+) -> Report
+where
+    F: Fn(TcpStream, CancellationToken) -> C,
+    C: Future<Output = Result<(), Fault>> + Send + 'static,
+{
+    let mut report = Report::default();
+    let mut connections = JoinSet::new();
+    while let Some(accepted) = stop.run_until_cancelled(listener.accept()).await {
+        match accepted.and_then(|(stream, _)| stream.set_nodelay(true).map(|()| stream)) {
+            Ok(stream) => drop(connections.spawn(connection(stream, stop.clone()))),
+            Err(error) => {
+                eprintln!("a connection is refused: {error}");
+                sleep(RETRY).await;
+            }
+        }
+        while let Some(ended) = connections.try_join_next() {
+            report.count(ended);
+        }
+    }
+    // From here on the system refuses connections.
+    drop(listener);
+    let deadline = Instant::now() + grace;
+    while let Ok(Some(ended)) = timeout_at(deadline, connections.join_next()).await {
+        report.count(ended);
+    }
+    connections.abort_all();
+    while let Some(ended) = connections.join_next().await {
+        report.count(ended);
+    }
+    report
+}
+
+impl Report {
+    fn count(&mut self, ended: Result<Result<(), Fault>, JoinError>) {
+        match ended {
+            Ok(Ok(())) => self.completed += 1,
+            Ok(Err(error)) => self.failed.push(error.to_string()),
+            Err(error) if error.is_cancelled() => self.cut += 1,
+            Err(error) => self.failed.push(error.to_string()),
+        }
+    }
+
+    /// Panics unless all connections but `failed` of them came to their own ends.
+    #[track_caller]
+    pub fn assert(&self, failed: usize) {
+        assert_eq!((self.failed.len(), self.cut), (failed, 0), "{:?}", self.failed);
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (completed, failed, cut) = (self.completed, self.failed.len(), self.cut);
+        write!(f, "{completed} connections completed, {failed} failed, {cut} cut")
+    }
+}
