@@ -6,6 +6,7 @@ use std::fmt;
 use std::future::Future;
 use std::io::Result;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::task::{Context, Poll};
 
 /// A descriptor of another kind than the sockets of this module: a pipe, an event counter, a socket
 /// of another library.
@@ -77,6 +78,53 @@ impl<T: AsFd> AsyncFd<T> {
         mut operation: impl FnMut(&T) -> Result<R> + Unpin + 'a,
     ) -> impl Future<Output = Result<R>> + 'a {
         self.io.operate(Direction::Write, move |fd| operation(fd).map(Done::new))
+    }
+
+    /// Calls `operation` as [`read_with`](Self::read_with) does, for a caller that is polled by
+    /// functions. Of several tasks that read this way, the last one is woken.
+    ///
+    /// # Errors
+    /// Those of [`read_with`](Self::read_with).
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::net::AsyncFd;
+    /// use std::future::poll_fn;
+    /// use std::net::UdpSocket;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = evenkeel::Runtime::new()?;
+    /// let socket = UdpSocket::bind("127.0.0.1:0")?;
+    /// socket.set_nonblocking(true)?;
+    /// socket.connect(socket.local_addr()?)?;
+    /// let socket = AsyncFd::new(socket);
+    /// runtime.block_on(async {
+    ///     let mut buffer = [0; 8];
+    ///     poll_fn(|cx| socket.poll_write_with(cx, |socket| socket.send(b"hello"))).await?;
+    ///     let read = poll_fn(|cx| socket.poll_read_with(cx, |socket| socket.recv(&mut buffer)));
+    ///     assert_eq!(read.await?, 5);
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
+    pub fn poll_read_with<R>(
+        &self,
+        cx: &mut Context<'_>,
+        mut operation: impl FnMut(&T) -> Result<R>,
+    ) -> Poll<Result<R>> {
+        self.io.poll(cx, Direction::Read, move |fd| operation(fd).map(Done::new))
+    }
+
+    /// Does the same each time that there may be room to write.
+    ///
+    /// # Errors
+    /// Those of [`read_with`](Self::read_with).
+    pub fn poll_write_with<R>(
+        &self,
+        cx: &mut Context<'_>,
+        mut operation: impl FnMut(&T) -> Result<R>,
+    ) -> Poll<Result<R>> {
+        self.io.poll(cx, Direction::Write, move |fd| operation(fd).map(Done::new))
     }
 
     /// Waits until there may be something to read.

@@ -187,3 +187,38 @@ fn other_descriptors_wait_too() {
         });
     });
 }
+
+#[test]
+fn other_descriptors_are_polled_by_functions() {
+    on_workers(|runtime| {
+        runtime.block_on(async {
+            let (one, other) = std::os::unix::net::UnixStream::pair().unwrap();
+            one.set_nonblocking(true).unwrap();
+            other.set_nonblocking(true).unwrap();
+            let (one, other) = (AsyncFd::new(one), AsyncFd::new(other));
+            let reader = spawn(async move {
+                let mut all = Vec::new();
+                let mut buffer = vec![0; 10_000];
+                loop {
+                    let read =
+                        poll_fn(|cx| one.poll_read_with(cx, |mut fd| fd.read(&mut buffer))).await;
+                    match read.unwrap() {
+                        0 => return all,
+                        n => all.extend_from_slice(&buffer[..n]),
+                    }
+                }
+            });
+            sleep(Duration::from_millis(1)).await;
+            // More than the system holds, so the writer waits too.
+            let sent: Vec<u8> = (0..2_000_000_u32).map(|n| n as u8).collect();
+            let mut rest = &sent[..];
+            while !rest.is_empty() {
+                let write = poll_fn(|cx| other.poll_write_with(cx, |mut fd| fd.write(rest)));
+                let n = write.await.unwrap();
+                rest = &rest[n..];
+            }
+            drop(other);
+            assert!(reader.await.unwrap() == sent, "all comes, in its order");
+        });
+    });
+}
