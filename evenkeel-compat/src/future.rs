@@ -23,6 +23,18 @@ pin_project! {
     /// # Panics
     /// A poll panics if its future does. If the handle's runtime is over, Tokio's timers and
     /// sockets panic or fail as they do in such a runtime.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_compat::Compat;
+    /// use std::future::ready;
+    ///
+    /// let mut wrapper = Compat::new(ready(3));
+    /// *wrapper.get_mut() = ready(4);
+    /// assert_eq!(wrapper.get_ref().clone().into_inner(), 4);
+    /// // A future that was taken out is polled, and dropped, outside of the context again.
+    /// assert_eq!(evenkeel::block_on(wrapper.into_inner()), 4);
+    /// ```
     #[must_use = "futures do nothing unless awaited"]
     pub struct Compat<F> {
         // None once it was taken out, or dropped inside the context.
