@@ -19,7 +19,10 @@ use crate::main_job;
 use crate::{analysis, builds};
 use latency::promise;
 use scheduling::memory;
+use serving::{client, server};
 use suite::effort::Effort;
+#[cfg(test)]
+use suite::entry::{Entry, Part};
 use suite::interrupt::Interrupted;
 use suite::kit::toolchain;
 
@@ -82,6 +85,12 @@ enum Command {
     /// Measure the memory of actors in this process; used by the binary itself
     #[command(name = actors::memory::COMMAND, hide = true)]
     ActorMemoryProbe(actors::memory::ProbeArgs),
+    /// Serve for a client; used by the binary itself
+    #[command(name = server::COMMAND, hide = true)]
+    ServingServer(server::ServerArgs),
+    /// Send requests to a server; used by the binary itself
+    #[command(name = client::COMMAND, hide = true)]
+    ServingClient(client::ClientArgs),
 }
 
 /// Runs the command of the command line.
@@ -98,6 +107,18 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Some(Command::List) => list::list(),
         Some(Command::MemoryProbe(args)) => memory::probe(&args),
         Some(Command::ActorMemoryProbe(args)) => actors::memory::probe(&args),
+        Some(Command::ServingServer(args)) => server::run(&args),
+        Some(Command::ServingClient(args)) => client::run(&args),
+    }
+}
+
+/// Returns what a line of options asks a family for.
+#[cfg(test)]
+pub(crate) fn part_of(entry: &Entry, line: &str) -> Box<dyn Part> {
+    let line = ["evenkeel-bench", "run"].into_iter().chain(line.split_whitespace());
+    match Cli::try_parse_from(line).unwrap().command {
+        Some(Command::Run(args)) => (entry.asked)(&run::asked(&args, &(entry.describe)())).unwrap(),
+        other => panic!("{other:?}"),
     }
 }
 

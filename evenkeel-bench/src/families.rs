@@ -6,7 +6,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use suite::entry::Entry;
 
 /// All families, in the order in which they are measured and shown.
-pub(crate) static FAMILIES: [Entry; 8] = [
+pub(crate) static FAMILIES: [Entry; 9] = [
     scheduling::ENTRY,
     latency::ENTRY,
     mixed::ENTRY,
@@ -15,6 +15,7 @@ pub(crate) static FAMILIES: [Entry; 8] = [
     concurrency::ENTRY,
     actors::ENTRY,
     objects::ENTRY,
+    serving::ENTRY,
 ];
 
 /// Returns the entry of a family, by its name.

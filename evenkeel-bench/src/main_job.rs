@@ -41,7 +41,7 @@ pub(crate) fn run(
     let mut session = Session::begun();
     say!("{}", session.machine);
     let mut parts = Vec::new();
-    for entry in &FAMILIES {
+    for entry in FAMILIES.iter().filter(|entry| (entry.rounds)(effort) > 0) {
         let part = (entry.plan)(effort, affinity::cores().len())?;
         parts.push(Planned {
             part,

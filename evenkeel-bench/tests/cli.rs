@@ -227,6 +227,8 @@ fn list_names_experiments_variants_and_runtimes() {
         "latency (alone, compute, block-one, block-all, ready)",
         "mixed (joins, wakes)",
         "timers (cancel, timeout, idle, load, long)",
+        "http (plain, steady, computing, blocking, slow)",
+        "tokio-per-core",
         "schedint (waiter, signaller)",
         "async-lock",
         "rayon+tokio",
@@ -465,6 +467,31 @@ fn timers_print_a_table_for_each_variant() {
     assert!(output.status.success(), "{}", stderr(&output));
     for name in ["timers cancel", "timers load", "ns/timer", "late p99.9", "tokio-one"] {
         assert!(stdout(&output).contains(name), "{}", stdout(&output));
+    }
+}
+
+#[test]
+fn servers_and_their_clients_are_processes_of_this_program() {
+    for bench in ["echo --bytes 64", "http --variant plain,steady"] {
+        let output = run(&format!(
+            "run --bench {bench} --connections 3 --workers 2 --runtime \
+             evenkeel,tokio,tokio-per-core --seconds 0.1 --repeats 1 --json"
+        ));
+        assert!(output.status.success(), "{bench}: {}", stderr(&output));
+        let lines: Vec<Value> =
+            stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for runtime in ["evenkeel", "tokio", "tokio-per-core"] {
+            assert!(lines.iter().any(|line| line["runtime"] == runtime), "{bench}, {runtime}");
+        }
+        for line in &lines {
+            let figure = |field: &str| line[field].as_f64().unwrap_or(f64::NAN);
+            assert_eq!(line["connections"], 3, "{line}");
+            assert!(figure("server_us_per_request") > 0.0, "{line}");
+            assert!(figure("delay_us_p50") <= figure("delay_us_max"), "{line}");
+            let is_closed = line["variant"] != "steady";
+            assert_eq!(line.get("requests_per_s").is_some(), is_closed, "{line}");
+            assert_eq!(line.get("client_us_p999").is_some(), !is_closed, "{line}");
+        }
     }
 }
 

@@ -34,6 +34,35 @@ fn lists_make_cells() {
 }
 
 #[test]
+fn servers_have_a_case_for_each_number_of_connections_and_size() {
+    let entry = crate::families::named("serving").unwrap();
+    let line = "--bench echo --procs 2 --connections 3,4 --bytes 16,64";
+    let cases: Vec<_> = super::part_of(entry, line).cases().iter().map(Case::to_string).collect();
+    assert_eq!(
+        cases,
+        [
+            "echo, 2 workers, connections 3, bytes 16",
+            "echo, 2 workers, connections 3, bytes 64",
+            "echo, 2 workers, connections 4, bytes 16",
+            "echo, 2 workers, connections 4, bytes 64",
+        ]
+    );
+    for (line, words) in [
+        // More than any limit of descriptors.
+        ("--bench echo --connections 99999999999", "99999999999 connections need more descriptors"),
+        ("--bench idle --arrivals 7", "--arrivals is not for idle"),
+        ("--bench http --bytes 64", "--bytes is not for http"),
+        ("--bench http --variant lazy", "known are plain, steady, computing, blocking, slow"),
+    ] {
+        let error = fork_error(line);
+        assert!(error.contains(words), "{line}: {error}");
+    }
+    for line in ["--bench echo --bytes 8", "--bench echo --connections 0"] {
+        cells_of(line).unwrap_err();
+    }
+}
+
+#[test]
 fn unknown_names_name_the_known_ones() {
     let error = fork_error("--bench cycle,cycel");
     assert!(error.starts_with("unknown experiment `cycel`: known are cycle, yield"), "{error}");
@@ -42,11 +71,11 @@ fn unknown_names_name_the_known_ones() {
             "memory, latency, mixed, matmul, transpose, heat, cilksort, fib, nqueens, skynet, uts, timers, ctxswitch, mutex, schedint, schedext, creation, contended, latency_probe, \
              pingpong, fanin, actor_spawn, actor_memory, savina_big, savina_threadring, savina_count, savina_fjcreate, \
              savina_chameneos, savina_banking, savina_bndbuffer, savina_philosopher, savina, directory, counters, map, heap, \
-             scan, bank, graph, cache, histogram, own, classes, travel"
+             scan, bank, graph, cache, histogram, own, classes, travel, echo, http, idle, soak"
         ),
         "{error}"
     );
-    assert!(error.ends_with("classes, travel"), "{error}");
+    assert!(error.ends_with("travel, echo, http, idle, soak"), "{error}");
     let error = cells_of("--bench cycle --runtime tokio").unwrap_err();
     assert!(error.contains("unknown runtime `tokio`: known are evenkeel, tokio"), "{error}");
     let error = cells_of("--bench locality --variant shared").unwrap_err();

@@ -28,7 +28,7 @@ pub struct Entry {
     pub asked: fn(&Asked) -> anyhow::Result<Box<dyn Part>>,
     /// Prepares what the main job measures on this number of cores.
     pub plan: fn(Effort, usize) -> anyhow::Result<Box<dyn Part>>,
-    /// Returns the number of rounds in which the main job measures it.
+    /// Returns the number of rounds in which the main job measures it; 0 if it does not.
     pub rounds: fn(Effort) -> usize,
     /// Finds the peers that are installed, and those that are missing.
     pub found: fn() -> anyhow::Result<Listed>,

@@ -48,7 +48,7 @@ pub trait Family: Sized + Send + 'static {
     /// Returns the cases that the main job measures on `cores` cores.
     fn plan(effort: Effort, cores: usize) -> Vec<Self::Spec>;
 
-    /// Returns the number of rounds in which a session measures it.
+    /// Returns the number of rounds in which a session measures it; 0 if it does not.
     fn rounds(effort: Effort) -> usize {
         effort.repeats()
     }

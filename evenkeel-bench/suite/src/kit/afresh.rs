@@ -32,13 +32,18 @@ pub fn afresh<T: DeserializeOwned>(arguments: &[&str]) -> anyhow::Result<T> {
         bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
     }
     let printed = String::from_utf8_lossy(&output.stdout);
-    // A test prints more around it.
-    let line = printed.lines().find_map(|line| line.get(line.find('{')?..)).unwrap_or(&printed);
+    let line = printed.lines().find_map(answer).unwrap_or(&printed);
     serde_json::from_str(line).context("the fresh process printed something else")
 }
 
+/// Returns the JSON object in a printed line; `None` if there is none. A test prints more around
+/// it.
+pub fn answer(line: &str) -> Option<&str> {
+    line.get(line.find('{')?..)
+}
+
 /// Returns the command that starts this binary with these arguments.
-fn command(arguments: &[&str]) -> anyhow::Result<Command> {
+pub fn command(arguments: &[&str]) -> anyhow::Result<Command> {
     let binary = env::current_exe().context("cannot find this binary to start it afresh")?;
     let mut command = Command::new(binary);
     match TEST.get() {

@@ -47,6 +47,12 @@ impl Latencies {
         self.0.saturating_record(nanos);
     }
 
+    /// Adds all of another set.
+    pub fn absorb(&mut self, other: &Self) {
+        // Both have the same bounds.
+        self.0.add(&other.0).expect("the other set has the same bounds");
+    }
+
     /// Returns the number of latencies.
     pub fn count(&self) -> u64 {
         self.0.len()
@@ -79,6 +85,10 @@ mod tests {
             assert!((seen / due - 1.0_f64).abs() < 0.002, "{seen} for {due}");
         }
         assert_eq!(latencies.count(), 1_000);
+        let mut both = Latencies::default();
+        both.absorb(&latencies);
+        both.absorb(&latencies);
+        assert_eq!((both.count(), both.quantiles()), (2_000, latencies.quantiles()));
     }
 
     #[test]

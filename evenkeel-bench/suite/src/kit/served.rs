@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 
+use super::afresh;
+
 /// A running program. Dropping this value ends it.
 pub struct Served {
     child: Child,
@@ -23,6 +25,21 @@ impl Served {
     /// Starts a program, which is left alone for `quiet` after each answer. It has the cores of the
     /// calling thread.
     pub fn start(command: &mut Command, quiet: Duration) -> anyhow::Result<Served> {
+        Self::reading(command, quiet, Some)
+    }
+
+    /// Starts a fresh process of this binary with these arguments, which answers in JSON objects.
+    pub fn afresh(arguments: &[&str]) -> anyhow::Result<Served> {
+        let object = |line: String| afresh::answer(&line).map(str::to_owned);
+        Self::reading(&mut afresh::command(arguments)?, Duration::ZERO, object)
+    }
+
+    /// Starts a program, of whose lines `tell` returns those that are answers.
+    fn reading(
+        command: &mut Command,
+        quiet: Duration,
+        tell: fn(String) -> Option<String>,
+    ) -> anyhow::Result<Served> {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let requests = child.stdin.take().context("it has no input")?;
@@ -32,6 +49,7 @@ impl Served {
         let (answer, answers) = mpsc::channel();
         thread::spawn(move || {
             let lines = BufReader::new(answered).lines().map_while(Result::ok);
+            let lines = lines.filter_map(tell);
             // The receiver is gone: the end.
             lines.map(|line| answer.send(line)).take_while(Result::is_ok).for_each(drop);
         });

@@ -1,0 +1,181 @@
+//! A client, in a process of its own: the same for all servers.
+//!
+//! **Roles.** The *control*, the process's first thread, answers the lines of its parent. It has as
+//! many *threads* as it is told, each with a share of the connections and a readiness set of its
+//! own. They run one *phase* at a time: at its end no request is under way, so what a server has
+//! used from one phase to the next was for the requests of that phase.
+//!
+//! **What is checked.** Each request has one reply, with the bytes that it is to have, and no
+//! connection is closed by the server. Whatever else happens ends the process with an error.
+
+mod alarm;
+mod closed;
+mod connection;
+mod driver;
+pub(crate) mod echo;
+mod http;
+mod lives;
+mod open;
+mod wire;
+
+use std::io::{self, BufRead};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+
+use self::connection::{Connection, connect};
+use self::driver::{Driver, Tally};
+use self::echo::Echo;
+use self::http::Http;
+use self::lives::Lives;
+use self::open::Pace;
+use self::wire::Wire;
+use crate::Variant;
+use crate::limit;
+use crate::pages::Page;
+use crate::server::Service;
+use crate::told::Seen;
+use crate::usage;
+use suite::output::say;
+
+/// The hidden command with which the suite's program calls itself.
+pub const COMMAND: &str = "serving-client";
+
+/// The connections of heavy requests, enough that few of them wait for each other.
+const HEAVIES: usize = 32;
+
+/// One connection in this many reads slowly.
+const SLOW_ONE_IN: usize = 50;
+
+/// The receive buffer of a connection that reads slowly: a small one, so that the server waits.
+const SLOW_RECEIVE: usize = 16 << 10;
+
+/// The arguments of a client.
+#[derive(Clone, Debug, Args)]
+pub struct ClientArgs {
+    #[arg(long)]
+    service: Service,
+    #[arg(long)]
+    port: u16,
+    #[arg(long)]
+    connections: usize,
+    #[arg(long)]
+    threads: usize,
+    /// Bytes of a message of echo
+    #[arg(long)]
+    bytes: usize,
+    /// What is asked for by HTTP
+    #[arg(long)]
+    variant: Variant,
+    /// Requests per second, at fixed times; 0: a closed loop
+    #[arg(long)]
+    rate: u32,
+    /// Requests of a connection before it goes and another one comes; 0: it stays
+    #[arg(long)]
+    life: u32,
+    #[arg(long)]
+    seed: u64,
+    /// How long it waits for the last replies of a phase while none comes, in milliseconds
+    #[arg(long)]
+    patience_ms: u64,
+}
+
+/// Runs the phases that the parent asks for: a word and a number of milliseconds.
+pub fn run(args: &ClientArgs) -> anyhow::Result<()> {
+    match args.service {
+        Service::Echo => phases(args, || Echo::new(args.bytes)),
+        Service::Http => phases(args, Http::default),
+    }
+}
+
+/// What the connection of this number asks for.
+fn page(args: &ClientArgs, connection: usize) -> Page {
+    let is_slow = args.variant == Variant::Slow && connection % SLOW_ONE_IN == SLOW_ONE_IN - 1;
+    match args.variant {
+        _ if is_slow => Page::Large,
+        Variant::Computing if connection >= args.connections => Page::Compute,
+        Variant::Blocking if connection >= args.connections => Page::Block,
+        _ => Page::Light,
+    }
+}
+
+/// Returns the connections that a client opens, those of heavy requests included.
+pub(crate) fn opened(connections: usize, variant: Variant) -> usize {
+    connections + if variant.heavy_one_in() > 0 { HEAVIES } else { 0 }
+}
+
+fn phases<W: Wire>(args: &ClientArgs, wire: impl Fn() -> W) -> anyhow::Result<()> {
+    let all = opened(args.connections, args.variant);
+    limit::raise(all)?;
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
+    let threads = args.threads.min(args.connections);
+    let patience = Duration::from_millis(args.patience_ms);
+    let drivers: anyhow::Result<Vec<_>> =
+        (0..threads).map(|_| Driver::new(wire(), patience)).collect();
+    let mut drivers = drivers?;
+    for number in 0..all {
+        let page = page(args, number);
+        let stream = connect(address, (page == Page::Large).then_some(SLOW_RECEIVE))?;
+        drivers[number % threads].add(Connection::new(stream, number, page))?;
+    }
+    let rate = f64::from(args.rate) / threads as f64;
+    let pace = |(thread, driver): (usize, &Driver<W>)| {
+        (args.rate > 0).then(|| Pace::new(driver, args.variant, rate, args.seed, thread))
+    };
+    let mut paces: Vec<_> = drivers.iter().enumerate().map(pace).collect();
+    let mut lives: Vec<_> = drivers.iter().map(|_| Lives::new(address, args.life)).collect();
+    for line in io::stdin().lock().lines() {
+        let time = Duration::from_millis(line?.parse().context("a phase has a time")?);
+        let seen = phase(&mut drivers, &mut paces, &mut lives, time)?;
+        say!("{}", serde_json::to_string(&seen)?);
+    }
+    Ok(())
+}
+
+/// Runs one phase on all threads.
+fn phase<W: Wire>(
+    drivers: &mut [Driver<W>],
+    paces: &mut [Option<Pace>],
+    lives: &mut [Lives],
+    time: Duration,
+) -> anyhow::Result<Seen> {
+    let (began, used) = (Instant::now(), usage::processor_time());
+    let until = began + time;
+    let tallies: anyhow::Result<Vec<Tally>> = thread::scope(|scope| {
+        let threads = drivers.iter_mut().zip(paces).zip(lives);
+        let threads = threads.map(|((driver, pace), lives)| {
+            scope.spawn(move || match pace {
+                Some(pace) => open::run(driver, pace, until),
+                None => closed::run(driver, lives, until),
+            })
+        });
+        let threads: Vec<_> = threads.collect();
+        let tally = |thread: thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|_| Err(anyhow!("a thread of the client panicked")))
+        };
+        threads.into_iter().map(tally).collect()
+    });
+    let mut tally = Tally::default();
+    tallies?.iter().for_each(|one| tally.absorb(one));
+    let cpu = usage::processor_time() - used;
+    if tally.requests == 0 {
+        bail!("no request was sent");
+    }
+    Ok(seen(&tally, time, cpu))
+}
+
+fn seen(tally: &Tally, time: Duration, cpu: Duration) -> Seen {
+    Seen {
+        seconds: time.as_secs_f64(),
+        requests: tally.requests,
+        within: tally.within,
+        light: tally.delays.count(),
+        delays: tally.delays.quantiles(),
+        late: tally.late.quantiles(),
+        connections: tally.connections,
+        cpu_ns: cpu.as_nanos() as u64,
+    }
+}

@@ -1,0 +1,15 @@
+//! Servers that are programs of their own, if they or the tools that build them are found.
+
+pub(crate) mod go;
+pub(crate) mod nginx;
+
+use crate::peer::Peer;
+
+/// Returns the version of what a peer needs, or what installs it.
+pub(crate) fn look(peer: Peer) -> Result<Option<String>, String> {
+    match peer {
+        Peer::Evenkeel | Peer::Tokio | Peer::TokioPerCore => Ok(None),
+        Peer::Go => go::version().map(Some),
+        Peer::Nginx => nginx::version().map(Some),
+    }
+}

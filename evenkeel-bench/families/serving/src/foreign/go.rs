@@ -1,0 +1,60 @@
+//! Go.
+
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+
+use crate::server::Service;
+use suite::kit::go;
+use suite::kit::served::Served;
+use suite::kit::toolchain::{self, Workshop};
+
+/// The program's files, as they lie under `peers/go/serving`.
+const SOURCES: [(&str, &str); 7] = [
+    ("block_linux.go", include_str!("../../../../peers/go/serving/block_linux.go")),
+    ("block_other.go", include_str!("../../../../peers/go/serving/block_other.go")),
+    ("echo.go", include_str!("../../../../peers/go/serving/echo.go")),
+    ("go.mod", include_str!("../../../../peers/go/serving/go.mod")),
+    ("main.go", include_str!("../../../../peers/go/serving/main.go")),
+    ("pages.go", include_str!("../../../../peers/go/serving/pages.go")),
+    ("used.go", include_str!("../../../../peers/go/serving/used.go")),
+];
+
+/// The program's name within its folder.
+const PROGRAM: &str = "evenkeel-peer-serving";
+
+/// Returns the version of the toolchain, or what installs it.
+pub(super) fn version() -> Result<String, String> {
+    go::version().ok_or_else(|| go::INSTALL.to_owned())
+}
+
+/// The program in Go.
+pub(crate) struct Go(Workshop);
+
+impl Go {
+    /// Builds it.
+    pub(crate) fn build() -> anyhow::Result<Self> {
+        let workshop = Workshop::with("Go", &SOURCES)?;
+        let program = toolchain::program(PROGRAM);
+        let built = workshop.run("go", ["build", "-o", &program, "."]);
+        let built = built.with_context(|| format!("cannot start `go`; {}", go::INSTALL))?;
+        ensure!(
+            built.status.success(),
+            "cannot build the Go peer:\n{}",
+            String::from_utf8_lossy(&built.stderr)
+        );
+        Ok(Self(workshop))
+    }
+
+    /// Starts it. It raises its limit of descriptors itself.
+    pub(crate) fn start(
+        &self,
+        service: Service,
+        workers: usize,
+        buffer: usize,
+    ) -> anyhow::Result<Served> {
+        let [workers, buffer] = [workers, buffer].map(|number| number.to_string());
+        let arguments = ["--service", service.name(), "--workers", &workers, "--buffer", &buffer];
+        Served::start(Command::new(self.0.path(PROGRAM)).args(arguments), Default::default())
+    }
+}

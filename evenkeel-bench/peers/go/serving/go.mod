@@ -1,0 +1,3 @@
+module evenkeel-peer-serving
+
+go 1.21
