@@ -52,10 +52,10 @@ mod raw_task;
 mod readiness;
 mod runtime;
 mod scheduler;
-#[cfg(all(feature = "signal", unix, not(any(loom, shuttle))))]
-pub mod signal;
 #[cfg(all(feature = "select", not(any(loom, shuttle))))]
 mod select;
+#[cfg(all(feature = "signal", unix, not(any(loom, shuttle))))]
+pub mod signal;
 pub mod sync;
 pub mod task;
 pub mod time;

@@ -42,7 +42,11 @@ impl Accepts {
         match &result {
             Ok(_) => {
                 *state = State::default();
-                context::with_any(|here| here.map(|here| here.counters().accepted.add(1)));
+                context::with_any(|context| {
+                    if let Some(here) = context {
+                        here.counters().accepted.add(1);
+                    }
+                });
             }
             // Without a runtime there is no timer.
             Err(error) if is_out_of_means(error) && current::shared().is_some() => {

@@ -112,9 +112,10 @@ impl<T: AsFd> Io<T> {
         let source = registration.source();
         if let Some(woken) = source.take_woken() {
             context::with_any(|context| {
-                let here = context?;
-                let delay = here.ahead.now().saturating_sub(woken);
-                Some(here.counters().socket_delays.add(delay))
+                if let Some(here) = context {
+                    let delay = here.ahead.now().saturating_sub(woken);
+                    here.counters().socket_delays.add(delay);
+                }
             });
         }
         let result = source.operate(direction, operation, wait);

@@ -198,7 +198,7 @@ fn without_descriptors_accept_says_so_and_loses_no_connection() {
                         }
                     }
                     if refusals == 3 {
-                        setrlimit(Resource::Nofile, former.clone()).unwrap();
+                        setrlimit(Resource::Nofile, former).unwrap();
                     }
                 }
                 assert_eq!(refusals, 3);
@@ -215,7 +215,7 @@ fn without_descriptors_accept_says_so_and_loses_no_connection() {
                     listener.poll_accept(&mut cx).is_pending(),
                     "it waits before it tries again"
                 );
-                setrlimit(Resource::Nofile, former.clone()).unwrap();
+                setrlimit(Resource::Nofile, former).unwrap();
                 let (_server, peer) = poll_fn(|cx| listener.poll_accept(cx)).await.unwrap();
                 assert_eq!(peer, late.local_addr().unwrap());
             });
