@@ -21,6 +21,7 @@ macro_rules! const_unless_model {
 }
 pub(crate) use const_unless_model;
 
+pub(crate) mod affinity;
 pub(crate) mod ahead;
 pub(crate) mod atomic;
 pub(crate) mod cell;

@@ -9,6 +9,7 @@ use crate::deque::runners::Runners;
 use crate::detect::DeadlockHook;
 use crate::idle::Idle;
 use crate::policy::Locality;
+use crate::primitives::affinity::Affinity;
 use crate::primitives::atomic::{AtomicU8, AtomicU64, AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::misses::Misses;
 use crate::primitives::{Condvar, Mutex, fence, lock};
@@ -20,6 +21,7 @@ use crate::travel::Sent;
 use crossbeam_utils::CachePadded;
 use std::any::Any;
 use std::fmt;
+use std::io;
 use std::sync::{Arc, OnceLock, Weak};
 
 /// The bit that closes the scheduler to tasks from outside.
@@ -79,11 +81,18 @@ pub(crate) struct Threads {
     pub(crate) stack_size: Option<usize>,
     /// The most threads for closures that block.
     pub(crate) blocking: usize,
+    /// Where threads may run that are not workers: where the thread may that has made the builder.
+    affinity: Affinity,
 }
 
 impl Default for Threads {
     fn default() -> Self {
-        Self { name: "evenkeel".to_owned(), stack_size: None, blocking: DEFAULT_THREADS }
+        Self {
+            name: "evenkeel".to_owned(),
+            stack_size: None,
+            blocking: DEFAULT_THREADS,
+            affinity: Affinity::of_caller(),
+        }
     }
 }
 
@@ -469,14 +478,23 @@ impl Shared {
         }
     }
 
-    /// Returns a builder for a thread of the runtime with this role.
-    pub(crate) fn thread(&self, role: &str) -> std::thread::Builder {
-        let Threads { name, stack_size, .. } = &self.hooks.threads;
-        let builder = std::thread::Builder::new().name(format!("{name}-{role}"));
-        match *stack_size {
-            Some(size) => builder.stack_size(size),
-            None => builder,
+    /// Starts a thread of the runtime with this role. Which thread calls makes no difference: a
+    /// pinned worker's child is not pinned.
+    pub(crate) fn start_thread(
+        &self,
+        role: &str,
+        work: impl FnOnce() + Send + 'static,
+    ) -> io::Result<std::thread::JoinHandle<()>> {
+        let Threads { name, stack_size, affinity, .. } = &self.hooks.threads;
+        let mut builder = std::thread::Builder::new().name(format!("{name}-{role}"));
+        if let Some(size) = *stack_size {
+            builder = builder.stack_size(size);
         }
+        let affinity = affinity.clone();
+        builder.spawn(move || {
+            affinity.apply();
+            work();
+        })
     }
 
     /// Returns the condition variable that notifies of each change of [`ending`](Self::ending).

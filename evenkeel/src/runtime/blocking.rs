@@ -43,7 +43,7 @@ where
 /// the caller does.
 fn start(shared: &Arc<Shared>) {
     let own = shared.clone();
-    let started = shared.thread("blocking").spawn(move || {
+    let started = shared.start_thread("blocking", move || {
         let _entered = current::enter_counted(&own);
         own.blocking.join_threads();
         work(&own);

@@ -9,26 +9,22 @@ use std::thread::JoinHandle;
 /// The threads that a runtime has started for its processors.
 pub(super) type Threads = Arc<Mutex<Vec<JoinHandle<()>>>>;
 
-/// What is needed to start a thread from another thread's call. What the new thread inherits does
-/// not depend on which thread calls.
+/// What is needed to start a thread from another thread's call.
 pub(super) struct LateThread {
     role: &'static str,
-    affinity: Affinity,
     threads: Threads,
 }
 
 impl LateThread {
-    /// Makes one with this role. Its thread may run wherever the caller may.
+    /// Makes one with this role.
     pub(super) fn new(role: &'static str, threads: &Threads) -> Self {
-        Self { role, affinity: Affinity::of_caller(), threads: threads.clone() }
+        Self { role, threads: threads.clone() }
     }
 
     /// Starts the thread for the scheduler that has called it. False if the system refuses it.
     pub(super) fn start(&self, shared: &Arc<Shared>, work: impl FnOnce() + Send + 'static) -> bool {
         let own = shared.clone();
-        let affinity = self.affinity.clone();
-        let started = shared.thread(self.role).spawn(move || {
-            affinity.apply();
+        let started = shared.start_thread(self.role, move || {
             let _entered = current::enter(&own);
             drop(own);
             work();
@@ -40,31 +36,4 @@ impl LateThread {
         threads.push(started);
         true
     }
-}
-
-/// Where a thread may run.
-#[derive(Clone)]
-struct Affinity(#[cfg(target_os = "linux")] Option<rustix::thread::CpuSet>);
-
-#[cfg(target_os = "linux")]
-impl Affinity {
-    fn of_caller() -> Self {
-        Self(rustix::thread::sched_getaffinity(None).ok())
-    }
-
-    /// Moves this thread there. If the system refuses, the thread stays where its parent was.
-    fn apply(&self) {
-        if let Some(set) = &self.0 {
-            let _ = rustix::thread::sched_setaffinity(None, set);
-        }
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-impl Affinity {
-    fn of_caller() -> Self {
-        Self()
-    }
-
-    fn apply(&self) {}
 }

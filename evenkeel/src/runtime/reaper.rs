@@ -150,7 +150,7 @@ impl Reaper {
             reaper.watch();
         };
         let is_started =
-            state.threads < MOST_THREADS && self.shared.thread("reaper").spawn(watch).is_ok();
+            state.threads < MOST_THREADS && self.shared.start_thread("reaper", watch).is_ok();
         state.is_watched |= is_started;
         state.threads += usize::from(is_started);
         is_started

@@ -99,7 +99,7 @@ impl Reporter {
             let _entered = current::enter(&own);
             report.0.make(&own, stalled);
         };
-        drop(shared.thread("reporter").spawn(work));
+        drop(shared.start_thread("reporter", work));
     }
 
     fn make(&self, shared: &Shared, stalled: Stalled) {

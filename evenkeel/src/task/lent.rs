@@ -43,7 +43,6 @@ impl<'a> Lent<'a> {
         // SAFETY: the functions of the table keep the contract of `RawWakerVTable`: what they reach
         // is a `Lent`, which is `Sync`; a clone is a waker of another kind, and this one is lent,
         // for as long as its data exists.
-        // lent, for as long as its data is there.
         ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(data, &VTABLE)) })
     }
 }

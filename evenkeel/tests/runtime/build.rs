@@ -258,6 +258,15 @@ fn pinned_workers_stay_on_one_core_each() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn a_thread_that_a_pinned_worker_starts_is_not_pinned() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).pin(true).build().unwrap();
+    let task = runtime.spawn(async { evenkeel::spawn_blocking(affinity).await.unwrap() });
+    assert_eq!(runtime.block_on(task).unwrap(), affinity());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn workers_are_not_pinned_unless_told() {
     let _watchdog = watchdog();
     let runtime = Builder::new().workers(1).build().unwrap();
