@@ -41,8 +41,8 @@ pub struct SocketMetrics {
     pub looks: u64,
     /// Times that a look has found a socket ready, or has ended by an interrupt's note.
     pub notes: u64,
-    /// How long operations that were polled here had waited since their socket was found ready. What
-    /// the system took to tell is not in it.
+    /// How long operations that were polled here had waited since their socket was found ready.
+    /// What the system took to tell is not in it.
     pub delays: Delays,
 }
 

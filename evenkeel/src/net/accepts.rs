@@ -1,5 +1,5 @@
-//! What a listener does around its accepts: it counts them, and pauses when there are no descriptors
-//! or no memory for one.
+//! What a listener does around its accepts: it counts them, and pauses when there are no
+//! descriptors or no memory for one.
 //!
 //! Such a connection stays in the backlog, so the next accept would try at once, fail again, and a
 //! server that goes on after an error would do nothing else. So the accept that fails returns its

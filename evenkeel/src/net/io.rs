@@ -182,8 +182,8 @@ impl<T: AsFd> Io<T> {
     }
 }
 
-/// Returns the worker with a lower number in whose set the socket of the task that is polled here is
-/// better, if there is any: the nearest one, if it comes to its set.
+/// Returns the worker with a lower number in whose set the socket of the task that is polled here
+/// is better, if there is any: the nearest one, if it comes to its set.
 fn taker(here: &context::Context) -> Option<usize> {
     let (shared, me) = (here.shared(), here.seat.me());
     if !readiness::gathers(here.ready()) {

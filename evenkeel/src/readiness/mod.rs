@@ -34,8 +34,8 @@
 //! however many workers there are. Under light load that is better all the same, so sockets
 //! [gather](registration). A set that no socket leaves: a sleeper that is woken by its own sockets
 //! waits for a core while another worker could have looked (the figures are at
-//! [`gathers`](crate::policy::readiness::gathers)). Entering a socket when it is opened: one that is
-//! accepted at a processor is often handed to a task that another one polls first.
+//! [`gathers`](crate::policy::readiness::gathers)). Entering a socket when it is opened: one that
+//! is accepted at a processor is often handed to a task that another one polls first.
 
 // A model of loom has all of it, on a system of its own.
 #[cfg(not(any(loom, all(feature = "net", unix, not(shuttle)))))]
