@@ -85,9 +85,9 @@ impl Worker<'_> {
 
     /// Looks for work at the others, nearest first, until there is some or `patience` has passed.
     fn search(&mut self, patience: u64) -> bool {
-        // A batch or a sleep has just ended, and read the clock.
+        // A batch or a sleep has just ended, and read the clock: enough for a single round.
         let start = self.context.now.get();
-        let mut now = start;
+        let mut now = if patience > 0 { clock::now() } else { start };
         let mut before: Option<u64> = None;
         let mut last = false;
         loop {
