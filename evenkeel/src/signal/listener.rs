@@ -14,7 +14,7 @@ use std::task::{Context, Poll, ready};
 
 /// Returns a listener for a kind of signal.
 ///
-/// It is told of each signal that comes after this call has returned. The first listener of a kind
+/// It gets each signal that comes after this call has returned. The first listener of a kind
 /// replaces the default action of that signal [for the rest of the
 /// process](super#what-the-first-listener-changes). This needs no runtime.
 ///
@@ -60,7 +60,7 @@ pub fn signal(kind: SignalKind) -> Result<Signal> {
 /// A listener for one kind of signal. Returned by [`signal`], which has an example.
 ///
 /// Signals that come between two waits are told once, however many there were: the system itself
-/// does not count them. Each listener of a kind is told of them by itself. A signal that comes
+/// does not count them. Each listener of a kind gets its own note of them. A signal that comes
 /// while no wait is under way is kept for the next one.
 ///
 /// A listener that is dropped leaves nothing behind but the handler.
