@@ -1,8 +1,8 @@
 //! How often a processor looks whether its sockets are ready.
 //!
-//! A processor without work looks at once, and then sleeps until a socket is ready. One that has
-//! work looks now and then between two batches. Others look for a processor that does not. Sockets
-//! gather where the work is.
+//! A processor without work sleeps until a socket is ready; it looks before that if
+//! [it expects to find any](Prospect). One that has work looks now and then between two batches.
+//! Others look for a processor that does not. Sockets gather where the work is.
 
 /// How long a processor with work goes on between two looks at its sockets. A look is a system
 /// call, some 400 ns, and the more it finds the less it costs for each. With 40 µs an echo server
@@ -13,6 +13,51 @@ pub const LOOK: u64 = 200_000;
 /// Others look for a processor that has not looked for this long: it is inside a long poll, or the
 /// system has taken its core. A few times [`LOOK`].
 pub const OVERDUE: u64 = 500_000;
+
+/// Whether a processor without work looks at its sockets before it goes to sleep among them. A vain
+/// look makes a sleep longer by a system call, some 400 ns; a look that finds something saves the
+/// sleep, which takes about as long without it. So the last ones tell whether it is worth while.
+#[derive(Clone, Copy, Debug)]
+pub struct Prospect(u8);
+
+impl Prospect {
+    /// The best prospect. Two vain looks in a row end it.
+    const BEST: u8 = 3;
+
+    /// Returns whether the processor looks.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_policy::readiness::Prospect;
+    /// let mut prospect = Prospect::default();
+    /// assert!(prospect.is_good());
+    /// (0..2).for_each(|_| prospect.note(false));
+    /// assert!(!prospect.is_good());
+    /// prospect.note(true);
+    /// assert!(prospect.is_good());
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn is_good(self) -> bool {
+        self.0 > Self::BEST / 2
+    }
+
+    /// Notes whether a look has found anything or, without a look, whether it would have.
+    #[inline]
+    pub fn note(&mut self, found: bool) {
+        self.0 = if found { Self::BEST.min(self.0 + 1) } else { self.0.saturating_sub(1) };
+    }
+}
+
+impl Default for Prospect {
+    fn default() -> Self {
+        Self(Self::BEST)
+    }
+}
+
+/// A sleep among sockets that is shorter than this was none: something was ready when it began. An
+/// estimate: less than a sleep and a wake-up through the kernel.
+pub const AT_ONCE: u64 = 2_000;
 
 /// Returns whether a processor that has work looks, if it has `looked` at that time.
 ///

@@ -22,9 +22,9 @@
 //!
 //! # Why nothing is lost
 //! What the system tells a looker is noted at its source before the lock is free. A looker that
-//! finds the lock taken leaves the look to the other thread. The owner looks before each sleep, and
-//! its sleep is a look. An owner that is inside a poll looks after its batch; others, busy or not,
-//! look for it once it is [overdue](crate::policy::readiness).
+//! finds the lock taken leaves the look to the other thread. The owner's sleep is a look. An
+//! owner that is inside a poll looks after its batch; others, busy or not, look for it once it is
+//! [overdue](crate::policy::readiness).
 //!
 //! A number in the set may be given to another source while a looker still has a note for the one
 //! before. The new source is then taken for ready: its operation tries, would block, and waits.
@@ -52,6 +52,8 @@ mod set;
 pub(crate) mod source;
 #[cfg(all(feature = "net", unix, not(any(loom, shuttle))))]
 mod system;
+#[cfg(any(loom, all(feature = "net", unix, not(shuttle))))]
+mod woken;
 
 #[cfg(not(any(loom, all(feature = "net", unix, not(shuttle)))))]
 pub(crate) use absent::{Place, Set};

@@ -3,13 +3,13 @@
 use super::Counts;
 use super::source::Source;
 use super::system::{Looker, Socket, System};
+use super::woken::Woken;
 use crate::primitives::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::primitives::counter::Counter;
 use crate::primitives::slab::Slab;
-use crate::primitives::{Mutex, MutexGuard, clock, lock, unwind};
+use crate::primitives::{Mutex, MutexGuard, clock, lock};
 use std::io;
 use std::sync::{Arc, OnceLock, TryLockError};
-use std::task::Waker;
 use std::time::Duration;
 
 /// Where a processor's set is, once it is open.
@@ -146,7 +146,7 @@ impl Set {
         if !is_any {
             return false;
         }
-        let mut woken = Vec::new();
+        let mut woken = Woken::default();
         let mut sources = lock(&self.sources);
         for (number, ready) in looker.notes() {
             if let Some(source) = sources.get_mut(number) {
@@ -156,7 +156,7 @@ impl Set {
         }
         drop(sources);
         drop(looker);
-        wake(woken)
+        woken.wake()
     }
 
     /// Enters a socket, and returns its number in the set.
@@ -168,9 +168,9 @@ impl Set {
         }
         self.count.fetch_add(1, Ordering::Relaxed);
         if self.is_over.load(Ordering::SeqCst) {
-            let mut woken = Vec::new();
+            let mut woken = Woken::default();
             source.end(&mut woken);
-            wake(woken);
+            woken.wake();
         }
         Ok(number)
     }
@@ -186,20 +186,10 @@ impl Set {
     /// Ends all operations, also those that come later: the runtime is over.
     pub(crate) fn close(&self) {
         self.is_over.store(true, Ordering::SeqCst);
-        let mut woken = Vec::new();
+        let mut woken = Woken::default();
         for source in lock(&self.sources).iter() {
             source.end(&mut woken);
         }
-        wake(woken);
+        woken.wake();
     }
-}
-
-/// Wakes operations. Returns whether there was any.
-fn wake(woken: Vec<Waker>) -> bool {
-    let is_any = !woken.is_empty();
-    for waker in woken {
-        // A foreign waker that panics must not unwind the worker.
-        unwind::contain(|| waker.wake());
-    }
-    is_any
 }

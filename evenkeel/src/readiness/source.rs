@@ -31,6 +31,7 @@
 
 #![cfg_attr(loom, allow(dead_code, reason = "sockets, which use the rest, are in no model"))]
 
+use super::woken::Woken;
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 use crate::primitives::{Mutex, lock};
 use std::io::{Error, ErrorKind, Result};
@@ -133,11 +134,14 @@ impl Waiters {
         }
     }
 
-    fn take(&mut self, direction: Direction, woken: &mut Vec<Waker>) {
-        woken.extend(self.slot(direction).take());
+    fn take(&mut self, direction: Direction, woken: &mut Woken) {
+        if let Some(waker) = self.slot(direction).take() {
+            woken.push(waker);
+        }
         for place in iter::once(&mut self.first).chain(&mut self.others) {
-            let waiting = place.waiting.take_if(|(of, _)| *of == direction);
-            woken.extend(waiting.map(|(_, waker)| waker));
+            if let Some((_, waker)) = place.waiting.take_if(|(of, _)| *of == direction) {
+                woken.push(waker);
+            }
         }
     }
 
@@ -162,7 +166,7 @@ impl Waiters {
 
 impl Source {
     /// Notes what is ready at `now`, and moves the wakers that wait for it to `woken`.
-    pub(super) fn note(&self, ready: u64, now: u64, woken: &mut Vec<Waker>) {
+    pub(super) fn note(&self, ready: u64, now: u64, woken: &mut Woken) {
         let note = |word: u64| Some((word | ready).wrapping_add(NOTE));
         // Release: an operation that sees the note comes after all that the system told of.
         let release = edge(Edge::SourceNote, Ordering::Release);
@@ -191,7 +195,7 @@ impl Source {
     }
 
     /// Notes that the runtime is over.
-    pub(super) fn end(&self, woken: &mut Vec<Waker>) {
+    pub(super) fn end(&self, woken: &mut Woken) {
         self.note(OVER, 0, woken);
     }
 

@@ -23,9 +23,11 @@ impl Worker<'_> {
             return true;
         }
         let awake = self.shared.workers;
-        let mut searching = self.shared.idle.begin_search(|counts: Counts| {
-            searching::may_search(counts.searching, awake - counts.sleeping)
-        });
+        let patience = searching::search_for(visited, self.has_sockets());
+        let mut searching = (patience > 0 || self.is_any_elsewhere())
+            && self.shared.idle.begin_search(|counts: Counts| {
+                searching::may_search(counts.searching, awake - counts.sleeping)
+            });
         loop {
             if searching {
                 self.context.counters().searches.add(1);
@@ -55,6 +57,14 @@ impl Worker<'_> {
                 Wakened::Over => return false,
             }
         }
+    }
+
+    /// Returns whether a search of a single round may find anything: only then does the worker count
+    /// itself in as a searcher, and out again.
+    fn is_any_elsewhere(&self) -> bool {
+        let now = self.context.now.get();
+        let is_any = self.fire_for_others(now) | self.look_for_others(now);
+        is_any || self.request.is_some() || self.any_other(waking::before_sleep) || self.any_jobs()
     }
 
     /// Returns whether tasks have travelled here since the worker was last without work.

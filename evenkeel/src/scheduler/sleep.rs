@@ -95,6 +95,7 @@ impl Worker<'_> {
             if limit == Some(Duration::ZERO) || self.shared.move_clock_if_stands() {
                 break Wakened::Work;
             }
+            let begun = self.context.now.get();
             let woken = idle.sleep(self.me, limit);
             let now = self.read_clock();
             self.context.counters().wake_ups.add(1);
@@ -103,6 +104,7 @@ impl Worker<'_> {
             }
             if self.context.ready() > 0 {
                 // Sockets have become ready in the sleep.
+                self.note_sleep(now.saturating_sub(begun));
                 break Wakened::Work;
             }
             if watch.is_some() {

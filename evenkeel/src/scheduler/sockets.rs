@@ -21,7 +21,24 @@ impl Worker<'_> {
         }
     }
 
-    /// Looks at them before a search. Returns whether there is a task to poll then.
+    /// Looks at them before a search or a sleep, if there is a prospect of finding any that is
+    /// ready. Returns whether there is a task to poll then.
+    #[inline(always)]
+    pub(super) fn may_look_at_sockets(&mut self) -> bool {
+        if !self.prospect.is_good() || !self.has_sockets() {
+            return false;
+        }
+        let found = self.look_at_sockets();
+        self.prospect.note(found);
+        found
+    }
+
+    /// Notes that sockets have ended a sleep of this length.
+    pub(super) fn note_sleep(&mut self, length: u64) {
+        self.prospect.note(length < readiness::AT_ONCE);
+    }
+
+    /// Looks at them. Returns whether there is a task to poll then.
     #[inline(always)]
     pub(super) fn look_at_sockets(&self) -> bool {
         let Some(set) = self.shared.idle.set(self.me).get() else { return false };

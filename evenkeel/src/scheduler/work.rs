@@ -76,7 +76,7 @@ impl<'a> Worker<'a> {
             if self.context.ready() == 0
                 && !self.has_jobs()
                 && !self.end_keeping()
-                && !self.look_at_sockets()
+                && !self.may_look_at_sockets()
                 && !self.find_work()
             {
                 return;

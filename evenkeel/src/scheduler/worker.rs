@@ -12,6 +12,7 @@ use crate::deque::Level;
 use crate::policy::batch;
 use crate::policy::overtaking::Lengths;
 use crate::policy::random::Random;
+use crate::policy::readiness::Prospect;
 use crate::policy::together::Past;
 use crate::processor::context::Context;
 use crate::processor::shared::Shared;
@@ -136,6 +137,8 @@ pub(super) struct Worker<'a> {
     pub(super) moved: u64,
     /// Whether it has looked at its hardware thread since its own thread began.
     pub(super) has_looked_around: bool,
+    /// Whether a look at the sockets before a sleep is worth while.
+    pub(super) prospect: Prospect,
     /// Whether the tasks of this processor have been aborted.
     pub(super) aborted: bool,
     /// The value of the bell of [arrivals](crate::travel) when the worker was last without work.
@@ -169,6 +172,7 @@ impl<'a> Worker<'a> {
             keeping: Keeping::default(),
             moved: 0,
             has_looked_around: false,
+            prospect: Prospect::default(),
             aborted: false,
             heard: 0,
             shared,
