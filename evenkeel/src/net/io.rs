@@ -5,7 +5,7 @@ use crate::primitives::{Mutex, lock};
 use crate::processor::context;
 use crate::processor::current;
 use crate::readiness::Registration;
-use crate::readiness::source::{Direction, Key, Seen, Source, over};
+use crate::readiness::source::{Direction, Seen, Source, Ticket, over};
 
 pub(super) use crate::readiness::source::Done;
 use crate::task::budget::{self, Unit};
@@ -21,13 +21,16 @@ use std::task::{Context, Poll, ready};
 pub(super) struct Io<T: AsFd> {
     socket: T,
     registration: OnceLock<Registration>,
-    /// Held by the operation that registers.
-    registers: Mutex<()>,
 }
+
+/// The operation that registers a socket holds the lock that its descriptor chooses: two of the
+/// same socket may get there at the same time, at two workers. A socket has none of its own, which
+/// would be a tenth of its memory.
+static REGISTERS: [Mutex<()>; 16] = [const { Mutex::new(()) }; 16];
 
 impl<T: AsFd> Io<T> {
     pub(super) fn new(socket: T) -> Self {
-        Self { socket, registration: OnceLock::new(), registers: Mutex::new(()) }
+        Self { socket, registration: OnceLock::new() }
     }
 
     pub(super) fn socket(&self) -> &T {
@@ -52,7 +55,13 @@ impl<T: AsFd> Io<T> {
         direction: Direction,
         operation: F,
     ) -> Operation<'_, T, F> {
-        Operation { io: self, direction, operation, key: None, unit: Unit::NEW }
+        Operation { io: self, direction, operation, ticket: None, unit: Unit::NEW }
+    }
+
+    /// Makes an operation of several steps, as one of several futures.
+    pub(super) fn all<S: Step<T>>(&self, step: S) -> All<'_, T, S> {
+        let unit = Unit::NEW;
+        All(Operation { io: self, direction: S::DIRECTION, operation: step, ticket: None, unit })
     }
 
     /// Waits until an operation in this direction may go on.
@@ -142,8 +151,7 @@ impl<T: AsFd> Io<T> {
         let at = here.unwrap_or(fd as usize % shared.workers);
         let set = shared.idle.set(at).open()?;
         {
-            // Two operations may get here at the same time, at two workers.
-            let _registers = lock(&self.registers);
+            let _registers = lock(&REGISTERS[fd as usize % REGISTERS.len()]);
             if self.registration.get().is_some() {
                 return Ok(());
             }
@@ -210,7 +218,7 @@ pub(super) struct Operation<'a, T: AsFd, F> {
     io: &'a Io<T>,
     direction: Direction,
     operation: F,
-    key: Option<Key>,
+    ticket: Option<Ticket>,
     unit: Unit,
 }
 
@@ -221,16 +229,50 @@ where
     type Output = Result<R>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<R>> {
-        let Self { io, direction, operation, key, unit } = self.get_mut();
+        let Self { io, direction, operation, ticket, unit } = self.get_mut();
         ready!(unit.poll(cx.waker()));
-        io.poll_by(*direction, operation, |source| source.poll_one(cx, *direction, key))
+        io.poll_by(*direction, operation, |source| source.poll_one(cx, *direction, ticket))
+    }
+}
+
+/// A part of an operation that is made of several.
+pub(super) trait Step<T> {
+    const DIRECTION: Direction;
+
+    /// Returns whether nothing is left to do.
+    fn is_over(&self) -> bool;
+
+    /// Does what can be done at once.
+    ///
+    /// # Errors
+    /// The system's; [`ErrorKind::WouldBlock`] if nothing can.
+    fn advance(&mut self, socket: &T) -> Result<Done<()>>;
+}
+
+/// An operation of several steps, each of which may wait.
+#[must_use = "futures do nothing unless awaited"]
+pub(super) struct All<'a, T: AsFd, S>(Operation<'a, T, S>);
+
+impl<T: AsFd, S: Step<T> + Unpin> Future for All<'_, T, S> {
+    type Output = Result<()>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        let Operation { io, direction, operation: step, ticket, unit } = &mut self.get_mut().0;
+        while !step.is_over() {
+            ready!(unit.poll(cx.waker()));
+            let wait = |source: &Source| source.poll_one(cx, *direction, ticket);
+            ready!(io.poll_by(*direction, |socket| step.advance(socket), wait))?;
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
 impl<T: AsFd, F> Drop for Operation<'_, T, F> {
     fn drop(&mut self) {
-        if let Some(registration) = self.io.registration.get() {
-            registration.source().forget(&mut self.key);
+        if self.ticket.is_some()
+            && let Some(registration) = self.io.registration.get()
+        {
+            registration.source().forget(self.direction, &mut self.ticket);
         }
     }
 }

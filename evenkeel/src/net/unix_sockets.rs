@@ -9,7 +9,7 @@ use crate::readiness::source::Direction;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::fmt;
 use std::future::Future;
-use std::io::{self, Error, ErrorKind, IoSlice, IoSliceMut, Read, Result, Write};
+use std::io::{self, Error, IoSlice, IoSliceMut, Read, Result, Write};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::net::{self as std_unix, SocketAddr};

@@ -50,6 +50,8 @@ mod registration;
 mod set;
 #[cfg(any(loom, all(feature = "net", unix, not(shuttle))))]
 pub(crate) mod source;
+#[cfg(any(loom, all(feature = "net", unix, not(shuttle))))]
+mod stay;
 #[cfg(all(feature = "net", unix, not(any(loom, shuttle))))]
 mod system;
 #[cfg(any(loom, all(feature = "net", unix, not(shuttle))))]

@@ -20,10 +20,10 @@ impl Wake for Called {
 }
 
 fn poll(registration: &Registration, pipe: &Pipe, waker: &Waker) -> Poll<()> {
-    let mut key = None;
+    let mut ticket = None;
     let cx = &mut Context::from_waker(waker);
     let source = registration.source();
-    let wait = |source: &super::source::Source| source.poll_one(cx, Direction::Read, &mut key);
+    let wait = |source: &super::source::Source| source.poll_one(cx, Direction::Read, &mut ticket);
     source.operate(Direction::Read, || pipe.read(), wait).map(Result::unwrap)
 }
 

@@ -18,26 +18,16 @@
 use super::set::Set;
 use super::source::Source;
 use super::system::Socket;
-use crate::policy::readiness;
-use crate::primitives::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::primitives::atomic::Ordering;
 use crate::primitives::{Mutex, lock};
 use std::io;
 use std::sync::Arc;
-
-/// The part of `elsewhere` that counts.
-const COUNT: u64 = (1 << 16) - 1;
 
 /// A source in a set, until it [leaves](Self::leave).
 #[derive(Debug)]
 pub(crate) struct Registration {
     source: Arc<Source>,
     place: Mutex<Place>,
-    /// The processor in whose set it is.
-    home: AtomicUsize,
-    /// The processor of the last wait that was not at home, plus one, and below it the number of
-    /// waits there in a row; zero after a wait at home. Two operations that wait at the same time
-    /// may lose one of two counts.
-    elsewhere: AtomicU64,
 }
 
 /// Where a source is.
@@ -51,13 +41,9 @@ impl Registration {
     /// Enters a socket into the set of processor `home`.
     pub(crate) fn enter(set: &Arc<Set>, home: usize, socket: Socket<'_>) -> io::Result<Self> {
         let source = Arc::new(Source::default());
+        source.stay.begin(home);
         let number = set.enter(&source, socket)?;
-        Ok(Self {
-            source,
-            place: Mutex::new(Place { set: set.clone(), number }),
-            home: AtomicUsize::new(home),
-            elsewhere: AtomicU64::new(0),
-        })
+        Ok(Self { source, place: Mutex::new(Place { set: set.clone(), number }) })
     }
 
     pub(crate) fn source(&self) -> &Source {
@@ -68,20 +54,7 @@ impl Registration {
     /// the source is, if it is to move to that of `to`.
     #[inline]
     pub(crate) fn wait_for(&self, to: usize) -> Option<usize> {
-        let home = self.home.load(Ordering::Relaxed);
-        let last = self.elsewhere.load(Ordering::Relaxed);
-        if home == to {
-            if last != 0 {
-                self.elsewhere.store(0, Ordering::Relaxed);
-            }
-            return None;
-        }
-        let here = (to as u64 + 1) * (COUNT + 1);
-        let waits = if last & !COUNT == here { (last & COUNT) + 1 } else { 1 };
-        let is_worth_moving = readiness::is_worth_moving(waits);
-        let next = if is_worth_moving { 0 } else { here + waits };
-        self.elsewhere.store(next, Ordering::Relaxed);
-        is_worth_moving.then_some(home)
+        self.source.stay.wait_for(to)
     }
 
     /// Moves the source from `former` to the set of processor `me`, if it is still there. If the
@@ -95,7 +68,7 @@ impl Registration {
         let Ok(number) = set.enter(&self.source, socket) else { return };
         place.set.leave(place.number, socket);
         *place = Place { set: set.clone(), number };
-        self.home.store(me, Ordering::Relaxed);
+        self.source.stay.begin(me);
         set.tally.moved.fetch_add(1, Ordering::Relaxed);
     }
 

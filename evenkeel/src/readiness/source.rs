@@ -5,38 +5,47 @@
 //! *operation* reads or writes, and waits if the system says that it would block.
 //!
 //! # States
-//! `word` has the directions that are ready or closed, and a count of the looker's notes. Each
-//! direction is ready until an operation finds that it would block.
+//! `word` has the directions that are ready or closed, those for which an operation *waits*, and a
+//! count of the looker's notes. Each direction is ready until an operation finds that it would
+//! block.
 //!
 //! # Protocol
-//! - *Looker*: adds what is ready to `word`, and one to the count, in one step; then takes the
-//!   wakers of these directions out, under the lock; and wakes them after it has left all locks.
+//! - *Looker*: adds what is ready to `word`, takes out that operations wait for it, and adds one to
+//!   the count, in one step. If an operation waited, the looker takes the wakers of these directions
+//!   out, under the lock; and wakes them after it has left all locks.
 //! - *Operation*: reads `word`; if its direction is ready, it tries. If the system says that it
 //!   would block, it *clears* the direction, if the count is still the one that it has read. Then
 //!   it reads again.
-//! - *Wait*: the operation leaves its waker, under the lock, and then reads `word` once more.
+//! - *Wait*: the operation leaves its waker, under the lock. Then it adds to `word` that it waits,
+//!   and reads it, in one step.
+//! - *Forget*: an operation that ends takes its waker back, if `word` still says that it waits.
 //!
 //! # Why no readiness is lost
 //! The system tells each change once. A note between the operation's read and its clear changes the
 //! count, so the clear fails and the operation tries again. A note after the clear adds the
-//! direction again. The looker takes the wakers after its note: it finds the waker of a waiting
-//! operation, or takes the lock before that operation, whose read then sees the note.
+//! direction again. The steps of a looker and of a waiter on `word` come in one order. If the
+//! waiter's comes first, the looker sees it, takes the lock after it, and finds the waker; otherwise
+//! the waiter sees the note. An operation that finds, at its end, that `word` no longer says that it
+//! waits leaves its waker to the looker that has taken that out: it is called, or was, in vain.
 //!
 //! # Rejected
 //! Clearing before each try, and noting the direction again after a success: two locked
-//! instructions for each operation that does not wait.
+//! instructions for each operation that does not wait. A look under the lock for each note and at
+//! the end of each operation: most notes say that there is room to write, for which no operation
+//! waits, and most operations end after the looker has taken their waker.
 //!
 //! # Source
 //! The count of notes is that of Tokio's `ScheduledIo`.
 
 #![cfg_attr(loom, allow(dead_code, reason = "sockets, which use the rest, are in no model"))]
 
+use super::stay::Stay;
 use super::woken::Woken;
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 use crate::primitives::{Mutex, lock};
 use std::io::{Error, ErrorKind, Result};
-use std::iter;
 use std::mem;
+use std::num::NonZeroU32;
 use std::task::{Context, Poll, Waker, ready};
 
 /// A direction of a source.
@@ -54,10 +63,22 @@ pub(super) const READ_CLOSED: u64 = 1 << 2;
 pub(super) const WRITE_CLOSED: u64 = 1 << 3;
 /// The set is closed, because its runtime is over.
 const OVER: u64 = 1 << 4;
+/// Directions in which an operation has left its waker since the last note of it.
+const READ_WAITS: u64 = 1 << 5;
+const WRITE_WAITS: u64 = 1 << 6;
 /// One note in the count.
 const NOTE: u64 = 1 << 8;
 
 impl Direction {
+    const BOTH: [Self; 2] = [Self::Read, Self::Write];
+
+    fn waits(self) -> u64 {
+        match self {
+            Self::Read => READ_WAITS,
+            Self::Write => WRITE_WAITS,
+        }
+    }
+
     fn bits(self) -> u64 {
         match self {
             Self::Read => READ | READ_CLOSED,
@@ -78,6 +99,10 @@ impl Direction {
 pub(crate) struct Seen(u64);
 
 impl Seen {
+    fn of(word: u64, direction: Direction) -> Option<Self> {
+        (word & (direction.bits() | OVER) != 0).then_some(Self(word))
+    }
+
     /// Returns whether the runtime is over.
     pub(crate) fn is_over(self) -> bool {
         self.0 & OVER != 0
@@ -98,8 +123,8 @@ impl<R> Done<R> {
     }
 }
 
-/// The number of a future's place.
-pub(crate) type Key = usize;
+/// The number of a future that waits at a source.
+pub(crate) type Ticket = NonZeroU32;
 
 #[derive(Debug, Default)]
 pub(crate) struct Source {
@@ -107,76 +132,91 @@ pub(crate) struct Source {
     /// When the last looker found it ready that has woken an operation; zero once it was polled.
     woken: AtomicU64,
     waiters: Mutex<Waiters>,
+    pub(super) stay: Stay,
 }
 
+/// The operations that wait: one, as a rule.
 #[derive(Debug, Default)]
 struct Waiters {
-    /// The one waiter of each direction that is polled by functions: the last one counts.
-    reader: Option<Waker>,
-    writer: Option<Waker>,
-    /// The places of futures: the first one, and those of more at the same time.
-    first: Place,
-    others: Vec<Place>,
+    first: Option<Waiter>,
+    others: Vec<Waiter>,
+    /// The last ticket.
+    last: u32,
 }
 
-/// A place for the waker of a future.
-#[derive(Debug, Default)]
-struct Place {
-    is_taken: bool,
-    waiting: Option<(Direction, Waker)>,
+#[derive(Debug)]
+struct Waiter {
+    waker: Waker,
+    direction: Direction,
+    /// The ticket of a future. Of those that are polled by functions there is one for each
+    /// direction: the last one counts.
+    of: Option<Ticket>,
 }
 
 impl Waiters {
-    fn slot(&mut self, direction: Direction) -> &mut Option<Waker> {
-        match direction {
-            Direction::Read => &mut self.reader,
-            Direction::Write => &mut self.writer,
+    /// Leaves a waker, and returns that which the same operation has left before.
+    fn put(&mut self, direction: Direction, of: Option<Ticket>, waker: Waker) -> Option<Waker> {
+        let mut all = self.first.iter_mut().chain(&mut self.others);
+        if let Some(own) = all.find(|waiter| waiter.is(direction, of)) {
+            return Some(mem::replace(&mut own.waker, waker));
         }
+        let waiter = Waiter { waker, direction, of };
+        match self.first {
+            None => self.first = Some(waiter),
+            Some(_) => self.others.push(waiter),
+        }
+        None
     }
 
+    /// Takes an operation's waker back, if it is one that `is_own` accepts.
+    fn take_back(
+        &mut self,
+        direction: Direction,
+        of: Option<Ticket>,
+        is_own: impl Fn(&Waker) -> bool,
+    ) -> Option<Waiter> {
+        let is = |waiter: &mut Waiter| waiter.is(direction, of) && is_own(&waiter.waker);
+        self.first.take_if(is).or_else(|| self.others.extract_if(.., is).next())
+    }
+
+    /// Moves the wakers of a direction to `woken`.
     fn take(&mut self, direction: Direction, woken: &mut Woken) {
-        if let Some(waker) = self.slot(direction).take() {
-            woken.push(waker);
-        }
-        for place in iter::once(&mut self.first).chain(&mut self.others) {
-            if let Some((_, waker)) = place.waiting.take_if(|(of, _)| *of == direction) {
-                woken.push(waker);
-            }
-        }
+        let is = |waiter: &mut Waiter| waiter.direction == direction;
+        let first = self.first.take_if(is);
+        let all = first.into_iter().chain(self.others.extract_if(.., is));
+        all.for_each(|waiter| woken.push(waiter.waker));
     }
 
-    /// Takes a place for a future.
-    fn take_place(&mut self) -> Key {
-        let mut places = iter::once(&self.first).chain(&self.others);
-        let key = places.position(|place| !place.is_taken).unwrap_or_else(|| {
-            self.others.push(Place::default());
-            self.others.len()
-        });
-        self.place(key).is_taken = true;
-        key
+    /// Returns a ticket that no other operation has: after four billion they come again.
+    fn ticket(&mut self) -> Ticket {
+        self.last = self.last.checked_add(1).unwrap_or(1);
+        Ticket::new(self.last).expect("it was added to")
     }
+}
 
-    fn place(&mut self, key: Key) -> &mut Place {
-        match key.checked_sub(1) {
-            None => &mut self.first,
-            Some(other) => &mut self.others[other],
-        }
+impl Waiter {
+    fn is(&self, direction: Direction, of: Option<Ticket>) -> bool {
+        self.direction == direction && self.of == of
     }
 }
 
 impl Source {
     /// Notes what is ready at `now`, and moves the wakers that wait for it to `woken`.
     pub(super) fn note(&self, ready: u64, now: u64, woken: &mut Woken) {
-        let note = |word: u64| Some((word | ready).wrapping_add(NOTE));
+        let noted = Direction::BOTH.map(|way| (way, ready & (way.bits() | OVER) != 0));
+        let waits = noted.iter().filter(|(_, is)| *is).map(|(way, _)| way.waits()).sum::<u64>();
+        let note = |word: u64| Some(((word | ready) & !waits).wrapping_add(NOTE));
         // Release: an operation that sees the note comes after all that the system told of.
-        let release = edge(Edge::SourceNote, Ordering::Release);
-        _ = self.word.fetch_update(release, Ordering::Relaxed, note);
+        // Acquire: a looker that sees that an operation waits takes the lock after it.
+        let order = edge(Edge::SourceNote, Ordering::AcqRel);
+        let word = self.word.fetch_update(order, Ordering::Relaxed, note);
+        if word.is_ok_and(|word| word & waits == 0) {
+            return;
+        }
         let before = woken.len();
         let mut waiters = lock(&self.waiters);
-        for direction in [Direction::Read, Direction::Write] {
-            if ready & (direction.bits() | OVER) != 0 {
-                waiters.take(direction, woken);
-            }
+        for (direction, _) in noted.iter().filter(|(_, is)| *is) {
+            waiters.take(*direction, woken);
         }
         if woken.len() > before {
             self.woken.store(now, Ordering::Relaxed);
@@ -201,8 +241,7 @@ impl Source {
 
     /// Returns what was read, if the direction is ready.
     pub(crate) fn seen(&self, direction: Direction) -> Option<Seen> {
-        let word = self.word.load(edge(Edge::SourceSeen, Ordering::Acquire));
-        (word & (direction.bits() | OVER) != 0).then_some(Seen(word))
+        Seen::of(self.word.load(edge(Edge::SourceSeen, Ordering::Acquire)), direction)
     }
 
     /// Clears the direction after an operation that would have blocked, unless the looker has made
@@ -245,45 +284,55 @@ impl Source {
         if let Some(seen) = self.seen(direction) {
             return Poll::Ready(seen);
         }
-        // A caller's code is called outside of the lock: the clone and the drop of its waker.
-        let waker = cx.waker().clone();
-        let former = lock(&self.waiters).slot(direction).replace(waker);
-        drop(former);
-        let Some(seen) = self.seen(direction) else { return Poll::Pending };
-        // A later waiter may have taken the slot since: its waker stays.
-        let own = lock(&self.waiters).slot(direction).take_if(|waker| waker.will_wake(cx.waker()));
-        drop(own);
+        let Some(seen) = self.wait(cx, direction, |_| None) else { return Poll::Pending };
+        // A later waiter may have taken the place since: its waker stays.
+        let is_own = |waker: &Waker| waker.will_wake(cx.waker());
+        drop(lock(&self.waiters).take_back(direction, None, is_own));
         Poll::Ready(seen)
     }
 
-    /// Waits for the direction, as one of several futures; `key` is the future's place.
+    /// Waits for the direction, as one of several futures.
     pub(crate) fn poll_one(
         &self,
         cx: &mut Context<'_>,
         direction: Direction,
-        key: &mut Option<Key>,
+        ticket: &mut Option<Ticket>,
     ) -> Poll<Seen> {
-        if let Some(seen) = self.seen(direction) {
-            self.forget(key);
-            return Poll::Ready(seen);
-        }
-        let waker = cx.waker().clone();
-        let mut waiters = lock(&self.waiters);
-        let at = *key.get_or_insert_with(|| waiters.take_place());
-        let former = waiters.place(at).waiting.replace((direction, waker));
-        drop(waiters);
-        drop(former);
-        let Some(seen) = self.seen(direction) else { return Poll::Pending };
-        self.forget(key);
+        let seen = self.seen(direction).or_else(|| {
+            self.wait(cx, direction, |all| Some(*ticket.get_or_insert_with(|| all.ticket())))
+        });
+        let Some(seen) = seen else { return Poll::Pending };
+        self.forget(direction, ticket);
         Poll::Ready(seen)
     }
 
-    /// Gives a future's place back.
-    pub(crate) fn forget(&self, key: &mut Option<Key>) {
-        if let Some(at) = key.take() {
-            let place = mem::take(lock(&self.waiters).place(at));
-            drop(place);
+    /// Leaves a waker, and looks once more.
+    fn wait(
+        &self,
+        cx: &Context<'_>,
+        direction: Direction,
+        of: impl FnOnce(&mut Waiters) -> Option<Ticket>,
+    ) -> Option<Seen> {
+        // A caller's code is called outside of the lock: the clone and the drop of its waker.
+        let waker = cx.waker().clone();
+        let mut waiters = lock(&self.waiters);
+        let of = of(&mut waiters);
+        let former = waiters.put(direction, of, waker);
+        drop(waiters);
+        drop(former);
+        // Acquire: as for a look. Release: the waker is there before the looker comes for it.
+        let order = edge(Edge::SourceSeen, Ordering::AcqRel);
+        Seen::of(self.word.fetch_or(direction.waits(), order), direction)
+    }
+
+    /// Takes back the waker that a future may have left.
+    pub(crate) fn forget(&self, direction: Direction, ticket: &mut Option<Ticket>) {
+        let Some(ticket) = ticket.take() else { return };
+        if self.word.load(Ordering::Relaxed) & direction.waits() == 0 {
+            // A looker has taken it, or is about to.
+            return;
         }
+        drop(lock(&self.waiters).take_back(direction, Some(ticket), |_| true));
     }
 }
 

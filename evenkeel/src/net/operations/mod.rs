@@ -8,9 +8,11 @@ pub(super) use datagrams::datagram_operations;
 pub(super) use sockets::socket_traits;
 pub(super) use streams::{read_operations, stream_operations, write_operations};
 
-use super::io::Done;
+use super::io::{Done, Step};
+use crate::readiness::source::Direction;
 use rustix::net::{self, RecvFlags, SendFlags};
-use std::io::{ErrorKind, Result};
+use std::io::{Error, ErrorKind, Result};
+use std::mem;
 #[cfg(feature = "hyper")]
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
@@ -45,6 +47,49 @@ pub(super) fn read_uninit(
 pub(super) fn write(stream: impl AsFd, buffer: &[u8]) -> Result<Done<usize>> {
     let n = net::send(stream, buffer, NO_SIGNAL)?;
     Ok(Done { result: n, is_drained: IS_EPOLL && n > 0 && n < buffer.len() })
+}
+
+/// What is left to write of a buffer.
+pub(super) struct Rest<'a>(pub(super) &'a [u8]);
+
+impl<T: AsFd> Step<T> for Rest<'_> {
+    const DIRECTION: Direction = Direction::Write;
+
+    fn is_over(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn advance(&mut self, stream: &T) -> Result<Done<()>> {
+        let Done { result: n, is_drained } = write(stream, self.0)?;
+        if n == 0 {
+            return Err(ErrorKind::WriteZero.into());
+        }
+        self.0 = &self.0[n..];
+        Ok(Done { result: (), is_drained })
+    }
+}
+
+/// The part of a buffer that has to be read.
+pub(super) struct Room<'a>(pub(super) &'a mut [u8]);
+
+impl<T: AsFd> Step<T> for Room<'_> {
+    const DIRECTION: Direction = Direction::Read;
+
+    fn is_over(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn advance(&mut self, stream: &T) -> Result<Done<()>> {
+        let Done { result: n, is_drained } = read(stream, self.0)?;
+        if n == 0 {
+            return Err(Error::new(
+                ErrorKind::UnexpectedEof,
+                "the peer has closed the connection before the buffer was full",
+            ));
+        }
+        self.0 = &mut mem::take(&mut self.0)[n..];
+        Ok(Done { result: (), is_drained })
+    }
 }
 
 /// What the end of a write half says. A connection that its peer has reset is closed already: some

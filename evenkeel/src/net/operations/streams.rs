@@ -104,20 +104,11 @@ macro_rules! read_operations {
             /// # Errors
             /// Those of [`read`](Self::read), and [`ErrorKind::UnexpectedEof`] if the peer closes
             /// its side before.
-            pub async fn read_exact(&self, buffer: &mut [u8]) -> std::io::Result<()> {
-                let mut filled = 0;
-                while filled < buffer.len() {
-                    match self.read(&mut buffer[filled..]).await? {
-                        0 => {
-                            return Err(Error::new(
-                                ErrorKind::UnexpectedEof,
-                                "the peer has closed the connection before the buffer was full",
-                            ));
-                        }
-                        n => filled += n,
-                    }
-                }
-                Ok(())
+            pub fn read_exact<'a>(
+                &'a self,
+                buffer: &'a mut [u8],
+            ) -> impl Future<Output = std::io::Result<()>> + Send + 'a {
+                self.io().all(operations::Room(buffer))
             }
 
             /// Waits until there may be something to read, or the peer has closed its side. A
@@ -232,15 +223,11 @@ macro_rules! write_operations {
             ///
             /// # Errors
             /// Those of [`write`](Self::write).
-            pub async fn write_all(&self, buffer: &[u8]) -> std::io::Result<()> {
-                let mut written = 0;
-                while written < buffer.len() {
-                    match self.write(&buffer[written..]).await? {
-                        0 => return Err(ErrorKind::WriteZero.into()),
-                        n => written += n,
-                    }
-                }
-                Ok(())
+            pub fn write_all<'a>(
+                &'a self,
+                buffer: &'a [u8],
+            ) -> impl Future<Output = std::io::Result<()>> + Send + 'a {
+                self.io().all(operations::Rest(buffer))
             }
 
             /// Waits until there may be room to write. A [`try_write`](Self::try_write) may find
