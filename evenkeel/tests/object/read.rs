@@ -8,7 +8,7 @@ use evenkeel::{Runtime, block_on, yield_now};
 use evenkeel_policy::object::sharing::READS;
 use evenkeel_policy::random::Random;
 use std::collections::HashSet;
-use std::hint::black_box;
+use std::hint::{black_box, spin_loop};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
@@ -25,13 +25,13 @@ struct Pair(u64, u64);
 impl Pair {
     fn add(&mut self) {
         self.0 += 1;
-        (0..1_000).for_each(|n| _ = black_box(n));
+        (0..20).for_each(|_| spin_loop());
         black_box(&mut *self).1 += 1;
     }
 
     fn sum(&self) -> u64 {
         let first = black_box(self).0;
-        (0..100).for_each(|n| _ = black_box(n));
+        (0..2).for_each(|_| spin_loop());
         assert_eq!(first, black_box(self).1, "a write is in progress");
         first
     }
@@ -296,6 +296,14 @@ fn while_the_class_changes_its_mode() {
     assert!(changes >= 2, "{report}");
 }
 
+/// Computes for `time`, in a build without optimisation as in another.
+fn compute(time: Duration) {
+    let start = Instant::now();
+    while start.elapsed() < time {
+        spin_loop();
+    }
+}
+
 /// Reads overlap, and some are longer than a writer waits for them at a time.
 #[test]
 fn a_writer_gets_in_although_a_reader_is_inside_at_all_times() {
@@ -309,8 +317,8 @@ fn a_writer_gets_in_although_a_reader_is_inside_at_all_times() {
                 runtime.spawn(async move {
                     while !over.load(Ordering::Relaxed) {
                         let turn = reads.fetch_add(1, Ordering::Relaxed);
-                        let length = if turn % 16 == reader { 200_000 } else { 10_000 };
-                        object.read(|_| (0..length).for_each(|n| _ = black_box(n))).await.unwrap();
+                        let length = if turn % 64 == reader { 100 } else { 3 };
+                        object.read(|_| compute(Duration::from_micros(length))).await.unwrap();
                     }
                 })
             })
