@@ -269,6 +269,9 @@ fn every_course_of_events_comes_to_an_end() {
                             real[n] = Real::Down;
                             ceasing[n] = false;
                             tree.fell(n, true, S);
+                        } else if turn >= 6 {
+                            // Nothing is due any more.
+                            break;
                         }
                     }
                 }
