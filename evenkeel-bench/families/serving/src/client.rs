@@ -148,7 +148,7 @@ fn phase<W: Wire>(
         let threads = drivers.iter_mut().zip(paces).zip(lives);
         let threads = threads.map(|((driver, pace), lives)| {
             scope.spawn(move || match pace {
-                Some(pace) => open::run(driver, pace, until),
+                Some(pace) => open::run(driver, pace, began, until),
                 None => closed::run(driver, lives, until),
             })
         });

@@ -183,7 +183,9 @@ impl Family for Serving {
         counts from when the request was to begin. Of a hundred requests one computes for 10 ms \
         (computing), of a thousand one blocks its thread for 100 ms within its task (blocking), \
         or of fifty connections one reads pages of 1 MiB slowly (slow); delays are those of the \
-        light requests, which have connections of their own. All bytes of all replies are \
+        light requests, which have connections of their own. Idle: a first client's connections \
+        are there when the growth by a second one's is measured, and each has a buffer of 64 \
+        bytes; so the growth is what the runtime has for a connection. All bytes of all replies are \
         compared. The server's processor time is its own, user and system, from the first \
         measured request to the last reply; the system's work for a packet is partly charged to \
         its sender.";
@@ -239,7 +241,8 @@ impl Family for Serving {
             let usual = match bench {
                 Bench::Echo => ECHO_CONNECTIONS.map(|many| many.min(most)).to_vec(),
                 Bench::Http => vec![HTTP_CONNECTIONS],
-                Bench::Idle => vec![IDLE_CONNECTIONS.min(most)],
+                // Two clients have as many each, and the server has both.
+                Bench::Idle => vec![IDLE_CONNECTIONS.min(most / 2)],
                 Bench::Soak => vec![SOAK_CONNECTIONS],
             };
             let (time, warm_up, life) = match bench {
@@ -297,7 +300,11 @@ impl Family for Serving {
     }
 
     fn has(peer: Peer, spec: &Spec) -> Has {
-        Has::when(peer != Peer::Nginx || spec.is_small_pages())
+        Has::when(match peer {
+            Peer::Nginx => spec.is_small_pages(),
+            Peer::Bare => spec.bench != Bench::Http,
+            _ => true,
+        })
     }
 
     fn build(&self, peers: &[Peer]) -> anyhow::Result<()> {
@@ -316,7 +323,7 @@ impl Family for Serving {
     fn once(&self, spec: &Spec, peer: Peer, (): &mut (), seed: u64) -> anyhow::Result<Ran> {
         let spec = Spec { seed, ..spec.clone() };
         let host = match peer {
-            Peer::Evenkeel | Peer::Tokio | Peer::TokioPerCore => Host::Own(peer),
+            Peer::Evenkeel | Peer::Tokio | Peer::TokioPerCore | Peer::Bare => Host::Own(peer),
             Peer::Go => Host::Go(self.go.get().context("the peer is not built")?),
             Peer::Nginx => Host::Nginx,
         };

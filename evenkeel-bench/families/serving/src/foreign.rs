@@ -8,7 +8,7 @@ use crate::peer::Peer;
 /// Returns the version of what a peer needs, or what installs it.
 pub(crate) fn look(peer: Peer) -> Result<Option<String>, String> {
     match peer {
-        Peer::Evenkeel | Peer::Tokio | Peer::TokioPerCore => Ok(None),
+        Peer::Evenkeel | Peer::Tokio | Peer::TokioPerCore | Peer::Bare => Ok(None),
         Peer::Go => go::version().map(Some),
         Peer::Nginx => nginx::version().map(Some),
     }

@@ -13,6 +13,9 @@ named! {
         /// Tokio's current-thread runtimes, one for each core.
         TokioPerCore = "tokio-per-core": "a current-thread runtime of Tokio for each processor, \
             which get the connections in turns",
+        /// No runtime.
+        Bare = "bare": "one thread around a readiness set, without a runtime: what the system \
+            takes; echo only",
         /// Goroutines.
         Go = "go": "a goroutine for each connection, by net and net/http",
         /// nginx.

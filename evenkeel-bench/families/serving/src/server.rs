@@ -6,6 +6,7 @@
 //!
 //! The listening socket is the same for all hosts, with a backlog that holds all connections.
 
+mod bare;
 mod cores;
 mod evenkeel;
 mod page;
@@ -14,7 +15,7 @@ mod tokio;
 use std::io::{self, BufRead};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use clap::Args;
 use serde::Serialize;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -83,6 +84,11 @@ pub fn run(args: &ServerArgs) -> anyhow::Result<()> {
         }
         Peer::TokioPerCore => {
             cores::start(args.workers, listener, serve)?;
+            answer(port)
+        }
+        Peer::Bare => {
+            ensure!(args.service == Service::Echo, "{} serves echo only", args.runtime);
+            bare::start(listener, args.buffer)?;
             answer(port)
         }
         Peer::Go | Peer::Nginx => bail!("{} is a program of its own", args.runtime),

@@ -78,13 +78,15 @@ fn start(host: Host<'_>, spec: &Spec) -> Outcome {
 
 #[test]
 fn every_server_sends_back_all_that_it_receives() {
-    every(|host| {
+    let each = |host: Host<'_>| {
         for workers in [1, 2] {
             let spec = Spec { bytes: 20_000, ..spec(Bench::Echo, workers) };
             let seen = start(host, &spec).seen;
             assert_eq!(seen.light, seen.requests);
         }
-    });
+    };
+    every(each);
+    each(Host::Own(Peer::Bare));
 }
 
 #[test]
@@ -119,8 +121,8 @@ fn idle_connections_take_memory_and_still_answer() {
     every(|host| {
         let spec = Spec { connections: 1_000, ..spec(Bench::Idle, 2) };
         let outcome = idle::run(host, &spec).unwrap();
-        // The buffer alone is 1 KiB, of which some may have been resident.
-        assert!(outcome.growth > 1_000 * 512, "{}: {outcome:?}", host.peer());
+        // Each has a task and a socket, and some of their memory may have been resident.
+        assert!(outcome.growth > 1_000 * 128, "{}: {outcome:?}", host.peer());
     });
 }
 

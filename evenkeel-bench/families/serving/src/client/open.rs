@@ -96,14 +96,16 @@ impl Pace {
     }
 }
 
-/// Begins requests until a time, and waits for all replies.
+/// Begins requests from a time until another, however late this thread comes to it, and waits for
+/// all replies.
 pub(super) fn run<W: Wire>(
     driver: &mut Driver<W>,
     pace: &mut Pace,
+    from: Instant,
     until: Instant,
 ) -> anyhow::Result<Tally> {
     let mut tally = Tally::default();
-    let mut due = Instant::now() + pace.pause();
+    let mut due = from + pace.pause();
     let mut sip = Instant::now();
     loop {
         let mut now = Instant::now();
