@@ -65,7 +65,7 @@ pub use in_place::block_in_place;
 pub use join::JoinHandle;
 pub use join_set::JoinSet;
 pub use local::{AccessError, LocalKey, TaskLocalFuture};
-pub use local_set::{LocalJoinHandle, LocalSet, spawn_local};
+pub use local_set::{LocalEnterGuard, LocalJoinHandle, LocalSet, spawn_local};
 pub use parking::{Park, park};
 pub(crate) use spawning::spawn_on;
 pub use spawning::{Builder, spawn, spawn_blocking};

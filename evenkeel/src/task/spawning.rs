@@ -2,6 +2,7 @@
 
 use super::cell::{Name, make};
 use super::join::JoinHandle;
+use super::local_set::{self, LocalJoinHandle, LocalSet};
 use crate::processor::current;
 use crate::processor::shared::Shared;
 use crate::scheduler::spawn;
@@ -62,7 +63,7 @@ where
     crate::Handle::current().spawn_blocking(closure)
 }
 
-/// Configures a task before it is spawned.
+/// Configures a task before it is spawned, on the workers or as a local one.
 ///
 /// # Examples
 /// ```
@@ -106,6 +107,54 @@ impl Builder {
             Some(name) => spawn_here(future, name, Location::caller()),
             None => spawn_here(future, (), Location::caller()),
         }
+    }
+
+    /// Spawns a local task in the set that the caller is inside of, as
+    /// [`spawn_local`](super::spawn_local) does.
+    ///
+    /// # Panics
+    /// If the caller is inside of no set.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::task::{Builder, LocalSet, TaskPanic};
+    /// use std::rc::Rc;
+    /// let (sender, reports) = std::sync::mpsc::channel();
+    /// let hook = move |panic: &TaskPanic<'_>| sender.send(panic.task.name.clone()).unwrap();
+    /// let runtime = evenkeel::Builder::new().on_task_panic(hook).build().unwrap();
+    /// let set = LocalSet::new();
+    /// set.block_on(&runtime, async {
+    ///     let tea = Rc::new(0);
+    ///     drop(Builder::new().name("cook").spawn_local(async move { assert_ne!(*tea, 0) }));
+    /// });
+    /// runtime.block_on(set);
+    /// assert_eq!(reports.recv().unwrap().as_deref(), Some("cook"));
+    /// ```
+    #[track_caller]
+    pub fn spawn_local<F>(self, future: F) -> LocalJoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        local_set::spawn_here(future, self.name, Location::caller())
+    }
+
+    /// Spawns a local task in a set, as [`LocalSet::spawn_local`] does.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::task::{Builder, LocalSet};
+    /// let set = LocalSet::new();
+    /// let cook = Builder::new().name("cook").spawn_local_on(async { "soup" }, &set);
+    /// assert_eq!(evenkeel::block_on(set.run_until(cook)).unwrap(), "soup");
+    /// ```
+    #[track_caller]
+    pub fn spawn_local_on<F>(self, future: F, set: &LocalSet) -> LocalJoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        set.spawn_named(future, self.name, Location::caller())
     }
 }
 

@@ -3,7 +3,8 @@
 //! # Roles
 //! The *set* has the handles of its tasks, its *members*, in slots. The *joiner* borrows the set
 //! and waits for the next member that finishes. A *completer* is the thread that finishes a member:
-//! the worker that ends the task, or the thread that gives the handle of a stuck one up.
+//! the worker that ends the task, the thread of a local one, or the thread that gives the handle of
+//! a stuck one up.
 //!
 //! # States
 //! A member is *running* while its handle has to wait, then *finished*, in the line or in the
@@ -36,6 +37,7 @@
 //! reports, and tasks that are spawned elsewhere cannot be members.
 
 mod finished;
+mod joined;
 #[cfg(all(test, loom))]
 mod model;
 
@@ -43,11 +45,13 @@ use super::abort_handle::AbortHandle;
 use super::budget::Unit;
 use super::error::JoinError;
 use super::join::JoinHandle;
+use super::local_set::{LocalJoinHandle, LocalSet, spawn_local};
 use super::spawning;
 use crate::Handle;
 use crate::primitives::slab::Slab;
 use crate::raw_task::id::Id;
 use finished::{Finished, Member, Report};
+use joined::Joined;
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -106,7 +110,7 @@ use std::task::{Context, Poll, Waker, ready};
 /// ```
 #[must_use = "dropping the set aborts its tasks"]
 pub struct JoinSet<T> {
-    handles: Slab<JoinHandle<T>>,
+    handles: Slab<Joined<T>>,
     finished: Arc<Finished>,
     /// Finished members that the joiner has taken out of the line.
     batch: VecDeque<Member>,
@@ -157,7 +161,7 @@ impl<T> JoinSet<T> {
     /// });
     /// ```
     pub fn abort_all(&mut self) {
-        self.handles.iter().for_each(JoinHandle::abort);
+        self.handles.iter().for_each(Joined::abort);
     }
 
     /// Empties the set and lets its tasks go on. Their outputs are dropped, and their panics go to
@@ -247,6 +251,61 @@ impl<T: 'static> JoinSet<T> {
         self.insert(handle.spawn_blocking(closure))
     }
 
+    /// Spawns a local task in the [`LocalSet`] that the caller is inside of, as
+    /// [`spawn_local`] does, and puts it into this set. Members of both kinds
+    /// may be in one set.
+    ///
+    /// A local task runs, and is dropped after an abort, while its `LocalSet` is driven. So the
+    /// joiner waits inside of a driver, or beside one. When the `LocalSet` is dropped, the task's
+    /// member is a [cancelled](JoinError::is_cancelled) error.
+    ///
+    /// # Panics
+    /// If the caller is inside of no `LocalSet`; see [`spawn_local_on`](Self::spawn_local_on).
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::task::{JoinSet, LocalSet};
+    /// use std::rc::Rc;
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// let sum = LocalSet::new().block_on(&runtime, async {
+    ///     let (step, mut set) = (Rc::new(2), JoinSet::new());
+    ///     for n in 0..4 {
+    ///         let step = step.clone();
+    ///         set.spawn_local(async move { n * *step });
+    ///     }
+    ///     set.spawn(async { 30 });
+    ///     set.join_all().await.into_iter().sum::<u32>()
+    /// });
+    /// assert_eq!(sum, 42);
+    /// ```
+    #[track_caller]
+    pub fn spawn_local<F>(&mut self, future: F) -> AbortHandle
+    where
+        F: Future<Output = T> + 'static,
+    {
+        self.insert_local(spawn_local(future))
+    }
+
+    /// As [`spawn_local`](Self::spawn_local), in the given [`LocalSet`]. The caller may be outside
+    /// of it.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::task::{JoinSet, LocalSet};
+    /// use std::rc::Rc;
+    /// let (local, mut set) = (LocalSet::new(), JoinSet::new());
+    /// set.spawn_local_on(async { Rc::new(7) }, &local);
+    /// let joined = evenkeel::block_on(local.run_until(set.join_next()));
+    /// assert_eq!(*joined.unwrap().unwrap(), 7);
+    /// ```
+    #[track_caller]
+    pub fn spawn_local_on<F>(&mut self, future: F, set: &LocalSet) -> AbortHandle
+    where
+        F: Future<Output = T> + 'static,
+    {
+        self.insert_local(set.spawn_local(future))
+    }
+
     /// Puts a task into the set that has been spawned elsewhere, for example with a
     /// [name](super::Builder::name).
     ///
@@ -265,6 +324,31 @@ impl<T: 'static> JoinSet<T> {
     /// ```
     #[track_caller]
     pub fn insert(&mut self, handle: JoinHandle<T>) -> AbortHandle {
+        self.put(Joined::Task(handle))
+    }
+
+    /// Does the same with a local task.
+    ///
+    /// # Panics
+    /// If the handle has returned its output.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::task::{Builder, JoinSet, LocalSet};
+    /// let runtime = evenkeel::Runtime::new().unwrap();
+    /// LocalSet::new().block_on(&runtime, async {
+    ///     let mut set = JoinSet::new();
+    ///     set.insert_local(Builder::new().name("cook").spawn_local(async { "soup" }));
+    ///     assert_eq!(set.join_next().await.unwrap().unwrap(), "soup");
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn insert_local(&mut self, handle: LocalJoinHandle<T>) -> AbortHandle {
+        self.put(Joined::Local(handle))
+    }
+
+    #[track_caller]
+    fn put(&mut self, handle: Joined<T>) -> AbortHandle {
         let abort = handle.abort_handle();
         let id = handle.id();
         let slot = self.handles.insert(handle);

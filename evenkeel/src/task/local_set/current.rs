@@ -1,4 +1,7 @@
 //! The set that the thread's running code is inside of.
+//!
+//! A thread keeps the sets that it has entered, the last one at the end: that is its current one.
+//! An entry is left in any order, so none outlives its guard.
 
 use super::handle::LocalJoinHandle;
 use super::tasks::Tasks;
@@ -9,12 +12,24 @@ use std::panic::Location;
 use std::rc::Rc;
 
 thread_local! {
-    static CURRENT: RefCell<Option<Rc<Tasks>>> = const { RefCell::new(None) };
+    static ENTRIES: RefCell<Entries> = const { RefCell::new(Entries { stack: Vec::new(), next: 0 }) };
+}
+
+/// The sets that a thread has entered and not left.
+struct Entries {
+    stack: Vec<Entry>,
+    /// The number of the next entry.
+    next: u64,
+}
+
+struct Entry {
+    tasks: Rc<Tasks>,
+    number: u64,
 }
 
 /// Spawns a local task in the set that the caller is inside of: that of the running local task, or
-/// of the [`run_until`](super::LocalSet::run_until) that runs on this thread; of nested sets, the
-/// inner one.
+/// of the [`run_until`](super::LocalSet::run_until) that runs on this thread, or the one that the
+/// thread has [entered](super::LocalSet::enter); of nested sets, the inner one.
 ///
 /// # Panics
 /// If the caller is inside of no set; see [`LocalSet::spawn_local`](super::LocalSet::spawn_local).
@@ -37,34 +52,75 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    let current = CURRENT.try_with(|current| current.borrow().clone()).ok().flatten();
-    let Some(tasks) = current else {
+    spawn_here(future, None, Location::caller())
+}
+
+/// Spawns a local task in the current set, with a name or without one.
+#[track_caller]
+pub(in crate::task) fn spawn_here<F>(
+    future: F,
+    name: Option<Box<str>>,
+    site: &'static Location<'static>,
+) -> LocalJoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    let last =
+        |entries: &RefCell<Entries>| entries.borrow().stack.last().map(|entry| entry.tasks.clone());
+    let Some(tasks) = ENTRIES.try_with(last).ok().flatten() else {
         panic!(
             "`spawn_local` is called outside of a `LocalSet`: call it in a local task or inside `LocalSet::run_until`, \
-             or use `LocalSet::spawn_local`"
+             enter a set by `LocalSet::enter`, or use `LocalSet::spawn_local`"
         )
     };
-    tasks.spawn(future, Location::caller())
+    tasks.spawn(future, name, site)
 }
 
 /// Calls `f` inside of a set.
 pub(super) fn enter<R>(tasks: &Rc<Tasks>, f: impl FnOnce(&Tasks) -> R) -> R {
-    /// Restores the thread's former set when it is dropped.
-    struct Inside {
-        before: Option<Rc<Tasks>>,
-    }
-
-    impl Drop for Inside {
-        fn drop(&mut self) {
-            let before = self.before.take();
-            // What comes out is alive elsewhere: the caller has it.
-            let _ = CURRENT.try_with(|current| current.replace(before));
-        }
-    }
-
-    let own = tasks.clone();
-    // A thread that destroys its thread-locals has no current set.
-    let before = CURRENT.try_with(|current| current.replace(Some(own)));
-    let _inside = Inside { before: before.ok().flatten() };
+    let _inside = Inside::new(tasks);
     f(tasks)
+}
+
+/// While it lives, a set is the thread's current one, unless the thread has entered another one
+/// since. Its drop leaves the set alone.
+#[derive(Debug)]
+pub(super) struct Inside {
+    /// None on a thread that destroys its thread-locals: it has no current set.
+    number: Option<u64>,
+}
+
+impl Inside {
+    pub(super) fn new(tasks: &Rc<Tasks>) -> Self {
+        let number = ENTRIES.try_with(|entries| {
+            let mut entries = entries.borrow_mut();
+            let number = entries.next;
+            entries.next += 1;
+            entries.stack.push(Entry { tasks: tasks.clone(), number });
+            number
+        });
+        Self { number: number.ok() }
+    }
+
+    /// Returns whether the thread has entered no set since that it has not left.
+    pub(super) fn is_last(&self) -> bool {
+        let is_own = |entries: &RefCell<Entries>| {
+            entries.borrow().stack.last().is_some_and(|entry| Some(entry.number) == self.number)
+        };
+        // At the end of the thread there is no order to keep.
+        self.number.is_none() || ENTRIES.try_with(is_own).unwrap_or(true)
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        let left = ENTRIES.try_with(|entries| {
+            let stack = &mut entries.borrow_mut().stack;
+            let place = stack.iter().rposition(|entry| Some(entry.number) == self.number)?;
+            Some(stack.remove(place))
+        });
+        // Not before: with the last entry of a set its memory is freed.
+        drop(left);
+    }
 }

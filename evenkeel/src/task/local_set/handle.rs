@@ -10,7 +10,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 /// The handle of a local task: a future of its output. Returned by
 /// [`LocalSet::spawn_local`](super::LocalSet::spawn_local) and [`spawn_local`](super::spawn_local).
@@ -98,6 +98,25 @@ impl<T> LocalJoinHandle<T> {
     #[must_use]
     pub fn abort_handle(&self) -> AbortHandle {
         AbortHandle::local(self.waking.clone())
+    }
+
+    /// Leaves a waker that is woken when the handle is finished, in the place of an earlier one.
+    /// Returns false if the handle is finished already. Takes no unit of the budget.
+    ///
+    /// # Panics
+    /// If the handle has returned its output.
+    #[track_caller]
+    pub(in crate::task) fn leave_waker(&mut self, waker: &Waker) -> bool {
+        let outcome = self.outcome.as_ref().expect("the handle has returned its output");
+        outcome.leave(waker)
+    }
+
+    /// Returns what a finished handle has, and `None` if the handle has to wait or has returned its
+    /// output. Takes no unit of the budget.
+    pub(in crate::task) fn try_join(&mut self) -> Option<Result<T, JoinError>> {
+        let result = self.outcome.as_ref()?.try_take()?;
+        self.outcome = None;
+        Some(result.map_err(|failure| failure.into_error(self.waking.id())))
     }
 }
 

@@ -54,6 +54,7 @@
 
 mod body;
 mod current;
+mod entered;
 mod handle;
 #[cfg(all(test, loom))]
 mod model;
@@ -62,7 +63,9 @@ mod ready;
 mod tasks;
 mod waking;
 
+pub(super) use current::spawn_here;
 pub use current::spawn_local;
+pub use entered::LocalEnterGuard;
 pub use handle::LocalJoinHandle;
 
 use crate::Runtime;
@@ -81,7 +84,7 @@ use tasks::Tasks;
 /// [`block_on`](Self::block_on) or the set itself, which is a future, is awaited. Nothing else
 /// polls it. The set is not `Send`, so a spawned task cannot have one: it is driven by
 /// [`Runtime::block_on`], on a thread of the program or in a closure of
-/// [`spawn_blocking`](crate::spawn_blocking()).
+/// [`spawn_blocking`](crate::spawn_blocking()). [`enter`](Self::enter) lets other code spawn in it.
 ///
 /// Local tasks are polled in the order in which they became ready. After 64 polls the set yields to
 /// the future that awaits it, and goes on in that future's next poll. A local task that is aborted
@@ -102,7 +105,7 @@ use tasks::Tasks;
 /// for them, and [`detect`](crate::detect) does not see what they wait for.
 ///
 /// # Cost
-/// A spawn makes three allocations, and a wake takes one lock. A poll of the set costs the same
+/// A spawn makes three allocations, and two more for a name; a wake takes one lock. A poll of the set costs the same
 /// however many tasks wait.
 ///
 /// # Examples
@@ -176,7 +179,21 @@ impl LocalSet {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.tasks.spawn(future, Location::caller())
+        self.spawn_named(future, None, Location::caller())
+    }
+
+    /// Spawns a local task with a name, or without one.
+    pub(super) fn spawn_named<F>(
+        &self,
+        future: F,
+        name: Option<Box<str>>,
+        site: &'static Location<'static>,
+    ) -> LocalJoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        self.tasks.spawn(future, name, site)
     }
 
     /// Runs a future to its end, and the local tasks of the set meanwhile. Tasks that are left stay

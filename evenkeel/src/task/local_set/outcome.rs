@@ -80,6 +80,27 @@ impl<T> Outcome<T> {
         }
     }
 
+    /// Leaves the joiner's waker, in the place of an earlier one. Returns false if the task is
+    /// finished.
+    pub(super) fn leave(&self, waker: &Waker) -> bool {
+        // Declared before the guard: what is left in it at the end is dropped without the lock.
+        let mut joiner = Some(waker.clone());
+        let mut state = lock(&self.0);
+        match &mut *state {
+            State::Open(left) => {
+                mem::swap(left, &mut joiner);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes the outcome if it is there.
+    pub(super) fn try_take(&self) -> Option<Result<T, Failure>> {
+        let mut state = lock(&self.0);
+        matches!(*state, State::There(_)).then(|| state.take())
+    }
+
     /// Returns whether the task is finished.
     pub(super) fn is_there(&self) -> bool {
         !matches!(*lock(&self.0), State::Open(_))

@@ -17,6 +17,7 @@ use std::future::Future;
 use std::mem;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
@@ -51,9 +52,10 @@ struct Task {
 }
 
 /// What reports say of a task.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct About {
     id: Id,
+    name: Option<Rc<str>>,
     site: &'static Location<'static>,
     type_name: &'static str,
 }
@@ -84,6 +86,7 @@ impl Tasks {
     pub(super) fn spawn<F>(
         &self,
         future: F,
+        name: Option<Box<str>>,
         site: &'static Location<'static>,
     ) -> LocalJoinHandle<F::Output>
     where
@@ -95,9 +98,9 @@ impl Tasks {
         let member = Member { slot, id };
         let waking = Arc::new(Waking::new(self.ready.clone(), member));
         let outcome = Arc::new(Outcome::new());
-        let about = About { id, site, type_name: type_name::<F>() };
+        let about = About { id, name: name.map(Rc::from), site, type_name: type_name::<F>() };
         let body = {
-            let (waking, outcome) = (waking.clone(), outcome.clone());
+            let (waking, outcome, about) = (waking.clone(), outcome.clone(), about.clone());
             async move {
                 // The future is dropped before the joiner learns of its end.
                 let result = body::run(future).await;
@@ -227,8 +230,9 @@ impl Task {
 }
 
 impl About {
-    fn panic(self, payload: Box<dyn Any + Send>) -> Failure {
-        let Self { id, site, type_name } = self;
-        Failure::panic_of(TaskInfo { id, name: None, spawn_site: site, type_name }, payload)
+    fn panic(&self, payload: Box<dyn Any + Send>) -> Failure {
+        let Self { id, site: spawn_site, type_name, .. } = *self;
+        let name = self.name.as_deref().map(str::to_owned);
+        Failure::panic_of(TaskInfo { id, name, spawn_site, type_name }, payload)
     }
 }
