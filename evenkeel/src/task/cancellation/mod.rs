@@ -122,7 +122,7 @@ impl CancellationToken {
     /// let runtime = evenkeel::Builder::new().start_paused(true).build().unwrap();
     /// let token = CancellationToken::new();
     /// let ends = token.clone();
-    /// let rower = runtime.spawn(async move {
+    /// let rows = async move {
     ///     let (mut beat, mut strokes) = (interval(Duration::from_secs(2)), 0);
     ///     loop {
     ///         futures::future::select(pin!(token.cancelled()), pin!(beat.tick())).await;
@@ -131,8 +131,9 @@ impl CancellationToken {
     ///         }
     ///         strokes += 1;
     ///     }
-    /// });
+    /// };
     /// runtime.block_on(async {
+    ///     let rower = evenkeel::spawn(rows);
     ///     evenkeel::time::sleep(Duration::from_secs(9)).await;
     ///     ends.cancel();
     ///     assert_eq!(rower.await.unwrap(), 5);
