@@ -1,11 +1,13 @@
 //! A socket and its place in a set: the operations of all kinds of sockets.
 
 use crate::policy::readiness;
-use crate::primitives::{Mutex, lock};
+use crate::primitives::atomic::Edge;
+use crate::primitives::{Mutex, fence, lock};
 use crate::processor::context;
 use crate::processor::current;
-use crate::readiness::Registration;
+use crate::processor::shared::{Phase, Shared};
 use crate::readiness::source::{Direction, Seen, Source, Ticket, over};
+use crate::readiness::{Registration, Set};
 
 pub(super) use crate::readiness::source::Done;
 use crate::task::budget::{self, Unit};
@@ -13,7 +15,7 @@ use std::future::Future;
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsFd, AsRawFd};
 use std::pin::Pin;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
 /// A socket that does not block.
@@ -149,7 +151,7 @@ impl<T: AsFd> Io<T> {
             context.map(|here| here.seat.me()).filter(|&me| me < shared.workers)
         });
         let at = here.unwrap_or(fd as usize % shared.workers);
-        let set = shared.idle.set(at).open()?;
+        let set = open_set(&shared, at)?;
         {
             let _registers = lock(&REGISTERS[fd as usize % REGISTERS.len()]);
             if self.registration.get().is_some() {
@@ -179,7 +181,7 @@ impl<T: AsFd> Io<T> {
             let Some(home) = registration.wait_for(to) else { return };
             // Of another runtime this worker knows no sets.
             let former = (home < shared.workers).then(|| shared.idle.set(home).get()).flatten();
-            if let (Some(former), Ok(set)) = (former, shared.idle.set(to).open()) {
+            if let (Some(former), Ok(set)) = (former, open_set(shared, to)) {
                 registration.change(former, set, to, self.socket.as_fd());
                 if to != me {
                     // It may have gone to sleep meanwhile, outside of the set.
@@ -188,6 +190,24 @@ impl<T: AsFd> Io<T> {
             }
         });
     }
+}
+
+/// Returns the set of worker `at`, and opens it if necessary. That of a runtime that is over is
+/// closed: what waits there fails.
+///
+/// The thread that ends the runtime says so before it closes the sets that it finds, and both sides
+/// have a full fence. Either that thread finds this set, or this one finds that the runtime is over.
+fn open_set(shared: &Shared, at: usize) -> Result<&Arc<Set>> {
+    let place = shared.idle.set(at);
+    let is_new = place.get().is_none();
+    let set = place.open()?;
+    if is_new {
+        fence::full(Edge::IdlePush);
+        if shared.phase() == Phase::Over {
+            set.close();
+        }
+    }
+    Ok(set)
 }
 
 /// Returns the worker with a lower number in whose set the socket of the task that is polled here

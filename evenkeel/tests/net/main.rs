@@ -9,7 +9,11 @@ mod common {
 mod faults;
 mod halves;
 mod others;
+mod runtimes;
 mod scheduling;
+mod standing;
+mod stopped;
+mod storm;
 mod tcp;
 #[cfg(any(feature = "futures-io", feature = "tokio-io", feature = "hyper"))]
 mod traits;

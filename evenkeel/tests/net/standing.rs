@@ -1,0 +1,96 @@
+//! Sockets beside a clock that stands.
+
+use super::{echo, pair};
+use crate::common::watchdog::watchdog;
+use evenkeel::Builder;
+use evenkeel::net::TcpStream;
+use evenkeel::time::{Duration, Instant, advance, interval, timeout};
+use std::future::Future;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// Runs `test` in runtimes with 1, 2 and 8 workers, the clocks of which stand.
+fn paused<F: Future<Output = ()>>(test: impl Fn() -> F) {
+    let _watchdog = watchdog();
+    for workers in [1, 2, 8] {
+        let runtime = Builder::new().workers(workers).start_paused(true).build().unwrap();
+        runtime.block_on(test());
+    }
+}
+
+async fn exchange(stream: &TcpStream, byte: u8) {
+    stream.write_all(&[byte]).await.unwrap();
+    let mut back = [0];
+    stream.read_exact(&mut back).await.unwrap();
+    assert_eq!(back[0], byte);
+}
+
+#[test]
+fn requests_are_answered_and_do_not_move_it() {
+    paused(|| async {
+        let start = Instant::now();
+        let (client, server) = pair().await.unwrap();
+        let server = evenkeel::spawn(echo(server));
+        for round in 0..=255 {
+            exchange(&client, round).await;
+        }
+        drop(client);
+        assert_eq!(server.await.unwrap().unwrap(), 256);
+        assert_eq!(start.elapsed(), Duration::ZERO, "no timer was there to move to");
+    });
+}
+
+/// The clock does not wait for sockets: it moves from deadline to deadline beside requests.
+#[test]
+fn it_moves_to_deadlines_and_nowhere_else() {
+    paused(|| async {
+        let (client, server) = pair().await.unwrap();
+        let server = evenkeel::spawn(echo(server));
+        let start = Instant::now();
+        let ticks = evenkeel::spawn(async move {
+            let mut hours = interval(HOUR);
+            for hour in 0..50 {
+                assert_eq!(hours.tick().await, start + HOUR * hour);
+                assert_eq!(start.elapsed(), HOUR * hour);
+            }
+        });
+        for round in 0..200 {
+            exchange(&client, round).await;
+            let since = start.elapsed().as_nanos();
+            assert_eq!(since % HOUR.as_nanos(), 0, "it stands at a tick");
+        }
+        ticks.await.unwrap();
+        assert_eq!(start.elapsed(), HOUR * 49);
+        drop(client);
+        assert_eq!(server.await.unwrap().unwrap(), 200);
+    });
+}
+
+#[test]
+fn a_limit_on_a_read_ends_it_at_its_time_and_loses_nothing() {
+    paused(|| async {
+        let (client, server) = pair().await.unwrap();
+        for round in 0..10 {
+            let start = Instant::now();
+            let mut byte = [0];
+            assert!(timeout(HOUR, server.read_exact(&mut byte)).await.is_err());
+            assert_eq!(start.elapsed(), HOUR);
+            client.write_all(&[round]).await.unwrap();
+            server.read_exact(&mut byte).await.unwrap();
+            assert_eq!(byte[0], round);
+            advance(HOUR).await;
+            assert_eq!(start.elapsed(), 2 * HOUR);
+            exchange_by_hand(&client, &server).await;
+            assert_eq!(start.elapsed(), 2 * HOUR);
+        }
+    });
+}
+
+async fn exchange_by_hand(one: &TcpStream, other: &TcpStream) {
+    let mut byte = [0];
+    one.write_all(b"?").await.unwrap();
+    other.read_exact(&mut byte).await.unwrap();
+    other.write_all(b"!").await.unwrap();
+    one.read_exact(&mut byte).await.unwrap();
+    assert_eq!(byte, *b"!");
+}
