@@ -54,7 +54,8 @@ mod runtime;
 mod scheduler;
 #[cfg(all(feature = "select", not(any(loom, shuttle))))]
 mod select;
-#[cfg(all(feature = "signal", unix, not(any(loom, shuttle))))]
+// Models have the part that brings signals to listeners.
+#[cfg(all(feature = "signal", unix, any(not(any(loom, shuttle)), all(test, loom))))]
 pub mod signal;
 pub mod sync;
 pub mod task;

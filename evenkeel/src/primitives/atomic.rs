@@ -245,6 +245,12 @@ pub(crate) enum Edge {
     ObjectUnlock,
     /// A reader's look at an object's word.
     ObjectShared,
+    /// The handler's addition to the count of a kind of signal.
+    SignalCome,
+    /// The look at that count.
+    SignalSeen,
+    /// The listener's second look at that count, with the lock under which it leaves its waker.
+    SignalAgain,
 }
 
 /// `ordering`, unless a model has weakened `edge`.

@@ -49,81 +49,55 @@
 //! - Handlers that go with the last listener: a default action that comes back would end the
 //!   process at a signal that comes between two listeners.
 
-use super::handler::Handlers;
+use super::handler;
 use super::kind::NUMBERS;
-use super::waiters::{Seen, Waiters};
+use super::pipe;
+use super::post::Post;
+use super::waiters::Seen;
 use crate::primitives::{Mutex, lock};
-use std::io::{ErrorKind, Read, Result};
-use std::mem;
-use std::os::unix::net::UnixStream;
+use std::io::Result;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::thread;
 
 /// The hub of the process, once there is a listener.
-static HUB: Mutex<Option<Arc<Hub>>> = Mutex::new(None);
+static HUB: Mutex<Option<Hub>> = Mutex::new(None);
 
-/// The counts of all kinds, and what waits for them.
-#[derive(Debug)]
-pub(super) struct Hub {
-    handlers: Arc<Handlers>,
-    waiters: [Waiters; NUMBERS],
-}
+/// What all listeners share.
+#[derive(Clone, Debug)]
+pub(super) struct Hub(Arc<Post<NUMBERS>>);
 
 impl Hub {
     /// Returns the hub of the process, and starts its teller if this is the first call.
     ///
     /// # Errors
     /// Fails if the system has no descriptor or no thread left. A later call tries again.
-    pub(super) fn open() -> Result<Arc<Self>> {
+    pub(super) fn open() -> Result<Self> {
         let mut hub = lock(&HUB);
         if let Some(hub) = &*hub {
             return Ok(hub.clone());
         }
-        let (reader, pipe) = UnixStream::pair()?;
-        let handlers = Arc::new(Handlers::new(pipe)?);
-        let waiters = std::array::from_fn(|_| Waiters::new());
-        let opened = Arc::new(Self { handlers, waiters });
-        let own = opened.clone();
+        let (reader, writer) = pipe::pair()?;
+        let post = Arc::new(Post::new(writer));
+        let own = post.clone();
         // Linux takes 15 bytes of a name.
         let teller = thread::Builder::new().name("evenkeel-signal".to_owned());
         teller.spawn(move || own.tell(reader))?;
-        *hub = Some(opened.clone());
-        Ok(opened)
+        Ok(hub.insert(Self(post)).clone())
     }
 
     /// Makes the process handle a kind, and returns what a new listener has seen.
     pub(super) fn listen(&self, index: usize) -> Result<Seen> {
-        self.waiters[index].handle(|| self.handlers.install(index))?;
-        Ok(Seen::new(self.handlers.count(index)))
+        self.0.listen(index, || handler::install(&self.0, index))
     }
 
     /// Returns whether a signal has come since, or leaves the waker.
     pub(super) fn poll(&self, index: usize, seen: &mut Seen, waker: &Waker) -> Poll<()> {
-        self.waiters[index].poll(self.handlers.count(index), seen, waker)
+        self.0.poll(index, seen, waker)
     }
 
     /// Takes the waker of a listener that waits no more.
     pub(super) fn leave(&self, index: usize, seen: &mut Seen) {
-        self.waiters[index].leave(seen);
-    }
-
-    /// The work of the teller.
-    fn tell(&self, mut reader: UnixStream) {
-        let (mut bytes, mut told) = ([0; 256], [0; NUMBERS]);
-        loop {
-            match reader.read(&mut bytes) {
-                Ok(1..) => {}
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                // The handlers' end is open for as long as the hub is there, and that is for ever.
-                Ok(0) | Err(_) => return,
-            }
-            for (index, told) in told.iter_mut().enumerate() {
-                let count = self.handlers.count(index).load();
-                if mem::replace(told, count) != count {
-                    self.waiters[index].wake();
-                }
-            }
-        }
+        self.0.leave(index, seen);
     }
 }

@@ -9,7 +9,6 @@ use std::fmt;
 use std::future::Future;
 use std::io::{Error, Result};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 /// Returns a listener for a kind of signal.
@@ -66,7 +65,7 @@ pub fn signal(kind: SignalKind) -> Result<Signal> {
 /// A listener that is dropped leaves nothing behind but the handler.
 #[must_use = "a listener does nothing until it is asked"]
 pub struct Signal {
-    hub: Arc<Hub>,
+    hub: Hub,
     index: usize,
     seen: Seen,
 }

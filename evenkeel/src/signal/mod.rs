@@ -31,12 +31,30 @@
 //! # }
 //! ```
 
+mod count;
+#[cfg(not(loom))]
 mod ctrl_c;
+#[cfg(not(loom))]
 mod handler;
+#[cfg(not(loom))]
 mod hub;
+#[cfg(not(loom))]
 mod kind;
+#[cfg(not(loom))]
 mod listener;
+#[cfg(loom)]
+mod model;
+#[cfg(loom)]
+mod modelled;
+#[cfg(not(loom))]
+mod pipe;
+mod post;
+#[cfg(not(loom))]
 pub mod unix;
 mod waiters;
 
+#[cfg(not(loom))]
 pub use ctrl_c::ctrl_c;
+// A model has a pipe of its own.
+#[cfg(loom)]
+use modelled as pipe;
