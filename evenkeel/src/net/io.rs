@@ -196,7 +196,8 @@ impl<T: AsFd> Io<T> {
 /// closed: what waits there fails.
 ///
 /// The thread that ends the runtime says so before it closes the sets that it finds, and both sides
-/// have a full fence. Either that thread finds this set, or this one finds that the runtime is over.
+/// have a full fence. Either that thread finds this set, or this one finds that the runtime is
+/// over.
 fn open_set(shared: &Shared, at: usize) -> Result<&Arc<Set>> {
     let place = shared.idle.set(at);
     let is_new = place.get().is_none();

@@ -105,8 +105,8 @@ use tasks::Tasks;
 /// for them, and [`detect`](crate::detect) does not see what they wait for.
 ///
 /// # Cost
-/// A spawn makes three allocations, and two more for a name; a wake takes one lock. A poll of the set costs the same
-/// however many tasks wait.
+/// A spawn makes three allocations, and two more for a name; a wake takes one lock. A poll of the
+/// set costs the same however many tasks wait.
 ///
 /// # Examples
 /// Tasks that share a counter without a lock:
