@@ -108,13 +108,14 @@ impl Function {
         let Self { attributes, visibility, signature, body } = self;
         let test = (kind == Kind::Test).then(|| quote!(#[::core::prelude::v1::test]));
         let name = &signature.ident;
+        let constructor = options.constructor();
         let outer = Signature { asyncness: None, ..signature.clone() };
         quote! {
             #test
             #(#attributes)*
             #visibility #outer {
                 #signature #body
-                ::evenkeel::Builder::new()
+                ::evenkeel::Builder::#constructor()
                     #options
                     .build()
                     .expect("the runtime starts")
@@ -178,6 +179,13 @@ mod tests {
         };
         let code = expanded(Kind::Test, "", "#[should_panic] async fn boom() { panic!() }");
         assert_eq!(code, expected.to_string());
+    }
+
+    #[test]
+    fn a_flavor_chooses_the_builder() {
+        let code = expanded(Kind::Test, "flavor = \"current_thread\"", "async fn one() {}");
+        let call = quote!(::evenkeel::Builder::new_current_thread().build()).to_string();
+        assert!(code.contains(&call), "{code}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The options of an attribute, in its brackets.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Expr, ExprLit, Ident, Lit, LitInt, LitStr, Result, Token};
@@ -8,14 +8,23 @@ use syn::{Error, Expr, ExprLit, Ident, Lit, LitInt, LitStr, Result, Token};
 /// The most workers that the runtime's `Builder` accepts.
 const MOST_WORKERS: usize = 1_024;
 
-const UNKNOWN: &str = "unknown option: the options are `workers = 2` and `name = \"…\"`";
+const UNKNOWN: &str = "unknown option: the options are `workers = 2`, `name = \"…\"` and `flavor = \"current_thread\"`";
 const WORKERS: &str = "`workers` is a whole number from 1 to 1,024, such as `workers = 2`";
 const NAME: &str = "`name` is a string that is not empty, such as `name = \"counter\"`";
+
+const FLAVOR: &str =
+    "`flavor` is \"multi_thread\" or \"current_thread\", such as `flavor = \"current_thread\"`";
+const ONE_WORKER: &str = "a runtime with `flavor = \"current_thread\"` has no worker threads: leave out `workers`, \
+                          or the flavor";
+
+/// The flavor of a runtime without worker threads.
+const CURRENT_THREAD: &str = "current_thread";
 
 /// The options, each as it was written.
 #[derive(Default)]
 pub(crate) struct Options {
     workers: Option<LitInt>,
+    flavor: Option<LitStr>,
     name: Option<LitStr>,
 }
 
@@ -31,6 +40,9 @@ impl Parse for Options {
             } else if key == "name" {
                 let before = options.name.replace(value(&key, input, NAME, name)?);
                 once(&key, before.is_some())?;
+            } else if key == "flavor" {
+                let before = options.flavor.replace(value(&key, input, FLAVOR, flavor)?);
+                once(&key, before.is_some())?;
             } else {
                 return Err(Error::new(key.span(), UNKNOWN));
             }
@@ -38,11 +50,28 @@ impl Parse for Options {
                 input.parse::<Token![,]>()?;
             }
         }
-        Ok(options)
+        match &options.workers {
+            Some(workers) if options.is_current_thread() => {
+                Err(Error::new(workers.span(), ONE_WORKER))
+            }
+            _ => Ok(options),
+        }
     }
 }
 
-/// Converts the options to calls on the builder.
+impl Options {
+    fn is_current_thread(&self) -> bool {
+        self.flavor.as_ref().is_some_and(|flavor| flavor.value() == CURRENT_THREAD)
+    }
+
+    /// Returns the name of the builder's constructor.
+    pub(crate) fn constructor(&self) -> Ident {
+        let name = if self.is_current_thread() { "new_current_thread" } else { "new" };
+        Ident::new(name, Span::call_site())
+    }
+}
+
+/// Converts the options but for the flavor to calls on the builder.
 impl ToTokens for Options {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         if let Some(workers) = &self.workers {
@@ -94,6 +123,11 @@ fn name(literal: &Lit) -> Option<LitStr> {
     (!name.value().is_empty()).then(|| name.clone())
 }
 
+fn flavor(literal: &Lit) -> Option<LitStr> {
+    let Lit::Str(flavor) = literal else { return None };
+    matches!(&*flavor.value(), CURRENT_THREAD | "multi_thread").then(|| flavor.clone())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,8 +171,20 @@ mod tests {
     }
 
     #[test]
+    fn a_flavor_is_one_of_two_words() {
+        let constructor = |options| syn::parse_str::<Options>(options).unwrap().constructor();
+        assert_eq!(constructor(""), "new");
+        assert_eq!(constructor("flavor = \"multi_thread\", workers = 2"), "new");
+        assert_eq!(constructor("flavor = \"current_thread\""), "new_current_thread");
+        for options in ["flavor", "flavor = current_thread", "flavor = \"local\"", "flavor = 1"] {
+            assert_eq!(fault(options), FLAVOR, "{options}");
+        }
+        assert_eq!(fault("workers = 1, flavor = \"current_thread\""), ONE_WORKER);
+    }
+
+    #[test]
     fn other_options_are_refused() {
-        for options in ["worker_threads = 2", "flavor", "2", "workers = 2, pin = true"] {
+        for options in ["worker_threads = 2", "flavour", "2", "workers = 2, pin = true"] {
             assert_eq!(fault(options), UNKNOWN, "{options}");
         }
     }

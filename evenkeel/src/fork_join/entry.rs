@@ -45,6 +45,9 @@ impl Handle {
     /// [spare](crate::fork_join#threads) runs `f`, which then has no
     /// [`worker_index`](crate::fork_join::worker_index).
     ///
+    /// If the runtime is a [current-thread](crate::Builder::new_current_thread) one that no thread
+    /// drives, the calling thread runs `f` itself, as its driver.
+    ///
     /// A worker of another runtime runs calls and jobs from outside for its own runtime meanwhile,
     /// so that two runtimes may install on each other. Do not hold a lock that such a closure
     /// takes. Each of these closures lies on top of the wait, and may wait in turn: thousands of

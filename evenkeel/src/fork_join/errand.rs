@@ -44,6 +44,10 @@ impl Outside {
         self.jobs.push(job);
         let mut call = Come { outside: self.clone(), has_come: false };
         send(handle, Box::new(move || call.come()));
+        if handle.is_shutting_down() {
+            // An owner that drives may sleep among its sockets.
+            handle.shared().idle.unpark_thread(0, &self.owner);
+        }
     }
 }
 

@@ -37,7 +37,7 @@ use crate::processor::shared::Shared;
 use crate::processor::spares::Waiting;
 use crate::runtime::Handle;
 use crate::scheduler::job::{self, Asked, Stolen};
-use crate::scheduler::{broadcast, errands, stuck};
+use crate::scheduler::{broadcast, driver, errands, stuck};
 use crate::topology::Distance;
 use std::time::Duration;
 
@@ -78,10 +78,15 @@ fn leap(context: &Context, latch: &Latch, waited: u64) -> Meanwhile {
 /// when it is `over`. A worker runs errands of its own runtime meanwhile.
 pub(super) fn wait_for_others(handle: &Handle, over: impl Fn() -> bool) {
     context::with_worker(|context| match context {
-        None => outside::wait(handle.shared(), over),
+        None => {
+            if driver::wait(handle.shared(), &over, None).is_none() {
+                outside::wait(handle.shared(), over);
+            }
+        }
         Some(context) => {
             let (list, me) = (&context.shared().errands, context.seat.me());
-            let run_errand = |_| match errands::run_one(context) {
+            let serve = || driver::serve(handle.shared(), &over);
+            let run_errand = |_| match errands::run_one(context) || serve() {
                 true => Meanwhile::Done,
                 false => Meanwhile::Nothing,
             };

@@ -408,6 +408,17 @@ impl Idle {
         self.seats[who].unpark();
     }
 
+    /// Unparks a thread, which may be the one that runs processor `who`, and sleeps among its
+    /// sockets.
+    #[cold]
+    pub(crate) fn unpark_thread(&self, who: usize, thread: &Thread) {
+        let seat = &self.seats[who];
+        let own = lock(&seat.thread);
+        let has_seat = own.as_ref().is_some_and(|own| own.id() == thread.id());
+        drop(own);
+        if has_seat { seat.unpark() } else { thread.unpark() }
+    }
+
     /// Returns the place of the sockets of processor `who`.
     #[inline(always)]
     pub(crate) fn set(&self, who: usize) -> &Place {

@@ -38,6 +38,8 @@ const WORKERS: u64 = 1 << 16;
 enum Role {
     /// It polls tasks and runs fork-join.
     Worker,
+    /// It does what a worker does, while it waits: see [`driver`](crate::scheduler::driver).
+    Driver,
     /// It polls tasks: see [`relief`](crate::scheduler::relief).
     Relief,
     /// It runs fork-join: see [`spare`](crate::scheduler::spare).
@@ -47,6 +49,7 @@ enum Role {
 impl Role {
     fn of(seat: &Seat) -> Self {
         match seat.me() {
+            _ if seat.shared().driving.get().is_some() => Self::Driver,
             me if me < seat.shared().workers => Self::Worker,
             me if me < seat.shared().processors.capacity() => Self::Relief,
             _ => Self::Spare,
@@ -64,6 +67,8 @@ pub(crate) struct Context {
     pub(crate) thread: u64,
     /// The task that the thread polls; null for none.
     task: Cell<*mut Header>,
+    /// Whether the thread, a driver, polls the future for which it drives.
+    polls_main: Cell<bool>,
     /// The task's next place if its poll returns `Pending`.
     pub(crate) after: Cell<After>,
     /// The coarse clock: read once per batch.
@@ -117,14 +122,19 @@ thread_local! {
     static DEQUE: Cell<*const Deque> = const { Cell::new(ptr::null()) };
 }
 
-/// Ends the effect of [`Context::begin`].
-struct Leave;
+/// Ends the effect of [`Context::begin`]. A worker that shuts a current-thread runtime down drives
+/// it, and is a worker again afterwards.
+struct Leave {
+    context: *const Context,
+    forking: *const Context,
+    deque: *const Deque,
+}
 
 impl Drop for Leave {
     fn drop(&mut self) {
-        CONTEXT.with(|context| context.set(ptr::null()));
-        FORKING.with(|context| context.set(ptr::null()));
-        DEQUE.with(|deque| deque.set(ptr::null()));
+        CONTEXT.with(|context| context.set(self.context));
+        FORKING.with(|context| context.set(self.forking));
+        DEQUE.with(|deque| deque.set(self.deque));
     }
 }
 
@@ -135,6 +145,7 @@ impl Context {
             seat,
             thread: id::among_threads(),
             task: Cell::new(ptr::null_mut()),
+            polls_main: Cell::default(),
             after: Cell::new(After::Wait),
             now: Cell::new(now),
             slice: Slice::new(now),
@@ -172,7 +183,7 @@ impl Context {
         self.role == Role::Spare
     }
 
-    /// Returns whether the thread is a worker, which has a place on the machine.
+    /// Returns whether the thread is a worker of its own, which has a place on the machine.
     pub(crate) fn has_place(&self) -> bool {
         self.role == Role::Worker
     }
@@ -184,6 +195,11 @@ impl Context {
     }
 
     fn begin(&self) -> Leave {
+        let before = Leave {
+            context: CONTEXT.with(Cell::get),
+            forking: FORKING.with(Cell::get),
+            deque: DEQUE.with(Cell::get),
+        };
         if self.role != Role::Spare {
             CONTEXT.with(|context| context.set(ptr::from_ref(self)));
         }
@@ -191,7 +207,25 @@ impl Context {
             FORKING.with(|context| context.set(ptr::from_ref(self)));
             DEQUE.with(|deque| deque.set(&raw const *self.seat.processor().deque));
         }
-        Leave
+        before
+    }
+
+    /// Calls `poll`, which polls the future for which this thread drives.
+    pub(crate) fn while_main<R>(&self, poll: impl FnOnce() -> R) -> R {
+        struct Polling<'a>(&'a Cell<bool>);
+        impl Drop for Polling<'_> {
+            fn drop(&mut self) {
+                self.0.set(false);
+            }
+        }
+        self.polls_main.set(true);
+        let _polling = Polling(&self.polls_main);
+        poll()
+    }
+
+    /// Returns whether the thread polls the future for which it drives.
+    pub(crate) fn polls_main(&self) -> bool {
+        self.polls_main.get()
     }
 
     /// Makes this the context of the thread for as long as the thread lives.

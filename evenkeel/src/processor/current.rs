@@ -25,9 +25,19 @@ struct Entries {
 struct Entry {
     shared: Arc<Shared>,
     number: u64,
-    /// Whether the thread counts as awake inside the runtime, so that a clock that stands waits for
-    /// it.
-    is_counted: bool,
+    kind: Kind,
+}
+
+/// What a thread does inside a runtime that it has entered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Anything.
+    Entered,
+    /// It runs blocking closures, and counts as awake inside the runtime: a clock that stands waits
+    /// for it.
+    Closures,
+    /// It is inside `block_on`, and counts as awake likewise.
+    Blocked,
 }
 
 /// Returns the current runtime of the thread: a worker's own, the one that the thread is blocked
@@ -53,26 +63,31 @@ pub(crate) fn with<R>(f: impl FnOnce(Option<&Arc<Shared>>) -> R) -> R {
 
 /// Makes a runtime the thread's current one until the guard is dropped.
 pub(crate) fn enter(shared: &Arc<Shared>) -> Entered {
-    push(shared, false)
+    enter_as(Kind::Entered, shared)
 }
 
-/// Does the same, for a thread that the runtime's clock counts as awake meanwhile.
-pub(crate) fn enter_counted(shared: &Arc<Shared>) -> Entered {
-    push(shared, true)
-}
-
-/// Returns whether the thread is inside a call of [`enter_counted`] for this runtime.
+/// Returns whether the runtime's clock counts the thread as awake, because the thread has entered
+/// it in another way than by [`enter`].
 pub(crate) fn is_counted(shared: &Arc<Shared>) -> bool {
-    let counts = |entry: &Entry| entry.is_counted && Arc::ptr_eq(&entry.shared, shared);
-    ENTRIES.try_with(|entries| entries.borrow().stack.iter().any(counts)).unwrap_or(false)
+    any(|entry| entry.kind != Kind::Entered && Arc::ptr_eq(&entry.shared, shared))
 }
 
-fn push(shared: &Arc<Shared>, is_counted: bool) -> Entered {
+/// Returns whether the thread is inside `block_on` of a current-thread runtime.
+fn may_drive() -> bool {
+    any(|entry| entry.kind == Kind::Blocked && entry.shared.driving.get().is_some())
+}
+
+fn any(is_such: impl Fn(&Entry) -> bool) -> bool {
+    ENTRIES.try_with(|entries| entries.borrow().stack.iter().any(is_such)).unwrap_or(false)
+}
+
+/// As [`enter`], for a thread that does this inside.
+pub(crate) fn enter_as(kind: Kind, shared: &Arc<Shared>) -> Entered {
     let number = ENTRIES.with(|entries| {
         let mut entries = entries.borrow_mut();
         let number = entries.next;
         entries.next += 1;
-        entries.stack.push(Entry { shared: shared.clone(), number, is_counted });
+        entries.stack.push(Entry { shared: shared.clone(), number, kind });
         number
     });
     note_entered();
@@ -144,11 +159,15 @@ impl Shared {
 /// Panics if the thread is a worker.
 #[track_caller]
 pub(crate) fn refuse_on_worker(function: &str, instead: &str) {
-    // The future of a deterministic run counts as a task, though it has no header.
     let in_task = context::with_any(|context| {
         context.map(|here| here.task().is_some() || here.shared().hooks.deterministic)
     });
     match in_task {
+        // Whether the thread drives at the moment is a matter of chance.
+        _ if in_task != Some(true) && may_drive() => panic!(
+            "{function} is called inside the future of a current-thread runtime's block_on, where it would stop \
+             the runtime: await {instead} instead, or call {function} inside spawn_blocking"
+        ),
         None => {}
         Some(true) => panic!(
             "{function} is called inside a task, where it would stop a worker: await {instead} instead, or call \

@@ -7,6 +7,7 @@ pub(crate) mod context;
 pub(crate) mod counters;
 mod cpu;
 pub(crate) mod current;
+pub(crate) mod driving;
 pub(crate) mod errands;
 pub(crate) mod meter;
 pub(crate) mod neighbours;

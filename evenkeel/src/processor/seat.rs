@@ -79,7 +79,8 @@ impl Seat {
     ) -> (Arc<Shared>, impl Iterator<Item = Self>) {
         let shared = Shared::new(neighbours, locality, hooks, reliefs, rules);
         runtimes::enter(&shared);
-        // No other code makes seats of workers, so there is one for each.
+        // No other code makes seats of workers, so there is one for each. In a current-thread
+        // runtime, these are dropped before a driver makes one.
         let seats = (0..shared.workers).map({
             let shared = shared.clone();
             move |me| Self::of(&shared, me)
@@ -92,6 +93,12 @@ impl Seat {
     pub(crate) fn of_relief(shared: &Arc<Shared>, number: usize) -> Self {
         shared.make_processors(number + 1);
         Self::of(shared, number)
+    }
+
+    /// Makes the seat of the only processor of a current-thread runtime. The one caller has
+    /// [taken](super::driving) it, and no other thread has it.
+    pub(crate) fn of_driver(shared: &Arc<Shared>) -> Self {
+        Self::of(shared, 0)
     }
 
     /// Makes the seat of a [spare](crate::scheduler::spare), which calls this once.

@@ -1,6 +1,7 @@
 //! The state that all threads of a runtime share.
 
 use super::blocking::{Blocking, DEFAULT_THREADS};
+use super::driving::Driving;
 use super::errands::Errands;
 use super::neighbours::Neighbours;
 use super::spares::Spares;
@@ -131,6 +132,8 @@ pub(crate) struct Shared {
     /// Starts the thread of the [lookout](crate::scheduler::lookout).
     pub(crate) lookout_starter: OnceLock<Starter>,
     pub(crate) spare_starter: OnceLock<Starter>,
+    /// Which thread drives a current-thread runtime; none in one with worker threads.
+    pub(crate) driving: OnceLock<Driving>,
     neighbours: Box<[Neighbours]>,
     pub(crate) idle: Idle,
     /// The policy that keeps fork-join jobs near their data.
@@ -211,6 +214,7 @@ impl Shared {
             relief_starter: OnceLock::new(),
             lookout_starter: OnceLock::new(),
             spare_starter: OnceLock::new(),
+            driving: OnceLock::new(),
             neighbours,
             idle: Idle::new(workers, reliefs),
             locality,

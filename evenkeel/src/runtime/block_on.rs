@@ -3,10 +3,12 @@
 use crate::detect::{Alarm, Blocking};
 use crate::primitives::atomic::{AtomicBool, Edge, Ordering, edge};
 use crate::primitives::thread::{self, Thread};
-use crate::processor::current;
+use crate::processor::current::{self, Kind};
 use crate::processor::shared::Shared;
+use crate::raw_task::id;
+use crate::scheduler::driver::{self, Place};
 use std::future::Future;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -14,6 +16,8 @@ use std::task::{Context, Poll, Wake, Waker};
 struct Signal {
     woken: AtomicBool,
     thread: Thread,
+    /// The thread's [number](id::among_threads).
+    number: u64,
     /// The runtime that the thread is inside, which counts the thread while it is awake or woken.
     inside: Option<Arc<Shared>>,
 }
@@ -29,7 +33,7 @@ impl Wake for Signal {
             shared.clock.come();
         }
         if !self.woken.swap(true, edge(Edge::BlockWake, Ordering::Release)) {
-            self.thread.unpark();
+            self.unpark();
         } else if let Some(shared) = &self.inside {
             // The previous wake is counted, and the thread has not seen it.
             shared.clock.go();
@@ -38,6 +42,20 @@ impl Wake for Signal {
 }
 
 impl Signal {
+    fn unpark(&self) {
+        match &self.inside {
+            Some(shared) if shared.driving.get().is_some() => {
+                driver::unpark(shared, &self.thread, self.number);
+            }
+            _ => self.thread.unpark(),
+        }
+    }
+
+    fn is_woken(&self) -> bool {
+        // Relaxed: `take_wake` acquires.
+        self.woken.load(Ordering::Relaxed)
+    }
+
     /// Takes the wakes so far. What happened before them is visible after this; a wake after this
     /// unparks.
     fn take_wake(&self) {
@@ -47,8 +65,8 @@ impl Signal {
 
 impl Alarm for Signal {
     fn is_woken(&self) -> bool {
-        // Relaxed: it passes nothing on, and `detect` makes a fence before it.
-        self.woken.load(Ordering::Relaxed)
+        // It passes nothing on, and `detect` makes a fence before it.
+        Self::is_woken(self)
     }
 }
 
@@ -87,10 +105,10 @@ impl Drop for Awake<'_> {
 
 /// Runs a future to its end on this thread, which sleeps while the future waits. This needs no
 /// runtime. Inside one, also by [`Runtime::enter`](crate::Runtime::enter), the future is inside
-/// too.
+/// too, and the thread drives a [current-thread](crate::Builder::new_current_thread) runtime.
 ///
 /// # Panics
-/// If the caller is a task: it would stop a worker. Also with the panic of the future.
+/// As [`Runtime::block_on`](crate::Runtime::block_on).
 ///
 /// # Examples
 /// ```
@@ -108,34 +126,76 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 /// [`block_on`] inside a runtime.
 pub(super) fn run_inside<F: Future>(future: F, shared: &Arc<Shared>) -> F::Output {
     let is_counted = current::is_counted(shared);
-    let _entered = current::enter_counted(shared);
+    let _entered = current::enter_as(Kind::Blocked, shared);
     let _awake = (!is_counted).then(|| Awake::new(shared));
     run(future, Some(shared.clone()))
 }
 
-/// The loop of [`block_on`]. The runtime that the thread is inside counts the thread as awake.
+/// A future, and what the thread in `block_on` needs to poll it.
+struct Blocked<'a, F> {
+    future: Pin<&'a mut F>,
+    signal: &'a Signal,
+    waker: &'a Waker,
+    blocking: Blocking,
+    /// Whether a poll is due, beside those for wakes: the first one is.
+    is_due: bool,
+}
+
+impl<F: Future> Blocked<'_, F> {
+    fn is_due(&self) -> bool {
+        self.is_due || self.signal.is_woken()
+    }
+
+    /// Polls the future, if a poll is due.
+    fn poll(&mut self) -> Poll<F::Output> {
+        if !std::mem::replace(&mut self.is_due, false) {
+            if !self.signal.is_woken() {
+                return Poll::Pending;
+            }
+            self.blocking.wake();
+            self.signal.take_wake();
+        }
+        let polled = self.future.as_mut().poll(&mut Context::from_waker(self.waker));
+        if polled.is_pending() {
+            // The thread leaves the count; the waker enters it with the wake.
+            if let Some(shared) = &self.signal.inside {
+                shared.go_outside();
+            }
+            self.blocking.sleep(|| current::with(|shared| shared?.hooks.deadlock.clone()));
+        }
+        polled
+    }
+}
+
+/// The loop of [`block_on`]. The runtime that the thread is inside counts the thread as awake. If
+/// it has no worker threads, this one drives it while no other thread does.
 fn run<F: Future>(future: F, inside: Option<Arc<Shared>>) -> F::Output {
-    let mut future = pin!(future);
-    let signal =
-        Arc::new(Signal { woken: AtomicBool::new(false), thread: thread::current(), inside });
+    let future = pin!(future);
+    let woken = AtomicBool::new(false);
+    let number = id::among_threads();
+    let signal = Arc::new(Signal { woken, thread: thread::current(), number, inside });
     let _listening = Listening(&signal);
     let waker = Waker::from(signal.clone());
     let blocking = Blocking::begin(&signal);
-    let mut context = Context::from_waker(&waker);
+    let (signal, waker) = (&*signal, &waker);
+    let mut blocked = Blocked { future, signal, waker, blocking, is_due: true };
+    let place = signal.inside.as_ref().and_then(Place::of);
     loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+        if let Some(place) = &place
+            && let Some(output) = place.drive(&|| signal.is_woken(), || blocked.poll())
+        {
             return output;
         }
-        // The thread leaves the count; the waker enters it with the wake.
-        if let Some(shared) = &signal.inside {
-            shared.go_outside();
-        }
-        blocking.sleep(|| current::with(|shared| shared?.hooks.deadlock.clone()));
-        while !signal.woken.load(Ordering::Relaxed) {
+        if !blocked.is_due() {
             thread::park(None);
+            continue;
         }
-        blocking.wake();
-        signal.take_wake();
+        if let Some(place) = &place {
+            place.withdraw();
+        }
+        if let Poll::Ready(output) = blocked.poll() {
+            return output;
+        }
     }
 }
 
@@ -153,7 +213,7 @@ mod model {
             let message = Arc::new(AtomicUsize::new(0));
             let thread = loom::thread::spawn(thread::current).join().unwrap();
             let woken = AtomicBool::new(false);
-            let signal = Arc::new(Signal { woken, thread, inside: None });
+            let signal = Arc::new(Signal { woken, thread, number: 0, inside: None });
             let waker = {
                 let (message, waker) = (message.clone(), Waker::from(signal.clone()));
                 loom::thread::spawn(move || {

@@ -6,7 +6,7 @@
 //! it.
 
 use crate::processor::blocking::Pushed;
-use crate::processor::current;
+use crate::processor::current::{self, Kind};
 use crate::processor::shared::Shared;
 use crate::raw_task::blocks::Birth;
 use crate::raw_task::blocks::Room;
@@ -44,7 +44,7 @@ where
 fn start(shared: &Arc<Shared>) {
     let own = shared.clone();
     let started = shared.start_thread("blocking", move || {
-        let _entered = current::enter_counted(&own);
+        let _entered = current::enter_as(Kind::Closures, &own);
         own.blocking.join_threads();
         work(&own);
     });

@@ -68,12 +68,13 @@ pub struct Builder {
     workers: Option<usize>,
     pin: bool,
     topology: Option<Topology>,
-    locality: Locality,
+    pub(super) locality: Locality,
     reliefs: usize,
     resolution: Duration,
-    paused: bool,
+    pub(super) paused: bool,
     pub(super) hooks: Hooks,
     keep_apart: Option<bool>,
+    pub(super) is_current_thread: bool,
 }
 
 /// The usual number of reliefs. A choice: more than the tasks of a well-behaved program that block
@@ -102,6 +103,7 @@ impl Builder {
             paused: false,
             hooks: Hooks::default(),
             keep_apart: None,
+            is_current_thread: false,
         }
     }
 
@@ -318,6 +320,9 @@ impl Builder {
     /// assert!(error.to_string().starts_with("a runtime has 1 to 1024 workers, not 2000"));
     /// ```
     pub fn build(self) -> Result<Runtime, BuildError> {
+        if self.is_current_thread {
+            return self.build_current_thread();
+        }
         let (started, starts) = mpsc::channel();
         let mut threads = Vec::new();
         let reliefs = self.reliefs;
@@ -356,7 +361,8 @@ impl Builder {
     /// worker does not run, and no error says so. [`WorkerThread::settle`] makes the calling thread
     /// a worker.
     ///
-    /// Such a runtime has no [reliefs](Self::reliefs): its threads are the caller's.
+    /// Such a runtime has no [reliefs](Self::reliefs): its threads are the caller's. A builder of
+    /// [`new_current_thread`](Self::new_current_thread) has one worker for `spawn`.
     ///
     /// The thread that shuts the runtime down waits until all workers that have not been dropped
     /// have run and returned. If `spawn` fails, the running workers leave, and `build_with` waits
@@ -391,19 +397,22 @@ impl Builder {
         self,
         spawn: impl FnMut(WorkerThread) -> io::Result<()>,
     ) -> Result<Runtime, BuildError> {
-        self.assemble(None, 0, spawn)
+        let mut builder = self;
+        if builder.is_current_thread {
+            builder.workers.get_or_insert(1);
+        }
+        builder.assemble(None, 0, spawn)
     }
 
-    fn assemble(
-        mut self,
-        started: Option<mpsc::Sender<Result<(), BuildError>>>,
-        reliefs: usize,
-        mut spawn: impl FnMut(WorkerThread) -> io::Result<()>,
-    ) -> Result<Runtime, BuildError> {
+    /// Refuses what no runtime can have. Returns the rules of its timers.
+    pub(super) fn check(&self, reliefs: usize) -> Result<Rules, BuildError> {
         if let Some(asked) = self.workers
             && !(1..=MOST_WORKERS).contains(&asked)
         {
             return Err(BuildError::Workers { asked });
+        }
+        if let Some(asked) = self.workers.filter(|&asked| asked > 1 && self.is_current_thread) {
+            return Err(BuildError::CurrentThread { asked });
         }
         if reliefs > MOST_RELIEFS {
             return Err(BuildError::Reliefs { asked: reliefs });
@@ -412,12 +421,22 @@ impl Builder {
             return Err(BuildError::BlockingThreads { asked: 0 });
         }
         if self.hooks.threads.name.contains('\0') {
-            return Err(BuildError::Name { asked: self.hooks.threads.name });
+            return Err(BuildError::Name { asked: self.hooks.threads.name.clone() });
         }
         let resolution = u64::try_from(self.resolution.as_nanos()).unwrap_or(u64::MAX);
         if !(FINEST..=COARSEST).contains(&resolution) {
             return Err(BuildError::TimerResolution { asked: self.resolution });
         }
+        Ok(Rules::new::<WordWaker>(resolution))
+    }
+
+    fn assemble(
+        mut self,
+        started: Option<mpsc::Sender<Result<(), BuildError>>>,
+        reliefs: usize,
+        mut spawn: impl FnMut(WorkerThread) -> io::Result<()>,
+    ) -> Result<Runtime, BuildError> {
+        let rules = self.check(reliefs)?;
         self.hooks.keep_apart = self.keep_apart.unwrap_or(started.is_some());
         let topology = match (self.topology, self.workers) {
             (Some(topology), _) => Ok(topology),
@@ -428,13 +447,7 @@ impl Builder {
         let count = self.workers.unwrap_or_else(|| topology.processors().min(MOST_WORKERS));
         let places = topology.assign(count);
         let neighbours = Neighbours::all(&topology, &places);
-        let (shared, seats) = Seat::all(
-            neighbours,
-            self.locality,
-            self.hooks,
-            reliefs,
-            Rules::new::<WordWaker>(resolution),
-        );
+        let (shared, seats) = Seat::all(neighbours, self.locality, self.hooks, reliefs, rules);
         if self.paused {
             shared.stop_clock();
         }

@@ -28,6 +28,11 @@ pub enum BuildError {
         /// The number asked for.
         asked: usize,
     },
+    /// A [current-thread](crate::Builder::new_current_thread) runtime would have several workers.
+    CurrentThread {
+        /// The number of workers asked for.
+        asked: usize,
+    },
     /// The number of reliefs is above 1,024.
     Reliefs {
         /// The number asked for.
@@ -76,6 +81,11 @@ impl fmt::Display for BuildError {
                 "a runtime has 1 to {MOST_WORKERS} workers, not {asked}: leave `workers` out to have \
                  one per core in use"
             ),
+            Self::CurrentThread { asked } => write!(
+                f,
+                "a current-thread runtime has one worker, not {asked}: leave `workers` out, or build \
+                 with `Builder::new`"
+            ),
             Self::Reliefs { asked } => write!(
                 f,
                 "a runtime has at most {MOST_RELIEFS} reliefs, not {asked}: leave `reliefs` out to have 64"
@@ -114,6 +124,7 @@ impl std::error::Error for BuildError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Workers { .. }
+            | Self::CurrentThread { .. }
             | Self::Reliefs { .. }
             | Self::BlockingThreads { .. }
             | Self::Name { .. }

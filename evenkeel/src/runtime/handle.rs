@@ -171,7 +171,7 @@ impl Handle {
     /// As [`Runtime::block_on`](super::Runtime::block_on).
     ///
     /// # Panics
-    /// If the caller is a task. Also with the panic of the future.
+    /// As [`Runtime::block_on`](super::Runtime::block_on).
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         current::refuse_on_worker("block_on", "the future");

@@ -11,7 +11,9 @@ use std::sync::Arc;
 impl Builder {
     /// Sets a hook that each worker's thread calls with the worker's number before the worker
     /// begins. A panic in the hook is caught, and the worker goes on. The hook may spawn tasks, but
-    /// must not wait for them: its own processor does not run yet.
+    /// must not wait for them: its own processor does not run yet. In a
+    /// [current-thread](Self::new_current_thread) runtime a thread calls it whenever it begins to
+    /// drive.
     pub fn on_worker_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.hooks.worker_start = Some(Arc::new(hook));
         self

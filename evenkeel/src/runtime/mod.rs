@@ -5,6 +5,7 @@ mod blocking;
 mod builder;
 #[cfg(shuttle)]
 pub(crate) mod checked;
+mod current_thread;
 mod enter;
 mod error;
 mod handle;
@@ -27,6 +28,7 @@ pub use worker_thread::{AlreadyWorker, WorkerThread};
 
 use crate::metrics::RuntimeMetrics;
 use crate::processor::shared::Phase;
+use crate::scheduler::driver;
 use crate::task::JoinHandle;
 use late_thread::Threads;
 use std::future::Future;
@@ -37,6 +39,8 @@ use std::future::Future;
 /// thread, without a bound, until the polls and blocking closures that are under way have returned.
 /// If one of its own tasks or closures drops it, shutdown begins at once, and the drop does not
 /// wait: the workers leave when the polls that are under way return.
+///
+/// [`Builder::new_current_thread`] makes runtimes without worker threads.
 ///
 /// # Examples
 /// Tasks, a closure that blocks, and a computation on all workers:
@@ -82,11 +86,13 @@ impl Runtime {
     }
 
     /// Runs a future to its end on this thread, inside the runtime: what it spawns runs on the
-    /// workers.
+    /// workers. In a [current-thread](Builder::new_current_thread) runtime this thread polls the
+    /// tasks too, while no other thread does.
     ///
     /// # Panics
-    /// If the caller is a task, of this or another runtime: it would stop a worker. Also with the
-    /// panic of the future.
+    /// If the caller is a task, of this or another runtime: it would stop a worker. The same if it
+    /// is the future of a `block_on` of a current-thread runtime. Also with the panic of the
+    /// future.
     ///
     /// # Examples
     /// ```
@@ -174,7 +180,8 @@ impl Runtime {
 
     /// Begins to shut the runtime down as [`Shutdown::Drain`] does, and does not wait: the runtime
     /// takes no more tasks from outside, and its workers leave when all tasks, closures and jobs
-    /// are complete.
+    /// are complete. A [current-thread](Builder::new_current_thread) runtime that no thread drives
+    /// gets a thread for that.
     ///
     /// # Examples
     /// ```
@@ -186,6 +193,7 @@ impl Runtime {
     pub fn detach(mut self) {
         self.is_ended = true;
         self.handle.shared().advance(Phase::Draining);
+        driver::orphan(self.handle.shared());
     }
 }
 

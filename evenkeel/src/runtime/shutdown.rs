@@ -32,7 +32,7 @@ use crate::primitives::lock;
 use crate::processor::Processor;
 use crate::processor::shared::{Phase, Shared};
 use crate::raw_task::rights::Reference;
-use crate::scheduler::{run, sweep};
+use crate::scheduler::{driver, run, sweep};
 use crate::task::TaskInfo;
 use std::collections::HashSet;
 use std::fmt;
@@ -209,6 +209,7 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
         report.aborted = blocking::abort(shared);
         report.detached = true;
         lock(threads).clear();
+        driver::orphan(shared);
         return report;
     }
     let limits = mode.limits();
@@ -248,6 +249,7 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
         drop(ending);
         report.stuck = give_up(stuck(shared, &reaper));
         lock(threads).clear();
+        driver::orphan(shared);
     }
     report.stuck.extend(give_up(shared.blocking.wait_for_threads(end)));
     report.aborted.append(&mut shared.ending().aborted);
@@ -258,7 +260,7 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
 
 /// Takes tasks from workers that do not come to them themselves, and has the `reaper` drop their
 /// futures, until all workers have left or until `end`. True if they have left.
-fn sweep_until(shared: &Shared, reaper: &Arc<Reaper>, end: Option<Instant>) -> bool {
+fn sweep_until(shared: &Arc<Shared>, reaper: &Arc<Reaper>, end: Option<Instant>) -> bool {
     let (mut pause, longest) = SWEEPS;
     loop {
         sweep::sweep(shared, |tasks| reaper.submit(tasks));
@@ -305,8 +307,17 @@ fn give_up(tasks: Vec<Reference>) -> Vec<TaskInfo> {
 }
 
 /// Waits until all workers, reliefs and the lookout have left, or until `deadline`. True if they
-/// have left.
-fn wait_for_workers(shared: &Shared, deadline: Option<Instant>) -> bool {
+/// have left. If the runtime has no worker threads, and no thread drives it, this one does
+/// meanwhile.
+fn wait_for_workers(shared: &Arc<Shared>, deadline: Option<Instant>) -> bool {
+    let have_left = || {
+        let ending = shared.ending();
+        ending.left == ending.threads
+    };
+    let limit = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    if let Some(left) = driver::wait(shared, &have_left, limit) {
+        return left;
+    }
     let mut ending = shared.ending();
     while ending.left < ending.threads {
         ending = match deadline {

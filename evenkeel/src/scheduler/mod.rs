@@ -7,6 +7,7 @@ pub(crate) mod away;
 pub(crate) mod broadcast;
 pub(crate) mod clock;
 pub(crate) mod crowding;
+pub(crate) mod driver;
 pub(crate) mod errands;
 mod gathering;
 pub(crate) mod guest;
@@ -17,6 +18,7 @@ pub(crate) mod interleave;
 pub(crate) mod job;
 pub(crate) mod journeys;
 mod keeping;
+mod leave;
 pub(crate) mod lookout;
 #[cfg(all(test, loom))]
 pub(crate) mod model;

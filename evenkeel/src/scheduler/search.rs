@@ -148,6 +148,9 @@ impl Worker<'_> {
     }
 
     fn must_stop_searching(&self) -> bool {
+        if self.is_to_leave() {
+            return true;
+        }
         match self.shared.phase() {
             // A clock that stands moves only when all workers are idle.
             Phase::Running | Phase::Draining => self.shared.clock.stands(),

@@ -6,6 +6,7 @@
 //!
 //! [`checked`](crate::runtime::checked) has the number of schedules.
 
+mod drivers;
 mod ends;
 mod moves;
 mod relief;

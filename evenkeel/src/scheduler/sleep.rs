@@ -91,7 +91,7 @@ impl Worker<'_> {
                 break reason;
             }
             let watch = self.watch(&mut slept);
-            let limit = self.sleep_limit(watch);
+            let limit = self.bound_sleep(self.sleep_limit(watch));
             if limit == Some(Duration::ZERO) || self.shared.move_clock_if_stands() {
                 break Wakened::Work;
             }
@@ -194,6 +194,7 @@ impl Worker<'_> {
             || processor.gift.is_ready()
             || !processor.returned.is_empty()
             || processor.arrivals.look_before_sleep()
+            || self.is_to_leave()
         {
             return Some(Wakened::Work);
         }

@@ -21,7 +21,7 @@ use crate::primitives::{clock, unwind};
 use crate::processor::context::Context;
 use crate::processor::meter::Doing;
 use crate::processor::seat::Seat;
-use crate::processor::shared::Phase;
+use crate::processor::shared::{Phase, WorkerHook};
 use crate::queue::ring::Entry;
 use crate::raw_task::header::Header;
 use crate::raw_task::state::Signal;
@@ -53,25 +53,30 @@ pub(crate) fn work(seat: Seat) {
 }
 
 /// Calls a hook; the process's panic hook reports a panic.
-fn call(hook: &Option<crate::processor::shared::WorkerHook>, me: usize) {
+pub(super) fn call(hook: &Option<WorkerHook>, me: usize) {
     if let Some(hook) = hook {
         unwind::contain(|| hook(me));
     }
 }
 
 impl<'a> Worker<'a> {
-    /// Runs the loop of a thread that has a processor. (A relief uses it too, so that a poll is
-    /// compiled into one loop: with two, a yield takes half a nanosecond longer.)
+    /// Runs the loop of a thread that has a processor. (A relief and a driver use it too, so that a
+    /// poll is compiled into one loop: with two, a yield takes half a nanosecond longer.)
     pub(super) fn work(&mut self) {
         let mut relieving = Relieving::new(self.context.now.get());
         loop {
             let polls = self.batch();
             self.end_batch(polls);
-            if self.context.is_relief() {
-                if !self.relieve(&mut relieving) {
+            if !self.context.has_place() {
+                if self.context.is_relief() {
+                    if !self.relieve(&mut relieving) {
+                        return;
+                    }
+                    continue;
+                }
+                if self.is_to_leave() {
                     return;
                 }
-                continue;
             }
             if self.context.ready() == 0
                 && !self.has_jobs()

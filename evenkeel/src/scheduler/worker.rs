@@ -6,6 +6,7 @@
 use super::handover::Request;
 use super::job::Asked;
 use super::job::Stolen;
+use super::leave::Leave;
 use super::polls::Polls;
 use super::view::View;
 use crate::deque::Level;
@@ -103,6 +104,8 @@ pub(super) struct Worker<'a> {
     pub(super) context: &'a Context,
     pub(super) shared: Arc<Shared>,
     pub(super) me: usize,
+    /// When the worker, which is a driver, leaves the loop.
+    pub(super) leave: Option<Leave<'a>>,
     pub(super) random: Random,
     pub(super) turn: u64,
     /// The worker's memory of the other processors.
@@ -152,6 +155,7 @@ impl<'a> Worker<'a> {
         Self {
             context,
             me,
+            leave: None,
             random: Random::new(me as u64),
             turn: Random::new(me as u64).next(),
             view: View::new(shared.processors.capacity()),

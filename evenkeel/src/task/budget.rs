@@ -55,6 +55,8 @@ fn poll_of(context: &Context) -> slice::Poll {
         return slice::Poll::Seeded;
     }
     match context.task_address() {
+        // The future for which a driver drives counts as a task, at no address.
+        0 if context.polls_main() => slice::Poll::Task { address: 0, batch: context.now.get() },
         0 => slice::Poll::None,
         address => slice::Poll::Task { address, batch: context.now.get() },
     }
