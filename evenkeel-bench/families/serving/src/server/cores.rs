@@ -11,7 +11,7 @@ use anyhow::Context;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
-use super::{Serve, tokio::connection};
+use super::{Serve, tokio::spawn};
 
 /// Starts runtimes that serve the connections of this socket, until the process ends.
 pub(super) fn start(cores: usize, listener: TcpListener, serve: Serve) -> anyhow::Result<()> {
@@ -47,7 +47,7 @@ async fn take(mut connections: UnboundedReceiver<TcpStream>, serve: Serve) {
         let stream =
             stream.set_nonblocking(true).and_then(|()| tokio::net::TcpStream::from_std(stream));
         if let Ok(stream) = stream {
-            tokio::spawn(connection(stream, serve));
+            spawn(stream, serve);
         }
     }
 }

@@ -19,16 +19,15 @@ pub(super) fn start(
     Ok(runtime)
 }
 
-/// Accepts connections, each into a task of its own. The client sees one that fails.
+/// Accepts connections, each into a task of its own, which has room for one service. The client
+/// sees one that fails.
 async fn accept(listener: TcpListener, serve: Serve) {
     while let Ok((stream, _)) = listener.accept().await {
-        drop(evenkeel::spawn(async move {
-            let _: io::Result<()> = stream.set_nodelay(true);
-            match serve.service {
-                Service::Echo => drop(echo(stream, serve.buffer).await),
-                Service::Http => page::serve(stream).await,
-            }
-        }));
+        let _: io::Result<()> = stream.set_nodelay(true);
+        match serve.service {
+            Service::Echo => drop(evenkeel::spawn(echo(stream, serve.buffer))),
+            Service::Http => drop(evenkeel::spawn(page::serve(stream))),
+        }
     }
 }
 

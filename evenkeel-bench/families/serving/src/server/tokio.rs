@@ -25,19 +25,20 @@ pub(super) fn start(
     Ok(runtime)
 }
 
-/// Accepts connections, each into a task of its own. The client sees one that fails.
+/// Accepts connections. The client sees one that fails.
 async fn accept(listener: TcpListener, serve: Serve) {
     while let Ok((stream, _)) = listener.accept().await {
-        tokio::spawn(connection(stream, serve));
+        spawn(stream, serve);
     }
 }
 
-/// Serves a connection until its client closes it.
-pub(super) async fn connection(stream: TcpStream, serve: Serve) {
+/// Serves a connection until its client closes it, in a task of its own, which has room for one
+/// service.
+pub(super) fn spawn(stream: TcpStream, serve: Serve) {
     let _: io::Result<()> = stream.set_nodelay(true);
     match serve.service {
-        Service::Echo => drop(echo(stream, serve.buffer).await),
-        Service::Http => page::serve(TokioIo::new(stream)).await,
+        Service::Echo => drop(tokio::spawn(echo(stream, serve.buffer))),
+        Service::Http => drop(tokio::spawn(page::serve(TokioIo::new(stream)))),
     }
 }
 
