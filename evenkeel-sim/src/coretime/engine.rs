@@ -232,7 +232,7 @@ impl Engine {
             self.at(TICK, Event::Tick);
         }
         let Span { warm_up, counted, .. } = self.setting.span;
-        while let Some((now, event)) = self.events.take() {
+        while let Some((now, event)) = self.events.take_before(u64::MAX) {
             self.now = now;
             let progress = self.progress();
             if progress >= warm_up + counted {

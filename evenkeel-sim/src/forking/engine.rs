@@ -123,7 +123,7 @@ impl<'a> Engine<'a> {
         self.workers[0].doing = Doing::Running;
         self.workers[0].frames.push(Frame::Whole);
         self.begin(0, self.work.whole(), 0);
-        while let Some((now, me)) = self.events.take() {
+        while let Some((now, me)) = self.events.take_before(u64::MAX) {
             let is_over = match self.workers[me].doing {
                 Doing::Running => self.go_on(me, now),
                 Doing::Searching(since) => {

@@ -3,7 +3,7 @@
 //! Actions that cost time on a real machine cost the constants of [`cost`] here. Between two of its
 //! events a processor does not change, so a run depends on its scenario alone.
 
-use super::arrivals::{Kind, Scenario};
+use super::arrivals::{Arrival, Kind, Scenario};
 use super::audit::Audit;
 use super::idle::Idle;
 use super::random::Random;
@@ -294,26 +294,21 @@ impl Machine {
     pub(crate) fn run(mut self, scenario: &Scenario) -> Self {
         let mut arrivals = scenario.arrivals.iter().peekable();
         let mut now = 0;
-        loop {
-            let event = self.events.next_time().unwrap_or(u64::MAX);
+        while self.unfinished > 0 || now < scenario.least {
             let arrival = arrivals.peek().map_or(u64::MAX, |arrival| arrival.time);
-            let time = event.min(arrival);
-            let done = self.unfinished == 0 && now >= scenario.least;
-            if time > scenario.horizon || done {
-                break;
-            }
-            now = time;
-            if arrival <= event {
-                let arrival = arrivals.next().expect("an arrival has been seen");
+            // What has come from outside precedes the events at its time.
+            let limit = arrival.min(scenario.horizon + 1);
+            let Some((time, (me, generation))) = self.events.take_before(limit) else {
+                let due = |next: &&Arrival| next.time <= scenario.horizon;
+                let Some(arrival) = arrivals.next_if(due) else { break };
+                now = arrival.time;
                 self.send(arrival.processor, arrival.task, now);
                 continue;
-            }
-            let Some((_, (me, generation))) = self.events.take() else { break };
+            };
+            now = time;
             if me == LOOKOUT {
                 self.round(now);
-                continue;
-            }
-            if self.processors[me].generation == generation {
+            } else if self.processors[me].generation == generation {
                 self.counters.events += 1;
                 self.step(me, now);
             }
