@@ -127,6 +127,11 @@ impl<T: AsFd> AsyncFd<T> {
         self.io.poll(cx, Direction::Write, move |fd| operation(fd).map(Done::new))
     }
 
+    /// Returns the descriptor's owner, which belongs to no runtime any more.
+    pub fn into_inner(self) -> T {
+        self.io.into_inner()
+    }
+
     /// Waits until there may be something to read.
     ///
     /// # Errors

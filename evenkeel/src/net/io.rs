@@ -21,7 +21,8 @@ use std::task::{Context, Poll, ready};
 /// A socket that does not block.
 #[derive(Debug)]
 pub(super) struct Io<T: AsFd> {
-    socket: T,
+    /// It is there until [`into_inner`](Self::into_inner).
+    socket: Option<T>,
     registration: OnceLock<Registration>,
 }
 
@@ -32,11 +33,23 @@ static REGISTERS: [Mutex<()>; 16] = [const { Mutex::new(()) }; 16];
 
 impl<T: AsFd> Io<T> {
     pub(super) fn new(socket: T) -> Self {
-        Self { socket, registration: OnceLock::new() }
+        Self { socket: Some(socket), registration: OnceLock::new() }
     }
 
     pub(super) fn socket(&self) -> &T {
-        &self.socket
+        self.socket.as_ref().expect("a socket stays with its owner")
+    }
+
+    /// Takes the socket out of its set, and returns it. Nothing waits for it: the caller owns it.
+    pub(super) fn into_inner(mut self) -> T {
+        self.leave();
+        self.socket.take().expect("a socket stays with its owner")
+    }
+
+    fn leave(&mut self) {
+        if let (Some(registration), Some(socket)) = (self.registration.take(), &self.socket) {
+            registration.leave(socket.as_fd());
+        }
     }
 
     /// Makes an operation, for a caller that is polled by functions: of several for the same
@@ -89,13 +102,13 @@ impl<T: AsFd> Io<T> {
         direction: Direction,
         operation: impl FnOnce(&T) -> Result<R>,
     ) -> Result<R> {
-        let Some(registration) = self.registration.get() else { return operation(&self.socket) };
+        let Some(registration) = self.registration.get() else { return operation(self.socket()) };
         let source = registration.source();
         let seen = source.seen(direction).ok_or(ErrorKind::WouldBlock)?;
         if seen.is_over() {
             return Err(over());
         }
-        operation(&self.socket).inspect_err(|error| {
+        operation(self.socket()).inspect_err(|error| {
             if error.kind() == ErrorKind::WouldBlock {
                 source.clear(direction, seen);
             }
@@ -108,7 +121,7 @@ impl<T: AsFd> Io<T> {
         mut operation: impl FnMut(&T) -> Result<Done<R>>,
         wait: impl FnMut(&Source) -> Poll<Seen>,
     ) -> Poll<Result<R>> {
-        let mut operation = || operation(&self.socket);
+        let mut operation = || operation(self.socket());
         let registration = loop {
             if let Some(registration) = self.registration.get() {
                 break registration;
@@ -139,7 +152,7 @@ impl<T: AsFd> Io<T> {
     /// Enters the socket into the set of this worker, or of a worker of the thread's runtime.
     #[cold]
     fn register(&self) -> Result<()> {
-        let fd = self.socket.as_fd().as_raw_fd();
+        let fd = self.socket().as_fd().as_raw_fd();
         let shared = current::shared().ok_or_else(no_runtime)?;
         if shared.hooks.deterministic {
             return Err(Error::other(
@@ -157,7 +170,7 @@ impl<T: AsFd> Io<T> {
             if self.registration.get().is_some() {
                 return Ok(());
             }
-            let registration = Registration::enter(set, at, self.socket.as_fd())?;
+            let registration = Registration::enter(set, at, self.socket().as_fd())?;
             self.registration.set(registration).expect("one operation at a time registers");
         }
         if here.is_none() {
@@ -182,7 +195,7 @@ impl<T: AsFd> Io<T> {
             // Of another runtime this worker knows no sets.
             let former = (home < shared.workers).then(|| shared.idle.set(home).get()).flatten();
             if let (Some(former), Ok(set)) = (former, open_set(shared, to)) {
-                registration.change(former, set, to, self.socket.as_fd());
+                registration.change(former, set, to, self.socket().as_fd());
                 if to != me {
                     // It may have gone to sleep meanwhile, outside of the set.
                     shared.idle.unpark(to);
@@ -227,9 +240,7 @@ fn taker(here: &context::Context) -> Option<usize> {
 
 impl<T: AsFd> Drop for Io<T> {
     fn drop(&mut self) {
-        if let Some(registration) = self.registration.take() {
-            registration.leave(self.socket.as_fd());
-        }
+        self.leave();
     }
 }
 

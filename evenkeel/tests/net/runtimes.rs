@@ -4,7 +4,7 @@ use super::{on_workers, pair};
 use evenkeel::net::{TcpListener, TcpStream, UdpSocket, lookup_host};
 use evenkeel::{Builder, Runtime, Shutdown, block_on};
 use futures::poll;
-use std::io::{Error, Write};
+use std::io::{Error, Read, Write};
 use std::os::fd::AsFd;
 use std::pin::pin;
 use std::sync::Arc;
@@ -29,6 +29,38 @@ fn turn(
     let sent = sends.spawn(async move { peer.write_all(&[byte]).await });
     assert_eq!(block_on(read).unwrap().unwrap(), byte);
     block_on(sent).unwrap().unwrap();
+}
+
+#[test]
+fn a_socket_goes_back_to_the_standard_library_and_on_to_another_runtime() {
+    on_workers(|first| {
+        let (one, mut other) = first.block_on(async {
+            let (one, other) = pair().await.unwrap();
+            assert!(poll!(pin!(one.read(&mut [0; 1]))).is_pending());
+            (one.into_std().unwrap(), other.into_std().unwrap())
+        });
+        other.set_nonblocking(false).unwrap();
+        let second = Runtime::new().unwrap();
+        let (mut one, mut back) = (TcpStream::try_from(one).unwrap(), [0; 4]);
+        for _ in 0..2 {
+            other.write_all(b"ping").unwrap();
+            one = second.block_on(async {
+                one.read_exact(&mut back).await.unwrap();
+                one.write_all(&back).await.unwrap();
+                one
+            });
+            other.read_exact(&mut back).unwrap();
+            assert_eq!(&back, b"ping");
+        }
+        let fd = evenkeel::net::AsyncFd::new(one.into_std().unwrap());
+        second.block_on(async { assert!(poll!(pin!(fd.readable())).is_pending()) });
+        drop(second);
+        let mut one = fd.into_inner();
+        one.set_nonblocking(false).unwrap();
+        other.write_all(b"pong").unwrap();
+        one.read_exact(&mut back).unwrap();
+        assert_eq!(&back, b"pong");
+    });
 }
 
 #[test]

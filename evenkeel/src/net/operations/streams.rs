@@ -102,8 +102,9 @@ macro_rules! read_operations {
             /// It is not cancel safe: what it has read is in the buffer, and how much is not known.
             ///
             /// # Errors
-            /// Those of [`read`](Self::read), and [`ErrorKind::UnexpectedEof`] if the peer closes
-            /// its side before.
+            /// Those of [`read`](Self::read), and
+            /// [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof) if the peer closes its side
+            /// before.
             pub fn read_exact<'a>(
                 &'a self,
                 buffer: &'a mut [u8],
@@ -135,8 +136,8 @@ macro_rules! read_operations {
             /// Reads without waiting.
             ///
             /// # Errors
-            /// [`ErrorKind::WouldBlock`] if there is nothing to read, and those of
-            /// [`read`](Self::read).
+            /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is nothing to read, and
+            /// those of [`read`](Self::read).
             pub fn try_read(&self, buffer: &mut [u8]) -> std::io::Result<usize> {
                 self.io().attempt(Direction::Read, |mut stream| stream.read(buffer))
             }
@@ -254,7 +255,7 @@ macro_rules! write_operations {
             /// Writes without waiting.
             ///
             /// # Errors
-            /// [`ErrorKind::WouldBlock`] if there is no room, and those of
+            /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is no room, and those of
             /// [`write`](Self::write).
             pub fn try_write(&self, buffer: &[u8]) -> std::io::Result<usize> {
                 self.io().attempt(Direction::Write, |mut stream| stream.write(buffer))
