@@ -10,9 +10,9 @@
 //! block.
 //!
 //! # Protocol
-//! - *Looker*: adds what is ready to `word`, takes out that operations wait for it, and adds one to
-//!   the count, in one step. If an operation waited, the looker takes the wakers of these directions
-//!   out, under the lock; and wakes them after it has left all locks.
+//! - *Looker*: adds what is ready to `word`, takes out that operations wait for it, and adds one
+//!   to the count, in one step. If an operation waited, the looker takes the wakers of these
+//!   directions out, under the lock; and wakes them after it has left all locks.
 //! - *Operation*: reads `word`; if its direction is ready, it tries. If the system says that it
 //!   would block, it *clears* the direction, if the count is still the one that it has read. Then
 //!   it reads again.
@@ -24,9 +24,10 @@
 //! The system tells each change once. A note between the operation's read and its clear changes the
 //! count, so the clear fails and the operation tries again. A note after the clear adds the
 //! direction again. The steps of a looker and of a waiter on `word` come in one order. If the
-//! waiter's comes first, the looker sees it, takes the lock after it, and finds the waker; otherwise
-//! the waiter sees the note. An operation that finds, at its end, that `word` no longer says that it
-//! waits leaves its waker to the looker that has taken that out: it is called, or was, in vain.
+//! waiter's comes first, the looker sees it, takes the lock after it, and finds the waker;
+//! otherwise the waiter sees the note. An operation that finds, at its end, that `word` no longer
+//! says that it waits leaves its waker to the looker that has taken that out: it is called, or was,
+//! in vain.
 //!
 //! # Rejected
 //! Clearing before each try, and noting the direction again after a success: two locked

@@ -59,8 +59,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Returns whether a search of a single round may find anything: only then does the worker count
-    /// itself in as a searcher, and out again.
+    /// Returns whether a search of a single round may find anything: only then does the worker
+    /// count itself in as a searcher, and out again.
     fn is_any_elsewhere(&self) -> bool {
         let now = self.context.now.get();
         let is_any = self.fire_for_others(now) | self.look_for_others(now);
