@@ -64,8 +64,10 @@ async fn main() -> Result<(), Fault> {
         answer??;
         answers += 1;
     }
-    drop(client);
+    // The client stays until the server has said that it stops: one that went at the same time would
+    // leave it with words that cannot be sent.
     let report = server.stop().await;
+    drop(client);
     connection.await??;
     report.assert(0);
     println!("hyper_http2: {answers} requests, {AT_ONCE} at the same time; {report}");
