@@ -64,8 +64,8 @@ async fn main() -> Result<(), Fault> {
         answer??;
         answers += 1;
     }
-    // The client stays until the server has said that it stops: one that went at the same time would
-    // leave it with words that cannot be sent.
+    // The client stays until the server has said that it stops: one that went at the same time
+    // would leave it with words that cannot be sent.
     let report = server.stop().await;
     drop(client);
     connection.await??;
