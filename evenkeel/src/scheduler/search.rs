@@ -24,7 +24,14 @@ impl Worker<'_> {
         }
         let awake = self.shared.workers;
         let patience = searching::search_for(visited, self.has_sockets());
-        let mut searching = (patience > 0 || self.is_any_elsewhere())
+        let is_worth_it = patience > 0 || self.is_any_elsewhere();
+        if self.context.ready() > 0 {
+            // What was looked at for others has woken tasks of this worker, which must not sleep
+            // beside them.
+            self.context.switch(Doing::Running(Distance::Same), self.context.now.get());
+            return true;
+        }
+        let mut searching = is_worth_it
             && self.shared.idle.begin_search(|counts: Counts| {
                 searching::may_search(counts.searching, awake - counts.sleeping)
             });
