@@ -23,17 +23,17 @@ pub(crate) use std::sync::atomic::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(loom), allow(dead_code, reason = "only models read the names"))]
 pub(crate) enum Edge {
-    /// The owner's fence between `busy = true` and its look at `claim`.
+    /// The owner's fence between `busy = true` and its look at `fenced`.
     BiasedLight,
-    /// The same fence of an owner that pays for its fences.
+    /// The fence between `busy = true` and the look at `claim` of an owner that is `fenced`.
     BiasedFenced,
     /// The owner's fence after its store that it stops paying.
     BiasedUnfence,
     /// The owner's store that it pays, which the thief relies on.
     BiasedShow,
-    /// The thief's own fence between `claim` and its looks.
+    /// The thief's fence between `claim` and its looks.
     BiasedClaimed,
-    /// The thief's fence between `claim` and its look at `busy`.
+    /// The thief's fence between `fenced` and its look at `busy`.
     BiasedHeavy,
     /// The owner's store that ends its operation.
     BiasedLeave,

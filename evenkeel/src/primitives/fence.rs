@@ -14,8 +14,9 @@
 //! which is correct everywhere, and slower for the owner.
 //!
 //! # Models
-//! Under loom both are `fence(SeqCst)`, which loom models; under shuttle, where memory is
-//! sequentially consistent, they are nothing.
+//! Under loom both are a read-modify-write of one variable: of two threads, the later one sees all
+//! that the earlier one did before its fence. A light fence orders nothing towards a full one, as
+//! in the machine. Under shuttle, where memory is sequentially consistent, they are nothing.
 
 use super::atomic::Edge;
 
@@ -90,8 +91,15 @@ mod real {
         true
     }
 
+    #[cfg(loom)]
+    loom::lazy_static! {
+        /// What both fences of the pair change.
+        static ref PAIR: loom::sync::atomic::AtomicUsize = loom::sync::atomic::AtomicUsize::new(0);
+    }
+
     pub(crate) fn light() {
-        full();
+        #[cfg(loom)]
+        PAIR.fetch_add(1, std::sync::atomic::Ordering::AcqRel);
     }
 
     #[cfg(loom)]
@@ -103,6 +111,8 @@ mod real {
     pub(crate) fn full() {}
 
     pub(crate) fn heavy() -> bool {
+        full();
+        light();
         full();
         true
     }

@@ -7,22 +7,22 @@
 //! # States
 //! `busy`: the owner is inside an operation. `claim`: zero; or [`CLAIMED`], a thief has or wants
 //! the value; or a *request*, the number of a processor that asks the owner for work; or both.
-//! `fenced`: the owner makes a full fence at each of its operations, so that thieves need not pay;
-//! the owner chooses.
+//! `fenced`: the owner makes a full fence at each of its operations, so that thieves need not pay.
+//! The owner chooses, and so does a thief that pays for a heavy fence.
 //!
 //! # Protocol
 //! The owner enters (1 to 3) and leaves (4):
-//! 1. `busy := true`.
-//! 2. A light fence; a full one if it is fenced.
+//! 1. `busy := true`, and a light fence.
+//! 2. If `fenced`: a full fence.
 //! 3. If `claim` has [`CLAIMED`]: `busy := false`, wait until [`CLAIMED`] is cleared, and begin
 //!    again. Otherwise the owner has the value.
 //! 4. `busy := false` (release).
 //!
 //! A thief claims (1 to 5) and leaves (6):
 //! 1. It locks `gate`, so that there is one thief.
-//! 2. It sets [`CLAIMED`].
-//! 3. A full fence.
-//! 4. If the owner is not `fenced`: a heavy fence.
+//! 2. If the owner is not `fenced`: `fenced := true`, and a heavy fence.
+//! 3. It sets [`CLAIMED`], and makes a full fence.
+//! 4. If the owner is no longer `fenced`, the thief clears [`CLAIMED`] and leaves with nothing.
 //! 5. It waits until `busy` is false; then the thief has the value.
 //! 6. It clears [`CLAIMED`] (release) and unlocks `gate`.
 //!
@@ -31,31 +31,40 @@
 //!
 //! Between two operations the owner becomes fenced by `fenced := true` (release), and unfenced by
 //! `fenced := false` and a full fence. Where there is no heavy fence, the owner is always fenced.
+//! If the system refuses a thief its heavy fence, that thief takes its `fenced := true` back.
 //!
 //! A thief asks: it sets a request where `claim` is zero; the owner sees the word anyway when it
 //! next enters, and answers. The thief can withdraw a request that the owner has not taken.
 //!
 //! # Why they exclude each other
 //! It is Dekker's pattern: the owner stores `busy`, fences, loads `claim`; the thief stores
-//! `claim`, fences, loads `busy`. The light and the heavy fence together act as a full fence on
-//! both sides, so that at least one of the two sees the other's store. If the owner sees the claim,
-//! it stays out. If it does not, the thief sees `busy` and waits. The owner's accesses inside
-//! happen before its release store of `busy`, which the thief acquires. The thief's accesses happen
-//! before its release of `claim`, which the owner acquires on its way in. So the value needs no
-//! atomics, and a race detector that knows nothing of `membarrier` finds nothing to report.
+//! `claim`, fences, loads `busy`. At least one of the two sees the other's store. If the owner sees
+//! the claim, it stays out. If it does not, the thief sees `busy` and waits. The owner's accesses
+//! inside happen before its release store of `busy`, which the thief acquires. The thief's accesses
+//! happen before its release of `claim`, which the owner acquires on its way in. So the value needs
+//! no atomics, and a race detector that knows nothing of `membarrier` finds nothing to report.
 //!
-//! A thief that sees `fenced` and omits the heavy fence relies on each operation of the owner that
-//! it may meet. Operations before `fenced := true` are over by then (release and acquire).
-//! Operations while it was true have full fences. For operations after `fenced := false`: the owner
-//! stores `fenced`, fences, loads `claim`; the thief stores `claim`, fences, loads `fenced`. It is
-//! Dekker's pattern again: the thief has seen the older value, so the owner sees the claim.
+//! The thief's fence is a full one. The owner's is one if it sees `fenced`, so the proof needs that
+//! each operation of the owner which the thief may meet has seen it.
+//! - *The thief has stored it*: the pattern once more. The owner stores `busy`, makes a light
+//!   fence, loads `fenced`; the thief stores `fenced`, makes a heavy fence, and later loads `busy`.
+//!   An operation that has not seen `fenced` is one whose `busy` the thief sees. A later thief
+//!   comes after this one by the gate.
+//! - *The owner has stored it*: operations before `fenced := true` are over by then (release and
+//!   acquire), and those while it was true have full fences.
+//! - *The owner takes it back*: it stores `fenced`, fences, loads `claim`; the thief stores `claim`,
+//!   fences, loads `fenced`. It is Dekker's pattern again: if the thief has seen the older value,
+//!   the owner sees the claim.
 //!
 //! # Why no thread waits for ever
 //! The owner waits only for a thief inside its section, which moves words or tasks and runs no
 //! caller's code. A thief waits for a bounded number of pauses.
 //!
 //! # Rejected
-//! A ring with a compare-and-swap per pop: the owner pays at each of its operations for thieves
+//! The heavy fence behind the claim: the owner waits for as long as the system call lasts, some 4
+//! µs, and for milliseconds if the system takes the thief's core away at its end. On a machine that
+//! has other work too, the workers of an echo server (`evenkeel-bench run --bench echo`) spent a
+//! twentieth of their time in such waits. A ring with a compare-and-swap per pop: the owner pays at each of its operations for thieves
 //! that are not there. A plain mutex: 15 to 20 ns for each push or pop. Hand-over on request alone:
 //! an owner inside a long poll would starve its queue. The heavy fence alone: while a worker
 //! searches, a fenced owner pays 2 to 5 ns per operation, where the thief of a stuck owner would
@@ -125,10 +134,9 @@ impl<T> Biased<T> {
     #[inline(always)]
     fn try_enter(&self) -> bool {
         self.busy.store(true, Ordering::Relaxed);
+        fence::light(Edge::BiasedLight);
         if self.fenced.load(Ordering::Relaxed) {
             fence::full(Edge::BiasedFenced);
-        } else {
-            fence::light(Edge::BiasedLight);
         }
         self.claim.load(edge(Edge::BiasedClaim, Ordering::Acquire)) & CLAIMED == 0
     }
@@ -168,15 +176,18 @@ impl<T> Biased<T> {
 
     /// Takes the value from the owner, by a heavy fence if the owner is not fenced and `heavy`
     /// allows it. Returns `None` if another thief holds the gate, if a heavy fence is needed and
-    /// not allowed or refused, or if the owner stays inside beyond the bound.
+    /// not allowed or refused, if the owner ends its fences meanwhile, or if it stays inside beyond
+    /// the bound.
     #[cold]
     pub(crate) fn claim(&self, heavy: bool) -> Option<Claimed<'_, T>> {
         let gate = self.gate.try_lock().ok()?;
+        if !self.is_fenced() && !(heavy && self.fence_owner()) {
+            return None;
+        }
         self.claim.fetch_or(CLAIMED, Ordering::Relaxed);
         fence::after_read_modify_write(Edge::BiasedClaimed);
         let claimed = Claimed { lock: self, _gate: gate };
-        let seen = self.is_fenced() || (heavy && fence::heavy(Edge::BiasedHeavy));
-        if !seen {
+        if !self.is_fenced() {
             return None;
         }
         for _ in 0..THIEF_PATIENCE {
@@ -186,6 +197,17 @@ impl<T> Biased<T> {
             pause();
         }
         None
+    }
+
+    /// Makes the owner fenced, for a thief that holds the gate. Returns false if the system has
+    /// refused the heavy fence.
+    fn fence_owner(&self) -> bool {
+        self.fenced.store(true, Ordering::Relaxed);
+        let is_done = fence::heavy(Edge::BiasedHeavy);
+        if !is_done {
+            self.fenced.store(false, Ordering::Relaxed);
+        }
+        is_done
     }
 
     /// Leaves a request of processor `thief` for the owner. Returns false if there is a claim or
@@ -308,9 +330,8 @@ impl<T> Deref for Claimed<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: `claim` returns a `Claimed` only after it saw `busy` false behind the heavy
-        // fence, or, with a fenced owner, behind its own full fence. The owner stays out for as
-        // long as the claim is set.
+        // SAFETY: `claim` returns a `Claimed` only after it saw `busy` false behind its full
+        // fence, of a fenced owner. The owner stays out for as long as the claim is set.
         self.lock.value.with(|value| unsafe { &*value })
     }
 }

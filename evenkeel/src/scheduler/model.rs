@@ -181,20 +181,11 @@ pub(crate) fn drain(seat: &Seat) -> usize {
 /// request and takes by force, or falls asleep until the answer is there.
 #[test]
 fn a_task_changes_hands_by_answer_or_by_force_and_is_in_one_place() {
-    use Edge::{BiasedBusy, BiasedClaim, BiasedHeavy, BiasedLeave, BiasedLight, BiasedUnclaim};
-    use Edge::{IdlePush, IdleSleep};
-    let edges = [
-        BiasedLight,
-        BiasedHeavy,
-        BiasedLeave,
-        BiasedBusy,
-        BiasedUnclaim,
-        BiasedClaim,
-        IdlePush,
-        IdleSleep,
-    ];
-    // The taker's own fence is left out: the heavy fence includes it.
-    check_without(&[Edge::BiasedClaimed], &edges, || {
+    use Edge::{BiasedBusy, BiasedClaim, BiasedClaimed, BiasedFenced, BiasedHeavy};
+    use Edge::{BiasedLeave, BiasedLight, BiasedUnclaim, IdlePush, IdleSleep};
+    let fences = [BiasedLight, BiasedHeavy, BiasedFenced, BiasedClaimed];
+    let accesses = [BiasedLeave, BiasedBusy, BiasedUnclaim, BiasedClaim];
+    check(&[&fences[..], &accesses, &[IdlePush, IdleSleep]].concat(), || {
         let (owner, taker) = two_seats();
         let shared = owner.shared().clone();
         owner.push(orphan(Some(&owner)), 0);

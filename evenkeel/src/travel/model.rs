@@ -172,9 +172,10 @@ fn a_sleeper_or_a_later_sender_sees_the_other() {
 /// The sender of a task takes the receiver's queue by force, while the receiver receives.
 #[test]
 fn what_has_been_sent_is_received_or_taken_by_force() {
-    use Edge::{BiasedBusy, BiasedHeavy, BiasedLeave, BiasedLight, BiasedUnclaim};
-    let edges = [BiasedLight, BiasedHeavy, BiasedLeave, BiasedBusy, BiasedUnclaim];
-    check_without(&[Edge::BiasedClaimed], &edges, || {
+    use Edge::{BiasedBusy, BiasedClaimed, BiasedFenced, BiasedHeavy, BiasedLeave};
+    use Edge::{BiasedLight, BiasedUnclaim};
+    let fences = [BiasedLight, BiasedHeavy, BiasedFenced, BiasedClaimed];
+    check(&[&fences[..], &[BiasedLeave, BiasedBusy, BiasedUnclaim]].concat(), || {
         let (sender, receiver) = two_seats();
         open(sender.shared());
         let receiver = loom::thread::spawn(move || {
@@ -195,10 +196,9 @@ fn what_has_been_sent_is_received_or_taken_by_force() {
 /// The sender is held up between the departure and the end of its batch.
 #[test]
 fn what_is_about_to_leave_is_sent_or_taken_by_force() {
-    use Edge::{BiasedBusy, BiasedHeavy, BiasedLeave, BiasedLight};
-    check_without(
-        &[Edge::BiasedClaimed],
-        &[BiasedLight, BiasedHeavy, BiasedLeave, BiasedBusy],
+    use Edge::{BiasedBusy, BiasedClaimed, BiasedFenced, BiasedHeavy, BiasedLeave, BiasedLight};
+    check(
+        &[BiasedLight, BiasedHeavy, BiasedFenced, BiasedClaimed, BiasedLeave, BiasedBusy],
         || {
             let (sender, receiver) = two_seats();
             open(sender.shared());

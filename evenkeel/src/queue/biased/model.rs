@@ -1,40 +1,38 @@
 //! Models of the owner-biased lock.
 
 use super::*;
-use crate::primitives::mutation::check_without;
+use crate::primitives::mutation::{check, check_without};
 use loom::sync::Arc;
 
 #[test]
 fn owner_and_thief_exclude_each_other() {
-    use Edge::{BiasedBusy, BiasedClaim, BiasedHeavy, BiasedLeave, BiasedLight, BiasedUnclaim};
-    // The thief's own fence is left out: the heavy fence includes it.
-    check_without(
-        &[Edge::BiasedClaimed],
-        &[BiasedLight, BiasedHeavy, BiasedLeave, BiasedBusy, BiasedUnclaim, BiasedClaim],
-        || {
-            let lock = Arc::new(Biased::new(0_u32));
-            let thief = {
-                let lock = lock.clone();
-                loom::thread::spawn(move || {
-                    let mut taken = 0;
-                    if let Some(mut value) = lock.claim(true) {
-                        taken = *value;
-                        *value = 0;
-                    }
-                    taken
-                })
-            };
-            for _ in 0..2 {
-                // SAFETY: this thread is the only owner.
-                let mut value = unsafe { lock.enter() };
-                *value += 1;
-            }
-            let taken = thief.join().unwrap();
-            // SAFETY: as above.
-            let left = *unsafe { lock.enter() };
-            assert_eq!(taken + left, 2);
-        },
-    );
+    use Edge::{BiasedBusy, BiasedClaim, BiasedClaimed, BiasedFenced, BiasedHeavy};
+    use Edge::{BiasedLeave, BiasedLight, BiasedUnclaim};
+    let fences = [BiasedLight, BiasedHeavy, BiasedFenced, BiasedClaimed];
+    let accesses = [BiasedLeave, BiasedBusy, BiasedUnclaim, BiasedClaim];
+    check(&[fences, accesses].concat(), || {
+        let lock = Arc::new(Biased::new(0_u32));
+        let thief = {
+            let lock = lock.clone();
+            loom::thread::spawn(move || {
+                let mut taken = 0;
+                if let Some(mut value) = lock.claim(true) {
+                    taken = *value;
+                    *value = 0;
+                }
+                taken
+            })
+        };
+        for _ in 0..2 {
+            // SAFETY: this thread is the only owner.
+            let mut value = unsafe { lock.enter() };
+            *value += 1;
+        }
+        let taken = thief.join().unwrap();
+        // SAFETY: as above.
+        let left = *unsafe { lock.enter() };
+        assert_eq!(taken + left, 2);
+    });
 }
 
 /// The thief never makes the heavy fence, and the owner makes full fences for a while. The light
