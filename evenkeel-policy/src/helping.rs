@@ -23,6 +23,29 @@ pub const LEAST_AGE: u64 = 2 * super::batch::BATCH;
 /// without.
 pub const STUCK_AGE: u64 = 8 * LEAST_AGE;
 
+/// A processor goes round the others in this time at the soonest, so that one with polls as long as
+/// a batch does not read the lines of a few others after each of them: every look takes a line from
+/// its owner, who has to take it back at its next poll. A few batches; far below the bound on
+/// waiting. `evenkeel-bench run --bench echo` set it: two workers take 6 % less processor time for
+/// an answer than with a look after each batch.
+pub const ROUND: u64 = 4 * super::batch::BATCH;
+
+/// Returns whether a processor that has `looked` at one of its `others` at that time looks at the
+/// next one.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::helping::{ROUND, is_due};
+/// assert!(!is_due(ROUND - 1, 0, 1));
+/// assert!(is_due(ROUND, 0, 1));
+/// assert!(is_due(ROUND / 4, 0, 4));
+/// ```
+#[inline]
+#[must_use]
+pub fn is_due(now: u64, looked: u64, others: usize) -> bool {
+    now.saturating_sub(looked).saturating_mul(others as u64) >= ROUND
+}
+
 /// What a helper does about another processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Help {

@@ -137,6 +137,8 @@ pub(crate) struct Processor {
     pub(crate) near: usize,
     /// Counts the looks at others.
     pub(crate) turn: u64,
+    /// When the last one was.
+    pub(crate) looked: u64,
     /// The number of its last-level cache.
     pub(crate) group: usize,
     /// Whether thieves leave its tasks together.
@@ -182,6 +184,7 @@ impl Processor {
             others,
             near,
             turn: me as u64,
+            looked: 0,
             group: if is_relief { usize::MAX } else { me / group },
             together: false,
         }

@@ -3,7 +3,7 @@
 
 use super::machine::{Entry, Machine, Step, cost};
 use super::task::{Place, Then};
-use evenkeel_policy::helping::Help;
+use evenkeel_policy::helping::{self, Help};
 use evenkeel_policy::{self as policy, Look, batch, searching, stealing, victim, waking};
 
 impl Machine {
@@ -181,8 +181,8 @@ impl Machine {
         self.audit.queue(me, ready, now);
     }
 
-    /// Looks at one other processor and helps it if its work is much older. Returns the price, or
-    /// none if it has to stand by for a heavy fence.
+    /// Looks at one other processor, if it is time, and helps it if its work is much older. Returns
+    /// the price, or none if it has to stand by for a heavy fence.
     fn help(&mut self, me: usize, now: u64) -> Option<u64> {
         if let Some(request) = self.processors[me].request {
             let waits = now < request.until;
@@ -193,6 +193,10 @@ impl Machine {
             return self.force(me, request.victim, switched, false, now).map(|_| 0);
         }
         let processor = &mut self.processors[me];
+        if !helping::is_due(now, processor.looked, processor.others.len()) {
+            return Some(0);
+        }
+        processor.looked = now;
         processor.turn += 1;
         // Multiples of the golden ratio come near every number within the fewest steps.
         let random = processor.turn.wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -8,8 +8,9 @@
 //! # Steps
 //! 1. *Take*: an operation counts the units down. Nothing is set back when a poll begins, so a poll
 //!    may begin with the units that another one has left.
-//! 2. *Look*: an operation that finds no unit reads the clock. The first look of a poll begins its
-//!    slice. A later look grants more units, as long as the slice is not over.
+//! 2. *Look*: an operation that finds no unit reads a clock, that which is [never
+//!    behind](crate::primitives::ahead). The first look of a poll begins its slice. A later look
+//!    grants more units, as long as the slice is not over.
 //! 3. *Refuse*: once the slice is over no units are granted. Each operation looks, is refused, and
 //!    has the task yield, until the poll ends.
 //!
@@ -128,8 +129,8 @@ impl Slice {
         Exempt { slice: self, before }
     }
 
-    /// Looks at the clock for an operation that has found no unit. Returns whether it goes on.
-    pub(crate) fn look(&self, poll: Poll) -> bool {
+    /// Looks at a `clock` for an operation that has found no unit. Returns whether it goes on.
+    pub(crate) fn look(&self, poll: Poll, clock: impl FnOnce() -> u64) -> bool {
         if self.is_exempt.get() || poll == Poll::None {
             set_left(budget::MOST);
             return true;
@@ -137,7 +138,7 @@ impl Slice {
         if poll == Poll::Seeded {
             return self.refuse();
         }
-        let now = clock::now();
+        let now = clock();
         let took = now.saturating_sub(self.looked.replace(now));
         if budget::left(now.saturating_sub(self.begin(poll, now))) == 0 {
             return self.refuse();
@@ -214,11 +215,11 @@ mod tests {
         let slice = Slice::new(0);
         slice.begin_seeded();
         assert!((0..budget::OPERATIONS).all(|_| take()));
-        let gone_on = (0..3_200).filter(|_| take() || slice.look(Poll::Seeded)).count();
+        let gone_on = (0..3_200).filter(|_| take() || slice.look(Poll::Seeded, || 0)).count();
         assert!((50..150).contains(&gone_on), "{gone_on}");
         assert_eq!(slice.remaining(Poll::Seeded), Some(0));
         assert_eq!(slice.remaining(Poll::None), None);
-        assert!(slice.look(Poll::None), "no poll is kept from anything");
+        assert!(slice.look(Poll::None, || 0), "no poll is kept from anything");
     }
 
     #[test]

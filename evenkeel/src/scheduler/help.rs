@@ -1,22 +1,26 @@
 //! Helping: a processor with work takes older work from another.
 //!
 //! At the end of a batch a processor looks at one other, so that on average each is looked at once
-//! per batch, however many there are. It sends its request for work and begins the next batch; at
-//! the end of that it takes the answer in.
+//! per batch, if there are [more than a few](helping::is_due). It sends its request for work and
+//! begins the next batch; at the end of that it takes the answer in.
 
 use super::handover::{self, Request};
-use super::worker::Worker;
+use super::worker::{Looks, Worker};
 use crate::policy::helping::{self, Help};
 use crate::policy::victim;
 
 impl Worker<'_> {
-    /// Looks at one other processor and helps it if its work is much older.
+    /// Looks at one other processor, if it is time, and helps it if its work is much older.
     pub(super) fn help(&mut self, now: u64) {
         let context = self.context;
         if let Some(request) = self.request {
             self.pursue(&request, now);
             return;
         }
+        if !helping::is_due(now, self.looks.last, self.shared.workers - 1) {
+            return;
+        }
+        self.looks = Looks { last: now, count: self.looks.count.wrapping_add(1) };
         let Some(other) = self.next_other() else { return };
         self.fire_for(other, now);
         self.look_for(other, now);
@@ -37,7 +41,7 @@ impl Worker<'_> {
         let turn = self.next_turn();
         let shared = &self.shared;
         let reliefs = || shared.other_reliefs(self.me);
-        let round = self.batches as usize;
+        let round = self.looks.count;
         if shared.idle.is_up() && round.is_multiple_of(shared.workers) {
             let count = reliefs().count();
             if count > 0 {

@@ -14,11 +14,6 @@ impl Worker<'_> {
         {
             set.tend(now);
         }
-        // One of the others after each batch, in turns: the system may have taken its core.
-        let other = self.batches as usize % self.shared.workers;
-        if other != self.me {
-            self.look_for(other, now);
-        }
     }
 
     /// Looks at them before a search or a sleep, if there is a prospect of finding any that is

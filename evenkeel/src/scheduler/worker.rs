@@ -100,6 +100,14 @@ pub(super) struct Marked {
     pub(super) before: u64,
 }
 
+/// The looks at others between two batches.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    /// When the last one was.
+    pub(super) last: u64,
+    pub(super) count: usize,
+}
+
 pub(super) struct Worker<'a> {
     pub(super) context: &'a Context,
     pub(super) shared: Arc<Shared>,
@@ -134,6 +142,7 @@ pub(super) struct Worker<'a> {
     /// it.
     pub(super) recent: Recent,
     pub(super) batches: u32,
+    pub(super) looks: Looks,
     /// What it knows of the use of its keep.
     pub(super) keeping: Keeping,
     /// When it last moved apart from another worker.
@@ -173,6 +182,7 @@ impl<'a> Worker<'a> {
             mean_wait: 0,
             recent: Recent::default(),
             batches: 0,
+            looks: Looks::default(),
             keeping: Keeping::default(),
             moved: 0,
             has_looked_around: false,
