@@ -52,9 +52,9 @@
 //!   comes after this one by the gate.
 //! - *The owner has stored it*: operations before `fenced := true` are over by then (release and
 //!   acquire), and those while it was true have full fences.
-//! - *The owner takes it back*: it stores `fenced`, fences, loads `claim`; the thief stores `claim`,
-//!   fences, loads `fenced`. It is Dekker's pattern again: if the thief has seen the older value,
-//!   the owner sees the claim.
+//! - *The owner takes it back*: it stores `fenced`, fences, loads `claim`; the thief stores
+//!   `claim`, fences, loads `fenced`. It is Dekker's pattern again: if the thief has seen the older
+//!   value, the owner sees the claim.
 //!
 //! # Why no thread waits for ever
 //! The owner waits only for a thief inside its section, which moves words or tasks and runs no
@@ -64,7 +64,9 @@
 //! The heavy fence behind the claim: the owner waits for as long as the system call lasts, some 4
 //! µs, and for milliseconds if the system takes the thief's core away at its end. On a machine that
 //! has other work too, the workers of an echo server (`evenkeel-bench run --bench echo`) spent a
-//! twentieth of their time in such waits. A ring with a compare-and-swap per pop: the owner pays at each of its operations for thieves
+//! twentieth of their time in such waits.
+//!
+//! A ring with a compare-and-swap per pop: the owner pays at each of its operations for thieves
 //! that are not there. A plain mutex: 15 to 20 ns for each push or pop. Hand-over on request alone:
 //! an owner inside a long poll would starve its queue. The heavy fence alone: while a worker
 //! searches, a fenced owner pays 2 to 5 ns per operation, where the thief of a stuck owner would
@@ -181,7 +183,8 @@ impl<T> Biased<T> {
     #[cold]
     pub(crate) fn claim(&self, heavy: bool) -> Option<Claimed<'_, T>> {
         let gate = self.gate.try_lock().ok()?;
-        if !self.is_fenced() && !(heavy && self.fence_owner()) {
+        let may_claim = self.is_fenced() || (heavy && self.fence_owner());
+        if !may_claim {
             return None;
         }
         self.claim.fetch_or(CLAIMED, Ordering::Relaxed);
