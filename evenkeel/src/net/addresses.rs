@@ -1,6 +1,6 @@
 //! Addresses, and names of hosts.
 
-use super::io::no_runtime;
+use super::place::no_runtime;
 use crate::processor::current;
 use crate::task::spawn_blocking;
 use std::future::Future;

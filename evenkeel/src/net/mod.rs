@@ -58,7 +58,7 @@ mod halves;
 mod io;
 mod listener;
 mod operations;
-
+mod place;
 mod socket;
 mod stream;
 pub mod tcp;

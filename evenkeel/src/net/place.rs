@@ -1,0 +1,133 @@
+//! The place of a socket: the set of a worker, which it enters when it first has to wait, and leaves
+//! for that of another one where it waits more.
+
+use crate::policy::readiness;
+use crate::primitives::atomic::Edge;
+use crate::primitives::{Mutex, fence, lock};
+use crate::processor::context::{self, Context};
+use crate::processor::current;
+use crate::processor::shared::{Phase, Shared};
+use crate::readiness::{Registration, Set};
+use std::io::{Error, Result};
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::sync::{Arc, OnceLock};
+
+/// None until the socket first has to wait.
+#[derive(Debug, Default)]
+pub(super) struct Place(OnceLock<Registration>);
+
+/// The operation that registers a socket holds the lock that its descriptor chooses: two of the
+/// same socket may get there at the same time, at two workers. A socket has none of its own, which
+/// would be a tenth of its memory.
+static REGISTERS: [Mutex<()>; 16] = [const { Mutex::new(()) }; 16];
+
+impl Place {
+    #[inline(always)]
+    pub(super) fn get(&self) -> Option<&Registration> {
+        self.0.get()
+    }
+
+    pub(super) fn leave(&mut self, socket: BorrowedFd<'_>) {
+        if let Some(registration) = self.0.take() {
+            registration.leave(socket);
+        }
+    }
+
+    /// Enters the socket into the set of this worker, or of a worker of the thread's runtime.
+    #[cold]
+    pub(super) fn register(&self, socket: BorrowedFd<'_>) -> Result<()> {
+        let fd = socket.as_raw_fd();
+        let shared = current::shared().ok_or_else(no_runtime)?;
+        if shared.hooks.deterministic {
+            return Err(Error::other(
+                "a deterministic run has no sockets: its order would follow theirs",
+            ));
+        }
+        let here = context::with_any(|context| {
+            let context = context.filter(|here| std::ptr::eq(&**here.shared(), &*shared));
+            context.map(|here| here.seat.me()).filter(|&me| me < shared.workers)
+        });
+        let at = here.unwrap_or(fd as usize % shared.workers);
+        let set = open_set(&shared, at)?;
+        {
+            let _registers = lock(&REGISTERS[fd as usize % REGISTERS.len()]);
+            if self.get().is_some() {
+                return Ok(());
+            }
+            let registration = Registration::enter(set, at, socket)?;
+            self.0.set(registration).expect("one operation at a time registers");
+        }
+        if here.is_none() {
+            // Its worker may sleep outside of the set.
+            shared.idle.unpark(at);
+        }
+        // Its worker may be stuck in its next poll, or in this one.
+        shared.watch();
+        Ok(())
+    }
+
+    /// Counts a wait at this worker, and moves the socket if it is worth that.
+    pub(super) fn wait_here(&self, socket: BorrowedFd<'_>) {
+        let Some(registration) = self.get() else { return };
+        context::with_any(|context| {
+            let Some(here) = context else { return };
+            let (shared, me) = (here.shared(), here.seat.me());
+            if me >= shared.workers {
+                return;
+            }
+            let to = taker(here).unwrap_or(me);
+            let Some(home) = registration.wait_for(to) else { return };
+            // Of another runtime this worker knows no sets.
+            let former = (home < shared.workers).then(|| shared.idle.set(home).get()).flatten();
+            if let Some(former) = former
+                && let Ok(set) = open_set(shared, to)
+            {
+                registration.change(former, set, to, socket);
+                if to != me {
+                    // It may have gone to sleep meanwhile, outside of the set.
+                    shared.idle.unpark(to);
+                }
+            }
+        });
+    }
+}
+
+/// Returns the set of worker `at`, and opens it if necessary. That of a runtime that is over is
+/// closed: what waits there fails.
+///
+/// The thread that ends the runtime says so before it closes the sets that it finds, and both sides
+/// have a full fence. Either that thread finds this set, or this one finds that the runtime is
+/// over.
+fn open_set(shared: &Shared, at: usize) -> Result<&Arc<Set>> {
+    let place = shared.idle.set(at);
+    let is_new = place.get().is_none();
+    let set = place.open()?;
+    if is_new {
+        fence::full(Edge::IdlePush);
+        if shared.phase() == Phase::Over {
+            set.close();
+        }
+    }
+    Ok(set)
+}
+
+/// Returns the worker with a lower number in whose set the socket of the task that is polled here
+/// is better, if there is any: the nearest one, if it comes to its set.
+fn taker(here: &Context) -> Option<usize> {
+    let (shared, me) = (here.shared(), here.seat.me());
+    if !readiness::gathers(here.ready()) {
+        return None;
+    }
+    let others = &shared.neighbours(me)?.others;
+    let taker = others.iter().copied().find(|&other| other < me)?;
+    let tended = shared.idle.set(taker).get().map_or(0, |set| set.tended());
+    let comes = shared.idle.is_asleep(taker) || !readiness::is_overdue(here.now.get(), tended);
+    comes.then_some(taker)
+}
+
+pub(super) fn no_runtime() -> Error {
+    Error::other(
+        "a socket or a look-up has to wait, and there is no runtime: use it inside a task or block_on of an evenkeel \
+         runtime",
+    )
+}
