@@ -1,5 +1,5 @@
-//! The place of a socket: the set of a worker, which it enters when it first has to wait, and leaves
-//! for that of another one where it waits more.
+//! The place of a socket: the set of a worker, which it enters when it first has to wait, and
+//! leaves for that of another one where it waits more.
 
 use crate::policy::readiness;
 use crate::primitives::atomic::Edge;
