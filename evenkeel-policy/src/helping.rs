@@ -31,19 +31,19 @@ pub const STUCK_AGE: u64 = 8 * LEAST_AGE;
 pub const ROUND: u64 = 4 * super::batch::BATCH;
 
 /// Returns whether a processor that has `looked` at one of its `others` at that time looks at the
-/// next one.
+/// next one. One that has none counts as one that has a single one: there may be reliefs.
 ///
 /// # Examples
 /// ```
 /// use evenkeel_policy::helping::{ROUND, is_due};
 /// assert!(!is_due(ROUND - 1, 0, 1));
-/// assert!(is_due(ROUND, 0, 1));
+/// assert!(is_due(ROUND, 0, 1) && is_due(ROUND, 0, 0));
 /// assert!(is_due(ROUND / 4, 0, 4));
 /// ```
 #[inline]
 #[must_use]
 pub fn is_due(now: u64, looked: u64, others: usize) -> bool {
-    now.saturating_sub(looked).saturating_mul(others as u64) >= ROUND
+    now.saturating_sub(looked).saturating_mul(others.max(1) as u64) >= ROUND
 }
 
 /// What a helper does about another processor.
