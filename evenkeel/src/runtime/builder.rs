@@ -230,7 +230,8 @@ impl Builder {
     /// 4 MiB of addresses for a deque, of which 8 KiB are touched.
     ///
     /// Without reliefs, and in a runtime of [`build_with`](Self::build_with), tasks wait until a
-    /// worker is back; the same if the system refuses the threads.
+    /// worker is back, and so may the sockets at which a stuck worker looks; the same if the system
+    /// refuses the threads.
     ///
     /// The threads are called the [`name`](Self::name) and `relief` or `lookout`, and have the
     /// [`stack_size`](Self::stack_size) of a worker. They run wherever the thread that builds the
