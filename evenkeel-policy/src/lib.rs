@@ -62,7 +62,7 @@ pub struct Look {
     /// Whether tasks have left the ready queue since the last look: the processor has polled one,
     /// or another processor has taken some, in which case the observer looks once more.
     pub switched: bool,
-    /// How long the queue has had tasks of which none has left.
+    /// How long tasks have waited there of which none has left.
     pub stalled: u64,
     /// Whether a [trial](together) has shown that its tasks run better on one processor.
     pub together: bool,

@@ -12,7 +12,7 @@ pub(super) struct View(Vec<Seen>);
 struct Seen {
     /// The count of departures at the last look.
     departures: usize,
-    /// When the worker first saw that count, or last saw no task that could leave.
+    /// When the worker first saw that count, or last saw no task there.
     departed: u64,
     /// Vain attempts to take its work since it last switched.
     failures: u32,
@@ -31,7 +31,8 @@ impl View {
     pub(super) fn look(&mut self, shared: &Shared, other: usize, now: u64) -> Option<Look> {
         let seen = &mut self.0[other];
         let mut look = shared.processors[other].look(now, &mut seen.departures);
-        if look.switched || (look.ready == 0 && look.visitors == 0) {
+        let has_tasks = look.ready > 0 || look.visitors > 0 || look.inbox;
+        if look.switched || !has_tasks {
             seen.departed = now;
         }
         if look.switched {

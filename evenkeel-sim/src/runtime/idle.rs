@@ -1,0 +1,133 @@
+//! How simulated processors fall asleep and are woken: the counts and the stack of the runtime.
+
+use super::load::Load;
+use super::machine::{Machine, Step};
+use evenkeel_policy::{Look, searching, waking};
+
+#[derive(Debug)]
+pub(crate) struct Idle {
+    pub(crate) searching: usize,
+    /// The sleepers, the last to fall asleep on top; the bottom one is the watch.
+    pub(crate) stack: Vec<usize>,
+    armed: bool,
+    processors: usize,
+}
+
+impl Idle {
+    pub(crate) fn new(processors: usize) -> Self {
+        Self { searching: 0, stack: Vec::new(), armed: false, processors }
+    }
+
+    pub(crate) fn sleeping(&self) -> usize {
+        self.stack.len()
+    }
+
+    fn awake(&self) -> usize {
+        self.processors - self.stack.len()
+    }
+}
+
+impl<L: Load> Machine<L> {
+    /// Starts a search, or announces a sleep if enough processors search.
+    pub(crate) fn find_work(&mut self, me: usize, now: u64) {
+        if searching::may_search(self.idle.searching, self.idle.awake()) {
+            self.idle.searching += 1;
+            self.begin_search(me, now);
+        } else {
+            self.announce(me, now);
+        }
+    }
+
+    pub(crate) fn begin_search(&mut self, me: usize, now: u64) {
+        self.processors[me].search_start = now;
+        self.schedule(me, now, Step::Search);
+    }
+
+    pub(crate) fn announce(&mut self, me: usize, now: u64) {
+        if let Some(request) = self.processors[me].request {
+            // A sleeper's request would keep others from asking.
+            self.give_up(me, request.victim);
+        }
+        self.counters.sleeps += 1;
+        self.processors[me].slept = 0;
+        self.idle.stack.push(me);
+        self.audit.slept(now);
+        self.schedule(me, now + self.costs.announce, Step::LastLook);
+    }
+
+    /// Looks between the announcement and the sleep, and after each bounded sleep.
+    pub(crate) fn last_look(&mut self, me: usize, now: u64) {
+        let Some(position) = self.idle.stack.iter().position(|&sleeper| sleeper == me) else {
+            // Woken meanwhile, and counted as a searcher.
+            self.begin_search(me, now);
+            return;
+        };
+        let processor = &self.processors[me];
+        let work = !processor.inbox.is_empty() || processor.gift.is_some();
+        // A watch that has slept also looks for tasks for which a processor would not stay awake.
+        let worth = if processor.slept > 0 { waking::after_watch } else { waking::before_sleep };
+        if work || (self.idle.searching == 0 && self.any_other(me, now, worth)) {
+            self.idle.stack.remove(position);
+            self.audit.woken(now, self.idle.sleeping());
+            self.processors[me].clock = now;
+            self.schedule(me, now, Step::EndBatch);
+            return;
+        }
+        if position > 0 {
+            self.suspend(me, Step::Sleep);
+        } else if self.idle.awake() == 0 {
+            self.idle.armed = false;
+            self.suspend(me, Step::Sleep);
+        } else {
+            self.idle.armed = true;
+            let slept = waking::next_watch(self.processors[me].slept);
+            self.processors[me].slept = slept;
+            self.schedule(me, now + slept, Step::Sleep);
+        }
+    }
+
+    /// Returns whether `worth` holds for the look at any other processor.
+    pub(crate) fn any_other(&self, me: usize, now: u64, worth: fn(&Look) -> bool) -> bool {
+        let mut others = self.processors[me].others.iter();
+        others.any(|&other| worth(&self.processors[other].look(now, 0)))
+    }
+
+    /// Wakes the sleeper on top of the stack as a searcher, and returns the price.
+    pub(crate) fn wake_one(&mut self, now: u64) -> u64 {
+        if self.idle.searching > 0 {
+            return 0;
+        }
+        let Some(top) = self.idle.stack.pop() else { return 0 };
+        self.woken(top, now)
+    }
+
+    /// Wakes the processor `who` as a searcher, if it sleeps.
+    pub(crate) fn wake(&mut self, who: usize, now: u64) -> u64 {
+        let Some(position) = self.idle.stack.iter().position(|&sleeper| sleeper == who) else {
+            return 0;
+        };
+        self.idle.stack.remove(position);
+        self.woken(who, now)
+    }
+
+    fn woken(&mut self, who: usize, now: u64) -> u64 {
+        self.idle.searching += 1;
+        self.audit.woken(now, self.idle.sleeping());
+        if self.processors[who].step == Step::Sleep {
+            self.schedule(who, now + self.costs.wake_latency, Step::Wake);
+        }
+        self.costs.wake
+    }
+
+    /// Makes the watch begin its rounds.
+    pub(crate) fn arm(&mut self, now: u64) -> u64 {
+        let Some(&watch) = self.idle.stack.first() else { return 0 };
+        if std::mem::replace(&mut self.idle.armed, true) {
+            return 0;
+        }
+        if self.processors[watch].step == Step::Sleep {
+            self.schedule(watch, now + self.costs.wake_latency, Step::Sleep);
+        }
+        self.costs.wake
+    }
+}
