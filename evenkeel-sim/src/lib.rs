@@ -5,7 +5,8 @@
 //! every run again from its seed. Its assumptions stand beside the code: the costs of single steps,
 //! which are measured or published.
 //!
-//! * [`promise`] simulates when to help, steal, wake and sleep. Only this machine has tasks that
+//! * [`promise`] simulates when to help, steal, wake and sleep, under adversarial loads, and
+//!   [`scheduling`] the published experiments of schedulers. Only their machine has tasks that
 //!   become ready again and again, sleepers, and an audit of each wait.
 //! * [`forking`] simulates where a job may be taken. Only this machine has trees of forks.
 //! * [`coretime`] simulates where an object is at home. Only this machine has locks, cache lines in
@@ -21,3 +22,5 @@ pub mod forking;
 mod lru;
 pub mod promise;
 pub mod random;
+mod runtime;
+pub mod scheduling;

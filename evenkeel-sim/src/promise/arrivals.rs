@@ -1,7 +1,10 @@
 //! Adversarial loads, made from a seed.
 
-use super::random::Random;
-use super::task::{NEVER, Task, Then};
+use crate::runtime::costs::Costs;
+use crate::runtime::machine::Policy;
+use crate::runtime::random::Random;
+use crate::runtime::task::{NEVER, Task, Then};
+use crate::runtime::{Arrival, Seat, Setup};
 use std::fmt;
 use std::ops::RangeInclusive;
 
@@ -56,14 +59,6 @@ impl Kind {
         Self::AllStuck,
         Self::ReliefsStuck,
     ];
-}
-
-/// A task that an outside thread makes ready.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival {
-    pub(crate) time: u64,
-    pub(crate) processor: usize,
-    pub(crate) task: usize,
 }
 
 pub(crate) struct Scenario {
@@ -122,9 +117,10 @@ impl Scenario {
             Kind::Bursts => scenario.bursts(&mut random),
             Kind::Unequal => scenario.unequal(&mut random),
             Kind::Pairs => scenario.pairs(&mut random),
-            Kind::Together => match random.count(0..=2) {
+            Kind::Together => match random.count(0..=3) {
                 0 => scenario.one_queue(&mut random),
                 1 => scenario.stuck(&mut random, true),
+                2 => scenario.stuck_with_inboxes(&mut random),
                 _ => scenario.pairs(&mut random),
             },
             Kind::AllStuck => scenario.all_stuck(&mut random, 0),
@@ -135,6 +131,22 @@ impl Scenario {
         }
         scenario.arrivals.sort_by_key(|arrival| arrival.time);
         scenario
+    }
+
+    /// Returns the machine on which it happens.
+    pub(crate) fn setup(&self, policy: Policy) -> Setup {
+        let seat = |worker| Seat { core: worker, cache: worker / self.group };
+        Setup {
+            seed: self.seed,
+            seats: (0..self.processors).map(seat).collect(),
+            reliefs: self.reliefs,
+            progress: self.progress(),
+            tasks: self.tasks.clone(),
+            queued: self.queued.clone(),
+            together: self.kind == Kind::Together,
+            costs: Costs::default(),
+            policy,
+        }
     }
 
     /// Returns the number of processors that make progress in any case.
@@ -290,6 +302,19 @@ impl Scenario {
             let processor = self.any(random);
             let left = random.within(1..=3);
             self.arrive(time, processor, Task::new(polls.clone(), left));
+        }
+    }
+
+    /// Polls that do not return, with tasks behind them that have come from outside or been given.
+    fn stuck_with_inboxes(&mut self, random: &mut Random) {
+        self.stuck(random, false);
+        let stuck = self.processors - self.progress();
+        let polls = [QUICK, USUAL][random.count(0..=1)].clone();
+        for processor in 0..stuck {
+            for _ in 0..random.count(1..=20) {
+                let time = random.within(0..=self.least);
+                self.arrive(time, processor, Task::new(polls.clone(), 2));
+            }
         }
     }
 

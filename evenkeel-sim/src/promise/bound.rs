@@ -5,13 +5,9 @@
 //! polls ahead, and `H` follows from the constants below.
 
 use super::arrivals::{Kind, Scenario};
-use super::relief::{SLACK, START, TICK};
+use crate::runtime::relief::{SLACK, START, TICK};
 use evenkeel_policy::relieving::{LONGEST_NAP, STUCK};
-use evenkeel_policy::{helping, stealing, waking};
-
-/// `c`: a helper leaves a processor alone if its work is up to [`helping::MARGIN`] times as old as
-/// the helper's own.
-pub(crate) const SHARE: u64 = helping::MARGIN;
+use evenkeel_policy::{stealing, waking};
 
 /// How long it takes until a processor looks, asks, waits for the answer and takes a queue by
 /// force, when all processors make progress. Each is looked at once per batch on average, and a
@@ -51,19 +47,30 @@ pub(crate) fn neglect(processors: usize) -> u64 {
 /// The longest time from ready to running that the promise allows beyond the share of the work
 /// ahead.
 pub(crate) fn beyond_share(scenario: &Scenario) -> u64 {
-    let (processors, progress) = (scenario.processors as u64, scenario.progress() as u64);
-    let usual = POLLS * scenario.longest_poll() + CHAIN * processors;
-    let helping = HELPING * processors.div_ceil(progress);
+    let processors = scenario.processors as u64;
+    let polls = polls(scenario.processors, scenario.longest_poll());
+    let usual = usual(scenario.processors, scenario.progress(), scenario.longest_poll());
     match scenario.kind {
         // The relief takes all that it finds at once, so it helps as if it were not alone.
         Kind::AllStuck | Kind::ReliefsStuck => {
             let stuck = (scenario.reliefs - 1) as u64;
             let taking = TAKING * (processors + stuck) * (1 + stuck);
-            usual + CALL + FOLLOW * stuck + HELPING + taking
+            polls + CALL + FOLLOW * stuck + HELPING + taking
         }
         // If all others sleep, the watch finds a lone task behind a stuck poll, and the tasks of a
         // queue that is left together.
-        Kind::StuckAlone | Kind::Together => usual + helping + waking::LONGEST_WATCH,
-        _ => usual + helping,
+        Kind::StuckAlone | Kind::Together => usual + waking::LONGEST_WATCH,
+        _ => usual,
     }
+}
+
+/// The same for a load that is hard in none of these ways: the processors are helped by others.
+pub(crate) fn usual(processors: usize, progress: usize, longest_poll: u64) -> u64 {
+    let helping = HELPING * (processors as u64).div_ceil(progress as u64);
+    polls(processors, longest_poll) + helping
+}
+
+/// Polls that come first, and wake-ups one after the other.
+fn polls(processors: usize, longest_poll: u64) -> u64 {
+    POLLS * longest_poll + CHAIN * processors as u64
 }

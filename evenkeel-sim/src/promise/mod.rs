@@ -5,21 +5,14 @@
 //! beyond a task's share of the work, and the longest that the promise allows.
 
 mod arrivals;
-mod audit;
-mod bound;
-mod handover;
-mod idle;
-mod machine;
-mod random;
-mod relief;
-mod task;
-mod worker;
+pub(crate) mod bound;
 
+pub use crate::runtime::machine::Policy;
 pub use arrivals::Kind;
-pub use machine::Policy;
 
+use crate::runtime::load::Planned;
+use crate::runtime::machine::Machine;
 use arrivals::Scenario;
-use machine::Machine;
 
 /// The result of a run, in nanoseconds.
 #[derive(Clone, Debug)]
@@ -50,7 +43,8 @@ pub struct Outcome {
 #[must_use]
 pub fn run(kind: Kind, seed: u64, processors: usize, policy: Policy) -> Outcome {
     let scenario = Scenario::new(kind, seed, processors);
-    let machine = Machine::new(&scenario, policy).run(&scenario);
+    let machine = Machine::new(scenario.setup(policy), Planned);
+    let machine = machine.run(&scenario.arrivals, scenario.least, scenario.horizon);
     let audit = &machine.audit;
     Outcome {
         waited: audit.worst,

@@ -3,6 +3,10 @@
 use super::task::Task;
 use evenkeel_policy::helping;
 
+/// `c` of the promise: a helper leaves a processor alone if its work is up to [`helping::MARGIN`]
+/// times as old as the helper's own.
+const SHARE: u64 = helping::MARGIN;
+
 #[derive(Debug)]
 pub(crate) struct Audit {
     /// Processors that make progress for the whole run.
@@ -79,7 +83,7 @@ impl Audit {
     /// Records the wait of a task until `now`, when it starts or the run ends.
     pub(crate) fn waited(&mut self, index: usize, task: &Task, now: u64) {
         let wait = now.saturating_sub(task.ready_at);
-        let excess = wait.saturating_sub(helping::MARGIN * task.ahead / self.progress);
+        let excess = wait.saturating_sub(SHARE * task.ahead / self.progress);
         if excess > self.worst {
             self.worst = excess;
             self.task = index;

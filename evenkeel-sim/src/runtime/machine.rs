@@ -3,7 +3,6 @@
 //! Actions that cost time on a real machine have [costs](Costs) here. Between two of its events a
 //! processor does not change, so a run depends on its setup and its load alone.
 
-use super::{Arrival, Seat, Setup};
 use super::audit::Audit;
 use super::costs::Costs;
 use super::idle::Idle;
@@ -11,6 +10,7 @@ use super::load::Load;
 use super::random::Random;
 use super::relief::Relieving;
 use super::task::{Place, Task};
+use super::{Arrival, Seat, Setup};
 use crate::events::Events;
 use evenkeel_policy::helping::Help;
 use evenkeel_policy::{Look, batch, helping, relieving};

@@ -232,7 +232,7 @@ impl<L: Load> Machine<L> {
         let switches = self.processors[other].switches;
         let before = std::mem::replace(&mut self.processors[me].seen[other], switches);
         let mut look = self.processors[other].look(now, before);
-        if look.switched || look.ready == 0 {
+        if look.switched || (look.ready == 0 && !look.inbox) {
             self.processors[me].departed[other] = now;
         }
         look.stalled = now - self.processors[me].departed[other];

@@ -13,8 +13,8 @@
 //!    whose trial has failed.
 //! 3. It is then without work, and searches and sleeps like any worker. Tasks that come to it
 //!    nevertheless, from timers or from outside, it sends on after each batch, while the mark
-//!    holds and the taker comes to its queue. While the taker is inside a long poll, the giver polls
-//!    them itself: `evenkeel-bench run --bench transfer --procs 2` takes a fifth of the time.
+//!    holds and the taker comes to its queue. While the taker is inside a long poll, the giver
+//!    polls them itself: `evenkeel-bench run --bench transfer --procs 2` takes a fifth of the time.
 //! 4. The taker counts its polls for [`together::TRIAL`] at a time, and ends the mark if that has
 //!    failed ([`Mark::has_failed`]). Its backlog then wakes a sleeper, as always.
 //! 5. When the mark's time is over, a thief takes tasks, on trial. If the mark has held until then,

@@ -1,0 +1,174 @@
+//! The tasks of an experiment.
+
+use super::machine::Distance;
+use super::prices::{Price, Prices};
+use super::{Experiment, RING, Run};
+use crate::random::Random;
+use crate::runtime::Seat;
+use crate::runtime::load::{Load, Poll};
+use crate::runtime::task::{Place, Task, Then};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// What a run begins with: its tasks, and where those that are ready are queued.
+type Start = (Vec<Task>, Vec<(usize, usize)>);
+
+/// The tasks, and where their memory is.
+#[derive(Debug)]
+pub(super) struct Crew {
+    experiment: Experiment,
+    prices: Prices,
+    seats: Vec<Seat>,
+    tasks: usize,
+    /// The worker at which each task was polled or woken last.
+    at: Vec<usize>,
+    /// The worker that used each semaphore last, and the tasks that wait there.
+    spots: Vec<(usize, VecDeque<usize>)>,
+    random: Vec<Random>,
+    /// The parts of nanoseconds that each worker has not spent yet.
+    rest: Vec<f64>,
+    measured: Range<u64>,
+    ops: u64,
+}
+
+impl Crew {
+    pub(super) fn new(run: &Run, measured: Range<u64>) -> Self {
+        let Run { experiment, machine, processors, tasks, seed, prices } = *run;
+        let rings = if experiment == Experiment::Cycle { RING } else { 1 };
+        let tasks = processors * tasks * rings;
+        let spots = match experiment {
+            Experiment::Churn => spots(tasks, processors),
+            Experiment::Cycle | Experiment::Yield => 0,
+        };
+        let home = |task| task * processors / tasks;
+        let mut random: Vec<_> = (0..tasks).map(|task| Random::new(seed, task)).collect();
+        let mut spots = vec![(0, VecDeque::new()); spots];
+        // As many tasks as there are semaphores begin as waiters.
+        let waiters = spots.len().min(tasks - 1);
+        for (task, random) in random.iter_mut().enumerate().take(waiters) {
+            let spot = random.below(spots.len());
+            spots[spot].0 = home(task);
+            spots[spot].1.push_back(task);
+        }
+        Self {
+            experiment,
+            prices,
+            seats: (0..processors).map(|worker| machine.seat(worker)).collect(),
+            tasks,
+            at: (0..tasks).map(home).collect(),
+            spots,
+            random,
+            rest: vec![0.0; processors],
+            measured,
+            ops: 0,
+        }
+    }
+
+    /// Returns the operations in the measured time.
+    pub(super) fn ops(&self) -> u64 {
+        self.ops
+    }
+
+    /// Returns the tasks: each begins at one of the workers, ready or waiting.
+    pub(super) fn start(&self) -> Start {
+        let length = self.nominal().ceil() as u64;
+        let mut tasks: Vec<Task> =
+            (0..self.tasks).map(|_| Task::new(length..=length, u64::MAX)).collect();
+        let waits = |task: usize| match self.experiment {
+            Experiment::Cycle => !task.is_multiple_of(RING),
+            Experiment::Yield => false,
+            Experiment::Churn => task < self.spots.len().min(self.tasks - 1),
+        };
+        let mut queued = Vec::new();
+        for (number, task) in tasks.iter_mut().enumerate() {
+            if waits(number) {
+                task.place = Place::Parked;
+            } else {
+                queued.push((self.at[number], number));
+            }
+        }
+        (tasks, queued)
+    }
+
+    /// Returns how long a poll lasts with all in the core's own cache.
+    fn nominal(&self) -> f64 {
+        let Prices { wake, poll, yields, release, acquire, .. } = &self.prices;
+        match self.experiment {
+            Experiment::Cycle => wake.own + poll.own,
+            Experiment::Yield => *yields,
+            Experiment::Churn => release.own + acquire.own,
+        }
+    }
+
+    fn price(&self, price: Price, me: usize, other: usize) -> f64 {
+        if me == other {
+            return price.own;
+        }
+        price.at(Distance::between(self.seats[me], self.seats[other]), self.prices.far)
+    }
+
+    /// A task takes its token and passes it on.
+    fn pass(&mut self, task: usize, me: usize) -> (f64, Option<usize>) {
+        let ring = task - task % RING;
+        let next = ring + (task - ring + 1) % RING;
+        let length = self.price(self.prices.poll, me, self.at[task])
+            + self.price(self.prices.wake, me, self.at[next]);
+        self.at[next] = me;
+        (length, Some(next))
+    }
+
+    /// A task pushes the one that has waited longest out of a semaphore, and waits there. If none
+    /// waits, it takes its own permit back, and goes on.
+    fn push_out(&mut self, task: usize, me: usize) -> (f64, Option<usize>, u64) {
+        let mut length = self.price(self.prices.acquire, me, self.at[task]);
+        let line = Price { own: 0.0, foreign: self.prices.line };
+        let mut ops = 0;
+        loop {
+            ops += 1;
+            let spot = self.random[task].below(self.spots.len());
+            length += self.price(line, me, self.spots[spot].0);
+            self.spots[spot].0 = me;
+            let Some(woken) = self.spots[spot].1.pop_front() else {
+                length += self.prices.release.own;
+                continue;
+            };
+            self.spots[spot].1.push_back(task);
+            length += self.price(self.prices.release, me, self.at[woken]);
+            self.at[woken] = me;
+            return (length, Some(woken), ops);
+        }
+    }
+}
+
+impl Load for Crew {
+    fn begin(&mut self, number: usize, _task: &mut Task, me: usize, now: u64) -> Poll {
+        let (length, wakes, ops, then) = match self.experiment {
+            Experiment::Cycle => {
+                let (length, wakes) = self.pass(number, me);
+                (length, wakes, 1, Then::Park)
+            }
+            Experiment::Yield => {
+                let foreign = self.prices.poll.foreign - self.prices.poll.own;
+                let lines = Price { own: 0.0, foreign };
+                let length = self.prices.yields + self.price(lines, me, self.at[number]);
+                (length, None, 1, Then::Yield)
+            }
+            Experiment::Churn => {
+                let (length, wakes, ops) = self.push_out(number, me);
+                (length, wakes, ops, Then::Park)
+            }
+        };
+        self.at[number] = me;
+        if self.measured.contains(&now) {
+            self.ops += ops;
+        }
+        let exact = length + self.rest[me];
+        self.rest[me] = exact.fract();
+        Poll { length: exact as u64, spawns: 0..0, wakes, then }
+    }
+}
+
+/// Returns the number of semaphores: half as many as tasks, and at most tasks less processors.
+fn spots(tasks: usize, processors: usize) -> usize {
+    (tasks / 2).min(tasks.saturating_sub(processors)).max(1)
+}

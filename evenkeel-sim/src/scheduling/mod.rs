@@ -1,0 +1,148 @@
+//! The experiments of the evaluation of C∀'s scheduler (Delisle, "The C∀ scheduler", PhD thesis,
+//! 2022) on simulated machines: those of the thesis, with up to 256 processors.
+//!
+//! The workers are those of the [promise](crate::promise), and decide by the runtime's own policy.
+//! What the tasks' steps cost is measured by itself, on another machine ([`Prices`]); a step on
+//! lines that another core has costs more, by the distance. In each run every wait is audited.
+//!
+//! # What it leaves out
+//! The bandwidth between caches and memory has no bound. Lines move when tasks, semaphores and the
+//! looks of others move them; false sharing and the sizes of caches do not appear.
+
+mod crew;
+mod machine;
+mod prices;
+
+pub use machine::Machine;
+pub use prices::{Price, Prices};
+
+use crate::promise::bound;
+use crate::runtime::Setup;
+use crate::runtime::costs::Costs;
+use crate::runtime::machine::{Machine as Workers, Policy};
+use crew::Crew;
+
+/// Tasks around which a token travels: the thesis's number.
+pub const RING: usize = 5;
+
+/// When the measured time begins, and when it ends: the scheduler has settled by then, and each
+/// task is polled often enough within it.
+const BEGIN: u64 = 300_000;
+const END: u64 = 1_300_000;
+
+/// An experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Experiment {
+    /// Rings of [`RING`] tasks around which a token travels: one wait and one post.
+    Cycle,
+    /// Tasks do nothing but yield.
+    Yield,
+    /// Tasks push each other out of semaphores: one V and one P.
+    Churn,
+}
+
+/// A run.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// What the tasks do.
+    pub experiment: Experiment,
+    /// The machine.
+    pub machine: Machine,
+    /// The number of workers.
+    pub processors: usize,
+    /// Tasks for each of them; rings for Cycle.
+    pub tasks: usize,
+    /// The seed of the random choices.
+    pub seed: u64,
+    /// What steps cost.
+    pub prices: Prices,
+}
+
+/// The result of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Operations in the measured time.
+    pub ops: u64,
+    /// That time, in nanoseconds.
+    pub time: u64,
+    /// The longest wait of a task beyond its share of the work ahead, in nanoseconds.
+    pub waited: u64,
+    /// The longest such wait that the promise allows.
+    pub allowed: u64,
+}
+
+impl Outcome {
+    /// Returns how long an operation takes one of the processors, in nanoseconds.
+    #[must_use]
+    pub fn per_processor(&self, processors: usize) -> f64 {
+        self.time as f64 * processors as f64 / self.ops as f64
+    }
+}
+
+/// Makes a run.
+///
+/// # Panics
+/// If there are no processors or no tasks, or more processors than the machine has.
+///
+/// # Examples
+/// ```
+/// use evenkeel_sim::scheduling::{Experiment, Machine, Price, Prices, Run, run};
+/// let prices = Prices {
+///     wake: Price { own: 10.0, foreign: 40.0 },
+///     poll: Price { own: 10.0, foreign: 50.0 },
+///     far: 2.0,
+///     beside_sibling: 160,
+///     ..Prices::default()
+/// };
+/// let (experiment, machine) = (Experiment::Cycle, Machine::Intel);
+/// let alone = run(&Run { experiment, machine, processors: 1, tasks: 100, seed: 1, prices });
+/// assert!((20.0..21.0).contains(&alone.per_processor(1)));
+/// assert!(alone.waited <= alone.allowed);
+/// ```
+#[must_use]
+pub fn run(run: &Run) -> Outcome {
+    let Run { machine, processors, seed, prices, .. } = *run;
+    assert!(run.tasks > 0, "a run needs tasks");
+    assert!((1..=machine.threads()).contains(&processors), "{machine:?} has {processors} workers");
+    let crew = Crew::new(run, BEGIN..END);
+    let (tasks, queued) = crew.start();
+    let longest = tasks.iter().map(|task| *task.polls.end()).max().unwrap_or_default();
+    let setup = Setup {
+        seed,
+        seats: (0..processors).map(|worker| machine.seat(worker)).collect(),
+        reliefs: 0,
+        progress: processors,
+        tasks,
+        queued,
+        together: false,
+        costs: costs(&prices),
+        policy: Policy::default(),
+    };
+    let done = Workers::new(setup, crew).run(&[], END, END);
+    Outcome {
+        ops: done.load.ops(),
+        time: END - BEGIN,
+        waited: done.audit.worst,
+        allowed: bound::usual(processors, processors, longest),
+    }
+}
+
+/// Returns what the workers' own steps cost. The prices of tasks' steps have a pop and the end of a
+/// batch in them.
+fn costs(prices: &Prices) -> Costs {
+    let ns = |price: f64| price.round() as u64;
+    Costs {
+        switch: 0,
+        end_batch: 0,
+        // What a worker publishes for others is in two lines.
+        look: ns(2.0 * prices.line),
+        far_look: ns(2.0 * prices.line * prices.far),
+        handover: ns(4.0 * prices.line * prices.far),
+        heavy_fence: ns(prices.heavy_fence),
+        announce: ns(2.0 * prices.line),
+        wake: ns(prices.unpark),
+        wake_latency: ns(prices.unpark_latency),
+        beside_sibling: prices.beside_sibling.max(100),
+        ..Costs::default()
+    }
+}
