@@ -205,7 +205,8 @@ impl<L: Load> Machine<L> {
             return self.force(me, request.victim, switched, false, now).map(|_| 0);
         }
         let processor = &mut self.processors[me];
-        if !helping::is_due(now, processor.looked, processor.others.len()) {
+        let (others, poll) = (processor.others.len(), processor.mean_poll);
+        if !helping::is_due(now, processor.looked, others, poll) {
             return Some(0);
         }
         processor.looked = now;

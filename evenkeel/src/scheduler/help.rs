@@ -1,8 +1,8 @@
 //! Helping: a processor with work takes older work from another.
 //!
 //! At the end of a batch a processor looks at one other, so that on average each is looked at once
-//! per batch, if there are [more than a few](helping::is_due). It sends its request for work and
-//! begins the next batch; at the end of that it takes the answer in.
+//! per batch, if there are [more than a few](helping::is_due) or the polls are quick. It sends its
+//! request for work and begins the next batch; at the end of that it takes the answer in.
 
 use super::handover::{self, Request};
 use super::worker::{Looks, Worker};
@@ -17,7 +17,7 @@ impl Worker<'_> {
             self.pursue(&request, now);
             return;
         }
-        if !helping::is_due(now, self.looks.last, self.shared.workers - 1) {
+        if !helping::is_due(now, self.looks.last, self.shared.workers - 1, self.mean_poll) {
             return;
         }
         self.looks = Looks { last: now, count: self.looks.count.wrapping_add(1) };
