@@ -1,7 +1,7 @@
 //! The tasks of an experiment.
 
 use super::machine::Distance;
-use super::prices::{Price, Prices};
+use super::prices::Prices;
 use super::{Experiment, RING, Run};
 use crate::random::Random;
 use crate::runtime::Seat;
@@ -13,7 +13,8 @@ use std::ops::Range;
 /// What a run begins with: its tasks, and where those that are ready are queued.
 type Start = (Vec<Task>, Vec<(usize, usize)>);
 
-/// The tasks, and where their memory is.
+/// The tasks, and where their memory is. A task has two lines: a wake moves its header, a poll the
+/// rest; after a steal it moves both, of which one is counted. A semaphore has one.
 #[derive(Debug)]
 pub(super) struct Crew {
     experiment: Experiment,
@@ -92,48 +93,48 @@ impl Crew {
 
     /// Returns how long a poll lasts with all in the core's own cache.
     fn nominal(&self) -> f64 {
-        let Prices { wake, poll, yields, release, acquire, .. } = &self.prices;
+        let Prices { wake, poll, yields, release, acquire, .. } = self.prices;
         match self.experiment {
-            Experiment::Cycle => wake.own + poll.own,
-            Experiment::Yield => *yields,
-            Experiment::Churn => release.own + acquire.own,
+            Experiment::Cycle => wake + poll,
+            Experiment::Yield => yields,
+            Experiment::Churn => release + acquire,
         }
     }
 
-    fn price(&self, price: Price, me: usize, other: usize) -> f64 {
+    /// Returns how long it takes worker `me` to get a line that `other` has used last.
+    fn line(&self, me: usize, other: usize) -> f64 {
         if me == other {
-            return price.own;
+            return 0.0;
         }
-        price.at(Distance::between(self.seats[me], self.seats[other]), self.prices.far)
+        self.prices.line_over(Distance::between(self.seats[me], self.seats[other]))
     }
 
     /// A task takes its token and passes it on.
     fn pass(&mut self, task: usize, me: usize) -> (f64, Option<usize>) {
         let ring = task - task % RING;
         let next = ring + (task - ring + 1) % RING;
-        let length = self.price(self.prices.poll, me, self.at[task])
-            + self.price(self.prices.wake, me, self.at[next]);
+        let Prices { poll, wake, .. } = self.prices;
+        let lines = self.line(me, self.at[task]) + self.line(me, self.at[next]);
         self.at[next] = me;
-        (length, Some(next))
+        (poll + wake + lines, Some(next))
     }
 
     /// A task pushes the one that has waited longest out of a semaphore, and waits there. If none
     /// waits, it takes its own permit back, and goes on.
     fn push_out(&mut self, task: usize, me: usize) -> (f64, Option<usize>, u64) {
-        let mut length = self.price(self.prices.acquire, me, self.at[task]);
-        let line = Price { own: 0.0, foreign: self.prices.line };
+        let Prices { acquire, release, .. } = self.prices;
+        let mut length = acquire + self.line(me, self.at[task]);
         let mut ops = 0;
         loop {
             ops += 1;
             let spot = self.random[task].below(self.spots.len());
-            length += self.price(line, me, self.spots[spot].0);
+            length += release + self.line(me, self.spots[spot].0);
             self.spots[spot].0 = me;
             let Some(woken) = self.spots[spot].1.pop_front() else {
-                length += self.prices.release.own;
                 continue;
             };
             self.spots[spot].1.push_back(task);
-            length += self.price(self.prices.release, me, self.at[woken]);
+            length += self.line(me, self.at[woken]);
             self.at[woken] = me;
             return (length, Some(woken), ops);
         }
@@ -148,9 +149,7 @@ impl Load for Crew {
                 (length, wakes, 1, Then::Park)
             }
             Experiment::Yield => {
-                let foreign = self.prices.poll.foreign - self.prices.poll.own;
-                let lines = Price { own: 0.0, foreign };
-                let length = self.prices.yields + self.price(lines, me, self.at[number]);
+                let length = self.prices.yields + self.line(me, self.at[number]);
                 (length, None, 1, Then::Yield)
             }
             Experiment::Churn => {

@@ -2,8 +2,8 @@
 //! 2022) on simulated machines: those of the thesis, with up to 256 processors.
 //!
 //! The workers are those of the [promise](crate::promise), and decide by the runtime's own policy.
-//! What the tasks' steps cost is measured by itself, on another machine ([`Prices`]); a step on
-//! lines that another core has costs more, by the distance. In each run every wait is audited.
+//! What the tasks' steps cost is measured by itself, on another machine ([`Prices`]); lines that
+//! another core has come on top, by the distance. In each run every wait is audited.
 //!
 //! # What it leaves out
 //! The bandwidth between caches and memory has no bound. Lines move when tasks, semaphores and the
@@ -14,7 +14,7 @@ mod machine;
 mod prices;
 
 pub use machine::Machine;
-pub use prices::{Price, Prices};
+pub use prices::Prices;
 
 use crate::promise::bound;
 use crate::runtime::Setup;
@@ -86,14 +86,8 @@ impl Outcome {
 ///
 /// # Examples
 /// ```
-/// use evenkeel_sim::scheduling::{Experiment, Machine, Price, Prices, Run, run};
-/// let prices = Prices {
-///     wake: Price { own: 10.0, foreign: 40.0 },
-///     poll: Price { own: 10.0, foreign: 50.0 },
-///     far: 2.0,
-///     beside_sibling: 160,
-///     ..Prices::default()
-/// };
+/// use evenkeel_sim::scheduling::{Experiment, Machine, Prices, Run, run};
+/// let prices = Prices { wake: 10.0, poll: 10.0, line: 40.0, far: 2.0, ..Prices::default() };
 /// let (experiment, machine) = (Experiment::Cycle, Machine::Intel);
 /// let alone = run(&Run { experiment, machine, processors: 1, tasks: 100, seed: 1, prices });
 /// assert!((20.0..21.0).contains(&alone.per_processor(1)));

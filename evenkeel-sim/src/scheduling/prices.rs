@@ -2,54 +2,43 @@
 
 use super::machine::Distance;
 
-/// A step on what a core has in its own cache, and on what another core behind the same last-level
-/// cache has, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Price {
-    /// With all lines in the core's own cache.
-    pub own: f64,
-    /// With all lines in the cache of another core.
-    pub foreign: f64,
-}
-
-impl Price {
-    /// Returns the price at a distance. Beyond the last-level cache a line costs `far` times as
-    /// much as within it.
-    pub(super) fn at(self, distance: Distance, far: f64) -> f64 {
-        let lines = (self.foreign - self.own).max(0.0);
-        match distance {
-            Distance::Core => self.own,
-            Distance::Cache => self.own + lines,
-            Distance::Far => self.own + lines * far,
-        }
-    }
-}
-
-/// What the steps cost from which the experiments are made, in nanoseconds. None follows from a run
-/// of an experiment.
+/// What the steps cost from which the experiments are made, in nanoseconds, and what else the
+/// workers do. None follows from a run of an experiment. A step's memory is in the worker's own
+/// core; [lines](Self::line) that are not come on top.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Prices {
     /// A wake of a task that waits for its token.
-    pub wake: Price,
+    pub wake: f64,
     /// A poll of such a task, until it waits again; with the scheduler's part.
-    pub poll: Price,
+    pub poll: f64,
     /// A yield, with the scheduler's part.
     pub yields: f64,
     /// A release of a semaphore at which a task waits.
-    pub release: Price,
+    pub release: f64,
     /// A poll of that task, until it waits at another semaphore; with the scheduler's part.
-    pub acquire: Price,
+    pub acquire: f64,
     /// A cache line from another core behind the same last-level cache.
     pub line: f64,
     /// How many times as long a line takes beyond that cache.
     pub far: f64,
     /// The heavy fence.
     pub heavy_fence: f64,
-    /// The call that wakes a thread, and how long it takes until that thread runs.
+    /// The call that wakes a thread.
     pub unpark: f64,
     /// From that call until the thread runs.
     pub unpark_latency: f64,
     /// How long a step takes beside another worker on the same core, in per cent of what it takes
     /// there alone.
     pub beside_sibling: u64,
+}
+
+impl Prices {
+    /// Returns how long a line takes over a distance.
+    pub(super) fn line_over(&self, distance: Distance) -> f64 {
+        match distance {
+            Distance::Core => 0.0,
+            Distance::Cache => self.line,
+            Distance::Far => self.line * self.far,
+        }
+    }
 }
