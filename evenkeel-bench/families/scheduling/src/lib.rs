@@ -17,6 +17,7 @@ mod locality;
 pub mod memory;
 mod peer;
 mod spawn;
+pub mod steps;
 mod transfer;
 mod yields;
 

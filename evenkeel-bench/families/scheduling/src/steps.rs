@@ -1,0 +1,234 @@
+//! What single steps of tasks cost: wakes, polls, releases, acquisitions, yields.
+//!
+//! They are measured apart from the experiments, which are made of them, so that a simulation can
+//! say beforehand what an experiment gives.
+//!
+//! **Roles.** The *driver* is a task that wakes *followers*, which wait. It wakes all of them in one
+//! poll, which is timed, and yields: each of them is polled and waits again before the driver goes
+//! on, which is timed as well. *Company* is a task that keeps another worker busy, so that the
+//! runtime takes the precautions of several workers; it touches nothing of the followers.
+
+use std::future::Future;
+use std::hint;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use suite::kit::fault::Fault;
+use suite::kit::runtime::{Lost, Parker, Runtime, Semaphores};
+
+/// Turns of the driver. The first tenth of them does not count: the scheduler settles.
+const TURNS: usize = 400;
+/// Yields of a task, between two looks at the clock.
+const YIELDS: usize = 1_000;
+/// How long company computes before it yields: longer than a turn of the driver, and far from what
+/// a runtime takes for stuck.
+const COMPANY: Duration = Duration::from_micros(100);
+
+/// What steps cost, in nanoseconds: medians of the turns, on memory in the worker's own core.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Steps {
+    /// A wake of a task that waits for its token.
+    pub wake: f64,
+    /// A poll of it, until it waits again.
+    pub poll: f64,
+    /// A release of a semaphore at which a task waits.
+    pub release: f64,
+    /// A poll of it, until it waits again.
+    pub acquire: f64,
+    /// A yield of a task that is alone at its worker.
+    pub yields: f64,
+}
+
+/// Measures the steps on a runtime with `procs` workers and `tasks` followers.
+pub fn measure<R: Runtime>(procs: usize, tasks: usize) -> Result<Steps, Fault> {
+    let (wake, poll) = tokens::<R>(procs, tasks)?;
+    let (release, acquire) = permits::<R>(procs, tasks)?;
+    Ok(Steps { wake, poll, release, acquire, yields: yields::<R>(procs)? })
+}
+
+/// How followers and company begin and end.
+#[derive(Default)]
+struct Gate {
+    arrived: AtomicUsize,
+    is_over: AtomicBool,
+}
+
+/// The driver's times in a turn: of all wakes, and of all polls.
+type Times = (Duration, Duration);
+
+/// Takes the driver's turns: `wake` wakes all followers.
+async fn drive<R: Runtime>(wake: Arc<impl Fn()>) -> Vec<Times> {
+    let mut times = Vec::with_capacity(TURNS);
+    for _ in 0..TURNS {
+        let begun = Instant::now();
+        wake();
+        let woken = Instant::now();
+        R::yield_now().await;
+        times.push((woken - begun, woken.elapsed()));
+    }
+    times
+}
+
+/// Returns the time of both steps for one follower.
+fn each(times: &[Times], tasks: usize) -> (f64, f64) {
+    let settled = &times[times.len() / 10..];
+    let one = |of: fn(&Times) -> Duration| {
+        median(settled.iter().map(|times| of(times).as_nanos() as f64).collect()) / tasks as f64
+    };
+    (one(|times| times.0), one(|times| times.1))
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+fn tokens<R: Runtime>(procs: usize, tasks: usize) -> Result<(f64, f64), Fault> {
+    let tokens: Arc<[R::Parker]> = (0..tasks).map(|_| R::Parker::default()).collect();
+    let gate = Arc::<Gate>::default();
+    let follow = {
+        let (tokens, gate) = (tokens.clone(), gate.clone());
+        move |number: usize| {
+            let (token, gate) = (tokens[number].clone(), gate.clone());
+            async move {
+                token.attach().await;
+                gate.arrived.fetch_add(1, Ordering::Release);
+                while !gate.is_over.load(Ordering::Relaxed) {
+                    token.park().await;
+                }
+            }
+        }
+    };
+    let wake = move || {
+        let unparkers: Vec<_> = tokens.iter().map(Parker::unparker).collect();
+        move || unparkers.iter().for_each(R::Parker::unpark)
+    };
+    run::<R, _, _>(procs, tasks, gate, follow, wake)
+}
+
+fn permits<R: Runtime>(procs: usize, tasks: usize) -> Result<(f64, f64), Fault> {
+    let row = Arc::new(R::Permits::new(tasks, tasks));
+    let gate = Arc::<Gate>::default();
+    let follow = {
+        let (row, gate) = (row.clone(), gate.clone());
+        move |number: usize| {
+            let (row, gate) = (row.clone(), gate.clone());
+            let mut seat = row.seat(number);
+            async move {
+                gate.arrived.fetch_add(1, Ordering::Release);
+                while !gate.is_over.load(Ordering::Relaxed) {
+                    row.acquire(number, &mut seat).await;
+                }
+            }
+        }
+    };
+    let wake = move || move || (0..tasks).for_each(|spot| row.release(spot, ()));
+    run::<R, _, _>(procs, tasks, gate, follow, wake)
+}
+
+/// Starts a runtime, spawns followers, company and the driver, and returns the time of both steps.
+/// `wake` is called once all followers wait, and returns what wakes them.
+fn run<R, F, W>(
+    procs: usize,
+    tasks: usize,
+    gate: Arc<Gate>,
+    follow: impl Fn(usize) -> F + Send + 'static,
+    wake: impl FnOnce() -> W + Send + 'static,
+) -> Result<(f64, f64), Fault>
+where
+    R: Runtime,
+    F: Future<Output = ()> + Send + 'static,
+    W: Fn() + Send + Sync + 'static,
+{
+    let runtime = R::start(procs).map_err(Fault::Start)?;
+    let root = async move {
+        let followers: Vec<_> = (0..tasks).map(|number| R::spawn(follow(number))).collect();
+        while gate.arrived.load(Ordering::Acquire) < tasks {
+            R::yield_now().await;
+        }
+        let wake = Arc::new(wake());
+        let company: Vec<_> =
+            (1..procs).map(|_| R::spawn(keep_company::<R>(gate.clone()))).collect();
+        let times = R::spawn(drive::<R>(wake.clone())).await?;
+        gate.is_over.store(true, Ordering::Release);
+        wake();
+        for follower in followers {
+            follower.await?;
+        }
+        for company in company {
+            company.await?;
+        }
+        Ok::<_, Lost>(times)
+    };
+    let times = runtime.block_on(async { R::spawn(root).await })??;
+    Ok(each(&times, tasks))
+}
+
+/// Keeps a worker busy until it is over.
+async fn keep_company<R: Runtime>(gate: Arc<Gate>) {
+    while !gate.is_over.load(Ordering::Relaxed) {
+        let begun = Instant::now();
+        while begun.elapsed() < COMPANY {
+            hint::spin_loop();
+        }
+        R::yield_now().await;
+    }
+}
+
+/// Returns how long a yield takes while as many tasks as workers do nothing else.
+fn yields<R: Runtime>(procs: usize) -> Result<f64, Fault> {
+    let runtime = R::start(procs).map_err(Fault::Start)?;
+    let root = async move {
+        let each = |_| {
+            R::spawn(async {
+                let mut times = Vec::with_capacity(TURNS);
+                for _ in 0..TURNS {
+                    let begun = Instant::now();
+                    for _ in 0..YIELDS {
+                        R::yield_now().await;
+                    }
+                    times.push(begun.elapsed().as_nanos() as f64 / YIELDS as f64);
+                }
+                median(times)
+            })
+        };
+        let yielding: Vec<_> = (0..procs).map(each).collect();
+        let mut medians = Vec::new();
+        for one in yielding {
+            medians.push(one.await?);
+        }
+        Ok::<_, Lost>(medians.iter().sum::<f64>() / procs as f64)
+    };
+    Ok(runtime.block_on(async { R::spawn(root).await })??)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use suite::kit::runtime::evenkeel::Evenkeel;
+    use suite::kit::runtime::tokio_hand::TokioHand;
+
+    fn take_time<R: Runtime>(procs: usize) {
+        let Steps { wake, poll, release, acquire, yields } = measure::<R>(procs, 10).unwrap();
+        for step in [wake, poll, release, acquire, yields] {
+            assert!(step > 0.0, "{} on {procs}: {step}", R::NAME);
+        }
+    }
+
+    #[test]
+    fn every_step_takes_time_and_ends() {
+        for procs in [1, 2] {
+            take_time::<Evenkeel>(procs);
+            take_time::<TokioHand>(procs);
+        }
+    }
+
+    #[test]
+    fn the_median_of_the_settled_turns_counts_for_one_follower() {
+        let (first, then) = (Duration::from_secs(1), Duration::from_nanos(40));
+        let times: Vec<Times> =
+            (0..20).map(|turn| if turn < 2 { (first, first) } else { (then, 2 * then) }).collect();
+        assert_eq!(each(&times, 10), (4.0, 8.0));
+    }
+}
