@@ -71,7 +71,8 @@ enum Command {
     /// Run chosen experiments and print their figures
     Run(Box<RunArgs>),
     /// Simulate the four programs of the Cilk Locality evaluation on its machine of 4 x 8 cores,
-    /// with its two schedulers and each locality, or Figure 4 of CoreTime
+    /// with its two schedulers and each locality; Figure 4 of CoreTime; or C∀'s experiments at 1 to
+    /// 256 processors
     Simulate(simulate::Options),
     Promise(promise::Options),
     Analyse(analysis::Options),

@@ -345,6 +345,29 @@ fn figure_4_is_simulated_in_both_halves_with_and_without_homes() {
 }
 
 #[test]
+fn schedulers_are_simulated_on_both_machines_with_many_and_few_tasks() {
+    let output = run("simulate --scheduling --workers 1,200 --seeds 1 --rounds 1");
+    assert!(stdout(&output).starts_with("SIMULATED"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("Simulated and measured"), "{}", stdout(&output));
+    let output = run("simulate --scheduling --workers 1,200 --seeds 1 --rounds 1 --json");
+    let lines: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let points: Vec<_> =
+        lines.iter().map(|line| (line["machine"].as_str().unwrap(), &line["workers"])).collect();
+    // The first machine has 192 threads.
+    let one = Value::from(1);
+    let many = Value::from(200);
+    let amd = [("amd", &one), ("amd", &many)];
+    assert_eq!(points, [vec![("intel", &one); 6], amd.repeat(6)].concat());
+    assert!(lines.iter().all(|line| line["simulated"] == true));
+    refused("simulate --scheduling --coretime", "cannot be used with");
+    refused("simulate --workers 2", "--scheduling");
+    refused("simulate --rounds 2", "--scheduling");
+    refused("simulate --scheduling --workers 2,2", "`2` is named twice by --workers");
+    refused("simulate --scheduling --workers 257", "257 is not in 1..=256");
+}
+
+#[test]
 fn a_mixed_run_leaves_one_line_with_the_figures_of_both_sides() {
     let output =
         run("run --bench mixed --n 6 --tasks 20 --workers 2 --seconds 0.05 --reps 2 --json");

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, value_parser};
 
 use super::args::{Usage, once};
-use crate::simulated::{Size, coretime};
+use crate::simulated::{Size, coretime, scheduling};
 use crate::{report, simulated};
 use forking::program::Program;
+use suite::interrupt;
 use suite::named::Unknown;
 use suite::output::{last, note, offer, say};
 use suite::record::Record;
@@ -16,6 +17,9 @@ use suite::table;
 /// The default numbers of schedules of each program, and of each point of Figure 4.
 const PROGRAM_SEEDS: u64 = 5;
 const CORETIME_SEEDS: u64 = 1;
+/// Those of each experiment of schedulers, and the rounds that are measured beside them.
+const SCHEDULING_SEEDS: u64 = 3;
+const SCHEDULING_ROUNDS: u64 = 7;
 
 /// The least and the most total size of the directories, in KiB: one directory, and far more than
 /// all caches of the machine hold.
@@ -36,12 +40,27 @@ pub(super) struct Options {
     /// all alike and oscillating
     #[arg(long, conflicts_with = "bench")]
     coretime: bool,
+    /// Cycle, Yield and Churn at 1 to 256 processors on the machines of C∀'s thesis instead of
+    /// programs, with the runtime's own policy; and with one and two workers beside what is
+    /// measured here
+    #[arg(long, conflicts_with_all = ["bench", "size", "coretime"])]
+    scheduling: bool,
+    /// Scheduling: numbers of workers, separated by commas [default: fourteen to sixteen up to 192
+    /// and 256]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "scheduling",
+          value_parser = value_parser!(u16).range(1..=256))]
+    workers: Vec<u16>,
+    /// Scheduling: rounds in which steps, and experiments with one and two workers, are measured
+    /// [default: 7]
+    #[arg(long, value_name = "R", requires = "scheduling",
+          value_parser = value_parser!(u64).range(1..=1_000))]
+    rounds: Option<u64>,
     /// CoreTime: sizes of all directories together in KiB, separated by commas [default: fifteen up
     /// to 20480]
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "coretime",
           value_parser = value_parser!(u64).range(LEAST_KIB..=MOST_KIB))]
     kib: Vec<u64>,
-    /// Schedules of each [default: 5; CoreTime: 1]
+    /// Schedules of each [default: 5; CoreTime: 1; scheduling: 3]
     #[arg(long, visible_alias = "reps", value_name = "R",
           value_parser = value_parser!(u64).range(1..=1_000))]
     seeds: Option<u64>,
@@ -53,10 +72,13 @@ pub(super) struct Options {
     report: Option<PathBuf>,
 }
 
-/// Simulates programs, or Figure 4.
+/// Simulates programs, Figure 4, or experiments of schedulers.
 pub(super) fn run(args: &Options) -> anyhow::Result<()> {
     if args.coretime {
         return coretime(args);
+    }
+    if args.scheduling {
+        return scheduling(args);
     }
     let (programs, sizes) = (programs(&args.bench)?, sizes(&args.size)?);
     if let Some(dir) = &args.report {
@@ -134,6 +156,31 @@ fn coretime(args: &Options) -> anyhow::Result<()> {
         records.iter().map(line).collect::<anyhow::Result<String>>()?
     } else {
         coretime::table::render(&records, table::width())
+    };
+    if let Some(Ok(page)) = &page {
+        note!("report: {}", page.display());
+    }
+    last(&text, page.transpose().map(drop))
+}
+
+fn scheduling(args: &Options) -> anyhow::Result<()> {
+    once("--workers", &args.workers)?;
+    let workers: Vec<usize> = args.workers.iter().map(|&count| count.into()).collect();
+    if let Some(dir) = &args.report {
+        report::prepare(dir)?;
+    }
+    interrupt::begin();
+    note!("steps, and experiments with one and two workers: measured");
+    let beside =
+        scheduling::beside(args.rounds.unwrap_or(SCHEDULING_ROUNDS)).map_err(interrupt::why)?;
+    note!("experiments with up to 256 workers: simulated");
+    let records = scheduling::run(&beside, &workers, args.seeds.unwrap_or(SCHEDULING_SEEDS));
+    let page = args.report.as_ref().map(|dir| report::scheduling::write(dir, &beside, &records));
+    let text = if args.json {
+        let line = |record| Ok(serde_json::to_string(record)? + "\n");
+        records.iter().map(line).collect::<anyhow::Result<String>>()?
+    } else {
+        scheduling::table::render(&beside, &records, table::width())
     };
     if let Some(Ok(page)) = &page {
         note!("report: {}", page.display());

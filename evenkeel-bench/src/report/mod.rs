@@ -26,6 +26,7 @@ mod pictures;
 mod profile;
 mod ranges;
 mod scatter;
+pub(crate) mod scheduling;
 mod section;
 pub(crate) mod simulated;
 pub(crate) mod standalone;

@@ -16,6 +16,7 @@ mod program;
 mod published;
 mod record;
 pub(crate) mod rows;
+pub(crate) mod scheduling;
 pub(crate) mod table;
 
 use std::thread;

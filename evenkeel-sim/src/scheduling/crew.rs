@@ -122,19 +122,20 @@ impl Crew {
     /// A task pushes the one that has waited longest out of a semaphore, and waits there. If none
     /// waits, it takes its own permit back, and goes on.
     fn push_out(&mut self, task: usize, me: usize) -> (f64, Option<usize>, u64) {
-        let Prices { acquire, release, .. } = self.prices;
+        let Prices { acquire, release, returned, .. } = self.prices;
         let mut length = acquire + self.line(me, self.at[task]);
         let mut ops = 0;
         loop {
             ops += 1;
             let spot = self.random[task].below(self.spots.len());
-            length += release + self.line(me, self.spots[spot].0);
+            length += self.line(me, self.spots[spot].0);
             self.spots[spot].0 = me;
             let Some(woken) = self.spots[spot].1.pop_front() else {
+                length += returned;
                 continue;
             };
             self.spots[spot].1.push_back(task);
-            length += self.line(me, self.at[woken]);
+            length += release + self.line(me, self.at[woken]);
             self.at[woken] = me;
             return (length, Some(woken), ops);
         }

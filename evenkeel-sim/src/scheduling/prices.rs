@@ -17,6 +17,8 @@ pub struct Prices {
     pub release: f64,
     /// A poll of that task, until it waits at another semaphore; with the scheduler's part.
     pub acquire: f64,
+    /// A release of a semaphore at which no task waits, and the acquisition of that permit.
+    pub returned: f64,
     /// A cache line from another core behind the same last-level cache.
     pub line: f64,
     /// How many times as long a line takes beyond that cache.

@@ -153,6 +153,37 @@ pub(crate) struct Outcome {
     pub(crate) footprint: Option<memory::Footprint>,
 }
 
+/// Runs an experiment once with this many tasks for each worker (rings for Cycle), and returns the
+/// nanoseconds per operation and worker.
+///
+/// # Errors
+/// If the experiment is unknown or has other figures, or if its check fails.
+pub fn once<R: Runtime>(
+    name: &str,
+    procs: usize,
+    tasks: usize,
+    time: Duration,
+    seed: u64,
+) -> Result<f64, Fault> {
+    let bench = match name.parse() {
+        Ok(bench @ (Bench::Cycle | Bench::Yield | Bench::Churn)) => bench,
+        _ => return Fault::check(format!("`{name}` has no time per operation")),
+    };
+    let spec = Spec {
+        bench,
+        variant: Variant::Only,
+        procs,
+        tasks_per_proc: tasks,
+        words: 0,
+        touch: 0,
+        time,
+        patience: time,
+        seed,
+    };
+    let Outcome { ops, seconds, .. } = run::<R>(&spec)?;
+    Ok(seconds * 1e9 * procs as f64 / ops as f64)
+}
+
 /// Runs one experiment once on one runtime.
 pub(crate) fn run<R: Runtime>(spec: &Spec) -> Result<Outcome, Fault> {
     match spec.bench {

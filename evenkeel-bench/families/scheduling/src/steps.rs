@@ -3,9 +3,9 @@
 //! They are measured apart from the experiments, which are made of them, so that a simulation can
 //! say beforehand what an experiment gives.
 //!
-//! **Roles.** The *driver* is a task that wakes *followers*, which wait. It wakes all of them in one
-//! poll, which is timed, and yields: each of them is polled and waits again before the driver goes
-//! on, which is timed as well. *Company* is a task that keeps another worker busy, so that the
+//! **Roles.** The *driver* is a task that wakes *followers*, which wait. It wakes all of them in
+//! one poll, which is timed, and yields: each of them is polled and waits again before the driver
+//! goes on, which is timed as well. *Company* is a task that keeps another worker busy, so that the
 //! runtime takes the precautions of several workers; it touches nothing of the followers.
 
 use std::future::Future;
@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use suite::kit::fault::Fault;
+use suite::kit::random::Random;
 use suite::kit::runtime::{Lost, Parker, Runtime, Semaphores};
 
 /// Turns of the driver. The first tenth of them does not count: the scheduler settles.
@@ -36,6 +37,8 @@ pub struct Steps {
     pub release: f64,
     /// A poll of it, until it waits again.
     pub acquire: f64,
+    /// A release of a semaphore at which no task waits, and the acquisition of that permit.
+    pub returned: f64,
     /// A yield of a task that is alone at its worker.
     pub yields: f64,
 }
@@ -44,7 +47,8 @@ pub struct Steps {
 pub fn measure<R: Runtime>(procs: usize, tasks: usize) -> Result<Steps, Fault> {
     let (wake, poll) = tokens::<R>(procs, tasks)?;
     let (release, acquire) = permits::<R>(procs, tasks)?;
-    Ok(Steps { wake, poll, release, acquire, yields: yields::<R>(procs)? })
+    let returned = returned::<R>(procs, tasks)?;
+    Ok(Steps { wake, poll, release, acquire, returned, yields: yields::<R>(procs)? })
 }
 
 /// How followers and company begin and end.
@@ -123,8 +127,42 @@ fn permits<R: Runtime>(procs: usize, tasks: usize) -> Result<(f64, f64), Fault> 
             }
         }
     };
-    let wake = move || move || (0..tasks).for_each(|spot| row.release(spot, ()));
+    // In no order that a processor's caches foresee.
+    let order = shuffled(tasks);
+    let wake = move || move || order.iter().for_each(|&spot| row.release(spot, ()));
     run::<R, _, _>(procs, tasks, gate, follow, wake)
+}
+
+/// Returns the numbers below `count` in a random order.
+fn shuffled(count: usize) -> Vec<usize> {
+    let mut random = Random::new(1, 0);
+    let mut order: Vec<usize> = (0..count).collect();
+    for last in (1..count).rev() {
+        order.swap(last, random.below(last + 1));
+    }
+    order
+}
+
+/// Returns how long a task takes to release a permit that it then acquires itself.
+fn returned<R: Runtime>(procs: usize, tasks: usize) -> Result<f64, Fault> {
+    let row = Arc::new(R::Permits::new(tasks, 1));
+    let order = shuffled(tasks);
+    beside::<R, _>(procs, 1, move |_| {
+        let (row, order) = (row.clone(), order.clone());
+        async move {
+            let mut seat = row.seat(0);
+            let mut times = Vec::with_capacity(TURNS);
+            for _ in 0..TURNS {
+                let begun = Instant::now();
+                for &spot in &order {
+                    row.release(spot, ());
+                    row.acquire(spot, &mut seat).await;
+                }
+                times.push(begun.elapsed().as_nanos() as f64 / order.len() as f64);
+            }
+            median(times)
+        }
+    })
 }
 
 /// Starts a runtime, spawns followers, company and the driver, and returns the time of both steps.
@@ -178,27 +216,37 @@ async fn keep_company<R: Runtime>(gate: Arc<Gate>) {
 
 /// Returns how long a yield takes while as many tasks as workers do nothing else.
 fn yields<R: Runtime>(procs: usize) -> Result<f64, Fault> {
+    beside::<R, _>(procs, procs, |_| async {
+        let mut times = Vec::with_capacity(TURNS);
+        for _ in 0..TURNS {
+            let begun = Instant::now();
+            for _ in 0..YIELDS {
+                R::yield_now().await;
+            }
+            times.push(begun.elapsed().as_nanos() as f64 / YIELDS as f64);
+        }
+        median(times)
+    })
+}
+
+/// Starts a runtime, and returns the mean of what these `tasks` return, which run side by side.
+fn beside<R, F>(
+    procs: usize,
+    tasks: usize,
+    task: impl Fn(usize) -> F + Send + 'static,
+) -> Result<f64, Fault>
+where
+    R: Runtime,
+    F: Future<Output = f64> + Send + 'static,
+{
     let runtime = R::start(procs).map_err(Fault::Start)?;
     let root = async move {
-        let each = |_| {
-            R::spawn(async {
-                let mut times = Vec::with_capacity(TURNS);
-                for _ in 0..TURNS {
-                    let begun = Instant::now();
-                    for _ in 0..YIELDS {
-                        R::yield_now().await;
-                    }
-                    times.push(begun.elapsed().as_nanos() as f64 / YIELDS as f64);
-                }
-                median(times)
-            })
-        };
-        let yielding: Vec<_> = (0..procs).map(each).collect();
-        let mut medians = Vec::new();
-        for one in yielding {
-            medians.push(one.await?);
+        let running: Vec<_> = (0..tasks).map(|number| R::spawn(task(number))).collect();
+        let mut sum = 0.0;
+        for one in running {
+            sum += one.await?;
         }
-        Ok::<_, Lost>(medians.iter().sum::<f64>() / procs as f64)
+        Ok::<_, Lost>(sum / tasks as f64)
     };
     Ok(runtime.block_on(async { R::spawn(root).await })??)
 }
@@ -210,8 +258,9 @@ mod tests {
     use suite::kit::runtime::tokio_hand::TokioHand;
 
     fn take_time<R: Runtime>(procs: usize) {
-        let Steps { wake, poll, release, acquire, yields } = measure::<R>(procs, 10).unwrap();
-        for step in [wake, poll, release, acquire, yields] {
+        let Steps { wake, poll, release, acquire, returned, yields } =
+            measure::<R>(procs, 10).unwrap();
+        for step in [wake, poll, release, acquire, returned, yields] {
             assert!(step > 0.0, "{} on {procs}: {step}", R::NAME);
         }
     }

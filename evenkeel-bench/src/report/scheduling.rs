@@ -1,0 +1,111 @@
+//! The page of simulated schedulers' experiments: every picture says that its figures are
+//! simulated.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use maud::{Markup, html};
+
+use super::lines::{self, Line, WORKERS};
+use super::{page, pictures};
+use crate::simulated::scheduling::record::{self, Beside, Record};
+use crate::simulated::scheduling::{ASSUMPTIONS, EXPERIMENTS, MACHINES, table, tasks};
+use suite::summary::Summary;
+
+const TITLE: &str = "Simulated: the experiments of C∀'s scheduler at 1 to 256 processors";
+
+/// The lines of each picture.
+const LINES: [&str; 2] = ["many tasks", "few tasks"];
+
+/// Writes `scheduling.html` into `dir`, beside its other files, and returns its path.
+pub(crate) fn write(dir: &Path, beside: &[Beside], records: &[Record]) -> anyhow::Result<PathBuf> {
+    super::prepare(dir)?;
+    let page = dir.join("scheduling.html");
+    fs::write(&page, render(beside, records)?).with_context(|| super::refusal(dir))?;
+    Ok(page)
+}
+
+fn render(beside: &[Beside], records: &[Record]) -> anyhow::Result<String> {
+    let mut sections = Vec::new();
+    for (on, _) in MACHINES {
+        let on = record::machine(on);
+        let mut figures = Vec::new();
+        for experiment in EXPERIMENTS {
+            let bench = record::name(experiment);
+            let [many, few] = tasks(experiment);
+            let of = |tasks| {
+                let own = move |record: &&Record| {
+                    (record.machine, record.bench, record.tasks_per_proc) == (on, bench, tasks)
+                };
+                records.iter().filter(own).collect::<Vec<_>>()
+            };
+            let sets = [of(many), of(few)];
+            let caption = format!("Simulated {bench} on {on}: throughput");
+            figures.push(figure(
+                &caption,
+                "simulated Mop/s; higher is better",
+                &sets,
+                Record::mops,
+            )?);
+            let caption = format!("Simulated {bench} on {on}: workers over throughput");
+            figures.push(figure(&caption, "simulated ns/op per worker", &sets, Record::nanos)?);
+        }
+        sections.push(html! {
+            section {
+                div.title {
+                    h2 { (on) " (simulated)" }
+                    (page::legend(LINES.into_iter().enumerate()))
+                }
+                div.grid { @for figure in &figures { (figure) } }
+            }
+        });
+    }
+    let body = html! {
+        h1 { (TITLE) }
+        p.lead {
+            "No core has run this. The workers of a simulated machine decide by the runtime's own policy; what their tasks' steps cost is "
+            "timed on the machine that runs the suite. Medians of the seeds, with maximum and minimum."
+        }
+        ul { @for assumption in ASSUMPTIONS { li { (assumption) } } }
+        @for section in &sections { (section) }
+        section { pre { (table::render(beside, records, None)) } }
+    };
+    Ok(page::document(TITLE, &body))
+}
+
+fn figure(
+    caption: &str,
+    sense: &str,
+    sets: &[Vec<&Record>],
+    of: fn(&Record) -> Option<Summary>,
+) -> anyhow::Result<Markup> {
+    let line = |(slot, records): (usize, &Vec<&Record>)| {
+        let points = records.iter().filter_map(|record| Some((record.workers, of(record)?)));
+        Line { slot, points: points.collect() }
+    };
+    let lines: Vec<Line> = sets.iter().enumerate().map(line).rev().collect();
+    let svg = lines::draw(&WORKERS, &lines, lines::highest(&lines))?;
+    Ok(pictures::figure(caption, sense, &svg))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::scheduling;
+
+    #[test]
+    fn every_picture_says_that_it_is_simulated_and_has_both_lines() {
+        let beside = scheduling::beside(1).unwrap();
+        let records = scheduling::run(&beside, &[1, 2], 1);
+        let page = render(&beside, &records).unwrap();
+        let pictures = 2 * MACHINES.len() * EXPERIMENTS.len();
+        let legends = MACHINES.len() * LINES.len();
+        assert_eq!(page.matches("<svg").count(), pictures + legends);
+        assert_eq!(page.matches("<figcaption>Simulated ").count(), pictures);
+        assert!(page.contains("No core has run this"));
+        for assumption in ASSUMPTIONS {
+            assert!(page.contains(assumption), "{assumption}");
+        }
+    }
+}

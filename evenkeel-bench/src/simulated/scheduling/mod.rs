@@ -1,0 +1,141 @@
+//! The experiments of C∀'s scheduler on the machines of its thesis, with the runtime's own policy,
+//! and beside what this machine makes of them.
+//!
+//! The suite times what the tasks' steps cost here ([`steps`]), and simulates from that alone: the
+//! thesis's machines, and this one with one and with two workers. The latter is measured too, in
+//! turns with the steps: the difference says how far the rest is to be believed. All figures that
+//! are *simulated* say so.
+
+pub(crate) mod record;
+pub(crate) mod table;
+
+use std::time::Duration;
+
+use rayon::prelude::*;
+
+use evenkeel_sim::scheduling::{Experiment, Machine, Prices, Run, run as simulate};
+use record::{Beside, Record};
+use scheduling::steps;
+use suite::kit::fault::Fault;
+use suite::kit::runtime::evenkeel::Evenkeel;
+use suite::{interrupt, regime};
+
+/// The assumptions behind the figures.
+pub(crate) const ASSUMPTIONS: [&str; 6] = [
+    "What a wake, a poll, a yield, a release and an acquisition cost is timed on the machine that runs this, and so is a cache line from another core. The thesis's machines get the \
+     same prices: their clocks are not accounted for.",
+    "A task has two cache lines, a semaphore one. A wake, a poll or a release takes a line from the worker that had it last. Beyond the last-level cache a line takes 2.65 times as long: \
+     as CoreTime's 336 cycles for the farthest memory to its 127 for another core of the chip. On the AMD machine this holds for a cache of the same package too, as the thesis says.",
+    "Two threads of a core that are both awake take 1.6 times as long each: a gain of a quarter by the second one. The thesis does not say.",
+    "The workers decide by the runtime's own policy: batches, help, steals, wakes, sleeps. They keep no tasks for cheap wakes, and gather none.",
+    "Bandwidth has no bound, and caches no size. A heavy fence takes 9.5 µs, a call that wakes a thread 9 µs, and 25 µs until it runs, as once measured on a virtual machine with two cores.",
+    "1 ms of virtual time is counted after 0.3 ms, with as many tasks as in the thesis.",
+];
+
+/// The experiments that are simulated.
+pub(crate) const EXPERIMENTS: [Experiment; 3] =
+    [Experiment::Cycle, Experiment::Yield, Experiment::Churn];
+
+/// The machines of the thesis, with the numbers of workers at which they are simulated: those at
+/// which its placement changes, and some between.
+pub(crate) const MACHINES: [(Machine, &[usize]); 2] = [
+    (Machine::Intel, &[1, 2, 4, 8, 16, 24, 32, 40, 48, 60, 72, 96, 120, 144, 168, 192]),
+    (Machine::Amd, &[1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 160, 192, 224, 256]),
+];
+
+/// Tasks for each worker, as in the thesis: many and few. They are rings in Cycle; Churn has few by
+/// two.
+pub(crate) fn tasks(experiment: Experiment) -> [usize; 2] {
+    [100, if experiment == Experiment::Churn { 2 } else { 1 }]
+}
+
+/// A line takes so many times as long beyond the last-level cache.
+const FAR: f64 = 336.0 / 127.0;
+const HEAVY_FENCE: f64 = 9_500.0;
+const UNPARK: f64 = 9_000.0;
+const UNPARK_LATENCY: f64 = 25_000.0;
+/// Per cent.
+const BESIDE_SIBLING: u64 = 160;
+
+/// How long each experiment is measured.
+const TIME: Duration = Duration::from_millis(150);
+
+/// What steps cost: for one worker, and for several.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probed([Prices; 2]);
+
+impl Probed {
+    fn with(&self, workers: usize) -> Prices {
+        self.0[usize::from(workers > 1)]
+    }
+}
+
+/// Times the steps with this many workers, and as many tasks for each as the experiment has.
+fn probe(experiment: Experiment, workers: usize) -> Result<Prices, Fault> {
+    let ring = if experiment == Experiment::Cycle { evenkeel_sim::scheduling::RING } else { 1 };
+    let line = regime::bounce();
+    let steps = steps::measure::<Evenkeel>(workers, tasks(experiment)[0] * ring)?;
+    Ok(Prices {
+        wake: steps.wake,
+        poll: steps.poll,
+        yields: steps.yields,
+        release: steps.release,
+        acquire: steps.acquire,
+        returned: steps.returned,
+        line,
+        far: FAR,
+        heavy_fence: HEAVY_FENCE,
+        unpark: UNPARK,
+        unpark_latency: UNPARK_LATENCY,
+        beside_sibling: BESIDE_SIBLING,
+    })
+}
+
+/// Measures each experiment with one and two workers, in turns with the steps from which it is
+/// simulated, for this many rounds.
+pub(crate) fn beside(rounds: u64) -> anyhow::Result<Vec<Beside>> {
+    let mut all = Vec::new();
+    for experiment in EXPERIMENTS {
+        for workers in 1..=suite::affinity::cores().len().min(2) {
+            all.push(Beside::new(experiment, workers));
+        }
+    }
+    for round in 0..rounds {
+        for one in &mut all {
+            let prices = probe(one.experiment, one.workers)?;
+            let tasks = tasks(one.experiment)[0];
+            let (experiment, processors) = (one.experiment, one.workers);
+            let (machine, seed) = (Machine::Flat, round + 1);
+            let found = simulate(&Run { experiment, machine, processors, tasks, seed, prices });
+            let name = record::name(experiment);
+            let measured = scheduling::once::<Evenkeel>(name, processors, tasks, TIME, seed)?;
+            one.add(prices, found.per_processor(processors), measured);
+            interrupt::check()?;
+        }
+    }
+    Ok(all)
+}
+
+/// Simulates all experiments on all machines, with many and with few tasks, from the median prices
+/// of [`beside`]. `workers` are the numbers of workers, as far as a machine has them; if it is
+/// empty, those of [`MACHINES`].
+pub(crate) fn run(beside: &[Beside], workers: &[usize], seeds: u64) -> Vec<Record> {
+    let mut cases = Vec::new();
+    for (machine, usual) in MACHINES {
+        let mut counts = if workers.is_empty() { usual } else { workers }.to_vec();
+        counts.retain(|&count| count <= machine.threads());
+        for experiment in EXPERIMENTS {
+            for tasks in tasks(experiment) {
+                cases.extend(counts.iter().map(|&workers| (machine, experiment, tasks, workers)));
+            }
+        }
+    }
+    let point = |&(machine, experiment, tasks, workers): &(Machine, Experiment, usize, usize)| {
+        let prices = record::prices(beside, experiment)?.with(workers);
+        let one =
+            |seed| simulate(&Run { experiment, machine, processors: workers, tasks, seed, prices });
+        let outcomes: Vec<_> = (1..=seeds).map(one).collect();
+        Some(Record::new(machine, experiment, tasks, workers, &outcomes))
+    };
+    cases.par_iter().filter_map(point).collect()
+}

@@ -1,0 +1,172 @@
+//! The records of simulated experiments of schedulers, and of what is measured beside them.
+
+use serde::Serialize;
+
+use super::Probed;
+use evenkeel_sim::scheduling::{Experiment, Machine, Outcome, Prices};
+use suite::summary::Summary;
+
+/// Returns the name of an experiment in the suite.
+pub(crate) const fn name(experiment: Experiment) -> &'static str {
+    match experiment {
+        Experiment::Cycle => "cycle",
+        Experiment::Yield => "yield",
+        Experiment::Churn => "churn",
+    }
+}
+
+/// Returns the thesis's name of a machine.
+pub(crate) const fn machine(machine: Machine) -> &'static str {
+    match machine {
+        Machine::Intel => "intel",
+        Machine::Amd => "amd",
+        Machine::Flat => "this one",
+    }
+}
+
+/// An experiment on a machine with a number of workers, over all seeds.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Record {
+    /// Always true: the figures are not from a real core.
+    pub(crate) simulated: bool,
+    /// `intel` or `amd`.
+    pub(crate) machine: &'static str,
+    pub(crate) bench: &'static str,
+    pub(crate) tasks_per_proc: usize,
+    pub(crate) workers: usize,
+    /// Million operations per simulated second, for each seed.
+    pub(crate) mops: Vec<f64>,
+    /// Nanoseconds per operation and worker, for each seed.
+    pub(crate) ns_per_op_per_proc: Vec<f64>,
+    /// The longest wait of a task beyond its share of the work ahead, in microseconds, of all
+    /// seeds.
+    pub(crate) waited_us: f64,
+    /// The longest such wait that the promise allows.
+    pub(crate) allowed_us: f64,
+}
+
+impl Record {
+    pub(super) fn new(
+        on: Machine,
+        experiment: Experiment,
+        tasks_per_proc: usize,
+        workers: usize,
+        outcomes: &[Outcome],
+    ) -> Self {
+        let us = |of: fn(&Outcome) -> u64| {
+            outcomes.iter().map(of).max().unwrap_or_default() as f64 / 1e3
+        };
+        let mops = |one: &Outcome| one.ops as f64 * 1e3 / one.time as f64;
+        Self {
+            simulated: true,
+            machine: machine(on),
+            bench: name(experiment),
+            tasks_per_proc,
+            workers,
+            mops: outcomes.iter().map(mops).collect(),
+            ns_per_op_per_proc: outcomes.iter().map(|one| one.per_processor(workers)).collect(),
+            waited_us: us(|one| one.waited),
+            allowed_us: us(|one| one.allowed),
+        }
+    }
+
+    /// Returns the throughput over all seeds.
+    pub(crate) fn mops(&self) -> Option<Summary> {
+        Summary::of(self.mops.clone())
+    }
+
+    /// Returns the time of an operation over all seeds.
+    pub(crate) fn nanos(&self) -> Option<Summary> {
+        Summary::of(self.ns_per_op_per_proc.clone())
+    }
+}
+
+/// An experiment with one or two workers: simulated from the steps of each round, and measured in
+/// the same round.
+#[derive(Clone, Debug)]
+pub(crate) struct Beside {
+    pub(crate) experiment: Experiment,
+    pub(crate) workers: usize,
+    prices: Vec<Prices>,
+    simulated: Vec<f64>,
+    measured: Vec<f64>,
+}
+
+impl Beside {
+    pub(super) fn new(experiment: Experiment, workers: usize) -> Self {
+        let (prices, simulated, measured) = (Vec::new(), Vec::new(), Vec::new());
+        Self { experiment, workers, prices, simulated, measured }
+    }
+
+    pub(super) fn add(&mut self, prices: Prices, simulated: f64, measured: f64) {
+        self.prices.push(prices);
+        self.simulated.push(simulated);
+        self.measured.push(measured);
+    }
+
+    /// Returns the simulated nanoseconds per operation and worker.
+    pub(crate) fn simulated(&self) -> Option<Summary> {
+        Summary::of(self.simulated.clone())
+    }
+
+    /// Returns the measured ones.
+    pub(crate) fn measured(&self) -> Option<Summary> {
+        Summary::of(self.measured.clone())
+    }
+
+    /// Returns the simulated ones in terms of the measured ones, round by round.
+    pub(crate) fn ratio(&self) -> Option<Summary> {
+        let pairs = self.simulated.iter().zip(&self.measured);
+        Summary::of(pairs.map(|(simulated, measured)| simulated / measured).collect())
+    }
+
+    /// Returns the median of a price.
+    pub(crate) fn price(&self, of: impl Fn(&Prices) -> f64) -> f64 {
+        let all = Summary::of(self.prices.iter().map(of).collect());
+        all.map_or(f64::NAN, |all| all.median)
+    }
+
+    fn median_prices(&self) -> Option<Prices> {
+        let prices = *self.prices.first()?;
+        Some(Prices {
+            wake: self.price(|prices| prices.wake),
+            poll: self.price(|prices| prices.poll),
+            yields: self.price(|prices| prices.yields),
+            release: self.price(|prices| prices.release),
+            acquire: self.price(|prices| prices.acquire),
+            returned: self.price(|prices| prices.returned),
+            line: self.price(|prices| prices.line),
+            ..prices
+        })
+    }
+}
+
+/// Returns the median prices for an experiment; those for one worker also for several, where only
+/// one can be measured.
+pub(super) fn prices(beside: &[Beside], experiment: Experiment) -> Option<Probed> {
+    let of = |workers: usize| {
+        let mut own = beside.iter().filter(|one| one.experiment == experiment);
+        own.find(|one| one.workers == workers)?.median_prices()
+    };
+    let one = of(1)?;
+    Some(Probed([one, of(2).unwrap_or(one)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_is_of_one_round_and_prices_are_medians() {
+        let mut beside = Beside::new(Experiment::Yield, 1);
+        for (price, simulated, measured) in
+            [(10.0, 10.0, 20.0), (30.0, 30.0, 40.0), (12.0, 9.0, 9.0)]
+        {
+            let prices = Prices { yields: price, far: 2.0, ..Prices::default() };
+            beside.add(prices, simulated, measured);
+        }
+        assert_eq!(beside.ratio().unwrap().median, 0.75);
+        let found = prices(&[beside], Experiment::Yield).unwrap().with(64);
+        assert_eq!((found.yields, found.far), (12.0, 2.0));
+    }
+}

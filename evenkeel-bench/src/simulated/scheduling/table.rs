@@ -1,0 +1,103 @@
+//! The printed tables of simulated experiments of schedulers.
+
+use super::record::{self, Beside, Record};
+use suite::summary::Summary;
+use suite::table::{Plain, unbroken, wrapped};
+use suite::words;
+
+const SIMULATED: &str = "SIMULATED: experiments of schedulers on the machines of C∀'s thesis, 4 x 24 cores (intel) and 2 x 64 cores (amd) with two threads each; \
+    no core has run this";
+
+const NOTE: &str = "million operations per simulated second and nanoseconds per operation and worker, medians of the seeds [minimum-maximum]; waited: the longest wait of a task \
+    beyond its share of the work ahead, and what the promise allows";
+
+const BESIDE: &str = "Simulated and measured on this machine, nanoseconds per operation and worker, medians of rounds in turns [minimum-maximum]; the simulation knows the steps' \
+    costs alone";
+
+/// Lays out all tables in `width` columns.
+pub(crate) fn render(beside: &[Beside], records: &[Record], width: Option<u16>) -> String {
+    wrapped(SIMULATED, width)
+        + &unbroken(&points(records), width)
+        + &wrapped(NOTE, width)
+        + "\n"
+        + &wrapped(BESIDE, width)
+        + &unbroken(&both(beside), width)
+}
+
+fn spread(of: Option<Summary>) -> String {
+    of.map_or(String::new(), words::spread)
+}
+
+/// The table of all simulated points.
+pub(crate) fn points(records: &[Record]) -> Plain {
+    let heading = [
+        "machine",
+        "experiment",
+        "tasks",
+        "workers",
+        "Mop/s",
+        "ns/op",
+        "waited, µs",
+        "allowed, µs",
+    ];
+    let line = |record: &Record| {
+        vec![
+            record.machine.to_owned(),
+            record.bench.to_owned(),
+            record.tasks_per_proc.to_string(),
+            record.workers.to_string(),
+            spread(record.mops()),
+            spread(record.nanos()),
+            words::figure(record.waited_us),
+            words::figure(record.allowed_us),
+        ]
+    };
+    Plain {
+        heading: heading.map(str::to_owned).to_vec(),
+        lines: records.iter().map(line).collect(),
+        figures: 2..heading.len(),
+    }
+}
+
+/// The table of what is simulated beside what is measured.
+pub(crate) fn both(beside: &[Beside]) -> Plain {
+    let heading = [
+        "experiment",
+        "workers",
+        "simulated",
+        "measured",
+        "ratio",
+        "wake",
+        "poll",
+        "release",
+        "acquire",
+        "returned",
+        "yield",
+        "line",
+    ];
+    let line = |one: &Beside| {
+        let mut line = vec![
+            record::name(one.experiment).to_owned(),
+            one.workers.to_string(),
+            spread(one.simulated()),
+            spread(one.measured()),
+            spread(one.ratio()),
+        ];
+        let prices = [
+            one.price(|prices| prices.wake),
+            one.price(|prices| prices.poll),
+            one.price(|prices| prices.release),
+            one.price(|prices| prices.acquire),
+            one.price(|prices| prices.returned),
+            one.price(|prices| prices.yields),
+            one.price(|prices| prices.line),
+        ];
+        line.extend(prices.map(words::figure));
+        line
+    };
+    Plain {
+        heading: heading.map(str::to_owned).to_vec(),
+        lines: beside.iter().map(line).collect(),
+        figures: 1..heading.len(),
+    }
+}
