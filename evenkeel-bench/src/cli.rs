@@ -4,6 +4,7 @@
 
 mod args;
 mod list;
+mod publications;
 mod run;
 mod simulate;
 #[cfg(test)]
@@ -74,6 +75,7 @@ enum Command {
     /// with its two schedulers and each locality; Figure 4 of CoreTime; or C∀'s experiments at 1 to
     /// 256 processors
     Simulate(simulate::Options),
+    Publications(publications::Options),
     Promise(promise::Options),
     Analyse(analysis::Options),
     Builds(builds::Options),
@@ -102,6 +104,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Full(session)) => session.run(Effort::Full),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Simulate(args)) => simulate::run(&args),
+        Some(Command::Publications(options)) => publications::run(&options),
         Some(Command::Promise(options)) => promise::run(&options),
         Some(Command::Analyse(options)) => analysis::run(&options),
         Some(Command::Builds(options)) => builds::run(&options),

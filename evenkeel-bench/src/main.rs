@@ -14,6 +14,7 @@ mod builds;
 mod cli;
 mod families;
 mod main_job;
+mod publications;
 mod report;
 mod simulated;
 

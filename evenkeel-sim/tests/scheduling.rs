@@ -9,6 +9,7 @@ const PRICES: Prices = Prices {
     release: 16.0,
     acquire: 25.0,
     returned: 20.0,
+    touch: 6.0,
     line: 60.0,
     far: 2.65,
     heavy_fence: 9_500.0,
@@ -17,7 +18,15 @@ const PRICES: Prices = Prices {
     beside_sibling: 100,
 };
 
-const EXPERIMENTS: [Experiment; 3] = [Experiment::Cycle, Experiment::Yield, Experiment::Churn];
+const EXPERIMENTS: [Experiment; 5] = [
+    Experiment::Cycle,
+    Experiment::Yield,
+    Experiment::Churn,
+    Experiment::Locality { shares: true },
+    Experiment::Locality { shares: false },
+];
+const TRANSFERS: [Experiment; 2] =
+    [Experiment::Transfer { parks: true }, Experiment::Transfer { parks: false }];
 const MACHINES: [Machine; 2] = [Machine::Intel, Machine::Amd];
 
 fn outcome(experiment: Experiment, machine: Machine, processors: usize, tasks: usize) -> Outcome {
@@ -26,12 +35,14 @@ fn outcome(experiment: Experiment, machine: Machine, processors: usize, tasks: u
 
 #[test]
 fn one_processor_takes_what_the_steps_cost() {
-    let Prices { wake, poll, yields, release, acquire, .. } = PRICES;
-    let steps = [wake + poll, yields, release + acquire];
+    let Prices { wake, poll, yields, release, acquire, touch, .. } = PRICES;
+    let passing = release + acquire;
+    let steps = [wake + poll, yields, passing, passing + touch, passing + touch];
     for (experiment, steps) in EXPERIMENTS.into_iter().zip(steps) {
         let found = outcome(experiment, Machine::Intel, 1, 100).per_processor(1);
-        // In Churn some tasks find their own permit, and need no poll for it.
-        let least = if experiment == Experiment::Churn { 20.0 } else { 0.99 * steps };
+        // Some tasks find their own permit, and need no poll for it.
+        let is_exact = matches!(experiment, Experiment::Cycle | Experiment::Yield);
+        let least = if is_exact { 0.99 * steps } else { 20.0 };
         assert!((least..1.01 * steps).contains(&found), "{experiment:?}: {found}, not {steps}");
     }
 }
@@ -50,7 +61,7 @@ fn cycle_and_yield_scale_to_64_processors() {
 
 #[test]
 fn no_task_waits_for_longer_than_the_promise_allows() {
-    for experiment in EXPERIMENTS {
+    for experiment in EXPERIMENTS.into_iter().chain(TRANSFERS) {
         for machine in MACHINES {
             for (processors, tasks) in [(2, 100), (24, 2), (64, 100), (machine.threads(), 1)] {
                 let Outcome { waited, allowed, ops, .. } =
@@ -60,6 +71,27 @@ fn no_task_waits_for_longer_than_the_promise_allows() {
             }
         }
     }
+}
+
+/// A transfer ends when the last follower has run: each runs once in a round.
+#[test]
+fn a_transfer_takes_at_least_the_polls_of_all_followers() {
+    for experiment in TRANSFERS {
+        for processors in [2, 8, 48] {
+            let found = outcome(experiment, Machine::Intel, processors, 100).per_processor(1);
+            let polls = PRICES.yields * (100 * processors - 1) as f64;
+            let least = polls / (processors - 1) as f64;
+            assert!(found >= least, "{experiment:?} on {processors}: {found}, at least {least}");
+        }
+    }
+}
+
+#[test]
+fn an_array_that_is_handed_over_is_where_the_woken_task_runs() {
+    let [shared, kept] = [true, false].map(|shares| {
+        outcome(Experiment::Locality { shares }, Machine::Amd, 64, 100).per_processor(64)
+    });
+    assert!(shared < kept, "{shared}, {kept}");
 }
 
 #[test]

@@ -10,17 +10,15 @@ use crate::report;
 use suite::asked::Asked;
 use suite::description::Description;
 use suite::enough::Bound;
-use suite::entry::{Entry, Event, Measured};
+use suite::entry::{Entry, Event, Measured, Part};
 use suite::interrupt;
 use suite::output::{last, note, offer};
 use suite::rows::rows;
 use suite::table;
 
-/// Measures the experiments named, which must be of one family.
+/// Measures the experiments named, which must be of one family, and prints or draws them.
 pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
-    let entry = chosen(args)?;
-    let mut measured = Measured::nothing(entry);
-    let mut part = (entry.asked)(&asked(args, &measured.of))?;
+    let (mut part, mut measured) = begin(args)?;
     if let Some(dir) = &args.report {
         // Detects a folder that cannot be written before minutes are spent.
         report::prepare(dir)?;
@@ -32,6 +30,48 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         report::standalone::prepare(file)?;
     }
     part.build()?;
+    // Runs measured before a failure are shown and kept as well.
+    let failure = measure(args, part.as_mut(), &mut measured);
+    let Measured { of, records, absent } = &measured;
+    // The page is kept even if the table has no reader.
+    let page = args.report.as_deref().filter(|_| !records.is_empty());
+    let page = page.map(|dir| report::write_one(dir, &measured));
+    let picture = args.picture.as_deref().filter(|_| !records.is_empty());
+    let picture = picture.map(|file| report::standalone::write(file, &measured));
+    let is_empty = records.is_empty() && absent.is_empty();
+    let mut text = String::new();
+    if !args.json && !is_empty {
+        text = table::render(of, records, absent, table::width());
+        text += &(of.appendix)(&rows(of, records, absent));
+    }
+    if let Some(Ok(page)) = &page {
+        note!("report: {}", page.display());
+    }
+    let failure = match failure {
+        failure if records.is_empty() => failure,
+        failure => failure.context("not all was measured; the figures cover what was"),
+    };
+    last(&text, failure.and(page.transpose().map(drop)).and(picture.transpose().map(drop)))
+}
+
+/// Measures the experiments named, which must be of one family, and prints nothing but their names.
+pub(super) fn measured(args: &RunArgs) -> anyhow::Result<Measured> {
+    let (mut part, mut measured) = begin(args)?;
+    part.build()?;
+    measure(args, part.as_mut(), &mut measured)?;
+    Ok(measured)
+}
+
+/// Finds the family of the experiments named, and prepares what it is asked for.
+fn begin(args: &RunArgs) -> anyhow::Result<(Box<dyn Part>, Measured)> {
+    let entry = chosen(args)?;
+    let measured = Measured::nothing(entry);
+    let part = (entry.asked)(&asked(args, &measured.of))?;
+    Ok((part, measured))
+}
+
+/// Measures what a family has prepared.
+fn measure(args: &RunArgs, part: &mut dyn Part, measured: &mut Measured) -> anyhow::Result<()> {
     interrupt::begin();
     let mut each = |event| {
         match event {
@@ -56,29 +96,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         }
         interrupt::check()
     };
-    // Runs measured before a failure are shown and kept as well.
-    let measuring = part.measure(&mut Bound::rows(args.repeats as usize), &mut each);
-    let failure = measuring.map_err(interrupt::why);
-    let Measured { of, records, absent } = &measured;
-    // The page is kept even if the table has no reader.
-    let page = args.report.as_deref().filter(|_| !records.is_empty());
-    let page = page.map(|dir| report::write_one(dir, &measured));
-    let picture = args.picture.as_deref().filter(|_| !records.is_empty());
-    let picture = picture.map(|file| report::standalone::write(file, &measured));
-    let is_empty = records.is_empty() && absent.is_empty();
-    let mut text = String::new();
-    if !args.json && !is_empty {
-        text = table::render(of, records, absent, table::width());
-        text += &(of.appendix)(&rows(of, records, absent));
-    }
-    if let Some(Ok(page)) = &page {
-        note!("report: {}", page.display());
-    }
-    let failure = match failure {
-        failure if records.is_empty() => failure,
-        failure => failure.context("not all was measured; the figures cover what was"),
-    };
-    last(&text, failure.and(page.transpose().map(drop)).and(picture.transpose().map(drop)))
+    part.measure(&mut Bound::rows(args.repeats as usize), &mut each).map_err(interrupt::why)
 }
 
 /// Returns the family to which all named experiments belong.

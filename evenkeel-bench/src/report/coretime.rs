@@ -46,12 +46,20 @@ pub(crate) fn write(dir: &Path, records: &[Record]) -> anyhow::Result<PathBuf> {
 }
 
 fn render(records: &[Record]) -> anyhow::Result<String> {
+    let body = html! {
+        h1 { (TITLE) }
+        (body(records)?)
+    };
+    Ok(page::document(TITLE, &body))
+}
+
+/// Renders all but the title.
+pub(super) fn body(records: &[Record]) -> anyhow::Result<Markup> {
     let mut figures = Vec::new();
     for (variant, caption) in CASES {
         figures.push(figure(records, variant, caption)?);
     }
-    let body = html! {
-        h1 { (TITLE) }
+    Ok(html! {
         p.lead {
             "No core has run this. Tasks on a simulated machine resolve file names in directories; which of these have a home, and where, "
             "is decided by the runtime's own policy. The caches and their costs are those of the paper, as far as it states them, and assumed beyond."
@@ -65,8 +73,7 @@ fn render(records: &[Record]) -> anyhow::Result<String> {
             div.grid { @for figure in &figures { (figure) } }
         }
         section { pre { (table::render(records, None)) } }
-    };
-    Ok(page::document(TITLE, &body))
+    })
 }
 
 fn figure(records: &[Record], variant: &str, caption: &str) -> anyhow::Result<Markup> {

@@ -24,6 +24,7 @@ mod pen;
 mod percentiles;
 mod pictures;
 mod profile;
+pub(crate) mod publications;
 mod ranges;
 mod scatter;
 pub(crate) mod scheduling;

@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use super::lines::{self, Line, WORKERS};
 use super::{page, pictures};
 use crate::simulated::scheduling::record::{self, Beside, Record};
-use crate::simulated::scheduling::{ASSUMPTIONS, EXPERIMENTS, MACHINES, table, tasks};
+use crate::simulated::scheduling::{ASSUMPTIONS, EXPERIMENTS, MACHINES, is_transfer, table, tasks};
 use suite::summary::Summary;
 
 const TITLE: &str = "Simulated: the experiments of C∀'s scheduler at 1 to 256 processors";
@@ -27,29 +27,40 @@ pub(crate) fn write(dir: &Path, beside: &[Beside], records: &[Record]) -> anyhow
 }
 
 fn render(beside: &[Beside], records: &[Record]) -> anyhow::Result<String> {
+    let body = html! {
+        h1 { (TITLE) }
+        (body(beside, records)?)
+    };
+    Ok(page::document(TITLE, &body))
+}
+
+/// Renders all but the title.
+pub(super) fn body(beside: &[Beside], records: &[Record]) -> anyhow::Result<Markup> {
     let mut sections = Vec::new();
     for (on, _) in MACHINES {
         let on = record::machine(on);
         let mut figures = Vec::new();
         for experiment in EXPERIMENTS {
             let bench = record::name(experiment);
-            let [many, few] = tasks(experiment);
-            let of = |tasks| {
+            let of = |&tasks: &usize| {
                 let own = move |record: &&Record| {
                     (record.machine, record.bench, record.tasks_per_proc) == (on, bench, tasks)
                 };
                 records.iter().filter(own).collect::<Vec<_>>()
             };
-            let sets = [of(many), of(few)];
+            let sets: Vec<Vec<&Record>> = tasks(experiment).iter().map(of).collect();
+            if is_transfer(experiment) {
+                let caption = format!("Simulated {bench} on {on}: time of a transfer");
+                let sense = "simulated ns; lower is better";
+                figures.push(figure(&caption, sense, &sets, Record::nanos)?);
+                continue;
+            }
             let caption = format!("Simulated {bench} on {on}: throughput");
-            figures.push(figure(
-                &caption,
-                "simulated Mop/s; higher is better",
-                &sets,
-                Record::mops,
-            )?);
+            let sense = "simulated Mop/s; higher is better";
+            figures.push(figure(&caption, sense, &sets, Record::mops)?);
             let caption = format!("Simulated {bench} on {on}: workers over throughput");
-            figures.push(figure(&caption, "simulated ns/op per worker", &sets, Record::nanos)?);
+            let sense = "simulated ns/op per worker; lower is better";
+            figures.push(figure(&caption, sense, &sets, Record::nanos)?);
         }
         sections.push(html! {
             section {
@@ -61,8 +72,7 @@ fn render(beside: &[Beside], records: &[Record]) -> anyhow::Result<String> {
             }
         });
     }
-    let body = html! {
-        h1 { (TITLE) }
+    Ok(html! {
         p.lead {
             "No core has run this. The workers of a simulated machine decide by the runtime's own policy; what their tasks' steps cost is "
             "timed on the machine that runs the suite. Medians of the seeds, with maximum and minimum."
@@ -70,8 +80,7 @@ fn render(beside: &[Beside], records: &[Record]) -> anyhow::Result<String> {
         ul { @for assumption in ASSUMPTIONS { li { (assumption) } } }
         @for section in &sections { (section) }
         section { pre { (table::render(beside, records, None)) } }
-    };
-    Ok(page::document(TITLE, &body))
+    })
 }
 
 fn figure(
@@ -99,7 +108,8 @@ mod tests {
         let beside = scheduling::beside(1).unwrap();
         let records = scheduling::run(&beside, &[1, 2], 1);
         let page = render(&beside, &records).unwrap();
-        let pictures = 2 * MACHINES.len() * EXPERIMENTS.len();
+        // Of a transfer there is its time alone.
+        let pictures = MACHINES.len() * (2 * EXPERIMENTS.len() - 2);
         let legends = MACHINES.len() * LINES.len();
         assert_eq!(page.matches("<svg").count(), pictures + legends);
         assert_eq!(page.matches("<figcaption>Simulated ").count(), pictures);

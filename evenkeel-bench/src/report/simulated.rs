@@ -14,6 +14,8 @@ use suite::record::Record;
 use suite::summary::Summary;
 use suite::words;
 
+const TITLE: &str = "Simulated: Cilk Locality on 4 packages of 8 cores";
+
 /// Writes `simulated.html` into `dir`, beside its other files, and returns its path.
 pub(crate) fn write(dir: &Path, records: &[Record]) -> anyhow::Result<PathBuf> {
     super::prepare(dir)?;
@@ -23,14 +25,21 @@ pub(crate) fn write(dir: &Path, records: &[Record]) -> anyhow::Result<PathBuf> {
 }
 
 fn render(records: &[Record]) -> anyhow::Result<String> {
+    let body = html! {
+        h1 { (TITLE) }
+        (body(records)?)
+    };
+    Ok(page::document(TITLE, &body))
+}
+
+/// Renders all but the title.
+pub(super) fn body(records: &[Record]) -> anyhow::Result<Markup> {
     let rows = rows(records);
     let mut sections = Vec::new();
     for program in rows.chunk_by(|a, b| a.program == b.program) {
         sections.push(section(program)?);
     }
-    let title = "Simulated: Cilk Locality on 4 packages of 8 cores";
-    let body = html! {
-        h1 { (title) }
+    Ok(html! {
         p.lead {
             "No core has run this. The workers of a simulated machine decide by the rules of the paper, or by the runtime's own policy; \
              the caches and their costs are assumed. Medians of the seeds, with a bar from minimum to maximum."
@@ -42,8 +51,7 @@ fn render(records: &[Record]) -> anyhow::Result<String> {
         // The claims come first.
         @for table in table::tables(records).iter().rev() { (analysis::table(table)) }
         @for section in &sections { (section) }
-    };
-    Ok(page::document(title, &body))
+    })
 }
 
 /// Renders one program: a picture of each metric in each size.

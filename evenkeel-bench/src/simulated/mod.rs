@@ -11,6 +11,7 @@
 //!
 //! Every report lists the assumptions, [`ASSUMPTIONS`].
 
+mod claim;
 pub(crate) mod coretime;
 mod program;
 mod published;

@@ -14,6 +14,19 @@ pub(crate) struct Poll {
     pub(crate) wakes: Option<usize>,
     /// What the task does when it ends.
     pub(crate) then: Then,
+    /// The poll of another processor that it ends.
+    pub(crate) release: Option<Release>,
+}
+
+/// The end of a poll that has waited for others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Release {
+    pub(crate) processor: usize,
+    pub(crate) task: usize,
+    /// How long that poll goes on.
+    pub(crate) length: u64,
+    /// Whether it wakes all other tasks that wait.
+    pub(crate) wakes: bool,
 }
 
 /// The tasks' part of a run.
@@ -33,6 +46,7 @@ impl Load for Planned {
             spawns: std::mem::replace(&mut task.spawns, 0..0),
             wakes: task.wakes,
             then: task.then,
+            release: None,
         }
     }
 }

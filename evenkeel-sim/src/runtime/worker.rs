@@ -1,7 +1,7 @@
 //! The loop of a simulated worker, step by step. It follows the real one, and calls the same
 //! policy.
 
-use super::load::{Load, Poll};
+use super::load::{Load, Poll, Release};
 use super::machine::{Entry, Machine, Step};
 use super::task::{Place, Then};
 use evenkeel_policy::helping::{self, Help};
@@ -72,7 +72,8 @@ impl<L: Load> Machine<L> {
         self.audit.waited(entry.task, task, now);
         let stuck = task.stuck;
         self.audit.started(task, now);
-        let Poll { length, spawns, wakes, then } = self.load.begin(entry.task, task, me, now);
+        let Poll { length, spawns, wakes, then, release } =
+            self.load.begin(entry.task, task, me, now);
         task.then = then;
         let mut price = 0;
         for child in spawns {
@@ -88,13 +89,30 @@ impl<L: Load> Machine<L> {
         let length = self.beside_siblings(me, length);
         let end = now.saturating_add(length).saturating_add(if stuck { 0 } else { price });
         self.schedule(me, end, Step::Return(entry.task));
+        if let Some(release) = release {
+            self.release(release, now);
+        }
+    }
+
+    /// Ends the poll of another processor, which may wake all tasks that wait.
+    fn release(&mut self, release: Release, now: u64) {
+        let Release { processor, task, length, wakes } = release;
+        let mut price = 0;
+        for other in (0..self.tasks.len()).filter(|&other| wakes && other != task) {
+            match self.tasks[other].place {
+                Place::Parked => price += self.push_woken(processor, other, now),
+                Place::Running => self.tasks[other].token = true,
+                Place::Unborn | Place::Ready | Place::Complete => {}
+            }
+        }
+        self.schedule(processor, now + length + price, Step::Return(task));
     }
 
     /// Returns how long an action takes that takes `length` on a core of its own.
     fn beside_siblings(&self, me: usize, length: u64) -> u64 {
         let mut siblings = self.processors[me].siblings.iter();
         if siblings.any(|&sibling| self.processors[sibling].step != Step::Sleep) {
-            length * self.costs.beside_sibling / 100
+            length.saturating_mul(self.costs.beside_sibling) / 100
         } else {
             length
         }

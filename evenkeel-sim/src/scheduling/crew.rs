@@ -2,19 +2,20 @@
 
 use super::machine::Distance;
 use super::prices::Prices;
+use super::semaphores::Semaphores;
+use super::transfer::Helm;
 use super::{Experiment, RING, Run};
 use crate::random::Random;
 use crate::runtime::Seat;
-use crate::runtime::load::{Load, Poll};
-use crate::runtime::task::{Place, Task, Then};
-use std::collections::VecDeque;
+use crate::runtime::load::{Load, Poll, Release};
+use crate::runtime::task::{NEVER, Place, Task, Then};
 use std::ops::Range;
 
 /// What a run begins with: its tasks, and where those that are ready are queued.
 type Start = (Vec<Task>, Vec<(usize, usize)>);
 
-/// The tasks, and where their memory is. A task has two lines: a wake moves its header, a poll the
-/// rest; after a steal it moves both, of which one is counted. A semaphore has one.
+/// The tasks, and where their memory is. A task counts as one line, which a wake or a poll takes:
+/// its lines are side by side, and come together. So do a semaphore and an array.
 #[derive(Debug)]
 pub(super) struct Crew {
     experiment: Experiment,
@@ -23,8 +24,10 @@ pub(super) struct Crew {
     tasks: usize,
     /// The worker at which each task was polled or woken last.
     at: Vec<usize>,
-    /// The worker that used each semaphore last, and the tasks that wait there.
-    spots: Vec<(usize, VecDeque<usize>)>,
+    /// The worker that has used each task's array last.
+    arrays: Vec<usize>,
+    semaphores: Semaphores,
+    helm: Helm,
     random: Vec<Random>,
     /// The parts of nanoseconds that each worker has not spent yet.
     rest: Vec<f64>,
@@ -32,32 +35,42 @@ pub(super) struct Crew {
     ops: u64,
 }
 
+/// What a poll does, before it is rounded to whole nanoseconds.
+struct Done {
+    length: f64,
+    wakes: Option<usize>,
+    ops: u64,
+    then: Then,
+    release: Option<Release>,
+}
+
+impl Done {
+    fn new(length: f64, wakes: Option<usize>, ops: u64, then: Then) -> Self {
+        Self { length, wakes, ops, then, release: None }
+    }
+}
+
 impl Crew {
     pub(super) fn new(run: &Run, measured: Range<u64>) -> Self {
         let Run { experiment, machine, processors, tasks, seed, prices } = *run;
         let rings = if experiment == Experiment::Cycle { RING } else { 1 };
         let tasks = processors * tasks * rings;
-        let spots = match experiment {
-            Experiment::Churn => spots(tasks, processors),
-            Experiment::Cycle | Experiment::Yield => 0,
-        };
         let home = |task| task * processors / tasks;
         let mut random: Vec<_> = (0..tasks).map(|task| Random::new(seed, task)).collect();
-        let mut spots = vec![(0, VecDeque::new()); spots];
-        // As many tasks as there are semaphores begin as waiters.
-        let waiters = spots.len().min(tasks - 1);
-        for (task, random) in random.iter_mut().enumerate().take(waiters) {
-            let spot = random.below(spots.len());
-            spots[spot].0 = home(task);
-            spots[spot].1.push_back(task);
-        }
+        let semaphores = match experiment {
+            Experiment::Churn => Semaphores::drawn(tasks, processors, &mut random, home),
+            Experiment::Locality { .. } => Semaphores::in_order(tasks, processors, home),
+            _ => Semaphores::default(),
+        };
         Self {
             experiment,
             prices,
             seats: (0..processors).map(|worker| machine.seat(worker)).collect(),
             tasks,
             at: (0..tasks).map(home).collect(),
-            spots,
+            arrays: (0..tasks).map(home).collect(),
+            semaphores,
+            helm: Helm::new(tasks),
             random,
             rest: vec![0.0; processors],
             measured,
@@ -70,6 +83,12 @@ impl Crew {
         self.ops
     }
 
+    /// Returns the number of transfers between the first and the last one in the measured time, and
+    /// how long they took.
+    pub(super) fn transfers(&self) -> (u64, u64) {
+        self.helm.transfers()
+    }
+
     /// Returns the tasks: each begins at one of the workers, ready or waiting.
     pub(super) fn start(&self) -> Start {
         let length = self.nominal().ceil() as u64;
@@ -77,8 +96,8 @@ impl Crew {
             (0..self.tasks).map(|_| Task::new(length..=length, u64::MAX)).collect();
         let waits = |task: usize| match self.experiment {
             Experiment::Cycle => !task.is_multiple_of(RING),
-            Experiment::Yield => false,
-            Experiment::Churn => task < self.spots.len().min(self.tasks - 1),
+            Experiment::Yield | Experiment::Transfer { .. } => false,
+            Experiment::Churn | Experiment::Locality { .. } => task < self.semaphores.waiters(),
         };
         let mut queued = Vec::new();
         for (number, task) in tasks.iter_mut().enumerate() {
@@ -93,11 +112,13 @@ impl Crew {
 
     /// Returns how long a poll lasts with all in the core's own cache.
     fn nominal(&self) -> f64 {
-        let Prices { wake, poll, yields, release, acquire, .. } = self.prices;
+        let Prices { wake, poll, yields, release, acquire, touch, .. } = self.prices;
         match self.experiment {
             Experiment::Cycle => wake + poll,
             Experiment::Yield => yields,
             Experiment::Churn => release + acquire,
+            Experiment::Locality { .. } => release + acquire + touch,
+            Experiment::Transfer { .. } => yields,
         }
     }
 
@@ -110,65 +131,102 @@ impl Crew {
     }
 
     /// A task takes its token and passes it on.
-    fn pass(&mut self, task: usize, me: usize) -> (f64, Option<usize>) {
+    fn pass(&mut self, task: usize, me: usize) -> Done {
         let ring = task - task % RING;
         let next = ring + (task - ring + 1) % RING;
         let Prices { poll, wake, .. } = self.prices;
         let lines = self.line(me, self.at[task]) + self.line(me, self.at[next]);
         self.at[next] = me;
-        (poll + wake + lines, Some(next))
+        Done::new(poll + wake + lines, Some(next), 1, Then::Park)
     }
 
     /// A task pushes the one that has waited longest out of a semaphore, and waits there. If none
     /// waits, it takes its own permit back, and goes on.
-    fn push_out(&mut self, task: usize, me: usize) -> (f64, Option<usize>, u64) {
+    fn push_out(&mut self, task: usize, me: usize) -> Done {
         let Prices { acquire, release, returned, .. } = self.prices;
         let mut length = acquire + self.line(me, self.at[task]);
         let mut ops = 0;
         loop {
             ops += 1;
-            let spot = self.random[task].below(self.spots.len());
-            length += self.line(me, self.spots[spot].0);
-            self.spots[spot].0 = me;
-            let Some(woken) = self.spots[spot].1.pop_front() else {
+            length += self.touch(task, me);
+            let spot = self.random[task].below(self.semaphores.len());
+            let (last, woken) = self.semaphores.push_out(spot, task, me);
+            length += self.line(me, last);
+            let Some(woken) = woken else {
                 length += returned;
                 continue;
             };
-            self.spots[spot].1.push_back(task);
             length += release + self.line(me, self.at[woken]);
             self.at[woken] = me;
-            return (length, Some(woken), ops);
+            if self.experiment == (Experiment::Locality { shares: true }) {
+                // It gets the array that this task has just used.
+                self.arrays[woken] = me;
+            }
+            return Done::new(length, Some(woken), ops, Then::Park);
         }
+    }
+
+    /// A task of Locality increments in its array.
+    fn touch(&mut self, task: usize, me: usize) -> f64 {
+        let Experiment::Locality { .. } = self.experiment else { return 0.0 };
+        let length = self.prices.touch + self.line(me, self.arrays[task]);
+        self.arrays[task] = me;
+        length
+    }
+
+    /// A task of Transfer leads, acknowledges, or yields until there is something new.
+    fn steer(&mut self, task: usize, me: usize, parks: bool, now: u64) -> Done {
+        let Prices { yields, poll, wake, .. } = self.prices;
+        let lines = self.line(me, self.at[task]);
+        if self.helm.opens(task, me) {
+            return Done::new(NEVER as f64, None, 0, Then::Yield);
+        }
+        if !self.helm.acknowledges(task) {
+            return Done::new(yields + lines, None, 0, Then::Yield);
+        }
+        // The round and the leader are news here; the leader looks at what the task writes.
+        let news = 2.0 * self.line(me, self.helm.processor());
+        let step = if parks { poll } else { yields };
+        let then = if parks { Then::Park } else { Then::Yield };
+        let mut done = Done::new(step + lines + news, None, 0, then);
+        if self.helm.is_complete() {
+            let (processor, leader) = (self.helm.processor(), self.helm.leader());
+            let seen = self.line(me, processor);
+            let wakes = if parks { wake * (self.tasks - 1) as f64 } else { 0.0 };
+            let length = (step + lines + news + seen + wakes) as u64;
+            let others = self.tasks - 1;
+            let next = (leader + 1 + self.random[leader].below(others)) % self.tasks;
+            let is_measured = self.measured.contains(&now);
+            self.helm.pass_on(next, is_measured.then_some(now));
+            done.release = Some(Release { processor, task: leader, length, wakes: parks });
+        }
+        done
     }
 }
 
 impl Load for Crew {
     fn begin(&mut self, number: usize, _task: &mut Task, me: usize, now: u64) -> Poll {
-        let (length, wakes, ops, then) = match self.experiment {
-            Experiment::Cycle => {
-                let (length, wakes) = self.pass(number, me);
-                (length, wakes, 1, Then::Park)
-            }
+        let done = match self.experiment {
+            Experiment::Cycle => self.pass(number, me),
             Experiment::Yield => {
                 let length = self.prices.yields + self.line(me, self.at[number]);
-                (length, None, 1, Then::Yield)
+                Done::new(length, None, 1, Then::Yield)
             }
-            Experiment::Churn => {
-                let (length, wakes, ops) = self.push_out(number, me);
-                (length, wakes, ops, Then::Park)
-            }
+            Experiment::Churn | Experiment::Locality { .. } => self.push_out(number, me),
+            Experiment::Transfer { parks } => self.steer(number, me, parks, now),
         };
         self.at[number] = me;
         if self.measured.contains(&now) {
-            self.ops += ops;
+            self.ops += done.ops;
         }
-        let exact = length + self.rest[me];
-        self.rest[me] = exact.fract();
-        Poll { length: exact as u64, spawns: 0..0, wakes, then }
+        let exact = done.length + self.rest[me];
+        self.rest[me] = if exact < 1e12 { exact.fract() } else { 0.0 };
+        Poll {
+            length: exact as u64,
+            spawns: 0..0,
+            wakes: done.wakes,
+            then: done.then,
+            release: done.release,
+        }
     }
-}
-
-/// Returns the number of semaphores: half as many as tasks, and at most tasks less processors.
-fn spots(tasks: usize, processors: usize) -> usize {
-    (tasks / 2).min(tasks.saturating_sub(processors)).max(1)
 }

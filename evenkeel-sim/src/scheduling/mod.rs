@@ -12,6 +12,8 @@
 mod crew;
 mod machine;
 mod prices;
+mod semaphores;
+mod transfer;
 
 pub use machine::Machine;
 pub use prices::Prices;
@@ -29,6 +31,8 @@ pub const RING: usize = 5;
 /// task is polled often enough within it.
 const BEGIN: u64 = 300_000;
 const END: u64 = 1_300_000;
+/// The same for Transfer, whose operations are longer.
+const TRANSFER_END: u64 = 6_300_000;
 
 /// An experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +43,17 @@ pub enum Experiment {
     Yield,
     /// Tasks push each other out of semaphores: one V and one P.
     Churn,
+    /// The same with increments in an array, which the woken task gets, or which each task keeps.
+    Locality {
+        /// Whether the woken task gets it.
+        shares: bool,
+    },
+    /// A leader spins until all other tasks have run: one transfer. They wait by parking or by
+    /// yielding. With a single worker, which a relief would have to help, it is not simulated.
+    Transfer {
+        /// Whether they park.
+        parks: bool,
+    },
 }
 
 /// A run.
@@ -61,9 +76,9 @@ pub struct Run {
 /// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Operations in the measured time.
+    /// Operations in the measured time; for Transfer those after the first one.
     pub ops: u64,
-    /// That time, in nanoseconds.
+    /// That time, in nanoseconds; for Transfer from the first to the last operation.
     pub time: u64,
     /// The longest wait of a task beyond its share of the work ahead, in nanoseconds.
     pub waited: u64,
@@ -72,7 +87,8 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Returns how long an operation takes one of the processors, in nanoseconds.
+    /// Returns how long an operation takes one of the processors, in nanoseconds. A transfer takes
+    /// all of them: its time is that of one processor.
     #[must_use]
     pub fn per_processor(&self, processors: usize) -> f64 {
         self.time as f64 * processors as f64 / self.ops as f64
@@ -82,7 +98,8 @@ impl Outcome {
 /// Makes a run.
 ///
 /// # Panics
-/// If there are no processors or no tasks, or more processors than the machine has.
+/// If there are no processors or no tasks, or more processors than the machine has; or if Transfer
+/// has a single one.
 ///
 /// # Examples
 /// ```
@@ -97,28 +114,30 @@ impl Outcome {
 pub fn run(run: &Run) -> Outcome {
     let Run { machine, processors, seed, prices, .. } = *run;
     assert!(run.tasks > 0, "a run needs tasks");
+    let transfers = matches!(run.experiment, Experiment::Transfer { .. });
+    assert!(!transfers || processors > 1, "Transfer needs two workers");
+    let end = if transfers { TRANSFER_END } else { END };
     assert!((1..=machine.threads()).contains(&processors), "{machine:?} has {processors} workers");
-    let crew = Crew::new(run, BEGIN..END);
+    let crew = Crew::new(run, BEGIN..end);
     let (tasks, queued) = crew.start();
     let longest = tasks.iter().map(|task| *task.polls.end()).max().unwrap_or_default();
     let setup = Setup {
         seed,
         seats: (0..processors).map(|worker| machine.seat(worker)).collect(),
         reliefs: 0,
-        progress: processors,
+        // A leader spins at one of them.
+        progress: processors - usize::from(transfers),
         tasks,
         queued,
         together: false,
         costs: costs(&prices),
         policy: Policy::default(),
     };
-    let done = Workers::new(setup, crew).run(&[], END, END);
-    Outcome {
-        ops: done.load.ops(),
-        time: END - BEGIN,
-        waited: done.audit.worst,
-        allowed: bound::usual(processors, processors, longest),
-    }
+    let allowed = bound::usual(processors, setup.progress, longest);
+    let done = Workers::new(setup, crew).run(&[], end, end);
+    let (ops, time) =
+        if transfers { done.load.transfers() } else { (done.load.ops(), end - BEGIN) };
+    Outcome { ops, time, waited: done.audit.worst, allowed }
 }
 
 /// Returns what the workers' own steps cost. The prices of tasks' steps have a pop and the end of a

@@ -19,6 +19,8 @@ pub struct Prices {
     pub acquire: f64,
     /// A release of a semaphore at which no task waits, and the acquisition of that permit.
     pub returned: f64,
+    /// The increments of an operation of Locality.
+    pub touch: f64,
     /// A cache line from another core behind the same last-level cache.
     pub line: f64,
     /// How many times as long a line takes beyond that cache.

@@ -37,11 +37,11 @@ const MOST_TASKS: i64 = 1_000_000;
 /// The most cells per array, and increments per operation.
 const MOST_CELLS: i64 = 1 << 24;
 /// Cells per array, and increments per operation, of the published figures.
-const USUAL: (usize, usize) = (2, 2);
+pub(crate) const USUAL: (usize, usize) = (2, 2);
 /// The same for a Locality with data worth keeping warm.
 const LARGE: (usize, usize) = (8192, 256);
 /// How long Transfer may go without a transfer: the thesis's bound.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The options that only these experiments have.
 #[derive(Debug, Args)]

@@ -154,10 +154,12 @@ pub(crate) struct Outcome {
 }
 
 /// Runs an experiment once with this many tasks for each worker (rings for Cycle), and returns the
-/// nanoseconds per operation and worker.
+/// nanoseconds per operation and worker; for Transfer those per transfer. `name` may have a variant
+/// behind a space, such as `locality share`.
 ///
 /// # Errors
-/// If the experiment is unknown or has other figures, or if its check fails.
+/// If the experiment or the variant is unknown, or has no operations; if its check fails, or if
+/// Transfer does not complete.
 pub fn once<R: Runtime>(
     name: &str,
     procs: usize,
@@ -165,23 +167,23 @@ pub fn once<R: Runtime>(
     time: Duration,
     seed: u64,
 ) -> Result<f64, Fault> {
-    let bench = match name.parse() {
-        Ok(bench @ (Bench::Cycle | Bench::Yield | Bench::Churn)) => bench,
-        _ => return Fault::check(format!("`{name}` has no time per operation")),
-    };
-    let spec = Spec {
-        bench,
-        variant: Variant::Only,
-        procs,
-        tasks_per_proc: tasks,
-        words: 0,
-        touch: 0,
-        time,
-        patience: time,
-        seed,
-    };
-    let Outcome { ops, seconds, .. } = run::<R>(&spec)?;
-    Ok(seconds * 1e9 * procs as f64 / ops as f64)
+    let unknown = || Fault::Check(format!("`{name}` is no experiment with operations"));
+    let (bench, variant) = name.split_once(' ').unwrap_or((name, Variant::Only.name()));
+    let bench: Bench = bench.parse().map_err(|_| unknown())?;
+    let variant: Variant = variant.parse().map_err(|_| unknown())?;
+    if !bench.variants().contains(&variant) || bench == Bench::Memory {
+        return Err(unknown());
+    }
+    let (words, touch) = family::USUAL;
+    let patience = time.max(family::PATIENCE);
+    let tasks_per_proc = tasks;
+    let spec = Spec { bench, variant, procs, tasks_per_proc, words, touch, time, patience, seed };
+    let Outcome { ops, seconds, dnc, .. } = run::<R>(&spec)?;
+    if dnc {
+        return Fault::check(format!("`{name}` has not completed"));
+    }
+    let workers = if bench == Bench::Transfer { 1 } else { procs };
+    Ok(seconds * 1e9 * workers as f64 / ops as f64)
 }
 
 /// Runs one experiment once on one runtime.

@@ -164,7 +164,7 @@ where
 }
 
 #[inline]
-fn increment(cells: &mut [u64], times: usize, random: &mut Random) {
+pub(super) fn increment(cells: &mut [u64], times: usize, random: &mut Random) {
     for _ in 0..times {
         cells[random.below(cells.len())] += 1;
     }

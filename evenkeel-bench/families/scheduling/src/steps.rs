@@ -14,6 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use super::family::USUAL;
+use super::locality::increment;
 use suite::kit::fault::Fault;
 use suite::kit::random::Random;
 use suite::kit::runtime::{Lost, Parker, Runtime, Semaphores};
@@ -39,6 +41,8 @@ pub struct Steps {
     pub acquire: f64,
     /// A release of a semaphore at which no task waits, and the acquisition of that permit.
     pub returned: f64,
+    /// The increments of an operation of Locality.
+    pub touch: f64,
     /// A yield of a task that is alone at its worker.
     pub yields: f64,
 }
@@ -48,7 +52,8 @@ pub fn measure<R: Runtime>(procs: usize, tasks: usize) -> Result<Steps, Fault> {
     let (wake, poll) = tokens::<R>(procs, tasks)?;
     let (release, acquire) = permits::<R>(procs, tasks)?;
     let returned = returned::<R>(procs, tasks)?;
-    Ok(Steps { wake, poll, release, acquire, returned, yields: yields::<R>(procs)? })
+    let touch = touch::<R>(procs, tasks)?;
+    Ok(Steps { wake, poll, release, acquire, returned, touch, yields: yields::<R>(procs)? })
 }
 
 /// How followers and company begin and end.
@@ -165,6 +170,30 @@ fn returned<R: Runtime>(procs: usize, tasks: usize) -> Result<f64, Fault> {
     })
 }
 
+/// Returns how long the increments of an operation of Locality take, in arrays of as many tasks.
+fn touch<R: Runtime>(procs: usize, tasks: usize) -> Result<f64, Fault> {
+    let order = shuffled(tasks);
+    beside::<R, _>(procs, 1, move |_| {
+        let order = order.clone();
+        async move {
+            let mut random = Random::new(2, 0);
+            let (words, touches) = USUAL;
+            let mut arrays = vec![vec![0; words].into_boxed_slice(); order.len()];
+            let mut times = Vec::with_capacity(TURNS);
+            for _ in 0..TURNS {
+                let begun = Instant::now();
+                for &array in &order {
+                    increment(&mut arrays[array], touches, &mut random);
+                }
+                times.push(begun.elapsed().as_nanos() as f64 / order.len() as f64);
+            }
+            // What is never read would not be written either.
+            hint::black_box(arrays);
+            median(times)
+        }
+    })
+}
+
 /// Starts a runtime, spawns followers, company and the driver, and returns the time of both steps.
 /// `wake` is called once all followers wait, and returns what wakes them.
 fn run<R, F, W>(
@@ -258,9 +287,9 @@ mod tests {
     use suite::kit::runtime::tokio_hand::TokioHand;
 
     fn take_time<R: Runtime>(procs: usize) {
-        let Steps { wake, poll, release, acquire, returned, yields } =
+        let Steps { wake, poll, release, acquire, returned, touch, yields } =
             measure::<R>(procs, 10).unwrap();
-        for step in [wake, poll, release, acquire, returned, yields] {
+        for step in [wake, poll, release, acquire, returned, touch, yields] {
             assert!(step > 0.0, "{} on {procs}: {step}", R::NAME);
         }
     }

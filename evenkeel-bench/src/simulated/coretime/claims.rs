@@ -1,15 +1,7 @@
 //! The paper's statements about its figure, compared with the simulation.
 
 use super::record::Record;
-
-/// A statement of the paper, the result of the simulation, and whether they agree.
-pub(crate) struct Claim {
-    pub(crate) stated: &'static str,
-    pub(crate) found: String,
-    pub(crate) agrees: bool,
-    /// The reason, if they differ.
-    pub(crate) why: &'static str,
-}
+use crate::simulated::claim::Claim;
 
 /// Sizes in KiB with the thousands per second of threads and of objects, in one case.
 struct Curve(Vec<(u64, f64, f64)>);
@@ -114,23 +106,10 @@ pub(crate) fn claims(records: &[Record]) -> Vec<Claim> {
     ]
 }
 
-/// Renders the claims as lines of text.
-pub(crate) fn text(records: &[Record]) -> String {
-    let line = |claim: Claim| {
-        let agrees = if claim.agrees { "agrees" } else { "differs" };
-        let why = if claim.agrees || claim.why.is_empty() {
-            String::new()
-        } else {
-            format!(" Because {}", claim.why)
-        };
-        format!("{agrees}: {} Simulated: {}.{why}\n", claim.stated, claim.found)
-    };
-    claims(records).into_iter().map(line).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulated::claim;
     use crate::simulated::coretime::SIZES;
 
     /// Records of one case, with these thousands per second at each size.
@@ -191,7 +170,7 @@ mod tests {
         records.extend(case("oscillating", |_| 1_000.0, |kib| if kib < 1_000 { 3.0 } else { 1.5 }));
         let agree: Vec<bool> = claims(&records).iter().map(|claim| claim.agrees).collect();
         assert_eq!(agree, [false, true, false, false, false]);
-        let text = text(&records);
+        let text = claim::text(&claims(&records));
         assert!(text.contains("differs: Oscillating, homes are more than twice"), "{text}");
         assert!(text.contains("more than twice at 2 of 15 sizes"), "{text}");
         assert!(text.contains("Because the phases"), "{text}");

@@ -1,7 +1,8 @@
 //! The printed table of Figure 4.
 
-use super::claims;
+use super::claims::claims;
 use super::record::Record;
+use crate::simulated::claim;
 use suite::table::{Plain, unbroken, wrapped};
 use suite::words;
 
@@ -47,6 +48,7 @@ pub(crate) fn render(records: &[Record], width: Option<u16>) -> String {
     }
     let of =
         Plain { heading: heading.map(str::to_owned).to_vec(), lines, figures: 1..heading.len() };
-    let claims: String = claims::text(records).lines().map(|line| wrapped(line, width)).collect();
+    let claims: String =
+        claim::text(&claims(records)).lines().map(|line| wrapped(line, width)).collect();
     wrapped(SIMULATED, width) + &unbroken(&of, width) + &wrapped(NOTE, width) + &claims
 }

@@ -6,6 +6,7 @@
 //! turns with the steps: the difference says how far the rest is to be believed. All figures that
 //! are *simulated* say so.
 
+mod claims;
 pub(crate) mod record;
 pub(crate) mod table;
 
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use evenkeel_sim::scheduling::{Experiment, Machine, Prices, Run, run as simulate};
+use evenkeel_sim::scheduling::{Experiment, Machine, Outcome, Prices, Run, run as simulate};
 use record::{Beside, Record};
 use scheduling::steps;
 use suite::kit::fault::Fault;
@@ -22,19 +23,26 @@ use suite::{interrupt, regime};
 
 /// The assumptions behind the figures.
 pub(crate) const ASSUMPTIONS: [&str; 6] = [
-    "What a wake, a poll, a yield, a release and an acquisition cost is timed on the machine that runs this, and so is a cache line from another core. The thesis's machines get the \
+    "What a wake, a poll, a yield, a release, an acquisition and increments cost is timed on the machine that runs this, and so is a cache line from another core. The thesis's machines get the \
      same prices: their clocks are not accounted for.",
-    "A task has two cache lines, a semaphore one. A wake, a poll or a release takes a line from the worker that had it last. Beyond the last-level cache a line takes 2.65 times as long: \
+    "A task counts as one cache line, and so do a semaphore and an array: lines side by side come together. A wake, a poll or a release takes it from the worker that had it last. Beyond the last-level cache a line takes 2.65 times as long: \
      as CoreTime's 336 cycles for the farthest memory to its 127 for another core of the chip. On the AMD machine this holds for a cache of the same package too, as the thesis says.",
     "Two threads of a core that are both awake take 1.6 times as long each: a gain of a quarter by the second one. The thesis does not say.",
     "The workers decide by the runtime's own policy: batches, help, steals, wakes, sleeps. They keep no tasks for cheap wakes, and gather none.",
     "Bandwidth has no bound, and caches no size. A heavy fence takes 9.5 µs, a call that wakes a thread 9 µs, and 25 µs until it runs, as once measured on a virtual machine with two cores.",
-    "1 ms of virtual time is counted after 0.3 ms, with as many tasks as in the thesis.",
+    "1 ms of virtual time is counted after 0.3 ms, of Transfer 6 ms, with as many tasks as in the thesis. Locality has arrays of 2 words with 2 increments, as the suite's.",
 ];
 
 /// The experiments that are simulated.
-pub(crate) const EXPERIMENTS: [Experiment; 3] =
-    [Experiment::Cycle, Experiment::Yield, Experiment::Churn];
+pub(crate) const EXPERIMENTS: [Experiment; 7] = [
+    Experiment::Cycle,
+    Experiment::Yield,
+    Experiment::Churn,
+    Experiment::Locality { shares: true },
+    Experiment::Locality { shares: false },
+    Experiment::Transfer { parks: true },
+    Experiment::Transfer { parks: false },
+];
 
 /// The machines of the thesis, with the numbers of workers at which they are simulated: those at
 /// which its placement changes, and some between.
@@ -43,10 +51,30 @@ pub(crate) const MACHINES: [(Machine, &[usize]); 2] = [
     (Machine::Amd, &[1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 160, 192, 224, 256]),
 ];
 
-/// Tasks for each worker, as in the thesis: many and few. They are rings in Cycle; Churn has few by
-/// two.
-pub(crate) fn tasks(experiment: Experiment) -> [usize; 2] {
-    [100, if experiment == Experiment::Churn { 2 } else { 1 }]
+/// Tasks for each worker, as in the thesis: many and, but for Transfer, few. They are rings in
+/// Cycle; tasks that push each other out are two at least.
+pub(crate) fn tasks(experiment: Experiment) -> &'static [usize] {
+    match experiment {
+        Experiment::Cycle | Experiment::Yield => &[100, 1],
+        Experiment::Churn | Experiment::Locality { .. } => &[100, 2],
+        Experiment::Transfer { .. } => &[100],
+    }
+}
+
+/// Returns whether an experiment is simulated with this many workers. A transfer takes all of them,
+/// and its figures at the ends are those that the thesis has.
+fn has(machine: Machine, experiment: Experiment, workers: usize) -> bool {
+    let ends = [2, 24, 48, 64, 96, 128, machine.threads()];
+    !is_transfer(experiment) || ends.contains(&workers)
+}
+
+pub(crate) fn is_transfer(experiment: Experiment) -> bool {
+    matches!(experiment, Experiment::Transfer { .. })
+}
+
+/// Returns the nanoseconds of an operation for each worker; of a transfer those that it takes.
+fn nanos(experiment: Experiment, workers: usize, outcome: &Outcome) -> f64 {
+    outcome.per_processor(if is_transfer(experiment) { 1 } else { workers })
 }
 
 /// A line takes so many times as long beyond the last-level cache.
@@ -82,6 +110,7 @@ fn probe(experiment: Experiment, workers: usize) -> Result<Prices, Fault> {
         release: steps.release,
         acquire: steps.acquire,
         returned: steps.returned,
+        touch: steps.touch,
         line,
         far: FAR,
         heavy_fence: HEAVY_FENCE,
@@ -96,7 +125,8 @@ fn probe(experiment: Experiment, workers: usize) -> Result<Prices, Fault> {
 pub(crate) fn beside(rounds: u64) -> anyhow::Result<Vec<Beside>> {
     let mut all = Vec::new();
     for experiment in EXPERIMENTS {
-        for workers in 1..=suite::affinity::cores().len().min(2) {
+        let least = if is_transfer(experiment) { 2 } else { 1 };
+        for workers in least..=suite::affinity::cores().len().min(2) {
             all.push(Beside::new(experiment, workers));
         }
     }
@@ -109,7 +139,7 @@ pub(crate) fn beside(rounds: u64) -> anyhow::Result<Vec<Beside>> {
             let found = simulate(&Run { experiment, machine, processors, tasks, seed, prices });
             let name = record::name(experiment);
             let measured = scheduling::once::<Evenkeel>(name, processors, tasks, TIME, seed)?;
-            one.add(prices, found.per_processor(processors), measured);
+            one.add(prices, nanos(experiment, processors, &found), measured);
             interrupt::check()?;
         }
     }
@@ -125,8 +155,9 @@ pub(crate) fn run(beside: &[Beside], workers: &[usize], seeds: u64) -> Vec<Recor
         let mut counts = if workers.is_empty() { usual } else { workers }.to_vec();
         counts.retain(|&count| count <= machine.threads());
         for experiment in EXPERIMENTS {
-            for tasks in tasks(experiment) {
-                cases.extend(counts.iter().map(|&workers| (machine, experiment, tasks, workers)));
+            for &tasks in tasks(experiment) {
+                let counts = counts.iter().filter(|&&count| has(machine, experiment, count));
+                cases.extend(counts.map(|&workers| (machine, experiment, tasks, workers)));
             }
         }
     }

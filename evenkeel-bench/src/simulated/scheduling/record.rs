@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Probed;
+use super::{Probed, is_transfer, nanos};
 use evenkeel_sim::scheduling::{Experiment, Machine, Outcome, Prices};
 use suite::summary::Summary;
 
@@ -12,6 +12,10 @@ pub(crate) const fn name(experiment: Experiment) -> &'static str {
         Experiment::Cycle => "cycle",
         Experiment::Yield => "yield",
         Experiment::Churn => "churn",
+        Experiment::Locality { shares: true } => "locality share",
+        Experiment::Locality { shares: false } => "locality noshare",
+        Experiment::Transfer { parks: true } => "transfer park",
+        Experiment::Transfer { parks: false } => "transfer yield",
     }
 }
 
@@ -34,9 +38,9 @@ pub(crate) struct Record {
     pub(crate) bench: &'static str,
     pub(crate) tasks_per_proc: usize,
     pub(crate) workers: usize,
-    /// Million operations per simulated second, for each seed.
+    /// Million operations per simulated second, for each seed; none if none was complete.
     pub(crate) mops: Vec<f64>,
-    /// Nanoseconds per operation and worker, for each seed.
+    /// Nanoseconds per operation and worker, or per transfer, for each seed.
     pub(crate) ns_per_op_per_proc: Vec<f64>,
     /// The longest wait of a task beyond its share of the work ahead, in microseconds, of all
     /// seeds.
@@ -56,17 +60,22 @@ impl Record {
         let us = |of: fn(&Outcome) -> u64| {
             outcomes.iter().map(of).max().unwrap_or_default() as f64 / 1e3
         };
+        let (waited_us, allowed_us) = (us(|one| one.waited), us(|one| one.allowed));
         let mops = |one: &Outcome| one.ops as f64 * 1e3 / one.time as f64;
+        let outcomes: Vec<&Outcome> = outcomes.iter().filter(|one| one.ops > 0).collect();
         Self {
             simulated: true,
             machine: machine(on),
             bench: name(experiment),
             tasks_per_proc,
             workers,
-            mops: outcomes.iter().map(mops).collect(),
-            ns_per_op_per_proc: outcomes.iter().map(|one| one.per_processor(workers)).collect(),
-            waited_us: us(|one| one.waited),
-            allowed_us: us(|one| one.allowed),
+            mops: outcomes.iter().map(|&one| mops(one)).collect(),
+            ns_per_op_per_proc: outcomes
+                .iter()
+                .map(|one| nanos(experiment, workers, one))
+                .collect(),
+            waited_us,
+            allowed_us,
         }
     }
 
@@ -135,6 +144,7 @@ impl Beside {
             release: self.price(|prices| prices.release),
             acquire: self.price(|prices| prices.acquire),
             returned: self.price(|prices| prices.returned),
+            touch: self.price(|prices| prices.touch),
             line: self.price(|prices| prices.line),
             ..prices
         })
@@ -144,6 +154,8 @@ impl Beside {
 /// Returns the median prices for an experiment; those for one worker also for several, where only
 /// one can be measured.
 pub(super) fn prices(beside: &[Beside], experiment: Experiment) -> Option<Probed> {
+    // What a transfer is made of is timed for yields.
+    let experiment = if is_transfer(experiment) { Experiment::Yield } else { experiment };
     let of = |workers: usize| {
         let mut own = beside.iter().filter(|one| one.experiment == experiment);
         own.find(|one| one.workers == workers)?.median_prices()

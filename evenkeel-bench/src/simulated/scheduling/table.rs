@@ -1,6 +1,8 @@
 //! The printed tables of simulated experiments of schedulers.
 
+use super::claims::claims;
 use super::record::{self, Beside, Record};
+use crate::simulated::claim;
 use suite::summary::Summary;
 use suite::table::{Plain, unbroken, wrapped};
 use suite::words;
@@ -8,10 +10,10 @@ use suite::words;
 const SIMULATED: &str = "SIMULATED: experiments of schedulers on the machines of C∀'s thesis, 4 x 24 cores (intel) and 2 x 64 cores (amd) with two threads each; \
     no core has run this";
 
-const NOTE: &str = "million operations per simulated second and nanoseconds per operation and worker, medians of the seeds [minimum-maximum]; waited: the longest wait of a task \
+const NOTE: &str = "million operations per simulated second and nanoseconds per operation and worker, of Transfer per transfer, medians of the seeds [minimum-maximum]; waited: the longest wait of a task \
     beyond its share of the work ahead, and what the promise allows";
 
-const BESIDE: &str = "Simulated and measured on this machine, nanoseconds per operation and worker, medians of rounds in turns [minimum-maximum]; the simulation knows the steps' \
+const BESIDE: &str = "Simulated and measured on this machine, nanoseconds per operation and worker, of Transfer per transfer, medians of rounds in turns [minimum-maximum]; the simulation knows the steps' \
     costs alone";
 
 /// Lays out all tables in `width` columns.
@@ -22,6 +24,10 @@ pub(crate) fn render(beside: &[Beside], records: &[Record], width: Option<u16>) 
         + "\n"
         + &wrapped(BESIDE, width)
         + &unbroken(&both(beside), width)
+        + &claim::text(&claims(records))
+            .lines()
+            .map(|line| wrapped(line, width))
+            .collect::<String>()
 }
 
 fn spread(of: Option<Summary>) -> String {
@@ -72,6 +78,7 @@ pub(crate) fn both(beside: &[Beside]) -> Plain {
         "release",
         "acquire",
         "returned",
+        "touch",
         "yield",
         "line",
     ];
@@ -89,6 +96,7 @@ pub(crate) fn both(beside: &[Beside]) -> Plain {
             one.price(|prices| prices.release),
             one.price(|prices| prices.acquire),
             one.price(|prices| prices.returned),
+            one.price(|prices| prices.touch),
             one.price(|prices| prices.yields),
             one.price(|prices| prices.line),
         ];

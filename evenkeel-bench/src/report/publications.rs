@@ -1,0 +1,120 @@
+//! The page of the publications: what each published, what is measured here, and what is simulated.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use maud::{Markup, html};
+
+use super::{analysis, coretime, page, scheduling, section, simulated};
+use crate::publications::Publication;
+use crate::simulated::coretime::record::Record as CoreTimeRecord;
+use crate::simulated::scheduling::record::{Beside, Record as SchedulingRecord};
+use suite::entry::Measured;
+use suite::machine;
+use suite::record::Record;
+
+const TITLE: &str = "What five publications measured, beside evenkeel";
+
+/// What a simulation has found.
+pub(crate) enum Simulated {
+    Scheduling(Vec<Beside>, Vec<SchedulingRecord>),
+    CoreTime(Vec<CoreTimeRecord>),
+    Locality(Vec<Record>),
+}
+
+/// A publication with what is found here.
+pub(crate) struct Shown {
+    pub(crate) publication: &'static Publication,
+    pub(crate) measured: Option<Measured>,
+    /// Why nothing is measured.
+    pub(crate) why: Option<String>,
+    pub(crate) simulated: Option<Simulated>,
+}
+
+/// Writes `publications.html` into `dir`, beside its other files, and returns its path.
+pub(crate) fn write(dir: &Path, shown: &[Shown]) -> anyhow::Result<PathBuf> {
+    super::prepare(dir)?;
+    let page = dir.join("publications.html");
+    fs::write(&page, render(shown)?).with_context(|| super::refusal(dir))?;
+    Ok(page)
+}
+
+fn render(shown: &[Shown]) -> anyhow::Result<String> {
+    let mut parts = Vec::new();
+    for one in shown {
+        parts.push(part(one)?);
+    }
+    let body = html! {
+        h1 { (TITLE) }
+        p.lead {
+            "Published figures are those of other machines, of another time. Measured ones are of " (machine::describe())
+            ". Simulated ones say so: no core has run them."
+        }
+        ul {
+            @for one in shown {
+                li { a href=(format!("#of-{}", one.publication.id)) { (one.publication.title) } }
+            }
+        }
+        @for part in &parts { (part) }
+    };
+    Ok(page::document(TITLE, &body))
+}
+
+fn part(one: &Shown) -> anyhow::Result<Markup> {
+    let Publication { id, title, source, machine, run, missing, published, .. } = one.publication;
+    let measured = one.measured.as_ref().map(section::render).transpose()?;
+    let simulated = one.simulated.as_ref().map(simulation).transpose()?;
+    Ok(html! {
+        h1 id=(format!("of-{id}")) { (title) }
+        p { (source) ". Its machine: " (machine) "." }
+        @for table in published() { (analysis::table(&table)) }
+        h2 { "Measured here" }
+        p {
+            code { "run " (run) }
+            @if !missing.is_empty() { ". Not here: " (page::prose(missing)) "." }
+        }
+        @if let Some(measured) = &measured { (measured) }
+        @if let Some(why) = &one.why { p { "Not measured: " (why) "." } }
+        @if let Some(simulated) = &simulated {
+            h2 { "Simulated" }
+            (simulated)
+        }
+    })
+}
+
+fn simulation(of: &Simulated) -> anyhow::Result<Markup> {
+    match of {
+        Simulated::Scheduling(beside, records) => scheduling::body(beside, records),
+        Simulated::CoreTime(records) => coretime::body(records),
+        Simulated::Locality(records) => simulated::body(records),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::publications::PUBLICATIONS;
+
+    #[test]
+    fn every_publication_has_its_part_and_its_published_figures() {
+        let shown: Vec<Shown> = PUBLICATIONS
+            .iter()
+            .map(|publication| Shown {
+                publication,
+                measured: None,
+                why: Some("there is no time".to_owned()),
+                simulated: None,
+            })
+            .collect();
+        let page = render(&shown).unwrap();
+        for Publication { id, machine, published, .. } in &PUBLICATIONS {
+            assert!(page.contains(&format!("<h1 id=\"of-{id}\">")), "{id}");
+            assert!(page.contains(machine), "{machine}");
+            for table in published() {
+                assert!(page.contains(&table.title), "{}", table.title);
+            }
+        }
+        assert_eq!(page.matches("Not measured: there is no time.").count(), PUBLICATIONS.len());
+    }
+}

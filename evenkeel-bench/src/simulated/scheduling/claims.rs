@@ -1,0 +1,247 @@
+//! The thesis's statements about its own runtime, compared with the simulation. Those that compare
+//! runtimes are not among them: the others are not simulated.
+
+use super::record::Record;
+use crate::simulated::claim::Claim;
+use suite::words;
+
+/// Throughput in million operations per second, by the number of workers.
+struct Curve<'a>(Vec<&'a Record>);
+
+impl<'a> Curve<'a> {
+    fn of(records: &'a [Record], machine: &str, bench: &str, tasks: usize) -> Self {
+        let own = |record: &&Record| {
+            (record.machine, record.bench, record.tasks_per_proc) == (machine, bench, tasks)
+        };
+        Self(records.iter().filter(own).collect())
+    }
+
+    fn at(&self, workers: usize) -> f64 {
+        let record = self.0.iter().find(|record| record.workers == workers);
+        record.and_then(|record| record.mops()).map_or(f64::NAN, |mops| mops.median)
+    }
+
+    /// Returns by how much it grows for each worker between two numbers of them, in terms of its
+    /// growth from one worker to `first`.
+    fn growth(&self, from: usize, to: usize, first: usize) -> f64 {
+        let slope = |from, to| (self.at(to) - self.at(from)) / (to - from) as f64;
+        slope(from, to) / slope(1, first)
+    }
+}
+
+/// Returns whether a growth is that of hyperthreads: far below that of cores.
+fn is_flat(growth: f64) -> bool {
+    growth < 0.6
+}
+
+/// Why few tasks do not differ from many.
+const FEW: &str = "a worker whose only task waits finds it ready before it comes to sleep: tokens and yields stay at their worker, and a simulated line costs nothing there";
+
+/// Why transfers differ.
+const TRANSFER: &str = "thieves take the tasks behind a leader within some microseconds here, many at a time; C∀'s help each take one task that has waited";
+
+/// Why Churn goes on to scale.
+const CHURN: &str = "semaphores on one line are used one after the other at the price of the line alone, and the links between packages have no bound: no queue at either";
+
+/// What a transfer takes C∀, in microseconds: the machine, the variant, the number of workers.
+const TRANSFERS: [(&str, &str, usize, f64, &str); 8] = [
+    ("intel", "transfer park", 2, 106.0, "Transfer, park, on 2 of Intel: 106 µs."),
+    ("intel", "transfer park", 192, 19_900.0, "Transfer, park, on 192 of Intel: 19.9 ms."),
+    ("intel", "transfer yield", 2, 68.4, "Transfer, yield, on 2 of Intel: 68.4 µs."),
+    ("intel", "transfer yield", 192, 1_200.0, "Transfer, yield, on 192 of Intel: 1.2 ms."),
+    ("amd", "transfer park", 2, 174.0, "Transfer, park, on 2 of AMD: 174 µs."),
+    ("amd", "transfer park", 256, 28_400.0, "Transfer, park, on 256 of AMD: 28.4 ms."),
+    ("amd", "transfer yield", 2, 78.8, "Transfer, yield, on 2 of AMD: 78.8 µs."),
+    ("amd", "transfer yield", 256, 1_210.0, "Transfer, yield, on 256 of AMD: 1.21 ms."),
+];
+
+/// Returns what is found of the times of transfers. The thesis counts what is within a factor of
+/// ten as equal.
+fn transfers(records: &[Record]) -> impl Iterator<Item = Claim> {
+    TRANSFERS.into_iter().filter_map(|(machine, bench, workers, published, stated)| {
+        let curve = Curve::of(records, machine, bench, 100);
+        let nanos = curve.0.iter().find(|record| record.workers == workers)?.nanos()?;
+        let found = nanos.median / 1e3;
+        Some(Claim {
+            stated,
+            found: format!("{} µs", words::figure(found)),
+            agrees: (0.1..10.0).contains(&(found / published)),
+            why: TRANSFER,
+        })
+    })
+}
+
+/// Returns all claims; none if the simulated numbers of workers are not the usual ones.
+pub(crate) fn claims(records: &[Record]) -> Vec<Claim> {
+    let curve = |machine, bench, tasks| Curve::of(records, machine, bench, tasks);
+    let intel = curve("intel", "cycle", 100);
+    let few = curve("intel", "cycle", 1);
+    let amd = curve("amd", "cycle", 100);
+    let yields = curve("intel", "yield", 100);
+    let churn = curve("intel", "churn", 100);
+    let few_churn = curve("intel", "churn", 2);
+    let counts = [24, 48, 72, 96, 192];
+    if counts.iter().any(|&count| intel.at(count).is_nan()) || amd.at(256).is_nan() {
+        return Vec::new();
+    }
+    let flat = [intel.growth(24, 48, 24), intel.growth(72, 96, 24)];
+    let plateaus = [amd.growth(64, 128, 64), amd.growth(192, 256, 64)];
+    let (least, most) = (intel.at(192), amd.at(256));
+    let yield_ratio = yields.at(192) / intel.at(192);
+    let few_ratio = few.at(192) / intel.at(192);
+    let falls = churn.at(72) / churn.at(48);
+    let highest = churn.0.iter().map(|record| churn.at(record.workers)).fold(0.0, f64::max);
+    let few_churns = few_churn.at(192) / churn.at(192);
+    let mut claims = vec![
+        Claim {
+            stated: "Cycle on Intel is flatter from 25 to 48 and from 72 to 96 processors, on hyperthreads.",
+            found: format!(
+                "it grows {:.2} and {:.2} times as fast there as up to 24",
+                flat[0], flat[1]
+            ),
+            agrees: flat.into_iter().all(is_flat),
+            why: "",
+        },
+        Claim {
+            stated: "Cycle on Intel reaches 400 Mop/s.",
+            found: format!("{least:.0} Mop/s on 192"),
+            agrees: least >= 400.0,
+            why: "",
+        },
+        Claim {
+            stated: "Cycle on Intel is clearly worse with few tasks.",
+            found: format!("{few_ratio:.2} times as many operations on 192"),
+            agrees: few_ratio < 0.9,
+            why: FEW,
+        },
+        Claim {
+            stated: "Cycle on AMD has about twice Intel's throughput.",
+            found: format!("{:.2} times, on 256 and 192", most / least),
+            agrees: (1.7..2.3).contains(&(most / least)),
+            why: "both machines have the same prices here; what is left is the number of processors",
+        },
+        Claim {
+            stated: "Cycle on AMD has plateaus from 64 and from 192 processors, on hyperthreads.",
+            found: format!(
+                "it grows {:.2} and {:.2} times as fast there as up to 64",
+                plateaus[0], plateaus[1]
+            ),
+            agrees: plateaus.into_iter().all(is_flat),
+            why: "",
+        },
+        Claim {
+            stated: "Yield is as Cycle, slightly better.",
+            found: format!("{yield_ratio:.2} times as many operations on 192 of Intel"),
+            agrees: (1.0..1.5).contains(&yield_ratio),
+            why: "a yield needs no wake, which is a third of a turn of Cycle here",
+        },
+        Claim {
+            stated: "Churn on Intel scales to 48 processors and drops from there to 72.",
+            found: format!("{falls:.2} times as many operations on 72 as on 48"),
+            agrees: falls < 1.0,
+            why: CHURN,
+        },
+        Claim {
+            stated: "Churn on Intel does not reach 40 Mop/s.",
+            found: format!("{highest:.0} Mop/s at most"),
+            agrees: highest < 40.0,
+            why: CHURN,
+        },
+        Claim {
+            stated: "Churn on Intel is the same with few tasks.",
+            found: format!("{few_churns:.2} times as many operations on 192"),
+            agrees: (0.8..1.25).contains(&few_churns),
+            why: "with few tasks workers run out of them and sleep; what a sleep costs is that of a virtual machine here",
+        },
+    ];
+    claims.extend(transfers(records));
+    claims
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::claim;
+    use crate::simulated::scheduling::MACHINES;
+
+    /// Records with these million operations per second.
+    fn records(mops: impl Fn(&str, &str, usize, usize) -> f64) -> Vec<Record> {
+        let mut all = Vec::new();
+        for ((_, counts), machine) in MACHINES.into_iter().zip(["intel", "amd"]) {
+            for (bench, few) in [("cycle", 1), ("yield", 1), ("churn", 2)] {
+                for tasks_per_proc in [100, few] {
+                    all.extend(counts.iter().map(|&workers| Record {
+                        simulated: true,
+                        machine,
+                        bench,
+                        tasks_per_proc,
+                        workers,
+                        mops: vec![mops(machine, bench, tasks_per_proc, workers)],
+                        ns_per_op_per_proc: Vec::new(),
+                        waited_us: 0.0,
+                        allowed_us: 0.0,
+                    }));
+                }
+            }
+        }
+        all
+    }
+
+    /// Returns the number of cores under some workers, a hyperthread counting for a quarter.
+    fn power(cores: usize, workers: usize) -> f64 {
+        let (whole, rest) = (workers / (2 * cores), workers % (2 * cores));
+        let full = whole as f64 * cores as f64 * 1.25;
+        full + rest.min(cores) as f64 + rest.saturating_sub(cores) as f64 / 4.0
+    }
+
+    #[test]
+    fn machines_as_the_thesis_has_them_agree_with_all_that_it_says() {
+        let found = records(|machine, bench, tasks, workers| match (machine, bench) {
+            (_, "churn") if workers <= 48 => workers as f64 / 2.0,
+            (_, "churn") => 20.0,
+            ("amd", _) => 6.25 * power(64, workers),
+            (_, "cycle") => 4.0 * power(24, workers) * if tasks < 100 { 0.7 } else { 1.0 },
+            _ => 4.4 * power(24, workers),
+        });
+        let claims = claims(&found);
+        assert_eq!(claims.len(), 9);
+        for claim in claims {
+            assert!(claim.agrees, "{} {}", claim.stated, claim.found);
+        }
+    }
+
+    #[test]
+    fn what_scales_without_end_differs_and_says_why() {
+        let claims = claims(&records(|_, _, _, workers| 10.0 * workers as f64));
+        let agree: Vec<bool> = claims.iter().map(|claim| claim.agrees).collect();
+        assert_eq!(agree, [false, true, false, false, false, true, false, false, true]);
+        assert!(claim::text(&claims).contains("differs: Churn on Intel does not reach 40 Mop/s."));
+    }
+
+    #[test]
+    fn a_transfer_within_a_factor_of_ten_is_equal() {
+        let transfer = |nanos: f64| Record {
+            simulated: true,
+            machine: "intel",
+            bench: "transfer park",
+            tasks_per_proc: 100,
+            workers: 2,
+            mops: vec![1e3 / nanos],
+            ns_per_op_per_proc: vec![nanos],
+            waited_us: 0.0,
+            allowed_us: 0.0,
+        };
+        for (nanos, agrees) in [(20_000.0, true), (900_000.0, true), (9_000.0, false)] {
+            let found: Vec<bool> =
+                transfers(&[transfer(nanos)]).map(|claim| claim.agrees).collect();
+            assert_eq!(found, [agrees], "{nanos}");
+        }
+    }
+
+    #[test]
+    fn a_few_numbers_of_workers_say_nothing() {
+        let few: Vec<Record> =
+            records(|_, _, _, _| 1.0).into_iter().filter(|record| record.workers < 100).collect();
+        assert!(claims(&few).is_empty());
+    }
+}
