@@ -73,7 +73,7 @@ pub(crate) static PUBLICATIONS: [Publication; 5] = [
         title: "CoreTime",
         source: "Silas Boyd-Wickizer, Robert Morris and M. Frans Kaashoek, \"Reinventing scheduling for multicore systems\", HotOS 2009",
         machine: "4 quad-core AMD Opterons at 2 GHz with 16 MB of caches in all",
-        run: "--bench directory --seconds 0.2 --repeats 3",
+        run: "--bench directory --tasks-per-core 16 --access found --seconds 0.2 --repeats 3",
         missing: "",
         simulation: Some(Simulation::CoreTime),
         published: Vec::new,
