@@ -6,7 +6,6 @@
 //! it, which pushes out the task that has waited there longest, and then does P on it. The first
 //! tasks, one per spot, skip their first V and wait before the others begin; so there are always as
 //! many waiting tasks as spots, less those that are between their V and P.
-//! and P.
 //! At the stop each task ends after its P. One more V for each task that skipped its first then
 //! releases the tasks that still wait. Each V has then met its P, and no permit may be left.
 
