@@ -5,6 +5,7 @@
 //! tasks.
 
 use super::Look;
+use super::together::QUICK;
 
 /// The work of a processor that switches must be this many times as old as the helper's own. The
 /// least whole number that leaves equals alone; the bound that `cargo test --test promise` asserts
@@ -27,13 +28,10 @@ pub const STUCK_AGE: u64 = 8 * LEAST_AGE;
 /// that one with polls as long as a batch does not read the lines of a few others after each of
 /// them: every look takes a line from its owner, who has to take it back at its next poll. A few
 /// batches; far below the bound on waiting. `evenkeel-bench run --bench echo` set it: two workers
-/// take 6 % less processor time for an answer than with a look after each batch.
+/// take 6 % less processor time for an answer than with a look after each batch. A batch of several
+/// quick polls pays for a look: with this time between the looks of such processors too,
+/// `evenkeel-bench run --bench transfer --procs 2` takes a third longer.
 pub const ROUND: u64 = 4 * super::batch::BATCH;
-
-/// A mean poll below this is quick: a batch of several such polls pays for a look. With
-/// [`ROUND`] between the looks of such processors too, `evenkeel-bench run --bench transfer --procs
-/// 2` takes a third longer.
-pub const QUICK: u64 = super::batch::BATCH / 4;
 
 /// Returns whether a processor that has `looked` at one of its `others` at that time, and whose
 /// polls take `mean_poll`, looks at the next one. One that has none counts as one that has a single
@@ -41,7 +39,8 @@ pub const QUICK: u64 = super::batch::BATCH / 4;
 ///
 /// # Examples
 /// ```
-/// use evenkeel_policy::helping::{QUICK, ROUND, is_due};
+/// use evenkeel_policy::helping::{ROUND, is_due};
+/// use evenkeel_policy::together::QUICK;
 /// assert!(!is_due(ROUND - 1, 0, 1, QUICK));
 /// assert!(is_due(ROUND, 0, 1, QUICK) && is_due(ROUND, 0, 0, QUICK));
 /// assert!(is_due(ROUND / 4, 0, 4, QUICK));

@@ -47,7 +47,8 @@ fn one_processor_takes_what_the_steps_cost() {
     }
 }
 
-/// The bar of the runtime: with 64 processors an operation takes each of them little longer.
+/// With 64 processors an operation takes each of them little longer than one. Hyperthreads have no
+/// price here: 48 of the Intel machine's first 64 workers share a core with another one.
 #[test]
 fn cycle_and_yield_scale_to_64_processors() {
     for experiment in [Experiment::Cycle, Experiment::Yield] {

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use clap::{Args, Parser};
 
+use super::simulate::{CORETIME_SEEDS, PROGRAM_SEEDS, SCHEDULING_ROUNDS, SCHEDULING_SEEDS};
 use super::{Cli, Command, run};
 use crate::publications::{PUBLICATIONS, Publication, Simulation};
 use crate::report::publications::{Shown, Simulated};
@@ -14,17 +15,10 @@ use suite::entry::Measured;
 use suite::interrupt;
 use suite::output::{last, note};
 
-/// Schedules of each simulated program, of each point of Figure 4, and of each point of C∀'s
-/// experiments, and the rounds that are measured beside those.
-const PROGRAM_SEEDS: u64 = 5;
-const CORETIME_SEEDS: u64 = 1;
-const SCHEDULING_SEEDS: u64 = 3;
-const SCHEDULING_ROUNDS: u64 = 5;
-
 /// Run or simulate what each of the five publications measured whose systems the runtime unites,
 /// and write a page with their figures beside ours.
 ///
-/// It takes about ten minutes on two cores.
+/// It takes about eleven minutes on two cores.
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// Parts of the page, separated by commas: scheduler, concurrency, thorium, coretime, locality
@@ -37,8 +31,8 @@ pub(super) struct Options {
     report: PathBuf,
 }
 
-/// Runs and simulates, and writes the page. What could not be measured is said there, and in the
-/// exit status.
+/// Runs and simulates, and writes the page, also of what was there before a failure or an
+/// interruption. What is missing is said there, and in the exit status.
 pub(super) fn run(args: &Options) -> anyhow::Result<()> {
     report::prepare(&args.report)?;
     let is_wanted =
@@ -47,25 +41,31 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
     let mut failure = Ok(());
     for publication in PUBLICATIONS.iter().filter(is_wanted) {
         note!("== {}", publication.title);
-        let (measured, why) = match measure(publication.run) {
-            Ok(measured) => (Some(measured), None),
-            Err(error) => {
-                let why = format!("{error:#}");
-                failure = failure.and(Err(error));
-                (None, Some(why))
-            }
-        };
-        interrupt::check()?;
-        let simulated = publication.simulation.map(simulate).transpose()?;
-        shown.push(Shown { publication, measured, why, simulated });
+        let mut one = Shown::nothing(publication);
+        let done = fill(&mut one);
+        one.why = done.as_ref().err().map(|error| format!("{error:#}"));
+        shown.push(one);
+        failure = failure.and(done);
+        if interrupt::check().is_err() {
+            break;
+        }
     }
     let page = report::publications::write(&args.report, &shown);
     let text = report::lines(&page);
-    last(&text, failure.and(page.map(drop)))
+    last(&text, failure.context("not all is on the page").and(page.map(drop)))
+}
+
+/// Measures and simulates one publication's experiments.
+fn fill(one: &mut Shown) -> anyhow::Result<()> {
+    let (measured, failure) = measure(one.publication.run)?;
+    one.measured = Some(measured);
+    interrupt::check()?;
+    one.simulated = one.publication.simulation.map(simulate).transpose()?;
+    failure
 }
 
 /// Measures what `run` measures with these options.
-fn measure(options: &str) -> anyhow::Result<Measured> {
+fn measure(options: &str) -> anyhow::Result<(Measured, anyhow::Result<()>)> {
     let line = ["evenkeel-bench", "run"].into_iter().chain(options.split_whitespace());
     match Cli::try_parse_from(line)?.command {
         Some(Command::Run(args)) => run::measured(&args),

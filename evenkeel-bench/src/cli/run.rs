@@ -55,11 +55,12 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
 }
 
 /// Measures the experiments named, which must be of one family, and prints nothing but their names.
-pub(super) fn measured(args: &RunArgs) -> anyhow::Result<Measured> {
+/// Returns what was measured, and whether that is all.
+pub(super) fn measured(args: &RunArgs) -> anyhow::Result<(Measured, anyhow::Result<()>)> {
     let (mut part, mut measured) = begin(args)?;
     part.build()?;
-    measure(args, part.as_mut(), &mut measured)?;
-    Ok(measured)
+    let done = measure(args, part.as_mut(), &mut measured);
+    Ok((measured, done))
 }
 
 /// Finds the family of the experiments named, and prepares what it is asked for.

@@ -15,11 +15,11 @@ use suite::record::Record;
 use suite::table;
 
 /// The default numbers of schedules of each program, and of each point of Figure 4.
-const PROGRAM_SEEDS: u64 = 5;
-const CORETIME_SEEDS: u64 = 1;
+pub(super) const PROGRAM_SEEDS: u64 = 5;
+pub(super) const CORETIME_SEEDS: u64 = 1;
 /// Those of each experiment of schedulers, and the rounds that are measured beside them.
-const SCHEDULING_SEEDS: u64 = 3;
-const SCHEDULING_ROUNDS: u64 = 7;
+pub(super) const SCHEDULING_SEEDS: u64 = 3;
+pub(super) const SCHEDULING_ROUNDS: u64 = 7;
 
 /// The least and the most total size of the directories, in KiB: one directory, and far more than
 /// all caches of the machine hold.

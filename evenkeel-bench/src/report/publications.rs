@@ -27,9 +27,15 @@ pub(crate) enum Simulated {
 pub(crate) struct Shown {
     pub(crate) publication: &'static Publication,
     pub(crate) measured: Option<Measured>,
-    /// Why nothing is measured.
+    /// Why not all is there.
     pub(crate) why: Option<String>,
     pub(crate) simulated: Option<Simulated>,
+}
+
+impl Shown {
+    pub(crate) fn nothing(publication: &'static Publication) -> Self {
+        Self { publication, measured: None, why: None, simulated: None }
+    }
 }
 
 /// Writes `publications.html` into `dir`, beside its other files, and returns its path.
@@ -75,7 +81,7 @@ fn part(one: &Shown) -> anyhow::Result<Markup> {
             @if !missing.is_empty() { ". Not here: " (page::prose(missing)) "." }
         }
         @if let Some(measured) = &measured { (measured) }
-        @if let Some(why) = &one.why { p { "Not measured: " (why) "." } }
+        @if let Some(why) = &one.why { p { "Not all is here: " (why) "." } }
         @if let Some(simulated) = &simulated {
             h2 { "Simulated" }
             (simulated)
@@ -101,10 +107,8 @@ mod tests {
         let shown: Vec<Shown> = PUBLICATIONS
             .iter()
             .map(|publication| Shown {
-                publication,
-                measured: None,
                 why: Some("there is no time".to_owned()),
-                simulated: None,
+                ..Shown::nothing(publication)
             })
             .collect();
         let page = render(&shown).unwrap();
@@ -115,6 +119,6 @@ mod tests {
                 assert!(page.contains(&table.title), "{}", table.title);
             }
         }
-        assert_eq!(page.matches("Not measured: there is no time.").count(), PUBLICATIONS.len());
+        assert_eq!(page.matches("Not all is here: there is no time.").count(), PUBLICATIONS.len());
     }
 }

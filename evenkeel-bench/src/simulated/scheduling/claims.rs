@@ -35,7 +35,7 @@ fn is_flat(growth: f64) -> bool {
 }
 
 /// Why few tasks do not differ from many.
-const FEW: &str = "a worker whose only task waits finds it ready before it comes to sleep: tokens and yields stay at their worker, and a simulated line costs nothing there";
+const FEW: &str = "a worker whose only task waits finds it ready before it comes to sleep: tokens stay at their worker, and the simulation has no price for a queue that is empty now and then";
 
 /// Why transfers differ.
 const TRANSFER: &str = "thieves take the tasks behind a leader within some microseconds here, many at a time; C∀'s help each take one task that has waited";
@@ -133,7 +133,7 @@ pub(crate) fn claims(records: &[Record]) -> Vec<Claim> {
             stated: "Yield is as Cycle, slightly better.",
             found: format!("{yield_ratio:.2} times as many operations on 192 of Intel"),
             agrees: (1.0..1.5).contains(&yield_ratio),
-            why: "a yield needs no wake, which is a third of a turn of Cycle here",
+            why: "a yield needs no wake, and a turn of Cycle is a wake and a poll",
         },
         Claim {
             stated: "Churn on Intel scales to 48 processors and drops from there to 72.",
