@@ -26,7 +26,7 @@ pub(crate) fn poll_unit(waker: &Waker) -> Poll<()> {
 #[cold]
 fn look_here() -> bool {
     context::with(|context| match context {
-        Some(context) => context.slice.look(poll_of(context), || context.ahead.now()),
+        Some(context) => context.slice.look(poll_of(context)),
         None => {
             slice::refill();
             true
