@@ -88,6 +88,9 @@ enum Command {
     /// Measure the memory of actors in this process; used by the binary itself
     #[command(name = actors::memory::COMMAND, hide = true)]
     ActorMemoryProbe(actors::memory::ProbeArgs),
+    /// Measure what tasks and timers cost in this process; used by the binary itself
+    #[command(name = growth::probe::COMMAND, hide = true)]
+    GrowthProbe(growth::probe::ProbeArgs),
     /// Serve for a client; used by the binary itself
     #[command(name = server::COMMAND, hide = true)]
     ServingServer(server::ServerArgs),
@@ -111,6 +114,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Some(Command::List) => list::list(),
         Some(Command::MemoryProbe(args)) => memory::probe(&args),
         Some(Command::ActorMemoryProbe(args)) => actors::memory::probe(&args),
+        Some(Command::GrowthProbe(args)) => growth::probe::probe(&args),
         Some(Command::ServingServer(args)) => server::run(&args),
         Some(Command::ServingClient(args)) => client::run(&args),
     }

@@ -6,12 +6,13 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use suite::entry::Entry;
 
 /// All families, in the order in which they are measured and shown.
-pub(crate) static FAMILIES: [Entry; 9] = [
+pub(crate) static FAMILIES: [Entry; 10] = [
     scheduling::ENTRY,
     latency::ENTRY,
     mixed::ENTRY,
     forking::ENTRY,
     timers::ENTRY,
+    growth::ENTRY,
     concurrency::ENTRY,
     actors::ENTRY,
     objects::ENTRY,

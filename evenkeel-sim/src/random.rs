@@ -15,6 +15,11 @@ use evenkeel_policy::interleaving::among;
 /// assert_eq!(one.next(), same.next());
 /// assert_ne!(one.next(), other.next());
 /// assert_eq!(Random::from_state(one.state()).below(100), one.below(100));
+/// let mut numbers: Vec<u32> = (0..100).collect();
+/// one.shuffle(&mut numbers);
+/// assert!(!numbers.is_sorted());
+/// numbers.sort();
+/// assert!(numbers.into_iter().eq(0..100));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Random(u64);
@@ -57,5 +62,13 @@ impl Random {
     #[inline]
     pub fn below(&mut self, bound: usize) -> usize {
         among(self.next(), bound)
+    }
+
+    /// Puts `items` into a random order: Durstenfeld's form of the shuffle of Fisher and Yates
+    /// ("Algorithm 235", 1964).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
     }
 }

@@ -18,11 +18,11 @@ use suite::output::{last, note};
 /// Run or simulate what each of the five publications measured whose systems the runtime unites,
 /// and write a page with their figures beside ours.
 ///
-/// It takes about eleven minutes on two cores.
+/// It takes about thirteen minutes on two cores.
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// Parts of the page, separated by commas: scheduler, concurrency, thorium, coretime, locality
-    /// [default: all]
+    /// Parts of the page, separated by commas: scheduler, concurrency, thorium, coretime, locality,
+    /// growth [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',',
           value_parser = PUBLICATIONS.iter().map(|one| one.id).collect::<Vec<_>>())]
     only: Vec<String>,

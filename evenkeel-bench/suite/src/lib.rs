@@ -33,6 +33,7 @@ pub mod outcome;
 pub mod output;
 pub mod peer;
 pub mod picture;
+pub mod power;
 pub mod published;
 pub mod quantity;
 pub mod read;

@@ -140,11 +140,8 @@ fn permits<R: Runtime>(procs: usize, tasks: usize) -> Result<(f64, f64), Fault> 
 
 /// Returns the numbers below `count` in a random order.
 fn shuffled(count: usize) -> Vec<usize> {
-    let mut random = Random::new(1, 0);
     let mut order: Vec<usize> = (0..count).collect();
-    for last in (1..count).rev() {
-        order.swap(last, random.below(last + 1));
-    }
+    Random::new(1, 0).shuffle(&mut order);
     order
 }
 

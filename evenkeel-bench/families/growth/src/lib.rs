@@ -1,0 +1,83 @@
+//! Growth: what a task and a timer cost, from ten to ten million of them.
+//!
+//! Each run is a process of its own, whose heap holds nothing that the tasks could reuse. A runtime
+//! whose costs grow no faster than the work has the same cost for each, but for the caches: beside
+//! the wakes stands a chase of pointers over as much memory, which nothing can beat that comes to
+//! each task in random order and waits for one line of its memory.
+//! [`family`] presents the experiments to the suite.
+
+// The documentation is for readers of the source.
+#![allow(rustdoc::private_intra_doc_links)]
+// `say!` and `note!` end quietly where these panic.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
+mod chase;
+mod family;
+pub mod probe;
+mod tasks;
+mod timers;
+
+use suite::entry::Entry;
+use suite::named;
+use suite::peer::{Peer, Role};
+
+/// This family's entry in the registry.
+pub const ENTRY: Entry = Entry::of::<family::Growth>();
+
+/// Numbers of tasks or timers unless the user says otherwise.
+pub(crate) const NUMBERS: [usize; 7] = [10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+
+/// The most tasks or timers: 16 GB of memory with this project's runtime.
+pub(crate) const MOST: usize = 100_000_000;
+
+named! {
+    /// An experiment.
+    pub(crate) enum Bench as "experiment" {
+        /// Tasks that wait.
+        Tasks = "growth_tasks": "tasks alive at the same time: spawns, wakes in random order, end of the runtime",
+        /// Timers that are armed.
+        Timers = "growth_timers": "timers armed at the same time: arms, cancels in random order, fires",
+    }
+}
+
+named! {
+    /// A runtime.
+    pub(crate) enum Name as "runtime of growth" {
+        /// This project's runtime.
+        Evenkeel = "evenkeel": "this project's runtime",
+        /// Tokio with a hand-made park.
+        TokioHand = "tokio-hand": "Tokio with a hand-made park",
+        /// Tokio with what it ships.
+        TokioNative = "tokio-native": "Tokio with the semaphores and timers that it ships",
+    }
+}
+
+impl Name {
+    /// Whether it runs an experiment. Tokio has one kind of timers.
+    pub(crate) fn has(self, bench: Bench) -> bool {
+        bench == Bench::Tasks || self != Name::TokioHand
+    }
+}
+
+impl Peer for Name {
+    fn role(self) -> Role {
+        if self == Name::Evenkeel { Role::Subject } else { Role::Peer }
+    }
+
+    fn describe(self) -> &'static str {
+        Name::describe(self)
+    }
+}
+
+/// The settings of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spec {
+    /// The experiment.
+    pub(crate) bench: Bench,
+    /// Workers of the runtime.
+    pub(crate) workers: usize,
+    /// Tasks or timers.
+    pub(crate) number: usize,
+    /// The seed of the random order.
+    pub(crate) seed: u64,
+}
