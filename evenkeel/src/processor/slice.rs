@@ -28,8 +28,8 @@
 //! # Rejected
 //! Units that are set at the beginning of each poll, as Tokio does: a store for each poll, where a
 //! switch takes 3 ns. A slice from the beginning of the batch: the polls that follow a long one
-//! would yield at once. The clock that is [never behind](crate::primitives::ahead): its readings are
-//! cheaper, and yet `evenkeel-bench run --bench fanin` takes a tenth longer with one worker.
+//! would yield at once. The clock that is [never behind](crate::primitives::ahead): its readings
+//! are cheaper, and yet `evenkeel-bench run --bench fanin` takes a tenth longer with one worker.
 
 use crate::policy::budget;
 use crate::primitives::clock;
