@@ -1,6 +1,8 @@
 //! Checks that hold for every family in the registry.
 
 use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::thread;
 
 use clap::Parser;
 
@@ -11,7 +13,7 @@ use crate::cli;
 use suite::description::Description;
 use suite::effort::Effort;
 use suite::enough::Bound;
-use suite::entry::{Event, Measured};
+use suite::entry::{Entry, Event, Measured};
 use suite::kit::afresh;
 use suite::peer::Role;
 use suite::quantity::{Quantity, Read};
@@ -69,59 +71,70 @@ const BESIDE: [(&str, &str); 2] = [
 #[test]
 fn every_row_of_a_quick_session_is_measured_and_what_it_writes_is_declared() {
     afresh::by_test("families::tests::this_binary_called_afresh");
-    for entry in &FAMILIES {
-        let mut measured = Measured::nothing(entry);
-        let mut part = match BESIDE.iter().find(|(name, _)| *name == measured.of.name) {
-            Some((name, line)) => {
-                assert_eq!((entry.rounds)(Effort::Quick), 0, "{name}");
-                cli::part_of(entry, line)
-            }
-            None => {
-                // A family without rows for one core runs on two.
-                let parts = [1, 2].map(|cores| (entry.plan)(Effort::Quick, cores).unwrap());
-                let mut parts = parts.into_iter();
-                parts.find(|part| !part.cases().is_empty()).expect("something is measured")
-            }
-        };
-        part.build().unwrap();
-        let mut rows = 0;
-        let mut each = |event| {
-            match event {
-                Event::Begins(_) => rows += 1,
-                Event::Ran(record) => measured.records.push(*record),
-                Event::Absent(absent) => measured.absent.push(absent),
-            }
-            Ok(())
-        };
-        part.measure(&mut Bound::rows(1), &mut each).unwrap();
-        assert_eq!(rows, part.cases().len(), "{}", measured.of.name);
-        for record in &measured.records {
-            let experiment = measured.of.experiment(&record.case.bench).expect("it is declared");
-            let variant = record.case.variant.as_ref();
-            let variants = &experiment.variants;
-            assert!(variants.contains(&variant) || variants.is_empty() && variant == "-");
-            let declared = |name: &str| experiment.settings.contains(&name);
-            assert!(record.case.settings.iter().all(|(name, _)| declared(name)), "{record:?}");
-            let has = |quantity: &&Quantity| match quantity.read {
-                Read::Field(name) => record.figures.number(name).is_some(),
-                Read::Derived(figure) => figure(record, &measured.records).is_some(),
-            };
-            let has_figures = experiment.quantities.iter().any(|one| has(&one));
-            assert!(record.dnc || has_figures, "{record:?}");
-            // A figure that `analyse` took for a setting would split the repeats of a row.
-            for (name, value) in record.case.settings.iter() {
-                assert!(is_setting(Some(experiment.name), name, value), "{name} = {value}");
-            }
-            for (name, value) in record.figures.iter() {
-                assert!(!is_setting(Some(experiment.name), name, value), "{name} = {value}");
-            }
-            let line = serde_json::to_string(record).unwrap();
-            let read = input::parse("runs", &line).unwrap();
-            let analysed = response::usual(&read[0]).and_then(|one| experiment.quantity_of(one));
-            assert!(record.dnc || analysed.is_some(), "{record:?} has nothing to analyse");
-            let again = read::record(&line, experiment.settings).unwrap();
-            assert_eq!((&again.case, &again.quiet.regime), (&record.case, &record.quiet.regime));
+    let families = Mutex::new(FAMILIES.iter());
+    // Each run takes its time, however fast it is: two at once take half of all that.
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let next = || families.lock().unwrap().next();
+                std::iter::from_fn(next).for_each(measure_and_read_back);
+            });
         }
+    });
+}
+
+fn measure_and_read_back(entry: &Entry) {
+    let mut measured = Measured::nothing(entry);
+    let mut part = match BESIDE.iter().find(|(name, _)| *name == measured.of.name) {
+        Some((name, line)) => {
+            assert_eq!((entry.rounds)(Effort::Quick), 0, "{name}");
+            cli::part_of(entry, line)
+        }
+        None => {
+            // A family without rows for one core runs on two.
+            let parts = [1, 2].map(|cores| (entry.plan)(Effort::Quick, cores).unwrap());
+            let mut parts = parts.into_iter();
+            parts.find(|part| !part.cases().is_empty()).expect("something is measured")
+        }
+    };
+    part.build().unwrap();
+    let mut rows = 0;
+    let mut each = |event| {
+        match event {
+            Event::Begins(_) => rows += 1,
+            Event::Ran(record) => measured.records.push(*record),
+            Event::Absent(absent) => measured.absent.push(absent),
+        }
+        Ok(())
+    };
+    part.measure(&mut Bound::rows(1), &mut each).unwrap();
+    assert_eq!(rows, part.cases().len(), "{}", measured.of.name);
+    for record in &measured.records {
+        let experiment = measured.of.experiment(&record.case.bench).expect("it is declared");
+        let variant = record.case.variant.as_ref();
+        let variants = &experiment.variants;
+        assert!(variants.contains(&variant) || variants.is_empty() && variant == "-");
+        let declared = |name: &str| experiment.settings.contains(&name);
+        assert!(record.case.settings.iter().all(|(name, _)| declared(name)), "{record:?}");
+        let has = |quantity: &&Quantity| match quantity.read {
+            Read::Field(name) => record.figures.number(name).is_some(),
+            Read::Derived(figure) => figure(record, &measured.records).is_some(),
+        };
+        let has_figures = experiment.quantities.iter().any(|one| has(&one));
+        assert!(record.dnc || has_figures, "{record:?}");
+        // A figure that `analyse` took for a setting would split the repeats of a row.
+        for (name, value) in record.case.settings.iter() {
+            assert!(is_setting(Some(experiment.name), name, value), "{name} = {value}");
+        }
+        for (name, value) in record.figures.iter() {
+            assert!(!is_setting(Some(experiment.name), name, value), "{name} = {value}");
+        }
+        let line = serde_json::to_string(record).unwrap();
+        let read = input::parse("runs", &line).unwrap();
+        let analysed = response::usual(&read[0]).and_then(|one| experiment.quantity_of(one));
+        assert!(record.dnc || analysed.is_some(), "{record:?} has nothing to analyse");
+        let again = read::record(&line, experiment.settings).unwrap();
+        assert_eq!((&again.case, &again.quiet.regime), (&record.case, &record.quiet.regime));
     }
 }
 

@@ -5,8 +5,9 @@
 //!
 //! **Roles.** The *driver* is a task that wakes *followers*, which wait. It wakes all of them in
 //! one poll, which is timed, and yields: each of them is polled and waits again before the driver
-//! goes on, which is timed as well. *Company* is a task that keeps another worker busy, so that the
-//! runtime takes the precautions of several workers; it touches nothing of the followers.
+//! goes on, which is timed as well. There are as many drivers as workers, each with followers of
+//! its own: they share nothing, but the runtime takes the precautions of several workers, and a
+//! core may be slower beside another one that computes too.
 
 use std::future::Future;
 use std::hint;
@@ -24,9 +25,6 @@ use suite::kit::runtime::{Lost, Parker, Runtime, Semaphores};
 const TURNS: usize = 400;
 /// Yields of a task, between two looks at the clock.
 const YIELDS: usize = 1_000;
-/// How long company computes before it yields: longer than a turn of the driver, and far from what
-/// a runtime takes for stuck.
-const COMPANY: Duration = Duration::from_micros(100);
 
 /// What steps cost, in nanoseconds: medians of the turns, on memory in the worker's own core.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -56,7 +54,7 @@ pub fn measure<R: Runtime>(procs: usize, tasks: usize) -> Result<Steps, Fault> {
     Ok(Steps { wake, poll, release, acquire, returned, touch, yields: yields::<R>(procs)? })
 }
 
-/// How followers and company begin and end.
+/// How followers begin and end.
 #[derive(Default)]
 struct Gate {
     arrived: AtomicUsize,
@@ -94,48 +92,52 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn tokens<R: Runtime>(procs: usize, tasks: usize) -> Result<(f64, f64), Fault> {
-    let tokens: Arc<[R::Parker]> = (0..tasks).map(|_| R::Parker::default()).collect();
-    let gate = Arc::<Gate>::default();
-    let follow = {
-        let (tokens, gate) = (tokens.clone(), gate.clone());
-        move |number: usize| {
-            let (token, gate) = (tokens[number].clone(), gate.clone());
-            async move {
-                token.attach().await;
-                gate.arrived.fetch_add(1, Ordering::Release);
-                while !gate.is_over.load(Ordering::Relaxed) {
-                    token.park().await;
+    run::<R, _, _, _, _>(procs, tasks, || {
+        let tokens: Arc<[R::Parker]> = (0..tasks).map(|_| R::Parker::default()).collect();
+        let gate = Arc::<Gate>::default();
+        let follow = {
+            let (tokens, gate) = (tokens.clone(), gate.clone());
+            move |number: usize| {
+                let (token, gate) = (tokens[number].clone(), gate.clone());
+                async move {
+                    token.attach().await;
+                    gate.arrived.fetch_add(1, Ordering::Release);
+                    while !gate.is_over.load(Ordering::Relaxed) {
+                        token.park().await;
+                    }
                 }
             }
-        }
-    };
-    let wake = move || {
-        let unparkers: Vec<_> = tokens.iter().map(Parker::unparker).collect();
-        move || unparkers.iter().for_each(R::Parker::unpark)
-    };
-    run::<R, _, _>(procs, tasks, gate, follow, wake)
+        };
+        let wake = move || {
+            let unparkers: Vec<_> = tokens.iter().map(Parker::unparker).collect();
+            move || unparkers.iter().for_each(R::Parker::unpark)
+        };
+        Crew { gate, follow, wake }
+    })
 }
 
 fn permits<R: Runtime>(procs: usize, tasks: usize) -> Result<(f64, f64), Fault> {
-    let row = Arc::new(R::Permits::new(tasks, tasks));
-    let gate = Arc::<Gate>::default();
-    let follow = {
-        let (row, gate) = (row.clone(), gate.clone());
-        move |number: usize| {
+    run::<R, _, _, _, _>(procs, tasks, || {
+        let row = Arc::new(R::Permits::new(tasks, tasks));
+        let gate = Arc::<Gate>::default();
+        let follow = {
             let (row, gate) = (row.clone(), gate.clone());
-            let mut seat = row.seat(number);
-            async move {
-                gate.arrived.fetch_add(1, Ordering::Release);
-                while !gate.is_over.load(Ordering::Relaxed) {
-                    row.acquire(number, &mut seat).await;
+            move |number: usize| {
+                let (row, gate) = (row.clone(), gate.clone());
+                let mut seat = row.seat(number);
+                async move {
+                    gate.arrived.fetch_add(1, Ordering::Release);
+                    while !gate.is_over.load(Ordering::Relaxed) {
+                        row.acquire(number, &mut seat).await;
+                    }
                 }
             }
-        }
-    };
-    // In no order that a processor's caches foresee.
-    let order = shuffled(tasks);
-    let wake = move || move || order.iter().for_each(|&spot| row.release(spot, ()));
-    run::<R, _, _>(procs, tasks, gate, follow, wake)
+        };
+        // In no order that a processor's caches foresee.
+        let order = shuffled(tasks);
+        let wake = move || move || order.iter().for_each(|&spot| row.release(spot, ()));
+        Crew { gate, follow, wake }
+    })
 }
 
 /// Returns the numbers below `count` in a random order.
@@ -191,53 +193,65 @@ fn touch<R: Runtime>(procs: usize, tasks: usize) -> Result<f64, Fault> {
     })
 }
 
-/// Starts a runtime, spawns followers, company and the driver, and returns the time of both steps.
-/// `wake` is called once all followers wait, and returns what wakes them.
-fn run<R, F, W>(
+/// A driver's followers. `wake` is called once all of them wait, and returns what wakes them.
+struct Crew<F, W> {
+    gate: Arc<Gate>,
+    follow: F,
+    wake: W,
+}
+
+/// Starts a runtime with a driver and a `crew` for each worker, and returns the time of both steps,
+/// the mean of all drivers.
+fn run<R, F, N, W, K>(
     procs: usize,
     tasks: usize,
-    gate: Arc<Gate>,
-    follow: impl Fn(usize) -> F + Send + 'static,
-    wake: impl FnOnce() -> W + Send + 'static,
+    crew: impl Fn() -> Crew<F, W>,
 ) -> Result<(f64, f64), Fault>
 where
     R: Runtime,
-    F: Future<Output = ()> + Send + 'static,
-    W: Fn() + Send + Sync + 'static,
+    F: Fn(usize) -> N + Send + 'static,
+    N: Future<Output = ()> + Send + 'static,
+    W: FnOnce() -> K + Send + 'static,
+    K: Fn() + Send + Sync + 'static,
 {
     let runtime = R::start(procs).map_err(Fault::Start)?;
+    let crews: Vec<_> = (0..procs).map(|_| crew()).collect();
     let root = async move {
-        let followers: Vec<_> = (0..tasks).map(|number| R::spawn(follow(number))).collect();
-        while gate.arrived.load(Ordering::Acquire) < tasks {
-            R::yield_now().await;
+        let leading = crews.into_iter().map(|crew| R::spawn(lead::<R, _, _, _, _>(crew, tasks)));
+        let leading: Vec<_> = leading.collect();
+        let (mut first, mut second) = (0.0, 0.0);
+        for driver in leading {
+            let times = each(&driver.await??, tasks);
+            first += times.0 / procs as f64;
+            second += times.1 / procs as f64;
         }
-        let wake = Arc::new(wake());
-        let company: Vec<_> =
-            (1..procs).map(|_| R::spawn(keep_company::<R>(gate.clone()))).collect();
-        let times = R::spawn(drive::<R>(wake.clone())).await?;
-        gate.is_over.store(true, Ordering::Release);
-        wake();
-        for follower in followers {
-            follower.await?;
-        }
-        for company in company {
-            company.await?;
-        }
-        Ok::<_, Lost>(times)
+        Ok::<_, Lost>((first, second))
     };
-    let times = runtime.block_on(async { R::spawn(root).await })??;
-    Ok(each(&times, tasks))
+    Ok(runtime.block_on(async { R::spawn(root).await })??)
 }
 
-/// Keeps a worker busy until it is over.
-async fn keep_company<R: Runtime>(gate: Arc<Gate>) {
-    while !gate.is_over.load(Ordering::Relaxed) {
-        let begun = Instant::now();
-        while begun.elapsed() < COMPANY {
-            hint::spin_loop();
-        }
+/// Spawns the followers, and drives them.
+async fn lead<R, F, N, W, K>(crew: Crew<F, W>, tasks: usize) -> Result<Vec<Times>, Lost>
+where
+    R: Runtime,
+    F: Fn(usize) -> N + Send + 'static,
+    N: Future<Output = ()> + Send + 'static,
+    W: FnOnce() -> K + Send + 'static,
+    K: Fn() + Send + Sync + 'static,
+{
+    let Crew { gate, follow, wake } = crew;
+    let followers: Vec<_> = (0..tasks).map(|number| R::spawn(follow(number))).collect();
+    while gate.arrived.load(Ordering::Acquire) < tasks {
         R::yield_now().await;
     }
+    let wake = Arc::new(wake());
+    let times = drive::<R>(wake.clone()).await;
+    gate.is_over.store(true, Ordering::Release);
+    wake();
+    for follower in followers {
+        follower.await?;
+    }
+    Ok(times)
 }
 
 /// Returns how long a yield takes while as many tasks as workers do nothing else.
