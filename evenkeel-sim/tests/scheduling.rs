@@ -30,7 +30,7 @@ const TRANSFERS: [Experiment; 2] =
 const MACHINES: [Machine; 2] = [Machine::Intel, Machine::Amd];
 
 fn outcome(experiment: Experiment, machine: Machine, processors: usize, tasks: usize) -> Outcome {
-    run(&Run { experiment, machine, processors, tasks, seed: 3, prices: PRICES })
+    run(&Run { experiment, machine, processors, tasks, seed: 3, prices: PRICES, time: None })
 }
 
 #[test]
@@ -60,9 +60,8 @@ fn cycle_and_yield_scale_to_64_processors() {
     }
 }
 
-#[test]
-fn no_task_waits_for_longer_than_the_promise_allows() {
-    for experiment in EXPERIMENTS.into_iter().chain(TRANSFERS) {
+fn no_task_waits_too_long(experiments: impl IntoIterator<Item = Experiment>) {
+    for experiment in experiments {
         for machine in MACHINES {
             for (processors, tasks) in [(2, 100), (24, 2), (64, 100), (machine.threads(), 1)] {
                 let Outcome { waited, allowed, ops, .. } =
@@ -72,6 +71,16 @@ fn no_task_waits_for_longer_than_the_promise_allows() {
             }
         }
     }
+}
+
+#[test]
+fn no_task_of_operations_waits_for_longer_than_the_promise_allows() {
+    no_task_waits_too_long(EXPERIMENTS);
+}
+
+#[test]
+fn no_task_of_transfers_waits_for_longer_than_the_promise_allows() {
+    no_task_waits_too_long(TRANSFERS);
 }
 
 /// A transfer ends when the last follower has run: each runs once in a round.
@@ -106,7 +115,15 @@ fn lines_from_afar_cost_more() {
 fn a_seed_is_one_schedule() {
     let with = |seed| {
         let (experiment, machine) = (Experiment::Churn, Machine::Amd);
-        run(&Run { experiment, machine, processors: 8, tasks: 10, seed, prices: PRICES })
+        run(&Run {
+            experiment,
+            machine,
+            processors: 8,
+            tasks: 10,
+            seed,
+            prices: PRICES,
+            time: None,
+        })
     };
     assert_eq!(with(5), with(5));
     assert_ne!(with(5), with(6));
@@ -117,8 +134,25 @@ fn two_threads_of_a_core_share_its_speed() {
     let prices = Prices { beside_sibling: 160, ..PRICES };
     let (experiment, machine) = (Experiment::Yield, Machine::Intel);
     let [apart, beside] = [24, 48].map(|processors| {
-        let done = run(&Run { experiment, machine, processors, tasks: 10, seed: 1, prices });
+        let done =
+            run(&Run { experiment, machine, processors, tasks: 10, seed: 1, prices, time: None });
         done.per_processor(processors)
     });
     assert!((1.5..1.7).contains(&(beside / apart)), "{apart}, then {beside}");
+}
+
+/// Two tasks that wake any of a hundred others do worse on two workers, where lines go back and
+/// forth: after 10 ms one worker has them all, most of the time. No task waits for too long on the
+/// way.
+#[test]
+fn workers_bring_quick_tasks_together() {
+    let experiment = Experiment::Locality { shares: false };
+    let [apart, together] = [None, Some(40_000_000)].map(|time| {
+        let (machine, prices) = (Machine::Flat, Prices { line: 200.0, ..PRICES });
+        let done =
+            run(&Run { experiment, machine, processors: 2, tasks: 100, seed: 3, prices, time });
+        assert!(done.waited <= done.allowed, "{done:?}");
+        done.per_processor(2)
+    });
+    assert!(2.0 * together < apart, "{apart} ns, then {together}");
 }

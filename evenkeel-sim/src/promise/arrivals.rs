@@ -144,6 +144,7 @@ impl Scenario {
             tasks: self.tasks.clone(),
             queued: self.queued.clone(),
             together: self.kind == Kind::Together,
+            gathers: true,
             costs: Costs::default(),
             policy,
         }

@@ -30,6 +30,7 @@ impl Idle {
 impl<L: Load> Machine<L> {
     /// Starts a search, or announces a sleep if enough processors search.
     pub(crate) fn find_work(&mut self, me: usize, now: u64) {
+        self.end_trial(me);
         if searching::may_search(self.idle.searching, self.idle.awake()) {
             self.idle.searching += 1;
             self.begin_search(me, now);

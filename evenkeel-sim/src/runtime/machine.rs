@@ -5,6 +5,7 @@
 
 use super::audit::Audit;
 use super::costs::Costs;
+use super::gathering::Gathering;
 use super::idle::Idle;
 use super::load::Load;
 use super::random::Random;
@@ -13,6 +14,7 @@ use super::task::{Place, Task};
 use super::{Arrival, Seat, Setup};
 use crate::events::Events;
 use evenkeel_policy::helping::Help;
+use evenkeel_policy::together::Mark;
 use evenkeel_policy::{Look, batch, helping, relieving};
 use std::collections::VecDeque;
 
@@ -86,6 +88,8 @@ pub(crate) struct Processor {
     /// The time until which a thief keeps the owner out.
     pub(crate) claimed_until: u64,
     pub(crate) request: Option<Request>,
+    /// What the processor looked like that a searcher has asked.
+    pub(crate) stolen: Option<Look>,
     pub(crate) switches: u64,
     pub(crate) mean_wait: u64,
     pub(crate) mean_poll: u64,
@@ -122,8 +126,11 @@ pub(crate) struct Processor {
     pub(crate) group: usize,
     /// The other workers on its core.
     pub(crate) siblings: Vec<usize>,
-    /// Whether thieves leave its tasks together.
-    pub(crate) together: bool,
+    /// By which thieves leave its tasks together.
+    pub(crate) mark: Mark,
+    /// The polls of complete batches.
+    pub(crate) counted: u64,
+    pub(crate) gathering: Gathering,
 }
 
 impl Processor {
@@ -146,6 +153,7 @@ impl Processor {
             asked: None,
             claimed_until: 0,
             request: None,
+            stolen: None,
             switches: 0,
             mean_wait: 0,
             mean_poll: batch::BATCH,
@@ -170,7 +178,9 @@ impl Processor {
             looked: 0,
             group: if is_relief { usize::MAX } else { cache(me) },
             siblings: if is_relief { Vec::new() } else { siblings(me, seats) },
-            together: false,
+            mark: Mark::default(),
+            counted: 0,
+            gathering: Gathering::default(),
         }
     }
 
@@ -196,7 +206,7 @@ impl Processor {
                 || self.gift.as_ref().is_some_and(|gift| !gift.is_empty()),
             switched: self.switches != switches,
             stalled: 0,
-            together: self.together,
+            together: self.mark.until > now,
             serves: false,
         }
     }
@@ -244,6 +254,8 @@ pub(crate) struct Machine<L> {
     pub(crate) costs: Costs,
     pub(crate) load: L,
     pub(crate) counters: Counters,
+    /// Whether the workers bring quick tasks together.
+    pub(crate) gathers: bool,
     /// Tasks that will complete, and have not.
     pub(crate) unfinished: usize,
     /// The processor of each event, and its generation when the event was scheduled.
@@ -265,12 +277,15 @@ impl<L: Load> Machine<L> {
             costs: setup.costs,
             load,
             counters: Counters::default(),
+            gathers: setup.gathers,
             unfinished: setup.tasks.iter().filter(|task| task.is_awaited()).count(),
             tasks: setup.tasks,
             events: Events::default(),
         };
         if setup.together {
-            machine.processors.iter_mut().for_each(|processor| processor.together = true);
+            // A mark that nothing ends.
+            let mark = Mark { until: u64::MAX, most: u64::MAX };
+            machine.processors.iter_mut().for_each(|processor| processor.mark = mark);
         }
         for &(processor, task) in &setup.queued {
             machine.push(processor, task, 0);

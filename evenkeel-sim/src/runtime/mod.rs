@@ -5,6 +5,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod costs;
+mod gathering;
 mod handover;
 mod idle;
 pub(crate) mod load;
@@ -42,6 +43,8 @@ pub(crate) struct Setup {
     pub(crate) queued: Vec<(usize, usize)>,
     /// Whether thieves leave the tasks of all processors together.
     pub(crate) together: bool,
+    /// Whether workers bring quick tasks together, and thieves try whether a steal of them pays.
+    pub(crate) gathers: bool,
     pub(crate) costs: Costs,
     pub(crate) policy: Policy,
 }

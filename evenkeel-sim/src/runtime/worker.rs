@@ -20,7 +20,7 @@ impl<L: Load> Machine<L> {
                     self.counters.helps += u64::from(taken > 0);
                     self.begin_batch(me, now);
                 } else if taken > 0 {
-                    self.found(me, now);
+                    self.stolen(me, victim, now);
                 } else {
                     self.next_round(me, now);
                 }
@@ -162,6 +162,7 @@ impl<L: Load> Machine<L> {
         let processor = &mut self.processors[me];
         let elapsed = now - std::mem::replace(&mut processor.clock, now);
         let polls = std::mem::take(&mut processor.polls);
+        processor.counted += u64::from(polls);
         if polls > 0 {
             processor.mean_wait = policy::smooth(processor.mean_wait, processor.wait);
             processor.mean_poll = policy::smooth(processor.mean_poll, elapsed / u64::from(polls));
@@ -176,6 +177,9 @@ impl<L: Load> Machine<L> {
                 processor.recent_polls,
                 processor.recent_completed,
             );
+        }
+        if self.gathers && !self.is_relief(me) {
+            self.tend_gathering(me, now);
         }
         self.take_what_came(me, now);
         if self.processors[me].ready.is_empty() {
@@ -247,7 +251,7 @@ impl<L: Load> Machine<L> {
         }
     }
 
-    fn look(&mut self, me: usize, other: usize, now: u64) -> policy::Look {
+    pub(crate) fn look(&mut self, me: usize, other: usize, now: u64) -> Look {
         let switches = self.processors[other].switches;
         let before = std::mem::replace(&mut self.processors[me].seen[other], switches);
         let mut look = self.processors[other].look(now, before);
@@ -296,10 +300,12 @@ impl<L: Load> Machine<L> {
                 }
                 if look.ready == 0 {
                     if self.force(me, other, false, true, now) > Some(0) {
+                        self.begin_trial(me, other, &look, now);
                         self.found(me, time);
                         return;
                     }
                 } else if self.ask(me, other, now) {
+                    self.processors[me].stolen = Some(look);
                     let until = self.processors[me].request.map_or(now, |request| request.until);
                     self.schedule(me, until, Step::Await);
                     return;
@@ -331,9 +337,17 @@ impl<L: Load> Machine<L> {
         };
         match count {
             Some(0) => self.next_round(me, now),
-            Some(_) => self.found(me, now),
+            Some(_) => self.stolen(me, request.victim, now),
             None => {}
         }
+    }
+
+    /// Ends a search that has got tasks of a processor which it asked.
+    fn stolen(&mut self, me: usize, victim: usize, now: u64) {
+        if let Some(look) = self.processors[me].stolen.take() {
+            self.begin_trial(me, victim, &look, now);
+        }
+        self.found(me, now);
     }
 
     /// Ends a search that has found work.
@@ -357,6 +371,11 @@ impl<L: Load> Machine<L> {
     /// awake.
     pub(crate) fn send(&mut self, target: usize, task: usize, now: u64) {
         self.ready(task, now, now);
+        self.leave(target, task, now);
+    }
+
+    /// Leaves a task that is ready in the inbox of `target`.
+    pub(crate) fn leave(&mut self, target: usize, task: usize, now: u64) {
         let processor = &mut self.processors[target];
         if processor.inbox.is_empty() {
             processor.inbox_since = now;

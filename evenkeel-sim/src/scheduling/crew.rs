@@ -52,7 +52,7 @@ impl Done {
 
 impl Crew {
     pub(super) fn new(run: &Run, measured: Range<u64>) -> Self {
-        let Run { experiment, machine, processors, tasks, seed, prices } = *run;
+        let Run { experiment, machine, processors, tasks, seed, prices, .. } = *run;
         let rings = if experiment == Experiment::Cycle { RING } else { 1 };
         let tasks = processors * tasks * rings;
         let home = |task| task * processors / tasks;

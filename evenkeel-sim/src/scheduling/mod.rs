@@ -71,6 +71,9 @@ pub struct Run {
     pub seed: u64,
     /// What steps cost.
     pub prices: Prices,
+    /// How many nanoseconds are measured, after a tenth of that. `None`: 1 ms after 0.3, of
+    /// Transfer 6 ms, which is before workers begin to bring quick tasks together.
+    pub time: Option<u64>,
 }
 
 /// The result of a run.
@@ -106,7 +109,8 @@ impl Outcome {
 /// use evenkeel_sim::scheduling::{Experiment, Machine, Prices, Run, run};
 /// let prices = Prices { wake: 10.0, poll: 10.0, line: 40.0, far: 2.0, ..Prices::default() };
 /// let (experiment, machine) = (Experiment::Cycle, Machine::Intel);
-/// let alone = run(&Run { experiment, machine, processors: 1, tasks: 100, seed: 1, prices });
+/// let (tasks, time) = (100, None);
+/// let alone = run(&Run { experiment, machine, processors: 1, tasks, seed: 1, prices, time });
 /// assert!((20.0..21.0).contains(&alone.per_processor(1)));
 /// assert!(alone.waited <= alone.allowed);
 /// ```
@@ -116,9 +120,11 @@ pub fn run(run: &Run) -> Outcome {
     assert!(run.tasks > 0, "a run needs tasks");
     let transfers = matches!(run.experiment, Experiment::Transfer { .. });
     assert!(!transfers || processors > 1, "Transfer needs two workers");
-    let end = if transfers { TRANSFER_END } else { END };
+    let usual = BEGIN..if transfers { TRANSFER_END } else { END };
+    let measured = run.time.map_or(usual, |time| time / 10..time / 10 + time);
+    let (begin, end) = (measured.start, measured.end);
     assert!((1..=machine.threads()).contains(&processors), "{machine:?} has {processors} workers");
-    let crew = Crew::new(run, BEGIN..end);
+    let crew = Crew::new(run, measured);
     let (tasks, queued) = crew.start();
     let longest = tasks.iter().map(|task| *task.polls.end()).max().unwrap_or_default();
     let setup = Setup {
@@ -130,13 +136,14 @@ pub fn run(run: &Run) -> Outcome {
         tasks,
         queued,
         together: false,
+        gathers: true,
         costs: costs(&prices),
         policy: Policy::default(),
     };
     let allowed = bound::usual(processors, setup.progress, longest);
     let done = Workers::new(setup, crew).run(&[], end, end);
     let (ops, time) =
-        if transfers { done.load.transfers() } else { (done.load.ops(), end - BEGIN) };
+        if transfers { done.load.transfers() } else { (done.load.ops(), end - begin) };
     Outcome { ops, time, waited: done.audit.worst, allowed }
 }
 

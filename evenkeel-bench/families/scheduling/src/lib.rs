@@ -18,6 +18,7 @@ pub mod memory;
 mod peer;
 mod spawn;
 pub mod steps;
+pub mod threads;
 mod transfer;
 mod yields;
 

@@ -86,7 +86,7 @@ fn each(times: &[Times], tasks: usize) -> (f64, f64) {
     (one(|times| times.0), one(|times| times.1))
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()
 }

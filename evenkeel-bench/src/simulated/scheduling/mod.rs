@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use evenkeel_sim::scheduling::{Experiment, Machine, Outcome, Prices, Run, run as simulate};
 use record::{Beside, Record};
 use scheduling::steps;
+use scheduling::threads::{self, Threads};
 use suite::kit::fault::Fault;
 use suite::kit::runtime::evenkeel::Evenkeel;
 use suite::{interrupt, regime};
@@ -28,8 +29,8 @@ pub(crate) const ASSUMPTIONS: [&str; 6] = [
     "A task counts as one cache line, and so do a semaphore and an array: lines side by side come together. A wake, a poll or a release takes it from the worker that had it last. Beyond the last-level cache a line takes 2.65 times as long: \
      as CoreTime's 336 cycles for the farthest memory to its 127 for another core of the chip. On the AMD machine this holds for a cache of the same package too, as the thesis says.",
     "Two threads of a core that are both awake take 1.6 times as long each: a gain of a quarter by the second one. The thesis does not say.",
-    "The workers decide by the runtime's own policy: batches, help, steals, wakes, sleeps. They keep no tasks for cheap wakes, and gather none.",
-    "Bandwidth has no bound, and caches no size. A heavy fence takes 9.5 µs, a call that wakes a thread 9 µs, and 25 µs until it runs, as once measured on a virtual machine with two cores.",
+    "The workers decide by the runtime's own policy: batches, help, steals, wakes, sleeps. They keep no tasks for cheap wakes. Where quick tasks do better on one processor than on two they bring them together, but not before 10 ms: with one and two workers, which are simulated for as long as they are measured.",
+    "Bandwidth has no bound, and caches no size. A heavy fence, a call that wakes a thread, and the time until that runs are timed on the machine that runs this, with one other core.",
     "1 ms of virtual time is counted after 0.3 ms, of Transfer 6 ms, with as many tasks as in the thesis. Locality has arrays of 2 words with 2 increments, as the suite's.",
 ];
 
@@ -79,14 +80,11 @@ fn nanos(experiment: Experiment, workers: usize, outcome: &Outcome) -> f64 {
 
 /// A line takes so many times as long beyond the last-level cache.
 const FAR: f64 = 336.0 / 127.0;
-const HEAVY_FENCE: f64 = 9_500.0;
-const UNPARK: f64 = 9_000.0;
-const UNPARK_LATENCY: f64 = 25_000.0;
 /// Per cent.
 const BESIDE_SIBLING: u64 = 160;
 
-/// How long each experiment is measured.
-const TIME: Duration = Duration::from_millis(150);
+/// How long each experiment is measured, and simulated beside that.
+const TIME: Duration = Duration::from_millis(60);
 
 /// What steps cost: for one worker, and for several.
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +97,7 @@ impl Probed {
 }
 
 /// Times the steps with this many workers, and as many tasks for each as the experiment has.
-fn probe(experiment: Experiment, workers: usize) -> Result<Prices, Fault> {
+fn probe(experiment: Experiment, workers: usize, threads: Threads) -> Result<Prices, Fault> {
     let ring = if experiment == Experiment::Cycle { evenkeel_sim::scheduling::RING } else { 1 };
     let line = regime::bounce();
     let steps = steps::measure::<Evenkeel>(workers, tasks(experiment)[0] * ring)?;
@@ -113,9 +111,9 @@ fn probe(experiment: Experiment, workers: usize) -> Result<Prices, Fault> {
         touch: steps.touch,
         line,
         far: FAR,
-        heavy_fence: HEAVY_FENCE,
-        unpark: UNPARK,
-        unpark_latency: UNPARK_LATENCY,
+        heavy_fence: threads.heavy_fence,
+        unpark: threads.unpark,
+        unpark_latency: threads.unpark_latency,
         beside_sibling: BESIDE_SIBLING,
     })
 }
@@ -131,18 +129,17 @@ pub(crate) fn beside(rounds: u64) -> anyhow::Result<Vec<Beside>> {
         }
     }
     for round in 0..rounds {
+        let threads = threads::measure();
         for one in &mut all {
-            let prices = probe(one.experiment, one.workers)?;
-            let tasks = tasks(one.experiment)[0];
-            let (experiment, processors) = (one.experiment, one.workers);
-            let (machine, seed) = (Machine::Flat, round + 1);
-            let found = simulate(&Run { experiment, machine, processors, tasks, seed, prices });
-            let name = record::name(experiment);
-            let measured = scheduling::once::<Evenkeel>(name, processors, tasks, TIME, seed)?;
-            one.add(prices, nanos(experiment, processors, &found), measured);
+            let prices = probe(one.experiment, one.workers, threads)?;
+            let (name, tasks) = (record::name(one.experiment), tasks(one.experiment)[0]);
+            let measured = scheduling::once::<Evenkeel>(name, one.workers, tasks, TIME, round + 1)?;
+            one.add(prices, measured);
             interrupt::check()?;
         }
     }
+    // Nothing is measured meanwhile.
+    all.par_iter_mut().for_each(Beside::simulate);
     Ok(all)
 }
 
@@ -163,8 +160,17 @@ pub(crate) fn run(beside: &[Beside], workers: &[usize], seeds: u64) -> Vec<Recor
     }
     let point = |&(machine, experiment, tasks, workers): &(Machine, Experiment, usize, usize)| {
         let prices = record::prices(beside, experiment)?.with(workers);
-        let one =
-            |seed| simulate(&Run { experiment, machine, processors: workers, tasks, seed, prices });
+        let one = |seed| {
+            simulate(&Run {
+                experiment,
+                machine,
+                processors: workers,
+                tasks,
+                seed,
+                prices,
+                time: None,
+            })
+        };
         let outcomes: Vec<_> = (1..=seeds).map(one).collect();
         Some(Record::new(machine, experiment, tasks, workers, &outcomes))
     };

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Probed, is_transfer, nanos};
-use evenkeel_sim::scheduling::{Experiment, Machine, Outcome, Prices};
+use super::{Probed, TIME, is_transfer, nanos, tasks};
+use evenkeel_sim::scheduling::{Experiment, Machine, Outcome, Prices, Run, run as run_one};
 use suite::summary::Summary;
 
 /// Returns the name of an experiment in the suite.
@@ -107,10 +107,23 @@ impl Beside {
         Self { experiment, workers, prices, simulated, measured }
     }
 
-    pub(super) fn add(&mut self, prices: Prices, simulated: f64, measured: f64) {
+    /// Adds a round.
+    pub(super) fn add(&mut self, prices: Prices, measured: f64) {
         self.prices.push(prices);
-        self.simulated.push(simulated);
         self.measured.push(measured);
+    }
+
+    /// Simulates what has been measured in each round, for as long.
+    pub(super) fn simulate(&mut self) {
+        let (experiment, processors) = (self.experiment, self.workers);
+        let (machine, tasks) = (Machine::Flat, tasks(experiment)[0]);
+        // A transfer of a simulated machine is as long as many operations.
+        let time = (!is_transfer(experiment)).then_some(TIME.as_nanos() as u64);
+        let one = |(&prices, seed): (&Prices, u64)| {
+            let run = Run { experiment, machine, processors, tasks, seed, prices, time };
+            nanos(experiment, processors, &run_one(&run))
+        };
+        self.simulated = self.prices.iter().zip(1..).map(one).collect();
     }
 
     /// Returns the simulated nanoseconds per operation and worker.
@@ -175,7 +188,8 @@ mod tests {
             [(10.0, 10.0, 20.0), (30.0, 30.0, 40.0), (12.0, 9.0, 9.0)]
         {
             let prices = Prices { yields: price, far: 2.0, ..Prices::default() };
-            beside.add(prices, simulated, measured);
+            beside.add(prices, measured);
+            beside.simulated.push(simulated);
         }
         assert_eq!(beside.ratio().unwrap().median, 0.75);
         let found = prices(&[beside], Experiment::Yield).unwrap().with(64);

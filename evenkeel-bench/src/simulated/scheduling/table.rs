@@ -81,6 +81,9 @@ pub(crate) fn both(beside: &[Beside]) -> Plain {
         "touch",
         "yield",
         "line",
+        "fence",
+        "wake-up",
+        "its latency",
     ];
     let line = |one: &Beside| {
         let mut line = vec![
@@ -99,6 +102,9 @@ pub(crate) fn both(beside: &[Beside]) -> Plain {
             one.price(|prices| prices.touch),
             one.price(|prices| prices.yields),
             one.price(|prices| prices.line),
+            one.price(|prices| prices.heavy_fence),
+            one.price(|prices| prices.unpark),
+            one.price(|prices| prices.unpark_latency),
         ];
         line.extend(prices.map(words::figure));
         line

@@ -1,0 +1,109 @@
+//! What the system's part of a scheduler costs: to wake a thread that sleeps, and to have all
+//! running threads pass a fence.
+
+use std::hint;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::thread::{MembarrierCommand, membarrier};
+
+use super::steps::median;
+use suite::affinity;
+
+/// Wakes, and fences, of which the median counts.
+const TURNS: usize = 100;
+
+/// How long a thread sleeps until it is woken: its core is idle by then.
+const ASLEEP: Duration = Duration::from_micros(100);
+
+/// Nanoseconds: medians of the turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Threads {
+    /// The call that wakes a thread on another core.
+    pub unpark: f64,
+    /// From that call until the thread runs.
+    pub unpark_latency: f64,
+    /// `membarrier`, while another thread runs; 0 where the system has none, and schedulers do
+    /// without.
+    pub heavy_fence: f64,
+}
+
+/// Measures all three, on the first two cores.
+#[must_use]
+pub fn measure() -> Threads {
+    let there = affinity::cores().last().copied();
+    let (unpark, unpark_latency) = wakes(there);
+    Threads { unpark, unpark_latency, heavy_fence: fences(there).unwrap_or_default() }
+}
+
+fn wakes(there: Option<usize>) -> (f64, f64) {
+    let turns: Vec<OnceLock<Instant>> = (0..TURNS).map(|_| OnceLock::new()).collect();
+    let is_asked: Vec<AtomicBool> = (0..TURNS).map(|_| AtomicBool::new(false)).collect();
+    let mut times = Vec::with_capacity(TURNS);
+    thread::scope(|scope| {
+        let sleeper = scope.spawn(|| {
+            there.map(affinity::settle_on);
+            for (turn, is_asked) in turns.iter().zip(&is_asked) {
+                while !is_asked.load(Ordering::Acquire) {
+                    thread::park();
+                }
+                turn.get_or_init(Instant::now);
+            }
+        });
+        for (turn, is_asked) in turns.iter().zip(&is_asked) {
+            thread::sleep(ASLEEP);
+            let begun = Instant::now();
+            is_asked.store(true, Ordering::Release);
+            sleeper.thread().unpark();
+            let called = begun.elapsed();
+            let woken = loop {
+                match turn.get() {
+                    Some(woken) => break *woken,
+                    None => hint::spin_loop(),
+                }
+            };
+            times.push((called, woken.saturating_duration_since(begun)));
+        }
+    });
+    let of = |one: fn(&(Duration, Duration)) -> Duration| {
+        median(times.iter().map(|times| one(times).as_nanos() as f64).collect())
+    };
+    (of(|times| times.0), of(|times| times.1))
+}
+
+fn fences(there: Option<usize>) -> Option<f64> {
+    membarrier(MembarrierCommand::RegisterPrivateExpedited).ok()?;
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            there.map(affinity::settle_on);
+            while !is_over.load(Ordering::Relaxed) {
+                hint::spin_loop();
+            }
+        });
+        // The other thread is there by then.
+        thread::sleep(10 * ASLEEP);
+        let fence = |_| {
+            let begun = Instant::now();
+            membarrier(MembarrierCommand::PrivateExpedited).ok()?;
+            Some(begun.elapsed().as_nanos() as f64)
+        };
+        let times: Option<Vec<f64>> = (0..TURNS).map(fence).collect();
+        is_over.store(true, Ordering::Relaxed);
+        times.map(median)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_runs_after_the_call_that_wakes_it_has_begun() {
+        let Threads { unpark, unpark_latency, heavy_fence } = measure();
+        assert!(unpark > 0.0 && unpark_latency > 0.0, "{unpark} {unpark_latency}");
+        assert!(heavy_fence >= 0.0);
+    }
+}
