@@ -83,6 +83,21 @@ fn no_task_of_transfers_waits_for_longer_than_the_promise_allows() {
     no_task_waits_too_long(TRANSFERS);
 }
 
+/// Steps of some microseconds make queues that take milliseconds to go round.
+#[test]
+fn no_task_waits_too_long_for_polls_of_many_microseconds() {
+    let long = |price: f64| 300.0 * price;
+    let Prices { release, acquire, returned, .. } = PRICES;
+    let (release, acquire, returned) = (long(release), long(acquire), long(returned));
+    let prices = Prices { release, acquire, returned, ..PRICES };
+    for processors in [2, 16, 64] {
+        let (experiment, machine, seed) = (Experiment::Churn, Machine::Amd, 3);
+        let (tasks, time) = (100, Some(4_000_000));
+        let found = run(&Run { experiment, machine, processors, tasks, seed, prices, time });
+        assert!(found.waited <= found.allowed, "{processors}: {found:?}");
+    }
+}
+
 /// A transfer ends when the last follower has run: each runs once in a round.
 #[test]
 fn a_transfer_takes_at_least_the_polls_of_all_followers() {

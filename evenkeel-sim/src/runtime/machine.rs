@@ -236,6 +236,8 @@ const LOOKOUT: usize = usize::MAX;
 pub(crate) struct Counters {
     pub(crate) events: u64,
     pub(crate) polls: u64,
+    /// The longest poll that ended by itself, with its wakes.
+    pub(crate) longest: u64,
     pub(crate) helps: u64,
     pub(crate) steals: u64,
     pub(crate) heavy_fences: u64,
@@ -289,6 +291,11 @@ impl<L: Load> Machine<L> {
         }
         for &(processor, task) in &setup.queued {
             machine.push(processor, task, 0);
+        }
+        // They become ready together: none is first.
+        let ahead = machine.audit.ahead(0);
+        for &(_, task) in &setup.queued {
+            machine.tasks[task].ahead = ahead;
         }
         for me in 0..count {
             // Real workers do not march in step.

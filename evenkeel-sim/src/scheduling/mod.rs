@@ -87,6 +87,11 @@ pub struct Outcome {
     pub waited: u64,
     /// The longest such wait that the promise allows.
     pub allowed: u64,
+    /// Polls, from the beginning.
+    pub polls: u64,
+    /// The times that a worker has got tasks of another, from the beginning: by a search, or to help
+    /// it with old ones.
+    pub moves: u64,
 }
 
 impl Outcome {
@@ -126,7 +131,6 @@ pub fn run(run: &Run) -> Outcome {
     assert!((1..=machine.threads()).contains(&processors), "{machine:?} has {processors} workers");
     let crew = Crew::new(run, measured);
     let (tasks, queued) = crew.start();
-    let longest = tasks.iter().map(|task| *task.polls.end()).max().unwrap_or_default();
     let setup = Setup {
         seed,
         seats: (0..processors).map(|worker| machine.seat(worker)).collect(),
@@ -140,11 +144,15 @@ pub fn run(run: &Run) -> Outcome {
         costs: costs(&prices),
         policy: Policy::default(),
     };
-    let allowed = bound::usual(processors, setup.progress, longest);
+    let progress = setup.progress;
     let done = Workers::new(setup, crew).run(&[], end, end);
+    // A poll with lines from afar is longer than its steps.
+    let allowed = bound::usual(processors, progress, done.counters.longest);
     let (ops, time) =
         if transfers { done.load.transfers() } else { (done.load.ops(), end - begin) };
-    Outcome { ops, time, waited: done.audit.worst, allowed }
+    let moves = done.counters.steals + done.counters.helps;
+    let (waited, polls) = (done.audit.worst, done.counters.polls);
+    Outcome { ops, time, waited, allowed, polls, moves }
 }
 
 /// Returns what the workers' own steps cost. The prices of tasks' steps have a pop and the end of a

@@ -180,6 +180,7 @@ mod tests {
                         ns_per_op_per_proc: Vec::new(),
                         waited_us: 0.0,
                         allowed_us: 0.0,
+                        moves_per_1000_polls: 0.0,
                     }));
                 }
             }
@@ -230,6 +231,7 @@ mod tests {
             ns_per_op_per_proc: vec![nanos],
             waited_us: 0.0,
             allowed_us: 0.0,
+            moves_per_1000_polls: 0.0,
         };
         for (nanos, agrees) in [(20_000.0, true), (900_000.0, true), (9_000.0, false)] {
             let found: Vec<bool> =

@@ -47,6 +47,8 @@ pub(crate) struct Record {
     pub(crate) waited_us: f64,
     /// The longest such wait that the promise allows.
     pub(crate) allowed_us: f64,
+    /// How often a worker gets tasks of another, for each thousand polls, of all seeds.
+    pub(crate) moves_per_1000_polls: f64,
 }
 
 impl Record {
@@ -61,6 +63,8 @@ impl Record {
             outcomes.iter().map(of).max().unwrap_or_default() as f64 / 1e3
         };
         let (waited_us, allowed_us) = (us(|one| one.waited), us(|one| one.allowed));
+        let sum = |of: fn(&Outcome) -> u64| outcomes.iter().map(of).sum::<u64>() as f64;
+        let moves_per_1000_polls = 1e3 * sum(|one| one.moves) / sum(|one| one.polls).max(1.0);
         let mops = |one: &Outcome| one.ops as f64 * 1e3 / one.time as f64;
         let outcomes: Vec<&Outcome> = outcomes.iter().filter(|one| one.ops > 0).collect();
         Self {
@@ -76,6 +80,7 @@ impl Record {
                 .collect(),
             waited_us,
             allowed_us,
+            moves_per_1000_polls,
         }
     }
 

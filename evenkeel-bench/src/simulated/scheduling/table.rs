@@ -2,7 +2,9 @@
 
 use super::claims::claims;
 use super::record::{self, Beside, Record};
+use super::{EXPERIMENTS, MACHINES, is_transfer, tasks};
 use crate::simulated::claim;
+use suite::power;
 use suite::summary::Summary;
 use suite::table::{Plain, unbroken, wrapped};
 use suite::words;
@@ -11,7 +13,7 @@ const SIMULATED: &str = "SIMULATED: experiments of schedulers on the machines of
     no core has run this";
 
 const NOTE: &str = "million operations per simulated second and nanoseconds per operation and worker, of Transfer per transfer, medians of the seeds [minimum-maximum]; waited: the longest wait of a task \
-    beyond its share of the work ahead, and what the promise allows";
+    beyond its share of the work ahead, and what the promise allows; moves: how often a worker gets tasks of another, for each thousand polls";
 
 const BESIDE: &str = "Simulated and measured on this machine, nanoseconds per operation and worker, of Transfer per transfer, medians of rounds in turns [minimum-maximum]; the simulation knows the steps' \
     costs alone";
@@ -21,6 +23,7 @@ pub(crate) fn render(beside: &[Beside], records: &[Record], width: Option<u16>) 
     wrapped(SIMULATED, width)
         + &unbroken(&points(records), width)
         + &wrapped(NOTE, width)
+        + &wrapped(&growth(records), width)
         + "\n"
         + &wrapped(BESIDE, width)
         + &unbroken(&both(beside), width)
@@ -28,6 +31,30 @@ pub(crate) fn render(beside: &[Beside], records: &[Record], width: Option<u16>) 
             .lines()
             .map(|line| wrapped(line, width))
             .collect::<String>()
+}
+
+/// Says by which power of the number of workers the time of an operation grows, where there are
+/// many tasks.
+fn growth(records: &[Record]) -> String {
+    let mut all = Vec::new();
+    for (on, _) in MACHINES {
+        for experiment in EXPERIMENTS.into_iter().filter(|&one| !is_transfer(one)) {
+            let (machine, bench) = (record::machine(on), record::name(experiment));
+            let own = |record: &&Record| {
+                (record.machine, record.bench, record.tasks_per_proc)
+                    == (machine, bench, tasks(experiment)[0])
+            };
+            let point = |record: &Record| Some((record.workers as f64, record.nanos()?.median));
+            let points: Vec<_> = records.iter().filter(own).filter_map(point).collect();
+            if let Some(power) = power::fitted(&points) {
+                all.push(format!("{machine} {bench} {power:.2}"));
+            }
+        }
+    }
+    format!(
+        "The powers of the number of workers by which the work of as many operations for each grows, many tasks: {}. A power of 1 is work that scales.\n",
+        all.join(", ")
+    )
 }
 
 fn spread(of: Option<Summary>) -> String {
@@ -45,6 +72,7 @@ pub(crate) fn points(records: &[Record]) -> Plain {
         "ns/op",
         "waited, µs",
         "allowed, µs",
+        "moves",
     ];
     let line = |record: &Record| {
         vec![
@@ -56,6 +84,7 @@ pub(crate) fn points(records: &[Record]) -> Plain {
             spread(record.nanos()),
             words::figure(record.waited_us),
             words::figure(record.allowed_us),
+            words::figure(record.moves_per_1000_polls),
         ]
     };
     Plain {
