@@ -89,8 +89,8 @@ pub struct Outcome {
     pub allowed: u64,
     /// Polls, from the beginning.
     pub polls: u64,
-    /// The times that a worker has got tasks of another, from the beginning: by a search, or to help
-    /// it with old ones.
+    /// The times that a worker has got tasks of another, from the beginning: by a search, or to
+    /// help it with old ones.
     pub moves: u64,
 }
 
