@@ -15,6 +15,7 @@ mod cli;
 mod families;
 mod main_job;
 mod publications;
+mod ranks;
 mod report;
 mod simulated;
 

@@ -19,6 +19,8 @@ pub(crate) struct Publication {
     pub(crate) run: &'static str,
     /// What is not to be had here, in a sentence; may be empty.
     pub(crate) missing: &'static str,
+    /// Whether its experiment also runs on several [ranks](crate::ranks).
+    pub(crate) has_ranks: bool,
     /// The simulation that belongs to it.
     pub(crate) simulation: Option<Simulation>,
     /// Its figures.
@@ -45,6 +47,7 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         machine: "4 Intel Xeon Platinum 8160 with 24 cores of two threads each, and 2 AMD EPYC 7662 with 64 cores of two threads each; 15 runs",
         run: "--bench cycle,yield,churn,locality,transfer --seconds 0.1 --repeats 3",
         missing: "libfibre, a peer of the thesis, is not measured",
+        has_ranks: false,
         simulation: Some(Simulation::Scheduling),
         published: transfers,
     },
@@ -55,6 +58,7 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         machine: "4 AMD Opteron 6380 at 2.5 GHz with 8 cores of two threads each; one processor is used",
         run: "--bench ctxswitch,mutex,schedint,schedext,creation --seconds 0.1 --repeats 3",
         missing: "",
+        has_ranks: false,
         simulation: None,
         published: Vec::new,
     },
@@ -64,7 +68,8 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         source: "The BIOSAL project, mailing list, November 2014",
         machine: "32 cores of Intel Xeon E7-4830 at 2.13 GHz; one thread of each node is not a worker",
         run: "--bench latency_probe --repeats 3",
-        missing: "several nodes are measured by `evenkeel-mpi/examples/latency_probe`, which needs MPI, and not by this command",
+        missing: "",
+        has_ranks: true,
         simulation: None,
         published: thorium,
     },
@@ -75,6 +80,7 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         machine: "4 quad-core AMD Opterons at 2 GHz with 16 MB of caches in all",
         run: "--bench directory --tasks-per-core 16 --access found --seconds 0.2 --repeats 3",
         missing: "",
+        has_ranks: false,
         simulation: Some(Simulation::CoreTime),
         published: Vec::new,
     },
@@ -85,6 +91,7 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         machine: "4 Intel Xeon E5-4620 at 2.2 GHz with 8 cores each; 32 workers, 5 runs",
         run: "--bench matmul,transpose,heat,cilksort --repeats 3",
         missing: "its runtime, which pins tasks to levels of memory, runs on the simulated machine alone",
+        has_ranks: false,
         simulation: Some(Simulation::Locality),
         published: Vec::new,
     },
@@ -95,6 +102,7 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         machine: "none",
         run: "--bench growth_tasks,growth_timers --repeats 1",
         missing: "growth with the number of workers, which the simulation of C∀'s scheduler has",
+        has_ranks: false,
         simulation: None,
         published: Vec::new,
     },

@@ -10,7 +10,7 @@ use super::{Cli, Command, run};
 use crate::publications::{PUBLICATIONS, Publication, Simulation};
 use crate::report::publications::{Shown, Simulated};
 use crate::simulated::{Size, coretime, scheduling};
-use crate::{report, simulated};
+use crate::{ranks, report, simulated};
 use suite::entry::Measured;
 use suite::interrupt;
 use suite::output::{last, note};
@@ -18,7 +18,7 @@ use suite::output::{last, note};
 /// Run or simulate what each of the five publications measured whose systems the runtime unites,
 /// and write a page with their figures beside ours.
 ///
-/// It takes about thirteen minutes on two cores.
+/// It takes about fourteen minutes on two cores.
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// Parts of the page, separated by commas: scheduler, concurrency, thorium, coretime, locality,
@@ -60,6 +60,10 @@ fn fill(one: &mut Shown) -> anyhow::Result<()> {
     let (measured, failure) = measure(one.publication.run)?;
     one.measured = Some(measured);
     interrupt::check()?;
+    if one.publication.has_ranks {
+        let jobs = ranks::missing().map_or_else(|| ranks::run().map(Ok), |why| Ok(Err(why)))?;
+        one.ranks = Some(jobs.map(|jobs| jobs.table()));
+    }
     one.simulated = one.publication.simulation.map(simulate).transpose()?;
     failure
 }

@@ -7,6 +7,7 @@ use anyhow::Context;
 use maud::{Markup, html};
 
 use super::{analysis, coretime, page, scheduling, section, simulated};
+use crate::analysis::tables::Table;
 use crate::publications::Publication;
 use crate::simulated::coretime::record::Record as CoreTimeRecord;
 use crate::simulated::scheduling::record::{Beside, Record as SchedulingRecord};
@@ -30,11 +31,13 @@ pub(crate) struct Shown {
     /// Why not all is there.
     pub(crate) why: Option<String>,
     pub(crate) simulated: Option<Simulated>,
+    /// What several ranks say, or why there are none.
+    pub(crate) ranks: Option<Result<Table, String>>,
 }
 
 impl Shown {
     pub(crate) fn nothing(publication: &'static Publication) -> Self {
-        Self { publication, measured: None, why: None, simulated: None }
+        Self { publication, measured: None, why: None, simulated: None, ranks: None }
     }
 }
 
@@ -81,6 +84,11 @@ fn part(one: &Shown) -> anyhow::Result<Markup> {
             @if !missing.is_empty() { ". Not here: " (page::prose(missing)) "." }
         }
         @if let Some(measured) = &measured { (measured) }
+        @match &one.ranks {
+            Some(Ok(table)) => { (analysis::table(table)) }
+            Some(Err(why)) => { p { "Not here: several nodes, because " (why) "." } }
+            None => {}
+        }
         @if let Some(why) = &one.why { p { "Not all is here: " (why) "." } }
         @if let Some(simulated) = &simulated {
             h2 { "Simulated" }

@@ -1,0 +1,235 @@
+//! Thorium's latency_probe on several nodes: the example of `evenkeel-mpi`, on 1, 2 and 4 ranks of
+//! this machine with the same workers in all.
+//!
+//! It needs MPI, and the sources of the workspace: the example is built by `cargo` when it is asked
+//! for. Each round starts one job after the other.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, bail, ensure};
+
+use crate::analysis::tables::Table;
+use suite::interrupt;
+use suite::output::note;
+use suite::summary::Summary;
+use suite::words;
+
+/// Ranks of each job. Each has as many workers as gives [`WORKERS`] in all.
+const RANKS: [usize; 3] = [1, 2, 4];
+
+/// Workers of each job.
+const WORKERS: usize = 4;
+
+/// Actors for each worker, and pings of each: Thorium's.
+const ACTORS: usize = 100;
+const PINGS: usize = 40_000;
+
+/// Rounds, whose median counts.
+const ROUNDS: usize = 3;
+
+/// By how much several nodes may be slower than one to have kept its latency.
+const KEPT: f64 = 1.5;
+
+/// The counter that Thorium's aim is about.
+const LATENCY: &str = "worker-latency";
+
+/// Where MPI is installed from, where it is missing.
+const INSTALL: &str = "apt-get install libopenmpi-dev openmpi-bin libclang-dev";
+
+/// What jobs have printed.
+#[derive(Debug, Default)]
+pub(crate) struct Jobs {
+    /// By counter: its unit, and what each job of each number of ranks says.
+    counters: BTreeMap<String, (String, [Vec<f64>; RANKS.len()])>,
+}
+
+/// Returns why the jobs cannot run here; `None` if they can.
+pub(crate) fn missing() -> Option<String> {
+    let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    let lacks: Vec<&str> =
+        ["mpiexec", "mpicc", "cargo"].into_iter().filter(|one| !has(one)).collect();
+    if !lacks.is_empty() {
+        let (is, lacks) = (if lacks.len() == 1 { "is" } else { "are" }, words::and(&lacks));
+        return Some(format!("{lacks} {is} missing: {INSTALL}"));
+    }
+    let manifest = workspace().join("evenkeel-mpi/Cargo.toml");
+    (!manifest.exists()).then(|| "the sources of evenkeel-mpi are not where this was built".into())
+}
+
+fn workspace() -> &'static Path {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own)
+}
+
+/// Builds the example, and runs all jobs.
+pub(crate) fn run() -> anyhow::Result<Jobs> {
+    note!("building latency_probe on MPI");
+    let built = Command::new("cargo")
+        .args([
+            "build",
+            "--release",
+            "--locked",
+            "-p",
+            "evenkeel-mpi",
+            "--example",
+            "latency_probe",
+        ])
+        .args(["--message-format", "json-render-diagnostics"])
+        .current_dir(workspace())
+        .output()
+        .context("cannot start cargo")?;
+    if !built.status.success() {
+        bail!("latency_probe on MPI is not built: {}", last_lines(&built.stderr));
+    }
+    let program = executable(&String::from_utf8_lossy(&built.stdout))
+        .context("cargo has not said where latency_probe is")?;
+    let mut jobs = Jobs::default();
+    for _ in 0..ROUNDS {
+        for (place, ranks) in RANKS.into_iter().enumerate() {
+            interrupt::check()?;
+            note!("latency_probe, {}", words::count(ranks, "rank"));
+            jobs.add(place, &job(&program, ranks)?)?;
+        }
+    }
+    Ok(jobs)
+}
+
+/// Returns the path of the program that cargo has built, by its messages.
+fn executable(messages: &str) -> Option<String> {
+    let path = |line: &str| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        let is_probe = message["target"]["name"] == "latency_probe";
+        message["executable"].as_str().filter(|_| is_probe).map(str::to_owned)
+    };
+    messages.lines().rev().find_map(path)
+}
+
+/// Runs a job, and returns what its first rank has printed.
+fn job(program: &str, ranks: usize) -> anyhow::Result<String> {
+    let [workers, actors, pings] = [WORKERS / ranks, ACTORS, PINGS].map(|one| one.to_string());
+    let output = Command::new("mpiexec")
+        .args(["-n", &ranks.to_string(), program, "--workers", &workers])
+        .args(["--actors-per-worker", &actors, "--pings", &pings])
+        // A machine may have fewer cores than ranks, and a container runs as root.
+        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+        .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
+        .env("OMPI_MCA_hwloc_base_binding_policy", "none")
+        .output()
+        .context("cannot start mpiexec")?;
+    let ended = output.status.success();
+    ensure!(ended, "a job of {ranks} ranks failed: {}", last_lines(&output.stderr));
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn last_lines(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(5)..].join("\n")
+}
+
+impl Jobs {
+    /// Adds what a job has printed.
+    fn add(&mut self, place: usize, printed: &str) -> anyhow::Result<()> {
+        let mut any = false;
+        for (name, value, unit) in printed.lines().filter_map(counter) {
+            let (_, values) = self
+                .counters
+                .entry(name.to_owned())
+                .or_insert_with(|| (unit.to_owned(), Default::default()));
+            values[place].push(value);
+            any |= name == LATENCY;
+        }
+        ensure!(any, "a job has printed no {LATENCY}: {}", last_lines(printed.as_bytes()));
+        Ok(())
+    }
+
+    fn summary(&self, name: &str, place: usize) -> Option<Summary> {
+        Summary::of(self.counters.get(name)?.1[place].clone())
+    }
+
+    /// The counters of all jobs, and what becomes of Thorium's aim.
+    pub(crate) fn table(&self) -> Table {
+        let heading = |ranks: usize| format!("{ranks} x {}", WORKERS / ranks);
+        let cell = |name: &str, place| self.summary(name, place).map_or("-".into(), words::spread);
+        let line = |(name, (unit, _)): (&String, &(String, _))| {
+            let cells = (0..RANKS.len()).map(|place| cell(name, place));
+            [format!("{name}, {unit}").trim_end_matches(", ").to_owned()]
+                .into_iter()
+                .chain(cells)
+                .collect()
+        };
+        Table {
+            title: "Measured here: latency_probe on ranks of this machine".to_owned(),
+            heading: ["counter".to_owned()].into_iter().chain(RANKS.map(heading)).collect(),
+            lines: self.counters.iter().map(line).collect(),
+            note: format!(
+                "Ranks x workers of each; {ACTORS} actors a worker, {PINGS} pings an actor; medians of {ROUNDS} jobs in turns [minimum-maximum]. {}",
+                self.aim()
+            ),
+        }
+    }
+
+    /// Says whether several nodes keep one node's worker latency.
+    fn aim(&self) -> String {
+        let Some(one) = self.summary(LATENCY, 0) else { return String::new() };
+        let told = (1..RANKS.len()).filter_map(|place| {
+            let ratio = self.summary(LATENCY, place)?.median / one.median;
+            let agrees = if ratio <= KEPT { "kept" } else { "not kept" };
+            Some(format!("{} ranks {ratio:.2} times that of one, {agrees}", RANKS[place]))
+        });
+        let told: Vec<String> = told.collect();
+        format!(
+            "Thorium's aim, that several nodes have the worker latency of one (theirs 22 µs to 12): {}.",
+            told.join("; ")
+        )
+    }
+}
+
+/// Reads a line `PERFORMANCE_COUNTER name = value unit`.
+fn counter(line: &str) -> Option<(&str, f64, &str)> {
+    let (name, rest) = line.trim().strip_prefix("PERFORMANCE_COUNTER ")?.split_once(" = ")?;
+    let (value, unit) = rest.split_once(' ').unwrap_or((rest, ""));
+    Some((name.trim(), value.parse().ok()?, unit.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_are_read_with_their_units_and_the_aim_is_judged() {
+        let mut jobs = Jobs::default();
+        let printed = |latency| {
+            format!(
+                "nonsense\nPERFORMANCE_COUNTER node-count = 2\n PERFORMANCE_COUNTER {LATENCY} = {latency} ns\n"
+            )
+        };
+        for (place, latency) in [100, 140, 160].into_iter().enumerate() {
+            jobs.add(place, &printed(latency)).unwrap();
+        }
+        let table = jobs.table();
+        assert_eq!(table.heading, ["counter", "1 x 4", "2 x 2", "4 x 1"]);
+        assert_eq!(table.lines[0], ["node-count", "2.00", "2.00", "2.00"]);
+        assert_eq!(table.lines[1], ["worker-latency, ns", "100", "140", "160"]);
+        let kept = "2 ranks 1.40 times that of one, kept; 4 ranks 1.60 times that of one, not kept";
+        assert!(table.note.contains(kept), "{}", table.note);
+    }
+
+    #[test]
+    fn a_job_without_the_counter_is_an_error() {
+        let why = Jobs::default().add(0, "one\ntwo\n").unwrap_err().to_string();
+        assert_eq!(why, format!("a job has printed no {LATENCY}: one\ntwo"));
+    }
+
+    #[test]
+    fn the_last_program_of_that_name_is_taken() {
+        let messages = r#"{"target":{"name":"probe"},"executable":null}
+{"target":{"name":"latency_probe"},"executable":"/tmp/latency_probe"}
+{"reason":"build-finished","success":true}"#;
+        assert_eq!(executable(messages).as_deref(), Some("/tmp/latency_probe"));
+        assert_eq!(executable("nothing"), None);
+    }
+}
