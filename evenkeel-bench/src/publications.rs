@@ -4,6 +4,8 @@
 //! Figures are the publications' own. Where one shows a picture whose values are not stated, only
 //! its statements are here.
 
+pub(crate) mod statements;
+
 use crate::analysis::tables::Table;
 
 /// A publication.

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use super::{analysis, coretime, page, scheduling, section, simulated};
 use crate::analysis::tables::Table;
-use crate::publications::Publication;
+use crate::publications::{Publication, statements};
 use crate::simulated::coretime::record::Record as CoreTimeRecord;
 use crate::simulated::scheduling::record::{Beside, Record as SchedulingRecord};
 use suite::entry::Measured;
@@ -72,6 +72,7 @@ fn render(shown: &[Shown]) -> anyhow::Result<String> {
 
 fn part(one: &Shown) -> anyhow::Result<Markup> {
     let Publication { id, title, source, machine, run, missing, published, .. } = one.publication;
+    let statements = one.measured.as_ref().and_then(|measured| statements::table(id, measured));
     let measured = one.measured.as_ref().map(section::render).transpose()?;
     let simulated = one.simulated.as_ref().map(simulation).transpose()?;
     Ok(html! {
@@ -84,6 +85,7 @@ fn part(one: &Shown) -> anyhow::Result<Markup> {
             @if !missing.is_empty() { ". Not here: " (page::prose(missing)) "." }
         }
         @if let Some(measured) = &measured { (measured) }
+        @if let Some(statements) = &statements { (analysis::table(statements)) }
         @match &one.ranks {
             Some(Ok(table)) => { (analysis::table(table)) }
             Some(Err(why)) => { p { "Not here: several nodes, because " (why) "." } }
