@@ -35,10 +35,11 @@
 //! [gather](registration). A set that no socket leaves: a sleeper that is woken by its own sockets
 //! waits for a core while another worker could have looked (the figures are at
 //! [`gathers`](crate::policy::readiness::gathers)). Entering a socket when it is opened: one that
-//! is accepted at a processor is often handed to a task that another one polls first. Looks that take
-//! 64 notes at most, and come again when the tasks that they have woken are polled, with the sources
-//! and tasks prefetched: they spare cache misses, 8 % of the processor time of an echo server with
-//! 9,000 connections and one worker, and nothing with two workers, or with 1,000 connections.
+//! is accepted at a processor is often handed to a task that another one polls first. Looks that
+//! take 64 notes at most, and come again when the tasks that they have woken are polled, with the
+//! sources and tasks prefetched: they spare cache misses, 8 % of the processor time of an echo
+//! server with 9,000 connections and one worker, and nothing with two workers, or with 1,000
+//! connections.
 
 // A model of loom has all of it, on a system of its own.
 #[cfg(not(any(loom, all(feature = "net", unix, not(shuttle)))))]
