@@ -13,6 +13,7 @@
 
 mod claim;
 pub(crate) mod coretime;
+mod cure;
 mod program;
 mod published;
 mod record;

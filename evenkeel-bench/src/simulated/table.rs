@@ -1,8 +1,8 @@
 //! The printed tables of simulations.
 
-use super::Scheduler;
 use super::published::{CLAIMS, Found, WORDS, are_usual, judge, reason};
 use super::rows::{CONFIDENCE, Metric, Row, ratio, rows};
+use super::{Scheduler, cure};
 use crate::analysis::tables::Table;
 use crate::analysis::{Estimate, compare, numbers, text};
 use evenkeel_sim::forking::{PUBLISH, RECLAIM, SEIZE};
@@ -32,11 +32,12 @@ pub(crate) fn render(records: &[Record], width: Option<u16>) -> String {
     wrapped(SIMULATED, width) + &tables.collect::<String>()
 }
 
-/// Makes all tables: the four metrics of each program, size and scheduler, ratios of times, and
-/// claims of the paper.
+/// Makes all tables: the four metrics of each program, size and scheduler, ratios of times, what
+/// the runtime's own rules cure, and claims of the paper.
 pub(crate) fn tables(records: &[Record]) -> Vec<Table> {
     let rows = rows(records);
-    [Some(metrics(&rows)), Some(ratios(&rows)), claims(&rows)].into_iter().flatten().collect()
+    let all = [Some(metrics(&rows)), Some(ratios(&rows)), cure::table(&rows), claims(&rows)];
+    all.into_iter().flatten().collect()
 }
 
 /// Compares the paper's claims with the simulation, with the known reasons for each difference.
