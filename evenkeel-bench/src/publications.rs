@@ -102,7 +102,7 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         title: "Growth",
         source: "None of the five: what they all depend on",
         machine: "none",
-        run: "--bench growth_tasks,growth_timers --repeats 1",
+        run: "--bench growth_tasks,growth_timers --n 10,1000,100000,10000000 --repeats 1",
         missing: "growth with the number of workers, which the simulation of C∀'s scheduler has",
         has_ranks: false,
         simulation: None,

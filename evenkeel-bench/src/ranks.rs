@@ -26,8 +26,8 @@ const WORKERS: usize = 4;
 const ACTORS: usize = 100;
 const PINGS: usize = 40_000;
 
-/// Rounds, whose median counts.
-const ROUNDS: usize = 3;
+/// Rounds, whose median counts. A job of two ranks takes half a minute on two cores.
+const ROUNDS: usize = 2;
 
 /// By how much several nodes may be slower than one to have kept its latency.
 const KEPT: f64 = 1.5;

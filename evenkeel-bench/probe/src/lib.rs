@@ -320,7 +320,8 @@ pub async fn lead(node: &Node, options: Options) -> Result<u64, Box<dyn Error + 
         .iter()
         .map(|station| {
             let station = station.clone();
-            evenkeel::spawn(async move { station.ask(Order::Run).await })
+            // A node may compute for longer than an ask usually waits; one that is gone ends it.
+            evenkeel::spawn(async move { station.ask(Order::Run).no_timeout().await })
         })
         .collect();
     let mut samples = Vec::new();

@@ -18,7 +18,7 @@ use suite::output::{last, note};
 /// Run or simulate what each of the five publications measured whose systems the runtime unites,
 /// and write a page with their figures beside ours.
 ///
-/// It takes about fourteen minutes on two cores.
+/// It takes about a quarter of an hour on two cores.
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// Parts of the page, separated by commas: scheduler, concurrency, thorium, coretime, locality,
