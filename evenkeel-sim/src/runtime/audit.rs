@@ -16,10 +16,6 @@ pub(crate) struct Audit {
     /// The number of running tasks, and the sum of the times at which they end.
     running: u64,
     ends: u64,
-    /// How long polls were expected to last, and how long they have lasted: a load makes them
-    /// longer whose tasks wait for memory.
-    expected: u64,
-    lasted: u64,
     /// The longest wait beyond the share of the work ahead, and its task.
     pub(crate) worst: u64,
     pub(crate) task: usize,
@@ -43,8 +39,6 @@ impl Audit {
             queued: 0,
             running: 0,
             ends: 0,
-            expected: 0,
-            lasted: 0,
             worst: 0,
             task: 0,
             wait: 0,
@@ -86,20 +80,10 @@ impl Audit {
         }
     }
 
-    /// Records how long a poll lasts.
-    pub(crate) fn lasts(&mut self, task: &Task, length: u64) {
-        if !task.stuck {
-            self.expected += task.next_poll;
-            self.lasted += length;
-        }
-    }
-
     /// Records the wait of a task until `now`, when it starts or the run ends.
     pub(crate) fn waited(&mut self, index: usize, task: &Task, now: u64) {
         let wait = now.saturating_sub(task.ready_at);
-        let ahead = u128::from(task.ahead) * u128::from(self.lasted.max(1))
-            / u128::from(self.expected.max(1));
-        let excess = wait.saturating_sub(SHARE * ahead as u64 / self.progress);
+        let excess = wait.saturating_sub(SHARE * task.ahead / self.progress);
         if excess > self.worst {
             self.worst = excess;
             self.task = index;

@@ -236,8 +236,6 @@ const LOOKOUT: usize = usize::MAX;
 pub(crate) struct Counters {
     pub(crate) events: u64,
     pub(crate) polls: u64,
-    /// The longest poll that ended by itself, with its wakes.
-    pub(crate) longest: u64,
     pub(crate) helps: u64,
     pub(crate) steals: u64,
     pub(crate) heavy_fences: u64,

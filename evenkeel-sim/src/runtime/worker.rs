@@ -3,7 +3,7 @@
 
 use super::load::{Load, Poll, Release};
 use super::machine::{Entry, Machine, Step};
-use super::task::{NEVER, Place, Then};
+use super::task::{Place, Then};
 use evenkeel_policy::helping::{self, Help};
 use evenkeel_policy::{self as policy, Look, batch, searching, stealing, victim, waking};
 
@@ -86,12 +86,7 @@ impl<L: Load> Machine<L> {
                 Place::Unborn | Place::Ready | Place::Complete => {}
             }
         }
-        let ends = length < NEVER;
         let length = self.beside_siblings(me, length);
-        if ends {
-            self.audit.lasts(&self.tasks[entry.task], length);
-            self.counters.longest = self.counters.longest.max(length + price);
-        }
         let end = now.saturating_add(length).saturating_add(if stuck { 0 } else { price });
         self.schedule(me, end, Step::Return(entry.task));
         if let Some(release) = release {

@@ -131,6 +131,7 @@ pub fn run(run: &Run) -> Outcome {
     assert!((1..=machine.threads()).contains(&processors), "{machine:?} has {processors} workers");
     let crew = Crew::new(run, measured);
     let (tasks, queued) = crew.start();
+    let longest = tasks.iter().map(|task| *task.polls.end()).max().unwrap_or_default();
     let setup = Setup {
         seed,
         seats: (0..processors).map(|worker| machine.seat(worker)).collect(),
@@ -144,10 +145,8 @@ pub fn run(run: &Run) -> Outcome {
         costs: costs(&prices),
         policy: Policy::default(),
     };
-    let progress = setup.progress;
+    let allowed = bound::usual(processors, setup.progress, longest);
     let done = Workers::new(setup, crew).run(&[], end, end);
-    // A poll with lines from afar is longer than its steps.
-    let allowed = bound::usual(processors, progress, done.counters.longest);
     let (ops, time) =
         if transfers { done.load.transfers() } else { (done.load.ops(), end - begin) };
     let moves = done.counters.steals + done.counters.helps;
