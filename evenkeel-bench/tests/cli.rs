@@ -298,7 +298,9 @@ fn a_fork_join_table_has_times_speed_ups_and_what_the_workers_did() {
 fn simulations_say_that_they_are_and_know_their_programs() {
     let output = run("simulate --bench transpose --size small --seeds 1");
     assert!(stdout(&output).starts_with("SIMULATED"), "{}", stdout(&output));
-    for scheduler in ["cilk-random", "cilk-restricted", "off", "random", "biased", "strict"] {
+    for scheduler in
+        ["cilk-random", "cilk-restricted", "cilk-biased", "off", "random", "biased", "strict"]
+    {
         assert!(stdout(&output).contains(scheduler), "{}", stdout(&output));
     }
     let output = run("simulate --bench transpose --size small,medium --seeds 2 --json");

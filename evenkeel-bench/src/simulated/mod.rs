@@ -11,11 +11,11 @@
 //!
 //! Every report lists the assumptions, [`ASSUMPTIONS`].
 
-mod claim;
+pub(crate) mod claim;
 pub(crate) mod coretime;
 mod cure;
 mod program;
-mod published;
+pub(crate) mod published;
 mod record;
 pub(crate) mod rows;
 pub(crate) mod scheduling;

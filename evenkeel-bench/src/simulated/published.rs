@@ -10,8 +10,9 @@ use std::fmt;
 use super::PROGRAMS;
 use super::Scheduler::{CilkRandom, CilkRestricted};
 use super::program::Size;
-use super::rows::{CONFIDENCE, Metric, Row, ratio};
+use super::rows::{CONFIDENCE, Metric, Row, ratio, rows};
 use crate::analysis::{Estimate, compare};
+use suite::record::Record;
 
 /// The paper's claim about a metric of the restricted scheduler, relative to the other scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +125,17 @@ pub(crate) fn judge(claim: &Claim, rows: &[&Row<'_>]) -> Option<Found> {
         }
     };
     Some(Found { ours, agrees })
+}
+
+/// Returns whether each claim agrees, in each size that was simulated.
+pub(crate) fn verdicts(records: &[Record]) -> Vec<bool> {
+    let rows = rows(records);
+    let verdict = |(claim, size): (&Claim, Size)| {
+        let of: Vec<&Row<'_>> = rows.iter().filter(|row| row.size == size.name()).collect();
+        judge(claim, &of).map(|found| found.agrees)
+    };
+    let of = |claim| Size::ALL.into_iter().map(move |size| (claim, size));
+    CLAIMS.iter().flat_map(of).filter_map(verdict).collect()
 }
 
 /// Compares a ratio of times with a claim.
@@ -271,11 +283,9 @@ pub(crate) fn reason(claim: &Claim, size: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::rows::rows;
     use crate::simulated::{Size, of};
     use forking::program::Program;
     use suite::read;
-    use suite::record::Record;
 
     /// The output of `simulate --seeds 5 --json` for the paper's schedulers.
     fn stored() -> Vec<Record> {

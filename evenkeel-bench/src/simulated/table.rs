@@ -12,8 +12,9 @@ use suite::words;
 
 /// The pairs that are compared: the paper's schedulers with each other, the runtime's rules with
 /// none, and its way to wait with that of Cilk.
-pub(super) const PAIRS: [(Scheduler, Scheduler); 5] = [
+pub(super) const PAIRS: [(Scheduler, Scheduler); 6] = [
     (Scheduler::CilkRestricted, Scheduler::CilkRandom),
+    (Scheduler::CilkBiased, Scheduler::CilkRandom),
     (Scheduler::Random, Scheduler::Off),
     (Scheduler::Biased, Scheduler::Off),
     (Scheduler::Strict, Scheduler::Off),

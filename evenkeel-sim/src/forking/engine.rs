@@ -189,12 +189,13 @@ impl<'a> Engine<'a> {
         let state = State::InDeque;
         self.jobs.push(Job { node: second, owner: me, level, reach, last, part, state });
         let job = self.jobs.len() - 1;
+        let publishes = self.scheduler.publishes(reach);
         let worker = &mut self.workers[me];
         let deque = &mut worker.deques[level];
         deque.push(job);
         worker.frames.push(Frame::Fork { job, part: before });
         worker.part = locality::first_part(part);
-        if !std::mem::take(&mut worker.is_asked) {
+        if !std::mem::take(&mut worker.is_asked) && !publishes {
             return FORK;
         }
         deque.publish();

@@ -14,6 +14,8 @@ pub enum Scheduler {
     CilkRandom,
     /// The scheduler that the paper proposes.
     CilkRestricted,
+    /// The rule of [`Locality::Biased`] in the paper's runtime: what the rule alone does.
+    CilkBiased,
     /// [`Locality::Off`] of the runtime.
     Off,
     /// [`Locality::Random`] of the runtime.
@@ -32,9 +34,10 @@ pub(super) const LEVELS: usize = CACHES.len() + 1;
 
 impl Scheduler {
     /// All schedulers, in the order of tables.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::CilkRandom,
         Self::CilkRestricted,
+        Self::CilkBiased,
         Self::Off,
         Self::Random,
         Self::Biased,
@@ -47,6 +50,7 @@ impl Scheduler {
         match self {
             Self::CilkRandom => "cilk-random",
             Self::CilkRestricted => "cilk-restricted",
+            Self::CilkBiased => "cilk-biased",
             Self::Off => "off",
             Self::Random => "random",
             Self::Biased => "biased",
@@ -64,6 +68,9 @@ impl Scheduler {
             Self::CilkRestricted => {
                 "Cilk Locality: a deque for each level of memory; only workers that share the level take its jobs"
             }
+            Self::CilkBiased => {
+                "Cilk Plus with evenkeel's rule: workers that share a job's cache take it first, others later"
+            }
             Self::Off => "evenkeel, Locality::Off: the nearest victim first",
             Self::Random => "evenkeel, Locality::Random: victims at random",
             Self::Biased => {
@@ -78,16 +85,21 @@ impl Scheduler {
         match self {
             Self::CilkRandom | Self::CilkRestricted | Self::Random => Locality::Random,
             Self::Off => Locality::Off,
-            Self::Biased => Locality::Biased,
+            Self::CilkBiased | Self::Biased => Locality::Biased,
             Self::Strict => Locality::Strict,
         }
     }
 
-    /// Returns whether it is one of the paper's: all jobs are public, and no worker waits at a
-    /// join.
+    /// Returns whether it is a rule in the paper's runtime: all jobs are public, and no worker
+    /// waits at a join.
     #[must_use]
     pub fn is_cilk(self) -> bool {
-        matches!(self, Self::CilkRandom | Self::CilkRestricted)
+        matches!(self, Self::CilkRandom | Self::CilkRestricted | Self::CilkBiased)
+    }
+
+    /// Returns whether an owner makes a job of this reach public without a request.
+    pub(super) fn publishes(self, reach: Distance) -> bool {
+        !self.is_cilk() && self.locality().anchors() && locality::publishes(reach)
     }
 
     /// Returns how far workers may be to take a job at once if its fork touches `bytes`.

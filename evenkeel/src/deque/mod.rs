@@ -25,7 +25,9 @@
 //! - *Steal*: one CAS moves `tail` up by one; the thief then has the place, until it sets the latch
 //!   there to *complete*.
 //! - *Ask*: a thief that finds nothing public sets `limit` to zero, which stops the owner at its
-//!   next push: it publishes the older half of its private jobs, and goes on.
+//!   next push: it publishes the older half of its private jobs, and goes on. An owner asks itself
+//!   when it begins a stolen job, and before a fork that is worth it
+//!   ([`locality::publishes`](crate::policy::locality::publishes)): its next push publishes.
 //! - *Seize*: if the owner does not push, the thief takes the lock, closes `fence`, makes a heavy
 //!   fence, reads `head`, publishes half of the private jobs, and opens `fence` again. An owner
 //!   that has to reclaim or publish meanwhile waits for the heavy fence, some 10 µs.

@@ -110,8 +110,9 @@ impl std::error::Error for FootprintError {}
 /// over the same data, by recursions of the same shape, a half is offered first to the worker that
 /// ran it in the phase before. Without knowledge of the machine's caches it is `join`.
 ///
-/// It costs some 20 ns more than `join`: state footprints where the recursion is coarse, and use
-/// `join` below.
+/// It costs some 20 ns more than `join`, and some 100 ns more if the halves fill more than half of
+/// the core's own cache, since the second one can be taken without a request then: state footprints
+/// where the recursion is coarse, and use `join` below.
 ///
 /// # Panics
 /// As [`join`](super::join()); and before anything is run if `bytes` is 0 or more than the
@@ -238,9 +239,12 @@ where
     let deque = &context.seat.processor().deque;
     let head = deque.head();
     let anchor = Anchor::of(context, bytes);
-    if context.shared().locality == Locality::Strict && context.shared().idle.counts().sleeping > 0
+    if anchor.is_public
+        || context.shared().locality == Locality::Strict
+            && context.shared().idle.counts().sleeping > 0
     {
-        // Sleepers that may not take what was published when they asked may take this.
+        // The push publishes. Sleepers that may not take what was published when they asked may
+        // take this.
         deque.ask();
     }
     deque.leave_note(head, anchor.note.bits());
@@ -266,6 +270,8 @@ where
 #[derive(Clone, Copy)]
 struct Anchor {
     note: Note,
+    /// Whether the second half is public at once.
+    is_public: bool,
     /// The part of the recursion that the second half is; zero if it is not worth remembering.
     part: u64,
 }
@@ -276,18 +282,19 @@ impl Anchor {
         let me = context.seat.me();
         let anchors = shared.locality.anchors() && shared.workers > 1 && context.has_place();
         let Some(neighbours) = shared.neighbours(me).filter(|_| anchors) else {
-            return Self { note: Note::default(), part: 0 };
+            return Self { note: Note::default(), is_public: false, part: 0 };
         };
         let reach = neighbours.reach(bytes);
+        let is_public = locality::publishes(reach);
         // What fits into a core's own cache is not worth remembering, nor is it under a rule that
         // makes no offers.
         if reach <= Distance::SmtSibling || shared.locality == Locality::Strict {
-            return Self { note: Note::new(reach, None), part: 0 };
+            return Self { note: Note::new(reach, None), is_public, part: 0 };
         }
         let part = locality::second_part(context.part.get(), bytes);
         let is_known = |&last: &usize| last != me && locality::remembers(reach);
         let last = shared.runners.last(part).filter(is_known);
-        Self { note: Note::new(reach, last), part }
+        Self { note: Note::new(reach, last), is_public, part }
     }
 
     fn run_first<R>(self, context: &Context, oper: impl FnOnce() -> R) -> R {
@@ -364,6 +371,65 @@ mod tests {
             assert_eq!((said[owner], said[thief]), (Last::Another, Last::Me));
             assert_eq!(offers(1 << 22), [Last::Owner; 2], "another recursion");
             assert_eq!(offers(1 << 19), [Last::Owner; 2], "a part for one core");
+        });
+    }
+
+    fn has_private() -> bool {
+        context::with_worker(|context| context.unwrap().seat.processor().deque.has_private())
+    }
+
+    /// Runs a job on one of two workers while the other is inside a call, and so asks for nothing.
+    fn beside_a_busy_worker<R: Send>(job: impl FnOnce() -> R + Send) -> R {
+        let machine = "2 cores, l2 1M, l3 8M".parse().unwrap();
+        let builder = crate::Builder::new().workers(2).reliefs(0).topology(machine);
+        let runtime = builder.build().unwrap();
+        let (begun, over) = (AtomicBool::new(false), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                runtime.install(|| {
+                    begun.store(true, Ordering::Release);
+                    while !over.load(Ordering::Acquire) {
+                        std::thread::yield_now();
+                    }
+                });
+            });
+            while !begun.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            let result = runtime.install(job);
+            over.store(true, Ordering::Release);
+            result
+        })
+    }
+
+    #[test]
+    fn a_half_beyond_the_core_s_own_cache_is_public_without_a_request() {
+        let are_private = beside_a_busy_worker(|| {
+            // Takes a request that was left before.
+            crate::fork_join::join(|| (), || ());
+            [1 << 19, 1 << 21].map(|bytes| join_sized(bytes, has_private, || ()).0)
+        });
+        // Without `membarrier` all are public.
+        assert_eq!(are_private, [crate::primitives::fence::is_asymmetric(), false]);
+    }
+
+    #[test]
+    fn the_first_fork_of_a_stolen_job_is_public_without_a_request() {
+        let runtime = crate::Builder::new().workers(2).reliefs(0).build().unwrap();
+        runtime.install(|| {
+            let done = AtomicBool::new(false);
+            let first = || {
+                while !done.load(Ordering::Acquire) {
+                    std::thread::yield_now();
+                }
+            };
+            let second = || {
+                let are_private = [(); 2].map(|()| crate::fork_join::join(has_private, || ()).0);
+                done.store(true, Ordering::Release);
+                are_private
+            };
+            let asymmetric = crate::primitives::fence::is_asymmetric();
+            assert_eq!(crate::fork_join::join(first, second).1, [false, asymmetric]);
         });
     }
 }

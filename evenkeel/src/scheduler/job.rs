@@ -113,6 +113,9 @@ impl Stolen {
             "what a waiter takes from this deque are descendants of the job"
         );
         deque.change_root();
+        // The first job that it forks is its largest, and public at once: another thief need not
+        // ask for it, nor seize it from inside a long leaf.
+        deque.ask();
         self.run_here(context);
         deque.change_root();
     }

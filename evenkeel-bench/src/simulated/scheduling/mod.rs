@@ -6,7 +6,7 @@
 //! turns with the steps: the difference says how far the rest is to be believed. All figures that
 //! are *simulated* say so.
 
-mod claims;
+pub(crate) mod claims;
 pub(crate) mod record;
 pub(crate) mod table;
 

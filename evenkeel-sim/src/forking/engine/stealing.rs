@@ -139,6 +139,11 @@ impl Engine<'_> {
         let is_restricted = self.scheduler == Scheduler::CilkRestricted;
         assert!(!is_restricted || self.distance(me, owner) <= reach, "a job of another's level");
         self.workers[owner].deques[level].steal();
+        if !self.scheduler.is_cilk() {
+            // The next thief need not ask first, nor the first thief of this worker.
+            self.workers[owner].is_asked |= self.workers[owner].deques[level].public == 0;
+            self.workers[me].is_asked = true;
+        }
         self.jobs[job].state = State::Taken(me);
         self.outcome.scheduling += cost;
         self.outcome.steals[self.class(me, owner)] += 1;
