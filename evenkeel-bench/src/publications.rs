@@ -4,6 +4,8 @@
 //! Figures are the publications' own. Where one shows a picture whose values are not stated, only
 //! its statements are here.
 
+pub(crate) mod agreement;
+pub(crate) mod differences;
 pub(crate) mod statements;
 
 use crate::analysis::tables::Table;

@@ -62,7 +62,7 @@ fn fill(one: &mut Shown) -> anyhow::Result<()> {
     interrupt::check()?;
     if one.publication.has_ranks {
         let jobs = ranks::missing().map_or_else(|| ranks::run().map(Ok), |why| Ok(Err(why)))?;
-        one.ranks = Some(jobs.map(|jobs| jobs.table()));
+        one.ranks = Some(jobs);
     }
     one.simulated = one.publication.simulation.map(simulate).transpose()?;
     failure

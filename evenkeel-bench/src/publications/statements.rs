@@ -3,6 +3,7 @@
 //! A simulation judges statements about a publication's own system. These are about its peers too,
 //! and are judged by the rows that were measured with the most workers.
 
+use super::agreement::Agreement;
 use crate::analysis::tables::Table;
 use suite::entry::Measured;
 use suite::rows::{Row, rows};
@@ -34,12 +35,15 @@ const EQUAL: f64 = 10.0;
 
 const LIGHT: &str = "a task here is a future without a stack, and its wake takes no lock; the thesis compares threads and tasks that all wake through shared queues";
 
+/// Where it usually agrees.
+const UNKNOWN: &str = "it is not known: it usually agrees";
+
 const NO_LIBFIBRE: &str = "libfibre is not measured";
 
 const NO_PROCESSORS: &str =
     "it is about 16 to 256 processors, and peers are measured on those of this machine alone";
 
-const STATEMENTS: [Statement; 12] = [
+static STATEMENTS: [Statement; 12] = [
     Statement {
         of: "scheduler",
         stated: "Cycle, many tasks: C∀, Go and Tokio are the same.",
@@ -157,21 +161,50 @@ const STATEMENTS: [Statement; 12] = [
     },
 ];
 
+/// What becomes of a statement.
+struct Verdict {
+    found: String,
+    /// `None` if it is not judged.
+    agrees: Option<bool>,
+    /// Why it differs, or is not judged.
+    why: &'static str,
+}
+
+/// Judges a publication's statements.
+fn judged(id: &str, measured: &Measured) -> Vec<(&'static Statement, Verdict)> {
+    let rows = rows(&measured.of, &measured.records, &measured.absent);
+    let not = |why| Verdict { found: String::new(), agrees: None, why };
+    let verdict = |statement: &'static Statement| match statement.judged {
+        Judged::Not(why) => not(why),
+        Judged::Here(judge) => match judge(&rows) {
+            None => not("it was not measured with these peers"),
+            Some((found, true)) => Verdict { found, agrees: Some(true), why: "" },
+            Some((found, false)) => {
+                let why = if statement.why.is_empty() { UNKNOWN } else { statement.why };
+                Verdict { found, agrees: Some(false), why }
+            }
+        },
+    };
+    let own = STATEMENTS.iter().filter(|one| one.of == id);
+    own.map(|statement| (statement, verdict(statement))).collect()
+}
+
+/// Returns how many of a publication's statements agree with what is measured.
+pub(crate) fn agreement(id: &str, measured: &Measured) -> Agreement {
+    judged(id, measured).into_iter().map(|(_, verdict)| verdict.agrees).collect()
+}
+
 /// Returns a publication's statements; `None` if there are none, or nothing is measured.
 pub(crate) fn table(id: &str, measured: &Measured) -> Option<Table> {
-    let rows = rows(&measured.of, &measured.records, &measured.absent);
-    let line = |statement: &Statement| {
-        let (found, verdict, why) = match statement.judged {
-            Judged::Not(why) => (String::new(), "not judged", why),
-            Judged::Here(judge) => match judge(&rows) {
-                None => (String::new(), "not judged", "it was not measured with these peers"),
-                Some((found, true)) => (found, "agrees", ""),
-                Some((found, false)) => (found, "differs", statement.why),
-            },
+    let line = |(statement, verdict): (&Statement, Verdict)| {
+        let agrees = match verdict.agrees {
+            Some(true) => "agrees",
+            Some(false) => "differs",
+            None => "not judged",
         };
-        vec![statement.stated.to_owned(), found, verdict.to_owned(), why.to_owned()]
+        [statement.stated, &verdict.found, agrees, verdict.why].map(str::to_owned).to_vec()
     };
-    let lines: Vec<_> = STATEMENTS.iter().filter(|one| one.of == id).map(line).collect();
+    let lines: Vec<_> = judged(id, measured).into_iter().map(line).collect();
     (!lines.is_empty()).then(|| Table {
         title: "Statements about several systems, and what is measured here".to_owned(),
         heading: ["stated", "found", "", "why"].map(str::to_owned).to_vec(),

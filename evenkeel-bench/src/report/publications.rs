@@ -1,6 +1,7 @@
 //! The page of the publications: what each published, what is measured here, and what is simulated.
 
 use std::fs;
+use std::ops::Add;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -8,8 +9,14 @@ use maud::{Markup, html};
 
 use super::{analysis, coretime, page, scheduling, section, simulated};
 use crate::analysis::tables::Table;
-use crate::publications::{Publication, statements};
+use crate::publications::agreement::Agreement;
+use crate::publications::{Publication, differences, statements};
+use crate::ranks::Jobs;
+use crate::simulated::claim::Claim;
+use crate::simulated::coretime::claims::claims as coretime_claims;
 use crate::simulated::coretime::record::Record as CoreTimeRecord;
+use crate::simulated::published::verdicts;
+use crate::simulated::scheduling::claims::claims as scheduling_claims;
 use crate::simulated::scheduling::record::{Beside, Record as SchedulingRecord};
 use suite::entry::Measured;
 use suite::machine;
@@ -32,12 +39,27 @@ pub(crate) struct Shown {
     pub(crate) why: Option<String>,
     pub(crate) simulated: Option<Simulated>,
     /// What several ranks say, or why there are none.
-    pub(crate) ranks: Option<Result<Table, String>>,
+    pub(crate) ranks: Option<Result<Jobs, String>>,
 }
 
 impl Shown {
     pub(crate) fn nothing(publication: &'static Publication) -> Self {
         Self { publication, measured: None, why: None, simulated: None, ranks: None }
+    }
+
+    /// Counts the publication's statements that are judged by what is found.
+    fn agreement(&self) -> Agreement {
+        let of = |measured| statements::agreement(self.publication.id, measured);
+        let measured = self.measured.as_ref().map(of).unwrap_or_default();
+        let ranks = self.ranks.iter().flatten().flat_map(|jobs| jobs.verdicts());
+        let of = |claims: Vec<Claim>| claims.into_iter().map(|claim| claim.agrees).collect();
+        let simulated: Vec<bool> = match &self.simulated {
+            Some(Simulated::Scheduling(_, records)) => of(scheduling_claims(records)),
+            Some(Simulated::CoreTime(records)) => of(coretime_claims(records)),
+            Some(Simulated::Locality(records)) => verdicts(records),
+            None => Vec::new(),
+        };
+        measured + ranks.chain(simulated).map(Some).collect()
     }
 }
 
@@ -60,6 +82,7 @@ fn render(shown: &[Shown]) -> anyhow::Result<String> {
             "Published figures are those of other machines, of another time. Measured ones are of " (machine::describe())
             ". Simulated ones say so: no core has run them."
         }
+        (analysis::table(&agreements(shown)))
         ul {
             @for one in shown {
                 li { a href=(format!("#of-{}", one.publication.id)) { (one.publication.title) } }
@@ -70,9 +93,33 @@ fn render(shown: &[Shown]) -> anyhow::Result<String> {
     Ok(page::document(TITLE, &body))
 }
 
+/// How many statements of each publication agree with what is found.
+fn agreements(shown: &[Shown]) -> Table {
+    let mut lines = Vec::new();
+    let mut line = |title: &str, of: Agreement| {
+        let figures = [of.agree, of.differ, of.not_judged].map(|count| count.to_string());
+        lines.push([title.to_owned()].into_iter().chain(figures).collect());
+    };
+    for one in shown {
+        let of = one.agreement();
+        if of.all() > 0 {
+            line(one.publication.title, of);
+        }
+    }
+    line("all", shown.iter().map(Shown::agreement).fold(Agreement::default(), Agreement::add));
+    Table {
+        title: "Statements of the publications, and what is found".to_owned(),
+        heading: ["", "agree", "differ", "not judged"].map(str::to_owned).to_vec(),
+        lines,
+        note: "Each stands in its part, with what is found, and why it differs or is not judged. Those of Cilk Locality are judged in each size."
+            .to_owned(),
+    }
+}
+
 fn part(one: &Shown) -> anyhow::Result<Markup> {
     let Publication { id, title, source, machine, run, missing, published, .. } = one.publication;
     let statements = one.measured.as_ref().and_then(|measured| statements::table(id, measured));
+    let differences = one.measured.as_ref().and_then(differences::table);
     let measured = one.measured.as_ref().map(section::render).transpose()?;
     let simulated = one.simulated.as_ref().map(simulation).transpose()?;
     Ok(html! {
@@ -86,8 +133,9 @@ fn part(one: &Shown) -> anyhow::Result<Markup> {
         }
         @if let Some(measured) = &measured { (measured) }
         @if let Some(statements) = &statements { (analysis::table(statements)) }
+        @if let Some(differences) = &differences { (analysis::table(differences)) }
         @match &one.ranks {
-            Some(Ok(table)) => { (analysis::table(table)) }
+            Some(Ok(jobs)) => { (analysis::table(&jobs.table())) }
             Some(Err(why)) => { p { "Not here: several nodes, because " (why) "." } }
             None => {}
         }

@@ -14,6 +14,8 @@ use crate::words;
 pub struct Published {
     /// The system measured: the heading of its column.
     pub system: &'static str,
+    /// Its median.
+    pub median: f64,
     /// The figure, as it was published.
     pub figure: String,
 }

@@ -242,7 +242,11 @@ pub(crate) mod tests {
                 peer("call", Role::Floor, 3),
             ],
             published: |case| match case.workers {
-                2 => vec![Published { system: "published Cilk", figure: "23 / 24 ± 1".into() }],
+                2 => vec![Published {
+                    system: "published Cilk",
+                    median: 23.0,
+                    figure: "23 / 24 ± 1".into(),
+                }],
                 _ => Vec::new(),
             },
             removed: |case| (case.variant == "removed").then_some("nothing is left of it"),

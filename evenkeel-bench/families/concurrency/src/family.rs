@@ -195,8 +195,9 @@ impl Family for Concurrency {
         };
         let monitors = case.settings.number("monitors").unwrap_or_default() as usize;
         let published = |system: System| {
-            let figure = published::figure(bench, variant, monitors, system)?.to_string();
-            Some(Published { system: system.name(), figure })
+            let figure = published::figure(bench, variant, monitors, system)?;
+            let (system, median) = (system.name(), figure.median);
+            Some(Published { system, median, figure: figure.to_string() })
         };
         System::ALL.into_iter().filter_map(published).collect()
     }
