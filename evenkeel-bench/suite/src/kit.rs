@@ -10,6 +10,7 @@ pub mod java;
 pub mod latency;
 pub mod patience;
 pub mod places;
+pub mod processor_time;
 pub mod runtime;
 pub mod served;
 pub mod toolchain;

@@ -11,11 +11,11 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
-use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use super::tasks::each;
 use suite::kit::afresh::resident_bytes;
+use suite::kit::processor_time::processor_time;
 use suite::kit::random::Random;
 use suite::kit::runtime::Lost;
 
@@ -194,10 +194,4 @@ async fn fire<T: Timed>(mut armed: Vec<Armed<T>>, lead: Duration) -> f64 {
         T::sleep(Duration::from_millis(1)).await;
     }
     processor_time().saturating_sub(begun).as_nanos() as f64 / number as f64
-}
-
-/// Returns the processor time of all threads of this process, user and system.
-fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }

@@ -38,7 +38,7 @@ use crate::limit;
 use crate::pages::Page;
 use crate::server::Service;
 use crate::told::Seen;
-use crate::usage;
+use suite::kit::processor_time::processor_time;
 use suite::output::say;
 
 /// The hidden command with which the suite's program calls itself.
@@ -142,7 +142,7 @@ fn phase<W: Wire>(
     lives: &mut [Lives],
     time: Duration,
 ) -> anyhow::Result<Seen> {
-    let (began, used) = (Instant::now(), usage::processor_time());
+    let (began, used) = (Instant::now(), processor_time());
     let until = began + time;
     let tallies: anyhow::Result<Vec<Tally>> = thread::scope(|scope| {
         let threads = drivers.iter_mut().zip(paces).zip(lives);
@@ -160,7 +160,7 @@ fn phase<W: Wire>(
     });
     let mut tally = Tally::default();
     tallies?.iter().for_each(|one| tally.absorb(one));
-    let cpu = usage::processor_time() - used;
+    let cpu = processor_time() - used;
     if tally.requests == 0 {
         bail!("no request was sent");
     }

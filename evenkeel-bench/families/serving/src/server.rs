@@ -24,6 +24,7 @@ use crate::limit;
 use crate::peer::Peer;
 use crate::told::{ADDRESS, Listening, MARK, TIME, Time};
 use crate::usage;
+use suite::kit::processor_time::processor_time;
 use suite::named;
 use suite::output::say;
 
@@ -108,7 +109,7 @@ fn answer(port: u16) -> anyhow::Result<()> {
     for line in io::stdin().lock().lines() {
         match line?.as_str() {
             ADDRESS => tell(&Listening { port })?,
-            TIME => tell(&Time { cpu_ns: usage::processor_time().as_nanos() as u64 })?,
+            TIME => tell(&Time { cpu_ns: processor_time().as_nanos() as u64 })?,
             MARK => tell(&usage::mark()?)?,
             odd => bail!("a server does not know `{odd}`"),
         }
