@@ -1,6 +1,7 @@
 //! `publications`.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use clap::{Args, Parser};
@@ -37,10 +38,10 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
     report::prepare(&args.report)?;
     let is_wanted =
         |one: &&Publication| args.only.is_empty() || args.only.iter().any(|name| name == one.id);
-    let mut shown = Vec::new();
+    let (begun, mut shown) = (Instant::now(), Vec::new());
     let mut failure = Ok(());
     for publication in PUBLICATIONS.iter().filter(is_wanted) {
-        note!("== {}", publication.title);
+        note!("== {} (after {} s)", publication.title, begun.elapsed().as_secs());
         let mut one = Shown::nothing(publication);
         let done = fill(&mut one);
         one.why = done.as_ref().err().map(|error| format!("{error:#}"));

@@ -25,7 +25,8 @@ const WHY: [(&str, &str, &str); 8] = [
     (
         "mutex",
         "-",
-        "An entry takes a short lock of each monitor, by address, here and in C∀; C∀ makes an array of the group and sorts it at each call.",
+        "An entry takes a short lock of each monitor, by address, here and in C∀; C∀ makes an array of the group and sorts it at each call. \
+         The call in C takes no lock.",
     ),
     (
         "schedint",
