@@ -49,7 +49,7 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         title: "The scheduler of C∀",
         source: "Thierry Delisle, PhD thesis, University of Waterloo, 2022",
         machine: "4 Intel Xeon Platinum 8160 with 24 cores of two threads each, and 2 AMD EPYC 7662 with 64 cores of two threads each; 15 runs",
-        run: "--bench cycle,yield,churn,locality,transfer --seconds 0.1 --repeats 3",
+        run: "--bench cycle,yield,churn,locality,transfer --runtime evenkeel,tokio-hand,go-hand --seconds 0.1 --repeats 3",
         missing: "libfibre, a peer of the thesis, is not measured",
         has_ranks: false,
         simulation: Some(Simulation::Scheduling),

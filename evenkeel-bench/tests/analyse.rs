@@ -132,7 +132,7 @@ fn the_four_metrics_of_simulations_are_analysed_as_they_come() {
         designs.iter().zip(["seconds", "inflation_seconds", "scheduling_seconds", "idle_seconds"])
     {
         let of = format!(
-            "2 rows (bench) x 6 columns (runtime) x 3 replications = 36 observations of {metric}"
+            "2 rows (bench) x 7 columns (runtime) x 3 replications = 42 observations of {metric}"
         );
         assert!(design.contains(&of), "{design}");
     }

@@ -304,7 +304,7 @@ fn simulations_say_that_they_are_and_know_their_programs() {
         assert!(stdout(&output).contains(scheduler), "{}", stdout(&output));
     }
     let output = run("simulate --bench transpose --size small,medium --seeds 2 --json");
-    assert_eq!(stdout(&output).lines().count(), 2 * 6 * 2);
+    assert_eq!(stdout(&output).lines().count(), 2 * 7 * 2);
     for line in stdout(&output).lines() {
         let record: Value = serde_json::from_str(line).unwrap();
         assert_eq!(record["simulated"], true);
