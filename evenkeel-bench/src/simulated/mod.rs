@@ -42,7 +42,9 @@ pub(crate) const ASSUMPTIONS: [&str; 6] = [
      of what all four hold, large ones four times as much as all four hold.",
     "cilk-random and cilk-restricted are the schedulers of the paper: all jobs are public, and the worker that comes last to a join goes on. A \
      restricted job lies in the deque of the smallest level that holds all that both halves of its fork touch; thieves go round \
-     the deques of their package's cache, and then round those of memory. The others are the runtime's own, with one deque.",
+     the deques of their package's cache, and then round those of memory. cilk-biased is our own rule in that runtime, with one deque. The \
+     others are the runtime's own, with one deque: jobs are public if a thief has asked for them, if they are the first of a stolen job, \
+     or if their rule keeps jobs near their data and their halves fill more than a core's cache.",
 ];
 
 /// The machine of the paper.
