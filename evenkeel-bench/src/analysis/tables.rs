@@ -19,6 +19,28 @@ pub(crate) struct Table {
     pub(crate) note: String,
 }
 
+/// Reasons that the note of a table lists, each once.
+#[derive(Default)]
+pub(crate) struct Reasons(Vec<&'static str>);
+
+impl Reasons {
+    /// Returns the mark that stands for a reason in the table.
+    pub(crate) fn mark(&mut self, why: &'static str) -> String {
+        let known = self.0.iter().position(|known| *known == why);
+        let place = known.unwrap_or_else(|| {
+            self.0.push(why);
+            self.0.len() - 1
+        });
+        format!("({})", place + 1)
+    }
+
+    /// Returns the lines of the note, each after a line break.
+    pub(crate) fn note(&self) -> String {
+        let line = |(place, why): (usize, &&str)| format!("\n({}) {why}", place + 1);
+        self.0.iter().enumerate().map(line).collect()
+    }
+}
+
 /// Describes the design in one sentence.
 pub(crate) fn design(design: &Design) -> String {
     let (rows, columns) = (design.rows.levels.len(), design.columns.levels.len());

@@ -1,6 +1,6 @@
 //! Published times of single operations beside ours, and why they differ.
 
-use crate::analysis::tables::Table;
+use crate::analysis::tables::{Reasons, Table};
 use suite::entry::Measured;
 use suite::published::Published;
 use suite::rows::{Row, rows};
@@ -63,7 +63,7 @@ const WHY: [(&str, &str, &str); 8] = [
 pub(crate) fn table(measured: &Measured) -> Option<Table> {
     let rows = rows(&measured.of, &measured.records, &measured.absent);
     let subject = measured.of.subject()?;
-    let mut reasons: Vec<&str> = Vec::new();
+    let mut reasons = Reasons::default();
     let mut lines = Vec::new();
     for row in &rows {
         let published = (measured.of.published)(row.case);
@@ -75,23 +75,14 @@ pub(crate) fn table(measured: &Measured) -> Option<Table> {
         };
         let differs = published.iter().any(|one| !is_alike(one.median / ours));
         let why = why(row.case.bench.as_ref(), row.case.variant.as_ref()).filter(|_| differs);
-        let mark = why.map_or(String::new(), |why| {
-            let known = reasons.iter().position(|known| *known == why);
-            let place = known.unwrap_or_else(|| {
-                reasons.push(why);
-                reasons.len() - 1
-            });
-            format!("({})", place + 1)
-        });
+        let mark = why.map_or(String::new(), |why| reasons.mark(why));
         let published: Vec<String> = published.iter().map(each).collect();
         lines.push(vec![row.name(), words::figure(ours), published.join("; "), mark]);
     }
     let mut note = format!(
         "medians in ns, and the published ones in terms of ours: times beyond a factor of {ALIKE} have a reason"
     );
-    for (place, why) in reasons.iter().enumerate() {
-        note.push_str(&format!("\n({}) {why}", place + 1));
-    }
+    note.push_str(&reasons.note());
     (!lines.is_empty()).then(|| Table {
         title: "Published times beside ours, and why they differ".to_owned(),
         heading: ["", subject, "published", "why"].map(str::to_owned).to_vec(),

@@ -3,7 +3,7 @@
 use super::published::{CLAIMS, Found, WORDS, are_usual, judge, reason};
 use super::rows::{CONFIDENCE, Metric, Row, ratio, rows};
 use super::{Scheduler, cure};
-use crate::analysis::tables::Table;
+use crate::analysis::tables::{Reasons, Table};
 use crate::analysis::{Estimate, compare, numbers, text};
 use evenkeel_sim::forking::{PUBLISH, RECLAIM, SEIZE};
 use suite::record::Record;
@@ -48,7 +48,7 @@ fn claims(rows: &[Row<'_>]) -> Option<Table> {
     heading.extend(sizes.iter().map(|size| (*size).to_owned()));
     let mut lines = Vec::new();
     let are_usual = are_usual(rows);
-    let mut reasons: Vec<&str> = Vec::new();
+    let mut reasons = Reasons::default();
     let mut differs = false;
     for claim in &CLAIMS {
         let mut verdict = |size: &&str| match judge(claim, &of_size(rows, size)) {
@@ -59,12 +59,8 @@ fn claims(rows: &[Row<'_>]) -> Option<Table> {
                 format!("{ours} DIFFERS")
             }
             Some(Found { ours, .. }) => {
-                let why = reason(claim, size).unwrap_or(UNKNOWN);
-                let place = reasons.iter().position(|known| *known == why).unwrap_or_else(|| {
-                    reasons.push(why);
-                    reasons.len() - 1
-                });
-                format!("{ours} DIFFERS ({})", place + 1)
+                let mark = reasons.mark(reason(claim, size).unwrap_or(UNKNOWN));
+                format!("{ours} DIFFERS {mark}")
             }
         };
         let verdicts: Vec<String> = sizes.iter().map(&mut verdict).collect();
@@ -80,9 +76,7 @@ fn claims(rows: &[Row<'_>]) -> Option<Table> {
         "the paper's claim about cilk-restricted relative to cilk-random, and the ratio of their times here, or the difference in % \
          of the execution time of one worker alone; {WORDS}"
     );
-    for (place, why) in reasons.iter().enumerate() {
-        note.push_str(&format!("\n({}) {why}", place + 1));
-    }
+    note.push_str(&reasons.note());
     if differs {
         note.push_str(ELSEWHERE);
     }
