@@ -48,7 +48,7 @@ pub(crate) const EXPERIMENTS: [Experiment; 7] = [
 /// The machines of the thesis, with the numbers of workers at which they are simulated: those at
 /// which its placement changes, and some between.
 pub(crate) const MACHINES: [(Machine, &[usize]); 2] = [
-    (Machine::Intel, &[1, 2, 4, 8, 16, 24, 32, 40, 48, 60, 72, 96, 120, 144, 168, 192]),
+    (Machine::Intel, &[1, 2, 4, 8, 16, 24, 32, 40, 48, 64, 72, 96, 120, 144, 168, 192]),
     (Machine::Amd, &[1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 160, 192, 224, 256]),
 ];
 

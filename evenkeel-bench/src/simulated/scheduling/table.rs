@@ -67,7 +67,8 @@ fn growth(records: &[Record]) -> String {
     if !at_many.is_empty() {
         text.push_str(&format!(
             "An operation of {MANY} workers beside that of one, times: {}. On intel 48 of the {MANY} share a core with another, and take 1.6 times as long each by \
-             assumption, which alone is 1.45; on amd none does.\n",
+             assumption, which alone is 1.45; on amd none does. Steps beside others have the prices that were timed beside a second worker, so what that \
+             costs on this machine is in all of these.\n",
             at_many.join(", ")
         ));
     }
