@@ -1,9 +1,10 @@
 //! Published times of single operations beside ours, and why they differ.
 
+use super::statements::median;
 use crate::analysis::tables::{Reasons, Table};
 use suite::entry::Measured;
 use suite::published::Published;
-use suite::rows::{Row, rows};
+use suite::rows::rows;
 use suite::words;
 
 /// Times that are alike within this factor need no reason: the machines are ten years apart.
@@ -67,7 +68,7 @@ pub(crate) fn table(measured: &Measured) -> Option<Table> {
     let mut lines = Vec::new();
     for row in &rows {
         let published = (measured.of.published)(row.case);
-        let Some(ours) = ours(row, subject).filter(|_| !published.is_empty()) else { continue };
+        let Some(ours) = median(row, subject).filter(|_| !published.is_empty()) else { continue };
         let ratio = |median: f64| words::figure(median / ours);
         let each = |one: &Published| {
             let system = one.system.trim_start_matches("published ");
@@ -89,11 +90,6 @@ pub(crate) fn table(measured: &Measured) -> Option<Table> {
         lines,
         note,
     })
-}
-
-fn ours(row: &Row<'_>, subject: &str) -> Option<f64> {
-    let quantity = row.experiment.quantities.first()?;
-    Some(row.summary(quantity, row.cell(subject)?)?.median)
 }
 
 fn is_alike(ratio: f64) -> bool {

@@ -222,7 +222,7 @@ fn most_workers<'r, 'a>(rows: &'r [Row<'a>], bench: &str, variant: &str) -> Opti
 }
 
 /// Returns the median of a peer's first quantity.
-fn median(row: &Row<'_>, peer: &str) -> Option<f64> {
+pub(super) fn median(row: &Row<'_>, peer: &str) -> Option<f64> {
     let quantity = row.experiment.quantities.first()?;
     Some(row.summary(quantity, row.cell(peer)?)?.median)
 }

@@ -300,6 +300,7 @@ mod tests {
         let claims = text.split_once("Claims of the paper").unwrap().1;
         assert!(claims.contains("DIFFERS") && !claims.contains("DIFFERS ("), "{claims}");
         assert!(claims.contains("Why a claim differs is written down for"), "{claims}");
+        assert!(!text.contains("small heat"), "{text}");
         let notes = ["\n(1)", "cilksort", "large", "programs explain"];
         let foreign = notes.into_iter().find(|note| claims.contains(note));
         assert_eq!(foreign, None, "{claims}");

@@ -113,7 +113,7 @@ pub(super) struct Worker {
     pub(super) frames: Vec<Frame>,
     /// One deque for each level of memory, or only the first.
     pub(super) deques: [Deque; LEVELS],
-    /// Whether a thief has asked for jobs, or the worker itself at the begin of a stolen one.
+    /// Whether a thief has asked for jobs, or the worker itself when it begins a stolen one.
     pub(super) is_asked: bool,
     /// When it has asked each of the others.
     pub(super) asked: Vec<Option<u64>>,
