@@ -15,6 +15,7 @@ use std::task::Waker;
 pub(crate) struct Lane {
     number: u16,
     /// Whether a node's buffer has messages, for a look without the lock. Changed under the lock.
+    /// May be true for longer: until the next flush.
     any: AtomicBool,
     state: Mutex<State>,
 }
@@ -104,7 +105,7 @@ impl Lane {
         spare: &mut Vec<Vec<u8>>,
         into: &mut VecDeque<Departure>,
     ) {
-        if !self.any.load(Ordering::Relaxed) {
+        if !self.has_any() {
             return;
         }
         let mut state = self.lock();
@@ -127,7 +128,7 @@ impl Lane {
     /// Sends all messages. When this returns, all that were put in before are with the host,
     /// whichever thread handed them over.
     pub(crate) fn flush(&self, departures: &Departures) -> Wakes {
-        flush(&mut self.lock(), departures)
+        self.flush_all(&mut self.lock(), departures)
     }
 
     /// Sends the messages for one node. The node may stay in the dirty list, and the flusher then
@@ -143,13 +144,13 @@ impl Lane {
     pub(crate) fn begin_epoch(&self, epoch: u64, departures: &Departures) -> Wakes {
         let mut state = self.lock();
         state.epoch = epoch;
-        flush(&mut state, departures)
+        self.flush_all(&mut state, departures)
     }
 
     /// Sends all messages, and leaves the waker of the flusher. Returns whether the lane is closed.
     pub(crate) fn flush_as(&self, flusher: &Waker, departures: &Departures) -> (Wakes, bool) {
         let mut state = self.lock();
-        let wakes = flush(&mut state, departures);
+        let wakes = self.flush_all(&mut state, departures);
         state.flusher = (!state.is_closed).then(|| flusher.clone());
         (wakes, state.is_closed)
     }
@@ -164,7 +165,11 @@ impl Lane {
         let state = &mut *state;
         let packers = &state.packers;
         let is_old = |&node: &u32| packers[node as usize].packer.age(now) >= cap;
-        if state.dirty.iter().any(is_old) { flush(state, departures) } else { Wakes::default() }
+        if state.dirty.iter().any(is_old) {
+            self.flush_all(state, departures)
+        } else {
+            Wakes::default()
+        }
     }
 
     /// Makes each node read the lane's next frame after all frames that have left before.
@@ -186,7 +191,7 @@ impl Lane {
     pub(crate) fn close(&self, departures: &Departures) -> Wakes {
         let mut state = self.lock();
         state.is_closed = true;
-        let mut wakes = flush(&mut state, departures);
+        let mut wakes = self.flush_all(&mut state, departures);
         wakes.flusher = state.flusher.take();
         wakes
     }
@@ -194,19 +199,26 @@ impl Lane {
     pub(crate) fn number(&self) -> u16 {
         self.number
     }
-}
 
-fn flush(state: &mut State, departures: &Departures) -> Wakes {
-    let mut wakes = Wakes::default();
-    for node in state.dirty.drain(..) {
-        let entry = &mut state.packers[node as usize];
-        entry.is_dirty = false;
-        if !entry.packer.is_empty() {
-            // The host parks at most once between two of these.
-            wakes.host = depart(entry, departures).or(wakes.host);
-        }
+    /// Returns whether messages wait here, as far as this thread sees without the lock.
+    #[inline]
+    pub(crate) fn has_any(&self) -> bool {
+        self.any.load(Ordering::Relaxed)
     }
-    wakes
+
+    fn flush_all(&self, state: &mut State, departures: &Departures) -> Wakes {
+        self.any.store(false, Ordering::Relaxed);
+        let mut wakes = Wakes::default();
+        for node in state.dirty.drain(..) {
+            let entry = &mut state.packers[node as usize];
+            entry.is_dirty = false;
+            if !entry.packer.is_empty() {
+                // The host parks at most once between two of these.
+                wakes.host = depart(entry, departures).or(wakes.host);
+            }
+        }
+        wakes
+    }
 }
 
 fn depart(entry: &mut Entry, departures: &Departures) -> Option<Waker> {

@@ -143,6 +143,8 @@ fn without_the_fence_a_sender_that_moves_would_be_read_out_of_order() {
     drop(departures(&multiplexer));
     let trail = Trail::new();
     trail.under(|| send(&link, 0, 1, 0)).unwrap();
+    // A lane without messages does not hold the sender.
+    multiplexer.flush();
     trail.under(|| send(&link, 1, 1, 1)).unwrap();
     multiplexer.flush();
     let mut frames = departures(&multiplexer);
@@ -154,6 +156,69 @@ fn without_the_fence_a_sender_that_moves_would_be_read_out_of_order() {
     // Without the fence bit, the test above finds a wrong order.
     frames[1].sealed.frame[2] &= !1;
     assert_eq!(read_in_any_order(frames, last), [(1, 1), (1, 0)]);
+}
+
+#[test]
+fn a_sender_that_comes_to_another_worker_stays_on_its_lane_while_messages_wait_there() {
+    let (multiplexer, link) = pair(timeless(), 2);
+    let trail = Trail::new();
+    let lanes = || {
+        for (number, here) in [0, 1, 2, 1].into_iter().enumerate() {
+            trail.under(|| send(&link, here, 1, number as u32)).unwrap();
+        }
+        multiplexer.flush();
+        let frames = departures(&multiplexer);
+        let head = |frame: &Departure| {
+            let frame = Frame::read(&frame.sealed.frame, 1_000).unwrap();
+            (frame.lane, frame.messages().count())
+        };
+        frames.iter().map(head).collect::<Vec<_>>()
+    };
+    assert_eq!(lanes(), [(0, 4)]);
+    assert_eq!(lanes(), [(0, 4)]);
+    // Every way to empty a lane ends the stay.
+    let waker = Waker::noop();
+    let ways: [&dyn Fn(); 4] = [
+        &|| multiplexer.flush(),
+        &|| multiplexer.flush_as(waker),
+        &|| _ = multiplexer.begin_epoch(),
+        &|| multiplexer.take_seen(&mut Vec::new(), &mut VecDeque::new()),
+    ];
+    for empty in ways {
+        trail.under(|| send(&link, 0, 1, 0)).unwrap();
+        empty();
+        assert!(!multiplexer.lanes[0].has_any());
+        trail.under(|| send(&link, 1, 1, 1)).unwrap();
+        assert!(multiplexer.lanes[1].has_any());
+        multiplexer.flush();
+    }
+}
+
+#[test]
+fn a_line_goes_by_the_lane_on_which_its_user_stays() {
+    let (multiplexer, link) = pair(timeless(), 2);
+    let (line, sender) = (Trail::new(), Trail::new());
+    // The line has sent by the common lane, which has messages.
+    link.put_in_line(&line, |out| {
+        write_tell(Slot { index: 0, generation: 0 }, None, out);
+        Ok::<_, Infallible>(())
+    })
+    .unwrap();
+    // This sender stays on lane 1, though its thread is no worker now.
+    sender.under(|| send(&link, 1, 1, 0)).unwrap();
+    let put = || {
+        link.put_in_line(&line, |out| {
+            write_tell(Slot { index: 0, generation: 1 }, None, out);
+            Ok::<_, Infallible>(())
+        })
+    };
+    sender.under(put).unwrap();
+    multiplexer.flush();
+    let frames = departures(&multiplexer);
+    let lanes = |frame: &Departure| Frame::read(&frame.sealed.frame, 1_000).unwrap().lane;
+    assert_eq!(frames.iter().map(lanes).collect::<Vec<_>>(), [2, 1]);
+    let read = read_in_any_order(frames, |ready| ready - 1);
+    assert_eq!(read, [(0, 0), (1, 0), (0, 1)]);
 }
 
 #[test]

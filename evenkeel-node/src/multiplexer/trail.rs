@@ -188,25 +188,26 @@ impl Default for Trail {
 pub(crate) enum Step {
     /// No particular sender: by the common lane.
     Common,
-    /// The sender sends its first message, or sends by the same lane as before.
-    Stays,
-    /// The sender has sent by another lane before.
+    /// The sender sends its first message by the lane `here`, or sends by this lane as before.
+    By(u16),
+    /// The sender has sent by another lane before, and comes to the lane `here`.
     Moves {
         /// The other lane.
         from: u16,
     },
 }
 
-/// Notes that the thread's sender sends by the lane `here`.
+/// Notes by which lane the thread's sender sends next: by that of before if the sender is `here`,
+/// or if it `stays` with that lane.
 #[inline]
-pub(crate) fn step(here: u16) -> Step {
+pub(crate) fn step(here: u16, stays: impl FnOnce(u16) -> bool) -> Step {
     match CURRENT.get() {
         NOBODY => Step::Common,
         NEW => {
             CURRENT.set(word(here, NONE_YET));
-            Step::Stays
+            Step::By(here)
         }
-        last if lane(last) == here => Step::Stays,
+        last if lane(last) == here || stays(lane(last)) => Step::By(lane(last)),
         last => {
             CURRENT.set(word(here, NONE_YET));
             Step::Moves { from: lane(last) }
@@ -225,15 +226,21 @@ pub(crate) fn has_put(epoch: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Step, Trail, has_put, step};
+    use super::{Step, Trail, has_put};
     use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// A step of a sender that goes along with its worker.
+    fn step(here: u16) -> Step {
+        super::step(here, |_| false)
+    }
 
     #[test]
     fn a_sender_stays_until_it_is_elsewhere() {
         let trail = Trail::new();
-        assert_eq!(trail.under(|| [step(2), step(2)]), [Step::Stays, Step::Stays]);
-        assert_eq!(trail.under(|| step(2)), Step::Stays);
-        assert_eq!(trail.under(|| [step(3), step(3)]), [Step::Moves { from: 2 }, Step::Stays]);
+        assert_eq!(trail.under(|| [step(2), step(2)]), [Step::By(2); 2]);
+        assert_eq!(trail.under(|| step(2)), Step::By(2));
+        assert_eq!(trail.under(|| super::step(3, |lane| lane == 2)), Step::By(2));
+        assert_eq!(trail.under(|| [step(3), step(3)]), [Step::Moves { from: 2 }, Step::By(3)]);
         assert_eq!(step(3), Step::Common);
     }
 
@@ -241,9 +248,9 @@ mod tests {
     fn a_sender_that_runs_inside_another_has_its_own_trail() {
         let (outer, inner) = (Trail::new(), Trail::new());
         outer.under(|| {
-            assert_eq!(step(1), Step::Stays);
-            inner.under(|| assert_eq!(step(2), Step::Stays));
-            assert_eq!(step(1), Step::Stays);
+            assert_eq!(step(1), Step::By(1));
+            inner.under(|| assert_eq!(step(2), Step::By(2)));
+            assert_eq!(step(1), Step::By(1));
         });
         assert_eq!(inner.under(|| step(1)), Step::Moves { from: 2 });
     }
@@ -285,7 +292,7 @@ mod tests {
             has_put(1);
         });
         let send = || {
-            assert_eq!(step(1), Step::Stays);
+            assert_eq!(step(1), Step::By(1));
             assert!(trail.remove_before(2));
             has_put(2);
         };
@@ -303,7 +310,7 @@ mod tests {
             assert!(trail.remove_before(2));
         };
         trail.under_or(|_| panic!("nothing is to be kept"), send);
-        assert_eq!(trail.under(|| step(3)), Step::Stays);
+        assert_eq!(trail.under(|| step(3)), Step::By(3));
     }
 
     #[test]
