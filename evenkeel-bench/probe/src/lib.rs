@@ -127,6 +127,8 @@ enum Message {
     Begin,
     Ping(u32),
     Pong,
+    /// Asks how many pings it has answered.
+    Answered(ReplyTo<u64>),
 }
 
 struct Probe {
@@ -165,14 +167,17 @@ impl Probe {
 impl Actor for Probe {
     type Message = Message;
 
-    async fn handle(&mut self, message: Message, context: &mut Context<Self>) -> Handled {
+    async fn handle(&mut self, message: Message, _context: &mut Context<Self>) -> Handled {
         match message {
             Message::Begin => self.ping().await,
             Message::Ping(from) => {
                 self.answered += 1;
                 let Some(actors) = self.actors.get() else { return Ok(()) };
                 actors[from as usize].send(Message::Pong).await?;
-                let _ = context;
+                Ok(())
+            }
+            Message::Answered(reply) => {
+                reply.send(self.answered);
                 Ok(())
             }
             Message::Pong => {
@@ -203,6 +208,8 @@ enum Order {
     Run(ReplyTo<Vec<u64>>),
     /// A probe is done.
     Done(Vec<u64>),
+    /// Asks how many pings its probes have answered.
+    Answered(ReplyTo<u64>),
 }
 
 /// Makes the probes of a node and hears when they are done.
@@ -258,6 +265,13 @@ impl Actor for Station {
                     reply.send(std::mem::take(&mut self.samples));
                 }
             }
+            Order::Answered(reply) => {
+                let mut answered = 0;
+                for probe in &self.own {
+                    answered += probe.ask(Message::Answered).await?;
+                }
+                reply.send(answered);
+            }
         }
         Ok(())
     }
@@ -297,7 +311,7 @@ pub fn line(name: &str, value: &dyn Display, unit: &str) {
 /// If a node is lost.
 ///
 /// # Panics
-/// If a round trip is missing.
+/// If a round trip is missing, or a ping was lost or answered twice.
 pub async fn lead(node: &Node, options: Options) -> Result<u64, Box<dyn Error + Send + Sync>> {
     let nodes = node.nodes();
     let each = options.actors_per_worker * options.workers as u32;
@@ -336,6 +350,11 @@ pub async fn lead(node: &Node, options: Options) -> Result<u64, Box<dyn Error + 
     // timed.
     let timed = count.min(sources.into()) * options.pings.div_ceil(SAMPLED);
     assert_eq!(samples.len() as u64, timed, "all round trips are there");
+    let mut answered = 0;
+    for station in &stations {
+        answered += station.ask(Order::Answered).await?;
+    }
+    assert_eq!(answered, pings, "each ping was answered once");
     let throughput = pings as f64 / seconds;
     let count_of = |name: &str, value: &dyn Display| line(name, value, "");
     let per_second = |name: &str, value: f64| line(name, &value, "messages / s");

@@ -6,13 +6,13 @@ use std::time::Instant;
 use anyhow::{Context, anyhow};
 use clap::{Args, Parser};
 
+use super::args::RunArgs;
 use super::simulate::{CORETIME_SEEDS, PROGRAM_SEEDS, SCHEDULING_ROUNDS, SCHEDULING_SEEDS};
 use super::{Cli, Command, run};
 use crate::publications::{PUBLICATIONS, Publication, Simulation};
 use crate::report::publications::{Shown, Simulated};
 use crate::simulated::{Size, coretime, scheduling};
 use crate::{ranks, report, simulated};
-use suite::entry::Measured;
 use suite::interrupt;
 use suite::output::{last, note};
 
@@ -56,24 +56,41 @@ pub(super) fn run(args: &Options) -> anyhow::Result<()> {
     last(&text, failure.context("not all is on the page").and(page.map(drop)))
 }
 
-/// Measures and simulates one publication's experiments.
+/// Measures and simulates one publication's experiments. A failure of one does not keep the others.
 fn fill(one: &mut Shown) -> anyhow::Result<()> {
-    let (measured, failure) = measure(one.publication.run)?;
-    one.measured = Some(measured);
+    let measured = measure(one);
     interrupt::check()?;
     if one.publication.has_ranks {
         let jobs = ranks::missing().map_or_else(|| ranks::run().map(Ok), |why| Ok(Err(why)))?;
         one.ranks = Some(jobs);
     }
     one.simulated = one.publication.simulation.map(simulate).transpose()?;
-    failure
+    measured
 }
 
-/// Measures what `run` measures with these options.
-fn measure(options: &str) -> anyhow::Result<(Measured, anyhow::Result<()>)> {
+/// Measures what `run` measures with the publication's options, beside those of its peers that are
+/// found.
+fn measure(one: &mut Shown) -> anyhow::Result<()> {
+    let mut args = options_of(one.publication)?;
+    for (peer, install) in (run::chosen(&args)?.found)()?.missing {
+        if let Some(place) = args.runtime.iter().position(|asked| asked == peer.name) {
+            args.runtime.remove(place);
+            let not_found = format!("{}: {install}", peer.name);
+            note!("not found: {not_found}");
+            one.not_found.push(not_found);
+        }
+    }
+    let (measured, done) = run::measured(&args)?;
+    one.measured = Some(measured);
+    done
+}
+
+/// Reads a publication's options of `run`.
+fn options_of(publication: &Publication) -> anyhow::Result<RunArgs> {
+    let options = publication.run;
     let line = ["evenkeel-bench", "run"].into_iter().chain(options.split_whitespace());
     match Cli::try_parse_from(line)?.command {
-        Some(Command::Run(args)) => run::measured(&args),
+        Some(Command::Run(args)) => Ok(*args),
         _ => Err(anyhow!("`{options}` are options of run")),
     }
 }
@@ -103,11 +120,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_measured_of_each_publication_are_options_of_run() {
+    fn what_is_measured_of_each_publication_is_known_to_run() {
         for publication in &PUBLICATIONS {
-            let line = ["evenkeel-bench", "run"];
-            let line = line.into_iter().chain(publication.run.split_whitespace());
-            assert!(Cli::try_parse_from(line).is_ok(), "{}", publication.run);
+            let args = options_of(publication).unwrap();
+            let of = (run::chosen(&args).unwrap().describe)();
+            let asked = run::asked(&args, &of);
+            asked.check(&of).unwrap();
+            for name in &asked.runtimes {
+                let is_known = of.peers.iter().any(|peer| peer.name == name);
+                assert!(is_known, "{}: {name}", publication.id);
+            }
         }
     }
 }

@@ -101,7 +101,7 @@ fn measure(args: &RunArgs, part: &mut dyn Part, measured: &mut Measured) -> anyh
 }
 
 /// Returns the family to which all named experiments belong.
-fn chosen(args: &RunArgs) -> anyhow::Result<&'static Entry> {
+pub(super) fn chosen(args: &RunArgs) -> anyhow::Result<&'static Entry> {
     let names = &args.bench;
     let known: Vec<Vec<&str>> = FAMILIES.iter().map(|entry| (entry.describe)().names()).collect();
     let family = |name: &String| known.iter().position(|names| names.contains(&name.as_str()));

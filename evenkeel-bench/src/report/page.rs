@@ -3,7 +3,8 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::ink::{self, Stroke};
-use super::{Session, head, kept, section};
+use super::section::{self, Lead};
+use super::{Session, head, kept};
 use suite::entry::Measured;
 use suite::outcome::Outcome;
 use suite::regime::MEANING;
@@ -13,7 +14,7 @@ use suite::words;
 pub(super) fn render(session: &Session) -> anyhow::Result<String> {
     let mut sections = Vec::new();
     for measured in &session.measured {
-        sections.push(section::render(measured)?);
+        sections.push(section::render(measured, Lead::Tally)?);
     }
     let outcome = Outcome::of(&session.measured);
     let runs = session.measured.iter().map(|measured| measured.records.len()).sum();
@@ -114,7 +115,7 @@ pub(super) fn of_one(measured: &Measured) -> anyhow::Result<String> {
     let title = format!("evenkeel: {}", measured.of.title);
     let body = html! {
         h1 { (title) }
-        (section::render(measured)?)
+        (section::render(measured, Lead::Tally)?)
         p.note { (words::capital(MEANING)) "." }
     };
     Ok(document(&title, &body))

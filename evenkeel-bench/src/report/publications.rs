@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use maud::{Markup, html};
 
-use super::{analysis, coretime, page, scheduling, section, simulated};
+use super::section::{self, Lead};
+use super::{analysis, coretime, page, scheduling, simulated};
 use crate::analysis::tables::Table;
 use crate::publications::agreement::Agreement;
 use crate::publications::{Publication, differences, statements};
@@ -35,6 +36,8 @@ pub(crate) enum Simulated {
 pub(crate) struct Shown {
     pub(crate) publication: &'static Publication,
     pub(crate) measured: Option<Measured>,
+    /// The peers that were to be measured and are not found, with what installs them.
+    pub(crate) not_found: Vec<String>,
     /// Why not all is there.
     pub(crate) why: Option<String>,
     pub(crate) simulated: Option<Simulated>,
@@ -44,22 +47,23 @@ pub(crate) struct Shown {
 
 impl Shown {
     pub(crate) fn nothing(publication: &'static Publication) -> Self {
-        Self { publication, measured: None, why: None, simulated: None, ranks: None }
+        let not_found = Vec::new();
+        Self { publication, measured: None, not_found, why: None, simulated: None, ranks: None }
     }
 
     /// Counts the publication's statements that are judged by what is found.
     fn agreement(&self) -> Agreement {
         let of = |measured| statements::agreement(self.publication.id, measured);
         let measured = self.measured.as_ref().map(of).unwrap_or_default();
-        let ranks = self.ranks.iter().flatten().flat_map(|jobs| jobs.verdicts());
+        let ranks = self.ranks.iter().flatten().map(|jobs| Some(jobs.keep_latency())).collect();
         let of = |claims: Vec<Claim>| claims.into_iter().map(|claim| claim.agrees).collect();
-        let simulated: Vec<bool> = match &self.simulated {
+        let simulated: Agreement = match &self.simulated {
             Some(Simulated::Scheduling(_, records)) => of(scheduling_claims(records)),
             Some(Simulated::CoreTime(records)) => of(coretime_claims(records)),
-            Some(Simulated::Locality(records)) => verdicts(records),
-            None => Vec::new(),
+            Some(Simulated::Locality(records)) => verdicts(records).into_iter().map(Some).collect(),
+            None => Agreement::default(),
         };
-        measured + ranks.chain(simulated).map(Some).collect()
+        measured + ranks + simulated
     }
 }
 
@@ -120,7 +124,8 @@ fn part(one: &Shown) -> anyhow::Result<Markup> {
     let Publication { id, title, source, machine, run, missing, published, .. } = one.publication;
     let statements = one.measured.as_ref().and_then(|measured| statements::table(id, measured));
     let differences = one.measured.as_ref().and_then(differences::table);
-    let measured = one.measured.as_ref().map(section::render).transpose()?;
+    let measured =
+        one.measured.as_ref().map(|of| section::render(of, Lead::LeftOut)).transpose()?;
     let simulated = one.simulated.as_ref().map(simulation).transpose()?;
     Ok(html! {
         h1 id=(format!("of-{id}")) { (title) }
@@ -129,7 +134,9 @@ fn part(one: &Shown) -> anyhow::Result<Markup> {
         h2 { "Measured here" }
         p {
             code { "run " (run) }
-            @if !missing.is_empty() { ". Not here: " (page::prose(missing)) "." }
+            @if !missing.is_empty() { ". Not here: " (page::prose(missing)) }
+            "."
+            @for peer in &one.not_found { " Not found: " (peer) "." }
         }
         @if let Some(measured) = &measured { (measured) }
         @if let Some(statements) = &statements { (analysis::table(statements)) }
@@ -166,6 +173,7 @@ mod tests {
             .iter()
             .map(|publication| Shown {
                 why: Some("there is no time".to_owned()),
+                not_found: vec!["go: apt-get install golang".to_owned()],
                 ..Shown::nothing(publication)
             })
             .collect();
@@ -178,5 +186,7 @@ mod tests {
             }
         }
         assert_eq!(page.matches("Not all is here: there is no time.").count(), PUBLICATIONS.len());
+        let not_found = page.matches("Not found: go: apt-get install golang.").count();
+        assert_eq!(not_found, PUBLICATIONS.len());
     }
 }

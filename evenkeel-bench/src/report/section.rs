@@ -25,28 +25,31 @@ use suite::verdict::Verdict;
 use suite::verdict::{DOUBT, Standing};
 use suite::words;
 
+/// What stands above the figures of a family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lead {
+    /// In how many comparisons the subject is ahead of every peer.
+    Tally,
+    /// The peers that were left out, so that there is no such count.
+    LeftOut,
+}
+
 /// Renders everything about a family; empty if none of it was measured.
-pub(super) fn render(measured: &Measured) -> anyhow::Result<Markup> {
+pub(super) fn render(measured: &Measured, lead: Lead) -> anyhow::Result<Markup> {
     let of = &measured.of;
     let rows = rows(of, &measured.records, &measured.absent);
     if rows.is_empty() {
         return Ok(html! {});
     }
-    let tally = Tally::of(&rows);
-    let subject = of.subject().unwrap_or_default();
     let mut sections = Vec::new();
     for rows in rows.chunk_by(|a, b| a.experiment.name == b.experiment.name) {
         sections.push(experiment(of, rows)?);
     }
     Ok(html! {
         h2.pictures id=(of.name) { (of.title) }
-        p.lead {
-            "Of " (words::count(tally.all(), "comparison")) " " (subject) " is "
-            (mark(Standing::Ahead)) "ahead of every peer in " (tally.won) ", "
-            (mark(Standing::Behind)) "behind one in " (tally.lost) " and neither in " (tally.even)
-            "; " (tally.not_compared) " could not be made"
-            @if tally.unfinished > 0 { ", and in " (tally.unfinished) " no runtime completed" }
-            "."
+        @match lead {
+            Lead::Tally => (tally(of, &rows)),
+            Lead::LeftOut => (left_out_peers(of, &rows)),
         }
         @for section in &sections { (section) }
         details {
@@ -63,6 +66,35 @@ pub(super) fn render(measured: &Measured) -> anyhow::Result<Markup> {
             @for text in (of.remarks)(&rows) { (remark(&text)) }
         }
     })
+}
+
+fn tally(of: &Description, rows: &[Row<'_>]) -> Markup {
+    let tally = Tally::of(rows);
+    let subject = of.subject().unwrap_or_default();
+    html! {
+        p.lead {
+            "Of " (words::count(tally.all(), "comparison")) " " (subject) " is "
+            (mark(Standing::Ahead)) "ahead of every peer in " (tally.won) ", "
+            (mark(Standing::Behind)) "behind one in " (tally.lost) " and neither in " (tally.even)
+            "; " (tally.not_compared) " could not be made"
+            @if tally.unfinished > 0 { ", and in " (tally.unfinished) " no runtime completed" }
+            "."
+        }
+    }
+}
+
+fn left_out_peers(of: &Description, rows: &[Row<'_>]) -> Markup {
+    let measured = measured(rows);
+    let is_left_out = |peer: &&Known| measured.iter().all(|one| one.name != peer.name);
+    let left_out: Vec<&str> = of.peers.iter().filter(is_left_out).map(|peer| peer.name).collect();
+    html! {
+        @if !left_out.is_empty() {
+            p.lead {
+                "The family has more peers, which `run` measures and of which some may be ahead: "
+                (words::and(&left_out)) "."
+            }
+        }
+    }
 }
 
 /// Renders a remark; the lines after its first are a list.

@@ -1,23 +1,25 @@
 //! A statement of a publication, beside what a simulation finds.
 
-/// A statement of a publication, the result of the simulation, and whether they agree.
+/// A statement of a publication, the result of the simulation, and whether the two agree.
 pub(crate) struct Claim {
     pub(crate) stated: &'static str,
     pub(crate) found: String,
-    pub(crate) agrees: bool,
-    /// The reason, if they differ.
+    /// `None` where what the simulation assumes decides the result: that is no agreement.
+    pub(crate) agrees: Option<bool>,
+    /// The reason, if they do not agree.
     pub(crate) why: &'static str,
 }
 
 /// Renders claims as lines of text.
 pub(crate) fn text(claims: &[Claim]) -> String {
     let line = |claim: &Claim| {
-        let agrees = if claim.agrees { "agrees" } else { "differs" };
-        let why = if claim.agrees || claim.why.is_empty() {
-            String::new()
-        } else {
-            format!(" Because {}", claim.why)
+        let agrees = match claim.agrees {
+            Some(true) => "agrees",
+            Some(false) => "differs",
+            None => "not judged",
         };
+        let has_reason = claim.agrees != Some(true) && !claim.why.is_empty();
+        let why = if has_reason { format!(" Because {}.", claim.why) } else { String::new() };
         format!("{agrees}: {} Simulated: {}.{why}\n", claim.stated, claim.found)
     };
     claims.iter().map(line).collect()

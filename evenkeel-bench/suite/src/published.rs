@@ -9,7 +9,7 @@ use super::description::Description;
 use super::rows::Row;
 use crate::words;
 
-/// A published figure of a case. Nothing is compared with it.
+/// A published figure of a case. No verdict rests on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Published {
     /// The system measured: the heading of its column.

@@ -62,6 +62,21 @@ impl Machine {
         }
     }
 
+    /// Returns how many of this many workers share a core with another one.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_sim::scheduling::Machine;
+    /// assert_eq!((Machine::Intel.sharing(24), Machine::Intel.sharing(25)), (0, 2));
+    /// assert_eq!((Machine::Intel.sharing(64), Machine::Amd.sharing(64)), (48, 0));
+    /// ```
+    #[must_use]
+    pub fn sharing(self, workers: usize) -> usize {
+        let (cores, _) = self.package();
+        let (full, rest) = (workers / (2 * cores), workers % (2 * cores));
+        2 * (full * cores + rest.saturating_sub(cores))
+    }
+
     /// Returns where a worker is: on one package first, a core for each, then on their second
     /// threads, then on the next package.
     pub(super) fn seat(self, worker: usize) -> Seat {

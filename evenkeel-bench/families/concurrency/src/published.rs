@@ -8,7 +8,7 @@ use super::bench::{Bench, Variant};
 pub(crate) const SOURCE: &str = "\
     Published by Thierry Delisle, \"Concurrency in C∀\", MMath thesis, University of Waterloo, 2018, on \
     an AMD Opteron 6380 at 2.5 GHz: ns of processor time, median / average ± standard deviation. It \
-    is another machine of another time, so nothing here is compared with it.";
+    is another machine of another time, so no verdict rests on it.";
 
 /// A column of the published tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -83,7 +83,7 @@ impl Timed for Evenkeel {
     }
 }
 
-/// Tokio.
+/// Tokio, with one worker its current-thread runtime, as everywhere in the suite.
 pub(crate) struct Tokio;
 
 impl Timed for Tokio {
@@ -93,8 +93,14 @@ impl Timed for Tokio {
         workers: usize,
         task: impl Future<Output = T> + Send + 'static,
     ) -> anyhow::Result<T> {
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        let runtime = builder.worker_threads(workers).enable_time().build()?;
+        let mut builder = match workers {
+            1 => tokio::runtime::Builder::new_current_thread(),
+            _ => tokio::runtime::Builder::new_multi_thread(),
+        };
+        if workers > 1 {
+            builder.worker_threads(workers);
+        }
+        let runtime = builder.enable_time().build()?;
         let task = runtime.spawn(task);
         Ok(runtime.block_on(task).map_err(|error| Lost(error.to_string()))?)
     }

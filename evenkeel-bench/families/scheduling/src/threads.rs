@@ -2,6 +2,7 @@
 //! running threads pass a fence.
 
 use std::hint;
+use std::panic::resume_unwind;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -30,12 +31,18 @@ pub struct Threads {
     pub heavy_fence: f64,
 }
 
-/// Measures all three, on the first two cores.
+/// Measures all three, on the first two cores; on the only one, if there are no two.
 #[must_use]
 pub fn measure() -> Threads {
-    let there = affinity::cores().last().copied();
-    let (unpark, unpark_latency) = wakes(there);
-    Threads { unpark, unpark_latency, heavy_fence: fences(there).unwrap_or_default() }
+    let cores = affinity::cores();
+    // On a thread of its own, so that the caller keeps its cores.
+    let here = || {
+        cores.first().copied().map(affinity::settle_on);
+        let there = cores.get(1).or(cores.first()).copied();
+        let (unpark, unpark_latency) = wakes(there);
+        Threads { unpark, unpark_latency, heavy_fence: fences(there).unwrap_or_default() }
+    };
+    thread::scope(|scope| scope.spawn(here).join()).unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 fn wakes(there: Option<usize>) -> (f64, f64) {

@@ -50,10 +50,11 @@ pub(crate) fn claims(records: &[Record]) -> Vec<Claim> {
     let at = |kib| uniform.0.iter().find(|point| point.0 == kib).copied().unwrap_or_default();
     let few = (at(256).1 / threads, at(256).2 / objects);
     let middle = |kib| (512..=2_048).contains(&kib);
-    let well: Vec<f64> =
-        uniform.0.iter().filter(|point| middle(point.0)).map(|p| p.1 / threads).collect();
+    let middles = || uniform.0.iter().filter(|point| middle(point.0));
+    let well: [Vec<f64>; 2] =
+        [middles().map(|p| p.1 / threads).collect(), middles().map(|p| p.2 / objects).collect()];
     let beyond = uniform.ratios(|kib| kib > 2_048);
-    let (two_to_three, sizes, is_most) = most(&beyond, |ratio| (2.0..=3.0).contains(&ratio));
+    let (two_to_three, sizes, _) = most(&beyond, |ratio| (2.0..=3.0).contains(&ratio));
     let falls = at(14_336).2 / objects;
     let twice = oscillating.ratios(|_| true);
     let (twice_count, all, is_twice) = most(&twice, |ratio| ratio > 2.0);
@@ -65,13 +66,17 @@ pub(crate) fn claims(records: &[Record]) -> Vec<Claim> {
                 "at 8 directories threads make {:.2} of their best, homes {:.2} of theirs",
                 few.0, few.1
             ),
-            agrees: few.0 < 0.75 && few.1 < 0.75,
+            agrees: Some(few.0 < 0.75 && few.1 < 0.75),
             why: "",
         },
         Claim {
             stated: "From 512 KiB to 2 MiB both do well.",
-            found: format!("threads make {} of their best there", span(&well)),
-            agrees: well.iter().all(|&part| part > 0.75),
+            found: format!(
+                "threads make {} of their best there, homes {} of theirs",
+                span(&well[0]),
+                span(&well[1])
+            ),
+            agrees: Some(well.iter().flatten().all(|&part| part > 0.75)),
             why: "",
         },
         Claim {
@@ -81,13 +86,13 @@ pub(crate) fn claims(records: &[Record]) -> Vec<Claim> {
                 span(&beyond),
                 span(&of("uniform, from caches"))
             ),
-            agrees: is_most,
-            why: "",
+            agrees: None,
+            why: "how many lines are prefetched was chosen so that it holds",
         },
         Claim {
             stated: "Homes fall already before 16 MiB, as data move from the second to the third level.",
             found: format!("at 14 MiB homes make {falls:.2} of their best"),
-            agrees: falls < 0.9,
+            agrees: Some(falls < 0.9),
             why: "",
         },
         Claim {
@@ -98,10 +103,10 @@ pub(crate) fn claims(records: &[Record]) -> Vec<Claim> {
                 span(&of("oscillating, from caches")),
                 span(&of("oscillating, one line ahead"))
             ),
-            agrees: is_twice,
-            why: "the phases with a sixteenth of the directories fit the caches of threads too, so the whole stays below what homes gain with all of them. \
-                  Prefetching decides: without it homes are more than twice as fast in turns from 4 to 16 MiB, but then four to five times as fast with all directories, which the paper does not have. \
-                  No assumption tried here gives both of its statements.",
+            agrees: Some(is_twice),
+            why: "the phases with a sixteenth of the directories fit the caches of threads too, so the whole stays below what homes gain with all of them; \
+                  prefetching decides: without it homes are more than twice as fast in turns from 4 to 16 MiB, but then four to five times as fast with all directories, which the paper does not have; \
+                  no assumption tried here gives both of its statements",
         },
     ]
 }
@@ -159,17 +164,18 @@ mod tests {
     fn a_figure_as_the_paper_has_it_agrees_with_all_that_it_says() {
         let claims = claims(&published());
         assert_eq!(claims.len(), 5);
-        for claim in claims {
-            assert!(claim.agrees, "{} {}", claim.stated, claim.found);
+        for claim in &claims {
+            assert_ne!(claim.agrees, Some(false), "{} {}", claim.stated, claim.found);
         }
+        assert_eq!(claims.iter().filter(|claim| claim.agrees.is_none()).count(), 1);
     }
 
     #[test]
     fn another_one_differs_and_says_why() {
         let mut records = case("uniform", |_| 1_000.0, |_| 1.0);
         records.extend(case("oscillating", |_| 1_000.0, |kib| if kib < 1_000 { 3.0 } else { 1.5 }));
-        let agree: Vec<bool> = claims(&records).iter().map(|claim| claim.agrees).collect();
-        assert_eq!(agree, [false, true, false, false, false]);
+        let agree: Vec<_> = claims(&records).iter().map(|claim| claim.agrees).collect();
+        assert_eq!(agree, [Some(false), Some(true), None, Some(false), Some(false)]);
         let text = claim::text(&claims(&records));
         assert!(text.contains("differs: Oscillating, homes are more than twice"), "{text}");
         assert!(text.contains("more than twice at 2 of 15 sizes"), "{text}");

@@ -29,7 +29,7 @@ pub(crate) const ASSUMPTIONS: [&str; 10] = [
      counted as a part of the second.",
     "The hardware prefetches streams: two lines are under way at once, after the first two of a page, which are waited for. Chosen so that homes give the paper's two to three times from 4 MiB on; with four lines under way they give 1.5 times at 4 MiB, \
      2.3 at 6 and 2.7 at 8.",
-    "A chip's memory gives a line in 28 cycles (4.6 GB/s, less than half of what two channels of DDR2-667 have at best), and pages are dealt out to the chips. A link takes 36 cycles for a line (4 GB/s) and each of the eight 5 for asking all chips \
+    "A chip's memory gives a line in 28 cycles (4.6 GB/s, less than half of what two channels of DDR2-667 have at best), and pages are dealt out to the chips. A link takes 36 cycles for a line (3.6 GB/s) and each of the eight 5 for asking all chips \
      about it, as processors without a directory of lines do. Estimates: the paper has latencies only.",
     "A comparison takes 12 cycles, a resolution beside its search 1,000, a switch of tasks 100. The paper does not say; they are chosen so that homes give about the 3,300 thousand resolutions per second at which its graph is highest.",
     "Without homes a thread runs on each core, and a lock costs the transfer of its line; more waiters do not make a handover slower, so spin locks are flattered.",

@@ -164,7 +164,12 @@ impl Beside {
             returned: self.price(|prices| prices.returned),
             touch: self.price(|prices| prices.touch),
             line: self.price(|prices| prices.line),
-            ..prices
+            heavy_fence: self.price(|prices| prices.heavy_fence),
+            unpark: self.price(|prices| prices.unpark),
+            unpark_latency: self.price(|prices| prices.unpark_latency),
+            // The same in all rounds.
+            far: prices.far,
+            beside_sibling: prices.beside_sibling,
         })
     }
 }
@@ -192,12 +197,20 @@ mod tests {
         for (price, simulated, measured) in
             [(10.0, 10.0, 20.0), (30.0, 30.0, 40.0), (12.0, 9.0, 9.0)]
         {
-            let prices = Prices { yields: price, far: 2.0, ..Prices::default() };
+            let prices = Prices {
+                yields: price,
+                unpark: 2.0 * price,
+                unpark_latency: 3.0 * price,
+                heavy_fence: 4.0 * price,
+                far: 2.0,
+                ..Prices::default()
+            };
             beside.add(prices, measured);
             beside.simulated.push(simulated);
         }
         assert_eq!(beside.ratio().unwrap().median, 0.75);
         let found = prices(&[beside], Experiment::Yield).unwrap().with(64);
         assert_eq!((found.yields, found.far), (12.0, 2.0));
+        assert_eq!((found.unpark, found.unpark_latency, found.heavy_fence), (24.0, 36.0, 48.0));
     }
 }

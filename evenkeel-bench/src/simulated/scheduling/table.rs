@@ -2,7 +2,7 @@
 
 use super::claims::claims;
 use super::record::{self, Beside, Record};
-use super::{EXPERIMENTS, MACHINES, is_transfer, tasks};
+use super::{BESIDE_SIBLING, EXPERIMENTS, MACHINES, is_transfer, tasks};
 use crate::simulated::claim;
 use suite::power;
 use suite::summary::Summary;
@@ -66,13 +66,29 @@ fn growth(records: &[Record]) -> String {
     );
     if !at_many.is_empty() {
         text.push_str(&format!(
-            "An operation of {MANY} workers beside that of one, times: {}. On intel 48 of the {MANY} share a core with another, and take 1.6 times as long each by \
-             assumption, which alone is 1.45; on amd none does. Steps beside others have the prices that were timed beside a second worker, so what that \
+            "An operation of {MANY} workers beside that of one, times: {}. {}. Steps beside others have the prices that were timed beside a second worker, so what that \
              costs on this machine is in all of these.\n",
-            at_many.join(", ")
+            at_many.join(", "),
+            shared()
         ));
     }
     text
+}
+
+/// Says by how much shared cores alone make an operation of [`MANY`] workers longer.
+fn shared() -> String {
+    let told = MACHINES.map(|(on, _)| {
+        let sharing = on.sharing(MANY);
+        let longer = BESIDE_SIBLING as f64 / 100.0;
+        // Workers' rates add.
+        let alone = (MANY - sharing) as f64 + sharing as f64 / longer;
+        format!(
+            "on {} {sharing} of the {MANY} share a core with another, and take {longer} times as long each by assumption, which alone is {:.2}",
+            record::machine(on),
+            MANY as f64 / alone
+        )
+    });
+    words::capital(&told.join("; "))
 }
 
 fn spread(of: Option<Summary>) -> String {
