@@ -108,7 +108,8 @@ pub(crate) struct Context {
 }
 
 thread_local! {
-    /// The context of a worker or of a relief, for everything about tasks.
+    /// The context of a worker or of a relief, for everything about tasks. A thread that has
+    /// [settled](Context::settle) as a worker has none.
     static CONTEXT: Cell<*const Context> = const { Cell::new(ptr::null()) };
 }
 
@@ -228,9 +229,12 @@ impl Context {
         self.polls_main.get()
     }
 
-    /// Makes this the context of the thread for as long as the thread lives.
+    /// Makes this the context of the thread, for everything about fork-join, for as long as the
+    /// thread lives. For tasks the thread is outside: it has no loop in which it would take back
+    /// what has become complete elsewhere.
     pub(crate) fn settle(&'static self) {
-        std::mem::forget(self.begin());
+        FORKING.with(|context| context.set(ptr::from_ref(self)));
+        DEQUE.with(|deque| deque.set(&raw const *self.seat.processor().deque));
     }
 
     /// Yields the core to another thread for a moment; `now` is the time. Returns false if it is

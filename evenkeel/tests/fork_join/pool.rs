@@ -770,6 +770,36 @@ fn a_thread_that_settles_counts_its_own_work() {
 }
 
 #[test]
+fn a_thread_that_settles_and_spawns_does_not_keep_the_runtime() {
+    let _watchdog = watchdog();
+    for shutdown in [Shutdown::Drain, Shutdown::Abort] {
+        thread::spawn(move || {
+            let mut own = None;
+            let runtime = Builder::new()
+                .workers(2)
+                .build_with(|worker| {
+                    match worker.index() {
+                        0 => own = Some(worker),
+                        _ => drop(thread::spawn(move || worker.run())),
+                    }
+                    Ok(())
+                })
+                .unwrap();
+            own.take().unwrap().settle().unwrap();
+            assert_eq!(fork_join::worker_index(), Some(0));
+            let tasks: Vec<_> = (0..100_u32).map(|n| evenkeel::spawn(async move { n })).collect();
+            // Another thread shuts it down, and so waits for all that has been spawned.
+            let end = thread::spawn(move || runtime.shutdown(shutdown));
+            let report = end.join().unwrap();
+            assert!(!report.detached && report.workers_left_behind == 0, "{report:?}");
+            assert!(tasks.iter().all(|task| task.is_finished()));
+        })
+        .join()
+        .unwrap();
+    }
+}
+
+#[test]
 fn halves_that_spawn_into_a_scope_around_them_lose_no_job() {
     fn tree<'scope>(scope: &fork_join::Scope<'scope>, depth: u32, ran: &'scope AtomicUsize) {
         if depth == 0 {

@@ -2,6 +2,7 @@
 
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
+use evenkeel::fork_join::worker_index;
 use evenkeel::sync::Semaphore;
 use evenkeel::task::TaskPanic;
 use evenkeel::{Builder, Shutdown};
@@ -163,4 +164,24 @@ fn every_ending_meets_every_treatment() {
             }
         }
     }
+}
+
+#[test]
+fn a_poll_that_spawns_and_does_not_end_keeps_few_complete_tasks() {
+    const TASKS: u64 = 10_000;
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(2).build().unwrap();
+    let handle = runtime.handle();
+    let kept = runtime.spawn(async move {
+        let spawned = || (0..TASKS).map(|_| evenkeel::spawn(async {})).collect::<Vec<_>>();
+        let (first, second) = (spawned(), spawned());
+        // The other worker polls them, since this poll goes on.
+        until(|| first.iter().chain(&second).all(|task| task.is_finished()));
+        drop((first, second));
+        drop(spawned());
+        let own = &handle.metrics().processors[worker_index().unwrap()];
+        own.spawned - own.completed
+    });
+    let kept = runtime.block_on(kept).unwrap();
+    assert!(kept <= TASKS + 256, "of {} tasks {kept} are kept", 3 * TASKS);
 }
