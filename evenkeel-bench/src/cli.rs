@@ -66,8 +66,8 @@ impl SessionArgs {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// The main job with 15 repeats, longer runs, spawn, memory, large arrays, and fork-join in
-    /// three sizes
+    /// The main job with 15 repeats, longer runs, spawn, memory, large arrays, fork-join in three
+    /// sizes, and growth up to ten million tasks, of which Tokio's take 7 GB
     Full(SessionArgs),
     /// Run chosen experiments and print their figures
     Run(Box<RunArgs>),

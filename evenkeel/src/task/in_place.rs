@@ -16,7 +16,8 @@ use crate::scheduler::away;
 /// closure that owns all that it needs; `f` may borrow.
 ///
 /// # Panics
-/// With the panic of `f`.
+/// With the panic of `f`. [`block_on`](crate::block_on) panics inside of it, as in every task: the
+/// thread is still a worker's.
 ///
 /// # Cost
 /// Two locked instructions and a look at the queues; a wake-up if there are ready tasks.

@@ -182,3 +182,54 @@ fn f2_signals_at_the_deadline() {
         }
     });
 }
+
+/// A limit that is dropped since the event has come first, and whose destructor panics: the hold
+/// ends with the panic.
+#[test]
+fn a_limit_whose_destructor_panics_leaves_the_monitor() {
+    struct Panics;
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            if !thread::panicking() {
+                panic!("it is meant to");
+            }
+        }
+    }
+    async fn never() {
+        let _panics = Panics;
+        std::future::pending().await
+    }
+    let _watchdog = watchdog();
+    in_all_weathers(|runtime, _| {
+        runtime.block_on(async {
+            let monitor = Arc::new(Monitor::<u32, Condition>::default());
+            for accepts in [false, true] {
+                let own = Arc::clone(&monitor);
+                let limited = evenkeel::spawn(async move {
+                    let held = own.enter().await;
+                    if accepts {
+                        drop(Held::accept_until(held, [Clause::new(F)], never()).await);
+                    } else {
+                        drop(own.conditions().wait_until(held, (), never()).await);
+                    }
+                });
+                if accepts {
+                    // A call that finds the monitor free is not an accepted one.
+                    while !limited.is_finished() {
+                        monitor.call(F, async |mut held| *held += 1).await;
+                        evenkeel::yield_now().await;
+                    }
+                } else {
+                    // It is entered once the task waits.
+                    while monitor.conditions().is_empty(&monitor.enter().await) {
+                        evenkeel::yield_now().await;
+                    }
+                    let mut held = monitor.enter().await;
+                    assert!(monitor.conditions().signal(&mut held));
+                }
+                assert!(limited.await.unwrap_err().is_panic());
+                drop(monitor.enter().await);
+            }
+        });
+    });
+}

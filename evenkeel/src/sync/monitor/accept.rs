@@ -410,7 +410,11 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
     fn finish(&mut self, outcome: Accepted) -> (Held<S>, Accepted) {
         let members = self.members.take();
         // SAFETY: this future holds the set.
-        (unsafe { Held::new(members) }, outcome)
+        let held = unsafe { Held::new(members) };
+        // Dropped where it is, as pinned. If its destructor panics, the hold ends here; it would be
+        // lost if the limit were dropped with this future, after the hold was returned.
+        self.until = None;
+        (held, outcome)
     }
 
     /// Stops waiting for a call, and returns where the node was; if that was `Mask`, this future

@@ -356,11 +356,15 @@ impl<S: Set, D: Copy + Send, U: Future<Output = ()>> Future for WaitUntil<'_, S,
         if this.again.is_none() {
             // SAFETY: pinned with this.
             let mut wait = unsafe { Pin::new_unchecked(&mut this.wait) };
-            if let Poll::Ready(held) = wait.as_mut().poll(context) {
-                return Poll::Ready((held, true));
-            }
+            let signalled = wait.as_mut().poll(context);
             // SAFETY: pinned with this.
             let mut until = unsafe { Pin::new_unchecked(&mut this.until) };
+            if let Poll::Ready(held) = signalled {
+                // If its destructor panics, the hold ends here; it would be lost if the limit were
+                // dropped with this future, after the hold was returned.
+                until.set(None);
+                return Poll::Ready((held, true));
+            }
             if until.as_mut().as_pin_mut().is_some_and(|until| until.poll(context).is_pending()) {
                 return Poll::Pending;
             }
