@@ -320,17 +320,22 @@ impl<R> RemoteReply<R> {
 
     /// Takes the call's number out. Returns zero if it was taken before.
     pub(crate) fn take(&self) -> u64 {
-        match self.low.swap(0, Ordering::Relaxed) {
-            0 => 0,
-            low => u64::from(self.high) << 32 | u64::from(low),
-        }
+        self.number(self.low.swap(0, Ordering::Relaxed))
+    }
+
+    /// Returns the call's number with this lower half; zero if it has been taken.
+    fn number(&self, low: u32) -> u64 {
+        if low == 0 { 0 } else { u64::from(self.high) << 32 | u64::from(low) }
     }
 }
 
 impl<R: 'static> RemoteReply<R> {
     /// Answers. Returns the answer if no asker waits for it, or if it cannot be sent.
     pub(crate) fn send(self, reply: R) -> Result<(), R> {
-        let is_sent = self.route.get().answer(self.take(), self.is_handed_on, &reply);
+        let call = self.number(self.low.load(Ordering::Relaxed));
+        let is_sent = self.route.get().answer(call, self.is_handed_on, &reply);
+        // Only now: if the answer's `Serialize` panics, the drop of this place tells the asker.
+        self.take();
         if is_sent { Ok(()) } else { Err(reply) }
     }
 }

@@ -1,14 +1,14 @@
-//! Values with a panicking `Deserialize` or destructor: askers that wait for a message with one
-//! receive an error, others are served, and the node goes on.
+//! Values with a panicking `Serialize`, `Deserialize` or destructor: askers that wait for a message
+//! with one receive an error, others are served, and the node goes on.
 
 use crate::world::{Message, World, id};
 use evenkeel_actor::node::in_process::Faults;
 use evenkeel_actor::remote::RemoteError;
 use evenkeel_actor::{
-    Actor, ActorRef, AskError, Builder, Context, DropNewest, DropOldest, Handled, Overflow,
-    ReplyTo, System,
+    Actor, ActorRef, AskError, Builder, Context, DropNewest, DropOldest, ExitReason, Handled,
+    Overflow, ReplyTo, System,
 };
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::mem::forget;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -127,6 +127,53 @@ fn an_answer_that_panics_as_it_is_read_fails_its_question() {
             assert_eq!(answer, Err(AskError::Unreadable));
             let asked = shelf.ask(|reply| Ask::Get(false, reply));
             assert!(answered("a question", asked).await.is_ok());
+            assert_eq!(node.metrics().open_calls, 0);
+        });
+    }
+}
+
+/// Cannot be written: its `Serialize` panics.
+#[derive(Debug)]
+struct Unspeakable;
+
+impl Serialize for Unspeakable {
+    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        panic!("no words");
+    }
+}
+
+impl<'de> Deserialize<'de> for Unspeakable {
+    fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        Ok(Self)
+    }
+}
+
+/// Answers with what cannot be written.
+struct Speechless;
+
+impl Actor for Speechless {
+    type Message = ReplyTo<Unspeakable>;
+
+    async fn handle(&mut self, reply: Self::Message, _context: &mut Context<Self>) -> Handled {
+        reply.send(Unspeakable);
+        Ok(())
+    }
+}
+
+#[test]
+fn an_asker_is_told_if_its_answer_panics_as_it_is_written() {
+    for workers in [1, 2] {
+        let world = World::new(2, workers, Faults::default());
+        world.nodes[1].1.register_script("speechless", |()| Speechless);
+        world.on(0, async |node| {
+            let actor =
+                node.spawn_on::<ReplyTo<Unspeakable>, _>(id(1), "speechless", &()).await.unwrap();
+            let stopped = actor.stopped();
+            let asked = actor.ask(|reply| reply).no_timeout();
+            let answer = answered("a question", asked).await.map(|_| ());
+            assert_eq!(answer, Err(AskError::NoReply));
+            let end = answered("the end of an actor", stopped).await;
+            assert!(matches!(end, ExitReason::Panicked(_)), "{end}");
             assert_eq!(node.metrics().open_calls, 0);
         });
     }
