@@ -23,9 +23,10 @@ pub(crate) enum Offer {
     /// The mailbox is full, and its policy lets senders wait.
     Full,
     /// The mailbox is full, and its policy does not let senders wait; or the message cannot be
-    /// sent.
-    Refused,
-    Stopped,
+    /// sent. The error says which.
+    Refused(SendError<()>),
+    /// The actor has stopped, or its node is down. The error says which.
+    Gone(SendError<()>),
 }
 
 type Sending<'a> = Pin<Box<dyn Future<Output = Result<(), SendError<()>>> + Send + 'a>>;
@@ -51,24 +52,16 @@ where
             Ok(true) => Offer::Taken,
             Ok(false) => Offer::Dropped,
             Err(SendError::Full(_)) if P::FULL == Full::Wait => Offer::Full,
-            Err(SendError::Full(_) | SendError::Unwritable(_) | SendError::TooManyCalls(_)) => {
-                Offer::Refused
-            }
-            Err(SendError::Stopped(_) | SendError::NodeDown(_)) => Offer::Stopped,
+            Err(error) => match error.without_message() {
+                gone @ (SendError::Stopped(()) | SendError::NodeDown(())) => Offer::Gone(gone),
+                refused => Offer::Refused(refused),
+            },
         }
     }
 
     fn send(&self, message: N) -> Sending<'_> {
         let message = message.into();
-        Box::pin(async move {
-            self.send(message).await.map_err(|error| match error {
-                SendError::Full(_) => SendError::Full(()),
-                SendError::Stopped(_) => SendError::Stopped(()),
-                SendError::NodeDown(_) => SendError::NodeDown(()),
-                SendError::Unwritable(_) => SendError::Unwritable(()),
-                SendError::TooManyCalls(_) => SendError::TooManyCalls(()),
-            })
-        })
+        Box::pin(async move { self.send(message).await.map_err(|error| error.without_message()) })
     }
 
     fn any(&self) -> AnyActor {
@@ -188,13 +181,14 @@ impl<N: Send + 'static> Recipient<N> {
     /// Sends a message, if that is possible at once.
     ///
     /// # Errors
-    /// If the mailbox is full or the actor has stopped. The message has been converted, and is
-    /// dropped.
+    /// If the mailbox is full or the actor has stopped; for an actor of another node also if that
+    /// node is down, or if the message cannot be sent there: the same as
+    /// [`ActorRef::try_send`]. The message has been converted, and is dropped.
     pub fn try_send(&self, message: N) -> Result<(), SendError<()>> {
         match self.offer(message) {
             Offer::Taken | Offer::Dropped => Ok(()),
-            Offer::Full | Offer::Refused => Err(SendError::Full(())),
-            Offer::Stopped => Err(SendError::Stopped(())),
+            Offer::Full => Err(SendError::Full(())),
+            Offer::Refused(error) | Offer::Gone(error) => Err(error),
         }
     }
 
@@ -202,7 +196,8 @@ impl<N: Send + 'static> Recipient<N> {
     /// Allocates the future.
     ///
     /// # Errors
-    /// If the actor has stopped, or, under [`Fail`](crate::Fail), its mailbox is full.
+    /// If the actor has stopped, or, under [`Fail`](crate::Fail), its mailbox is full. For an actor
+    /// of another node also if that node is down, or if the message cannot be sent there.
     ///
     /// # Cancel safety
     /// A future that is dropped before it is ready has sent nothing, and drops its message.

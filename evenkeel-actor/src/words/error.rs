@@ -59,7 +59,7 @@ impl<M> SendError<M> {
     }
 
     /// Returns the error without its message.
-    fn without_message(&self) -> SendError<()> {
+    pub(crate) fn without_message(&self) -> SendError<()> {
         match self {
             Self::Full(_) => SendError::Full(()),
             Self::Stopped(_) => SendError::Stopped(()),

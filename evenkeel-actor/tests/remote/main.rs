@@ -20,6 +20,7 @@ mod links;
 mod losses;
 mod names;
 mod order;
+mod recipients;
 mod references;
 mod returns;
 mod starts;

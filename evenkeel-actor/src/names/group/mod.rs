@@ -340,11 +340,11 @@ impl<M: Send + 'static> Group<M> {
                 Offer::Taken => published.delivered += 1,
                 Offer::Dropped => published.dropped += 1,
                 Offer::Full => published.dropped += full(member),
-                Offer::Refused => {
+                Offer::Refused(_) => {
                     member.note_undelivered();
                     published.dropped += 1;
                 }
-                Offer::Stopped => published.stopped += 1,
+                Offer::Gone(_) => published.stopped += 1,
             }
         }
         published
