@@ -45,6 +45,10 @@ impl System {
     /// [counted](Self::unrecorded_dead_letters) and left out. The subscription counts as a
     /// reference to the actor.
     ///
+    /// An actor of another node is sent no records of messages that another node has sent to this
+    /// one: these could be records that do not get to their subscriber, and would go round for
+    /// ever. They are counted as unrecorded. Subscribe an actor on each node to hear of all.
+    ///
     /// # Examples
     /// An actor that counts the dead letters of each type of message:
     /// ```
@@ -100,14 +104,14 @@ impl System {
         M: From<DeadLetter> + Send + 'static,
         P: Overflow,
     {
-        let actor = actor.clone();
+        let (actor, is_away) = (actor.clone(), actor.remote().is_some());
         let tell = move |letter: &DeadLetter| match actor.try_send(M::from(letter.clone())) {
             Ok(()) => Told::Taken,
             Err(SendError::Full(_)) => Told::Full,
             Err(SendError::Unwritable(_) | SendError::TooManyCalls(_)) => Told::Full,
             Err(SendError::Stopped(_) | SendError::NodeDown(_)) => Told::Gone,
         };
-        self.subscribers().add(tell)
+        self.subscribers().add(is_away, tell)
     }
 
     /// Calls `f` with a record of each later dead letter, until the subscription is dropped. An

@@ -28,7 +28,7 @@ pub(super) fn tell_it(
     let node = peer.node;
     // A caller's code that panics in this is contained where it runs: the reader of the value, the
     // drop of a value by a full mailbox, and wakers.
-    match target.tell(peer, payload) {
+    match dead_letters::arriving(|| target.tell(peer, payload)) {
         Told::Done => {}
         Told::Waits(wait) => return Some(wait),
         Told::Full(message) => {
@@ -53,7 +53,7 @@ impl Inner {
     #[cold]
     pub(super) fn undelivered(&self, peer: &Peer, askers: Askers<'_>, why: Failure, detail: &str) {
         Counts::add(&self.counts.undelivered);
-        note_dead(self.system, DeadLetterKind::Undelivered);
+        dead_letters::arriving(|| note_dead(self.system, DeadLetterKind::Undelivered));
         askers.fail(peer, why, detail);
     }
 }

@@ -2,11 +2,23 @@
 //!
 //! Dead letters are counted by kind, and each subscriber receives a record of each. A subscriber is
 //! an actor. The thread that finds the dead letter sends the record, and never waits: if the
-//! subscriber's mailbox is full, the record is counted as unrecorded and left out. So is a dead
-//! letter that arises while its thread sends a record, as a subscriber's own dead letters would
-//! otherwise go round for ever.
+//! subscriber's mailbox is full, the record is counted as unrecorded and left out. A message that
+//! an actor handles takes none of these steps.
 //!
-//! A message that an actor handles takes none of these steps.
+//! # Why no record goes round for ever
+//! A record is a message, and may become a dead letter in its turn. On this node that happens while
+//! its thread sends the record: such a dead letter is counted as unrecorded, and sent to no
+//! subscriber. A record for a subscriber on another node *arrives* there: the thread that delivers
+//! it may find the subscriber stopped or its mailbox full, and sees bytes that may be a record or
+//! not. So a dead letter that arises as a message arrives goes to subscribers on this node alone:
+//! for the others it is counted as unrecorded. Hence a record that does not get into a mailbox goes
+//! no further. One that was in a mailbox is reported anew if the subscriber ends before it handles
+//! it, or if a later message takes its place; each such step needs an end or a message of its own.
+//!
+//! # Rejected
+//! To drop a subscriber on another node when this node hears of its end: full mailboxes of policies
+//! that drop messages would still send records to and fro. A mark in each message that is a record:
+//! a byte in all others.
 
 use super::System;
 use super::counters::Count;
@@ -24,6 +36,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone)]
 struct Subscriber {
     number: u64,
+    /// Whether it is on another node.
+    is_away: bool,
     tell: Arc<dyn Fn(&DeadLetter) -> Told + Send + Sync>,
 }
 
@@ -53,11 +67,12 @@ impl Subscribers {
     /// Adds a subscriber, which receives records through `tell`.
     pub(crate) fn add(
         &'static self,
+        is_away: bool,
         tell: impl Fn(&DeadLetter) -> Told + Send + Sync + 'static,
     ) -> Subscription {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let mut list = self.lock();
-        list.push(Subscriber { number, tell: Arc::new(tell) });
+        list.push(Subscriber { number, is_away, tell: Arc::new(tell) });
         self.any.store(true, Ordering::Relaxed);
         drop(list);
         Subscription::new(self, number)
@@ -98,6 +113,22 @@ impl fmt::Debug for Subscribers {
 thread_local! {
     /// Whether this thread is sending records.
     static TELLS: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread is delivering a message from another node.
+    static ARRIVES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `f`, which delivers a message from another node, or reports that it cannot be delivered.
+#[inline]
+pub(crate) fn arriving<R>(f: impl FnOnce() -> R) -> R {
+    /// Restores the mark, also during a panic.
+    struct Back(bool);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            ARRIVES.set(self.0);
+        }
+    }
+    let _back = Back(ARRIVES.replace(true));
+    f()
 }
 
 /// Returns the counter of a kind.
@@ -128,7 +159,11 @@ pub(crate) fn note<M>(system: System, to: Option<ActorId>, kind: DeadLetterKind,
     }
     let letter = DeadLetter { to, message: type_name::<M>(), kind, count };
     let list = subscribers.lock().clone();
-    for Subscriber { number, tell } in list {
+    for Subscriber { number, is_away, tell } in list {
+        if is_away && ARRIVES.get() {
+            system.counters().add(Count::Unrecorded, count);
+            continue;
+        }
         // If the conversion panics, the record is left out.
         match contain(|| tell(&letter)).unwrap_or(Told::Full) {
             Told::Taken => {}
@@ -164,8 +199,8 @@ impl System {
         self.counters().sum(count_of(kind))
     }
 
-    /// Returns how many dead letters were not sent to a subscriber, as its mailbox was full or the
-    /// thread was sending another record.
+    /// Returns how many dead letters were not sent to a subscriber, as its mailbox was full, the
+    /// thread was sending another record, or subscriber and message were of other nodes.
     #[must_use]
     pub fn unrecorded_dead_letters(self) -> u64 {
         self.counters().sum(Count::Unrecorded)

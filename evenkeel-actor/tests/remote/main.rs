@@ -5,6 +5,7 @@ mod bad_peers;
 mod basics;
 mod brittle;
 mod collective;
+mod dead_letters;
 mod ending;
 mod events;
 mod faults;
