@@ -130,7 +130,8 @@ pub(crate) struct Peer {
     /// None for this node itself.
     pub(crate) link: Option<Link>,
     standing: AtomicU8,
-    /// Protocol messages that were put in for the peer, which are no work.
+    /// Protocol messages that were put in for the peer, which are no work. Each is counted after it
+    /// is put in: [`collective`](super::collective) says why.
     pub(crate) control: AtomicU64,
     pub(super) routes: Mutex<Vec<(TypeId, RouteId)>>,
     pub(crate) ties: Ties,
@@ -203,11 +204,10 @@ impl Peer {
     /// Puts in a protocol message. It is no work: it is not counted for the end of all work.
     pub(crate) fn control(&self, message: Message<'_>) {
         if let Some(link) = &self.link {
-            // Before the message can have arrived.
-            self.control.fetch_add(1, Ordering::Relaxed);
             let envelope = Envelope::from(message);
-            if link.put_anyway(|out| envelope.write(out)).is_err() {
-                self.control.fetch_sub(1, Ordering::Relaxed);
+            if link.put_anyway(|out| envelope.write(out)).is_ok() {
+                // Afterwards: a message that an evaluation finds counted is in a lane or has left.
+                self.control.fetch_add(1, Ordering::SeqCst);
             }
         }
     }
