@@ -2,14 +2,18 @@
 //! steps.
 
 use super::error::NodeLost;
+use super::waiters::Waiters;
 use crate::node::NodeId;
 use crate::node::barrier::Barrier;
 use crate::node::termination::Detector;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
 
 /// The two barriers, and the search for the end of all work.
-pub(crate) struct Collective(Mutex<State>);
+pub(crate) struct Collective {
+    state: Mutex<State>,
+    /// The tasks that wait for a change of the state.
+    pub(super) waiters: Waiters,
+}
 
 /// The barrier of [`pass`](super::node::Node::barrier), and that of the end of all work, as frames
 /// name them.
@@ -26,12 +30,11 @@ pub(super) struct State {
     pub(super) lost: Option<NodeId>,
     /// Whether this node has left, or its host has ended.
     pub(super) has_left: bool,
-    pub(super) waiting: Vec<Waker>,
 }
 
 impl Collective {
     pub(crate) fn new(local: NodeId, nodes: u32) -> Self {
-        Self(Mutex::new(State {
+        let state = State {
             barriers: [PASS, END].map(|_| Barrier::new(local, nodes)),
             detector: Detector::new(local, nodes),
             sent: 0,
@@ -39,11 +42,11 @@ impl Collective {
             outcome: None,
             lost: None,
             has_left: false,
-            waiting: Vec::new(),
-        }))
+        };
+        Self { state: Mutex::new(state), waiters: Waiters::default() }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -50,10 +50,10 @@ use crate::node::barrier::{BarrierError, Outgoing, Standing};
 use crate::node::termination::Order;
 use crate::node::wire::{BarrierStep, Message, Probe};
 use crate::node::{NodeId, tree};
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::Ordering;
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// The time between two evaluations. An estimate: far below what a user would call a delay; no
@@ -91,9 +91,8 @@ impl Collective {
                 }
             }
         }
-        let waiting = std::mem::take(&mut state.waiting);
         drop(state);
-        waiting.into_iter().for_each(Waker::wake);
+        self.waiters.wake();
         result
     }
 
@@ -137,14 +136,12 @@ impl Collective {
     /// Fails all waits here: this node leaves, or its transport is not driven any more. The others
     /// hear of that as a loss, so nothing is sent.
     pub(crate) fn abandon(&self) {
-        let waiting = {
-            let mut state = self.lock();
-            state.has_left = true;
-            let lost = state.lost;
-            state.outcome.get_or_insert(Err(NodeLost { node: lost }));
-            std::mem::take(&mut state.waiting)
-        };
-        waiting.into_iter().for_each(Waker::wake);
+        let mut state = self.lock();
+        state.has_left = true;
+        let lost = state.lost;
+        state.outcome.get_or_insert(Err(NodeLost { node: lost }));
+        drop(state);
+        self.waiters.wake();
     }
 
     /// Waits until all nodes have come to the same barrier.
@@ -173,18 +170,17 @@ impl Collective {
         })?;
         let Some(phase) = phase else { return Ok(()) };
         node.multiplexer.flush();
-        poll_fn(|context| {
-            let mut state = self.lock();
+        let look = |_: &mut Context<'_>| {
+            let state = self.lock();
             if state.barriers[barrier].phase() > phase {
                 return Poll::Ready(Ok(()));
             }
             if state.barriers[barrier].standing() == Standing::Broken || state.has_left {
                 return Poll::Ready(Err(broken(&state)));
             }
-            state.waiting.push(context.waker().clone());
             Poll::Pending
-        })
-        .await
+        };
+        self.waiters.until(look).await
     }
 
     /// Declares this node's part finished, and waits for the end of all work.
@@ -192,19 +188,14 @@ impl Collective {
         loop {
             self.evaluate(node);
             let mut look = pin!(evenkeel::time::sleep(LOOK));
-            let outcome = poll_fn(|context| {
-                let mut state = self.lock();
-                if state.outcome.is_some() {
-                    return Poll::Ready(state.outcome);
+            let outcome = self.waiters.until(|context| {
+                let outcome = self.lock().outcome;
+                if outcome.is_some() {
+                    return Poll::Ready(outcome);
                 }
-                if look.as_mut().poll(context).is_ready() {
-                    return Poll::Ready(None);
-                }
-                state.waiting.push(context.waker().clone());
-                Poll::Pending
-            })
-            .await;
-            if let Some(outcome) = outcome {
+                look.as_mut().poll(context).map(|()| None)
+            });
+            if let Some(outcome) = outcome.await {
                 node.multiplexer.flush();
                 if outcome.is_ok() {
                     // A node that is lost at this point knows of the end too, or was not needed for

@@ -52,6 +52,7 @@ mod tell;
 mod tied;
 mod ties;
 mod turn;
+mod waiters;
 
 pub use cast::CastReport;
 pub use error::{Mismatch, NodeLost, RemoteError, StartError};

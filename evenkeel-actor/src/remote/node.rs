@@ -7,6 +7,7 @@ use super::happened::NodeEvent;
 use super::inner::Inner;
 use super::metrics::NodeMetrics;
 use super::requests;
+use super::waiters::Waiters;
 use crate::actor::Actor;
 use crate::mailbox::overflow::Overflow;
 use crate::node::NodeId;
@@ -18,27 +19,31 @@ use crate::system::subscription::Subscription;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
-use std::future::poll_fn;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Poll, Waker};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 
-/// Whether the host is gone, and the wakers of the tasks that wait for that.
+/// Whether the host is gone, and the tasks that wait for that.
 #[derive(Default)]
-pub(super) struct Ending(pub(super) Mutex<(bool, Vec<Waker>)>);
+pub(super) struct Ending {
+    is_over: AtomicBool,
+    waiters: Waiters,
+}
 
 impl Ending {
+    /// Notes that the host is gone.
+    pub(super) fn end(&self) {
+        self.is_over.store(true, Ordering::Release);
+        self.waiters.wake();
+    }
+
     /// Waits until the host is gone.
     async fn wait(&self) {
-        poll_fn(|context| {
-            let mut ending = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if ending.0 {
-                return Poll::Ready(());
-            }
-            ending.1.push(context.waker().clone());
-            Poll::Pending
-        })
-        .await;
+        let look = |_: &mut Context<'_>| match self.is_over.load(Ordering::Acquire) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        };
+        self.waiters.until(look).await;
     }
 }
 

@@ -27,8 +27,7 @@ use serde::de::DeserializeOwned;
 use std::error::Error;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
-use std::task::Waker;
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::thread;
 
 /// Where a transport is driven.
@@ -389,12 +388,7 @@ impl Drop for Over {
         // The thread may be panicking already.
         contain(|| self.node.leave());
         self.node.part();
-        let waiting = {
-            let mut ending = self.ending.0.lock().unwrap_or_else(PoisonError::into_inner);
-            ending.0 = true;
-            std::mem::take(&mut ending.1)
-        };
-        waiting.into_iter().for_each(Waker::wake);
+        self.ending.end();
     }
 }
 

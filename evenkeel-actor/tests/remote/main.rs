@@ -27,5 +27,6 @@ mod returns;
 mod starts;
 mod third_nodes;
 mod told_references;
+mod waits;
 mod watches;
 mod world;
