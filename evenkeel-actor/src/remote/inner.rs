@@ -201,7 +201,8 @@ impl Peer {
         self.standing() == Standing::Down || self.link.as_ref().is_some_and(Link::is_shut)
     }
 
-    /// Puts in a protocol message. It is no work: it is not counted for the end of all work.
+    /// Puts in a protocol message. It is no work: it is not counted for the end of all work. No
+    /// value's `Serialize` comes here, which has the lock of a lane.
     pub(crate) fn control(&self, message: Message<'_>) {
         if let Some(link) = &self.link {
             let envelope = Envelope::from(message);

@@ -7,6 +7,7 @@ use super::happened::NodeEvent;
 use super::inner::Inner;
 use super::metrics::NodeMetrics;
 use super::requests;
+use super::scope;
 use super::waiters::Waiters;
 use crate::actor::Actor;
 use crate::mailbox::overflow::Overflow;
@@ -54,7 +55,9 @@ pub(super) struct Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        self.inner.leave();
+        let inner = self.inner;
+        // Leaving locks the lanes.
+        scope::once_written(move || inner.leave());
     }
 }
 
@@ -115,6 +118,11 @@ impl Inner {
 /// their order. A message that finds a full mailbox waits at the receiver's node; when much waits
 /// there, senders to that actor wait instead. All nodes have to know a type of message by the same
 /// fields: run the same build everywhere.
+///
+/// A message's `Serialize` runs under a lock of its node. What it sends to other nodes is refused,
+/// as are requests; a stop or a watch takes effect once the message is written, and a barrier, a
+/// wait for the end or for the leave stays pending until then. It must not block, and must not call
+/// [`metrics`](Self::metrics).
 ///
 /// # Loss
 /// When a node goes down, a [`NodeEvent`] says so, and what waits for that node fails. A question
@@ -597,7 +605,7 @@ impl Node {
     /// # }
     /// ```
     pub async fn barrier(&self) -> Result<(), NodeLost> {
-        self.inner().collective.pass(self.inner()).await
+        scope::outside(self.inner().collective.pass(self.inner())).await
     }
 
     /// Declares that this node begins no more work by itself, and waits for the end of the work of
@@ -666,7 +674,7 @@ impl Node {
     /// # }
     /// ```
     pub async fn finish(&self) -> Result<(), NodeLost> {
-        self.inner().collective.finish(self.inner()).await
+        scope::outside(self.inner().collective.finish(self.inner())).await
     }
 
     /// Leaves the job. When it returns, what was sent is on its way and the other nodes are told.
@@ -677,8 +685,11 @@ impl Node {
     /// other nodes alone end like actors without references. They first handle what is in their
     /// mailboxes, and what has come and waits for room there.
     pub async fn leave(&self) {
-        self.inner().leave();
-        self.0.over.wait().await;
+        scope::outside(async {
+            self.inner().leave();
+            self.0.over.wait().await;
+        })
+        .await;
     }
 
     /// Returns the traffic to and from another node.

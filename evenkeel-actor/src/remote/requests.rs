@@ -167,6 +167,9 @@ where
     };
     // After a node is down nothing can be put in, and what was put in before fails by the loss.
     let put = scope::write(peer, |noted| {
+        if noted.is_nested() {
+            return Err(PutError::Unwritable(scope::NESTED.to_owned()));
+        }
         peer.node.senders.under(|| link.put_anyway(|out| request(&mut open, noted, out)))
     });
     if let Err(error) = put {

@@ -146,15 +146,34 @@ impl Route for PeerRoute {
     }
 
     fn watch(&self, slot: Slot, witness: Witness) -> Result<(), ExitReason> {
-        self.peer.watch(slot, witness)
+        let peer = self.peer;
+        if scope::is_writing() {
+            scope::once_written(move || {
+                if let Err((witness, reason)) = peer.watch(slot, witness) {
+                    witness.tell(peer.actor(slot), &reason);
+                }
+            });
+            return Ok(());
+        }
+        peer.watch(slot, witness).map_err(|(_, reason)| reason)
     }
 
     fn unwatch(&self, slot: Slot, by: ActorId) {
-        self.peer.unwatch(slot, by);
+        let peer = self.peer;
+        scope::once_written(move || peer.unwatch(slot, by));
     }
 
     fn link(&self, slot: Slot, id: ActorId, own: KinPeer) -> Result<(), ExitReason> {
-        self.peer.link_with(slot, id, own)
+        let peer = self.peer;
+        if scope::is_writing() {
+            scope::once_written(move || {
+                if let Err(reason) = peer.link_with(slot, id, own.clone()) {
+                    own.exit(peer.actor(slot), &reason);
+                }
+            });
+            return Ok(());
+        }
+        peer.link_with(slot, id, own)
     }
 
     fn answer(&self, call: u64, is_handed_on: bool, value: &dyn Any) -> bool {
@@ -257,11 +276,10 @@ impl PeerRoute {
         })
     }
 
-    /// The error of a value that the `Serialize` of another value sends: the lane that it would go
-    /// by is locked for that other value.
+    /// The error of a value that the `Serialize` of another value sends.
     #[cold]
     fn nested(&self) -> PutError<PayloadError> {
-        let why = "it is sent while another message is written, by that one's Serialize".to_owned();
+        let why = scope::NESTED.to_owned();
         PutError::Unwritable(PayloadError::Unwritable { of: self.of, why })
     }
 }

@@ -3,6 +3,15 @@
 //!
 //! `serde` passes no context to them, so the node lies in a thread-local variable while a value is
 //! written or read. At other times references cannot be serialised.
+//!
+//! # What a value's `Serialize` may do
+//! It is a caller's code and runs under the lock of a lane. Meanwhile its thread takes neither that
+//! lock nor one under which other threads take it: those of ties, of what is parked and of
+//! collective operations. [`Node::metrics`](super::node::Node::metrics) does, and is forbidden. A
+//! value that it sends, and a request, are refused. Its stops, watches and reports
+//! [wait](once_written) until the outermost value is written, and follow then, on the same thread:
+//! so they come behind what the same task has sent before. A collective operation that it polls is
+//! [pending](outside).
 
 use super::arrived::Given;
 use super::given::{self, Bundle};
@@ -13,11 +22,15 @@ use crate::node::multiplexer::PutError;
 use crate::node::payload::{self, PayloadError};
 use crate::node::wire::{Failure, MOST_PLACES, PlacesBuf, ReferencesBuf};
 use crate::refs::away::Lease;
+use evenkeel::internal::contain;
 use serde::de::DeserializeOwned;
 use std::any::type_name;
 use std::cell::{Cell, RefCell};
+use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 #[derive(Clone, Copy)]
 enum Scope {
@@ -39,20 +52,28 @@ struct Noted {
     passed_on: usize,
     /// The number of counted references in the value: the last of [`GIVEN`].
     given: usize,
+    /// Whether another value is being written around this one, which may be written or read.
+    is_inside: bool,
 }
-
-const NOTHING: Noted = Noted { last_call: 0, passed_on: 0, given: 0 };
 
 thread_local! {
     /// Whether a value was not written because too many questions are open.
     static TOO_MANY_CALLS: Cell<bool> = const { Cell::new(false) };
     static SCOPE: Cell<Scope> = const { Cell::new(Scope::Outside) };
-    static NOTED: Cell<Noted> = const { Cell::new(NOTHING) };
+    static NOTED: Cell<Noted> = const {
+        Cell::new(Noted { last_call: 0, passed_on: 0, given: 0, is_inside: false })
+    };
     /// Places for answers of other nodes in the values that are being written.
     static PASSED_ON: RefCell<Vec<(&'static Peer, u64)>> = const { RefCell::new(Vec::new()) };
     /// References in the values that are being written.
     static GIVEN: RefCell<Vec<Given>> = const { RefCell::new(Vec::new()) };
+    /// Whether there is anything in [`LATER`], for a look at less cost.
+    static HAS_LATER: Cell<bool> = const { Cell::new(false) };
+    /// What is done once the outermost value is written.
+    static LATER: RefCell<Vec<Later>> = const { RefCell::new(Vec::new()) };
 }
+
+type Later = Box<dyn FnOnce()>;
 
 /// Restores the scope, also during a panic.
 struct Back(Scope, Noted);
@@ -61,7 +82,7 @@ impl Back {
     /// Whether another value is being written around this one.
     #[inline]
     fn is_inside_of_writing(&self) -> bool {
-        matches!(self.0, Scope::Writing(_))
+        self.1.is_inside || matches!(self.0, Scope::Writing(_))
     }
 }
 
@@ -73,7 +94,11 @@ impl Drop for Back {
 }
 
 fn enter(scope: Scope) -> Back {
-    Back(SCOPE.replace(scope), NOTED.take())
+    let back = Back(SCOPE.replace(scope), NOTED.take());
+    if back.is_inside_of_writing() {
+        NOTED.set(Noted { is_inside: true, ..Noted::default() });
+    }
+    back
 }
 
 /// What the value contains that its record has to name beside it.
@@ -152,7 +177,46 @@ impl Drop for Writing {
             SCOPE.set(self.back.0);
             settle(self.peer, noted, self.is_put);
         }
+        if HAS_LATER.get() && !self.back.is_inside_of_writing() {
+            SCOPE.set(self.back.0);
+            do_later();
+        }
     }
+}
+
+/// Does what has waited until a value was written: the lane is not locked any more.
+#[cold]
+fn do_later() {
+    while HAS_LATER.replace(false) {
+        for later in LATER.take() {
+            // The thread may be panicking already.
+            contain(later);
+        }
+    }
+}
+
+/// Calls `f` at once, or, if this thread is writing a value, once that is written.
+pub(crate) fn once_written(f: impl FnOnce() + 'static) {
+    if is_writing() {
+        LATER.with_borrow_mut(|all| all.push(Box::new(f)));
+        HAS_LATER.set(true);
+    } else {
+        f();
+    }
+}
+
+/// Waits for a future that takes locks, and leaves it alone while this thread is writing a value.
+pub(super) async fn outside<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    poll_fn(|context| {
+        if is_writing() {
+            // The next poll may come after that.
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        future.as_mut().poll(context)
+    })
+    .await
 }
 
 /// Runs `f`, which writes a value for a node and puts it in.
@@ -223,10 +287,16 @@ pub(crate) fn read<T: DeserializeOwned>(
 pub(crate) const OUTSIDE: &str =
     "a reference to an actor means something only in a message to another node";
 
-/// Whether this thread is writing a value, and may have the lock of a lane.
+/// Whether this thread is writing a value, and may have the lock of a lane: also if it writes or
+/// reads another value inside of that.
 pub(crate) fn is_writing() -> bool {
-    matches!(SCOPE.get(), Scope::Writing(_))
+    NOTED.get().is_inside || matches!(SCOPE.get(), Scope::Writing(_))
 }
+
+/// Why a value or a request is not sent while another value is written: the lane that it would go
+/// by is locked for that one.
+pub(crate) const NESTED: &str =
+    "it is sent while another message is written, by that one's Serialize";
 
 /// The node for which a value is being written.
 #[inline]

@@ -169,14 +169,14 @@ impl Lists {
         self.open.insert(number, tie);
     }
 
-    /// None if the limit is reached.
-    pub(super) fn open_watch(&mut self, slot: Slot, witness: Witness) -> Option<Number> {
-        let number = self.number()?;
+    /// Returns the witness if the limit is reached.
+    pub(super) fn open_watch(&mut self, slot: Slot, witness: Witness) -> Result<Number, Witness> {
+        let Some(number) = self.number() else { return Err(witness) };
         if let Witness::Actor(by, _) = witness {
             self.watches.insert((slot, by), number);
         }
         self.note(number, Tie::Watching { slot, witness });
-        Some(number)
+        Ok(number)
     }
 
     /// Adds a link to a pair, which may have one already.

@@ -29,4 +29,5 @@ mod third_nodes;
 mod told_references;
 mod waits;
 mod watches;
+mod while_writing;
 mod world;

@@ -32,6 +32,9 @@
 //! `Link`. They are also put in by the sender's own trail. So a message that an actor sends after
 //! it has linked itself finds the link made.
 //!
+//! So the locks of lanes are taken under that of the lists. A message's `Serialize` has the lock of
+//! a lane: what it opens or takes back [waits](super::scope) until the message is written.
+//!
 //! # Names
 //! A tie names the actor by its slot, and is found by it. So the slot stays the actor's while
 //! another node has a tie with it, or it has a link of its own, whether references keep it or not.
@@ -166,12 +169,13 @@ fn refusal(peer: &Peer, lists: &Lists) -> Option<ExitReason> {
 }
 
 impl Peer {
-    /// Watches an actor for a witness. Returns the reason of the end if it is known.
-    pub(super) fn watch(&self, slot: Slot, witness: Witness) -> Result<(), ExitReason> {
+    /// Watches an actor for a witness. Returns the witness, and the reason of the end, if it is
+    /// known.
+    pub(super) fn watch(&self, slot: Slot, witness: Witness) -> Result<(), (Witness, ExitReason)> {
         let peer = self;
         let mut lists = peer.ties.lock();
         if let Some(reason) = refusal(peer, &lists) {
-            return Err(reason);
+            return Err((witness, reason));
         }
         if let Witness::Actor(by, _) = &witness
             && lists.is_watched(slot, *by)
@@ -183,12 +187,12 @@ impl Peer {
             peer.say_untied(&lists, number);
         }
         let opened = lists.open_watch(slot, witness);
-        if let Some(Number(_, tie)) = opened {
+        if let Ok(Number(_, tie)) = opened {
             peer.say_of_tie(&lists, Message::Monitor { tie, to: slot });
         }
         drop(lists);
         drop(gone);
-        opened.map(drop).ok_or(ExitReason::TooManyTies(peer.id))
+        opened.map(drop).map_err(|witness| (witness, ExitReason::TooManyTies(peer.id)))
     }
 
     /// Takes a watch back.
@@ -326,11 +330,11 @@ mod tests {
     fn a_tie_is_taken_once_and_its_number_does_not_come_again() {
         let mut lists = Lists::new(100);
         let (sender, _waits) = oneshot::channel();
-        let first = lists.open_watch(SLOT, Witness::Future(sender)).unwrap();
+        let first = lists.open_watch(SLOT, Witness::Future(sender)).ok().unwrap();
         assert!(matches!(lists.take(first), Some(Tie::Watching { .. })));
         assert!(lists.take(first).is_none());
         let (sender, _waits) = oneshot::channel();
-        assert_ne!(lists.open_watch(SLOT, Witness::Future(sender)), Some(first));
+        assert_ne!(lists.open_watch(SLOT, Witness::Future(sender)).ok(), Some(first));
         assert_eq!(lists.open(Opened::Here), 1);
     }
 
@@ -341,15 +345,15 @@ mod tests {
         for _ in 0..100 {
             let (sender, receiver) = oneshot::channel();
             assert!(lists.sweep().is_empty());
-            assert!(lists.open_watch(SLOT, Witness::Future(sender)).is_some());
+            assert!(lists.open_watch(SLOT, Witness::Future(sender)).is_ok());
             waits.push(receiver);
         }
         let (sender, _waits) = oneshot::channel();
-        assert_eq!(lists.open_watch(SLOT, Witness::Future(sender)), None);
+        assert!(lists.open_watch(SLOT, Witness::Future(sender)).is_err());
         waits.truncate(70);
         assert_eq!(lists.sweep().len(), 30);
         let (sender, _waits) = oneshot::channel();
-        assert!(lists.open_watch(SLOT, Witness::Future(sender)).is_some());
+        assert!(lists.open_watch(SLOT, Witness::Future(sender)).is_ok());
     }
 
     #[test]
