@@ -35,19 +35,20 @@ impl Peer {
         self.node.senders.under(|| link.put_anyway(|out| envelope.write(out)))
     }
 
-    /// Puts a message in by a task: the caller is a `Serialize` under the lock of a lane, which
-    /// stops an actor or drops a place for an answer.
+    /// Puts a message in once the value is written that this thread is writing: the caller is a
+    /// `Serialize` under the lock of a lane, which stops an actor or drops a place for an answer.
+    /// The message comes from the same sender as the value, so it is read after what that has sent.
     #[cold]
     fn say_later(&self, link: &Link, envelope: &Envelope<'_>) -> Result<(), PutError<FrameError>> {
         let mut record = Vec::new();
         envelope.write(&mut record).map_err(PutError::Unwritable)?;
-        let link = link.clone();
-        self.node.spawn(async move {
+        let (node, link) = (self.node, link.clone());
+        scope::once_written(move || {
             let write = |out: &mut Vec<u8>| {
                 out.extend_from_slice(&record);
                 Ok::<_, FrameError>(())
             };
-            drop(link.put_anyway(write));
+            drop(node.senders.under(|| link.put_anyway(write)));
         });
         Ok(())
     }

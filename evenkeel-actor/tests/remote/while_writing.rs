@@ -192,3 +192,30 @@ fn waits_for_the_end_that_are_polled_while_a_message_is_written_do_nothing_meanw
         }
     });
 }
+
+#[test]
+fn a_stop_while_a_message_is_written_comes_after_what_its_task_has_sent() {
+    ends(|| {
+        for workers in [1, 2] {
+            let (world, counted) = world(workers);
+            let (runtime, node) = &world.nodes[0];
+            for _ in 0..200 {
+                counted.store(0, Ordering::SeqCst);
+                let node = node.clone();
+                let sends = runtime.spawn(async move {
+                    let counter = counter(&node).await;
+                    let stopped = counter.stopped();
+                    for _ in 0..200 {
+                        counter.send(Message::Add).await.unwrap();
+                    }
+                    let to = counter.clone();
+                    made(&counter, move || to.stop()).await;
+                    stopped.await
+                });
+                let end = evenkeel::block_on(sends).unwrap();
+                assert!(end.is_normal(), "{end}");
+                assert_eq!(counted.load(Ordering::SeqCst), 201);
+            }
+        }
+    });
+}
