@@ -31,7 +31,9 @@ use std::sync::Arc;
 /// and stops, unless a supervisor keeps it. References on [other
 /// nodes](crate::remote::Node#references) count too, however they got there.
 ///
-/// Messages from one task to one actor arrive in the order in which they were sent.
+/// Messages from one task to one actor arrive in the order in which they were sent. For an actor of
+/// another node, [closures and forks](crate::remote::Node#messages) that a task starts are other
+/// senders.
 ///
 /// # Examples
 /// ```

@@ -115,7 +115,11 @@ impl Inner {
 /// feature `derive`. Values are written by `serde` in postcard's format and packed with others for
 /// the same node. They leave when the worker has nothing else to do, when a buffer is full, or at
 /// the latest after [a cap](crate::node::policy::Packing::cap). Messages between two actors keep
-/// their order. A message that finds a full mailbox waits at the receiver's node; when much waits
+/// their order. The sender is the task: a child task, a closure of
+/// [`spawn_blocking`](evenkeel::spawn_blocking) and a half of a
+/// [`fork_join::join`](evenkeel::fork_join::join) in a handler are other senders than the actor.
+/// Between the messages of two senders there is no order, even if one has ended before the other
+/// sends. A message that finds a full mailbox waits at the receiver's node; when much waits
 /// there, senders to that actor wait instead. All nodes have to know a type of message by the same
 /// fields: run the same build everywhere.
 ///
