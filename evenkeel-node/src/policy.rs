@@ -22,7 +22,8 @@ pub struct Packing {
     /// The length at which a buffer leaves, in bytes; at least one. A frame is longer by at most
     /// one message.
     pub frame: usize,
-    /// The wait of its oldest message after which a buffer leaves, at the next look.
+    /// The wait of its oldest message after which a buffer leaves, at the next look: at every
+    /// [`LOOK`]th message, or by the host, which sleeps for up to [`LONGEST_WAIT`].
     pub cap: Duration,
     /// The longest message, in bytes. Messages between the nodes themselves take up to 555: a node
     /// does not start with less.

@@ -113,15 +113,18 @@ impl Inner {
 /// # Messages
 /// Message types derive `Serialize` and `Deserialize`: the program depends on `serde` with its
 /// feature `derive`. Values are written by `serde` in postcard's format and packed with others for
-/// the same node. They leave when the worker has nothing else to do, when a buffer is full, or at
-/// the latest after [a cap](crate::node::policy::Packing::cap). Messages between two actors keep
-/// their order. The sender is the task: a child task, a closure of
-/// [`spawn_blocking`](evenkeel::spawn_blocking) and a half of a
+/// the same node. They leave when the worker has nothing else to do, when a buffer is full, or when
+/// the oldest in it has waited for [a cap](crate::node::policy::Packing::cap), which is seen at the
+/// next look. Every sixteenth message of a buffer is a look. While all workers are held up by long
+/// polls, only the node's host looks: a thread that may sleep for up to [10
+/// ms](crate::node::policy::LONGEST_WAIT), or a task of the only worker, which waits for the end of
+/// the poll. Messages between two actors keep their order. The sender is the task: a child task, a
+/// closure of [`spawn_blocking`](evenkeel::spawn_blocking) and a half of a
 /// [`fork_join::join`](evenkeel::fork_join::join) in a handler are other senders than the actor.
 /// Between the messages of two senders there is no order, even if one has ended before the other
-/// sends. A message that finds a full mailbox waits at the receiver's node; when much waits
-/// there, senders to that actor wait instead. All nodes have to know a type of message by the same
-/// fields: run the same build everywhere.
+/// sends. A message that finds a full mailbox waits at the receiver's node; when much waits there,
+/// senders to that actor wait instead. All nodes have to know a type of message by the same fields:
+/// run the same build everywhere.
 ///
 /// A message's `Serialize` runs under a lock of its node. What it sends to other nodes is refused,
 /// as are requests; a stop or a watch takes effect once the message is written, and a barrier, a

@@ -13,7 +13,9 @@
 //!    flusher, which goes to the back of the worker's ready queue. When its turn comes, the tasks
 //!    that were ready before have run and have sent their messages.
 //! 3. When its first message has waited for the cap. Every sixteenth message of a buffer looks at
-//!    that, and the host does for a worker that is held up by a long poll.
+//!    that, and the host does for a worker that is held up by a long poll. An idle host looks when
+//!    its wait ends, which takes up to [`LONGEST_WAIT`](super::policy::LONGEST_WAIT); a host that
+//!    is a task of that worker looks when the poll has ended.
 //!
 //! # Why nothing stays
 //! A buffer with messages is in its lane's dirty list: the first message puts it there, under the
@@ -55,14 +57,16 @@
 //! forgotten, since the epoch has flushed and fenced all lanes.
 //!
 //! # Rejected
-//! A lane by receiver, which needs no trail: then all workers meet at the locks of all lanes.
-//! Numbers in messages, by which the receiver sorts: they cost bytes in each message and a table
-//! for each pair of actors. A flush at the end of each turn of an actor: nothing is packed if turns
-//! send one message each. A lock for each buffer instead of one for each lane: a flush of the lane
-//! is then not one step, and a flush that another thread has half done lets a moving sender
-//! overtake itself. A sender that goes to the lane of its worker each time: actors move between
-//! workers all the time, so lanes are flushed all the time. In `latency_probe` on two ranks of two
-//! workers a frame then has 4 messages instead of 9.
+//! A host that is woken by the first message in a lane, so that the cap holds for a worker that is
+//! held up: a wake-up for each message that is sent alone, for which the flusher makes one soon. A
+//! lane by receiver, which needs no trail: then all workers meet at the locks of all lanes. Numbers
+//! in messages, by which the receiver sorts: they cost bytes in each message and a table for each
+//! pair of actors. A flush at the end of each turn of an actor: nothing is packed if turns send one
+//! message each. A lock for each buffer instead of one for each lane: a flush of the lane is then
+//! not one step, and a flush that another thread has half done lets a moving sender overtake
+//! itself. A sender that goes to the lane of its worker each time: actors move between workers all
+//! the time, so lanes are flushed all the time. In `latency_probe` on two ranks of two workers a
+//! frame then has 4 messages instead of 9.
 
 mod departures;
 mod error;
