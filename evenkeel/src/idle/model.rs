@@ -13,7 +13,7 @@ use crate::readiness::modelled::Pipe;
 use crate::readiness::source::Direction;
 use loom::sync::atomic::AtomicUsize;
 use std::sync::Arc;
-use std::task::{Context, Wake};
+use std::task::{Wake, Waker};
 
 /// A sleeper may see that it is awake before it parks, or before its waker unparks it. Here no
 /// unpark comes: it would order what the sleeper sees, and loom explores none that comes late.
@@ -224,9 +224,8 @@ fn a_sleeper_without_a_set_goes_into_that_of_its_first_socket() {
         let pipe = Pipe::new();
         let registration = Registration::enter(set, 0, &pipe).unwrap();
         idle.unpark(0);
-        let waker = waker.into();
-        let mut cx = Context::from_waker(&waker);
-        assert!(registration.source().poll(&mut cx, Direction::Read).is_pending());
+        let waker: Waker = waker.into();
+        assert!(registration.source().poll(&waker, Direction::Read).is_pending());
         pipe.write();
         sleeper.join().unwrap();
     });

@@ -9,7 +9,7 @@ use std::future::Future;
 use std::io::{ErrorKind, Result};
 use std::os::fd::AsFd;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 /// A socket that does not block.
 #[derive(Debug)]
@@ -49,7 +49,8 @@ impl<T: AsFd> Io<T> {
         operation: impl FnMut(&T) -> Result<Done<R>>,
     ) -> Poll<Result<R>> {
         ready!(budget::poll_unit(cx.waker()));
-        self.poll_by(direction, operation, |source| source.poll(cx, direction))
+        let waker = cx.waker();
+        self.poll_by(waker, direction, operation, |source| source.poll(waker, direction))
     }
 
     /// Makes an operation, as one of several futures.
@@ -105,6 +106,7 @@ impl<T: AsFd> Io<T> {
 
     fn poll_by<R>(
         &self,
+        waker: &Waker,
         direction: Direction,
         mut operation: impl FnMut(&T) -> Result<Done<R>>,
         wait: impl FnMut(&Source) -> Poll<Seen>,
@@ -132,7 +134,7 @@ impl<T: AsFd> Io<T> {
                 }
             });
         }
-        let result = source.operate(direction, operation, wait);
+        let result = source.operate(waker, direction, operation, wait);
         if result.is_pending() {
             self.place.wait_here(self.socket().as_fd());
         }
@@ -164,8 +166,10 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<R>> {
         let Self { io, direction, operation, ticket, unit } = self.get_mut();
-        ready!(unit.poll(cx.waker()));
-        io.poll_by(*direction, operation, |source| source.poll_one(cx, *direction, ticket))
+        let waker = cx.waker();
+        ready!(unit.poll(waker));
+        let wait = |source: &Source| source.poll_one(waker, *direction, ticket);
+        io.poll_by(waker, *direction, operation, wait)
     }
 }
 
@@ -192,10 +196,11 @@ impl<T: AsFd, S: Step<T> + Unpin> Future for All<'_, T, S> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
         let Operation { io, direction, operation: step, ticket, unit } = &mut self.get_mut().0;
+        let waker = cx.waker();
         while !step.is_over() {
-            ready!(unit.poll(cx.waker()));
-            let wait = |source: &Source| source.poll_one(cx, *direction, ticket);
-            ready!(io.poll_by(*direction, |socket| step.advance(socket), wait))?;
+            ready!(unit.poll(waker));
+            let wait = |source: &Source| source.poll_one(waker, *direction, ticket);
+            ready!(io.poll_by(waker, *direction, |socket| step.advance(socket), wait))?;
         }
         Poll::Ready(Ok(()))
     }

@@ -3,12 +3,12 @@
 use super::modelled::Pipe;
 use super::registration::Registration;
 use super::set::Set;
-use super::source::Direction;
+use super::source::{Direction, Source};
 use crate::primitives::atomic::{AtomicBool, Edge, Ordering};
 use crate::primitives::mutation::{check, explore, unparker};
 use loom::thread;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Poll, Wake, Waker};
 
 /// Notes that it was called.
 struct Called(AtomicBool);
@@ -21,10 +21,9 @@ impl Wake for Called {
 
 fn poll(registration: &Registration, pipe: &Pipe, waker: &Waker) -> Poll<()> {
     let mut ticket = None;
-    let cx = &mut Context::from_waker(waker);
     let source = registration.source();
-    let wait = |source: &super::source::Source| source.poll_one(cx, Direction::Read, &mut ticket);
-    source.operate(Direction::Read, || pipe.read(), wait).map(Result::unwrap)
+    let wait = |source: &Source| source.poll_one(waker, Direction::Read, &mut ticket);
+    source.operate(waker, Direction::Read, || pipe.read(), wait).map(Result::unwrap)
 }
 
 /// A socket becomes ready while an operation finds that it would block, and waits. The word says
@@ -50,6 +49,32 @@ fn an_operation_is_woken_and_finds_what_it_waited_for() {
         pipe.write();
         set.look(0);
         reader.join().unwrap();
+    });
+}
+
+/// An operation would block although its direction is closed, and data come meanwhile: it waits,
+/// as long as there is nothing new, and is woken.
+#[test]
+fn an_operation_waits_although_its_direction_is_closed() {
+    check(&[Edge::SourceNote, Edge::SourceSeen], || {
+        let set = Arc::new(Set::open().unwrap());
+        let pipe = Arc::new(Pipe::new());
+        let registration = Arc::new(Registration::enter(&set, 0, &pipe).unwrap());
+        pipe.close();
+        set.look(0);
+        let reader = {
+            let (pipe, registration) = (pipe.clone(), registration.clone());
+            thread::spawn(move || {
+                let waker = unparker();
+                while poll(&registration, &pipe, &waker).is_pending() {
+                    thread::park();
+                }
+            })
+        };
+        pipe.write();
+        set.look(0);
+        reader.join().unwrap();
+        assert!(poll(&registration, &pipe, Waker::noop()).is_pending(), "it was tried once more");
     });
 }
 

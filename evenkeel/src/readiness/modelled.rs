@@ -1,5 +1,6 @@
 //! The operating system, for the models: it tells each change once, and the present state to a set
 //! into which a socket is entered; it keeps what it has to tell, and an interrupt, until a look.
+//! With each change it tells that a socket is closed, if it is.
 
 use super::source::{self, Done};
 use crate::primitives::atomic::{AtomicBool, Ordering};
@@ -16,21 +17,37 @@ pub(crate) type Socket<'a> = &'a Pipe;
 pub(crate) struct Pipe {
     /// Not under the lock: what an operation knows of the system it knows from the note.
     is_ready: AtomicBool,
+    is_closed: AtomicBool,
     /// The sets that it is in, and its numbers there.
     sets: Mutex<Vec<(System, usize)>>,
 }
 
 impl Pipe {
     pub(crate) fn new() -> Self {
-        Self { is_ready: AtomicBool::new(false), sets: Mutex::new(Vec::new()) }
+        let sets = Mutex::new(Vec::new());
+        Self { is_ready: AtomicBool::new(false), is_closed: AtomicBool::new(false), sets }
     }
 
     /// The peer writes.
     pub(crate) fn write(&self) {
         let sets = lock(&self.sets);
         self.is_ready.store(true, Ordering::Relaxed);
-        for (system, number) in &*sets {
-            system.tell(*number);
+        self.tell(&sets, source::READ);
+    }
+
+    /// The peer closes its side, which another peer may take up: a read would block then, and finds
+    /// no end.
+    pub(crate) fn close(&self) {
+        let sets = lock(&self.sets);
+        self.is_closed.store(true, Ordering::Relaxed);
+        self.tell(&sets, 0);
+    }
+
+    fn tell(&self, sets: &[(System, usize)], ready: u64) {
+        let is_closed = self.is_closed.load(Ordering::Relaxed);
+        let ready = ready | if is_closed { source::READ_CLOSED } else { 0 };
+        for (system, number) in sets {
+            system.tell(*number, ready);
         }
     }
 
@@ -55,14 +72,14 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct Untold {
-    notes: VecDeque<usize>,
+    notes: VecDeque<(usize, u64)>,
     is_interrupted: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct Looker {
     system: System,
-    notes: VecDeque<usize>,
+    notes: VecDeque<(usize, u64)>,
 }
 
 impl System {
@@ -75,7 +92,7 @@ impl System {
     pub(super) fn enter(&self, socket: Socket<'_>, number: usize) -> io::Result<()> {
         let mut sets = lock(&socket.sets);
         if socket.is_ready.load(Ordering::Relaxed) {
-            self.tell(number);
+            self.tell(number, source::READ);
         }
         sets.push((self.clone(), number));
         Ok(())
@@ -90,8 +107,8 @@ impl System {
         self.0.changed.notify_one();
     }
 
-    fn tell(&self, number: usize) {
-        lock(&self.0.untold).notes.push_back(number);
+    fn tell(&self, number: usize, ready: u64) {
+        lock(&self.0.untold).notes.push_back((number, ready));
         self.0.changed.notify_one();
     }
 }
@@ -111,6 +128,6 @@ impl Looker {
     }
 
     pub(super) fn notes(&self) -> impl Iterator<Item = (usize, u64)> {
-        self.notes.iter().map(|&number| (number, source::READ))
+        self.notes.iter().copied()
     }
 }

@@ -6,6 +6,7 @@ mod common {
     pub(crate) mod watchdog;
 }
 
+mod closed;
 mod faults;
 mod halves;
 mod others;
