@@ -18,7 +18,8 @@
 //!   that it has read. Then it reads again. After [`MOST_TRIES`] tries in one poll it wakes itself
 //!   instead.
 //! - *Drain*: an operation that has taken all that there was clears what is ready, in the same way.
-//!   That the direction is closed stays: the next operation finds the end.
+//!   That the direction is closed stays: the next operation finds the end. Urgent data end a read
+//!   before them, so beside them no read drains.
 //! - *Wait*: the operation leaves its waker, under the lock. Then it adds to `word` that it waits,
 //!   and reads it, in one step.
 //! - *Forget*: an operation that ends takes its waker back, if `word` still says that it waits.
@@ -76,6 +77,8 @@ pub(super) const WRITE: u64 = 1 << 1;
 /// Directions that the system calls closed: they stay ready, unless an operation would block.
 pub(super) const READ_CLOSED: u64 = 1 << 2;
 pub(super) const WRITE_CLOSED: u64 = 1 << 3;
+/// There are urgent data, at which a read ends, until an operation would block.
+pub(super) const READ_URGENT: u64 = 1 << 7;
 /// The set is closed, because its runtime is over.
 const OVER: u64 = 1 << 4;
 /// Directions in which an operation has left its waker since the last note of it.
@@ -96,7 +99,7 @@ impl Direction {
 
     fn bits(self) -> u64 {
         match self {
-            Self::Read => READ | READ_CLOSED,
+            Self::Read => READ | READ_CLOSED | READ_URGENT,
             Self::Write => WRITE | WRITE_CLOSED,
         }
     }
@@ -121,6 +124,10 @@ impl Seen {
     /// Returns whether the runtime is over.
     pub(crate) fn is_over(self) -> bool {
         self.0 & OVER != 0
+    }
+
+    fn is_urgent(self) -> bool {
+        self.0 & READ_URGENT != 0
     }
 }
 
@@ -293,7 +300,7 @@ impl Source {
             }
             match operation() {
                 Ok(Done { result, is_drained }) => {
-                    if is_drained {
+                    if is_drained && !seen.is_urgent() {
                         self.drain(direction, seen);
                     }
                     return Poll::Ready(Ok(result));
@@ -423,6 +430,16 @@ mod tests {
         let wait = |source: &Source| source.poll(Waker::noop(), Direction::Read);
         assert!(source.operate(Waker::noop(), Direction::Read, read, wait).is_ready());
         assert!(source.seen(Direction::Read).is_some());
+    }
+
+    #[test]
+    fn a_direction_with_urgent_data_is_ready_until_an_operation_would_block() {
+        let source = Source::default();
+        note(&source, READ | READ_URGENT);
+        let read = || Ok(Done { result: (), is_drained: true });
+        let wait = |source: &Source| source.poll(Waker::noop(), Direction::Read);
+        assert!(source.operate(Waker::noop(), Direction::Read, read, wait).is_ready());
+        assert_eq!(try_in_one_poll(&source, || {}), (1, 0));
     }
 
     #[test]

@@ -45,10 +45,13 @@ impl System {
         Ok((Self { registry, interrupt }, Looker { poll, events: Events::with_capacity(MOST) }))
     }
 
-    /// Enters a socket, in both directions. What is ready already is told at the next look.
+    /// Enters a socket, in both directions, and for urgent data. What is ready already is told at
+    /// the next look.
     pub(super) fn enter(&self, socket: Socket<'_>, number: usize) -> io::Result<()> {
-        let both = Interest::READABLE | Interest::WRITABLE;
-        self.registry.register(&mut SourceFd(&socket.as_raw_fd()), Token(number), both)
+        let all = Interest::READABLE | Interest::WRITABLE;
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        let all = all | Interest::PRIORITY;
+        self.registry.register(&mut SourceFd(&socket.as_raw_fd()), Token(number), all)
     }
 
     /// Takes a socket out.
@@ -101,6 +104,7 @@ fn bits(event: &Event) -> u64 {
     let bit = |is: bool, bit: u64| if is { bit } else { 0 };
     let is_error = event.is_error();
     bit(event.is_readable() || is_error || event.is_priority(), source::READ)
+        | bit(event.is_priority(), source::READ_URGENT)
         | bit(event.is_writable() || is_error, source::WRITE)
         | bit(event.is_read_closed(), source::READ_CLOSED)
         | bit(event.is_write_closed(), source::WRITE_CLOSED)

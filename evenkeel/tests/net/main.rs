@@ -12,6 +12,7 @@ mod halves;
 mod others;
 mod runtimes;
 mod scheduling;
+mod short;
 mod standing;
 mod stopped;
 mod storm;

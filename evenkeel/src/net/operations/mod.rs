@@ -17,30 +17,49 @@ use std::mem;
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 
-/// Whether the system tells of bytes that come after a short read. Others may not.
+/// Whether the system tells of bytes that come after a short read, and of room after a short write.
+/// Others may not.
 const IS_EPOLL: bool = cfg!(any(target_os = "linux", target_os = "android"));
+
+/// A stream of bytes.
+pub(super) trait Stream: AsFd {
+    /// Whether a read that leaves room in its buffer has got all that there was, but for
+    /// [urgent](crate::readiness::source) data.
+    const SHORT_IS_DRAINED: bool;
+}
+
+impl Stream for std::net::TcpStream {
+    /// Not so where urgent data have come before those ahead of them, and the program has taken
+    /// them by a call of its own: no note tells of them then.
+    const SHORT_IS_DRAINED: bool = IS_EPOLL;
+}
+
+impl Stream for std::os::unix::net::UnixStream {
+    /// A read ends before and after bytes that came with descriptors or with other credentials.
+    const SHORT_IS_DRAINED: bool = false;
+}
 
 /// A write to a connection that is closed is an error, and no signal.
 const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
 
-/// Reads. A read that leaves room in its buffer has got all that there was.
+/// Reads.
 ///
 /// Without the standard library, whose calls are points of cancellation of the C library: for the
 /// answer of an echo server that is a thirtieth of the time.
-pub(super) fn read(stream: impl AsFd, buffer: &mut [u8]) -> Result<Done<usize>> {
+pub(super) fn read<S: Stream>(stream: &S, buffer: &mut [u8]) -> Result<Done<usize>> {
     let (n, _) = net::recv(stream, &mut *buffer, RecvFlags::empty())?;
-    Ok(Done { result: n, is_drained: IS_EPOLL && n > 0 && n < buffer.len() })
+    Ok(Done { result: n, is_drained: S::SHORT_IS_DRAINED && n > 0 && n < buffer.len() })
 }
 
 /// Reads into memory that was never written. The first bytes of `buffer` are initialised then, as
 /// many as the result says.
 #[cfg(feature = "hyper")]
-pub(super) fn read_uninit(
-    stream: impl AsFd,
+pub(super) fn read_uninit<S: Stream>(
+    stream: &S,
     buffer: &mut [MaybeUninit<u8>],
 ) -> Result<Done<usize>> {
     let (_, n) = net::recv(stream, &mut *buffer, RecvFlags::empty())?;
-    Ok(Done { result: n, is_drained: IS_EPOLL && n > 0 && n < buffer.len() })
+    Ok(Done { result: n, is_drained: S::SHORT_IS_DRAINED && n > 0 && n < buffer.len() })
 }
 
 /// Writes. A write that leaves a rest has filled all the room that there was.
@@ -72,7 +91,7 @@ impl<T: AsFd> Step<T> for Rest<'_> {
 /// The part of a buffer that has to be read.
 pub(super) struct Room<'a>(pub(super) &'a mut [u8]);
 
-impl<T: AsFd> Step<T> for Room<'_> {
+impl<T: Stream> Step<T> for Room<'_> {
     const DIRECTION: Direction = Direction::Read;
 
     fn is_over(&self) -> bool {
