@@ -59,13 +59,16 @@ impl<T: AsFd> Io<T> {
         direction: Direction,
         operation: F,
     ) -> Operation<'_, T, F> {
-        Operation { io: self, direction, operation, ticket: None, unit: Unit::NEW }
+        self.operation(direction, operation)
+    }
+
+    fn operation<F>(&self, direction: Direction, operation: F) -> Operation<'_, T, F> {
+        Operation { io: self, direction, operation, waits: true, ticket: None, unit: Unit::NEW }
     }
 
     /// Makes an operation of several steps, as one of several futures.
     pub(super) fn all<S: Step<T>>(&self, step: S) -> All<'_, T, S> {
-        let unit = Unit::NEW;
-        All(Operation { io: self, direction: S::DIRECTION, operation: step, ticket: None, unit })
+        All(self.operation(S::DIRECTION, step))
     }
 
     /// Waits until an operation in this direction may go on.
@@ -154,8 +157,18 @@ pub(super) struct Operation<'a, T: AsFd, F> {
     io: &'a Io<T>,
     direction: Direction,
     operation: F,
+    /// Whether it may have to wait.
+    waits: bool,
     ticket: Option<Ticket>,
     unit: Unit,
+}
+
+impl<T: AsFd, F> Operation<'_, T, F> {
+    /// Makes it at once, whether or not its direction is ready, unless it `may` have to wait.
+    pub(super) fn waits_if(mut self, may: bool) -> Self {
+        self.waits = may;
+        self
+    }
 }
 
 impl<T: AsFd, F: Unpin, R> Future for Operation<'_, T, F>
@@ -165,9 +178,12 @@ where
     type Output = Result<R>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<R>> {
-        let Self { io, direction, operation, ticket, unit } = self.get_mut();
+        let Self { io, direction, operation, waits, ticket, unit } = self.get_mut();
         let waker = cx.waker();
         ready!(unit.poll(waker));
+        if !*waits {
+            return Poll::Ready(operation(io.socket()).map(|done| done.result));
+        }
         let wait = |source: &Source| source.poll_one(waker, *direction, ticket);
         io.poll_by(waker, *direction, operation, wait)
     }
@@ -195,7 +211,7 @@ impl<T: AsFd, S: Step<T> + Unpin> Future for All<'_, T, S> {
     type Output = Result<()>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
-        let Operation { io, direction, operation: step, ticket, unit } = &mut self.get_mut().0;
+        let Operation { io, direction, operation: step, ticket, unit, .. } = &mut self.get_mut().0;
         let waker = cx.waker();
         while !step.is_over() {
             ready!(unit.poll(waker));

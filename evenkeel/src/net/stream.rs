@@ -81,7 +81,8 @@ impl TcpStream {
         Ok(stream)
     }
 
-    /// Reads without taking: the next read gets the same bytes.
+    /// Reads without taking: the next read gets the same bytes. Zero is as for
+    /// [`read`](Self::read).
     ///
     /// # Cancel safety
     /// No byte is lost.
@@ -92,7 +93,12 @@ impl TcpStream {
         &'a self,
         buffer: &'a mut [u8],
     ) -> impl Future<Output = Result<usize>> + Send + 'a {
-        self.io.operate(Direction::Read, move |stream| stream.peek(buffer).map(Done::new))
+        let has_room = !buffer.is_empty();
+        let operation = move |stream: &std::net::TcpStream| {
+            let read = if has_room { stream.peek(buffer) } else { Ok(0) };
+            read.map(Done::new)
+        };
+        self.io.operate(Direction::Read, operation).waits_if(has_room)
     }
 
     /// Does the same, for a caller that is polled by functions. Of several tasks that read, the
@@ -101,6 +107,9 @@ impl TcpStream {
     /// # Errors
     /// Those of [`read`](Self::read).
     pub fn poll_peek(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<Result<usize>> {
+        if buffer.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
         self.io.poll(cx, Direction::Read, |stream| stream.peek(buffer).map(Done::new))
     }
 

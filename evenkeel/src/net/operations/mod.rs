@@ -11,7 +11,7 @@ pub(super) use streams::{read_operations, stream_operations, write_operations};
 use super::io::{Done, Step};
 use crate::readiness::source::Direction;
 use rustix::net::{self, RecvFlags, SendFlags};
-use std::io::{Error, ErrorKind, Result};
+use std::io::{Error, ErrorKind, IoSliceMut, Result};
 use std::mem;
 #[cfg(feature = "hyper")]
 use std::mem::MaybeUninit;
@@ -49,6 +49,11 @@ const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
 pub(super) fn read<S: Stream>(stream: &S, buffer: &mut [u8]) -> Result<Done<usize>> {
     let (n, _) = net::recv(stream, &mut *buffer, RecvFlags::empty())?;
     Ok(Done { result: n, is_drained: S::SHORT_IS_DRAINED && n > 0 && n < buffer.len() })
+}
+
+/// Returns whether several buffers have room.
+pub(super) fn have_room(buffers: &[IoSliceMut<'_>]) -> bool {
+    buffers.iter().any(|buffer| !buffer.is_empty())
 }
 
 /// Reads into memory that was never written. The first bytes of `buffer` are initialised then, as

@@ -49,7 +49,11 @@ macro_rules! read_operations {
                 &'a self,
                 buffer: &'a mut [u8],
             ) -> impl Future<Output = std::io::Result<usize>> + Send + 'a {
-                self.io().operate(Direction::Read, move |stream| operations::read(stream, buffer))
+                let has_room = !buffer.is_empty();
+                let operation = move |stream: &$Std| {
+                    if has_room { operations::read(stream, buffer) } else { Ok(Done::new(0)) }
+                };
+                self.io().operate(Direction::Read, operation).waits_if(has_room)
             }
 
             /// Does the same, for a caller that is polled by functions. Of several tasks that read,
@@ -62,10 +66,13 @@ macro_rules! read_operations {
                 cx: &mut Context<'_>,
                 buffer: &mut [u8],
             ) -> Poll<std::io::Result<usize>> {
+                if buffer.is_empty() {
+                    return Poll::Ready(Ok(0));
+                }
                 self.io().poll(cx, Direction::Read, |stream| operations::read(stream, buffer))
             }
 
-            /// Reads into several buffers, in turn.
+            /// Reads into several buffers, in turn: zero as for [`read`](Self::read).
             ///
             /// # Cancel safety
             /// No byte is lost.
@@ -76,9 +83,12 @@ macro_rules! read_operations {
                 &'a self,
                 buffers: &'a mut [IoSliceMut<'_>],
             ) -> impl Future<Output = std::io::Result<usize>> + Send + 'a {
-                let operation =
-                    move |mut stream: &$Std| stream.read_vectored(buffers).map(Done::new);
-                self.io().operate(Direction::Read, operation)
+                let has_room = operations::have_room(buffers);
+                let operation = move |mut stream: &$Std| {
+                    let read = if has_room { stream.read_vectored(buffers) } else { Ok(0) };
+                    read.map(Done::new)
+                };
+                self.io().operate(Direction::Read, operation).waits_if(has_room)
             }
 
             /// Does the same, for a caller that is polled by functions. Of several tasks that read,
@@ -91,6 +101,9 @@ macro_rules! read_operations {
                 cx: &mut Context<'_>,
                 buffers: &mut [IoSliceMut<'_>],
             ) -> Poll<std::io::Result<usize>> {
+                if !operations::have_room(buffers) {
+                    return Poll::Ready(Ok(0));
+                }
                 self.io().poll(cx, Direction::Read, |mut stream| {
                     stream.read_vectored(buffers).map(Done::new)
                 })
@@ -133,12 +146,15 @@ macro_rules! read_operations {
                 self.io().poll_wait(cx, Direction::Read)
             }
 
-            /// Reads without waiting.
+            /// Reads without waiting: zero as for [`read`](Self::read).
             ///
             /// # Errors
             /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is nothing to read, and
             /// those of [`read`](Self::read).
             pub fn try_read(&self, buffer: &mut [u8]) -> std::io::Result<usize> {
+                if buffer.is_empty() {
+                    return Ok(0);
+                }
                 self.io().attempt(Direction::Read, |mut stream| stream.read(buffer))
             }
 
@@ -150,6 +166,9 @@ macro_rules! read_operations {
                 &self,
                 buffers: &mut [IoSliceMut<'_>],
             ) -> std::io::Result<usize> {
+                if !operations::have_room(buffers) {
+                    return Ok(0);
+                }
                 self.io().attempt(Direction::Read, |mut stream| stream.read_vectored(buffers))
             }
         }

@@ -1,0 +1,54 @@
+//! Reads into buffers without room, where there is nothing to read.
+
+use super::{on_workers, pair};
+use evenkeel::net::UnixStream;
+use std::future::poll_fn;
+use std::io::IoSliceMut;
+use std::pin::pin;
+
+/// Polls each way to read once: none waits.
+macro_rules! reads_nothing {
+    ($stream:expr) => {{
+        let stream = $stream;
+        assert_eq!(poll_once(stream.read(&mut [])), 0);
+        assert_eq!(poll_once(poll_fn(|cx| stream.poll_read(cx, &mut []))), 0);
+        assert_eq!(stream.try_read(&mut []).unwrap(), 0);
+        let (mut one, mut other) = ([], []);
+        let mut both = [IoSliceMut::new(&mut one), IoSliceMut::new(&mut other)];
+        for buffers in [&mut [][..], &mut both[..]] {
+            assert_eq!(poll_once(stream.read_vectored(buffers)), 0);
+            assert_eq!(poll_once(poll_fn(|cx| stream.poll_read_vectored(cx, buffers))), 0);
+            assert_eq!(stream.try_read_vectored(buffers).unwrap(), 0);
+        }
+        assert!(futures::FutureExt::now_or_never(stream.read_exact(&mut [])).unwrap().is_ok());
+    }};
+}
+
+fn poll_once(read: impl Future<Output = std::io::Result<usize>>) -> usize {
+    futures::FutureExt::now_or_never(read).expect("it does not wait").unwrap()
+}
+
+#[test]
+fn a_read_into_a_buffer_without_room_returns_at_once() {
+    on_workers(|runtime| {
+        runtime.block_on(async {
+            let (tcp, _peer) = pair().await.unwrap();
+            let (unix, other) = UnixStream::pair().unwrap();
+            // The sockets have waited nowhere yet.
+            reads_nothing!(&tcp);
+            reads_nothing!(&unix);
+            assert_eq!(poll_once(tcp.peek(&mut [])), 0);
+            assert!(futures::poll!(pin!(tcp.read(&mut [0]))).is_pending());
+            assert!(futures::poll!(pin!(unix.read(&mut [0]))).is_pending());
+            reads_nothing!(&tcp);
+            reads_nothing!(&unix);
+            assert_eq!(poll_once(tcp.peek(&mut [])), 0);
+            assert_eq!(poll_once(poll_fn(|cx| tcp.poll_peek(cx, &mut []))), 0);
+            other.write_all(b"x").await.unwrap();
+            reads_nothing!(&unix);
+            let (reader, _writer) = unix.into_split();
+            reads_nothing!(&reader);
+            assert_eq!(reader.read(&mut [0; 2]).await.unwrap(), 1, "nothing was taken");
+        });
+    });
+}
