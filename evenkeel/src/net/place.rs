@@ -33,7 +33,7 @@ impl Place {
         }
     }
 
-    /// Enters the socket into the set of this worker, or of a worker of the thread's runtime.
+    /// Enters the socket into the set of this worker, or of another worker of the thread's runtime.
     #[cold]
     pub(super) fn register(&self, socket: BorrowedFd<'_>) -> Result<()> {
         let fd = socket.as_raw_fd();
@@ -47,8 +47,8 @@ impl Place {
             let context = context.filter(|here| std::ptr::eq(&**here.shared(), &*shared));
             context.map(|here| here.seat.me()).filter(|&me| me < shared.workers)
         });
-        let at = here.unwrap_or(fd as usize % shared.workers);
-        let set = open_set(&shared, at)?;
+        let near = here.unwrap_or(fd as usize % shared.workers);
+        let (at, set) = open_near(&shared, near)?;
         {
             let _registers = lock(&REGISTERS[fd as usize % REGISTERS.len()]);
             if self.get().is_some() {
@@ -57,7 +57,7 @@ impl Place {
             let registration = Registration::enter(set, at, socket)?;
             self.0.set(registration).expect("one operation at a time registers");
         }
-        if here.is_none() {
+        if here != Some(at) {
             // Its worker may sleep outside of the set.
             shared.idle.unpark(at);
         }
@@ -109,6 +109,20 @@ fn open_set(shared: &Shared, at: usize) -> Result<&Arc<Set>> {
         }
     }
     Ok(set)
+}
+
+/// Returns the set of worker `near`, and opens it if necessary. If that fails, as in a process
+/// without free descriptors, it is the set of any worker that has one: a socket waits there as
+/// well, and moves when the other set can be opened.
+///
+/// # Errors
+/// The system's, if no worker has a set.
+fn open_near(shared: &Shared, near: usize) -> Result<(usize, &Arc<Set>)> {
+    open_set(shared, near).map(|set| (near, set)).or_else(|error| {
+        let mut all = 0..shared.workers;
+        let open = all.find_map(|at| shared.idle.set(at).opened().map(|set| (at, set)));
+        open.ok_or(error)
+    })
 }
 
 /// Returns the worker with a lower number in whose set the socket of the task that is polled here

@@ -7,7 +7,8 @@
 //!
 //! # Protocol
 //! - *Open*: the first socket that has to wait at a processor opens its set. A processor without a
-//!   set sleeps on a futex, as before.
+//!   set sleeps on a futex, as before. If the system refuses the set, the socket goes into an open
+//!   one of another processor.
 //! - *Register*: an operation that would block for the first time enters its socket into the set of
 //!   the processor that polls it, in both directions. It leaves that set if it
 //!   [moves](registration) to another one, or is dropped. The system tells each change once.

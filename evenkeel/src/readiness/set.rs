@@ -19,7 +19,12 @@ pub(crate) struct Place(OnceLock<Arc<Set>>);
 impl Place {
     #[inline]
     pub(crate) fn get(&self) -> Option<&Set> {
-        self.0.get().map(|set| &**set)
+        self.opened().map(|set| &**set)
+    }
+
+    /// Returns the set to a thread that keeps it.
+    pub(crate) fn opened(&self) -> Option<&Arc<Set>> {
+        self.0.get()
     }
 
     /// Returns the set, and opens it if necessary.

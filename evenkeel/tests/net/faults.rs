@@ -1,7 +1,8 @@
 //! What goes wrong, and what the error says.
 
+use super::common::watchdog::watchdog;
 use super::{on_workers, pair};
-use evenkeel::net::{TcpListener, TcpStream, lookup_host};
+use evenkeel::net::{TcpListener, TcpStream, UnixStream, lookup_host};
 use evenkeel::{Builder, Runtime, block_on, spawn};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -219,6 +220,36 @@ fn without_descriptors_accept_says_so_and_loses_no_connection() {
                 let (_server, peer) = poll_fn(|cx| listener.poll_accept(cx)).await.unwrap();
                 assert_eq!(peer, late.local_addr().unwrap());
             });
+        });
+    });
+}
+
+/// A worker needs descriptors for its set. Outside of workers, a socket's number says which worker
+/// it first waits at: of the two ends of a pair one goes to each.
+#[test]
+fn without_descriptors_a_socket_waits_at_a_worker_that_has_a_set() {
+    let name = "faults::without_descriptors_a_socket_waits_at_a_worker_that_has_a_set";
+    in_a_process_of_its_own(name, || {
+        let _watchdog = watchdog();
+        let runtime = Builder::new().workers(2).build().unwrap();
+        let former = getrlimit(Resource::Nofile);
+        runtime.block_on(async {
+            let (first, _peer) = UnixStream::pair().unwrap();
+            let pairs: Vec<_> = (0..4).map(|_| UnixStream::pair().unwrap()).collect();
+            leave_descriptors(0);
+            let error = first.read(&mut [0]).await.unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(Errno::MFILE.raw_os_error()));
+            setrlimit(Resource::Nofile, former).unwrap();
+            assert!(futures::poll!(pin!(first.read(&mut [0]))).is_pending());
+            leave_descriptors(0);
+            for (one, other) in pairs.iter().flat_map(|(one, other)| [(one, other), (other, one)]) {
+                let mut byte = [0];
+                let mut read = pin!(one.read(&mut byte));
+                assert!(futures::poll!(read.as_mut()).is_pending());
+                other.write_all(b"x").await.unwrap();
+                assert_eq!(read.await.unwrap(), 1);
+            }
+            setrlimit(Resource::Nofile, former).unwrap();
         });
     });
 }
