@@ -6,16 +6,21 @@
 //! error, and later ones first wait: 5 ms, then twice as long after each further failure, up to a
 //! second. An accept that succeeds ends that.
 //!
+//! A pause belongs to the runtime in which the accept has failed, and goes by its clock. In another
+//! runtime, outside of any, and when its runtime ends there is no pause: the accept tries.
+//!
 //! # Source
 //! The times are those of Go's `net/http`.
 
 use crate::primitives::{Mutex, lock};
+use crate::processor::shared::Shared;
 use crate::processor::{context, current};
 use crate::time::{Instant, Sleep, sleep_until};
 use rustix::io::Errno;
-use std::future::Future;
+use std::future::poll_fn;
 use std::io::{Error, Result};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -26,13 +31,38 @@ const LONGEST: Duration = Duration::from_secs(1);
 pub(super) struct Accepts {
     state: Mutex<State>,
     /// The wait of the last caller that was polled by functions.
-    polled: Mutex<Option<Pin<Box<Sleep>>>>,
+    polled: Mutex<Option<Polled>>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    until: Option<Instant>,
+    pause: Option<Pause>,
     length: Duration,
+}
+
+#[derive(Clone, Debug)]
+struct Pause {
+    until: Instant,
+    of: Owner,
+}
+
+#[derive(Debug)]
+struct Polled {
+    sleep: Pin<Box<Sleep>>,
+    of: Owner,
+}
+
+/// The runtime by whose clock a pause goes.
+#[derive(Clone, Debug)]
+struct Owner(Weak<Shared>);
+
+impl Owner {
+    /// Returns whether it is the thread's current runtime.
+    fn is_current(&self) -> bool {
+        current::with(|shared| {
+            shared.is_some_and(|shared| std::ptr::eq(Arc::as_ptr(shared), self.0.as_ptr()))
+        })
+    }
 }
 
 impl Accepts {
@@ -48,10 +78,13 @@ impl Accepts {
                     }
                 });
             }
-            // Without a runtime there is no timer.
-            Err(error) if is_out_of_means(error) && current::shared().is_some() => {
+            Err(error) if is_out_of_means(error) => {
                 state.length = (state.length * 2).clamp(SHORTEST, LONGEST);
-                state.until = Some(Instant::now() + state.length);
+                // Without a runtime there is no timer.
+                state.pause = current::shared().map(|shared| Pause {
+                    until: Instant::now() + state.length,
+                    of: Owner(Arc::downgrade(&shared)),
+                });
             }
             Err(_) => {}
         }
@@ -60,8 +93,10 @@ impl Accepts {
 
     /// Waits for the end of the pause, if there is one.
     pub(super) async fn wait(&self) {
-        if let Some(until) = self.until() {
-            sleep_until(until).await;
+        if let Some(Pause { until, .. }) = self.pause() {
+            let mut sleep = pin!(sleep_until(until));
+            // If the runtime ends, the accept tells.
+            _ = poll_fn(|cx| sleep.as_mut().poll_or_over(cx.waker())).await;
         }
     }
 
@@ -70,21 +105,25 @@ impl Accepts {
     pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
         // The sleep is polled, and dropped, outside of the lock.
         let former = lock(&self.polled).take();
-        let Some(mut sleep) = former.or_else(|| Some(Box::pin(sleep_until(self.until()?)))) else {
-            return Poll::Ready(());
-        };
-        if sleep.as_mut().poll(cx).is_ready() {
+        let polled = former.filter(|polled| polled.of.is_current()).or_else(|| {
+            let Pause { until, of } = self.pause()?;
+            Some(Polled { sleep: Box::pin(sleep_until(until)), of })
+        });
+        let Some(mut polled) = polled else { return Poll::Ready(()) };
+        if polled.sleep.as_mut().poll_or_over(cx.waker()).is_ready() {
             return Poll::Ready(());
         }
-        let other = lock(&self.polled).replace(sleep);
+        let other = lock(&self.polled).replace(polled);
         drop(other);
         Poll::Pending
     }
 
-    fn until(&self) -> Option<Instant> {
+    /// Returns the pause, if it is one of the current runtime and not over.
+    fn pause(&self) -> Option<Pause> {
         let mut state = lock(&self.state);
-        state.until.take_if(|until| *until <= Instant::now());
-        state.until
+        let lasts = |pause: &Pause| pause.of.is_current() && pause.until > Instant::now();
+        state.pause.take_if(|pause| !lasts(pause));
+        state.pause.clone()
     }
 }
 

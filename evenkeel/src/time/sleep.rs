@@ -162,7 +162,7 @@ impl Sleep {
 
     /// Puts the entry into the wheel of a processor.
     #[inline]
-    fn arm(self: Pin<&mut Self>, waker: &Waker) -> Poll<()> {
+    fn arm(self: Pin<&mut Self>, waker: &Waker) -> Poll<Result<(), Over>> {
         if self.deadline == Instant::NEVER {
             return Poll::Pending;
         }
@@ -205,14 +205,14 @@ impl Sleep {
             }
             Armed::Due => {
                 sleep.entry.set_fired();
-                sleep.unit.poll(waker)
+                sleep.unit.poll(waker).map(Ok)
             }
-            Armed::Over => orphaned(),
+            Armed::Over => Poll::Ready(Err(Over)),
         }
     }
 
     /// Makes an armed timer wake `waker`.
-    fn renew(self: Pin<&mut Self>, waker: &Waker) -> Poll<()> {
+    fn renew(self: Pin<&mut Self>, waker: &Waker) -> Poll<Result<(), Over>> {
         let timers = self.timers.expect("an armed timer is armed somewhere");
         // SAFETY: it was armed there, and this is its future.
         let is_over = unsafe { timers.renew::<WordWaker>(&self.entry, waker) };
@@ -220,14 +220,29 @@ impl Sleep {
     }
 
     /// The outcome of a timer that is not armed any more.
-    fn ended(self: Pin<&mut Self>, waker: &Waker) -> Poll<()> {
+    fn ended(self: Pin<&mut Self>, waker: &Waker) -> Poll<Result<(), Over>> {
         if self.entry.progress() == Progress::Orphaned {
-            orphaned();
+            return Poll::Ready(Err(Over));
         }
         // SAFETY: nothing is moved.
-        unsafe { self.get_unchecked_mut() }.unit.poll(waker)
+        unsafe { self.get_unchecked_mut() }.unit.poll(waker).map(Ok)
+    }
+
+    /// Polls it. An end of its runtime is an error, and no panic.
+    #[inline]
+    pub(crate) fn poll_or_over(self: Pin<&mut Self>, waker: &Waker) -> Poll<Result<(), Over>> {
+        match self.entry.progress() {
+            Progress::Idle => self.arm(waker),
+            Progress::Armed if self.entry.wakes_task_of::<WordWaker>(waker) => Poll::Pending,
+            Progress::Armed => self.renew(waker),
+            Progress::Fired | Progress::Orphaned => self.ended(waker),
+        }
     }
 }
+
+/// The runtime of a timer has ended before the deadline.
+#[derive(Debug)]
+pub(crate) struct Over;
 
 #[cold]
 fn orphaned() -> ! {
@@ -239,14 +254,7 @@ impl Future for Sleep {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        match self.entry.progress() {
-            Progress::Idle => self.arm(context.waker()),
-            Progress::Armed if self.entry.wakes_task_of::<WordWaker>(context.waker()) => {
-                Poll::Pending
-            }
-            Progress::Armed => self.renew(context.waker()),
-            Progress::Fired | Progress::Orphaned => self.ended(context.waker()),
-        }
+        self.poll_or_over(context.waker()).map(|ended| ended.unwrap_or_else(|Over| orphaned()))
     }
 }
 

@@ -253,3 +253,44 @@ fn without_descriptors_a_socket_waits_at_a_worker_that_has_a_set() {
         });
     });
 }
+
+/// The first runtime's clock is an hour ahead.
+#[test]
+fn a_pause_for_want_of_descriptors_ends_with_its_runtime() {
+    let name = "faults::a_pause_for_want_of_descriptors_ends_with_its_runtime";
+    in_a_process_of_its_own(name, || {
+        let _watchdog = watchdog();
+        let former = getrlimit(Resource::Nofile);
+        let listener = block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let pause = || {
+            let mut accept = Box::pin(listener.accept());
+            let first = Builder::new().workers(1).start_paused(true).build().unwrap();
+            first.block_on(async {
+                evenkeel::time::advance(Duration::from_secs(3_600)).await;
+                leave_descriptors(0);
+                poll_fn(|cx| listener.poll_accept(cx)).await.unwrap_err();
+                let mut cx = Context::from_waker(Waker::noop());
+                assert!(listener.poll_accept(&mut cx).is_pending(), "it pauses");
+                assert!(accept.as_mut().poll(&mut cx).is_pending());
+                setrlimit(Resource::Nofile, former).unwrap();
+            });
+            (first, accept)
+        };
+        let address = listener.local_addr().unwrap();
+        let _clients = [(); 5].map(|()| std::net::TcpStream::connect(address).unwrap());
+        let second = Builder::new().workers(1).build().unwrap();
+        // In a runtime that ends meanwhile.
+        let (first, accept) = pause();
+        let over = first.handle();
+        drop(first);
+        over.block_on(poll_fn(|cx| listener.poll_accept(cx))).unwrap();
+        over.block_on(accept).unwrap();
+        // In another runtime, and in none.
+        let _first = pause();
+        second.block_on(poll_fn(|cx| listener.poll_accept(cx))).unwrap();
+        let _first = pause();
+        second.block_on(listener.accept()).unwrap();
+        let _first = pause();
+        block_on(listener.accept()).unwrap();
+    });
+}
