@@ -2,9 +2,9 @@
 //!
 //! A task is switched at an `await` that is pending. A loop over awaits that are always ready has
 //! none, as over a semaphore with free permits: such a loop would be one poll that does not end. So
-//! each poll of a task has a *slice* of 50 µs. Operations of this crate that complete without a
-//! wait count against it. Once it is over, the next such operation yields: its future returns
-//! `Pending`, and its task goes to the back of the ready queue.
+//! each poll of a task, or of the future of a `block_on`, has a *slice* of 50 µs. Operations of this
+//! crate that complete without a wait count against it. Once it is over, the next such operation
+//! yields: its future returns `Pending`, and its task goes to the back of the ready queue.
 //!
 //! The following count, where they complete at once:
 //!
@@ -14,6 +14,8 @@
 //!   [`Interval`](crate::time::Interval) that are overdue;
 //! * the [`JoinHandle`](crate::JoinHandle) of a complete task, a [`JoinSet`](crate::task::JoinSet)
 //!   with one, and the futures of [`fork_join::future`](crate::fork_join::future);
+//! * the operations of [sockets](crate::net) and of open [files](crate::fs::File), and the signals
+//!   of a [listener](crate::signal);
 //! * the steps of a [coroutine](crate::coroutine) that a task resumes;
 //! * the futures of actors, in the crate `evenkeel-actor`.
 //!
@@ -23,8 +25,8 @@
 //!
 //! # What does not count
 //! An operation that has waited ends without a unit. A poll that never comes to such an operation
-//! is not affected: there [`yield_now`](crate::yield_now) is the way out. Threads that are no
-//! workers have no slice, nor have their `block_on`. The `try_` forms never yield.
+//! is not affected: there [`yield_now`](crate::yield_now) is the way out. Executors of other crates
+//! have no slice on threads that are no workers. The `try_` forms never yield.
 //!
 //! # Cancel safety
 //! An operation that yields has taken nothing, and has no place in a line: tasks that come
@@ -81,7 +83,6 @@
 
 #![allow(unsafe_code, reason = "pinned futures are pinned with what is around them")]
 
-use crate::processor::context;
 use crate::task::budget::{self, Unit};
 use std::fmt;
 use std::future::Future;
@@ -188,8 +189,8 @@ pub fn poll_consume(cx: &mut Context<'_>) -> Poll<()> {
     budget::poll_unit(cx.waker())
 }
 
-/// Returns how much of its slice the present poll has left, zero if it is over. `None` outside of a
-/// task; [`Duration::MAX`] inside [`unconstrained`].
+/// Returns how much of its slice the present poll has left, zero if it is over. `None` outside of
+/// tasks and `block_on`; [`Duration::MAX`] inside [`unconstrained`].
 ///
 /// The slice begins with the first call of this function in the poll, or with the first look at the
 /// clock that an operation takes. So a computation can share its work among polls by itself: this
@@ -268,8 +269,8 @@ impl<F: Future> Future for Unconstrained<F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         // SAFETY: the future is pinned with the whole, and is not moved out of it.
         let future = unsafe { self.map_unchecked_mut(|exempt| &mut exempt.future) };
-        context::with(|context| {
-            let _exempt = context.map(|context| context.slice.exempt());
+        budget::with_slice(|slice, _| {
+            let _exempt = slice.exempt();
             future.poll(cx)
         })
     }

@@ -495,17 +495,53 @@ fn an_unconstrained_future_does_not_yield() {
 }
 
 #[test]
-fn threads_that_are_no_workers_have_no_slice() {
+fn the_future_of_a_block_on_has_a_slice() {
+    let _watchdog = watchdog();
+    let limit = Duration::from_millis(2);
+    let permits = Semaphore::new(1);
+    let one_thread = evenkeel::Builder::new_current_thread().build().unwrap();
+    for runtime in [runtime(), one_thread] {
+        for _ in 0..5 {
+            let late = runtime.block_on(async { timeout(limit, takes_for_ever(&permits)).await });
+            assert!(late.is_err());
+        }
+        let exempt = runtime.block_on(async {
+            assert!(remaining().unwrap() <= Duration::from_nanos(SLICE));
+            use_up();
+            count_polls(unconstrained(async {
+                assert_eq!(remaining(), Some(Duration::MAX));
+                for _ in 0..MANY {
+                    drop(permits.acquire().await);
+                }
+            }))
+            .await
+        });
+        assert_eq!(exempt.1, 1);
+    }
+    // Without a runtime too.
+    let stop = Arc::new(AtomicBool::new(false));
+    let ends = stop.clone();
+    let first = async {
+        while !stop.load(Ordering::Relaxed) {
+            drop(permits.acquire().await);
+        }
+    };
+    evenkeel::block_on(async {
+        futures::join!(first, async { ends.store(true, Ordering::Relaxed) })
+    });
+}
+
+#[test]
+fn other_threads_have_no_slice() {
     let _watchdog = watchdog();
     let permits = Semaphore::new(1);
-    let takes = async || {
+    let takes = async {
         for _ in 0..MANY {
             drop(permits.acquire().await);
             assert_eq!(remaining(), None);
         }
     };
-    assert_eq!(evenkeel::block_on(count_polls(takes())).1, 1);
-    assert_eq!(runtime().block_on(count_polls(takes())).1, 1);
+    assert_eq!(spin_on(count_polls(takes)).1, 1);
 }
 
 #[test]

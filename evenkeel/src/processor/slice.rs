@@ -2,8 +2,9 @@
 //!
 //! # Roles
 //! The *worker* has one [`Slice`], for the poll that it makes. An *operation* of the polled task
-//! that can complete at once takes one unit of it, or yields. A thread without a context has no
-//! slice, and neither has a worker between two polls.
+//! that can complete at once takes one unit of it, or yields. A thread in `block_on` that is no
+//! worker has one too, for the future that it runs. Other threads have no slice, and neither has a
+//! worker between two polls.
 //!
 //! # Steps
 //! 1. *Take*: an operation counts the units down. Nothing is set back when a poll begins, so a poll
@@ -18,7 +19,8 @@
 //! and never inside a poll. So no poll stores anything. A task that is polled again in the same
 //! batch goes on with its slice. The batch ends after
 //! [`MOST_POLLS`](crate::policy::batch::MOST_POLLS) at the latest, and the first look in the next
-//! one grants units: so each task makes progress.
+//! one grants units: so each task makes progress. A thread in `block_on` numbers its polls: two
+//! stores for each, beside the swap that takes its wake.
 //!
 //! # A poller that comes back at once
 //! A blocking executor inside a task polls its future again in the same poll of the task, whose
@@ -50,7 +52,12 @@ pub(crate) enum Poll {
 thread_local! {
     /// Operations of this thread until the next look. On the thread itself, so that an operation
     /// need not ask whether that is a worker.
-    static LEFT: Cell<u32> = const { Cell::new(u32::MAX) };
+    static LEFT: Cell<u32> = const { Cell::new(budget::MOST) };
+}
+
+thread_local! {
+    /// What this thread has while it is no worker.
+    static OUTSIDE: Outside = const { Outside::new() };
 }
 
 /// Takes a unit of the slice of this thread's poll. Returns false if the operation has to look
@@ -72,11 +79,6 @@ pub(crate) fn has_units() -> bool {
     left() > 0
 }
 
-/// Has the thread, which makes no poll, go on.
-pub(crate) fn refill() {
-    set_left(u32::MAX);
-}
-
 fn left() -> u32 {
     LEFT.with(Cell::get)
 }
@@ -85,7 +87,50 @@ fn set_left(units: u32) {
     LEFT.with(|left| left.set(units));
 }
 
-/// What the poll of a worker has left, beside its units.
+/// Calls `f` with the slice of this thread, which is no worker, and its poll.
+pub(crate) fn outside<R>(f: impl FnOnce(&Slice, Poll) -> R) -> R {
+    OUTSIDE.with(|outside| f(&outside.slice, outside.poll.get()))
+}
+
+/// Begins a poll of this thread in `block_on`, which ends when the guard is dropped.
+pub(crate) fn begin_outside() -> Begun {
+    OUTSIDE.with(|outside| {
+        let number = outside.polls.get() + 1;
+        outside.polls.set(number);
+        Begun { former: outside.poll.replace(Poll::Task { address: 0, batch: number }) }
+    })
+}
+
+/// What a thread has that is no worker.
+#[derive(Debug)]
+struct Outside {
+    slice: Slice,
+    /// The number of its polls so far.
+    polls: Cell<u64>,
+    /// The poll that it makes.
+    poll: Cell<Poll>,
+}
+
+impl Outside {
+    const fn new() -> Self {
+        Self { slice: Slice::idle(0), polls: Cell::new(0), poll: Cell::new(Poll::None) }
+    }
+}
+
+/// Ends a poll when it is dropped.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Begun {
+    former: Poll,
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        OUTSIDE.with(|outside| outside.poll.set(self.former));
+    }
+}
+
+/// What the poll of a thread has left, beside its units.
 #[derive(Debug)]
 pub(crate) struct Slice {
     /// Operations that the last look has granted.
@@ -106,6 +151,10 @@ impl Slice {
     /// Makes the slice of the polls of this thread.
     pub(super) fn new(now: u64) -> Self {
         set_left(budget::MOST);
+        Self::idle(now)
+    }
+
+    const fn idle(now: u64) -> Self {
         Self {
             granted: Cell::new(budget::MOST),
             refused: Cell::new(0),
@@ -208,6 +257,22 @@ mod tests {
         assert_eq!(slice.begin(poll(64, 0), 20), 10);
         assert_eq!(slice.begin(poll(128, 0), 30), 30, "another task");
         assert_eq!(slice.begin(poll(128, 40), 50), 50, "another batch");
+    }
+
+    #[test]
+    fn polls_outside_of_workers_have_slices_of_their_own() {
+        let poll = || outside(|_, poll| poll);
+        assert_eq!(poll(), Poll::None);
+        let outer = begin_outside();
+        let first = poll();
+        let inner = begin_outside();
+        assert_ne!(poll(), first);
+        drop(inner);
+        assert_eq!(poll(), first);
+        drop(outer);
+        assert_eq!(poll(), Poll::None);
+        let _next = begin_outside();
+        assert_ne!(poll(), first);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::primitives::atomic::{AtomicBool, Edge, Ordering, edge};
 use crate::primitives::thread::{self, Thread};
 use crate::processor::current::{self, Kind};
 use crate::processor::shared::Shared;
+use crate::processor::slice;
 use crate::raw_task::id;
 use crate::scheduler::driver::{self, Place};
 use std::future::Future;
@@ -155,7 +156,10 @@ impl<F: Future> Blocked<'_, F> {
             self.blocking.wake();
             self.signal.take_wake();
         }
-        let polled = self.future.as_mut().poll(&mut Context::from_waker(self.waker));
+        let polled = {
+            let _begun = slice::begin_outside();
+            self.future.as_mut().poll(&mut Context::from_waker(self.waker))
+        };
         if polled.is_pending() {
             // The thread leaves the count; the waker enters it with the wake.
             if let Some(shared) = &self.signal.inside {

@@ -25,12 +25,15 @@ pub(crate) fn poll_unit(waker: &Waker) -> Poll<()> {
 /// Returns whether an operation goes on that has found no unit.
 #[cold]
 fn look_here() -> bool {
+    with_slice(slice::Slice::look)
+}
+
+/// Calls `f` with the slice of this thread, and the poll that it makes.
+#[inline]
+pub(crate) fn with_slice<R>(f: impl FnOnce(&slice::Slice, slice::Poll) -> R) -> R {
     context::with(|context| match context {
-        Some(context) => context.slice.look(poll_of(context)),
-        None => {
-            slice::refill();
-            true
-        }
+        Some(context) => f(&context.slice, poll_of(context)),
+        None => slice::outside(f),
     })
 }
 
@@ -38,8 +41,7 @@ fn look_here() -> bool {
 /// poller that does not come back for a yield, and has found `Pending` once.
 #[cold]
 pub(crate) fn try_again<R>(poll: impl FnOnce() -> R) -> Option<R> {
-    context::with(|context| {
-        let slice = &context?.slice;
+    with_slice(|slice, _| {
         if slice::has_units() {
             return None;
         }
@@ -48,7 +50,7 @@ pub(crate) fn try_again<R>(poll: impl FnOnce() -> R) -> Option<R> {
     })
 }
 
-/// The poll that this thread makes.
+/// The poll that this worker makes.
 fn poll_of(context: &Context) -> slice::Poll {
     // The future of a deterministic run counts as a task, though it has no header.
     if context.shared().hooks.deterministic {
@@ -65,7 +67,7 @@ fn poll_of(context: &Context) -> slice::Poll {
 /// Returns how much of its slice the present poll has left, in nanoseconds; `None` outside of a
 /// poll, and `u64::MAX` if its operations are exempt.
 pub(crate) fn left() -> Option<u64> {
-    context::with(|context| context.and_then(|context| context.slice.remaining(poll_of(context))))
+    with_slice(slice::Slice::remaining)
 }
 
 /// Makes the task that `waker` wakes go on at its next turn: the caller returns `Pending`.
