@@ -10,9 +10,11 @@
 //! value for each direction. [`TcpSocket`] is for options that are set before a connection.
 //!
 //! # Errors
-//! A socket waits for a runtime: for that of the task that uses it, or the thread's current one. An
-//! operation that has to wait outside of any runtime fails with an error that says so, and so does
-//! one whose runtime is over, or in a [deterministic](crate::deterministic) run.
+//! A socket belongs to a runtime from its first wait on: to that of the task that waits, or the
+//! thread's current one. It stays with that one, also when tasks of another runtime use it:
+//! `into_std` takes it out. An operation that has to wait outside of any runtime fails with an
+//! error that says so, and so does one of a socket whose runtime is over, or in a
+//! [deterministic](crate::deterministic) run.
 //!
 //! # Cost
 //! An operation that need not wait costs its system call, a unit of the [budget](crate::budget),
