@@ -161,7 +161,7 @@ options! {
     "whether small pieces are sent at once (`TCP_NODELAY`)",
     set_nodelay, nodelay: bool => Socket::set_tcp_nodelay, Socket::tcp_nodelay;
     "how long a close waits for what was written, if it does; zero resets the connection \
-    (`SO_LINGER`)",
+    (`SO_LINGER`). The drop closes, and blocks its thread for up to that time",
     set_linger, linger: Option<Duration> => Socket::set_linger, Socket::linger;
     "the size of the system's buffer for what is sent, in bytes (`SO_SNDBUF`). Linux doubles what \
     is set",

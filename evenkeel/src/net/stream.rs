@@ -155,6 +155,9 @@ impl TcpStream {
 
     /// Sets how long a close waits for what was written; zero resets the connection.
     ///
+    /// The drop of the stream closes it, and blocks its thread for up to that time: drop it on a
+    /// thread for [blocking](crate::spawn_blocking) closures unless the time is zero.
+    ///
     /// # Errors
     /// The system's.
     pub fn set_linger(&self, linger: Option<Duration>) -> Result<()> {
