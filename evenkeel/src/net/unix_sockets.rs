@@ -11,7 +11,13 @@ use std::fmt;
 use std::future::Future;
 use std::io::{self, Error, IoSlice, IoSliceMut, Read, Result, Write};
 use std::net::Shutdown;
+#[cfg(target_os = "android")]
+use std::os::android::net::SocketAddrExt;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+#[cfg(target_os = "linux")]
+use std::os::linux::net::SocketAddrExt;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{self as std_unix, SocketAddr};
 use std::path::Path;
 use std::task::{Context, Poll, ready};
@@ -52,7 +58,8 @@ impl UnixStream {
         &self.io
     }
 
-    /// Connects to the listener at `path`.
+    /// Connects to the listener at `path`. On Linux a path that begins with a zero byte is an
+    /// abstract name.
     ///
     /// # Cancel safety
     /// A connection that was not returned is closed.
@@ -124,12 +131,13 @@ socket_traits!(UnixListener, std_unix::UnixListener);
 
 impl UnixListener {
     /// Binds a listener to `path`, which must not exist. It stays there when the listener is
-    /// dropped.
+    /// dropped. On Linux a path that begins with a zero byte is an abstract name, which ends with
+    /// the listener.
     ///
     /// # Errors
     /// The system's: the path exists, or cannot be made.
     pub fn bind(path: impl AsRef<Path>) -> Result<Self> {
-        Self::from_std(std_unix::UnixListener::bind(path)?)
+        Self::from_std(std_unix::UnixListener::bind_addr(&address(path.as_ref())?)?)
     }
 
     /// Takes a listener of the standard library, and makes it one that does not block.
@@ -173,6 +181,15 @@ impl UnixListener {
     }
 }
 
+/// Returns the address of a path, or of an abstract name.
+fn address(path: &Path) -> Result<SocketAddr> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    if let Some(name) = path.as_os_str().as_bytes().strip_prefix(b"\0") {
+        return SocketAddr::from_abstract_name(name);
+    }
+    SocketAddr::from_pathname(path)
+}
+
 fn accept(listener: &std_unix::UnixListener) -> Result<Done<(UnixStream, SocketAddr)>> {
     let (stream, address) = listener.accept()?;
     Ok(Done::new((UnixStream::from_std(stream)?, address)))
@@ -204,11 +221,13 @@ socket_traits!(UnixDatagram, std_unix::UnixDatagram);
 
 impl UnixDatagram {
     /// Binds a socket to `path`, which must not exist. It stays there when the socket is dropped.
+    /// On Linux a path that begins with a zero byte is an abstract name, here and where a peer is
+    /// named, and ends with the socket.
     ///
     /// # Errors
     /// The system's.
     pub fn bind(path: impl AsRef<Path>) -> Result<Self> {
-        Self::from_std(std_unix::UnixDatagram::bind(path)?)
+        Self::from_std(std_unix::UnixDatagram::bind_addr(&address(path.as_ref())?)?)
     }
 
     /// Makes a socket without an address.
@@ -233,7 +252,7 @@ impl UnixDatagram {
     /// # Errors
     /// The system's.
     pub fn connect(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.io.socket().connect(path)
+        self.io.socket().connect_addr(&address(path.as_ref())?)
     }
 
     /// Sends a datagram to the socket that is bound to `path`.
@@ -249,7 +268,7 @@ impl UnixDatagram {
         path: impl AsRef<Path> + Send + Unpin + 'a,
     ) -> impl Future<Output = Result<usize>> + Send + 'a {
         let operation = move |socket: &std_unix::UnixDatagram| {
-            socket.send_to(datagram, path.as_ref()).map(Done::new)
+            socket.send_to_addr(datagram, &address(path.as_ref())?).map(Done::new)
         };
         self.io.operate(Direction::Write, operation)
     }
@@ -260,7 +279,8 @@ impl UnixDatagram {
     /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if there is no room, and those of
     /// [`send_to`](Self::send_to).
     pub fn try_send_to(&self, datagram: &[u8], path: impl AsRef<Path>) -> Result<usize> {
-        self.io.attempt(Direction::Write, |socket| socket.send_to(datagram, path))
+        let to = address(path.as_ref())?;
+        self.io.attempt(Direction::Write, |socket| socket.send_to_addr(datagram, &to))
     }
 
     /// Closes a direction, or both.

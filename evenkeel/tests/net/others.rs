@@ -222,3 +222,27 @@ fn other_descriptors_are_polled_by_functions() {
         });
     });
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn abstract_names_are_bound_and_reached() {
+    on_workers(|runtime| {
+        runtime.block_on(async {
+            let name = |what: &str| format!("\0evenkeel-{}-{what}", std::process::id());
+            let listener = UnixListener::bind(name("stream")).unwrap();
+            let client = UnixStream::connect(name("stream")).await.unwrap();
+            let (server, _) = listener.accept().await.unwrap();
+            client.write_all(b"x").await.unwrap();
+            server.read_exact(&mut [0]).await.unwrap();
+            let bound = UnixDatagram::bind(name("datagram")).unwrap();
+            let sender = UnixDatagram::unbound().unwrap();
+            assert_eq!(sender.send_to(b"one", name("datagram")).await.unwrap(), 3);
+            assert_eq!(sender.try_send_to(b"two", name("datagram")).unwrap(), 3);
+            sender.connect(name("datagram")).unwrap();
+            assert_eq!(sender.send(b"three").await.unwrap(), 5);
+            for length in [3, 3, 5] {
+                assert_eq!(bound.recv(&mut [0; 8]).await.unwrap(), length);
+            }
+        });
+    });
+}
