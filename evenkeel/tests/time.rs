@@ -1089,3 +1089,25 @@ fn futures_of_time_are_send() {
         }))
         .unwrap();
 }
+
+/// A step that looked at all of them would take minutes in the end.
+#[test]
+fn a_clock_that_stands_goes_through_many_deadlines_of_one_tick() {
+    let _watchdog = watchdog();
+    let runtime = paused(1);
+    runtime.block_on(async {
+        let start = Instant::now();
+        let deadline = move |n: u64| start + MS + Duration::from_nanos(n * 7_919 % 60_000);
+        let sleepers: Vec<_> = (0..60_000)
+            .map(|n| {
+                evenkeel::spawn(async move {
+                    sleep_until(deadline(n)).await;
+                    assert_eq!(Instant::now(), deadline(n));
+                })
+            })
+            .collect();
+        for sleeper in sleepers {
+            sleeper.await.unwrap();
+        }
+    });
+}

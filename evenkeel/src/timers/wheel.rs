@@ -14,6 +14,10 @@
 //! go down, by one level at least. So each timer moves ten times at most in its life, and a jump of
 //! time, however long, costs no more than the timers that it passes.
 //!
+//! A clock that stands goes from deadline to deadline, to the nanosecond. The first such step in a
+//! slot *sorts* it, so the next ones find their timer at its front. A timer that is inserted there
+//! before others undoes that: the next step sorts again.
+//!
 //! # Why nothing is early or lost
 //! Each timer in a slot has a tick that is at least the slot's beginning. Slots of higher levels
 //! begin later than all slots of lower levels, because they differ from `elapsed` in a higher
@@ -40,6 +44,9 @@ const LEVELS: usize = u64::BITS.div_ceil(BITS) as usize;
 /// benchmark sets it.
 const LOOK: usize = 16;
 
+/// No slot.
+const NONE: usize = usize::MAX;
+
 /// The wheel of one processor.
 pub(crate) struct Wheel {
     /// The number of ticks that have been processed.
@@ -50,6 +57,8 @@ pub(crate) struct Wheel {
     occupied: [u64; LEVELS],
     /// The number of moves of timers to a lower level.
     moved: u64,
+    /// The slot whose timers are in the order of their deadlines, or none.
+    sorted: usize,
     /// The timers of each slot; empty before the first insertion.
     slots: Vec<List<Entry>>,
 }
@@ -60,7 +69,14 @@ unsafe impl Send for Wheel {}
 
 impl Wheel {
     pub(crate) const fn new() -> Self {
-        Self { elapsed: 0, levels: 0, occupied: [0; LEVELS], moved: 0, slots: Vec::new() }
+        Self {
+            elapsed: 0,
+            levels: 0,
+            occupied: [0; LEVELS],
+            moved: 0,
+            sorted: NONE,
+            slots: Vec::new(),
+        }
     }
 
     #[inline(always)]
@@ -120,6 +136,9 @@ impl Wheel {
         let node = unsafe { entry.as_ref() };
         // SAFETY: the caller may use the place.
         unsafe { node.with(|place| place.slot = slot) };
+        if slot == self.sorted {
+            self.note_insertion(entry);
+        }
         // SAFETY: the caller's promise.
         unsafe { self.slots[slot].push_back(entry) };
     }
@@ -207,6 +226,43 @@ impl Wheel {
         self.note(slot);
     }
 
+    /// Notes that the slot that is sorted is so no longer, if `entry` does not belong behind the
+    /// others there.
+    #[cold]
+    fn note_insertion(&mut self, entry: NonNull<Entry>) {
+        let last = self.slots[self.sorted].back();
+        if last.is_some_and(|last| Self::deadline(last) > Self::deadline(entry)) {
+            self.sorted = NONE;
+        }
+    }
+
+    /// Returns the deadline of a timer that is in this wheel, or about to be.
+    fn deadline(entry: NonNull<Entry>) -> u64 {
+        // SAFETY: the node is in the wheel, so its future is there.
+        let node = unsafe { entry.as_ref() };
+        // SAFETY: only the caller uses the places of nodes in the wheel.
+        unsafe { node.with(|place| place.deadline) }
+    }
+
+    /// Returns the first timer of the first slot by their deadlines, and the deadline. The first
+    /// call for a slot sorts it; timers with one deadline stay in the order in which they came.
+    fn first_exact(&mut self) -> Option<(NonNull<Entry>, u64)> {
+        let (level, digit) = self.first()?;
+        let slot = level as usize * SLOTS + digit as usize;
+        if self.sorted != slot {
+            let timers = self.first_slot().map(|(entry, _, deadline)| (deadline, entry));
+            let mut timers: Vec<_> = timers.collect();
+            timers.sort_by_key(|&(deadline, _)| deadline);
+            while self.slots[slot].pop().is_some() {}
+            for (_, entry) in timers {
+                // SAFETY: the node has just been taken out, and stays where it is.
+                unsafe { self.slots[slot].push_back(entry) };
+            }
+            self.sorted = slot;
+        }
+        self.slots[slot].front().map(|entry| (entry, Self::deadline(entry)))
+    }
+
     /// Iterates over the timers of the first slot, with their ticks and deadlines.
     fn first_slot(&self) -> impl Iterator<Item = (NonNull<Entry>, u64, u64)> {
         let slot = self.first().map(|(level, digit)| level as usize * SLOTS + digit as usize);
@@ -230,17 +286,15 @@ impl Wheel {
         if ticks.next().is_some() { Some(beginning) } else { least }
     }
 
-    /// Returns the earliest deadline, to the nanosecond. It looks at all timers of a slot: for a
-    /// clock that stands still.
-    pub(crate) fn earliest(&self) -> Option<u64> {
-        self.first_slot().map(|(_, _, deadline)| deadline).min()
+    /// Returns the earliest deadline, to the nanosecond: for a clock that stands still.
+    pub(crate) fn earliest(&mut self) -> Option<u64> {
+        self.first_exact().map(|(_, deadline)| deadline)
     }
 
-    /// Takes out a timer with a deadline of at most `deadline`, to the nanosecond, where
-    /// [`pop`](Self::pop) goes by ticks. It is the earliest, if no timer's deadline is before
-    /// `deadline`.
+    /// Takes out the earliest timer if its deadline is at most `deadline`, to the nanosecond, where
+    /// [`pop`](Self::pop) goes by ticks.
     pub(crate) fn pop_exact(&mut self, deadline: u64) -> Option<NonNull<Entry>> {
-        let (entry, ..) = self.first_slot().find(|&(_, _, own)| own <= deadline)?;
+        let (entry, _) = self.first_exact().filter(|&(_, own)| own <= deadline)?;
         // SAFETY: the node is in this wheel.
         unsafe { self.remove(entry) };
         Some(entry)

@@ -122,24 +122,40 @@ proptest! {
     }
 
     #[test]
-    fn to_the_nanosecond_it_does_too(deadlines in prop::collection::vec(0_u64..100_000, 1..60)) {
+    fn to_the_nanosecond_it_does_too(
+        deadlines in prop::collection::vec(0_u64..100_000, 1..60),
+        late in prop::collection::vec(0_u64..3_000, 0..60),
+    ) {
         const TICK: u64 = 1_000;
-        let mut entries: Vec<_> = deadlines.iter().map(|_| Box::new(Entry::new())).collect();
         let mut wheel = Wheel::new();
-        for (entry, &deadline) in entries.iter_mut().zip(&deadlines) {
+        // By deadline and number, which is the order in which they have come.
+        let mut model = BTreeMap::new();
+        let mut entries = Vec::new();
+        let mut insert = |wheel: &mut Wheel, model: &mut BTreeMap<_, _>, deadline: u64| {
+            let mut entry = Box::new(Entry::new());
+            let node = NonNull::from(&mut *entry);
             // SAFETY: the node is new, and is freed after the wheel.
-            unsafe { wheel.insert(NonNull::from(&mut **entry), deadline.div_ceil(TICK), deadline) };
+            unsafe { wheel.insert(node, deadline.div_ceil(TICK), deadline) };
+            model.insert((deadline, entries.len()), node);
+            entries.push(entry);
+        };
+        for deadline in deadlines {
+            insert(&mut wheel, &mut model, deadline);
         }
-        let mut order = Vec::new();
-        while let Some(deadline) = wheel.earliest() {
-            while wheel.pop_exact(deadline).is_some() {
-                order.push(deadline);
+        let mut late = late.into_iter();
+        while let Some((&(deadline, _), _)) = model.first_key_value() {
+            prop_assert_eq!(wheel.earliest(), Some(deadline));
+            while let Some(entry) = wheel.pop_exact(deadline) {
+                let ((own, _), node) = model.pop_first().unwrap();
+                prop_assert_eq!((own, node), (deadline, entry));
             }
             prop_assert!(wheel.pop(deadline / TICK).is_none());
+            // A task that was woken waits again.
+            if let Some(more) = late.next() {
+                insert(&mut wheel, &mut model, deadline + 1 + more);
+            }
         }
-        let mut sorted = deadlines.clone();
-        sorted.sort_unstable();
-        prop_assert_eq!(order, sorted);
+        prop_assert!(wheel.earliest().is_none());
     }
 }
 
