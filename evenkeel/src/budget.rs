@@ -2,9 +2,10 @@
 //!
 //! A task is switched at an `await` that is pending. A loop over awaits that are always ready has
 //! none, as over a semaphore with free permits: such a loop would be one poll that does not end. So
-//! each poll of a task, or of the future of a `block_on`, has a *slice* of 50 µs. Operations of this
-//! crate that complete without a wait count against it. Once it is over, the next such operation
-//! yields: its future returns `Pending`, and its task goes to the back of the ready queue.
+//! each poll of a task, or of the future of a `block_on`, has a *slice* of 50 µs. Operations of
+//! this crate that complete without a wait count against it. Once it is over, the next such
+//! operation yields: its future returns `Pending`, and its task goes to the back of the ready
+//! queue.
 //!
 //! The following count, where they complete at once:
 //!

@@ -119,10 +119,11 @@ impl WorkerThread {
     /// As the thread runs no worker's loop, it takes part in the work of others and in broadcasts
     /// only while it waits for a fork, a scope or a broadcast, or
     /// [yields](crate::fork_join::yield_now). It polls no tasks: the other workers, if there are
-    /// any, poll those that it spawns, and take over those that come to it. When the thread ends, the next worker runs what is left of its parts of
-    /// broadcasts, and later ones. The hooks of the builder do not run, and the runtime shuts down
-    /// without this worker. If this thread shuts it down, the report is
-    /// [detached](crate::ShutdownReport::detached). The runtime's memory is never freed.
+    /// any, poll those that it spawns, and take over those that come to it. When the thread ends,
+    /// the next worker runs what is left of its parts of broadcasts, and later ones. The hooks of
+    /// the builder do not run, and the runtime shuts down without this worker. If this thread shuts
+    /// it down, the report is [detached](crate::ShutdownReport::detached). The runtime's memory is
+    /// never freed.
     ///
     /// # Errors
     /// If the thread is a worker already.
