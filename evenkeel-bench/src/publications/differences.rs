@@ -26,8 +26,7 @@ const WHY: [(&str, &str, &str); 8] = [
     (
         "mutex",
         "-",
-        "An entry takes a short lock of each monitor, by address, here and in C∀; C∀ makes an array of the group and sorts it at each call. \
-         The call in C takes no lock.",
+        "An entry takes a short lock of each monitor, by address, here and in C∀; C∀ makes an array of the group and sorts it at each call.",
     ),
     (
         "schedint",
@@ -66,6 +65,7 @@ pub(crate) fn table(measured: &Measured) -> Option<Table> {
     let rows = rows(&measured.of, &measured.records, &measured.absent);
     let subject = measured.of.subject()?;
     let slower = "Ours is slower; that was not looked into.";
+    let call = "A call of a function in C takes no lock and wakes no task.";
     let mut reasons = Reasons::default();
     let mut lines = Vec::new();
     for row in &rows {
@@ -76,12 +76,13 @@ pub(crate) fn table(measured: &Measured) -> Option<Table> {
             let system = one.system.trim_start_matches("published ");
             format!("{system} {}, {} times", one.median, ratio(one.median))
         };
-        let is_beyond =
-            |beyond: &dyn Fn(f64) -> bool| published.iter().any(|one| beyond(one.median / ours));
+        let is_call = |one: &Published| one.system.ends_with("call");
+        let is_slower = |one: &Published| one.median / ours < 1.0 / ALIKE;
         let why = why(row.case.bench.as_ref(), row.case.variant.as_ref());
         let why = [
-            why.filter(|_| is_beyond(&|ratio| ratio > ALIKE)),
-            Some(slower).filter(|_| is_beyond(&|ratio| ratio < 1.0 / ALIKE)),
+            why.filter(|_| published.iter().any(|one| one.median / ours > ALIKE)),
+            Some(call).filter(|_| published.iter().any(|one| is_call(one) && is_slower(one))),
+            Some(slower).filter(|_| published.iter().any(|one| !is_call(one) && is_slower(one))),
         ];
         let marks: Vec<String> = why.into_iter().flatten().map(|why| reasons.mark(why)).collect();
         let mark = marks.join(" ");
