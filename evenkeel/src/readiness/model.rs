@@ -26,6 +26,17 @@ fn poll(registration: &Registration, pipe: &Pipe, waker: &Waker) -> Poll<()> {
     source.operate(waker, Direction::Read, || pipe.read(), wait).map(Result::unwrap)
 }
 
+/// Reads on another thread, which sleeps while the operation waits.
+fn read(registration: &Arc<Registration>, pipe: &Arc<Pipe>) -> thread::JoinHandle<()> {
+    let (pipe, registration) = (pipe.clone(), registration.clone());
+    thread::spawn(move || {
+        let waker = unparker();
+        while poll(&registration, &pipe, &waker).is_pending() {
+            thread::park();
+        }
+    })
+}
+
 /// A socket becomes ready while an operation finds that it would block, and waits. The word says
 /// that the socket is ready at first, as after an earlier read.
 #[test]
@@ -37,15 +48,7 @@ fn an_operation_is_woken_and_finds_what_it_waited_for() {
         pipe.write();
         set.look(0);
         assert!(poll(&registration, &pipe, Waker::noop()).is_ready());
-        let reader = {
-            let (pipe, registration) = (pipe.clone(), registration.clone());
-            thread::spawn(move || {
-                let waker = unparker();
-                while poll(&registration, &pipe, &waker).is_pending() {
-                    thread::park();
-                }
-            })
-        };
+        let reader = read(&registration, &pipe);
         pipe.write();
         set.look(0);
         reader.join().unwrap();
@@ -62,15 +65,7 @@ fn an_operation_waits_although_its_direction_is_closed() {
         let registration = Arc::new(Registration::enter(&set, 0, &pipe).unwrap());
         pipe.close();
         set.look(0);
-        let reader = {
-            let (pipe, registration) = (pipe.clone(), registration.clone());
-            thread::spawn(move || {
-                let waker = unparker();
-                while poll(&registration, &pipe, &waker).is_pending() {
-                    thread::park();
-                }
-            })
-        };
+        let reader = read(&registration, &pipe);
         pipe.write();
         set.look(0);
         reader.join().unwrap();
