@@ -92,8 +92,9 @@ async fn main() -> Result<(), Fault> {
     for (page, requests) in [(&first, 20.0), (&second, 50.0)] {
         assert_eq!(page.sum(REQUESTS, ""), (requests, 1));
         assert_eq!(page.sum("evenkeel_workers", "runtime=\"web\""), (2.0, 1));
+        // A relief that has stood in for a worker has a series too.
         let (accepted, series) = page.sum("evenkeel_sockets_accepted_total", "runtime=\"web\"");
-        assert!(accepted > requests && series == 2, "{accepted} of {series} processors");
+        assert!(accepted > requests && series >= 2, "{accepted} of {series} processors");
         for line in [
             "# TYPE evenkeel_polls_total counter",
             "# HELP evenkeel_polls_total Polls of tasks",
