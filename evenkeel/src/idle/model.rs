@@ -30,7 +30,7 @@ fn a_sleeper_that_is_awake_sees_what_it_was_woken_for() {
                 assert!(idle.wake_one());
             })
         };
-        while !idle.sleep(0, Some(Duration::ZERO)) {}
+        while !idle.sleep(0, Some(Duration::ZERO)).is_woken {}
         assert_eq!(queue.load(Ordering::Relaxed), 1);
         assert_eq!(idle.counts().searching, 1);
         pusher.join().unwrap();
@@ -174,9 +174,9 @@ fn a_worker_is_not_counted_twice() {
 }
 
 /// Notes that it was called.
-struct Woken(AtomicUsize);
+struct Flag(AtomicUsize);
 
-impl Wake for Woken {
+impl Wake for Flag {
     fn wake(self: Arc<Self>) {
         self.0.store(1, Ordering::Relaxed);
     }
@@ -188,7 +188,7 @@ fn sleeper(idle: &Arc<Idle>, done: impl Fn() -> bool + 'static) -> loom::thread:
     loom::thread::spawn(move || {
         idle.sit(0);
         while !done() {
-            idle.seats[0].park(None);
+            idle.seats[0].park(None).wake();
         }
     })
 }
@@ -218,7 +218,7 @@ fn a_sleeper_without_a_set_goes_into_that_of_its_first_socket() {
     explore(|| {
         let idle = Arc::new(Idle::new(1, 0));
         let set = idle.set(0).open().unwrap();
-        let waker = Arc::new(Woken(AtomicUsize::new(0)));
+        let waker = Arc::new(Flag(AtomicUsize::new(0)));
         let woken = waker.clone();
         let sleeper = sleeper(&idle, move || woken.0.load(Ordering::Relaxed) == 1);
         let pipe = Pipe::new();

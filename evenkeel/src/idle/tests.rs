@@ -15,7 +15,7 @@ fn sleepers_are_woken_last_in_first_out_and_become_searchers() {
         idle.counts(),
         Counts { sleeping: 2, searching: 1, all_away: false, is_unwatched: false }
     );
-    assert!(idle.sleep(2, None), "the last to fall asleep is woken first");
+    assert!(idle.sleep(2, None).is_woken, "the last to fall asleep is woken first");
     assert!(!idle.wake_one(), "there is a searcher already");
     assert!(idle.end_search());
     assert!(idle.wake(0));
@@ -32,10 +32,26 @@ fn sleepers_are_woken_last_in_first_out_and_become_searchers() {
 fn the_first_sleeper_is_the_watch_until_all_sleep() {
     let idle = Idle::new(2, 0);
     idle.announce(1);
-    assert_eq!(idle.watch(1), Watch::Duty);
+    let seen = &mut None;
+    assert_eq!(idle.watch(1, seen), Watch::Duty);
     idle.announce(0);
-    assert_eq!(idle.watch(0), Watch::None);
-    assert_eq!(idle.watch(1), Watch::AllAsleep);
+    assert_eq!(idle.watch(0, &mut None), Watch::None);
+    assert_eq!(idle.watch(1, seen), Watch::Rest);
+}
+
+#[test]
+fn the_watch_makes_rounds_as_long_as_others_wake_between_them() {
+    let idle = Idle::new(2, 0);
+    (0..2).for_each(|me| idle.announce(me));
+    let seen = &mut None;
+    assert_eq!(idle.watch(0, seen), Watch::Rest, "it is not armed");
+    for _ in 0..3 {
+        assert!(idle.cancel(1));
+        assert!(idle.arm());
+        idle.announce(1);
+        assert_eq!(idle.watch(0, seen), Watch::Duty);
+    }
+    assert_eq!(idle.watch(0, seen), Watch::Rest);
 }
 
 #[test]

@@ -10,6 +10,20 @@ pub(crate) struct Place(());
 #[derive(Debug)]
 pub(crate) enum Set {}
 
+/// Operations that would be woken.
+#[derive(Debug, Default)]
+pub(crate) struct Woken(());
+
+impl Woken {
+    pub(crate) fn is_empty(&self) -> bool {
+        true
+    }
+
+    pub(crate) fn wake(self) -> bool {
+        false
+    }
+}
+
 impl Place {
     #[inline(always)]
     pub(crate) fn get(&self) -> Option<&Set> {
@@ -34,7 +48,7 @@ impl Set {
         match *self {}
     }
 
-    pub(crate) fn sleep(&self, _limit: Option<Duration>) {
+    pub(crate) fn sleep(&self, _limit: Option<Duration>) -> Woken {
         match *self {}
     }
 

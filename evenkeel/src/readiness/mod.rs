@@ -17,7 +17,8 @@
 //!   thread goes into the owner's queue, and no caller's code runs under the lock.
 //! - *Sleep*: the owner holds the lock, and the system wakes it when a source is ready. Another
 //!   thread wakes it by an *interrupt*, which the system keeps until then: it takes the place of an
-//!   unpark.
+//!   unpark. The owner counts itself [awake](crate::idle) before it wakes the operations. While it
+//!   counted as asleep, it would wake itself for them.
 //! - *Close*: when the runtime is over, every operation that waits gets an error, and so do later
 //!   ones.
 //!
@@ -63,13 +64,15 @@ mod system;
 mod woken;
 
 #[cfg(not(any(loom, all(feature = "net", unix, not(shuttle)))))]
-pub(crate) use absent::{Place, Set};
+pub(crate) use absent::{Place, Set, Woken};
 #[cfg(loom)]
 use modelled as system;
 #[cfg(any(loom, all(feature = "net", unix, not(shuttle))))]
 pub(crate) use registration::Registration;
 #[cfg(any(loom, all(feature = "net", unix, not(shuttle))))]
 pub(crate) use set::{Place, Set};
+#[cfg(any(loom, all(feature = "net", unix, not(shuttle))))]
+pub(crate) use woken::Woken;
 
 /// What a set has, and has done.
 #[derive(Clone, Copy, Debug, Default)]

@@ -114,23 +114,23 @@ impl Set {
     pub(crate) fn look(&self, now: u64) -> bool {
         self.looked.store(now, Ordering::Relaxed);
         match self.look.try_lock() {
-            Ok(look) => self.take(look, Some(Duration::ZERO), || now),
+            Ok(look) => self.take(look, Some(Duration::ZERO), || now).wake(),
             Err(TryLockError::Poisoned(poisoned)) => {
-                self.take(poisoned.into_inner(), Some(Duration::ZERO), || now)
+                self.take(poisoned.into_inner(), Some(Duration::ZERO), || now).wake()
             }
             Err(TryLockError::WouldBlock) => false,
         }
     }
 
     /// Sleeps until a source is ready or the sleep is interrupted, for at most `limit`. The caller
-    /// is the owner.
-    pub(crate) fn sleep(&self, limit: Option<Duration>) {
+    /// is the owner, which wakes the operations once it no longer counts as asleep.
+    pub(crate) fn sleep(&self, limit: Option<Duration>) -> Woken {
         self.take(lock(&self.look), limit, || {
             let now = clock::now();
             self.looked.store(now, Ordering::Relaxed);
             self.tended.store(now, Ordering::Relaxed);
             now
-        });
+        })
     }
 
     /// Ends the present sleep, or the next one.
@@ -138,20 +138,20 @@ impl Set {
         self.system.interrupt();
     }
 
-    /// Looks for at most `limit`, and wakes. `now` is asked for the time after that.
+    /// Looks for at most `limit`. `now` is asked for the time after that.
     fn take(
         &self,
         mut looker: MutexGuard<'_, Looker>,
         limit: Option<Duration>,
         now: impl FnOnce() -> u64,
-    ) -> bool {
+    ) -> Woken {
         self.tally.looks.add(1);
         let is_any = looker.look(limit);
         let now = now();
-        if !is_any {
-            return false;
-        }
         let mut woken = Woken::default();
+        if !is_any {
+            return woken;
+        }
         let mut sources = lock(&self.sources);
         for (number, ready) in looker.notes() {
             if let Some(source) = sources.get_mut(number) {
@@ -159,9 +159,7 @@ impl Set {
                 self.tally.notes.add(1);
             }
         }
-        drop(sources);
-        drop(looker);
-        woken.wake()
+        woken
     }
 
     /// Enters a socket, and returns its number in the set.

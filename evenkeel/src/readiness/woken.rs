@@ -1,11 +1,12 @@
-//! The wakers that a look collects, and calls without a lock.
+//! The wakers that a look collects, and its looker calls without a lock.
 
 use crate::primitives::unwind;
 use std::task::Waker;
 
 /// Some wakers. Most looks find one: it needs no memory of the allocator.
 #[derive(Debug, Default)]
-pub(super) struct Woken {
+#[must_use = "the operations wait until they are woken"]
+pub(crate) struct Woken {
     first: Option<Waker>,
     others: Vec<Waker>,
 }
@@ -18,13 +19,17 @@ impl Woken {
         }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
     pub(super) fn len(&self) -> usize {
         usize::from(self.first.is_some()) + self.others.len()
     }
 
     /// Wakes all. Returns whether there was any.
-    pub(super) fn wake(self) -> bool {
-        let is_any = self.first.is_some();
+    pub(crate) fn wake(self) -> bool {
+        let is_any = !self.is_empty();
         for waker in self.first.into_iter().chain(self.others) {
             // A foreign waker that panics must not unwind the worker.
             unwind::contain(|| waker.wake());

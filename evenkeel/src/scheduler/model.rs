@@ -33,13 +33,14 @@ use std::time::Duration;
 
 /// Processor `me` sleeps until it finds the task in `queue`, as in [`sleep`](super::sleep).
 fn sleep_until_found(idle: &Idle, me: usize, queue: &AtomicUsize) {
+    let mut seen = None;
     loop {
         if queue.load(Ordering::Relaxed) == 1 {
             idle.cancel(me);
             return;
         }
-        let limit = (idle.watch(me) == Watch::Duty).then_some(Duration::from_millis(1));
-        if idle.sleep(me, limit) {
+        let limit = (idle.watch(me, &mut seen) == Watch::Duty).then_some(Duration::from_millis(1));
+        if idle.sleep(me, limit).is_woken {
             return;
         }
     }
@@ -62,7 +63,7 @@ fn a_lone_task_is_found_by_the_heir_of_a_watch_that_has_been_woken() {
         let queue = Arc::new(AtomicUsize::new(0));
         idle.sit(1);
         idle.announce(1);
-        assert_eq!(idle.watch(1), Watch::Duty);
+        assert_eq!(idle.watch(1, &mut None), Watch::Duty);
         let sleeper = {
             let (idle, queue) = (idle.clone(), queue.clone());
             loom::thread::spawn(move || {
@@ -93,7 +94,7 @@ fn a_lone_task_is_found_by_a_watch_that_saw_everybody_asleep() {
         idle.sit(1);
         idle.announce(1);
         // Processor 1 leaves at once, whether it is the watch or not.
-        idle.watch(1);
+        idle.watch(1, &mut None);
         assert!(idle.wake(1));
         push_alone(&idle, &queue);
         watch.join().unwrap();
@@ -213,7 +214,7 @@ fn a_task_changes_hands_by_answer_or_by_force_and_is_in_one_place() {
             if context.seat.processor().gift.is_ready() {
                 idle.cancel(1);
             } else {
-                while !idle.sleep(1, None) {}
+                while !idle.sleep(1, None).is_woken {}
             }
             assert!(handover::receive(&context).is_some(), "the answer is here");
         }

@@ -24,6 +24,15 @@ pub(super) enum Wakened {
     Over,
 }
 
+/// What a sleeper keeps from one round of the watch to the next.
+#[derive(Debug, Default)]
+struct Rounds {
+    /// The length of its last sleep.
+    slept: u64,
+    /// What [`Idle::watch`](crate::idle::Idle::watch) has seen.
+    seen: Option<u64>,
+}
+
 impl Worker<'_> {
     /// Returns whether `worth` holds for the look of any other processor.
     pub(super) fn any_other(&self, worth: fn(&Look) -> bool) -> bool {
@@ -85,27 +94,27 @@ impl Worker<'_> {
     /// Sleeps. The caller has announced it.
     fn sleep_until_woken(&mut self) -> Wakened {
         let idle = &self.context.shared().idle;
-        let mut slept = 0;
+        let mut rounds = Rounds::default();
         let reason = loop {
             if let Some(reason) = self.last_look() {
                 break reason;
             }
-            let watch = self.watch(&mut slept);
+            let watch = self.watch(&mut rounds);
             let limit = self.bound_sleep(self.sleep_limit(watch));
             if limit == Some(Duration::ZERO) || self.shared.move_clock_if_stands() {
                 break Wakened::Work;
             }
             let begun = self.context.now.get();
-            let woken = idle.sleep(self.me, limit);
+            let slept = idle.sleep(self.me, limit);
             let now = self.read_clock();
             self.context.counters().wake_ups.add(1);
-            if woken {
-                return Wakened::Searcher;
-            }
-            if self.context.ready() > 0 {
-                // Sockets have become ready in the sleep.
-                self.note_sleep(now.saturating_sub(begun));
-                break Wakened::Work;
+            if slept.is_woken || !slept.ready.is_empty() {
+                let is_searcher = slept.is_woken || !idle.cancel(self.me);
+                // Awake: a pusher that counts as a sleeper wakes itself, by a system call.
+                if slept.ready.wake() {
+                    self.note_sleep(now.saturating_sub(begun));
+                }
+                return if is_searcher { Wakened::Searcher } else { Wakened::Work };
             }
             if watch.is_some() {
                 self.context.counters().watches.add(1);
@@ -202,12 +211,12 @@ impl Worker<'_> {
     }
 
     /// Returns the length of the next sleep in nanoseconds, if this sleeper is the watch.
-    fn watch(&self, slept: &mut u64) -> Option<u64> {
-        if self.shared.idle.watch(self.me) != Watch::Duty {
+    fn watch(&self, rounds: &mut Rounds) -> Option<u64> {
+        if self.shared.idle.watch(self.me, &mut rounds.seen) != Watch::Duty {
             return None;
         }
-        *slept = waking::next_watch(*slept);
-        Some(*slept)
+        rounds.slept = waking::next_watch(rounds.slept);
+        Some(rounds.slept)
     }
 }
 

@@ -29,6 +29,31 @@ fn threads_outside_and_tasks_take_turns() {
     });
 }
 
+/// A worker that one of its sockets wakes polls its task, and sleeps again. It does not look once
+/// more, as it would if it had interrupted its own set.
+#[test]
+fn a_sleeper_that_its_socket_wakes_looks_once() {
+    const MESSAGES: u64 = 200;
+    let _watchdog = super::common::watchdog::watchdog();
+    let runtime = Builder::new().workers(1).build().unwrap();
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let server = runtime.spawn(async move { super::echo(listener.accept().await?.0).await });
+    let mut exchange = || {
+        client.write_all(&[1]).unwrap();
+        client.read_exact(&mut [0]).unwrap();
+    };
+    // The first looks before a sleep are in vain, and end.
+    (0..10).for_each(|_| exchange());
+    let looks = || runtime.metrics().processors[0].sockets.looks;
+    let before = looks();
+    (0..MESSAGES).for_each(|_| exchange());
+    // The lookout or the system's signals may wake it a few times more.
+    assert!(looks() - before < MESSAGES * 3 / 2, "{} looks", looks() - before);
+    drop(client);
+    assert_eq!(block_on(server).unwrap().unwrap(), MESSAGES + 10);
+}
+
 /// Tasks that are always ready keep no socket waiting.
 #[test]
 fn sockets_are_looked_at_beside_tasks_that_are_always_ready() {
