@@ -178,6 +178,46 @@ fn a_peek_takes_nothing_and_vectors_fill_in_turn() {
     });
 }
 
+/// Few bytes are copied into one buffer, and more are not: the bytes are the same, also where the
+/// socket has no room for all of them.
+#[test]
+fn vectors_of_any_length_arrive_as_they_are() {
+    const LENGTHS: [&[usize]; 6] =
+        [&[0, 0], &[0, 7, 0, 1], &[1_000, 24], &[1_000, 25], &[20; 60], &[64 << 10, 3]];
+    on_workers(|runtime| {
+        runtime.block_on(async {
+            let (one, other) = pair().await.unwrap();
+            let fill = |length: &usize| (0..*length).map(|n| (n % 251) as u8).collect::<Vec<_>>();
+            let mut sent = Vec::new();
+            let all = (0..40).flat_map(|_| LENGTHS);
+            let writes: Vec<Vec<_>> = all.map(|all| all.iter().map(fill).collect()).collect();
+            let write = async {
+                for parts in &writes {
+                    let slices: Vec<IoSlice<'_>> =
+                        parts.iter().map(|part| IoSlice::new(part)).collect();
+                    let n = one.write_vectored(&slices).await.unwrap();
+                    let all = parts.concat();
+                    assert!(n <= all.len() && (n > 0 || all.is_empty()), "{n} of {}", all.len());
+                    sent.extend_from_slice(&all[..n]);
+                }
+                one.shutdown(Shutdown::Write).unwrap();
+            };
+            let read = async {
+                let (mut got, mut buffer) = (Vec::new(), [0; 4_096]);
+                loop {
+                    let n = other.read(&mut buffer).await.unwrap();
+                    if n == 0 {
+                        break got;
+                    }
+                    got.extend_from_slice(&buffer[..n]);
+                }
+            };
+            let ((), got) = futures::join!(write, read);
+            assert!(got == sent, "{} bytes of {}", got.len(), sent.len());
+        });
+    });
+}
+
 #[test]
 fn operations_that_do_not_wait_say_so() {
     on_workers(|runtime| {

@@ -11,7 +11,7 @@ pub(super) use streams::{read_operations, stream_operations, write_operations};
 use super::io::{Done, Step};
 use crate::readiness::source::Direction;
 use rustix::net::{self, RecvFlags, SendFlags};
-use std::io::{Error, ErrorKind, IoSliceMut, Result};
+use std::io::{Error, ErrorKind, IoSlice, IoSliceMut, Result, Write};
 use std::mem;
 #[cfg(feature = "hyper")]
 use std::mem::MaybeUninit;
@@ -71,6 +71,30 @@ pub(super) fn read_uninit<S: Stream>(
 pub(super) fn write(stream: impl AsFd, buffer: &[u8]) -> Result<Done<usize>> {
     let n = net::send(stream, buffer, NO_SIGNAL)?;
     Ok(Done { result: n, is_drained: IS_EPOLL && n > 0 && n < buffer.len() })
+}
+
+/// Several buffers of at most this many bytes in all are copied into one before they are written: a
+/// system call for one buffer takes some 200 ns less than one for two, the copy a tenth of that.
+const GATHERED: usize = 1_024;
+
+/// Writes several buffers as one.
+pub(super) fn write_vectored<S>(mut stream: &S, buffers: &[IoSlice<'_>]) -> Result<Done<usize>>
+where
+    S: Stream,
+    for<'a> &'a S: Write,
+{
+    let len = buffers.iter().map(|buffer| buffer.len()).fold(0, usize::saturating_add);
+    if len > GATHERED {
+        return stream.write_vectored(buffers).map(Done::new);
+    }
+    let mut gathered = [0; GATHERED];
+    let mut rest = &mut gathered[..len];
+    for buffer in buffers {
+        let (part, after) = mem::take(&mut rest).split_at_mut(buffer.len());
+        part.copy_from_slice(buffer);
+        rest = after;
+    }
+    write(stream, &gathered[..len])
 }
 
 /// What is left to write of a buffer.

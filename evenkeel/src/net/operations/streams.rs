@@ -218,8 +218,7 @@ macro_rules! write_operations {
                 &'a self,
                 buffers: &'a [IoSlice<'_>],
             ) -> impl Future<Output = std::io::Result<usize>> + Send + 'a {
-                let operation =
-                    move |mut stream: &$Std| stream.write_vectored(buffers).map(Done::new);
+                let operation = move |stream: &$Std| operations::write_vectored(stream, buffers);
                 self.io().operate(Direction::Write, operation)
             }
 
@@ -232,7 +231,7 @@ macro_rules! write_operations {
                 cx: &mut Context<'_>,
                 buffers: &[IoSlice<'_>],
             ) -> Poll<std::io::Result<usize>> {
-                let operation = |mut stream: &$Std| stream.write_vectored(buffers).map(Done::new);
+                let operation = |stream: &$Std| operations::write_vectored(stream, buffers);
                 self.io().poll(cx, Direction::Write, operation)
             }
 
@@ -285,7 +284,8 @@ macro_rules! write_operations {
             /// # Errors
             /// Those of [`try_write`](Self::try_write).
             pub fn try_write_vectored(&self, buffers: &[IoSlice<'_>]) -> std::io::Result<usize> {
-                self.io().attempt(Direction::Write, |mut stream| stream.write_vectored(buffers))
+                let operation = |stream: &$Std| operations::write_vectored(stream, buffers);
+                self.io().attempt(Direction::Write, operation).map(|done| done.result)
             }
         }
     };
