@@ -94,7 +94,7 @@ mod model;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
 
-use crate::primitives::atomic::{AtomicBool, AtomicU64, Edge, Ordering, edge};
+use crate::primitives::atomic::{AtomicBool, AtomicU64, AtomicUsize, Edge, Ordering, edge};
 use crate::primitives::probe::{Probe, Sight};
 use crate::primitives::thread::{self, Thread};
 use crate::primitives::{Mutex, fence, lock};
@@ -111,6 +111,8 @@ pub(crate) struct Idle {
     armed: AtomicBool,
     stack: Mutex<Stack>,
     seats: Box<[Seat]>,
+    /// The worker in whose set sockets gather. A hint: nothing depends on when others see a change.
+    gatherer: AtomicUsize,
     /// The number of seats that are workers'. Those that may follow are the reliefs', which are
     /// never on the stack: a relief that is `asleep` is in reserve.
     workers: usize,
@@ -196,6 +198,7 @@ impl Idle {
             armed: AtomicBool::new(false),
             stack: Mutex::new(Stack { sleepers: Vec::with_capacity(workers), left: 0 }),
             seats: (0..workers + reliefs).map(|_| seat()).collect(),
+            gatherer: AtomicUsize::new(0),
             workers,
             calling: Calling::new(workers),
         }
@@ -447,6 +450,16 @@ impl Idle {
     #[inline(always)]
     pub(crate) fn set(&self, who: usize) -> &Place {
         &self.seats[who].set
+    }
+
+    /// Returns the worker in whose set sockets gather that have no better one.
+    pub(crate) fn gatherer(&self) -> usize {
+        self.gatherer.load(Ordering::Relaxed)
+    }
+
+    /// Has sockets gather at worker `who`.
+    pub(crate) fn gather_at(&self, who: usize) {
+        self.gatherer.store(who, Ordering::Relaxed);
     }
 
     /// Ends all operations on sockets.

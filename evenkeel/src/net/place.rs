@@ -125,18 +125,20 @@ fn open_near(shared: &Shared, near: usize) -> Result<(usize, &Arc<Set>)> {
     })
 }
 
-/// Returns the worker with a lower number in whose set the socket of the task that is polled here
-/// is better, if there is any: the nearest one, if it comes to its set.
+/// Returns the worker in whose set the socket of the task that is polled here is better, if it is
+/// another one: the gatherer, if it comes to its set.
 fn taker(here: &Context) -> Option<usize> {
-    let (shared, me) = (here.shared(), here.seat.me());
+    let shared = here.shared();
     if !readiness::gathers(here.ready()) {
         return None;
     }
-    let others = &shared.neighbours(me)?.others;
-    let taker = others.iter().copied().find(|&other| other < me)?;
-    let tended = shared.idle.set(taker).get().map_or(0, |set| set.tended());
-    let comes = shared.idle.is_asleep(taker) || !readiness::is_overdue(here.now.get(), tended);
-    comes.then_some(taker)
+    let gatherer = shared.idle.gatherer();
+    if gatherer == here.seat.me() {
+        return None;
+    }
+    let tended = shared.idle.set(gatherer).get().map_or(0, |set| set.tended());
+    let comes = shared.idle.is_asleep(gatherer) || !readiness::is_overdue(here.now.get(), tended);
+    comes.then_some(gatherer)
 }
 
 pub(super) fn no_runtime() -> Error {

@@ -60,6 +60,10 @@ impl Set {
         match *self {}
     }
 
+    pub(crate) fn count(&self) -> usize {
+        match *self {}
+    }
+
     pub(crate) fn counts(&self) -> super::Counts {
         match *self {}
     }

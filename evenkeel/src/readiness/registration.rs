@@ -3,10 +3,11 @@
 //! # Moves
 //! A source begins in the set of the worker at which it first has to wait. At each wait the
 //! waiter's worker says [which set is better](crate::policy::readiness::gathers): its own, if it
-//! has more tasks; otherwise that of a worker with a lower number that comes to look. After some
-//! such waits in a row for the same one the source moves there. So under light load one worker
-//! looks at all sockets, and sleeps among them. Its tasks, if they are many, are stolen, and wake
-//! others' sockets at others.
+//! has more tasks; otherwise that of the *gatherer*, if that one comes to look. After some such
+//! waits in a row for the same one the source moves there. So under light load one worker looks at
+//! all sockets, and sleeps among them. Its tasks, if they are many, are stolen, and wake others'
+//! sockets at others. The gatherer is the first worker, until a worker that looks has [most
+//! sockets](crate::policy::readiness::leads) by far.
 //!
 //! # Why no readiness is lost by a move
 //! The socket enters the new set before it leaves the former one, so it is always in one of them.

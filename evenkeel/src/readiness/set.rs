@@ -86,7 +86,7 @@ impl Set {
 
     pub(crate) fn counts(&self) -> Counts {
         Counts {
-            sockets: self.count.load(Ordering::Relaxed),
+            sockets: self.count(),
             looks: self.tally.looks.get(),
             notes: self.tally.notes.get(),
             moved: self.tally.moved.load(Ordering::Relaxed),
@@ -106,7 +106,12 @@ impl Set {
 
     /// Returns whether there are sources in it.
     pub(crate) fn is_used(&self) -> bool {
-        self.count.load(Ordering::Relaxed) > 0
+        self.count() > 0
+    }
+
+    /// Returns the number of sources.
+    pub(crate) fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
     }
 
     /// Looks without waiting, unless another thread looks. Returns whether it has woken any

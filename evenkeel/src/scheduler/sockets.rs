@@ -3,6 +3,7 @@
 
 use super::worker::Worker;
 use crate::policy::readiness;
+use crate::readiness::Set;
 
 impl Worker<'_> {
     /// Looks at this processor's sockets between two batches, if it is time.
@@ -12,7 +13,25 @@ impl Worker<'_> {
             && readiness::is_due(now, set.looked())
             && set.is_used()
         {
-            set.tend(now);
+            self.tend(set, now);
+        }
+    }
+
+    /// Looks at them. Returns whether it has woken any operation.
+    fn tend(&self, set: &Set, now: u64) -> bool {
+        self.claim_gathering(set);
+        set.tend(now)
+    }
+
+    /// Has the other sockets gather here from now on, if this processor has most of them.
+    fn claim_gathering(&self, set: &Set) {
+        let idle = &self.shared.idle;
+        let gatherer = idle.gatherer();
+        if gatherer != self.me {
+            let theirs = idle.set(gatherer).get().map_or(0, Set::count);
+            if readiness::leads(set.count(), theirs) {
+                idle.gather_at(self.me);
+            }
         }
     }
 
@@ -31,6 +50,9 @@ impl Worker<'_> {
     /// Notes that sockets have ended a sleep of this length.
     pub(super) fn note_sleep(&mut self, length: u64) {
         self.prospect.note(length < readiness::AT_ONCE);
+        if let Some(set) = self.shared.idle.set(self.me).get() {
+            self.claim_gathering(set);
+        }
     }
 
     /// Looks at them. Returns whether there is a task to poll then.
@@ -39,7 +61,7 @@ impl Worker<'_> {
         let Some(set) = self.shared.idle.set(self.me).get() else { return false };
         // The batch, or the search, has just read the clock.
         let now = self.context.now.get();
-        set.is_used() && set.tend(now) && self.context.ready() > 0
+        set.is_used() && self.tend(set, now) && self.context.ready() > 0
     }
 
     /// Returns whether this processor has sockets: its worker is to sleep in their set soon.

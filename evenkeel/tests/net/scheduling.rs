@@ -212,3 +212,61 @@ fn sockets_go_where_they_are_looked_at() {
     let delays: Delays = runtime.metrics().processors.iter().map(|p| p.sockets.delays).sum();
     assert!(delays.count() > 0);
 }
+
+/// A worker with most of the sockets keeps them when there is little to do, and gets the others.
+#[test]
+fn sockets_gather_where_most_of_them_are() {
+    const STUCK: u8 = b's';
+    const SOCKETS: usize = 8;
+    let _watchdog = super::common::watchdog::watchdog();
+    let runtime = Builder::new().workers(2).build().unwrap();
+    let open = || runtime.metrics().processors[1].sockets.open;
+    let stuck = Arc::new(AtomicBool::new(false));
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let address = listener.local_addr().unwrap();
+    let loops = stuck.clone();
+    let echoes = runtime.spawn(async move {
+        let mut echoes = Vec::new();
+        for _ in 0..SOCKETS {
+            let (one, _) = listener.accept().await.unwrap();
+            let stuck = loops.clone();
+            echoes.push(spawn(async move {
+                let mut buffer = [0];
+                while one.read(&mut buffer).await.unwrap() == 1 {
+                    if buffer == [STUCK] {
+                        stuck.store(true, Ordering::SeqCst);
+                        while stuck.load(Ordering::SeqCst) {
+                            std::hint::spin_loop();
+                        }
+                    }
+                    one.write_all(&buffer).await.unwrap();
+                }
+            }));
+        }
+        echoes
+    });
+    let clients: Vec<_> =
+        (0..SOCKETS).map(|_| std::net::TcpStream::connect(address).unwrap()).collect();
+    let exchange = |mut client: &std::net::TcpStream| {
+        client.write_all(b"x").unwrap();
+        client.read_exact(&mut [0]).unwrap();
+    };
+    let (mut first, rest) = clients.split_first().unwrap();
+    loop {
+        (0..20).for_each(|_| clients.iter().for_each(exchange));
+        if open() == SOCKETS {
+            break;
+        }
+        // While the first one's task is stuck, the others go to the other worker. That one keeps
+        // them then, and gets the first one too.
+        first.write_all(&[STUCK]).unwrap();
+        while !stuck.load(Ordering::SeqCst) {
+            thread::yield_now();
+        }
+        (0..20).for_each(|_| rest.iter().for_each(exchange));
+        stuck.store(false, Ordering::SeqCst);
+        first.read_exact(&mut [0]).unwrap();
+    }
+    drop(clients);
+    block_on(echoes).unwrap().into_iter().for_each(|echo| block_on(echo).unwrap());
+}
