@@ -24,8 +24,10 @@ const PORTION: usize = 1_000;
 /// Wakes that are measured at least, in each of the measurements.
 const WAKES: usize = 300_000;
 
-/// Measurements, whose median counts.
-const MEASUREMENTS: usize = 3;
+/// Measurements, whose median counts. One is enough of many wakes, as it takes seconds.
+fn measurements(wakes: usize) -> usize {
+    if wakes < 10 * WAKES { 3 } else { 1 }
+}
 
 /// Bytes of a place of the chase, if the tasks are too few for their memory to be measured.
 const STRIDES: std::ops::RangeInclusive<f64> = 64.0..=1024.0;
@@ -129,8 +131,9 @@ async fn drive<R: Runtime>(
     Random::new(seed, 0).shuffle(&mut order);
     let rounds = WAKES.div_ceil(number);
     let mut times = 1;
-    let mut wakes = Vec::with_capacity(MEASUREMENTS);
-    for _ in 0..MEASUREMENTS {
+    let measurements = measurements(rounds * number);
+    let mut wakes = Vec::with_capacity(measurements);
+    for _ in 0..measurements {
         let started = Instant::now();
         for _ in 0..rounds {
             for portion in order.chunks(PORTION) {
@@ -143,7 +146,7 @@ async fn drive<R: Runtime>(
         wakes.push(each(started, number * rounds));
     }
     wakes.sort_by(f64::total_cmp);
-    Ok(Driven { spawn_ns, wake_ns: wakes[MEASUREMENTS / 2], bytes_per_task, future_bytes })
+    Ok(Driven { spawn_ns, wake_ns: wakes[measurements / 2], bytes_per_task, future_bytes })
 }
 
 /// A waiter.
