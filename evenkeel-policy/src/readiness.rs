@@ -107,7 +107,7 @@ pub fn is_worth_moving(waits: u64) -> bool {
 }
 
 /// Returns whether a socket whose task waits at a processor with `ready` other tasks is better in
-/// the set of the [gatherer](leads), which comes to its set. If there is nothing else to do, few
+/// the set of the [gatherer](Traffic), which comes to its set. If there is nothing else to do, few
 /// processors are enough, and one that looks at many sockets finds several at a time. With work for
 /// several, the sockets go to those processors at which their tasks wait.
 ///
@@ -128,23 +128,54 @@ pub fn gathers(ready: usize) -> bool {
     ready == 0
 }
 
-/// Returns whether a processor with `own` sockets becomes the gatherer, at which sockets without a
-/// better place gather, in place of one that has `theirs`. It has to have more than twice as many:
-/// a socket is not worth a [move](MOVE) there and back.
+/// What a processor that looks knows of the notes in its set, and in that of the *gatherer*: the
+/// processor at which sockets without a better place gather.
+///
+/// A processor takes the gatherer's place if it has had more than twice as many notes meanwhile. So
+/// sockets without traffic do not count, nor does a set whose sockets have moved away because its
+/// owner is stuck.
 ///
 /// With the first processor as the gatherer for good, a server of pages with 100 connections, two
 /// workers and a client of one thread was at times in a state in which the second worker had 85 of
 /// the sockets, and enough to do to keep them, and the first one slept for each request of its
-/// others: it made a fifth less pages then.
+/// others: it made a fifth fewer pages then.
 ///
 /// # Examples
 /// ```
-/// use evenkeel_policy::readiness::leads;
-/// assert!(leads(85, 15) && leads(1, 0));
-/// assert!(!leads(60, 40));
+/// use evenkeel_policy::readiness::Traffic;
+/// let mut traffic = Traffic::default();
+/// assert!(traffic.is_due(100) && traffic.leads(0, 100, 49));
+/// let (own, theirs) = (200, 49 + 60);
+/// assert!(!traffic.leads(0, own, theirs), "not twice as many");
+/// assert!(!traffic.is_due(own + 1));
+/// assert!(!traffic.leads(1, own + 100, 0), "another gatherer: nothing is known of it yet");
+/// assert!(traffic.leads(1, own + 200, 0));
 /// ```
-#[inline]
-#[must_use]
-pub fn leads(own: usize, theirs: usize) -> bool {
-    own > theirs.saturating_mul(2)
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traffic {
+    gatherer: usize,
+    own: u64,
+    theirs: u64,
+}
+
+impl Traffic {
+    /// Notes in its own set after which a processor compares: twice the waits after which a socket
+    /// [moves](MOVE), so that a few sockets that are about to move are compared first.
+    const BETWEEN: u64 = 2 * MOVE;
+
+    /// Returns whether a processor with `own` notes compares.
+    #[inline]
+    #[must_use]
+    pub fn is_due(&self, own: u64) -> bool {
+        own.saturating_sub(self.own) >= Self::BETWEEN
+    }
+
+    /// Returns whether a processor with `own` notes takes the place of `gatherer`, which has
+    /// `theirs`.
+    #[must_use]
+    pub fn leads(&mut self, gatherer: usize, own: u64, theirs: u64) -> bool {
+        let before = core::mem::replace(self, Self { gatherer, own, theirs });
+        let (own, theirs) = (own.saturating_sub(before.own), theirs.saturating_sub(before.theirs));
+        before.gatherer == gatherer && own > theirs.saturating_mul(2)
+    }
 }

@@ -60,7 +60,7 @@ impl Set {
         match *self {}
     }
 
-    pub(crate) fn count(&self) -> usize {
+    pub(crate) fn notes(&self) -> u64 {
         match *self {}
     }
 

@@ -6,8 +6,8 @@
 //! has more tasks; otherwise that of the *gatherer*, if that one comes to look. After some such
 //! waits in a row for the same one the source moves there. So under light load one worker looks at
 //! all sockets, and sleeps among them. Its tasks, if they are many, are stolen, and wake others'
-//! sockets at others. The gatherer is the first worker, until a worker that looks has [most
-//! sockets](crate::policy::readiness::leads) by far.
+//! sockets at others. The gatherer is the first worker, until one that looks has [most of the
+//! traffic](crate::policy::readiness::Traffic).
 //!
 //! # Why no readiness is lost by a move
 //! The socket enters the new set before it leaves the former one, so it is always in one of them.

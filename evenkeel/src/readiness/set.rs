@@ -86,9 +86,9 @@ impl Set {
 
     pub(crate) fn counts(&self) -> Counts {
         Counts {
-            sockets: self.count(),
+            sockets: self.count.load(Ordering::Relaxed),
             looks: self.tally.looks.get(),
-            notes: self.tally.notes.get(),
+            notes: self.notes(),
             moved: self.tally.moved.load(Ordering::Relaxed),
         }
     }
@@ -106,12 +106,12 @@ impl Set {
 
     /// Returns whether there are sources in it.
     pub(crate) fn is_used(&self) -> bool {
-        self.count() > 0
+        self.count.load(Ordering::Relaxed) > 0
     }
 
-    /// Returns the number of sources.
-    pub(crate) fn count(&self) -> usize {
-        self.count.load(Ordering::Relaxed)
+    /// Returns how often a look has found a source ready.
+    pub(crate) fn notes(&self) -> u64 {
+        self.tally.notes.get()
     }
 
     /// Looks without waiting, unless another thread looks. Returns whether it has woken any

@@ -1,8 +1,9 @@
 //! Helping: a processor with work takes older work from another.
 //!
 //! At the end of a batch a processor looks at one other, so that on average each is looked at once
-//! per batch, if there are [more than a few](helping::is_due) or the polls are quick. It sends its
-//! request for work and begins the next batch; at the end of that it takes the answer in.
+//! per batch, if there are [as many as batches in a round](helping::ROUND) or the polls are quick;
+//! with fewer, looks are rarer. It sends its request for work and begins the next batch; at the end
+//! of that it takes the answer in.
 
 use super::handover::{self, Request};
 use super::worker::{Looks, Worker};

@@ -8,30 +8,32 @@ use crate::readiness::Set;
 impl Worker<'_> {
     /// Looks at this processor's sockets between two batches, if it is time.
     #[inline(always)]
-    pub(super) fn tend_sockets(&self, now: u64) {
+    pub(super) fn tend_sockets(&mut self, now: u64) {
         if let Some(set) = self.shared.idle.set(self.me).get()
             && readiness::is_due(now, set.looked())
             && set.is_used()
         {
-            self.tend(set, now);
+            self.tend(now);
         }
     }
 
     /// Looks at them. Returns whether it has woken any operation.
-    fn tend(&self, set: &Set, now: u64) -> bool {
-        self.claim_gathering(set);
-        set.tend(now)
+    fn tend(&mut self, now: u64) -> bool {
+        self.claim_gathering();
+        self.shared.idle.set(self.me).get().is_some_and(|set| set.tend(now))
     }
 
-    /// Has the other sockets gather here from now on, if this processor has most of them.
-    fn claim_gathering(&self, set: &Set) {
+    /// Has other sockets gather here from now on, if this processor's have most of the traffic.
+    fn claim_gathering(&mut self) {
         let idle = &self.shared.idle;
         let gatherer = idle.gatherer();
-        if gatherer != self.me {
-            let theirs = idle.set(gatherer).get().map_or(0, Set::count);
-            if readiness::leads(set.count(), theirs) {
-                idle.gather_at(self.me);
-            }
+        if gatherer == self.me {
+            return;
+        }
+        let notes = |at| idle.set(at).get().map_or(0, Set::notes);
+        let own = notes(self.me);
+        if self.traffic.is_due(own) && self.traffic.leads(gatherer, own, notes(gatherer)) {
+            idle.gather_at(self.me);
         }
     }
 
@@ -47,21 +49,18 @@ impl Worker<'_> {
         found
     }
 
-    /// Notes that sockets have ended a sleep of this length.
+    /// Notes that sockets have ended a sleep of this length, which was a look.
     pub(super) fn note_sleep(&mut self, length: u64) {
         self.prospect.note(length < readiness::AT_ONCE);
-        if let Some(set) = self.shared.idle.set(self.me).get() {
-            self.claim_gathering(set);
-        }
+        self.claim_gathering();
     }
 
     /// Looks at them. Returns whether there is a task to poll then.
     #[inline(always)]
-    pub(super) fn look_at_sockets(&self) -> bool {
-        let Some(set) = self.shared.idle.set(self.me).get() else { return false };
+    pub(super) fn look_at_sockets(&mut self) -> bool {
         // The batch, or the search, has just read the clock.
         let now = self.context.now.get();
-        set.is_used() && self.tend(set, now) && self.context.ready() > 0
+        self.has_sockets() && self.tend(now) && self.context.ready() > 0
     }
 
     /// Returns whether this processor has sockets: its worker is to sleep in their set soon.

@@ -13,7 +13,7 @@ use crate::deque::Level;
 use crate::policy::batch;
 use crate::policy::overtaking::Lengths;
 use crate::policy::random::Random;
-use crate::policy::readiness::Prospect;
+use crate::policy::readiness::{Prospect, Traffic};
 use crate::policy::together::Past;
 use crate::processor::context::Context;
 use crate::processor::shared::Shared;
@@ -151,6 +151,8 @@ pub(super) struct Worker<'a> {
     pub(super) has_looked_around: bool,
     /// Whether a look at the sockets before a sleep is worth while.
     pub(super) prospect: Prospect,
+    /// The notes in its set, beside those in the set where sockets gather.
+    pub(super) traffic: Traffic,
     /// Whether the tasks of this processor have been aborted.
     pub(super) aborted: bool,
     /// The value of the bell of [arrivals](crate::travel) when the worker was last without work.
@@ -187,6 +189,7 @@ impl<'a> Worker<'a> {
             moved: 0,
             has_looked_around: false,
             prospect: Prospect::default(),
+            traffic: Traffic::default(),
             aborted: false,
             heard: 0,
             shared,

@@ -188,7 +188,7 @@ fn sockets_go_where_they_are_looked_at() {
         socket.read_exact(&mut back).await.unwrap();
         assert_eq!(back, [byte]);
     };
-    // Without work, sockets gather at worker 0. The stuck task may be at worker 1.
+    // Without work, sockets gather at one worker. The stuck task may be at the other.
     while moved() == 0 {
         let (first, rest) = others.split_first().unwrap();
         for round in 0..20 {

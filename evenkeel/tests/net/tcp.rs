@@ -1,9 +1,9 @@
 //! What a connection carries.
 
 use super::{echo, on_workers, pair};
-use evenkeel::net::{TcpListener, TcpStream};
+use evenkeel::net::{TcpListener, TcpStream, UnixStream};
 use evenkeel::time::{Duration, timeout};
-use evenkeel::{spawn, yield_now};
+use evenkeel::{block_on, spawn, yield_now};
 use futures::future::join_all;
 use std::io::{ErrorKind, IoSlice, IoSliceMut};
 use std::net::Shutdown;
@@ -214,6 +214,33 @@ fn vectors_of_any_length_arrive_as_they_are() {
             };
             let ((), got) = futures::join!(write, read);
             assert!(got == sent, "{} bytes of {}", got.len(), sent.len());
+        });
+    });
+}
+
+/// Vectors without bytes are written also where there is no way for any. Others, short and long,
+/// are refused there.
+#[test]
+fn vectors_for_a_direction_that_is_shut_down_are_refused_unless_they_are_empty() {
+    fn check(write: impl Fn(&[IoSlice<'_>]) -> std::io::Result<usize>) {
+        let (some, much) = ([7; 100], [7; 2_000]);
+        let empty = [IoSlice::new(&[]), IoSlice::new(&[])];
+        assert_eq!(write(&empty).unwrap(), 0);
+        assert_eq!(write(&[]).unwrap(), 0);
+        for bytes in [&some[..], &much] {
+            let refused = write(&[IoSlice::new(bytes), IoSlice::new(bytes)]).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::BrokenPipe);
+        }
+    }
+    on_workers(|runtime| {
+        runtime.block_on(async {
+            let (one, _other) = pair().await.unwrap();
+            one.shutdown(Shutdown::Write).unwrap();
+            check(|buffers| block_on(one.write_vectored(buffers)));
+            check(|buffers| one.try_write_vectored(buffers));
+            let (one, _other) = UnixStream::pair().unwrap();
+            one.shutdown(Shutdown::Write).unwrap();
+            check(|buffers| block_on(one.write_vectored(buffers)));
         });
     });
 }
