@@ -28,9 +28,10 @@ pub const STUCK_AGE: u64 = 8 * LEAST_AGE;
 /// that one with polls as long as a batch does not read the lines of a few others after each of
 /// them: every look takes a line from its owner, who has to take it back at its next poll. It is
 /// far below the bound on waiting, and with more processors than batches in it there is a look
-/// after each batch. `evenkeel-bench run --bench echo` set it: two workers take 6 % less processor
-/// time for an answer with four batches than with a look after each, and 2 % less with sixteen than
-/// with four. A batch of several quick polls pays for a look: with this time between the looks of
+/// after each batch. `evenkeel-bench run --bench echo` showed what looks cost: two workers take 6 %
+/// less processor time for an answer with four batches than with a look after each. Sixteen are an
+/// estimate: 2 % less than four, in the mean of servers that differed by more from run to run. A
+/// batch of several quick polls pays for a look: with this time between the looks of
 /// such processors too, `evenkeel-bench run --bench transfer --procs 2` takes a third longer.
 pub const ROUND: u64 = 16 * super::batch::BATCH;
 

@@ -152,11 +152,28 @@ fn the_first_socket_of_a_worker_that_is_stuck_at_once_is_looked_at() {
     }
 }
 
+/// The byte at which [`echo_or_stick`] sticks.
+const STUCK: u8 = b's';
+
+/// Sends each byte back. At [`STUCK`] it sets `stuck`, and keeps its worker until that is unset.
+async fn echo_or_stick(stream: TcpStream, stuck: Arc<AtomicBool>) -> std::io::Result<()> {
+    let mut buffer = [0];
+    while stream.read(&mut buffer).await? == 1 {
+        if buffer == [STUCK] {
+            stuck.store(true, Ordering::SeqCst);
+            while stuck.load(Ordering::SeqCst) {
+                std::hint::spin_loop();
+            }
+        }
+        stream.write_all(&buffer).await?;
+    }
+    Ok(())
+}
+
 /// The worker that looks at the sockets is stuck in the task of one of them. The others' tasks wait
 /// at the other worker, again and again: their sockets go there, come back, and lose nothing.
 #[test]
 fn sockets_go_where_they_are_looked_at() {
-    const STUCK: u8 = b's';
     let _watchdog = super::common::watchdog::watchdog();
     let runtime = Builder::new().workers(2).build().unwrap();
     let moved = || runtime.metrics().processors[1].sockets.moved;
@@ -167,19 +184,7 @@ fn sockets_go_where_they_are_looked_at() {
         .into_iter()
         .map(|one| {
             let stuck = stuck.clone();
-            runtime.spawn(async move {
-                let mut buffer = [0];
-                while one.read(&mut buffer).await? == 1 {
-                    if buffer == [STUCK] {
-                        stuck.store(true, Ordering::SeqCst);
-                        while stuck.load(Ordering::SeqCst) {
-                            std::hint::spin_loop();
-                        }
-                    }
-                    one.write_all(&buffer).await?;
-                }
-                std::io::Result::Ok(())
-            })
+            runtime.spawn(echo_or_stick(one, stuck))
         })
         .collect();
     let exchange = async |socket: &TcpStream, byte| {
@@ -213,10 +218,10 @@ fn sockets_go_where_they_are_looked_at() {
     assert!(delays.count() > 0);
 }
 
-/// A worker with most of the sockets keeps them when there is little to do, and gets the others.
+/// A worker with most of the traffic keeps its sockets when there is little to do, and gets the
+/// others.
 #[test]
-fn sockets_gather_where_most_of_them_are() {
-    const STUCK: u8 = b's';
+fn sockets_gather_where_the_traffic_is() {
     const SOCKETS: usize = 8;
     let _watchdog = super::common::watchdog::watchdog();
     let runtime = Builder::new().workers(2).build().unwrap();
@@ -229,19 +234,7 @@ fn sockets_gather_where_most_of_them_are() {
         let mut echoes = Vec::new();
         for _ in 0..SOCKETS {
             let (one, _) = listener.accept().await.unwrap();
-            let stuck = loops.clone();
-            echoes.push(spawn(async move {
-                let mut buffer = [0];
-                while one.read(&mut buffer).await.unwrap() == 1 {
-                    if buffer == [STUCK] {
-                        stuck.store(true, Ordering::SeqCst);
-                        while stuck.load(Ordering::SeqCst) {
-                            std::hint::spin_loop();
-                        }
-                    }
-                    one.write_all(&buffer).await.unwrap();
-                }
-            }));
+            echoes.push(spawn(echo_or_stick(one, loops.clone())));
         }
         echoes
     });
@@ -268,5 +261,5 @@ fn sockets_gather_where_most_of_them_are() {
         first.read_exact(&mut [0]).unwrap();
     }
     drop(clients);
-    block_on(echoes).unwrap().into_iter().for_each(|echo| block_on(echo).unwrap());
+    block_on(echoes).unwrap().into_iter().for_each(|echo| block_on(echo).unwrap().unwrap());
 }
