@@ -21,9 +21,11 @@ mod tcp;
 #[cfg(any(feature = "futures-io", feature = "tokio-io", feature = "hyper"))]
 mod traits;
 
+use evenkeel::budget::unconstrained;
 use evenkeel::net::{TcpListener, TcpStream};
 use evenkeel::{Builder, Runtime};
 use std::io::Result;
+use std::pin::pin;
 
 /// Runs `test` in runtimes with 1, 2 and 8 workers.
 fn on_workers(test: impl Fn(&Runtime)) {
@@ -39,6 +41,12 @@ async fn pair() -> Result<(TcpStream, TcpStream)> {
     let (connected, accepted) =
         futures::join!(TcpStream::connect(listener.local_addr()?), listener.accept());
     Ok((connected?, accepted?.0))
+}
+
+/// Polls an operation once. It has to wait for its socket: not for the next slice of its task, which
+/// would leave the socket where it is.
+async fn waits(operation: impl Future) {
+    assert!(futures::poll!(pin!(unconstrained(operation))).is_pending());
 }
 
 /// Returns what it gets until the peer closes.
