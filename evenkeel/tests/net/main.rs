@@ -43,8 +43,8 @@ async fn pair() -> Result<(TcpStream, TcpStream)> {
     Ok((connected?, accepted?.0))
 }
 
-/// Polls an operation once. It has to wait for its socket: not for the next slice of its task, which
-/// would leave the socket where it is.
+/// Polls an operation once. It has to wait for its socket: not for the next slice of its task,
+/// which would leave the socket where it is.
 async fn waits(operation: impl Future) {
     assert!(futures::poll!(pin!(unconstrained(operation))).is_pending());
 }
