@@ -19,8 +19,8 @@ pub(crate) struct Publication {
     pub(crate) source: &'static str,
     /// What it measured on.
     pub(crate) machine: &'static str,
-    /// The options of `run` that measure its experiments here.
-    pub(crate) run: &'static str,
+    /// The options of `run` that measure its experiments here, of one family: a call for each.
+    pub(crate) run: &'static [&'static str],
     /// What is not to be had here, in a sentence; may be empty.
     pub(crate) missing: &'static str,
     /// Whether its experiment also runs on several [ranks](crate::ranks).
@@ -49,7 +49,9 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         title: "The scheduler of C∀",
         source: "Thierry Delisle, PhD thesis, University of Waterloo, 2022",
         machine: "4 Intel Xeon Platinum 8160 with 24 cores of two threads each, and 2 AMD EPYC 7662 with 64 cores of two threads each; 15 runs",
-        run: "--bench cycle,yield,churn,locality,transfer --runtime evenkeel,tokio-hand,go-hand --seconds 0.1 --repeats 3",
+        run: &[
+            "--bench cycle,yield,churn,locality,transfer --runtime evenkeel,tokio-hand,go-hand --seconds 0.1 --repeats 3",
+        ],
         missing: "libfibre, a peer of the thesis, is not measured",
         has_ranks: false,
         simulation: Some(Simulation::Scheduling),
@@ -60,7 +62,7 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         title: "Concurrency in C∀",
         source: "Thierry Delisle, MMath thesis, University of Waterloo, 2018",
         machine: "4 AMD Opteron 6380 at 2.5 GHz with 8 cores of two threads each; one processor is used",
-        run: "--bench ctxswitch,mutex,schedint,schedext,creation --seconds 0.1 --repeats 3",
+        run: &["--bench ctxswitch,mutex,schedint,schedext,creation --seconds 0.1 --repeats 3"],
         missing: "",
         has_ranks: false,
         simulation: None,
@@ -71,7 +73,7 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         title: "Thorium",
         source: "The BIOSAL project, mailing list, November 2014",
         machine: "32 cores of Intel Xeon E7-4830 at 2.13 GHz; one thread of each node is not a worker",
-        run: "--bench latency_probe --runtime evenkeel,actix,tokio,tokio-batch,go --repeats 3",
+        run: &["--bench latency_probe --runtime evenkeel,actix,tokio,tokio-batch,go --repeats 3"],
         missing: "",
         has_ranks: true,
         simulation: None,
@@ -82,7 +84,9 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         title: "CoreTime",
         source: "Silas Boyd-Wickizer, Robert Morris and M. Frans Kaashoek, \"Reinventing scheduling for multicore systems\", HotOS 2009",
         machine: "4 quad-core AMD Opterons at 2 GHz with 16 MB of caches in all",
-        run: "--bench directory --tasks-per-core 16 --access found --popularity uniform,oscillating --seconds 0.2 --repeats 3",
+        run: &[
+            "--bench directory --tasks-per-core 16 --access found --popularity uniform,oscillating --seconds 0.2 --repeats 3",
+        ],
         missing: "",
         has_ranks: false,
         simulation: Some(Simulation::CoreTime),
@@ -93,7 +97,9 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         title: "Cilk Locality",
         source: "Shuck, 2017",
         machine: "4 Intel Xeon E5-4620 at 2.2 GHz with 8 cores each; 32 workers, 5 runs",
-        run: "--bench matmul,transpose,heat,cilksort --runtime serial,evenkeel,rayon,serial-cpp,openmp --repeats 3",
+        run: &[
+            "--bench matmul,transpose,heat,cilksort --runtime serial,evenkeel,rayon,serial-cpp,openmp --repeats 3",
+        ],
         missing: "its runtime, which pins tasks to levels of memory, runs on the simulated machine alone; the rules of evenkeel's own, one by one, which `--locality all --size caches` measures",
         has_ranks: false,
         simulation: Some(Simulation::Locality),
@@ -104,8 +110,12 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         title: "Growth",
         source: "None of the five: what they all depend on",
         machine: "none",
-        run: "--bench growth_tasks,growth_timers --n 10,1000,100000,10000000 --repeats 1",
-        missing: "growth with the number of workers, which the simulation of C∀'s scheduler has",
+        run: &[
+            "--bench growth_tasks,growth_timers --n 10,1000,100000 --repeats 3",
+            "--bench growth_tasks,growth_timers --n 1000000 --repeats 1",
+            "--bench growth_tasks,growth_timers --n 10000000 --runtime evenkeel --repeats 1",
+        ],
+        missing: "ten million tasks of Tokio, which take 7 GB and a minute and a half; growth with the number of workers, which the simulation of C∀'s scheduler has",
         has_ranks: false,
         simulation: None,
         published: Vec::new,

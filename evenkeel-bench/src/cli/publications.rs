@@ -68,26 +68,38 @@ fn fill(one: &mut Shown) -> anyhow::Result<()> {
     measured
 }
 
-/// Measures what `run` measures with the publication's options, beside those of its peers that are
-/// found.
+/// Measures what `run` measures with each line of the publication's options.
 fn measure(one: &mut Shown) -> anyhow::Result<()> {
-    let mut args = options_of(one.publication)?;
+    one.publication.run.iter().try_for_each(|line| measure_line(one, line))
+}
+
+/// Measures what `run` measures with these options, beside those of the peers that are found, and
+/// adds it to what there is.
+fn measure_line(one: &mut Shown, line: &str) -> anyhow::Result<()> {
+    let mut args = options_of(line)?;
     for (peer, install) in (run::chosen(&args)?.found)()?.missing {
         if let Some(place) = args.runtime.iter().position(|asked| asked == peer.name) {
             args.runtime.remove(place);
             let not_found = format!("{}: {install}", peer.name);
             note!("not found: {not_found}");
-            one.not_found.push(not_found);
+            if !one.not_found.contains(&not_found) {
+                one.not_found.push(not_found);
+            }
         }
     }
     let (measured, done) = run::measured(&args)?;
-    one.measured = Some(measured);
+    match &mut one.measured {
+        None => one.measured = Some(measured),
+        Some(before) => {
+            before.records.extend(measured.records);
+            before.absent.extend(measured.absent);
+        }
+    }
     done
 }
 
-/// Reads a publication's options of `run`.
-fn options_of(publication: &Publication) -> anyhow::Result<RunArgs> {
-    let options = publication.run;
+/// Reads options of `run`.
+fn options_of(options: &str) -> anyhow::Result<RunArgs> {
     let line = ["evenkeel-bench", "run"].into_iter().chain(options.split_whitespace());
     match Cli::try_parse_from(line)?.command {
         Some(Command::Run(args)) => Ok(*args),
@@ -122,14 +134,20 @@ mod tests {
     #[test]
     fn what_is_measured_of_each_publication_is_known_to_run() {
         for publication in &PUBLICATIONS {
-            let args = options_of(publication).unwrap();
-            let of = (run::chosen(&args).unwrap().describe)();
-            let asked = run::asked(&args, &of);
-            asked.check(&of).unwrap();
-            for name in &asked.runtimes {
-                let is_known = of.peers.iter().any(|peer| peer.name == name);
-                assert!(is_known, "{}: {name}", publication.id);
+            let (mut families, id) = (Vec::new(), publication.id);
+            for line in publication.run {
+                let args = options_of(line).unwrap();
+                let of = (run::chosen(&args).unwrap().describe)();
+                let asked = run::asked(&args, &of);
+                asked.check(&of).unwrap();
+                for name in &asked.runtimes {
+                    let is_known = of.peers.iter().any(|peer| peer.name == name);
+                    assert!(is_known, "{id}: {name}");
+                }
+                families.push(of.name);
             }
+            families.dedup();
+            assert_eq!(families.len(), 1, "{id}: the lines are of one family");
         }
     }
 }

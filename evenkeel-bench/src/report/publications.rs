@@ -133,7 +133,10 @@ fn part(one: &Shown) -> anyhow::Result<Markup> {
         @for table in published() { (analysis::table(&table)) }
         h2 { "Measured here" }
         p {
-            code { "run " (run) }
+            @for (place, line) in run.iter().enumerate() {
+                @if place > 0 { "; " }
+                code { "run " (line) }
+            }
             @if !missing.is_empty() { ". Not here: " (page::prose(missing)) }
             "."
             @for peer in &one.not_found { " Not found: " (peer) "." }

@@ -170,7 +170,7 @@ fn powers(rows: &[&Row<'_>], bench: &str, workers: usize) -> Option<String> {
     (!parts.is_empty()).then(|| {
         format!(
             "The powers of the number by which the cost of all grows in {bench}, {}, fitted from \
-             1,000 on: {}. A power of 1 is work that each does for itself; the chase's is that of \
+             1,000 to the largest number of each: {}. A power of 1 is work that each does for itself; the chase's is that of \
              the caches alone.",
             words::count(workers, "worker"),
             parts.join("; ")
