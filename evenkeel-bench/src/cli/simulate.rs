@@ -15,7 +15,7 @@ use suite::record::Record;
 use suite::table;
 
 /// The default numbers of schedules of each program, and of each point of Figure 4.
-pub(super) const PROGRAM_SEEDS: u64 = 5;
+pub(super) const PROGRAM_SEEDS: u64 = 8;
 pub(super) const CORETIME_SEEDS: u64 = 1;
 /// Those of each experiment of schedulers, and the rounds that are measured beside them.
 pub(super) const SCHEDULING_SEEDS: u64 = 3;
@@ -60,7 +60,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "coretime",
           value_parser = value_parser!(u64).range(LEAST_KIB..=MOST_KIB))]
     kib: Vec<u64>,
-    /// Schedules of each [default: 5; CoreTime: 1; scheduling: 3]
+    /// Schedules of each [default: 8; CoreTime: 1; scheduling: 3]
     #[arg(long, visible_alias = "reps", value_name = "R",
           value_parser = value_parser!(u64).range(1..=1_000))]
     seeds: Option<u64>,

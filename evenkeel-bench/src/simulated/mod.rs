@@ -21,7 +21,7 @@ pub(crate) mod rows;
 pub(crate) mod scheduling;
 pub(crate) mod table;
 
-use std::thread;
+use rayon::prelude::*;
 
 use evenkeel_sim::forking::Machine;
 pub(crate) use evenkeel_sim::forking::Scheduler;
@@ -64,26 +64,20 @@ pub(crate) fn run(programs: &[Program], sizes: &[Size], seeds: u64, mut each: im
     }
 }
 
-/// Runs one program in one size, with a thread for each scheduler.
+/// Runs one program in one size. Its schedules run side by side.
 fn of(program: Program, size: Size, schedulers: &[Scheduler], seeds: u64) -> Vec<Record> {
     let Some(work) = program::work(program, size) else { return Vec::new() };
     let workers = MACHINE.packages * MACHINE.cores;
     let case = record::case(program.name(), size.name(), work.bytes(), workers);
     let simulate = evenkeel_sim::forking::run;
     let alone = simulate(&work, MACHINE, 1, Scheduler::Off, 0);
-    let runs = |scheduler| -> Vec<Record> {
-        let run = |seed: u64| {
-            let outcome = simulate(&work, MACHINE, workers, scheduler, seed);
-            record::record(&case, scheduler, seed as usize - 1, &alone, &outcome)
-        };
-        (1..=seeds).map(run).collect()
+    let of = |&scheduler: &Scheduler| (1..=seeds).map(move |seed| (scheduler, seed));
+    let runs: Vec<(Scheduler, u64)> = schedulers.iter().flat_map(of).collect();
+    let run = |&(scheduler, seed): &(Scheduler, u64)| {
+        let outcome = simulate(&work, MACHINE, workers, scheduler, seed);
+        record::record(&case, scheduler, seed as usize - 1, &alone, &outcome)
     };
-    let runs = &runs;
-    thread::scope(|scope| {
-        let begin = |&scheduler| scope.spawn(move || runs(scheduler));
-        let threads: Vec<_> = schedulers.iter().map(begin).collect();
-        threads.into_iter().flat_map(|one| one.join().expect("a simulation ends")).collect()
-    })
+    runs.par_iter().map(run).collect()
 }
 
 #[cfg(test)]
@@ -114,6 +108,13 @@ mod tests {
             below(Scheduler::Biased, Scheduler::Off, Metric::Inflation);
             below(Scheduler::Biased, Scheduler::Strict, Metric::Idle);
         }
+    }
+
+    #[test]
+    fn workers_that_have_waited_for_the_end_of_a_phase_leave_each_others_parts_of_the_next() {
+        let run = |scheduler| outcome(Program::Heat, Size::Small, scheduler, 1).makespan;
+        let [off, biased] = [Scheduler::Off, Scheduler::Biased].map(run);
+        assert!(2 * biased < off, "{biased}, {off}");
     }
 
     #[test]

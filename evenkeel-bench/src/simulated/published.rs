@@ -204,7 +204,7 @@ fn variation(rows: &[&Row<'_>]) -> Option<(String, bool)> {
 
 /// The number of schedules of each program in each size with which the reasons were found: the
 /// default of `simulate`.
-const SEEDS: usize = 5;
+const SEEDS: usize = 8;
 
 /// Returns whether the reasons apply to these rows: all programs in all sizes, with the usual
 /// number of schedules.
@@ -303,7 +303,7 @@ mod tests {
     use forking::program::Program;
     use suite::read;
 
-    /// The output of `simulate --seeds 5 --json` for the paper's schedulers.
+    /// The output of `simulate --seeds 8 --json` for the paper's schedulers.
     fn stored() -> Vec<Record> {
         let text = include_str!("../../tests/data/simulated.jsonl");
         let record = |line| read::record(line, &["size", "bytes", "simulated"]).unwrap();
@@ -361,7 +361,7 @@ mod tests {
         for (what, some) in [
             ("a program", without(|record| record.case.bench == "heat")),
             ("a size", without(is_large)),
-            ("a schedule", without(|record| record.repeat == 4)),
+            ("a schedule", without(|record| record.repeat == 7)),
         ] {
             assert!(!are_usual(&rows(&some)), "without {what}");
         }

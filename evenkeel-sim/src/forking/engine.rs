@@ -126,11 +126,11 @@ impl<'a> Engine<'a> {
         while let Some((now, me)) = self.events.take_before(u64::MAX) {
             let is_over = match self.workers[me].doing {
                 Doing::Running => self.go_on(me, now),
-                Doing::Searching(since) => {
-                    self.search(me, now, since);
+                Doing::Searching => {
+                    self.search(me, now);
                     false
                 }
-                Doing::Waiting(since) => self.wait(me, now, since),
+                Doing::Waiting => self.wait(me, now),
             };
             if is_over {
                 return self.finish(now);
@@ -264,7 +264,7 @@ impl<'a> Engine<'a> {
 
     /// Makes the worker search for work.
     fn look_for_work(&mut self, me: usize, now: u64) -> bool {
-        self.workers[me].doing = Doing::Searching(now);
+        self.workers[me].doing = Doing::Searching;
         self.at(now, me);
         false
     }
@@ -272,7 +272,7 @@ impl<'a> Engine<'a> {
     /// Makes the worker wait.
     fn idle_in(&mut self, me: usize, now: u64, frame: Frame) -> bool {
         self.workers[me].frames.push(frame);
-        self.workers[me].doing = Doing::Waiting(now);
+        self.workers[me].doing = Doing::Waiting;
         self.at(now, me);
         false
     }

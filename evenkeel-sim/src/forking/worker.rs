@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use evenkeel_policy::Distance;
+use evenkeel_policy::locality::Sight;
 
 use super::scheduler::LEVELS;
 use super::work::Node;
@@ -49,11 +50,10 @@ pub(super) enum Frame {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doing {
     Running,
-    /// The worker has been without work since this time.
-    Searching(u64),
-    /// The worker waits for its own job, which the last frame names, and has been without work
-    /// since this time.
-    Waiting(u64),
+    /// The worker is without work.
+    Searching,
+    /// The worker waits for its own job, which the last frame names.
+    Waiting,
 }
 
 /// Jobs, the oldest first. The first `public` ones are public, for thieves that ask.
@@ -117,6 +117,8 @@ pub(super) struct Worker {
     pub(super) is_asked: bool,
     /// When it has asked each of the others.
     pub(super) asked: Vec<Option<u64>>,
+    /// The oldest jobs of the others, as it has seen them.
+    pub(super) sights: Vec<Sight>,
     pub(super) doing: Doing,
     /// Its part of the recursion.
     pub(super) part: u64,
@@ -130,7 +132,8 @@ impl Worker {
             deques: Default::default(),
             is_asked: false,
             asked: vec![None; workers],
-            doing: Doing::Searching(0),
+            sights: vec![Sight::default(); workers],
+            doing: Doing::Searching,
             part: 0,
         }
     }

@@ -27,7 +27,7 @@
 #![allow(unsafe_code, reason = "jobs borrow from the frame that waits for them")]
 
 use super::errand::Outside;
-use super::wait::{Meanwhile, wait, wait_for_others};
+use super::wait::{Idle, Meanwhile, wait, wait_for_others};
 use super::{entry, member};
 use crate::deque::closures::erase;
 use crate::primitives::atomic::{AtomicUsize, Edge, Ordering, edge};
@@ -396,7 +396,7 @@ impl<'scope> Scope<'scope> {
         let fall_asleep = || !self.is_over();
         let shared = context.shared();
         let own = &context.seat.processor().deque;
-        let leap = |waited| {
+        let leap = |idle: Idle| {
             if let Some(job) = self.outside.get().and_then(|outside| outside.take()) {
                 context.while_running(Distance::Same, job);
                 return Meanwhile::Done;
@@ -409,7 +409,7 @@ impl<'scope> Scope<'scope> {
                 |other: usize| shared.processor(other).root.load(Ordering::Relaxed) == self.id;
             let mut runner = Meanwhile::Nothing;
             for other in others.filter(|&other| runs(other)) {
-                if !job::may_take(context, other, waited) {
+                if !job::may_take(context, other, idle.waited) {
                     continue;
                 }
                 match Stolen::take(shared, other, || runs(other)) {

@@ -286,15 +286,17 @@ impl Anchor {
         };
         let reach = neighbours.reach(bytes);
         let is_public = locality::publishes(reach);
+        let number = context.anchored.get().wrapping_add(1);
+        context.anchored.set(number);
         // What fits into a core's own cache is not worth remembering, nor is it under a rule that
         // makes no offers.
         if reach <= Distance::SmtSibling || shared.locality == Locality::Strict {
-            return Self { note: Note::new(reach, None), is_public, part: 0 };
+            return Self { note: Note::new(reach, None, number), is_public, part: 0 };
         }
         let part = locality::second_part(context.part.get(), bytes);
         let is_known = |&last: &usize| last != me && locality::remembers(reach);
         let last = shared.runners.last(part).filter(is_known);
-        Self { note: Note::new(reach, last), is_public, part }
+        Self { note: Note::new(reach, last, number), is_public, part }
     }
 
     fn run_first<R>(self, context: &Context, oper: impl FnOnce() -> R) -> R {
@@ -346,10 +348,11 @@ mod tests {
         let machine = "2 cores, l2 1M, l3 8M".parse().unwrap();
         let runtime = crate::Builder::new().workers(2).topology(machine).build().unwrap();
         let me = || context::with_worker(|context| context.unwrap().seat.me());
+        let note = |bytes| context::with_worker(|context| Anchor::of(context.unwrap(), bytes)).note;
         // What a fork of `bytes` bytes would offer to either worker.
         let offers = |bytes| {
-            let anchor = context::with_worker(|context| Anchor::of(context.unwrap(), bytes));
-            [0, 1].map(|worker| anchor.note.offer(worker).last)
+            let note = note(bytes);
+            [0, 1].map(|worker| note.offer(worker).last)
         };
         runtime.install(|| {
             assert_eq!(offers(1 << 21), [Last::Owner; 2], "no worker has run it yet");
@@ -371,6 +374,11 @@ mod tests {
             assert_eq!((said[owner], said[thief]), (Last::Another, Last::Me));
             assert_eq!(offers(1 << 22), [Last::Owner; 2], "another recursion");
             assert_eq!(offers(1 << 19), [Last::Owner; 2], "a part for one core");
+            assert_ne!(
+                note(1 << 21),
+                note(1 << 21),
+                "a thief tells this phase's fork from the last"
+            );
         });
     }
 

@@ -27,6 +27,7 @@
 
 use super::outside;
 use crate::deque::latch::Latch;
+use crate::policy::locality::Sight;
 use crate::policy::{forking, searching};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::spin::{self, Backoff};
@@ -36,9 +37,10 @@ use crate::processor::meter::Doing;
 use crate::processor::shared::Shared;
 use crate::processor::spares::Waiting;
 use crate::runtime::Handle;
-use crate::scheduler::job::{self, Asked, Stolen};
+use crate::scheduler::job::{self, Asked, Seen, Stolen};
 use crate::scheduler::{broadcast, driver, errands, stuck};
 use crate::topology::Distance;
+use std::cell::Cell;
 use std::time::Duration;
 
 /// What a worker can do while it waits.
@@ -49,22 +51,37 @@ pub(super) enum Meanwhile {
     Done,
     /// This worker works for what the caller waits for, and may have jobs for it.
     Ask(usize),
+    /// Nothing yet: there is a job that the policy leaves to others for a moment.
+    Soon,
     /// Nothing.
     Nothing,
+}
+
+/// A worker without work, as it asks for some.
+#[derive(Clone, Copy)]
+pub(super) struct Idle {
+    pub(super) now: u64,
+    /// How long it has been without.
+    pub(super) waited: u64,
 }
 
 /// Waits for a job that was stolen. The caller is its owner.
 #[cold]
 pub(super) fn wait_for(context: &Context, latch: &Latch) {
-    let meanwhile = |waited| leap(context, latch, waited);
+    let sight = Cell::default();
+    let meanwhile = |idle| leap(context, latch, &sight, idle);
     wait(context, || latch.is_complete(), || latch.fall_asleep(), meanwhile);
 }
 
 /// Takes a descendant of the stolen job that the caller waits for, if its thief is known.
-fn leap(context: &Context, latch: &Latch, waited: u64) -> Meanwhile {
+fn leap(context: &Context, latch: &Latch, sight: &Cell<Sight>, idle: Idle) -> Meanwhile {
     let Some(thief) = latch.thief() else { return Meanwhile::Nothing };
-    if !job::may_take(context, thief, waited) {
-        return Meanwhile::Nothing;
+    let mut seen = sight.get();
+    let may_take = Seen::of(context, thief, &mut seen, idle.now).may_take(context, thief);
+    sight.set(seen);
+    if !may_take {
+        let may_ever_take = job::may_take(context, thief, u64::MAX);
+        return if may_ever_take { Meanwhile::Soon } else { Meanwhile::Nothing };
     }
     let guests = &context.shared().processor(thief).guests;
     let holds = || !latch.is_complete() && guests.load(Ordering::Relaxed) == 0;
@@ -97,14 +114,13 @@ pub(super) fn wait_for_others(handle: &Handle, over: impl Fn() -> bool) {
     });
 }
 
-/// Waits until `over`. `meanwhile` does or returns work that belongs to what is waited for; its
-/// argument is the time without such work. `fall_asleep` says that this worker is about to park; it
-/// returns false if the worker need not.
+/// Waits until `over`. `meanwhile` does or returns work that belongs to what is waited for.
+/// `fall_asleep` says that this worker is about to park; it returns false if the worker need not.
 pub(super) fn wait(
     context: &Context,
     over: impl Fn() -> bool,
     fall_asleep: impl Fn() -> bool,
-    meanwhile: impl Fn(u64) -> Meanwhile,
+    meanwhile: impl Fn(Idle) -> Meanwhile,
 ) {
     if over() {
         return;
@@ -180,7 +196,7 @@ fn wait_idly(
     context: &Context,
     over: impl Fn() -> bool,
     fall_asleep: impl Fn() -> bool,
-    meanwhile: impl Fn(u64) -> Meanwhile,
+    meanwhile: impl Fn(Idle) -> Meanwhile,
 ) {
     let shared = context.shared();
     let floor = context.seat.processor().deque.level();
@@ -197,9 +213,12 @@ fn wait_idly(
         }
         let now = clock::now();
         let waited = now.saturating_sub(*since.get_or_insert(now));
-        let meanwhile =
-            if broadcast::run_one(context) { Meanwhile::Done } else { meanwhile(waited) };
-        let mut host = None;
+        let meanwhile = if broadcast::run_one(context) {
+            Meanwhile::Done
+        } else {
+            meanwhile(Idle { now, waited })
+        };
+        let (mut host, mut is_soon) = (None, false);
         match meanwhile {
             Meanwhile::Job(stolen) => {
                 // The worker runs, and needs no spare.
@@ -224,10 +243,11 @@ fn wait_idly(
                     continue;
                 }
             }
+            Meanwhile::Soon => is_soon = true,
             Meanwhile::Nothing => {}
         }
         errands.look(shared, now, waited);
-        let stays = if forking::sleep(waited) {
+        let stays = if forking::sleep(waited) && !is_soon {
             false
         } else if searching::yields(waited) {
             // The thief may be waiting for this very core.

@@ -93,6 +93,8 @@ pub(crate) struct Context {
     /// The worker's position in a recursion of sized forks: a hash of the path from the root; zero
     /// outside of any.
     pub(crate) part: Cell<u64>,
+    /// How many sized forks the worker has anchored.
+    pub(crate) anchored: Cell<u32>,
     /// The end and the length of the time in which it does not yield its core, because it has lost
     /// it by a yield; see [`searching::RESTS`].
     rests_until: Cell<u64>,
@@ -159,6 +161,7 @@ impl Context {
             completed: Cell::default(),
             has_entered: Cell::default(),
             part: Cell::default(),
+            anchored: Cell::default(),
             rests_until: Cell::default(),
             rest: Cell::default(),
             scoped: Cell::default(),

@@ -6,7 +6,8 @@ use crate::deque::fifo::Fifo;
 use crate::deque::note::Note;
 use crate::deque::slot::{Code, Slot};
 use crate::deque::{Deque, Level, Reclaimed, Spilled};
-use crate::policy::{forking, locality};
+use crate::policy::forking;
+use crate::policy::locality::{self, Sight};
 use crate::primitives::atomic::Ordering;
 use crate::primitives::spin::Backoff;
 use crate::primitives::unwind;
@@ -58,14 +59,42 @@ impl Asked {
     }
 }
 
-/// Returns whether a worker that has been without work for `waited` may take the oldest job of
-/// `victim`, if there is one.
-pub(crate) fn may_take(context: &Context, victim: usize, waited: u64) -> bool {
+/// Returns whether a worker that has seen the oldest job of `victim` for `seen` may take it, if
+/// there is one.
+pub(crate) fn may_take(context: &Context, victim: usize, seen: u64) -> bool {
+    may_take_if(context, victim, |_| seen)
+}
+
+/// The same, if that depends on the note of the job.
+fn may_take_if(context: &Context, victim: usize, seen: impl FnOnce(u32) -> u64) -> bool {
     let shared = context.shared();
     let Some(note) = shared.processor(victim).deque.oldest() else { return true };
     let me = context.seat.me();
-    let distance = shared.distance(me, victim);
-    locality::may_take(shared.locality, Note::from_bits(note).offer(me), distance, waited)
+    let (offer, distance) = (Note::from_bits(note).offer(me), shared.distance(me, victim));
+    locality::may_take(shared.locality, offer, distance, seen(note))
+}
+
+/// The oldest job of a victim, as a thief has seen it.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen {
+    /// Its note.
+    job: Option<u32>,
+    /// For how long.
+    length: u64,
+}
+
+impl Seen {
+    /// Looks at the oldest job of `victim`.
+    pub(crate) fn of(context: &Context, victim: usize, sight: &mut Sight, now: u64) -> Self {
+        let job = context.shared().processor(victim).deque.oldest();
+        Self { job, length: sight.see(job, now) }
+    }
+
+    /// Returns whether the thief may take the job, or another one that lies there by now.
+    pub(crate) fn may_take(self, context: &Context, victim: usize) -> bool {
+        let seen = |note| if self.job == Some(note) { self.length } else { 0 };
+        may_take_if(context, victim, seen)
+    }
 }
 
 /// A job that was taken out of a deque: where it lies, and the number of the deque's processor.

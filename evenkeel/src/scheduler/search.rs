@@ -1,7 +1,7 @@
 //! Searching: a worker without work looks for some before it sleeps.
 
 use super::handover;
-use super::job::{self, Stolen};
+use super::job::{Seen, Stolen};
 use super::sleep::Wakened;
 use super::worker::Worker;
 use crate::idle::Counts;
@@ -127,7 +127,7 @@ impl Worker<'_> {
             }
             let waited = now.saturating_sub(start);
             // Jobs come before tasks, except before tasks that have waited.
-            if !self.any_other(waking::has_waited) && self.steal_job(now, waited) {
+            if !self.any_other(waking::has_waited) && self.steal_job(now) {
                 return true;
             }
             if let Some(other) = self.steal_once(now, waited) {
@@ -135,7 +135,7 @@ impl Worker<'_> {
                 self.count_steal(other, now);
                 return true;
             }
-            if self.steal_job(now, waited) {
+            if self.steal_job(now) {
                 return true;
             }
             if last || waited >= patience || self.must_stop_searching() {
@@ -168,13 +168,14 @@ impl Worker<'_> {
 
     /// Looks once at the deque of each other worker, in the order of the policy: steals a public
     /// job, asks for private ones, and seizes those for which it has asked in vain.
-    fn steal_job(&mut self, now: u64, waited: u64) -> bool {
+    fn steal_job(&mut self, now: u64) -> bool {
         let shared = self.context.shared();
         let random = self.random.next();
         let others = shared.neighbours(self.me).map(|me| me.round(shared.locality, random));
         for other in others.into_iter().flatten().chain(shared.spares.numbers()) {
+            let seen = Seen::of(self.context, other, &mut self.sights[other], now);
             // Called once more within the steal: another job may lie there by then.
-            let may_take = || job::may_take(self.context, other, waited);
+            let may_take = || seen.may_take(self.context, other);
             if !may_take() {
                 continue;
             }

@@ -11,6 +11,7 @@ use super::polls::Polls;
 use super::view::View;
 use crate::deque::Level;
 use crate::policy::batch;
+use crate::policy::locality::Sight;
 use crate::policy::overtaking::Lengths;
 use crate::policy::random::Random;
 use crate::policy::readiness::{Prospect, Traffic};
@@ -122,6 +123,8 @@ pub(super) struct Worker<'a> {
     pub(super) request: Option<Request>,
     /// Since when this worker has asked others for fork-join jobs.
     pub(super) asked: Box<[Asked]>,
+    /// Their oldest jobs, as this worker has seen them.
+    pub(super) sights: Box<[Sight]>,
     /// The fork-join job that it has found, if any.
     pub(super) stolen: Option<Stolen>,
     /// The steal on trial, if any.
@@ -172,6 +175,7 @@ impl<'a> Worker<'a> {
             view: View::new(shared.processors.capacity()),
             request: None,
             asked: (0..shared.spares.end()).map(|_| Asked::default()).collect(),
+            sights: vec![Sight::default(); shared.spares.end()].into(),
             stolen: None,
             trial: None,
             gathering: Gathering::default(),

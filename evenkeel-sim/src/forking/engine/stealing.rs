@@ -21,7 +21,7 @@ type Place = (usize, usize);
 
 impl Engine<'_> {
     /// Makes one round of a worker without work.
-    pub(super) fn search(&mut self, me: usize, now: u64, since: u64) {
+    pub(super) fn search(&mut self, me: usize, now: u64) {
         if let Some(job) = self.workers[me].newest() {
             // A fork that is suspended at a join has left the job behind.
             return self.take_own(me, job, now);
@@ -30,8 +30,7 @@ impl Engine<'_> {
         for place in self.round(me) {
             let class = self.class(me, place.0);
             cost += LOOK[class];
-            let waited = now + cost - since;
-            if let Some((job, more)) = self.try_take(me, place, now + cost, waited) {
+            if let Some((job, more)) = self.try_take(me, place, now + cost) {
                 return self.steal(me, job, now, cost + more + STEAL[class]);
             }
         }
@@ -57,7 +56,7 @@ impl Engine<'_> {
     }
 
     /// Makes one look of a worker that waits for a job. Returns true if the program is over.
-    pub(super) fn wait(&mut self, me: usize, now: u64, since: u64) -> bool {
+    pub(super) fn wait(&mut self, me: usize, now: u64) -> bool {
         let Some(&Frame::Wait { job }) = self.workers[me].frames.last() else {
             unreachable!("a waiting worker has the frame of its job")
         };
@@ -70,7 +69,7 @@ impl Engine<'_> {
             State::Taken(thief) => {
                 let class = self.class(me, thief);
                 let cost = LOOK[class];
-                match self.try_take(me, (thief, 0), now + cost, now - since) {
+                match self.try_take(me, (thief, 0), now + cost) {
                     Some((job, more)) => self.steal(me, job, now, cost + more + STEAL[class]),
                     None => self.at(now + cost + PAUSE, me),
                 }
@@ -83,18 +82,14 @@ impl Engine<'_> {
     /// Makes the oldest job of a deque public, if this worker may take it: by asking, and in the
     /// end by force. Returns the job and the time that it takes; none if there is nothing to take
     /// yet.
-    fn try_take(
-        &mut self,
-        me: usize,
-        (other, level): Place,
-        now: u64,
-        waited: u64,
-    ) -> Option<(JobIndex, u64)> {
-        let Some(oldest) = self.workers[other].deques[level].oldest() else {
+    fn try_take(&mut self, me: usize, (other, level): Place, now: u64) -> Option<(JobIndex, u64)> {
+        let oldest = self.workers[other].deques[level].oldest();
+        let seen = self.workers[me].sights[other].see(oldest.map(|job| job as u32), now);
+        let Some(oldest) = oldest else {
             self.workers[me].asked[other] = None;
             return None;
         };
-        if !self.may_take(me, other, oldest, waited) {
+        if !self.may_take(me, other, oldest, seen) {
             return None;
         }
         if self.scheduler.is_cilk() || self.workers[other].deques[level].public > 0 {
@@ -117,8 +112,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Returns whether a worker that has been without work for `waited` may take a job of another.
-    fn may_take(&self, me: usize, other: usize, job: JobIndex, waited: u64) -> bool {
+    /// Returns whether a worker that has seen a job of another for `seen` may take it.
+    fn may_take(&self, me: usize, other: usize, job: JobIndex, seen: u64) -> bool {
         let Job { reach, last, .. } = self.jobs[job];
         let last = match last {
             None => Last::Owner,
@@ -130,7 +125,7 @@ impl Engine<'_> {
             Scheduler::CilkRestricted => Locality::Strict,
             scheduler => scheduler.locality(),
         };
-        locality::may_take(locality, Offer { reach, last }, self.distance(me, other), waited)
+        locality::may_take(locality, Offer { reach, last }, self.distance(me, other), seen)
     }
 
     /// Takes the oldest job of a deque in a look that began at `now`.

@@ -93,7 +93,13 @@ fn a_waiter_finds_the_deque_of_the_spare_that_has_its_half() {
         let owner = Context::new(owner, 0);
         // SAFETY: the half is not at its end.
         let latch = unsafe { half.latch() };
-        assert!(!matches!(leap(&owner, latch, 0), Meanwhile::Job(_)), "it has no descendants");
+        assert!(
+            !matches!(
+                leap(&owner, latch, &Cell::default(), Idle { now: 0, waited: 0 }),
+                Meanwhile::Job(_)
+            ),
+            "it has no descendants"
+        );
         thief.join().unwrap();
         assert!(latch.is_complete());
         // SAFETY: it is complete.
