@@ -18,7 +18,7 @@ use suite::table;
 pub(super) const PROGRAM_SEEDS: u64 = 8;
 pub(super) const CORETIME_SEEDS: u64 = 1;
 /// Those of each experiment of schedulers, and the rounds that are measured beside them.
-pub(super) const SCHEDULING_SEEDS: u64 = 3;
+pub(super) const SCHEDULING_SEEDS: u64 = 2;
 pub(super) const SCHEDULING_ROUNDS: u64 = 7;
 
 /// The least and the most total size of the directories, in KiB: one directory, and far more than
@@ -60,7 +60,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "coretime",
           value_parser = value_parser!(u64).range(LEAST_KIB..=MOST_KIB))]
     kib: Vec<u64>,
-    /// Schedules of each [default: 8; CoreTime: 1; scheduling: 3]
+    /// Schedules of each [default: 8; CoreTime: 1; scheduling: 2]
     #[arg(long, visible_alias = "reps", value_name = "R",
           value_parser = value_parser!(u64).range(1..=1_000))]
     seeds: Option<u64>,

@@ -147,32 +147,35 @@ pub(crate) fn beside(rounds: u64) -> anyhow::Result<Vec<Beside>> {
 /// of [`beside`]. `workers` are the numbers of workers, as far as a machine has them; if it is
 /// empty, those of [`MACHINES`].
 pub(crate) fn run(beside: &[Beside], workers: &[usize], seeds: u64) -> Vec<Record> {
-    let mut cases = Vec::new();
+    let mut runs = Vec::new();
     for (machine, usual) in MACHINES {
         let mut counts = if workers.is_empty() { usual } else { workers }.to_vec();
         counts.retain(|&count| count <= machine.threads());
         for experiment in EXPERIMENTS {
+            let Some(prices) = record::prices(beside, experiment) else { continue };
             for &tasks in tasks(experiment) {
-                let counts = counts.iter().filter(|&&count| has(machine, experiment, count));
-                cases.extend(counts.map(|&workers| (machine, experiment, tasks, workers)));
+                for &processors in counts.iter().filter(|&&count| has(machine, experiment, count)) {
+                    let prices = prices.with(processors);
+                    let run = |seed| Run {
+                        experiment,
+                        machine,
+                        processors,
+                        tasks,
+                        seed,
+                        prices,
+                        time: None,
+                    };
+                    runs.extend((1..=seeds).map(run));
+                }
             }
         }
     }
-    let point = |&(machine, experiment, tasks, workers): &(Machine, Experiment, usize, usize)| {
-        let prices = record::prices(beside, experiment)?.with(workers);
-        let one = |seed| {
-            simulate(&Run {
-                experiment,
-                machine,
-                processors: workers,
-                tasks,
-                seed,
-                prices,
-                time: None,
-            })
-        };
-        let outcomes: Vec<_> = (1..=seeds).map(one).collect();
-        Some(Record::new(machine, experiment, tasks, workers, &outcomes))
+    // Each schedule is a job of its own: one with many workers takes seconds.
+    let outcomes: Vec<Outcome> = runs.par_iter().map(simulate).collect();
+    let of_seeds = seeds as usize;
+    let record = |(runs, outcomes): (&[Run], &[Outcome])| {
+        let Run { machine, experiment, tasks, processors, .. } = runs[0];
+        Record::new(machine, experiment, tasks, processors, outcomes)
     };
-    cases.par_iter().filter_map(point).collect()
+    runs.chunks(of_seeds).zip(outcomes.chunks(of_seeds)).map(record).collect()
 }
