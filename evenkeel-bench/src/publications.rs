@@ -115,7 +115,7 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
             "--bench growth_tasks,growth_timers --n 1000000 --repeats 1",
             "--bench growth_tasks,growth_timers --n 10000000 --runtime evenkeel --repeats 1",
         ],
-        missing: "ten million tasks of Tokio, which take 7 GB and a minute and a half; growth with the number of workers, which the simulation of C∀'s scheduler has",
+        missing: "ten million tasks and timers of Tokio, of which the tasks take 7 GB; growth with the number of workers, which the simulation of C∀'s scheduler has",
         has_ranks: false,
         simulation: None,
         published: Vec::new,

@@ -19,7 +19,8 @@ use suite::words;
 /// Ranks of each job. Each has as many workers as gives [`WORKERS`] in all.
 const RANKS: [usize; 3] = [1, 2, 4];
 
-/// Cargo's profile of the example: its own defaults, with which it is built in half the time.
+/// The profile of the example: Cargo's default settings, with which it is built in half the time of
+/// the suite's.
 const PROFILE: &str = "default-build";
 
 /// Workers of each job.
@@ -176,7 +177,7 @@ impl Jobs {
             heading: ["counter".to_owned()].into_iter().chain(RANKS.map(heading)).collect(),
             lines: self.counters.iter().map(line).collect(),
             note: format!(
-                "Ranks x workers of each; {ACTORS} actors a worker, {PINGS} pings an actor; medians of {} jobs in turns [minimum-maximum]. {}",
+                "Ranks x workers of each; {ACTORS} actors a worker, {PINGS} pings an actor; medians of {} jobs in turns [minimum-maximum]; built by Cargo's default settings, not as the suite above. {}",
                 words::and(&JOBS.map(|jobs| jobs.to_string()).each_ref().map(String::as_str)),
                 self.aim()
             ),

@@ -2,9 +2,10 @@
 //!
 //! A fork that states its footprint is *anchored* to the smallest cache that holds it. Workers that
 //! share that cache may take its second half at once. Other workers may too ([`Locality::Biased`]),
-//! once they have [seen it](Sight) in vain for a while, which is longer for those farther away. So
-//! no idle worker leaves a job alone for longer than that. A worker that takes a job from afar runs
-//! all of it, and its forks are anchored to its own caches: one far steal moves a whole subtree.
+//! once they have [seen it](Sight) as the oldest of its deque for a while, which is longer for
+//! those farther away. A thief that has found [nothing but such jobs](Restraint) for the time of a search
+//! takes any. A worker that takes a job from afar runs all of it, and its forks are anchored to its
+//! own caches: one far steal moves a whole subtree.
 //!
 //! The time counts for each job, not from when the thief ran out of work. At the end of a phase
 //! most workers wait for the last one. When the next phase begins, all have been idle for long, and
@@ -166,8 +167,7 @@ pub fn publishes(reach: Distance) -> bool {
     reach > Distance::SmtSibling
 }
 
-/// What a thief without work has seen of one deque: its oldest job, and since when. One thief's
-/// sights of a deque come one after the other.
+/// What a thief without work has seen of one deque: its oldest job, and since when.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sight {
     job: Option<u32>,
@@ -176,7 +176,7 @@ pub struct Sight {
 
 impl Sight {
     /// Notes the deque's oldest job at `now`, by a number that tells it from those before and after
-    /// it; `None` if there is none. Returns for how long the thief has seen it, which may have
+    /// it; `None` if there is none. Returns how long ago the thief saw this job first; it may have
     /// worked meanwhile.
     ///
     /// # Examples
@@ -192,6 +192,38 @@ impl Sight {
             *self = Self { job, since: now };
         }
         now.saturating_sub(self.since)
+    }
+}
+
+/// Since when a thief has found nothing but jobs that it leaves to workers near their data. An
+/// owner whose oldest job changes all the time would else keep it from all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Restraint(Option<u64>);
+
+impl Restraint {
+    /// Returns whether it ends: the thief has left such jobs for the time of a search.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel_policy::locality::Restraint;
+    /// use evenkeel_policy::searching::SEARCH;
+    /// let mut restraint = Restraint::default();
+    /// restraint.note(true, 100);
+    /// restraint.note(true, 200);
+    /// assert!(!restraint.is_over(99 + SEARCH) && restraint.is_over(100 + SEARCH));
+    /// restraint.note(false, 300);
+    /// assert!(!restraint.is_over(100 + SEARCH));
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn is_over(self, now: u64) -> bool {
+        self.0.is_some_and(|since| now.saturating_sub(since) >= super::searching::SEARCH)
+    }
+
+    /// Notes at `now` whether a round of looks has left any such job, and taken none.
+    #[inline]
+    pub fn note(&mut self, leaves: bool, now: u64) {
+        self.0 = leaves.then(|| self.0.unwrap_or(now));
     }
 }
 
@@ -261,5 +293,5 @@ pub fn first_part(second: u64) -> u64 {
     mix(second) | 1
 }
 
-// No worker falls asleep beside a job that it may take.
+// A search is long enough for a job that was there when it began.
 const _: () = assert!(NEAR < FAR && FAR < super::searching::SEARCH && HOLD < FAR);

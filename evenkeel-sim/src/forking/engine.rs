@@ -5,6 +5,7 @@ mod stealing;
 use std::collections::HashMap;
 
 use evenkeel::topology::Topology;
+use evenkeel_policy::locality::Sight;
 use evenkeel_policy::victim::Groups;
 use evenkeel_policy::{Distance, Locality, locality};
 
@@ -130,7 +131,7 @@ impl<'a> Engine<'a> {
                     self.search(me, now);
                     false
                 }
-                Doing::Waiting => self.wait(me, now),
+                Doing::Waiting(since) => self.wait(me, now, since),
             };
             if is_over {
                 return self.finish(now);
@@ -233,7 +234,10 @@ impl<'a> Engine<'a> {
                             self.suspended.insert(job, (frames, part));
                             return self.look_for_work(me, now);
                         }
-                        _ => return self.idle_in(me, now, Frame::Wait { job }),
+                        _ => {
+                            let sight = Sight::default();
+                            return self.idle_in(me, now, Frame::Wait { job, sight });
+                        }
                     }
                 }
                 Frame::Stolen { job, part } => {
@@ -272,7 +276,7 @@ impl<'a> Engine<'a> {
     /// Makes the worker wait.
     fn idle_in(&mut self, me: usize, now: u64, frame: Frame) -> bool {
         self.workers[me].frames.push(frame);
-        self.workers[me].doing = Doing::Waiting;
+        self.workers[me].doing = Doing::Waiting(now);
         self.at(now, me);
         false
     }

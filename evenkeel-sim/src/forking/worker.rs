@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use evenkeel_policy::Distance;
-use evenkeel_policy::locality::Sight;
+use evenkeel_policy::locality::{Restraint, Sight};
 
 use super::scheduler::LEVELS;
 use super::work::Node;
@@ -41,8 +41,8 @@ pub(super) enum Frame {
     Fork { job: JobIndex, part: u64 },
     /// The end of a second half that was not stolen: the worker is in that part again.
     Second { part: u64 },
-    /// The worker waits for a job of its own.
-    Wait { job: JobIndex },
+    /// The worker waits for a job of its own. It has seen the oldest job of the thief so.
+    Wait { job: JobIndex, sight: Sight },
     /// The end of a stolen job.
     Stolen { job: JobIndex, part: u64 },
 }
@@ -52,8 +52,9 @@ pub(super) enum Doing {
     Running,
     /// The worker is without work.
     Searching,
-    /// The worker waits for its own job, which the last frame names.
-    Waiting,
+    /// The worker waits for its own job, which the last frame names, and has been without work
+    /// since this time.
+    Waiting(u64),
 }
 
 /// Jobs, the oldest first. The first `public` ones are public, for thieves that ask.
@@ -117,8 +118,9 @@ pub(super) struct Worker {
     pub(super) is_asked: bool,
     /// When it has asked each of the others.
     pub(super) asked: Vec<Option<u64>>,
-    /// The oldest jobs of the others, as it has seen them.
-    pub(super) sights: Vec<Sight>,
+    /// The oldest jobs of the others' deques, as it has seen them in searches.
+    pub(super) sights: Vec<[Sight; LEVELS]>,
+    pub(super) restraint: Restraint,
     pub(super) doing: Doing,
     /// Its part of the recursion.
     pub(super) part: u64,
@@ -132,7 +134,8 @@ impl Worker {
             deques: Default::default(),
             is_asked: false,
             asked: vec![None; workers],
-            sights: vec![Sight::default(); workers],
+            sights: vec![Default::default(); workers],
+            restraint: Restraint::default(),
             doing: Doing::Searching,
             part: 0,
         }

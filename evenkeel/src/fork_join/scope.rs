@@ -409,6 +409,8 @@ impl<'scope> Scope<'scope> {
                 |other: usize| shared.processor(other).root.load(Ordering::Relaxed) == self.id;
             let mut runner = Meanwhile::Nothing;
             for other in others.filter(|&other| runs(other)) {
+                // The waiter's own time stands for that of each sight: members of a scope state no
+                // footprint, and only forks inside them do.
                 if !job::may_take(context, other, idle.waited) {
                     continue;
                 }

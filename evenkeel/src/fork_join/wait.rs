@@ -51,8 +51,6 @@ pub(super) enum Meanwhile {
     Done,
     /// This worker works for what the caller waits for, and may have jobs for it.
     Ask(usize),
-    /// Nothing yet: there is a job that the policy leaves to others for a moment.
-    Soon,
     /// Nothing.
     Nothing,
 }
@@ -76,15 +74,19 @@ pub(super) fn wait_for(context: &Context, latch: &Latch) {
 /// Takes a descendant of the stolen job that the caller waits for, if its thief is known.
 fn leap(context: &Context, latch: &Latch, sight: &Cell<Sight>, idle: Idle) -> Meanwhile {
     let Some(thief) = latch.thief() else { return Meanwhile::Nothing };
-    let mut seen = sight.get();
-    let may_take = Seen::of(context, thief, &mut seen, idle.now).may_take(context, thief);
-    sight.set(seen);
-    if !may_take {
-        let may_ever_take = job::may_take(context, thief, u64::MAX);
-        return if may_ever_take { Meanwhile::Soon } else { Meanwhile::Nothing };
+    let mut last = sight.get();
+    // It leaves no job alone when it may go to sleep.
+    let seen = Seen::of(context, thief, &mut last, idle.now, forking::sleep(idle.waited));
+    sight.set(last);
+    if !seen.may_take(context, thief) {
+        return Meanwhile::Nothing;
     }
     let guests = &context.shared().processor(thief).guests;
-    let holds = || !latch.is_complete() && guests.load(Ordering::Relaxed) == 0;
+    let holds = || {
+        !latch.is_complete()
+            && guests.load(Ordering::Relaxed) == 0
+            && seen.may_still_take(context, thief)
+    };
     match Stolen::take(context.shared(), thief, holds) {
         Some(stolen) => Meanwhile::Job(stolen),
         None => Meanwhile::Ask(thief),
@@ -218,7 +220,7 @@ fn wait_idly(
         } else {
             meanwhile(Idle { now, waited })
         };
-        let (mut host, mut is_soon) = (None, false);
+        let mut host = None;
         match meanwhile {
             Meanwhile::Job(stolen) => {
                 // The worker runs, and needs no spare.
@@ -243,11 +245,10 @@ fn wait_idly(
                     continue;
                 }
             }
-            Meanwhile::Soon => is_soon = true,
             Meanwhile::Nothing => {}
         }
         errands.look(shared, now, waited);
-        let stays = if forking::sleep(waited) && !is_soon {
+        let stays = if forking::sleep(waited) {
             false
         } else if searching::yields(waited) {
             // The thief may be waiting for this very core.

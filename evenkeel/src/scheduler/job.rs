@@ -62,38 +62,53 @@ impl Asked {
 /// Returns whether a worker that has seen the oldest job of `victim` for `seen` may take it, if
 /// there is one.
 pub(crate) fn may_take(context: &Context, victim: usize, seen: u64) -> bool {
-    may_take_if(context, victim, |_| seen)
-}
-
-/// The same, if that depends on the note of the job.
-fn may_take_if(context: &Context, victim: usize, seen: impl FnOnce(u32) -> u64) -> bool {
-    let shared = context.shared();
-    let Some(note) = shared.processor(victim).deque.oldest() else { return true };
-    let me = context.seat.me();
-    let (offer, distance) = (Note::from_bits(note).offer(me), shared.distance(me, victim));
-    locality::may_take(shared.locality, offer, distance, seen(note))
+    let job = context.shared().processor(victim).deque.oldest();
+    Seen { job, length: seen }.may_take(context, victim)
 }
 
 /// The oldest job of a victim, as a thief has seen it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
-    /// Its note.
+    /// Its note; none if there is no job.
     job: Option<u32>,
     /// For how long.
     length: u64,
 }
 
 impl Seen {
-    /// Looks at the oldest job of `victim`.
-    pub(crate) fn of(context: &Context, victim: usize, sight: &mut Sight, now: u64) -> Self {
+    /// Looks at the oldest job of `victim`. A thief that is `free` takes it however short the
+    /// sight.
+    pub(crate) fn of(
+        context: &Context,
+        victim: usize,
+        sight: &mut Sight,
+        now: u64,
+        free: bool,
+    ) -> Self {
         let job = context.shared().processor(victim).deque.oldest();
-        Self { job, length: sight.see(job, now) }
+        let length = sight.see(job, now);
+        Self { job, length: if free { u64::MAX } else { length } }
     }
 
-    /// Returns whether the thief may take the job, or another one that lies there by now.
+    /// Returns whether the thief may take the job. True if there is none.
     pub(crate) fn may_take(self, context: &Context, victim: usize) -> bool {
-        let seen = |note| if self.job == Some(note) { self.length } else { 0 };
-        may_take_if(context, victim, seen)
+        let Some(note) = self.job else { return true };
+        let (shared, me) = (context.shared(), context.seat.me());
+        let (offer, distance) = (Note::from_bits(note).offer(me), shared.distance(me, victim));
+        locality::may_take(shared.locality, offer, distance, self.length)
+    }
+
+    /// Returns whether the thief may take it once it has seen it for longer.
+    pub(crate) fn may_ever_take(self, context: &Context, victim: usize) -> bool {
+        Self { length: u64::MAX, ..self }.may_take(context, victim)
+    }
+
+    /// Looks again, within the steal: another job may lie there by now, which the thief has not
+    /// seen before.
+    pub(crate) fn may_still_take(self, context: &Context, victim: usize) -> bool {
+        let job = context.shared().processor(victim).deque.oldest();
+        let is_known = job == self.job || self.length == u64::MAX;
+        Self { job, length: if is_known { self.length } else { 0 } }.may_take(context, victim)
     }
 }
 
@@ -284,4 +299,52 @@ fn run_last(context: &Context, deque: &Deque) {
         backoff.snooze();
     }
     deque.retire(place);
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use crate::policy::locality::HOLD;
+    use crate::processor::context;
+    use crate::topology::Distance;
+
+    #[test]
+    fn a_thief_leaves_another_ones_part_until_it_has_seen_that_very_job_for_a_while() {
+        let runtime = crate::Builder::new().workers(1).build().unwrap();
+        // The worker looks at its own deque as a thief would. Another worker has run these parts.
+        let note = |number| Note::new(Distance::SharedLlc, Some(5), number).bits();
+        let look = |sight: &mut Sight, now, free| {
+            context::with_worker(|context| Seen::of(context.unwrap(), 0, sight, now, free))
+        };
+        let may = |ask: fn(Seen, &Context, usize) -> bool, seen| {
+            context::with_worker(|context| ask(seen, context.unwrap(), 0))
+        };
+        // The job of the first fork lies in the lowest place.
+        let leave = |number: Option<u32>| {
+            context::with_worker(|context| {
+                let deque = &context.unwrap().seat.processor().deque;
+                deque.leave_note(deque.floor(), number.map_or(0, note));
+            });
+        };
+        let check = || {
+            leave(Some(1));
+            let first = || {
+                let mut sight = Sight::default();
+                let seen = look(&mut sight, 1_000, false);
+                assert!(!may(Seen::may_take, seen) && may(Seen::may_ever_take, seen));
+                assert!(
+                    may(Seen::may_take, look(&mut sight, 1_000, true)),
+                    "its restraint is over"
+                );
+                let seen = look(&mut sight, 1_000 + HOLD, false);
+                assert!(may(Seen::may_take, seen) && may(Seen::may_still_take, seen));
+                leave(Some(2));
+                assert!(!may(Seen::may_still_take, seen), "another job lies there by now");
+                assert!(!may(Seen::may_take, look(&mut sight, 1_000 + 9 * HOLD, false)));
+                assert!(may(Seen::may_take, look(&mut sight, 1_000 + 10 * HOLD, false)));
+            };
+            crate::fork_join::join(first, || leave(None));
+        };
+        runtime.install(check);
+    }
 }

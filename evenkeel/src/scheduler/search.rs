@@ -171,14 +171,15 @@ impl Worker<'_> {
     fn steal_job(&mut self, now: u64) -> bool {
         let shared = self.context.shared();
         let random = self.random.next();
+        let (is_free, mut leaves) = (self.restraint.is_over(now), false);
         let others = shared.neighbours(self.me).map(|me| me.round(shared.locality, random));
         for other in others.into_iter().flatten().chain(shared.spares.numbers()) {
-            let seen = Seen::of(self.context, other, &mut self.sights[other], now);
-            // Called once more within the steal: another job may lie there by then.
-            let may_take = || seen.may_take(self.context, other);
-            if !may_take() {
+            let seen = Seen::of(self.context, other, &mut self.sights[other], now, is_free);
+            if !seen.may_take(self.context, other) {
+                leaves |= seen.may_ever_take(self.context, other);
                 continue;
             }
+            let may_take = || seen.may_still_take(self.context, other);
             let deque = &shared.processor(other).deque;
             self.stolen = Stolen::take(shared, other, may_take);
             if self.stolen.is_none()
@@ -188,10 +189,12 @@ impl Worker<'_> {
                 self.stolen = Stolen::take(shared, other, may_take);
             }
             if self.stolen.is_some() {
+                self.restraint.note(false, now);
                 self.count_steal(other, now);
                 return true;
             }
         }
+        self.restraint.note(leaves, now);
         false
     }
 

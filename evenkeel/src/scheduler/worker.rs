@@ -11,7 +11,7 @@ use super::polls::Polls;
 use super::view::View;
 use crate::deque::Level;
 use crate::policy::batch;
-use crate::policy::locality::Sight;
+use crate::policy::locality::{Restraint, Sight};
 use crate::policy::overtaking::Lengths;
 use crate::policy::random::Random;
 use crate::policy::readiness::{Prospect, Traffic};
@@ -125,6 +125,8 @@ pub(super) struct Worker<'a> {
     pub(super) asked: Box<[Asked]>,
     /// Their oldest jobs, as this worker has seen them.
     pub(super) sights: Box<[Sight]>,
+    /// Since when it has left all jobs that it found to workers near their data.
+    pub(super) restraint: Restraint,
     /// The fork-join job that it has found, if any.
     pub(super) stolen: Option<Stolen>,
     /// The steal on trial, if any.
@@ -176,6 +178,7 @@ impl<'a> Worker<'a> {
             request: None,
             asked: (0..shared.spares.end()).map(|_| Asked::default()).collect(),
             sights: vec![Sight::default(); shared.spares.end()].into(),
+            restraint: Restraint::default(),
             stolen: None,
             trial: None,
             gathering: Gathering::default(),

@@ -1,6 +1,6 @@
 //! Directions that the system calls closed although an operation would block there.
 
-use super::{on_workers, waits};
+use super::{must_wait, on_workers};
 use evenkeel::net::{AsyncFd, UnixDatagram};
 use evenkeel::time::{Duration, timeout};
 use std::io::{Read, Write};
@@ -19,17 +19,17 @@ fn the_reader_of_a_pipe_waits_for_the_next_writer_after_the_last_one() {
             let reader = AsyncFd::new(reader);
             let mut byte = [0];
             let mut read = std::pin::pin!(reader.read_with(|mut pipe| pipe.read(&mut byte)));
-            waits(read.as_mut()).await;
+            must_wait(read.as_mut()).await;
             writer.write_all(b"a").unwrap();
             assert_eq!(read.await.unwrap(), 1);
             let mut end = std::pin::pin!(reader.read_with(|mut pipe| pipe.read(&mut [0])));
-            waits(end.as_mut()).await;
+            must_wait(end.as_mut()).await;
             drop(writer);
             assert_eq!(end.await.unwrap(), 0);
             let mut next = std::fs::OpenOptions::new().write(true).open(name).unwrap();
             let mut byte = [0];
             let mut read = std::pin::pin!(reader.read_with(|mut pipe| pipe.read(&mut byte)));
-            waits(read.as_mut()).await;
+            must_wait(read.as_mut()).await;
             assert!(timeout(Duration::from_millis(2), read.as_mut()).await.is_err());
             next.write_all(b"b").unwrap();
             assert_eq!(read.await.unwrap(), 1);

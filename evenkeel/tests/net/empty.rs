@@ -1,6 +1,6 @@
 //! Reads into buffers without room, where there is nothing to read.
 
-use super::{on_workers, pair, waits};
+use super::{must_wait, on_workers, pair};
 use evenkeel::net::UnixStream;
 use std::future::poll_fn;
 use std::io::IoSliceMut;
@@ -37,8 +37,8 @@ fn a_read_into_a_buffer_without_room_returns_at_once() {
             reads_nothing!(&tcp);
             reads_nothing!(&unix);
             assert_eq!(poll_once(tcp.peek(&mut [])), 0);
-            waits(tcp.read(&mut [0])).await;
-            waits(unix.read(&mut [0])).await;
+            must_wait(tcp.read(&mut [0])).await;
+            must_wait(unix.read(&mut [0])).await;
             reads_nothing!(&tcp);
             reads_nothing!(&unix);
             assert_eq!(poll_once(tcp.peek(&mut [])), 0);

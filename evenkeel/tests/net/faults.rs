@@ -1,7 +1,7 @@
 //! What goes wrong, and what the error says.
 
 use super::common::watchdog::watchdog;
-use super::{on_workers, pair, waits};
+use super::{must_wait, on_workers, pair};
 use evenkeel::net::{TcpListener, TcpStream, UnixStream, lookup_host};
 use evenkeel::{Builder, Runtime, block_on, spawn};
 use rustix::io::Errno;
@@ -49,7 +49,7 @@ fn a_connection_is_refused_where_nothing_listens() {
 }
 
 #[test]
-fn a_reset_ends_a_read_that_waits() {
+fn a_reset_ends_a_read_that_must_wait() {
     on_workers(|runtime| {
         runtime.block_on(async {
             let (one, other) = pair().await.unwrap();
@@ -101,7 +101,7 @@ fn a_socket_whose_runtime_is_over_says_so() {
         let (one, other) = first.block_on(async {
             let (one, other) = pair().await.unwrap();
             // It waits, and so belongs to this runtime.
-            waits(one.read(&mut [0; 1])).await;
+            must_wait(one.read(&mut [0; 1])).await;
             (one, other)
         });
         drop(first);
@@ -240,12 +240,12 @@ fn without_descriptors_a_socket_waits_at_a_worker_that_has_a_set() {
             let error = first.read(&mut [0]).await.unwrap_err();
             assert_eq!(error.raw_os_error(), Some(Errno::MFILE.raw_os_error()));
             setrlimit(Resource::Nofile, former).unwrap();
-            waits(first.read(&mut [0])).await;
+            must_wait(first.read(&mut [0])).await;
             leave_descriptors(0);
             for (one, other) in pairs.iter().flat_map(|(one, other)| [(one, other), (other, one)]) {
                 let mut byte = [0];
                 let mut read = pin!(one.read(&mut byte));
-                waits(read.as_mut()).await;
+                must_wait(read.as_mut()).await;
                 other.write_all(b"x").await.unwrap();
                 assert_eq!(read.await.unwrap(), 1);
             }

@@ -45,7 +45,7 @@ async fn pair() -> Result<(TcpStream, TcpStream)> {
 
 /// Polls an operation once. It has to wait for its socket: not for the next slice of its task,
 /// which would leave the socket where it is.
-async fn waits(operation: impl Future) {
+async fn must_wait(operation: impl Future) {
     assert!(futures::poll!(pin!(unconstrained(operation))).is_pending());
 }
 

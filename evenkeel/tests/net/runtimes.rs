@@ -1,6 +1,6 @@
 //! Sockets between runtimes: of several, of one that ends, and of one that is over.
 
-use super::{on_workers, pair, waits};
+use super::{must_wait, on_workers, pair};
 use evenkeel::net::{TcpListener, TcpStream, UdpSocket, lookup_host};
 use evenkeel::{Builder, Runtime, Shutdown, block_on};
 use std::io::{Error, Read, Write};
@@ -34,7 +34,7 @@ fn a_socket_goes_back_to_the_standard_library_and_on_to_another_runtime() {
     on_workers(|first| {
         let (one, mut other) = first.block_on(async {
             let (one, other) = pair().await.unwrap();
-            waits(one.read(&mut [0; 1])).await;
+            must_wait(one.read(&mut [0; 1])).await;
             (one.into_std().unwrap(), other.into_std().unwrap())
         });
         other.set_nonblocking(false).unwrap();
@@ -51,7 +51,7 @@ fn a_socket_goes_back_to_the_standard_library_and_on_to_another_runtime() {
             assert_eq!(&back, b"ping");
         }
         let fd = evenkeel::net::AsyncFd::new(one.into_std().unwrap());
-        second.block_on(waits(fd.readable()));
+        second.block_on(must_wait(fd.readable()));
         drop(second);
         let mut one = fd.into_inner();
         one.set_nonblocking(false).unwrap();
@@ -71,7 +71,7 @@ fn tasks_of_two_runtimes_take_turns_at_a_socket_until_its_own_one_ends() {
             // Bytes in a row would wait for each other's acknowledgement.
             other.set_nodelay(true).unwrap();
             // It waits here first, so it belongs to this runtime.
-            waits(one.read(&mut [0; 1])).await;
+            must_wait(one.read(&mut [0; 1])).await;
             (Arc::new(one), Arc::new(other))
         });
         for round in 1..=100 {

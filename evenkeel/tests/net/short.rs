@@ -1,7 +1,7 @@
 //! Reads that end before all that there is.
 #![cfg(target_os = "linux")]
 
-use super::{on_workers, pair, waits};
+use super::{must_wait, on_workers, pair};
 use evenkeel::net::UnixStream;
 use evenkeel::time::{Duration, sleep};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, send, sendmsg};
@@ -16,7 +16,7 @@ fn bytes_after_those_with_a_descriptor_are_read() {
         runtime.block_on(async {
             let (one, other) = UnixStream::pair().unwrap();
             let mut buffer = [0; 64];
-            waits(one.read(&mut buffer)).await;
+            must_wait(one.read(&mut buffer)).await;
             let fds = [other.as_fd()];
             let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
             let mut with = SendAncillaryBuffer::new(&mut space);
@@ -40,7 +40,7 @@ fn bytes_after_urgent_ones_are_read() {
         runtime.block_on(async {
             let (one, other) = pair().await.unwrap();
             let mut buffer = [0; 64];
-            waits(one.read(&mut buffer)).await;
+            must_wait(one.read(&mut buffer)).await;
             other.write_all(b"aft").await.unwrap();
             assert_eq!(send(&other, b"!", SendFlags::OOB).unwrap(), 1);
             other.write_all(b"bow").await.unwrap();

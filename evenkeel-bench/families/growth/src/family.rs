@@ -97,7 +97,7 @@ impl Family for Growth {
         }
     }
 
-    /// One: a run of ten million takes half a minute.
+    /// One: the runs with ten million of a runtime take up to a minute.
     fn rounds(effort: Effort) -> usize {
         usize::from(effort == Effort::Full)
     }

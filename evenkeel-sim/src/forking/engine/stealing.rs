@@ -19,6 +19,16 @@ const PAUSE: u64 = 200;
 /// A deque to look at: its owner, and its level.
 type Place = (usize, usize);
 
+/// What comes of a look at the oldest job of a deque.
+enum Tried {
+    /// The worker takes the job, after so much time.
+    Taken(JobIndex, u64),
+    /// It leaves the job to workers near its data for now.
+    Left,
+    /// There is nothing to take, or not yet.
+    Nothing,
+}
+
 impl Engine<'_> {
     /// Makes one round of a worker without work.
     pub(super) fn search(&mut self, me: usize, now: u64) {
@@ -26,14 +36,25 @@ impl Engine<'_> {
             // A fork that is suspended at a join has left the job behind.
             return self.take_own(me, job, now);
         }
-        let mut cost = 0;
-        for place in self.round(me) {
-            let class = self.class(me, place.0);
+        let (mut cost, mut leaves) = (0, false);
+        let is_over = self.workers[me].restraint.is_over(now);
+        for (other, level) in self.round(me) {
+            let class = self.class(me, other);
             cost += LOOK[class];
-            if let Some((job, more)) = self.try_take(me, place, now + cost) {
-                return self.steal(me, job, now, cost + more + STEAL[class]);
+            let oldest = self.workers[other].deques[level].oldest();
+            let sight = &mut self.workers[me].sights[other][level];
+            let seen = sight.see(oldest.map(|job| job as u32), now + cost);
+            let seen = if is_over { u64::MAX } else { seen };
+            match self.try_take(me, (other, level), now + cost, seen) {
+                Tried::Taken(job, more) => {
+                    self.workers[me].restraint.note(false, now);
+                    return self.steal(me, job, now, cost + more + STEAL[class]);
+                }
+                Tried::Left => leaves = true,
+                Tried::Nothing => {}
             }
         }
+        self.workers[me].restraint.note(leaves, now);
         self.at(now + cost + PAUSE / 4, me);
     }
 
@@ -56,8 +77,8 @@ impl Engine<'_> {
     }
 
     /// Makes one look of a worker that waits for a job. Returns true if the program is over.
-    pub(super) fn wait(&mut self, me: usize, now: u64) -> bool {
-        let Some(&Frame::Wait { job }) = self.workers[me].frames.last() else {
+    pub(super) fn wait(&mut self, me: usize, now: u64, since: u64) -> bool {
+        let Some(&Frame::Wait { job, mut sight }) = self.workers[me].frames.last() else {
             unreachable!("a waiting worker has the frame of its job")
         };
         match self.jobs[job].state {
@@ -69,9 +90,16 @@ impl Engine<'_> {
             State::Taken(thief) => {
                 let class = self.class(me, thief);
                 let cost = LOOK[class];
-                match self.try_take(me, (thief, 0), now + cost) {
-                    Some((job, more)) => self.steal(me, job, now, cost + more + STEAL[class]),
-                    None => self.at(now + cost + PAUSE, me),
+                let oldest = self.workers[thief].deques[0].oldest();
+                let seen = sight.see(oldest.map(|job| job as u32), now + cost);
+                self.workers[me].frames.pop();
+                self.workers[me].frames.push(Frame::Wait { job, sight });
+                let seen = if forking::sleep(now - since) { u64::MAX } else { seen };
+                match self.try_take(me, (thief, 0), now + cost, seen) {
+                    Tried::Taken(job, more) => {
+                        self.steal(me, job, now, cost + more + STEAL[class]);
+                    }
+                    Tried::Left | Tried::Nothing => self.at(now + cost + PAUSE, me),
                 }
             }
             State::InDeque => unreachable!("it was found stolen"),
@@ -79,35 +107,33 @@ impl Engine<'_> {
         false
     }
 
-    /// Makes the oldest job of a deque public, if this worker may take it: by asking, and in the
-    /// end by force. Returns the job and the time that it takes; none if there is nothing to take
-    /// yet.
-    fn try_take(&mut self, me: usize, (other, level): Place, now: u64) -> Option<(JobIndex, u64)> {
-        let oldest = self.workers[other].deques[level].oldest();
-        let seen = self.workers[me].sights[other].see(oldest.map(|job| job as u32), now);
-        let Some(oldest) = oldest else {
+    /// Makes the oldest job of a deque public, if this worker may take it after it has seen it for
+    /// `seen`: by asking, and in the end by force.
+    fn try_take(&mut self, me: usize, (other, level): Place, now: u64, seen: u64) -> Tried {
+        let Some(oldest) = self.workers[other].deques[level].oldest() else {
             self.workers[me].asked[other] = None;
-            return None;
+            return Tried::Nothing;
         };
         if !self.may_take(me, other, oldest, seen) {
-            return None;
+            let may_ever_take = self.may_take(me, other, oldest, u64::MAX);
+            return if may_ever_take { Tried::Left } else { Tried::Nothing };
         }
         if self.scheduler.is_cilk() || self.workers[other].deques[level].public > 0 {
-            return Some((oldest, 0));
+            return Tried::Taken(oldest, 0);
         }
         match self.workers[me].asked[other] {
             Some(since) if self.workers[other].is_asked => {
                 if !forking::seize(now - since) {
-                    return None;
+                    return Tried::Nothing;
                 }
                 self.workers[me].asked[other] = None;
                 self.workers[other].deques[level].publish();
-                Some((oldest, SEIZE))
+                Tried::Taken(oldest, SEIZE)
             }
             _ => {
                 self.workers[other].is_asked = true;
                 self.workers[me].asked[other] = Some(now);
-                None
+                Tried::Nothing
             }
         }
     }
