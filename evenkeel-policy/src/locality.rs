@@ -3,9 +3,9 @@
 //! A fork that states its footprint is *anchored* to the smallest cache that holds it. Workers that
 //! share that cache may take its second half at once. Other workers may too ([`Locality::Biased`]),
 //! once they have [seen it](Sight) as the oldest of its deque for a while, which is longer for
-//! those farther away. A thief that has found [nothing but such jobs](Restraint) for the time of a search
-//! takes any. A worker that takes a job from afar runs all of it, and its forks are anchored to its
-//! own caches: one far steal moves a whole subtree.
+//! those farther away. A thief that has found [nothing but such jobs](Restraint) for the time of a
+//! search takes any. A worker that takes a job from afar runs all of it, and its forks are anchored
+//! to its own caches: one far steal moves a whole subtree.
 //!
 //! The time counts for each job, not from when the thief ran out of work. At the end of a phase
 //! most workers wait for the last one. When the next phase begins, all have been idle for long, and
