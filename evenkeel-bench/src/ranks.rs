@@ -19,10 +19,6 @@ use suite::words;
 /// Ranks of each job. Each has as many workers as gives [`WORKERS`] in all.
 const RANKS: [usize; 3] = [1, 2, 4];
 
-/// The profile of the example: Cargo's default settings, with which it is built in half the time of
-/// the suite's.
-const PROFILE: &str = "default-build";
-
 /// Workers of each job.
 const WORKERS: usize = 4;
 
@@ -79,8 +75,7 @@ pub(crate) fn run() -> anyhow::Result<Jobs> {
     let built = Command::new("cargo")
         .args([
             "build",
-            "--profile",
-            PROFILE,
+            "--release",
             "--locked",
             "-p",
             "evenkeel-mpi",
@@ -177,7 +172,7 @@ impl Jobs {
             heading: ["counter".to_owned()].into_iter().chain(RANKS.map(heading)).collect(),
             lines: self.counters.iter().map(line).collect(),
             note: format!(
-                "Ranks x workers of each; {ACTORS} actors a worker, {PINGS} pings an actor; medians of {} jobs in turns [minimum-maximum]; built by Cargo's default settings, not as the suite above. {}",
+                "Ranks x workers of each; {ACTORS} actors a worker, {PINGS} pings an actor; medians of {} jobs in turns [minimum-maximum]. {}",
                 words::and(&JOBS.map(|jobs| jobs.to_string()).each_ref().map(String::as_str)),
                 self.aim()
             ),
