@@ -26,8 +26,9 @@ const WORKERS: usize = 4;
 const ACTORS: usize = 100;
 const PINGS: usize = 40_000;
 
-/// Jobs of each number of ranks, whose median counts. Of two ranks there is one: it takes as long
-/// as all others together, and its latency is so far from one rank's that chance does not matter.
+/// Jobs of each number of ranks, whose median counts. Of two ranks there is one: it takes some
+/// three times as long as one of the others, and its latency is so far from one rank's that chance
+/// does not matter.
 const JOBS: [usize; RANKS.len()] = [3, 1, 3];
 
 /// By how much several nodes may be slower than one to have kept its latency.
