@@ -17,6 +17,13 @@ pub const MARGIN: u64 = 2;
 /// benchmark sets it on its own.
 pub const LEAST_AGE: u64 = 2 * super::batch::BATCH;
 
+/// Returns by how much the work of `other` must be older: more if [sockets wake its
+/// tasks](super::Look::serves_quickly). They become ready together, at each look at the sockets, so
+/// of two processors with as much to do each has the older tasks by turns.
+fn least_age(other: &Look) -> u64 {
+    if other.serves_quickly() { super::waking::SERVED } else { LEAST_AGE }
+}
+
 /// A helper takes the work of a processor that stands still by force if it is this much older than
 /// twice its own. Two processors with polls about as long as a batch each seem to stand still. If a
 /// helper compared ages without this margin, they would take each other's queues by turns. The
@@ -75,6 +82,9 @@ pub enum Help {
 /// assert_eq!(help(&busy, &busy), Help::No);
 /// assert_eq!(help(&busy, &behind), Help::Ask);
 /// assert_eq!(help(&busy, &Look { switched: false, ..behind }), Help::Take);
+/// let serves = Look { mean_poll: 10_000, serves: true, ..busy };
+/// assert_eq!(help(&serves, &Look { head_age: 400_000, ..serves }), Help::No);
+/// assert_eq!(help(&serves, &Look { head_age: 900_000, ..serves }), Help::Ask);
 /// ```
 #[inline]
 #[must_use]
@@ -83,21 +93,22 @@ pub fn help(own: &Look, other: &Look) -> Help {
         return Help::No;
     }
     let own = smoothed_age(own);
+    let least = least_age(other);
     if !other.switched {
         // The average of a processor that stands still is stale: only the age of its head counts.
         let age = other.head_age;
         return if (other.ready == 0 && other.inbox)
             || super::stealing::is_stranded(other)
-            || age > own.saturating_mul(MARGIN).saturating_add(STUCK_AGE)
+            || age > own.saturating_mul(MARGIN).saturating_add(STUCK_AGE.max(least))
         {
             Help::Take
-        } else if other.ready > 0 && age > own.saturating_add(LEAST_AGE) {
+        } else if other.ready > 0 && age > own.saturating_add(least) {
             Help::Ask
         } else {
             Help::No
         };
     }
-    let threshold = own.saturating_mul(MARGIN).saturating_add(LEAST_AGE);
+    let threshold = own.saturating_mul(MARGIN).saturating_add(least);
     if other.ready > 0 && smoothed_age(other) > threshold { Help::Ask } else { Help::No }
 }
 

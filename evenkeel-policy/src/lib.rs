@@ -85,6 +85,13 @@ impl Look {
         self.mean_work >= stealing::MIGRATION && !self.together
     }
 
+    /// Returns whether sockets wake its tasks, and their polls are [short](waking::REQUEST).
+    #[inline]
+    #[must_use]
+    pub fn serves_quickly(&self) -> bool {
+        self.serves && self.mean_poll < waking::REQUEST
+    }
+
     /// Returns the time that the processor needs for its ready queue, by its own average.
     #[inline]
     #[must_use]

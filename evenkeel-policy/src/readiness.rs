@@ -2,7 +2,8 @@
 //!
 //! A processor without work sleeps until a socket is ready; it looks before that if
 //! [it expects to find any](Prospect). One that has work looks now and then between two batches.
-//! Others look for a processor that does not. Sockets gather where the work is.
+//! Others look for a processor that does not. Sockets [gather](Catch) where there is little to do,
+//! and are [drawn] to the processors that poll their tasks where there is much.
 
 /// How long a processor with work goes on between two looks at its sockets. A look is a system
 /// call, some 400 ns, and the more it finds the less it costs for each. With 40 µs an echo server
@@ -87,45 +88,80 @@ pub fn is_overdue(now: u64, looked: u64) -> bool {
     now.saturating_sub(looked) >= OVERDUE
 }
 
-/// A socket goes to another processor's set after this many waits in a row for which that one is
-/// [better](gathers). An estimate: a move is two system calls, a few percent of as many answers.
-pub const MOVE: u64 = 16;
+/// How much each wait draws a socket to the set of another processor, if that one is better. A wait
+/// that draws it to no other takes one off. So a socket moves if more than a third of its waits are
+/// elsewhere. `evenkeel-bench run --bench echo,http` with 100 connections and two workers set it:
+/// with all sockets in one set, the other worker polls 16 to 28 of 100 tasks beside a client of one
+/// thread, where that is the better state, and 34 to 46 beside one of two, where it is the worse.
+pub const DRAW: u32 = 2;
 
-/// Returns whether a socket goes into the set of the processor that would have been better for the
-/// last `waits` waits.
+/// A socket that is [drawn] this much moves. An estimate: a move is two system calls, a few percent
+/// of as many answers.
+pub const MOVE: u32 = 16;
+
+/// Returns how much a socket is drawn to another set after a wait, if it was `drawn` before.
 ///
 /// # Examples
 /// ```
-/// use evenkeel_policy::readiness::{MOVE, is_worth_moving};
-/// assert!(!is_worth_moving(1));
-/// assert!(is_worth_moving(MOVE));
+/// use evenkeel_policy::readiness::{DRAW, MOVE, drawn};
+/// let waits = |each: &[bool]| each.iter().cycle().take(300).fold(0, |was, &is| drawn(was, is));
+/// assert!(waits(&[true, false]) >= MOVE);
+/// assert!(waits(&[true, false, false, false]) < MOVE);
 /// ```
 #[inline]
 #[must_use]
-pub fn is_worth_moving(waits: u64) -> bool {
-    waits >= MOVE
+pub fn drawn(drawn: u32, elsewhere: bool) -> u32 {
+    if elsewhere { drawn.saturating_add(DRAW) } else { drawn.saturating_sub(1) }
 }
 
-/// Returns whether a socket whose task waits at a processor with `ready` other tasks is better in
-/// the set of the [gatherer](Traffic), which comes to its set. If there is nothing else to do, few
-/// processors are enough, and one that looks at many sockets finds several at a time. With work for
-/// several, the sockets go to those processors at which their tasks wait.
+/// How many sockets a processor finds ready for each of its sleeps among them, on average.
 ///
-/// With 100 connections, two workers and a client on the same two cores, an echo server whose
-/// sockets stay where they were first polled makes 157 thousand answers per second, of which one in
-/// a hundred takes 5 ms, because the system has given the core of the set's sleeper to another
-/// thread. With this it makes 188 thousand, and one in a hundred takes 1.9 ms.
+/// If they are few, it sleeps and wakes for every few answers, and its sockets are better in the
+/// set of the [gatherer](Traffic), which then finds more of them at a time. Otherwise they stay: a
+/// processor that is busy with its own sockets leaves the tasks of others in their caches.
+///
+/// `evenkeel-bench run --bench http` with 100 connections, two workers and a client on the same two
+/// cores: if the client has one thread, a worker with half of the sockets finds 4 to 7 for each
+/// sleep, and with all of them in one set the server makes 5 to 18 % more pages. If it has two
+/// threads, a worker finds 25 to 60, and with all sockets in one set it makes 4 to 7 % fewer.
 ///
 /// # Examples
 /// ```
-/// use evenkeel_policy::readiness::gathers;
-/// assert!(gathers(0));
-/// assert!(!gathers(1));
+/// use evenkeel_policy::readiness::Catch;
+/// let mut catch = Catch::default();
+/// assert!(catch.is_sparse(), "a server that has hardly begun");
+/// (0..16).for_each(|_| catch.note(40));
+/// assert!(!catch.is_sparse());
+/// (0..16).for_each(|_| catch.note(3));
+/// assert!(catch.is_sparse());
 /// ```
-#[inline]
-#[must_use]
-pub fn gathers(ready: usize) -> bool {
-    ready == 0
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Catch {
+    /// The moving average, in parts of [`Self::PARTS`].
+    mean: u64,
+}
+
+impl Catch {
+    const PARTS: u64 = 16;
+
+    /// The geometric mean of the two states above.
+    const FEW: u64 = 12;
+
+    /// So many without a sleep count like those of one.
+    pub const MANY: u64 = 64;
+
+    /// Notes that a sleep has ended, after as many notes since the one before.
+    #[inline]
+    pub fn note(&mut self, notes: u64) {
+        self.mean = super::smooth(self.mean, notes.saturating_mul(Self::PARTS));
+    }
+
+    /// Returns whether they are few.
+    #[inline]
+    #[must_use]
+    pub fn is_sparse(self) -> bool {
+        self.mean < Self::FEW * Self::PARTS
+    }
 }
 
 /// What a processor that looks knows of the notes in its set, and in that of the *gatherer*: the
@@ -159,9 +195,9 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Notes in its own set after which a processor compares: twice the waits after which a socket
-    /// [moves](MOVE), so that a few sockets that are about to move are compared first.
-    const BETWEEN: u64 = 2 * MOVE;
+    /// Notes in its own set after which a processor compares: a few times the waits after which a
+    /// socket [moves](MOVE), so that sockets that are about to move are compared first.
+    const BETWEEN: u64 = 2 * MOVE as u64;
 
     /// Returns whether a processor with `own` notes compares.
     #[inline]

@@ -1,6 +1,7 @@
 //! When a processor without work takes work from another, and how much changes hands.
 
 use super::Look;
+use super::waking::SERVED;
 
 /// The cost of running a task on another processor than the one that spawned it: its cache lines
 /// move over, and its memory goes back. Tasks with less work than this are left to their owner,
@@ -49,6 +50,10 @@ pub const PATIENCE: u64 = 20_000;
 /// assert!(!steal(&together, 50_000));
 /// assert!(steal(&Look { head_age: 200_000, ..together }, 0));
 /// assert!(steal(&Look { stalled: 1_500, ..short }, 0));
+/// let requests = Look { ready: 20, mean_poll: 10_000, serves: true, ..short };
+/// assert!(!steal(&requests, 50_000));
+/// assert!(steal(&Look { head_age: 500_000, ..requests }, 0));
+/// assert!(steal(&Look { mean_poll: 100_000, ..requests }, 0), "long ones");
 /// ```
 #[inline]
 #[must_use]
@@ -62,6 +67,9 @@ pub fn steal(other: &Look, waited: u64) -> bool {
     }
     if other.ready == 0 {
         return false;
+    }
+    if other.serves_quickly() {
+        return other.backlog() >= SERVED || other.head_age >= SERVED;
     }
     if waited >= PATIENCE && other.ready >= 2 && !other.together {
         return true;

@@ -75,8 +75,11 @@ impl Place {
             if me >= shared.workers {
                 return;
             }
-            let to = taker(here).unwrap_or(me);
-            let Some(home) = registration.wait_for(to) else { return };
+            let home = registration.home();
+            let to = if home == me { taker(here).unwrap_or(me) } else { me };
+            if !registration.wait(to != home) {
+                return;
+            }
             // Of another runtime this worker knows no sets.
             let former = (home < shared.workers).then(|| shared.idle.set(home).get()).flatten();
             if let Some(former) = former
@@ -126,10 +129,10 @@ fn open_near(shared: &Shared, near: usize) -> Result<(usize, &Arc<Set>)> {
 }
 
 /// Returns the worker in whose set the socket of the task that is polled here is better, if it is
-/// another one: the gatherer, if it comes to its set.
+/// another one: the gatherer, if it comes to its set, and this worker finds few in its own.
 fn taker(here: &Context) -> Option<usize> {
     let shared = here.shared();
-    if !readiness::gathers(here.ready()) {
+    if !here.catches_few.get() {
         return None;
     }
     let gatherer = shared.idle.gatherer();

@@ -73,6 +73,8 @@ pub(crate) struct Context {
     pub(crate) after: Cell<After>,
     /// The coarse clock: read once per batch.
     pub(crate) now: Cell<u64>,
+    /// Whether its sockets are better in [another set](crate::policy::readiness::Catch).
+    pub(crate) catches_few: Cell<bool>,
     /// What the poll has left for operations that do not wait.
     pub(crate) slice: Slice,
     /// The clock that is never behind, for deadlines.
@@ -151,6 +153,7 @@ impl Context {
             polls_main: Cell::default(),
             after: Cell::new(After::Wait),
             now: Cell::new(now),
+            catches_few: Cell::new(true),
             slice: Slice::new(now),
             ahead: Ahead::default(),
             fenced_until: Cell::new(0),

@@ -1,12 +1,13 @@
 //! A registration: a source, and the set in which it is.
 //!
 //! # Moves
-//! A source begins in the set of the worker at which it first has to wait. At each wait the
-//! waiter's worker says [which set is better](crate::policy::readiness::gathers): its own, if it
-//! has more tasks; otherwise that of the *gatherer*, if that one comes to look. After some such
-//! waits in a row for the same one the source moves there. So under light load one worker looks at
-//! all sockets, and sleeps among them. Its tasks, if they are many, are stolen, and wake others'
-//! sockets at others. The gatherer is the first worker, until one that looks has [most of the
+//! A source begins in the set of the worker at which it first has to wait. Each wait says which set
+//! is better: that of the worker that polls the task, or, if this is the one where the source is
+//! and [finds few](crate::policy::readiness::Catch) for each sleep, that of the *gatherer*, if that
+//! one comes to look. A source that is [drawn](crate::policy::readiness::drawn) elsewhere often
+//! enough moves there. So under light load one worker looks at all sockets, and sleeps among them;
+//! if it has too much to do, others steal its tasks, and then get their sockets, until each is busy
+//! with its own. The gatherer is the first worker, until one that looks has [most of the
 //! traffic](crate::policy::readiness::Traffic).
 //!
 //! # Why no readiness is lost by a move
@@ -51,11 +52,17 @@ impl Registration {
         &self.source
     }
 
-    /// Counts a wait after which processor `to` had better look. Returns the processor in whose set
-    /// the source is, if it is to move to that of `to`.
+    /// Returns the processor in whose set the source is.
     #[inline]
-    pub(crate) fn wait_for(&self, to: usize) -> Option<usize> {
-        self.source.stay.wait_for(to)
+    pub(crate) fn home(&self) -> usize {
+        self.source.stay.home()
+    }
+
+    /// Counts a wait, after which a processor elsewhere had better look, or that at home. Returns
+    /// whether the source is to move.
+    #[inline]
+    pub(crate) fn wait(&self, elsewhere: bool) -> bool {
+        self.source.stay.wait(elsewhere)
     }
 
     /// Moves the source from `former` to the set of processor `me`, if it is still there. If the

@@ -2,7 +2,7 @@
 //! those of others.
 
 use super::worker::Worker;
-use crate::policy::readiness;
+use crate::policy::readiness::{self, Catch};
 use crate::readiness::Set;
 
 impl Worker<'_> {
@@ -20,7 +20,18 @@ impl Worker<'_> {
     /// Looks at them. Returns whether it has woken any operation.
     fn tend(&mut self, now: u64) -> bool {
         self.claim_gathering();
+        self.note_catch(Catch::MANY);
         self.shared.idle.set(self.me).get().is_some_and(|set| set.tend(now))
+    }
+
+    /// Notes how many sockets were ready since the last sleep, if they are at least as many.
+    fn note_catch(&mut self, least: u64) {
+        let notes = self.shared.idle.set(self.me).get().map_or(0, Set::notes);
+        if notes.saturating_sub(self.noted) >= least {
+            self.catch.note(notes - self.noted);
+            self.noted = notes;
+            self.context.catches_few.set(self.catch.is_sparse());
+        }
     }
 
     /// Has other sockets gather here from now on, if this processor's have most of the traffic.
@@ -52,6 +63,7 @@ impl Worker<'_> {
     /// Notes that sockets have ended a sleep of this length, which was a look.
     pub(super) fn note_sleep(&mut self, length: u64) {
         self.prospect.note(length < readiness::AT_ONCE);
+        self.note_catch(1);
         self.claim_gathering();
     }
 

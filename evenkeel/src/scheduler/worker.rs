@@ -14,7 +14,7 @@ use crate::policy::batch;
 use crate::policy::locality::{Restraint, Sight};
 use crate::policy::overtaking::Lengths;
 use crate::policy::random::Random;
-use crate::policy::readiness::{Prospect, Traffic};
+use crate::policy::readiness::{Catch, Prospect, Traffic};
 use crate::policy::together::Past;
 use crate::processor::context::Context;
 use crate::processor::shared::Shared;
@@ -156,6 +156,9 @@ pub(super) struct Worker<'a> {
     pub(super) has_looked_around: bool,
     /// Whether a look at the sockets before a sleep is worth while.
     pub(super) prospect: Prospect,
+    /// How many sockets it finds ready for each sleep, and the notes in its set at the last one.
+    pub(super) catch: Catch,
+    pub(super) noted: u64,
     /// The notes in its set, beside those in the set where sockets gather.
     pub(super) traffic: Traffic,
     /// Whether the tasks of this processor have been aborted.
@@ -196,6 +199,8 @@ impl<'a> Worker<'a> {
             moved: 0,
             has_looked_around: false,
             prospect: Prospect::default(),
+            catch: Catch::default(),
+            noted: 0,
             traffic: Traffic::default(),
             aborted: false,
             heard: 0,
