@@ -53,6 +53,8 @@ pub const PATIENCE: u64 = 20_000;
 /// let requests = Look { ready: 20, mean_poll: 10_000, serves: true, ..short };
 /// assert!(!steal(&requests, 50_000));
 /// assert!(steal(&Look { head_age: 500_000, ..requests }, 0));
+/// assert!(steal(&Look { ready: 50, ..requests }, 0));
+/// assert!(!steal(&Look { ready: 50, together: true, ..requests }, 50_000));
 /// assert!(steal(&Look { mean_poll: 100_000, ..requests }, 0), "long ones");
 /// ```
 #[inline]
@@ -69,7 +71,7 @@ pub fn steal(other: &Look, waited: u64) -> bool {
         return false;
     }
     if other.serves_quickly() {
-        return other.backlog() >= SERVED || other.head_age >= SERVED;
+        return other.head_age >= SERVED || (other.is_worth_moving() && other.backlog() >= SERVED);
     }
     if waited >= PATIENCE && other.ready >= 2 && !other.together {
         return true;

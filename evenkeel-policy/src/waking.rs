@@ -138,11 +138,14 @@ pub fn has_waited(other: &super::Look) -> bool {
 /// assert!(after_watch(&small));
 /// assert!(!after_watch(&Look { ready: 1, ..small }));
 /// assert!(!after_watch(&Look { together: true, ..small }));
+/// assert!(!after_watch(&Look { serves: true, ..small }));
 /// ```
 #[inline]
 #[must_use]
 pub fn after_watch(other: &super::Look) -> bool {
-    other.visitors > 0 || (other.ready >= 2 && !other.together) || before_sleep(other)
+    // Of those that are not worth it on average, tasks that sockets wake stay where they are.
+    let small = other.ready >= 2 && !other.together && !other.serves_quickly();
+    other.visitors > 0 || small || before_sleep(other)
 }
 
 /// The shortest sleep of the watch, the one sleeper that looks up now and then while others work.
