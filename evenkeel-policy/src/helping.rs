@@ -17,7 +17,7 @@ pub const MARGIN: u64 = 2;
 /// benchmark sets it on its own.
 pub const LEAST_AGE: u64 = 2 * super::batch::BATCH;
 
-/// Returns by how much the work of `other` must be older: more if [sockets wake its
+/// Returns by how many nanoseconds the work of `other` must be older: more if [sockets wake its
 /// tasks](super::Look::serves_quickly). They become ready together, at each look at the sockets, so
 /// of two processors with as much to do each has the older tasks by turns.
 fn least_age(other: &Look) -> u64 {

@@ -66,7 +66,8 @@ pub struct Look {
     pub stalled: u64,
     /// Whether a [trial](together) has shown that its tasks run better on one processor.
     pub together: bool,
-    /// Whether sockets wake its tasks.
+    /// Whether sockets have woken tasks there before its last sleep ended, and its worker comes to
+    /// them.
     pub serves: bool,
 }
 

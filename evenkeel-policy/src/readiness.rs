@@ -88,15 +88,51 @@ pub fn is_overdue(now: u64, looked: u64) -> bool {
     now.saturating_sub(looked) >= OVERDUE
 }
 
+/// The processor in whose set a socket is better after a wait of its task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// The one where it is.
+    Home,
+    /// The one that polls the task.
+    Here,
+    /// The [gatherer](Traffic), if it comes to its set.
+    Gatherer,
+}
+
+/// Returns where a socket is better, if its task waits at its home or elsewhere, the processor there
+/// [finds few](Catch) for each sleep, and that of its home sleeps.
+///
+/// A home that sleeps has no more to do than others: not its socket has woken the task elsewhere,
+/// but a channel or a timer.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::readiness::{Better, better};
+/// assert_eq!(better(true, false, false), Better::Home, "it is busy with its own");
+/// assert_eq!(better(true, true, false), Better::Gatherer);
+/// assert_eq!(better(false, true, false), Better::Here, "stolen from a processor that is busy");
+/// assert_eq!(better(false, true, true), Better::Home, "woken by a channel");
+/// ```
+#[inline]
+#[must_use]
+pub fn better(is_at_home: bool, finds_few: bool, home_sleeps: bool) -> Better {
+    match is_at_home {
+        true if finds_few => Better::Gatherer,
+        false if !home_sleeps => Better::Here,
+        _ => Better::Home,
+    }
+}
+
 /// How much each wait draws a socket to the set of another processor, if that one is better. A wait
-/// that draws it to no other takes one off. So a socket moves if more than a third of its waits are
-/// elsewhere. `evenkeel-bench run --bench echo,http` with 100 connections and two workers set it:
+/// that draws it to no other takes one off. So a socket moves after 8 waits for which another one is
+/// better, and soon if they are more than a third of all; with 28 of 100 it takes some 500 waits on
+/// average, with 20 of 100 some 10,000. `evenkeel-bench run --bench echo,http` with 100 connections and two workers set it:
 /// with all sockets in one set, the other worker polls 16 to 28 of 100 tasks beside a client of one
 /// thread, where that is the better state, and 34 to 46 beside one of two, where it is the worse.
 pub const DRAW: u32 = 2;
 
-/// A socket that is [drawn] this much moves. An estimate: a move is two system calls, a few percent
-/// of as many answers.
+/// A socket that is [drawn] this much moves. An estimate: a move is two system calls, some tenth of
+/// the 8 answers that it follows at the soonest.
 pub const MOVE: u32 = 16;
 
 /// Returns how much a socket is drawn to another set after a wait, if it was `drawn` before.
@@ -147,13 +183,14 @@ impl Catch {
     /// The geometric mean of the two states above.
     const FEW: u64 = 12;
 
-    /// So many without a sleep count like those of one.
+    /// So many without a sleep count like those of one, and more at one sleep like these. An
+    /// estimate; no benchmark sets it.
     pub const MANY: u64 = 64;
 
     /// Notes that a sleep has ended, after as many notes since the one before.
     #[inline]
     pub fn note(&mut self, notes: u64) {
-        self.mean = super::smooth(self.mean, notes.saturating_mul(Self::PARTS));
+        self.mean = super::smooth(self.mean, notes.min(Self::MANY) * Self::PARTS);
     }
 
     /// Returns whether they are few.

@@ -52,7 +52,23 @@ pub const SMALL_WAITED: u64 = super::stealing::OLD_SMALL_HEAD;
 #[inline]
 #[must_use]
 pub fn is_worth_waking(own: &super::Look) -> bool {
-    own.ready >= 2 && own.is_worth_moving() && (!own.serves_quickly() || own.backlog() >= SERVED)
+    own.is_worth_moving() && after_search(own)
+}
+
+/// Decides whether a searcher that has found tasks wakes the next sleeper for the others of them.
+/// They have been worth a move before.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::{Look, waking::after_search};
+/// let two = Look { ready: 2, mean_poll: 5_000, ..Look::default() };
+/// assert!(after_search(&two));
+/// assert!(!after_search(&Look { serves: true, ..two }));
+/// ```
+#[inline]
+#[must_use]
+pub fn after_search(own: &super::Look) -> bool {
+    own.ready >= 2 && (!own.serves_quickly() || own.backlog() >= SERVED)
 }
 
 /// Decides, after a push, whether to wake a sleeper. If a processor searches, it will find the

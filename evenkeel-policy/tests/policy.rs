@@ -7,10 +7,11 @@ use evenkeel_policy::overtaking::{self, Lengths};
 use evenkeel_policy::placement::{Source, place};
 use evenkeel_policy::searching::{SEARCH, may_search};
 use evenkeel_policy::stealing::{self, OLD_HEAD, PATIENCE, answer_within, give, steal, take};
-use evenkeel_policy::together;
+use evenkeel_policy::together::{self, QUICK};
 use evenkeel_policy::victim::{FAR_ONE_IN, Groups, order, pick};
 use evenkeel_policy::waking::{
-    LONGEST_WATCH, WAITED, WATCH, after_batch, after_push, before_sleep, next_watch,
+    LONGEST_WATCH, REQUEST, SERVED, WAITED, WATCH, after_batch, after_push, before_sleep,
+    next_watch,
 };
 use evenkeel_policy::{Locality, Look, smooth};
 use proptest::collection::vec;
@@ -28,7 +29,11 @@ fn working() -> Look {
 
 /// Any view of a processor, with times up to a second.
 fn looks() -> impl Strategy<Value = Look> {
-    let times = (0..LONG, 0..LONG, 0..LONG, 0..LONG);
+    // Most rules compare with short times.
+    let ages = || prop_oneof![0..2 * SERVED, 0..LONG];
+    let polls = prop_oneof![0..QUICK, 0..2 * REQUEST, 0..LONG];
+    let work = prop_oneof![0..2 * stealing::MIGRATION, 0..LONG];
+    let times = (ages(), ages(), polls, work);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (0..1_000_usize, 0..4_usize, times, 0..LONG, flags).prop_map(
         |(

@@ -1,7 +1,7 @@
 //! The place of a socket: the set of a worker, which it enters when it first has to wait, and
-//! leaves for that of another one where it waits more.
+//! leaves for [a better one](crate::readiness).
 
-use crate::policy::readiness;
+use crate::policy::readiness::{self, Better};
 use crate::primitives::atomic::Edge;
 use crate::primitives::{Mutex, fence, lock};
 use crate::processor::context::{self, Context};
@@ -76,7 +76,12 @@ impl Place {
                 return;
             }
             let home = registration.home();
-            let to = if home == me { taker(here).unwrap_or(me) } else { me };
+            let sleeps = home < shared.workers && shared.idle.is_asleep(home);
+            let to = match readiness::better(home == me, here.catches_few.get(), sleeps) {
+                Better::Home => home,
+                Better::Here => me,
+                Better::Gatherer => gatherer(here).unwrap_or(home),
+            };
             if !registration.wait(to != home) {
                 return;
             }
@@ -128,13 +133,9 @@ fn open_near(shared: &Shared, near: usize) -> Result<(usize, &Arc<Set>)> {
     })
 }
 
-/// Returns the worker in whose set the socket of the task that is polled here is better, if it is
-/// another one: the gatherer, if it comes to its set, and this worker finds few in its own.
-fn taker(here: &Context) -> Option<usize> {
+/// Returns the gatherer, if it is another worker than this one, and comes to its set.
+fn gatherer(here: &Context) -> Option<usize> {
     let shared = here.shared();
-    if !here.catches_few.get() {
-        return None;
-    }
     let gatherer = shared.idle.gatherer();
     if gatherer == here.seat.me() {
         return None;

@@ -86,7 +86,7 @@ pub(crate) struct Published {
     pub(crate) departing: AtomicBool,
     /// Whether tasks may be [kept](crate::queue::keep) here.
     pub(crate) keeps: AtomicBool,
-    /// Whether there were sockets when the worker last slept.
+    /// Whether sockets have woken tasks here before the worker's last sleep ended.
     pub(crate) serves: AtomicBool,
     /// The [`Mark`] by which thieves leave the processor's tasks together, written by a thief after
     /// a failed trial, and by a worker that gives its tasks to this one. A hint: its parts may be
@@ -201,7 +201,7 @@ impl Processor {
             switched: *departures != before,
             stalled: 0,
             together: published.are_together(now),
-            serves: published.serves.load(Ordering::Relaxed),
+            serves: self.serves(),
         }
     }
 
@@ -273,9 +273,14 @@ impl Processor {
             mean_poll: published.mean_poll.load(Ordering::Relaxed),
             mean_work: published.mean_work.load(Ordering::Relaxed),
             together: published.are_together(now),
-            serves: published.serves.load(Ordering::Relaxed),
+            serves: self.serves(),
             ..Look::default()
         }
+    }
+
+    /// Returns whether sockets wake its tasks, and its worker comes to them.
+    fn serves(&self) -> bool {
+        self.published.serves.load(Ordering::Relaxed) && !self.absence.is_away()
     }
 
     /// Returns for how long the oldest task in the ready queue or, if that is empty, in the inbox

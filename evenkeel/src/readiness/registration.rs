@@ -2,9 +2,9 @@
 //!
 //! # Moves
 //! A source begins in the set of the worker at which it first has to wait. Each wait says which set
-//! is better: that of the worker that polls the task, or, if this is the one where the source is
-//! and [finds few](crate::policy::readiness::Catch) for each sleep, that of the *gatherer*, if that
-//! one comes to look. A source that is [drawn](crate::policy::readiness::drawn) elsewhere often
+//! is better: that of the worker that polls the task, if the worker at whose set the source is does
+//! not sleep; or, if both are one, and it [finds few](crate::policy::readiness::Catch) for each
+//! sleep, that of the *gatherer*, if that one comes to look. A source that is [drawn](crate::policy::readiness::drawn) elsewhere often
 //! enough moves there. So under light load one worker looks at all sockets, and sleeps among them;
 //! if it has too much to do, others steal its tasks, and then get their sockets, until each is busy
 //! with its own. The gatherer is the first worker, until one that looks has [most of the
@@ -58,8 +58,8 @@ impl Registration {
         self.source.stay.home()
     }
 
-    /// Counts a wait, after which a processor elsewhere had better look, or that at home. Returns
-    /// whether the source is to move.
+    /// Counts a wait, for which the set of another processor is better if `elsewhere`. Returns
+    /// whether the source is to move there.
     #[inline]
     pub(crate) fn wait(&self, elsewhere: bool) -> bool {
         self.source.stay.wait(elsewhere)

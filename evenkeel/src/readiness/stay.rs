@@ -23,8 +23,8 @@ impl Stay {
         self.home.load(Ordering::Relaxed) as usize
     }
 
-    /// Counts a wait, after which a processor elsewhere had better look, or that at home. Returns
-    /// whether the source is to move.
+    /// Counts a wait, for which the set of another processor is better if `elsewhere`. Returns
+    /// whether the source is to move there.
     #[inline]
     pub(super) fn wait(&self, elsewhere: bool) -> bool {
         let before = self.drawn.load(Ordering::Relaxed);

@@ -112,3 +112,33 @@ pub(crate) fn block_in_place<R>(f: impl FnOnce() -> R) -> R {
         }
     })
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use crate::primitives::atomic::Ordering;
+
+    /// A worker with sockets is left its quick tasks for a while, because it comes to them.
+    #[test]
+    fn a_worker_that_is_away_is_not_left_its_tasks() {
+        let runtime = crate::Builder::new().workers(1).build().unwrap();
+        let task = runtime.spawn(async {
+            context::with_worker(|context| {
+                let context = context.unwrap();
+                let processor = context.seat.processor();
+                processor.published.serves.store(true, Ordering::Relaxed);
+                processor.published.mean_poll.store(5_000, Ordering::Relaxed);
+                let looks = || {
+                    let looks = [processor.look(0, &mut 0), processor.look_at_backlog(0, 0)];
+                    looks.map(|look| look.serves_quickly())
+                };
+                assert_eq!(looks(), [true; 2]);
+                let away = Away::begin(context);
+                assert_eq!(looks(), [false; 2]);
+                drop(away);
+                assert_eq!(looks(), [true; 2]);
+            });
+        });
+        runtime.block_on(task).unwrap();
+    }
+}

@@ -275,7 +275,9 @@ impl Worker<'_> {
     fn wake_next(&self) {
         // If the caller has found nothing else, it takes an errand itself.
         let own = usize::from(self.context.ready() == 0 && self.stolen.is_none());
-        let more = self.context.ready() >= 2
+        let processor = self.context.seat.processor();
+        let look = processor.look_at_backlog(self.context.ready(), self.context.now.get());
+        let more = waking::after_search(&look)
             || self.shared.errands.waiting() > own
             || self.any_other(waking::before_sleep)
             || self.any_jobs();

@@ -61,9 +61,9 @@ impl Worker<'_> {
             self.shared.watch();
         }
         self.shared.watch_for_stalls();
-        let serves = self.has_sockets();
+        let serves = self.has_served();
         self.context.seat.processor().published.serves.store(serves, Ordering::Relaxed);
-        if serves {
+        if self.has_sockets() {
             // The next poll may last, and nothing but the lookout sees to the sockets then.
             self.shared.watch();
         }

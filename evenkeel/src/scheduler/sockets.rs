@@ -24,7 +24,7 @@ impl Worker<'_> {
         self.shared.idle.set(self.me).get().is_some_and(|set| set.tend(now))
     }
 
-    /// Notes how many sockets were ready since the last sleep, if they are at least as many.
+    /// Notes how many sockets were ready since the last sleep, if they are `least` or more.
     fn note_catch(&mut self, least: u64) {
         let notes = self.shared.idle.set(self.me).get().map_or(0, Set::notes);
         if notes.saturating_sub(self.noted) >= least {
@@ -78,6 +78,12 @@ impl Worker<'_> {
     /// Returns whether this processor has sockets: its worker is to sleep in their set soon.
     pub(super) fn has_sockets(&self) -> bool {
         self.shared.idle.set(self.me).get().is_some_and(|set| set.is_used())
+    }
+
+    /// Returns whether sockets here were ready since the last call.
+    pub(super) fn has_served(&mut self) -> bool {
+        let notes = self.shared.idle.set(self.me).get().map_or(0, Set::notes);
+        std::mem::replace(&mut self.served, notes) != notes
     }
 
     /// Looks at the sockets of another processor, if its worker does not come to them. Returns

@@ -262,8 +262,8 @@ fn follow(shared: &Shared, target: usize) {
     let ready = published.ready.len() + 1;
     if !shared.idle.wake(target) {
         // Nothing is known of tasks that come from elsewhere.
-        let together = published.are_together(clock::now());
-        let look = Look { ready, mean_work: u64::MAX, together, ..Look::default() };
+        let look = shared.processors[target].look_at_backlog(ready, clock::now());
+        let look = Look { mean_work: u64::MAX, ..look };
         if waking::after_push(&look, counts.sleeping, counts.searching) {
             shared.wake_one();
         } else {

@@ -159,6 +159,8 @@ pub(super) struct Worker<'a> {
     /// How many sockets it finds ready for each sleep, and the notes in its set at the last one.
     pub(super) catch: Catch,
     pub(super) noted: u64,
+    /// The same at the end of its last sleep, whatever ended it.
+    pub(super) served: u64,
     /// The notes in its set, beside those in the set where sockets gather.
     pub(super) traffic: Traffic,
     /// Whether the tasks of this processor have been aborted.
@@ -201,6 +203,7 @@ impl<'a> Worker<'a> {
             prospect: Prospect::default(),
             catch: Catch::default(),
             noted: 0,
+            served: 0,
             traffic: Traffic::default(),
             aborted: false,
             heard: 0,
