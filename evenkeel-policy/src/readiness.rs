@@ -99,11 +99,10 @@ pub enum Better {
     Gatherer,
 }
 
-/// Returns where a socket is better, if its task waits at its home or elsewhere, the processor there
-/// [finds few](Catch) for each sleep, and that of its home sleeps.
+/// Returns where a socket is better after a wait of its task, at its home or elsewhere.
 ///
-/// A home that sleeps has no more to do than others: not its socket has woken the task elsewhere,
-/// but a channel or a timer.
+/// One whose home [finds few](Catch) for each sleep goes to the gatherer. A home that sleeps has no
+/// more to do than others: not its socket has woken the task elsewhere, but a channel or a timer.
 ///
 /// # Examples
 /// ```
@@ -124,11 +123,13 @@ pub fn better(is_at_home: bool, finds_few: bool, home_sleeps: bool) -> Better {
 }
 
 /// How much each wait draws a socket to the set of another processor, if that one is better. A wait
-/// that draws it to no other takes one off. So a socket moves after 8 waits for which another one is
-/// better, and soon if they are more than a third of all; with 28 of 100 it takes some 500 waits on
-/// average, with 20 of 100 some 10,000. `evenkeel-bench run --bench echo,http` with 100 connections and two workers set it:
-/// with all sockets in one set, the other worker polls 16 to 28 of 100 tasks beside a client of one
-/// thread, where that is the better state, and 34 to 46 beside one of two, where it is the worse.
+/// that draws it to no other takes one off. So a socket moves after 8 waits for which another one
+/// is better, and soon if they are more than a third of all; with 28 of 100 it takes some 500 waits
+/// on average, with 20 of 100 some 10,000.
+///
+/// `evenkeel-bench run --bench echo,http` with 100 connections and two workers set it: with all
+/// sockets in one set, the other worker polls 16 to 28 of 100 tasks beside a client of one thread,
+/// where that is the better state, and 34 to 46 beside one of two, where it is the worse.
 pub const DRAW: u32 = 2;
 
 /// A socket that is [drawn] this much moves. An estimate: a move is two system calls, some tenth of

@@ -1,13 +1,13 @@
 //! A registration: a source, and the set in which it is.
 //!
 //! # Moves
-//! A source begins in the set of the worker at which it first has to wait. Each wait says which set
-//! is better: that of the worker that polls the task, if the worker at whose set the source is does
-//! not sleep; or, if both are one, and it [finds few](crate::policy::readiness::Catch) for each
-//! sleep, that of the *gatherer*, if that one comes to look. A source that is [drawn](crate::policy::readiness::drawn) elsewhere often
-//! enough moves there. So under light load one worker looks at all sockets, and sleeps among them;
-//! if it has too much to do, others steal its tasks, and then get their sockets, until each is busy
-//! with its own. The gatherer is the first worker, until one that looks has [most of the
+//! A source begins in the set of the worker at which it first has to wait. At each wait the policy
+//! says [which set is better](crate::policy::readiness::better): the one where it is, that of the
+//! worker that polls the task, or that of the *gatherer*, if that one comes to look. A source that
+//! is [drawn](crate::policy::readiness::drawn) elsewhere often enough moves there. So under light
+//! load one worker looks at all sockets, and sleeps among them; if it has too much to do, others
+//! steal its tasks, and then get their sockets, until each is busy with its own. The gatherer is
+//! the first worker, until one that looks has [most of the
 //! traffic](crate::policy::readiness::Traffic).
 //!
 //! # Why no readiness is lost by a move
