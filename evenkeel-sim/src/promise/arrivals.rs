@@ -69,6 +69,8 @@ pub(crate) struct Scenario {
     pub(crate) reliefs: usize,
     /// Processors behind one last-level cache.
     pub(crate) group: usize,
+    /// Whether sockets wake the tasks: with every other seed.
+    pub(crate) serves: bool,
     pub(crate) tasks: Vec<Task>,
     /// Processors, each with a task in its queue at the beginning.
     pub(crate) queued: Vec<(usize, usize)>,
@@ -83,13 +85,14 @@ impl fmt::Debug for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?}, seed {}: {} processors in groups of {}, {} make progress, {} tasks",
+            "{:?}, seed {}: {} processors in groups of {}, {} make progress, {} tasks{}",
             self.kind,
             self.seed,
             self.processors,
             self.group,
             self.progress(),
             self.tasks.len(),
+            if self.serves { " that sockets wake" } else { "" },
         )
     }
 }
@@ -103,6 +106,7 @@ impl Scenario {
             processors,
             reliefs: 0,
             group: [1, 4, 8, processors][random.count(0..=3)].min(processors),
+            serves: !seed.is_multiple_of(2),
             tasks: Vec::new(),
             queued: Vec::new(),
             arrivals: Vec::new(),
@@ -144,6 +148,7 @@ impl Scenario {
             tasks: self.tasks.clone(),
             queued: self.queued.clone(),
             together: self.kind == Kind::Together,
+            serves: self.serves,
             gathers: true,
             costs: Costs::default(),
             policy,

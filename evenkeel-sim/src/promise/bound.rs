@@ -16,6 +16,9 @@ use evenkeel_policy::{stealing, waking};
 /// for longer.
 pub(crate) const HELPING: u64 = 350_000 + stealing::OLD_SMALL_HEAD;
 
+/// The same where sockets wake the tasks, and quick ones are left to their processor for a while.
+const HELPING_SERVED: u64 = 350_000 + waking::SERVED;
+
 /// A processor looks round only between two polls, asks at one and takes at another; so does the
 /// processor that it helps.
 pub(crate) const POLLS: u64 = 6;
@@ -39,9 +42,11 @@ pub(crate) const TAKING: u64 = 10_000;
 
 /// How long a backlog may lie beside a sleeper without a wake-up: a task is behind a poll, or a
 /// processor searches, or a woken processor is about to run. With more processors a search takes
-/// longer.
-pub(crate) fn neglect(processors: usize) -> u64 {
-    250_000 + 2_000 * processors as u64
+/// longer. Not for a queue that is left together; nor, where sockets wake the tasks, for one whose
+/// processor polls them soon.
+pub(crate) fn neglect(scenario: &Scenario) -> Option<u64> {
+    let is_allowed = scenario.kind == Kind::Together || scenario.serves;
+    (!is_allowed).then_some(250_000 + 2_000 * scenario.processors as u64)
 }
 
 /// The longest time from ready to running that the promise allows beyond the share of the work
@@ -49,13 +54,14 @@ pub(crate) fn neglect(processors: usize) -> u64 {
 pub(crate) fn beyond_share(scenario: &Scenario) -> u64 {
     let processors = scenario.processors as u64;
     let polls = polls(scenario.processors, scenario.longest_poll());
-    let usual = usual(scenario.processors, scenario.progress(), scenario.longest_poll());
+    let helping = if scenario.serves { HELPING_SERVED } else { HELPING };
+    let usual = polls + helping * processors.div_ceil(scenario.progress() as u64);
     match scenario.kind {
         // The relief takes all that it finds at once, so it helps as if it were not alone.
         Kind::AllStuck | Kind::ReliefsStuck => {
             let stuck = (scenario.reliefs - 1) as u64;
             let taking = TAKING * (processors + stuck) * (1 + stuck);
-            polls + CALL + FOLLOW * stuck + HELPING + taking
+            polls + CALL + FOLLOW * stuck + helping + taking
         }
         // If all others sleep, the watch finds a lone task behind a stuck poll, and the tasks of a
         // queue that is left together.
@@ -64,7 +70,8 @@ pub(crate) fn beyond_share(scenario: &Scenario) -> u64 {
     }
 }
 
-/// The same for a load that is hard in none of these ways: the processors are helped by others.
+/// The same for a load that is hard in none of these ways, on a machine without sockets: the
+/// processors are helped by others.
 pub(crate) fn usual(processors: usize, progress: usize, longest_poll: u64) -> u64 {
     let helping = HELPING * (processors as u64).div_ceil(progress as u64);
     polls(processors, longest_poll) + helping

@@ -23,8 +23,8 @@ pub struct Outcome {
     pub allowed: u64,
     /// The longest time for which a backlog lay beside a sleeper and none was woken.
     pub neglected: u64,
-    /// The longest such time that is allowed.
-    pub neglect_allowed: u64,
+    /// The longest such time that is allowed, if there is a limit.
+    pub neglect_allowed: Option<u64>,
     /// A description of the run, its longest wait, and its counts.
     pub account: String,
 }
@@ -50,7 +50,7 @@ pub fn run(kind: Kind, seed: u64, processors: usize, policy: Policy) -> Outcome 
         waited: audit.worst,
         allowed: bound::beyond_share(&scenario),
         neglected: audit.neglect,
-        neglect_allowed: bound::neglect(processors),
+        neglect_allowed: bound::neglect(&scenario),
         account: format!(
             "{scenario:?}: task {} has waited {} ns at {}, with {} ns of work ahead; {:?}",
             audit.task, audit.wait, audit.at, audit.ahead, machine.counters

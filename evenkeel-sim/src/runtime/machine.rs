@@ -128,6 +128,8 @@ pub(crate) struct Processor {
     pub(crate) siblings: Vec<usize>,
     /// By which thieves leave its tasks together.
     pub(crate) mark: Mark,
+    /// Whether sockets wake its tasks.
+    pub(crate) serves: bool,
     /// The polls of complete batches.
     pub(crate) counted: u64,
     pub(crate) gathering: Gathering,
@@ -179,6 +181,7 @@ impl Processor {
             group: if is_relief { usize::MAX } else { cache(me) },
             siblings: if is_relief { Vec::new() } else { siblings(me, seats) },
             mark: Mark::default(),
+            serves: false,
             counted: 0,
             gathering: Gathering::default(),
         }
@@ -207,7 +210,7 @@ impl Processor {
             switched: self.switches != switches,
             stalled: 0,
             together: self.mark.until > now,
-            serves: false,
+            serves: self.serves,
         }
     }
 
@@ -287,6 +290,7 @@ impl<L: Load> Machine<L> {
             let mark = Mark { until: u64::MAX, most: u64::MAX };
             machine.processors.iter_mut().for_each(|processor| processor.mark = mark);
         }
+        machine.processors.iter_mut().for_each(|processor| processor.serves = setup.serves);
         for &(processor, task) in &setup.queued {
             machine.push(processor, task, 0);
         }

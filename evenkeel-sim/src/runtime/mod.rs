@@ -43,6 +43,8 @@ pub(crate) struct Setup {
     pub(crate) queued: Vec<(usize, usize)>,
     /// Whether thieves leave the tasks of all processors together.
     pub(crate) together: bool,
+    /// Whether sockets wake the tasks, so that quick ones are left to their processor for a while.
+    pub(crate) serves: bool,
     /// Whether workers bring quick tasks together, and thieves try whether a steal of them pays.
     pub(crate) gathers: bool,
     pub(crate) costs: Costs,

@@ -141,6 +141,7 @@ pub fn run(run: &Run) -> Outcome {
         tasks,
         queued,
         together: false,
+        serves: false,
         gathers: true,
         costs: costs(&prices),
         policy: Policy::default(),
