@@ -182,11 +182,10 @@ impl Shared {
     }
 
     fn lose_node(&self, node: NodeId, how: &str) {
-        for other in (0..self.inboxes.len() as u32).map(NodeId::new).filter(|&other| other != node)
-        {
-            self.lose(node, other, how);
-            self.lose(other, node, how);
-        }
+        let others = || (0..self.inboxes.len() as u32).map(NodeId::new).filter(|&to| to != node);
+        // It falls silent before it learns anything, of which it could tell others.
+        others().for_each(|other| self.lose(node, other, how));
+        others().for_each(|other| self.lose(other, node, how));
     }
 }
 

@@ -3,8 +3,8 @@
 use super::{Clock, Control, Faults, InProcess, network};
 use crate::{DownReason, Event, NodeId, Refusal, Transport};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
@@ -118,6 +118,32 @@ fn survivors_of_a_node_receive_what_is_due_and_then_hear_of_it() {
     assert_eq!(events(&mut nodes[0]).len(), 2);
     control.kill(A);
     assert_eq!(events(&mut nodes[1]), [], "a dead node does not die again");
+}
+
+/// Tries to tell B and C something as soon as its node learns anything.
+struct Tells(Mutex<InProcess>, Mutex<Vec<bool>>);
+
+impl Wake for Tells {
+    fn wake(self: Arc<Self>) {
+        let mut node = self.0.lock().unwrap();
+        let told = [B, C].map(|to| node.send(to, vec![1]).is_ok());
+        self.1.lock().unwrap().extend(told);
+    }
+}
+
+#[test]
+fn a_lost_node_that_learns_that_the_others_are_down_tells_none_of_it() {
+    let (control, mut nodes) = network(3, Faults::default());
+    let mut node = nodes.remove(0);
+    assert_eq!(events(&mut node), []);
+    let tells = Arc::new(Tells(Mutex::new(node), Mutex::default()));
+    let waker = Waker::from(tells.clone());
+    assert_ne!(tells.0.lock().unwrap().wakes(&waker), Some(Duration::ZERO));
+    control.kill(A);
+    assert_eq!(*tells.1.lock().unwrap(), [false; 2]);
+    for node in &mut nodes {
+        assert_eq!(events(node), [lost(A, "the node was killed")]);
+    }
 }
 
 #[test]
