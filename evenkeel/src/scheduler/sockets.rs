@@ -26,7 +26,7 @@ impl Worker<'_> {
 
     /// Notes how many sockets were ready since the last sleep, if they are `least` or more.
     fn note_catch(&mut self, least: u64) {
-        let notes = self.shared.idle.set(self.me).get().map_or(0, Set::notes);
+        let notes = self.notes(self.me);
         if notes.saturating_sub(self.noted) >= least {
             self.catch.note(notes - self.noted);
             self.noted = notes;
@@ -36,16 +36,22 @@ impl Worker<'_> {
 
     /// Has other sockets gather here from now on, if this processor's have most of the traffic.
     fn claim_gathering(&mut self) {
-        let idle = &self.shared.idle;
-        let gatherer = idle.gatherer();
+        let gatherer = self.shared.idle.gatherer();
         if gatherer == self.me {
             return;
         }
-        let notes = |at| idle.set(at).get().map_or(0, Set::notes);
-        let own = notes(self.me);
-        if self.traffic.is_due(own) && self.traffic.leads(gatherer, own, notes(gatherer)) {
-            idle.gather_at(self.me);
+        let own = self.notes(self.me);
+        if self.traffic.is_due(own) {
+            let theirs = self.notes(gatherer);
+            if self.traffic.leads(gatherer, own, theirs) {
+                self.shared.idle.gather_at(self.me);
+            }
         }
+    }
+
+    /// Returns how often sockets of processor `at` were found ready.
+    fn notes(&self, at: usize) -> u64 {
+        self.shared.idle.set(at).get().map_or(0, Set::notes)
     }
 
     /// Looks at them before a search or a sleep, if there is a prospect of finding any that is
@@ -82,7 +88,7 @@ impl Worker<'_> {
 
     /// Returns whether sockets here were ready since the last call.
     pub(super) fn has_served(&mut self) -> bool {
-        let notes = self.shared.idle.set(self.me).get().map_or(0, Set::notes);
+        let notes = self.notes(self.me);
         std::mem::replace(&mut self.served, notes) != notes
     }
 
