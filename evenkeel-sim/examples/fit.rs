@@ -4,9 +4,9 @@
 //! what the promise allows, and the longest neglect of a backlog:
 //! `cargo run --release -p evenkeel-sim --example fit -- SEEDS PROCESSORS...`
 //!
-//! The seeds are from zero on. `tests/promise.rs` asserts the bound on others.
+//! The seeds are from zero on, each without sockets and with them. `tests/promise.rs` asserts the bound on others.
 
-use evenkeel_sim::promise::{Kind, Policy, run};
+use evenkeel_sim::promise::{Kind, Policy, SOCKETS, run};
 use std::process::ExitCode;
 use std::thread;
 
@@ -26,6 +26,7 @@ fn main() -> ExitCode {
             scope.spawn(move || {
                 for &processors in sizes {
                     let outcomes = (0..*seeds)
+                        .chain((0..*seeds).map(|seed| SOCKETS | seed))
                         .map(|seed| run(kind, seed, processors as usize, Policy::default()));
                     // The run that comes nearest to what is allowed, or exceeds it most.
                     let (mut nearest, mut neglected) = ((0, 1), 0);

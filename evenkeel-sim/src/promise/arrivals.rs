@@ -61,6 +61,9 @@ impl Kind {
     ];
 }
 
+/// The bit of a seed with which sockets wake the tasks.
+pub const SOCKETS: u64 = 1 << 40;
+
 pub(crate) struct Scenario {
     pub(crate) kind: Kind,
     pub(crate) seed: u64,
@@ -69,7 +72,7 @@ pub(crate) struct Scenario {
     pub(crate) reliefs: usize,
     /// Processors behind one last-level cache.
     pub(crate) group: usize,
-    /// Whether sockets wake the tasks: with every other seed.
+    /// Whether sockets wake the tasks.
     pub(crate) serves: bool,
     pub(crate) tasks: Vec<Task>,
     /// Processors, each with a task in its queue at the beginning.
@@ -106,7 +109,7 @@ impl Scenario {
             processors,
             reliefs: 0,
             group: [1, 4, 8, processors][random.count(0..=3)].min(processors),
-            serves: !seed.is_multiple_of(2),
+            serves: seed & SOCKETS != 0,
             tasks: Vec::new(),
             queued: Vec::new(),
             arrivals: Vec::new(),

@@ -8,7 +8,7 @@ mod arrivals;
 pub(crate) mod bound;
 
 pub use crate::runtime::machine::Policy;
-pub use arrivals::Kind;
+pub use arrivals::{Kind, SOCKETS};
 
 use crate::runtime::load::Planned;
 use crate::runtime::machine::Machine;
