@@ -4,7 +4,8 @@
 //! what the promise allows, and the longest neglect of a backlog:
 //! `cargo run --release -p evenkeel-sim --example fit -- SEEDS PROCESSORS...`
 //!
-//! The seeds are from zero on, each without sockets and with them. `tests/promise.rs` asserts the bound on others.
+//! The seeds are from zero on, each without sockets and with them. `tests/promise.rs` asserts the
+//! bound on others.
 
 use evenkeel_sim::promise::{Kind, Policy, SOCKETS, run};
 use std::process::ExitCode;
