@@ -1,6 +1,6 @@
 //! The decisions of the scheduler, with made-up values.
 
-use evenkeel_policy::batch::{self, BATCH, MOST_POLLS};
+use evenkeel_policy::batch::{self, BATCH, MOST_POLLS, SERVING};
 use evenkeel_policy::budget::{self, MOST, SLICE};
 use evenkeel_policy::helping::{Help, LEAST_AGE, MARGIN, help};
 use evenkeel_policy::overtaking::{self, Lengths};
@@ -77,20 +77,25 @@ fn averages_and_sums_do_not_overflow() {
 
 #[test]
 fn a_batch_of_any_polls_has_one_at_least() {
-    assert_eq!(batch::polls(0), MOST_POLLS);
-    assert_eq!(batch::polls(BATCH), 1);
-    assert_eq!(batch::polls(u64::MAX), 1);
+    for span in [BATCH, SERVING] {
+        assert_eq!(batch::polls(0, span), MOST_POLLS);
+        assert_eq!(batch::polls(span, span), 1);
+        assert_eq!(batch::polls(u64::MAX, span), 1);
+    }
+    assert_eq!(batch::span(true, 0), SERVING, "reliefs aside, it is alone");
 }
 
 #[test]
 fn caution_has_bounds_and_passes() {
-    assert_eq!(batch::caution(0, 0), 0);
-    assert_eq!(batch::caution(0, u64::MAX), batch::caution(0, u64::MAX / 2));
-    let mut caution = batch::caution(0, 100 * BATCH);
-    for _ in 0..100 {
-        caution = batch::caution(caution, BATCH);
+    for span in [BATCH, SERVING] {
+        assert_eq!(batch::caution(0, 0, span), 0);
+        assert_eq!(batch::caution(0, u64::MAX, span), batch::caution(0, u64::MAX / 2, span));
+        let mut caution = batch::caution(0, 100 * span, span);
+        for _ in 0..100 {
+            caution = batch::caution(caution, span, span);
+        }
+        assert_eq!(caution, 0);
     }
-    assert_eq!(caution, 0);
 }
 
 #[test]
@@ -286,8 +291,10 @@ proptest! {
     #[test]
     fn longer_polls_make_shorter_batches(a in 0..LONG, b in 0..LONG) {
         let (quick, slow) = (a.min(b), a.max(b));
-        prop_assert!(batch::polls(quick) >= batch::polls(slow));
-        prop_assert!(u64::from(batch::polls(slow)) * slow <= BATCH.max(slow));
+        for span in [BATCH, SERVING] {
+            prop_assert!(batch::polls(quick, span) >= batch::polls(slow, span));
+            prop_assert!(u64::from(batch::polls(slow, span)) * slow <= span.max(slow));
+        }
     }
 
     #[test]
@@ -481,20 +488,20 @@ proptest! {
     }
 
     #[test]
-    fn operations_of_one_duration_overrun_a_slice_by_an_eighth_or_by_one(each in 1..10 * SLICE) {
+    fn operations_of_one_duration_overrun_a_slice_by_one_at_most(each in 1..10 * SLICE) {
         let (mut granted, mut elapsed) = (MOST, 0);
         let mut last = u64::from(granted) * each;
         for _ in 0..3 {
-            granted = budget::grant(granted, last);
+            granted = budget::grant(granted, last, SLICE);
             last = u64::from(granted) * each;
         }
         while budget::left(elapsed) > 0 {
-            granted = budget::grant(granted, last);
+            granted = budget::grant(granted, last, budget::left(elapsed));
             prop_assert!((1..=MOST).contains(&granted));
             last = u64::from(granted) * each;
             elapsed += last;
         }
-        prop_assert!(elapsed <= SLICE + (SLICE / 8).max(each), "{elapsed}");
+        prop_assert!(elapsed <= SLICE + each, "{elapsed}");
     }
 
     #[test]

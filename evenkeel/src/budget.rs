@@ -46,10 +46,10 @@
 //! [`Resume::resume`](crate::coroutine::Resume::resume) are exempt.
 //!
 //! # Cost
-//! An operation pays a load, a branch and a store. The worker reads the clock after 64 operations
-//! at most, 25 ns, and more often if they take long. A poll pays nothing. So a slice is over after
-//! 50 µs and the operations up to the next look. If they have become longer all at once, these may
-//! be 64.
+//! An operation pays a load, a branch and a store. The worker reads the clock after 256 operations
+//! at most, 25 ns, and more often if they take long, or towards the end of the slice. A poll pays
+//! nothing. So a slice is over after 50 µs and the operations up to the next look. If they have
+//! become longer all at once, these may be 256.
 //!
 //! # Where a seed determines the order
 //! In [deterministic](crate::deterministic) runs the clock stands still, and operations count: a

@@ -166,9 +166,10 @@ impl<L: Load> Machine<L> {
         if polls > 0 {
             processor.mean_wait = policy::smooth(processor.mean_wait, processor.wait);
             processor.mean_poll = policy::smooth(processor.mean_poll, elapsed / u64::from(polls));
-            processor.caution = batch::caution(processor.caution, elapsed);
+            let span = batch::span(processor.serves, processor.others.len());
+            processor.caution = batch::caution(processor.caution, elapsed, span);
             processor.polls_per_batch =
-                if processor.caution > 0 { 1 } else { batch::polls(processor.mean_poll) };
+                if processor.caution > 0 { 1 } else { batch::polls(processor.mean_poll, span) };
             let completed = std::mem::take(&mut processor.completed);
             processor.recent_polls = processor.recent_polls / 4 * 3 + u64::from(polls);
             processor.recent_completed = processor.recent_completed / 4 * 3 + completed;

@@ -189,10 +189,11 @@ impl Slice {
         }
         let now = clock::now();
         let took = now.saturating_sub(self.looked.replace(now));
-        if budget::left(now.saturating_sub(self.begin(poll, now))) == 0 {
+        let slice = budget::left(now.saturating_sub(self.begin(poll, now)));
+        if slice == 0 {
             return self.refuse();
         }
-        let granted = budget::grant(self.granted.get(), took);
+        let granted = budget::grant(self.granted.get(), took, slice);
         self.granted.set(granted);
         // One of them is taken.
         set_left(granted - 1);

@@ -1,9 +1,9 @@
 //! A worker's loop.
 //!
-//! The worker polls in batches of about [`batch::BATCH`]. At the end of each batch it reads the
-//! clock, empties its inbox, answers and makes requests, looks at one other processor, and wakes a
-//! sleeper if its own backlog is worth it. Without work it [searches](super::search), then
-//! [sleeps](super::sleep).
+//! The worker polls in batches of about [`batch::BATCH`], or of [a few requests](batch::SERVING). At
+//! the end of each batch it reads the clock, empties its inbox, answers and makes requests, looks at
+//! one other processor, and wakes a sleeper if its own backlog is worth it. Without work it
+//! [searches](super::search), then [sleeps](super::sleep).
 
 use super::away::Away;
 use super::broadcast;
@@ -225,6 +225,13 @@ impl<'a> Worker<'a> {
         1
     }
 
+    /// Returns how long a batch of a few polls is meant to last.
+    #[inline(always)]
+    fn span(&self) -> u64 {
+        let serves = self.context.seat.processor().published.serves.load(Ordering::Relaxed);
+        batch::span(serves, self.shared.workers - 1)
+    }
+
     fn pop_one(&self) -> Option<Entry> {
         let seat = &self.context.seat;
         let visits = seat.has_visitors();
@@ -257,11 +264,13 @@ impl<'a> Worker<'a> {
             context.counters().longest_batch.raise(elapsed);
             self.mean_poll = policy::smooth(self.mean_poll, elapsed / u64::from(polls));
             let polled = self.polled.take();
-            self.caution = batch::caution(self.caution, elapsed);
+            let span = self.span();
+            self.caution = batch::caution(self.caution, elapsed, span);
             if self.caution > 0 {
                 self.lengths.learn(polled, elapsed);
             }
-            self.polls_per_batch = if self.caution > 0 { 1 } else { batch::polls(self.mean_poll) };
+            self.polls_per_batch =
+                if self.caution > 0 { 1 } else { batch::polls(self.mean_poll, span) };
             let published = &context.seat.processor().published;
             published.mean_poll.store(self.mean_poll, Ordering::Relaxed);
             published.mean_wait.store(self.mean_wait, Ordering::Relaxed);
