@@ -19,6 +19,7 @@ mod open;
 mod wire;
 
 use std::io::{self, BufRead};
+use std::iter;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -39,6 +40,7 @@ use crate::pages::Page;
 use crate::server::Service;
 use crate::told::Seen;
 use suite::kit::processor_time::processor_time;
+use suite::kit::random::Random;
 use suite::output::say;
 
 /// The hidden command with which the suite's program calls itself.
@@ -107,6 +109,23 @@ pub(crate) fn opened(connections: usize, variant: Variant) -> usize {
     connections + if variant.heavy_one_in() > 0 { HEAVIES } else { 0 }
 }
 
+/// Returns the thread of each connection: as many for each, in an order that is drawn anew for each
+/// round of `threads`.
+///
+/// In turns, a server that deals connections to its own threads in turns would pair these with the
+/// threads of the client. The system then puts each pair on one core, and no packet goes from one
+/// core to another: a tenth more pages than such a server has with clients that know nothing of its
+/// threads.
+fn deal(threads: usize, seed: u64) -> impl Iterator<Item = usize> {
+    let mut random = Random::new(seed, 0);
+    iter::repeat_with(move || {
+        let mut round: Vec<_> = (0..threads).collect();
+        random.shuffle(&mut round);
+        round
+    })
+    .flatten()
+}
+
 fn phases<W: Wire>(args: &ClientArgs, wire: impl Fn() -> W) -> anyhow::Result<()> {
     let all = opened(args.connections, args.variant);
     limit::raise(all)?;
@@ -116,10 +135,10 @@ fn phases<W: Wire>(args: &ClientArgs, wire: impl Fn() -> W) -> anyhow::Result<()
     let drivers: anyhow::Result<Vec<_>> =
         (0..threads).map(|_| Driver::new(wire(), patience)).collect();
     let mut drivers = drivers?;
-    for number in 0..all {
+    for (number, thread) in deal(threads, args.seed).take(all).enumerate() {
         let page = page(args, number);
         let stream = connect(address, (page == Page::Large).then_some(SLOW_RECEIVE))?;
-        drivers[number % threads].add(Connection::new(stream, number, page))?;
+        drivers[thread].add(Connection::new(stream, number, page))?;
     }
     let rate = f64::from(args.rate) / threads as f64;
     let pace = |(thread, driver): (usize, &Driver<W>)| {
@@ -177,5 +196,19 @@ fn seen(tally: &Tally, time: Duration, cpu: Duration) -> Seen {
         late: tally.late.quantiles(),
         connections: tally.connections,
         cpu_ns: cpu.as_nanos() as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::deal;
+
+    #[test]
+    fn threads_have_as_many_connections_and_none_is_paired_with_a_turn() {
+        let threads: Vec<_> = deal(2, 1).take(100).collect();
+        assert_eq!(threads.iter().filter(|&&thread| thread == 0).count(), 50);
+        let in_turns = threads.iter().enumerate().filter(|&(number, thread)| number % 2 == *thread);
+        assert!((30..70).contains(&in_turns.count()));
+        assert!(deal(1, 1).take(10).all(|thread| thread == 0));
     }
 }
