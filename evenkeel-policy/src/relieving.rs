@@ -9,9 +9,9 @@ pub const STUCK: u64 = 1_000_000;
 /// first nap between two looks. An estimate; no benchmark sets it.
 pub const STUCK_IN_FORKS: u64 = super::forking::NAP.0;
 
-/// The longest nap of the lookout between two looks, while tasks are polled. A choice: with
-/// [`STUCK`] and a tick of the system's scheduler it keeps tasks waiting for some 10 ms at most,
-/// and 250 looks per second cost some thousandths of a core.
+/// The longest nap of the lookout between two looks, while tasks are polled. A choice: with two of
+/// them before a relief comes, it keeps tasks waiting for some 8 ms at most, and 250 looks per
+/// second cost some thousandths of a core.
 pub const LONGEST_NAP: u64 = 4_000_000;
 
 /// A nap that lasts longer than it should by this much says that the process was stopped, or had no

@@ -5,7 +5,7 @@
 //! polls ahead, and `H` follows from the constants below.
 
 use super::arrivals::{Kind, Scenario};
-use crate::runtime::relief::{SLACK, START, TICK};
+use crate::runtime::relief::{SLACK, START};
 use evenkeel_policy::relieving::{LONGEST_NAP, STUCK};
 use evenkeel_policy::{stealing, waking};
 
@@ -29,13 +29,12 @@ pub(crate) const POLLS: u64 = 6;
 pub(crate) const CHAIN: u64 = 9_000;
 
 /// How long it takes until the lookout calls a relief, and the relief comes: the nap before it
-/// first sees the last worker in its poll, the nap before the second look, and, if the poll
-/// computes, a tick until the account of the thread says so and the nap after it. It follows from
-/// the constants.
-pub(crate) const CALL: u64 = 2 * (LONGEST_NAP + SLACK) + TICK + STUCK + SLACK + START;
+/// first sees the last worker in its poll, and the nap before the second look. It follows from the
+/// constants.
+pub(crate) const CALL: u64 = 2 * (LONGEST_NAP + SLACK) + START;
 
 /// The same for a relief that follows one that is stuck: then the naps are short.
-pub(crate) const FOLLOW: u64 = 3 * (STUCK + SLACK) + TICK + START;
+pub(crate) const FOLLOW: u64 = 2 * (STUCK + SLACK) + START;
 
 /// A relief looks at every processor, and takes what it has by a heavy fence, per processor.
 pub(crate) const TAKING: u64 = 10_000;

@@ -10,9 +10,6 @@ use super::machine::{Machine, Step};
 use evenkeel_policy::relieving::{self, Found, Sight, Thread};
 use std::mem;
 
-/// The tick of the operating system's scheduler: how fine its account of a thread's time is.
-pub(crate) const TICK: u64 = 4_000_000;
-
 /// How much later than asked the lookout's nap ends.
 pub(crate) const SLACK: u64 = 60_000;
 
@@ -24,8 +21,6 @@ pub(crate) const START: u64 = 100_000;
 struct Seen {
     switches: u64,
     since: Option<u64>,
-    /// The account of the thread's time when the lookout first asked.
-    account: Option<u64>,
 }
 
 /// The state of the lookout, and which relief is on duty.
@@ -116,11 +111,9 @@ impl<L: Load> Machine<L> {
         let lasts = now - *seen.since.get_or_insert(now);
         let mut sight = Sight { lasts, forks: false, thread: None };
         if relieving::lasts(sight) {
-            let account = now - now % TICK;
-            let before = *seen.account.get_or_insert(account);
+            // Each thread has a core.
             let blocks = self.tasks[task].blocks;
-            let state = if blocks { Thread::Asleep } else { Thread::Ready(account - before) };
-            sight.thread = Some(state);
+            sight.thread = Some(if blocks { Thread::Asleep } else { Thread::Ready(lasts) });
         }
         let is_suspect = lasts > 0 || relieving::is_suspect(departures, slept);
         (relieving::is_stuck(sight), is_suspect)

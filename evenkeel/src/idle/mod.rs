@@ -95,7 +95,7 @@ mod model;
 mod tests;
 
 use crate::primitives::atomic::{AtomicBool, AtomicU64, AtomicUsize, Edge, Ordering, edge};
-use crate::primitives::probe::{Probe, Sight};
+use crate::primitives::probe::Probe;
 use crate::primitives::thread::{self, Thread};
 use crate::primitives::{Mutex, fence, lock};
 use crate::readiness::{Place, Woken};
@@ -215,14 +215,9 @@ impl Idle {
         Counts::of(self.word.load(Ordering::Relaxed))
     }
 
-    /// Returns what the system says of the thread of processor `who`.
-    pub(crate) fn probe(&self, who: usize) -> Option<Sight> {
-        self.seats[who].probe.look()
-    }
-
-    /// Returns the system's number of the thread of processor `who`.
-    pub(crate) fn thread_number(&self, who: usize) -> Option<u32> {
-        self.seats[who].probe.number()
+    /// Returns the probe of the thread of processor `who`.
+    pub(crate) fn probe(&self, who: usize) -> &Probe {
+        &self.seats[who].probe
     }
 
     /// Returns whether a pusher has to wake a sleeper, call the relief or call the lookout.

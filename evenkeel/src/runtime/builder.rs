@@ -223,7 +223,7 @@ impl Builder {
     /// stuck workers, when a task is first ready while no worker sleeps. A worker is stuck once it
     /// has been inside one poll for a millisecond; if the poll forks, for a tenth of that. The
     /// lookout looks 250 times per second while tasks are polled, and sleeps when nothing happens.
-    /// So a task that no worker comes to waits for some 10 ms at most, and others that follow while
+    /// So a task that no worker comes to waits for some 8 ms at most, and others that follow while
     /// the workers are stuck for some microseconds. A relief that is stuck itself is followed by
     /// another, at most this many in all. If all reliefs are stuck, tasks wait until one of them or
     /// a worker is back. A relief that has not been needed for 10 s ends. Its processor stays, with

@@ -119,7 +119,7 @@ impl Reporter {
             lasted: Duration::from_nanos(lasted()),
             is_over,
             is_blocked: stalled.is_blocked,
-            thread: shared.idle.thread_number(stalled.processor),
+            thread: shared.idle.probe(stalled.processor).number(),
         });
     }
 

@@ -96,7 +96,7 @@ use super::worker::Left;
 use crate::policy::readiness;
 use crate::policy::relieving::{self, Found, Sight};
 use crate::primitives::atomic::Ordering;
-use crate::primitives::probe::State;
+use crate::primitives::probe::{Probe, State};
 use crate::primitives::{clock, thread};
 use crate::processor::Processor;
 use crate::processor::shared::{Phase, Shared, Stalled};
@@ -148,7 +148,7 @@ struct Seen {
     poll: Poll,
     /// When the lookout first saw them; none if the worker was not inside a poll.
     since: Option<u64>,
-    /// How long its thread had computed when the lookout first asked the system.
+    /// How long its thread had computed by then, if the system says so.
     computed: Option<u64>,
     /// Whether the lookout has counted the poll as a long one.
     is_noted: bool,
@@ -156,9 +156,12 @@ struct Seen {
 
 impl Seen {
     /// Looks at a processor that may be inside a poll.
-    fn look(&mut self, processor: &Processor, now: u64) -> Looked {
+    fn look(&mut self, processor: &Processor, probe: &Probe, now: u64) -> Looked {
         let looked = self.pass(processor);
-        let since = *self.since.get_or_insert(now);
+        let since = *self.since.get_or_insert_with(|| {
+            self.computed = probe.computed();
+            now
+        });
         Looked { lasts: now.saturating_sub(since), ..looked }
     }
 
@@ -228,7 +231,8 @@ impl Lookout {
             self.seen[worker].since = None;
             return;
         }
-        let Looked { lasts, departures, .. } = self.seen[worker].look(processor, round.now);
+        let Looked { lasts, departures, .. } =
+            self.seen[worker].look(processor, shared.idle.probe(worker), round.now);
         let forks = processor.deque.is_in_use() || processor.absence.is_waiting();
         if !forks && !processor.meter.is_running() {
             // It searches, or has been woken and has no core yet.
@@ -258,11 +262,11 @@ impl Lookout {
     }
 
     /// Asks the system for the state of a processor's thread.
-    fn state_of(&mut self, shared: &Shared, processor: usize) -> Option<relieving::Thread> {
-        let sight = shared.idle.probe(processor)?;
-        let before = *self.seen[processor].computed.get_or_insert(sight.computed);
-        Some(match sight.state {
-            State::Ready => relieving::Thread::Ready(sight.computed.saturating_sub(before)),
+    fn state_of(&self, shared: &Shared, processor: usize) -> Option<relieving::Thread> {
+        let probe = shared.idle.probe(processor);
+        let before = self.seen[processor].computed;
+        Some(match probe.state()? {
+            State::Ready => relieving::Thread::Ready(probe.computed()?.saturating_sub(before?)),
             State::Asleep => relieving::Thread::Asleep,
             State::Stopped => relieving::Thread::Stopped,
         })
@@ -298,7 +302,8 @@ impl Lookout {
         }
         round.is_quiet = false;
         let processor = &shared.processors[duty];
-        let Looked { lasts, departures, .. } = self.seen[duty].look(processor, round.now);
+        let Looked { lasts, departures, .. } =
+            self.seen[duty].look(processor, idle.probe(duty), round.now);
         let mut sight = Sight { lasts, forks: false, thread: None };
         if processor.absence.is_away() {
             sight = Sight { lasts: u64::MAX, thread: Some(relieving::Thread::Asleep), ..sight };

@@ -1,9 +1,9 @@
 //! A worker's loop.
 //!
-//! The worker polls in batches of about [`batch::BATCH`], or of [a few requests](batch::SERVING). At
-//! the end of each batch it reads the clock, empties its inbox, answers and makes requests, looks at
-//! one other processor, and wakes a sleeper if its own backlog is worth it. Without work it
-//! [searches](super::search), then [sleeps](super::sleep).
+//! The worker polls in batches of about [`batch::BATCH`], or of [a few requests](batch::SERVING).
+//! At the end of each batch it reads the clock, empties its inbox, answers and makes requests,
+//! looks at one other processor, and wakes a sleeper if its own backlog is worth it. Without work
+//! it [searches](super::search), then [sleeps](super::sleep).
 
 use super::away::Away;
 use super::broadcast;
