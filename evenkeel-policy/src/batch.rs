@@ -89,7 +89,7 @@ pub fn caution(caution: u32, elapsed: u64, span: u64) -> u32 {
 }
 
 /// Returns the number of polls of the next batch, by the average time of a poll and the
-/// [span](span) of a batch of a few.
+/// [span] of a batch of a few.
 ///
 /// # Examples
 /// ```
