@@ -161,7 +161,8 @@ pub(crate) struct Source {
 #[derive(Debug, Default)]
 struct Waiters {
     first: Option<Waiter>,
-    others: Vec<Waiter>,
+    #[expect(clippy::box_collection, reason = "a word of each socket, and not three")]
+    others: Option<Box<Vec<Waiter>>>,
     /// The last ticket.
     last: u32,
 }
@@ -178,14 +179,15 @@ struct Waiter {
 impl Waiters {
     /// Leaves a waker, and returns that which the same operation has left before.
     fn put(&mut self, direction: Direction, of: Option<Ticket>, waker: Waker) -> Option<Waker> {
-        let mut all = self.first.iter_mut().chain(&mut self.others);
+        let mut all =
+            self.first.iter_mut().chain(self.others.iter_mut().flat_map(|all| &mut **all));
         if let Some(own) = all.find(|waiter| waiter.is(direction, of)) {
             return Some(mem::replace(&mut own.waker, waker));
         }
         let waiter = Waiter { waker, direction, of };
         match self.first {
             None => self.first = Some(waiter),
-            Some(_) => self.others.push(waiter),
+            Some(_) => self.others.get_or_insert_default().push(waiter),
         }
         None
     }
@@ -198,15 +200,16 @@ impl Waiters {
         is_own: impl Fn(&Waker) -> bool,
     ) -> Option<Waiter> {
         let is = |waiter: &mut Waiter| waiter.is(direction, of) && is_own(&waiter.waker);
-        self.first.take_if(is).or_else(|| self.others.extract_if(.., is).next())
+        let others = self.others.as_mut();
+        self.first.take_if(is).or_else(|| others?.extract_if(.., is).next())
     }
 
     /// Moves the wakers of a direction to `woken`.
     fn take(&mut self, direction: Direction, woken: &mut Woken) {
         let is = |waiter: &mut Waiter| waiter.direction == direction;
         let first = self.first.take_if(is);
-        let all = first.into_iter().chain(self.others.extract_if(.., is));
-        all.for_each(|waiter| woken.push(waiter.waker));
+        let others = self.others.iter_mut().flat_map(|all| all.extract_if(.., is));
+        first.into_iter().chain(others).for_each(|waiter| woken.push(waiter.waker));
     }
 
     /// Returns a ticket that no other operation has: after four billion they come again.

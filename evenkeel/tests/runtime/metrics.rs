@@ -81,7 +81,7 @@ fn wakes_are_counted_by_where_they_come_from() {
 #[test]
 fn a_queue_behind_a_stuck_poll_shows_its_length_and_age() {
     let _watchdog = watchdog();
-    let runtime = Builder::new().workers(1).build().unwrap();
+    let runtime = Builder::new().workers(1).reliefs(0).build().unwrap();
     let open = Arc::new(AtomicBool::new(false));
     let spawned = Arc::new(AtomicBool::new(false));
     let stuck = runtime.spawn({
