@@ -58,10 +58,11 @@ pub fn work(mean_poll: u64, polls: u64, completed: u64) -> u64 {
     mean_poll.saturating_mul(polls / completed.max(1))
 }
 
-/// A long batch makes one later batch have a single poll for each `CAUTION` [spans](span) that it
-/// lasted. The work at the ends of those batches is 1 % of that time. An estimate from that of
-/// [`BATCH`]; `evenkeel-bench run --bench timers --variant long --procs 1` shows its purpose.
-const CAUTION: u64 = 2;
+/// A batch that lasts for two of its [spans](span()) makes one later batch have a single poll for each
+/// `CAUTION` nanoseconds that it lasted. The work at the ends of those batches is 1 % of that time.
+/// An estimate from that of [`BATCH`]; `evenkeel-bench run --bench timers --variant long --procs 1`
+/// shows its purpose.
+const CAUTION: u64 = 2 * BATCH;
 
 /// The most batches of a single poll after a long batch: those for one of 8 ms. No task of a
 /// runtime should take longer. An estimate; no benchmark sets it.
@@ -76,15 +77,18 @@ const MOST_CAUTION: u64 = 1_000;
 ///
 /// # Examples
 /// ```
-/// use evenkeel_policy::batch::{BATCH, caution};
+/// use evenkeel_policy::batch::{BATCH, SERVING, caution};
 /// assert_eq!(caution(0, BATCH, BATCH), 0, "as long as it is meant to be");
 /// assert_eq!(caution(0, 2_000_000, BATCH), 250);
 /// assert_eq!(caution(250, BATCH, BATCH), 249);
+/// assert_eq!(caution(0, 2 * SERVING - 1, SERVING), 0);
+/// assert_eq!(caution(0, 2_000_000, SERVING), 250);
 /// ```
 #[inline]
 #[must_use]
 pub fn caution(caution: u32, elapsed: u64, span: u64) -> u32 {
-    let fresh = (elapsed / (CAUTION * span)).min(MOST_CAUTION) as u32;
+    let is_long = elapsed >= span.saturating_mul(2);
+    let fresh = if is_long { (elapsed / CAUTION).min(MOST_CAUTION) as u32 } else { 0 };
     caution.saturating_sub(1).max(fresh)
 }
 

@@ -43,6 +43,8 @@ pub fn may_keep(ready: usize, workers: usize) -> bool {
 /// What a worker has done in one period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Period {
+    /// How long it was.
+    pub length: u64,
     /// Its polls.
     pub polls: u64,
     /// The kept tasks that it has woken itself.
@@ -52,8 +54,8 @@ pub struct Period {
     pub ended: u64,
 }
 
-/// The fewest tasks that a worker wakes itself in a useful period: what they save, 15 ns each, pays
-/// for the look at all places.
+/// The fewest tasks that a worker wakes itself in a useful period, or as many for its length if it
+/// ends early: what they save, 15 ns each, pays for the look at all places.
 const LEAST_WOKEN: u64 = PLACES as u64 / 8;
 
 /// Returns for how long a worker keeps no tasks, after this period. The last pause was `pause`.
@@ -63,8 +65,8 @@ const LEAST_WOKEN: u64 = PLACES as u64 / 8;
 ///
 /// # Examples
 /// ```
-/// use evenkeel_policy::keeping::{PAUSE, Period, pause};
-/// let useful = Period { polls: 10_000, woken: 9_600, ended: 400 };
+/// use evenkeel_policy::keeping::{PAUSE, PERIOD, Period, pause};
+/// let useful = Period { length: PERIOD, polls: 10_000, woken: 9_600, ended: 400 };
 /// assert_eq!(pause(PAUSE.0, useful), 0, "the worker goes on");
 /// let in_vain = Period { ended: 9_600, ..useful };
 /// assert_eq!(pause(0, in_vain), PAUSE.0);
@@ -72,12 +74,15 @@ const LEAST_WOKEN: u64 = PLACES as u64 / 8;
 /// assert_eq!(pause(PAUSE.1, in_vain), PAUSE.1);
 /// let too_many_tasks = Period { woken: 700, ended: 200, ..useful };
 /// assert_eq!(pause(0, too_many_tasks), PAUSE.0);
-/// let long_polls = Period { polls: 25, woken: 25, ended: 0 };
+/// let long_polls = Period { polls: 25, woken: 25, ended: 0, ..useful };
 /// assert_eq!(pause(0, long_polls), PAUSE.0);
+/// let short = Period { length: PERIOD / 8, ..long_polls };
+/// assert_eq!(pause(0, short), 0, "it has run out of tasks");
 /// ```
 #[inline]
 #[must_use]
-pub fn pause(pause: u64, Period { polls, woken, ended }: Period) -> u64 {
-    let is_useful = woken >= LEAST_WOKEN.max(polls / 4) && woken >= ended.saturating_mul(2);
+pub fn pause(pause: u64, Period { length, polls, woken, ended }: Period) -> u64 {
+    let least = LEAST_WOKEN.saturating_mul(length.min(PERIOD)) / PERIOD;
+    let is_useful = woken >= least.max(polls / 4) && woken >= ended.saturating_mul(2);
     if is_useful { 0 } else { (pause * 2).clamp(PAUSE.0, PAUSE.1) }
 }

@@ -11,7 +11,7 @@ pub const STUCK_IN_FORKS: u64 = super::forking::NAP.0;
 
 /// The longest nap of the lookout between two looks, while tasks are polled. A choice: with two of
 /// them before a relief comes, it keeps tasks waiting for some 8 ms at most, and 250 looks per
-/// second cost some thousandths of a core.
+/// second cost some thousandths of a core, and a tenth of a thousandth for each worker.
 pub const LONGEST_NAP: u64 = 4_000_000;
 
 /// A nap that lasts longer than it should by this much says that the process was stopped, or had no
@@ -26,6 +26,9 @@ pub const ALERT: u64 = 100 * STUCK;
 /// How much a worker has to compute inside a poll, while the lookout looks, to count as stuck: one
 /// that waits for a core computes nothing. An estimate; no benchmark sets it.
 pub const COMPUTES: u64 = STUCK / 4;
+
+// A thread that computes has computed this much at the second look.
+const _: () = assert!(COMPUTES <= STUCK);
 
 /// How long the timers of workers may be overdue before the lookout, which rests, looks whether the
 /// workers are stuck. A choice: most workers have fired them by then.

@@ -90,7 +90,7 @@ fn caution_has_bounds_and_passes() {
     for span in [BATCH, SERVING] {
         assert_eq!(batch::caution(0, 0, span), 0);
         assert_eq!(batch::caution(0, u64::MAX, span), batch::caution(0, u64::MAX / 2, span));
-        let mut caution = batch::caution(0, 100 * span, span);
+        let mut caution = batch::caution(0, 100 * BATCH, span);
         for _ in 0..100 {
             caution = batch::caution(caution, span, span);
         }
@@ -488,7 +488,7 @@ proptest! {
     }
 
     #[test]
-    fn operations_of_one_duration_overrun_a_slice_by_one_at_most(each in 1..10 * SLICE) {
+    fn operations_of_one_duration_overrun_a_slice_by_an_eighth_or_by_one(each in 1..10 * SLICE) {
         let (mut granted, mut elapsed) = (MOST, 0);
         let mut last = u64::from(granted) * each;
         for _ in 0..3 {
@@ -501,7 +501,7 @@ proptest! {
             last = u64::from(granted) * each;
             elapsed += last;
         }
-        prop_assert!(elapsed <= SLICE + each, "{elapsed}");
+        prop_assert!(elapsed <= SLICE + (SLICE / 8).max(each), "{elapsed}");
     }
 
     #[test]

@@ -9,7 +9,7 @@
 
 #![cfg_attr(
     target_os = "linux",
-    allow(unsafe_code, reason = "no safe crate reads the clock of another thread")
+    allow(unsafe_code, reason = "rustix does not read the clock of another thread")
 )]
 
 use std::sync::atomic::{AtomicI32, Ordering};

@@ -46,7 +46,9 @@ impl Worker<'_> {
     /// Ends a period, and begins another one or a pause.
     fn end_period(&mut self, now: u64, goes_on: bool) {
         let (seat, polls) = (&self.context.seat, self.context.counters().polls.get());
+        let began = self.keeping.until.saturating_sub(keeping::PERIOD);
         let period = Period {
+            length: now.saturating_sub(began),
             polls: polls - self.keeping.since,
             woken: self.context.take_kept_woken(),
             ended: self.keeping.ended + seat.end_old(now) as u64,

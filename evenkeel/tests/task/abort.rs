@@ -61,7 +61,7 @@ fn is_cancelled<T>(runtime: &Runtime, handle: JoinHandle<T>) -> bool {
 #[test]
 fn new_in_the_queue() {
     let _watchdog = watchdog();
-    let runtime = runtime(1);
+    let runtime = Builder::new().workers(1).reliefs(0).build().unwrap();
     let hold = Hold::of(&runtime);
     let (polls, future) = counted(|_| Poll::Ready(()));
     let handle = runtime.spawn(future);
@@ -143,7 +143,7 @@ fn parked() {
 #[test]
 fn woken_and_queued_again() {
     let _watchdog = watchdog();
-    let runtime = runtime(1);
+    let runtime = Builder::new().workers(1).reliefs(0).build().unwrap();
     let (polls, future) = counted::<()>(|_| Poll::Pending);
     let handle = runtime.spawn(future);
     until(|| polls.load(Ordering::Acquire) == 1);
