@@ -58,10 +58,10 @@ pub fn work(mean_poll: u64, polls: u64, completed: u64) -> u64 {
     mean_poll.saturating_mul(polls / completed.max(1))
 }
 
-/// A batch that lasts for two of its [spans](span()) makes one later batch have a single poll for each
-/// `CAUTION` nanoseconds that it lasted. The work at the ends of those batches is 1 % of that time.
-/// An estimate from that of [`BATCH`]; `evenkeel-bench run --bench timers --variant long --procs 1`
-/// shows its purpose.
+/// A batch that lasts for two of its [spans](span()) makes one later batch have a single poll for
+/// each `CAUTION` nanoseconds that it lasted. The work at the ends of those batches is 1 % of that
+/// time. An estimate from that of [`BATCH`]; `evenkeel-bench run --bench timers --variant long
+/// --procs 1` shows its purpose.
 const CAUTION: u64 = 2 * BATCH;
 
 /// The most batches of a single poll after a long batch: those for one of 8 ms. No task of a
