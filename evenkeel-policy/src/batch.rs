@@ -22,8 +22,7 @@ pub const MOST_POLLS: u32 = 256;
 /// The same for a few polls of some microseconds, where [sockets wake the
 /// tasks](super::Look::serves). Such tasks are left to their processor for longer anyway, and it
 /// looks at its sockets [more rarely](super::readiness::LOOK). `evenkeel-bench run --bench
-/// echo,http` showed what it saves: with a client of two threads 3 to 6 % of the processor time for
-/// an answer. The length is an estimate.
+/// echo,http` shows what it is for; the length is an estimate, and was not measured on its own.
 pub const SERVING: u64 = 8 * BATCH;
 
 /// The polls of such a batch, which then costs each of them a quarter of its end. An estimate; no

@@ -305,7 +305,7 @@ fn spawn_computations(count: usize, done: &Arc<AtomicUsize>) -> Vec<JoinHandle<(
 #[test]
 fn short_tasks_overtake_long_ones() {
     let _watchdog = watchdog();
-    let runtime = Builder::new().workers(1).reliefs(0).build().unwrap();
+    let runtime = runtime(1);
     let waited = runtime.spawn(async {
         let done = Arc::new(AtomicUsize::new(0));
         // The worker learns that these are long ones.
