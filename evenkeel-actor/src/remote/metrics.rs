@@ -1,5 +1,8 @@
 //! The counters of a node.
 
+use super::inner::Inner;
+use std::sync::atomic::Ordering;
+
 /// The counters of a node, summed over all other nodes.
 ///
 /// # Examples
@@ -50,6 +53,38 @@ pub struct NodeMetrics {
 }
 
 impl NodeMetrics {
+    /// Returns what a node has counted so far.
+    pub(super) fn of(inner: &Inner) -> Self {
+        let counts = &inner.counts;
+        let mut metrics = Self {
+            messages_in: counts.messages.load(Ordering::Relaxed)
+                + counts.control.load(Ordering::Relaxed),
+            undelivered: counts.undelivered.load(Ordering::Relaxed),
+            unreadable: counts.unreadable.load(Ordering::Relaxed),
+            late_answers: counts.late.load(Ordering::Relaxed),
+            open_calls: inner.calls.len(),
+            known_actors: inner.table.len(),
+            missed_events: inner.listeners.missed(),
+            unread_frames: inner.unread.load(Ordering::Relaxed),
+            waiting_messages: inner.others().map(|peer| peer.parking.len()).sum(),
+            ..Self::default()
+        };
+        for peer in inner.others() {
+            let [watching, watched, links] = peer.ties.count();
+            metrics.open_watches += watching;
+            metrics.watched += watched;
+            metrics.links += links;
+            let traffic = inner.multiplexer.traffic(peer.id);
+            metrics.frames_in += traffic.frames_in;
+            metrics.bytes_in += traffic.bytes_in;
+            metrics.frames_out += traffic.frames_out;
+            metrics.bytes_out += traffic.bytes_out;
+            metrics.messages_out += traffic.messages_out;
+            metrics.messages_lost += traffic.messages_lost;
+        }
+        metrics
+    }
+
     /// Returns the number of messages per frame sent.
     #[must_use]
     pub fn packing(&self) -> f64 {

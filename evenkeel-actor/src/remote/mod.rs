@@ -29,6 +29,7 @@ mod holds;
 mod inbound;
 mod inner;
 mod lease;
+mod leaving;
 mod ledger;
 mod limits;
 mod lines;

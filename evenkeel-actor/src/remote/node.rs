@@ -1,14 +1,14 @@
-//! The handle of a node, and leaving.
+//! The handle of a node.
 
 use super::cast::{self, CastReport};
 use super::error::{NodeLost, RemoteError};
 use super::events::Events;
 use super::happened::NodeEvent;
 use super::inner::Inner;
+use super::leaving::Owner;
 use super::metrics::NodeMetrics;
 use super::requests;
 use super::scope;
-use super::waiters::Waiters;
 use crate::actor::Actor;
 use crate::mailbox::overflow::Overflow;
 use crate::node::NodeId;
@@ -21,67 +21,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
-
-/// Whether the host is gone, and the tasks that wait for that.
-#[derive(Default)]
-pub(super) struct Ending {
-    is_over: AtomicBool,
-    waiters: Waiters,
-}
-
-impl Ending {
-    /// Notes that the host is gone.
-    pub(super) fn end(&self) {
-        self.is_over.store(true, Ordering::Release);
-        self.waiters.wake();
-    }
-
-    /// Waits until the host is gone.
-    async fn wait(&self) {
-        let look = |_: &mut Context<'_>| match self.is_over.load(Ordering::Acquire) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
-        };
-        self.waiters.until(look).await;
-    }
-}
-
-pub(super) struct Owner {
-    pub(super) inner: &'static Inner,
-    pub(super) over: Arc<Ending>,
-}
-
-impl Drop for Owner {
-    fn drop(&mut self) {
-        let inner = self.inner;
-        // Leaving locks the lanes.
-        scope::once_written(move || inner.leave());
-    }
-}
-
-impl Inner {
-    /// Takes this node out of the job, and fails all that waits for other nodes here. Runs when the
-    /// node leaves, and when its host has ended for another reason.
-    ///
-    /// No waiter is missed. Once the multiplexer is closed, nothing is put in: a later sender is
-    /// refused, and an earlier sender's call is failed here.
-    pub(super) fn leave(&self) {
-        self.has_left.store(true, Ordering::SeqCst);
-        self.multiplexer.close();
-        for peer in self.others() {
-            peer.holds.end();
-            self.calls.node_is_down(peer.id);
-            peer.untie_all();
-        }
-        self.collective.abandon();
-        self.listeners.end();
-        // Last: clearing drops scripts and what they own, and such a drop may panic.
-        self.table.clear();
-        self.scripts.clear();
-    }
-}
+use std::sync::atomic::Ordering;
 
 /// The handle of a node: a process of a job, with actors that send messages to actors of other
 /// nodes. Cheap to clone. The node leaves when the last handle is dropped, or by
@@ -756,36 +696,7 @@ impl Node {
     /// ```
     #[must_use]
     pub fn metrics(&self) -> NodeMetrics {
-        let inner = self.inner();
-        let (counts, traffic) = (&inner.counts, inner.others().map(|peer| self.traffic(peer.id)));
-        let mut metrics = NodeMetrics {
-            messages_in: counts.messages.load(Ordering::Relaxed)
-                + counts.control.load(Ordering::Relaxed),
-            undelivered: counts.undelivered.load(Ordering::Relaxed),
-            unreadable: counts.unreadable.load(Ordering::Relaxed),
-            late_answers: counts.late.load(Ordering::Relaxed),
-            open_calls: inner.calls.len(),
-            known_actors: inner.table.len(),
-            missed_events: inner.listeners.missed(),
-            unread_frames: inner.unread.load(Ordering::Relaxed),
-            waiting_messages: inner.others().map(|peer| peer.parking.len()).sum(),
-            ..NodeMetrics::default()
-        };
-        for peer in inner.others() {
-            let [watching, watched, links] = peer.ties.count();
-            metrics.open_watches += watching;
-            metrics.watched += watched;
-            metrics.links += links;
-        }
-        for traffic in traffic {
-            metrics.frames_in += traffic.frames_in;
-            metrics.bytes_in += traffic.bytes_in;
-            metrics.frames_out += traffic.frames_out;
-            metrics.bytes_out += traffic.bytes_out;
-            metrics.messages_out += traffic.messages_out;
-            metrics.messages_lost += traffic.messages_lost;
-        }
-        metrics
+        NodeMetrics::of(self.inner())
     }
 }
 
