@@ -67,8 +67,10 @@
 //! from which an interrupt takes it. The thread that wakes it does not know which. So it leaves a
 //! call, makes a full fence, and looks whether the sleeper is in its set, or about to be: then it
 //! interrupts the set. It unparks the thread in any case. The sleeper marks that it is about to be
-//! in its set, makes a full fence, and looks for a call. So one of the two sees the other. The
-//! system keeps an interrupt, as a thread keeps an unpark, until the next sleep. A thread from
+//! in its set, makes a full fence, takes the lock of looks, and looks for a call. So one of the two
+//! sees the other. The system keeps an interrupt until the next look. That may be the look of
+//! another thread, into the set of a worker that is about to sleep: it has left the lock before the
+//! sleeper takes it, so the sleeper sees the call that came before the interrupt. A thread from
 //! outside that gives a sleeping worker its first socket unparks it, and it goes to sleep again in
 //! the set.
 //!
@@ -150,17 +152,14 @@ impl Seat {
     /// Sleeps in the set if it has sources, otherwise on the futex. Returns the operations that the
     /// caller has to wake.
     fn park(&self, limit: Option<Duration>) -> Woken {
-        let mut ready = Woken::default();
         let Some(set) = self.set.get().filter(|set| set.is_used()) else {
             thread::park(limit);
-            return ready;
+            return Woken::default();
         };
         self.is_in_set.store(true, Ordering::Relaxed);
         // After the mark, and before the look at the call: a caller has it the other way round.
         fence::full(Edge::IdleInSet);
-        if !self.is_called.swap(false, Ordering::AcqRel) {
-            ready = set.sleep(limit);
-        }
+        let ready = set.sleep(limit, || self.is_called.swap(false, Ordering::AcqRel));
         self.is_in_set.store(false, Ordering::Relaxed);
         ready
     }

@@ -210,6 +210,37 @@ fn a_sleeper_in_its_set_is_called() {
     });
 }
 
+/// The same, while another worker, which has found the sleeper overdue, looks into its set: the
+/// interrupt may go to that one. The sleeper has no thread: an unpark would take it from the lock
+/// for which it waits, by a fault of loom.
+#[test]
+fn a_sleeper_in_its_set_is_called_beside_another_looker() {
+    explore(|| {
+        let idle = Arc::new(Idle::new(1, 0));
+        let pipe = Pipe::new();
+        let set = idle.set(0).open().unwrap();
+        let _registration = Registration::enter(set, 0, &pipe).unwrap();
+        let queue = Arc::new(AtomicUsize::new(0));
+        let pushed = queue.clone();
+        let sleeper = {
+            let idle = idle.clone();
+            loom::thread::spawn(move || {
+                while pushed.load(Ordering::Relaxed) == 0 {
+                    idle.seats[0].park(None).wake();
+                }
+            })
+        };
+        let looker = {
+            let set = set.clone();
+            loom::thread::spawn(move || set.look(0))
+        };
+        queue.store(1, Ordering::Relaxed);
+        idle.unpark(0);
+        sleeper.join().unwrap();
+        looker.join().unwrap();
+    });
+}
+
 /// A thread from outside gives a sleeper its first socket, and waits for it. The sleeper is on its
 /// way to the futex, or there. The set is open before, because loom does not know the standard
 /// library's `OnceLock`: that it is seen after an unpark is the unpark's doing.

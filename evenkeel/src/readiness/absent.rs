@@ -48,7 +48,11 @@ impl Set {
         match *self {}
     }
 
-    pub(crate) fn sleep(&self, _limit: Option<Duration>) -> Woken {
+    pub(crate) fn sleep(
+        &self,
+        _limit: Option<Duration>,
+        _is_called: impl FnOnce() -> bool,
+    ) -> Woken {
         match *self {}
     }
 

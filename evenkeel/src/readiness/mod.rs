@@ -16,9 +16,11 @@
 //!   the sources, and leaves the lock. Then it wakes the operations. So a wake on the owner's
 //!   thread goes into the owner's queue, and no caller's code runs under the lock.
 //! - *Sleep*: the owner holds the lock, and the system wakes it when a source is ready. Another
-//!   thread wakes it by an *interrupt*, which the system keeps until then: it takes the place of an
-//!   unpark. The owner counts itself [awake](crate::idle) before it wakes the operations. While it
-//!   counted as asleep, it would wake itself for them.
+//!   thread wakes it by an *interrupt*, which the system keeps until the next look: it takes the
+//!   place of an unpark. Once the owner has the lock, and before it sleeps, it asks whether it has
+//!   been called, because another looker may have got the interrupt. The owner counts itself
+//!   [awake](crate::idle) before it wakes the operations. While it counted as asleep, it would wake
+//!   itself for them.
 //! - *Close*: when the runtime is over, every operation that waits gets an error, and so do later
 //!   ones.
 //!

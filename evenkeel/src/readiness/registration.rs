@@ -44,7 +44,8 @@ impl Registration {
     pub(crate) fn enter(set: &Arc<Set>, home: usize, socket: Socket<'_>) -> io::Result<Self> {
         let source = Arc::new(Source::default());
         source.stay.begin(home);
-        let number = set.enter(&source, socket)?;
+        let (number, woken) = set.enter(&source, socket)?;
+        woken.wake();
         Ok(Self { source, place: Mutex::new(Place { set: set.clone(), number }) })
     }
 
@@ -73,11 +74,13 @@ impl Registration {
         if !std::ptr::eq(&*place.set, former) {
             return;
         }
-        let Ok(number) = set.enter(&self.source, socket) else { return };
+        let Ok((number, woken)) = set.enter(&self.source, socket) else { return };
         place.set.leave(place.number, socket);
         *place = Place { set: set.clone(), number };
         self.source.stay.begin(me);
         set.tally.moved.fetch_add(1, Ordering::Relaxed);
+        drop(place);
+        woken.wake();
     }
 
     /// Takes the socket out of its set.

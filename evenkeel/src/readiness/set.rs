@@ -127,10 +127,18 @@ impl Set {
         }
     }
 
-    /// Sleeps until a source is ready or the sleep is interrupted, for at most `limit`. The caller
-    /// is the owner, which wakes the operations once it no longer counts as asleep.
-    pub(crate) fn sleep(&self, limit: Option<Duration>) -> Woken {
-        self.take(lock(&self.look), limit, || {
+    /// Sleeps until a source is ready or the sleep is interrupted, for at most `limit`; not at all,
+    /// if it `is_called`. The caller is the owner, which wakes the operations once it no longer
+    /// counts as asleep.
+    ///
+    /// The question is put under the lock of looks: an interrupt that came before may have gone to
+    /// another looker, and from then on there is no other.
+    pub(crate) fn sleep(&self, limit: Option<Duration>, is_called: impl FnOnce() -> bool) -> Woken {
+        let look = lock(&self.look);
+        if is_called() {
+            return Woken::default();
+        }
+        self.take(look, limit, || {
             let now = clock::now();
             self.looked.store(now, Ordering::Relaxed);
             self.tended.store(now, Ordering::Relaxed);
@@ -167,20 +175,24 @@ impl Set {
         woken
     }
 
-    /// Enters a socket, and returns its number in the set.
-    pub(super) fn enter(&self, source: &Arc<Source>, socket: Socket<'_>) -> io::Result<usize> {
+    /// Enters a socket, and returns its number in the set; and the operations that the caller has
+    /// to wake once it has left its locks, because the runtime is over.
+    pub(super) fn enter(
+        &self,
+        source: &Arc<Source>,
+        socket: Socket<'_>,
+    ) -> io::Result<(usize, Woken)> {
         let number = lock(&self.sources).insert(source.clone());
         if let Err(error) = self.system.enter(socket, number) {
             lock(&self.sources).remove(number);
             return Err(error);
         }
         self.count.fetch_add(1, Ordering::Relaxed);
+        let mut woken = Woken::default();
         if self.is_over.load(Ordering::SeqCst) {
-            let mut woken = Woken::default();
             source.end(&mut woken);
-            woken.wake();
         }
-        Ok(number)
+        Ok((number, woken))
     }
 
     /// Takes a socket out.
