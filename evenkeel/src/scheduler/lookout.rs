@@ -18,7 +18,9 @@
 //! # Protocol
 //! - *Round*: the lookout says that it looks, makes a full fence, and looks at every worker that is
 //!   here and awake. One that has been inside the same poll for [long enough](relieving::lasts),
-//!   and whose thread sleeps or computes, it counts as stuck. That ends in the heavy fence. If
+//!   and whose thread sleeps or computes, it counts as stuck; so it does one that has been between
+//!   the same two polls for [longer](relieving::LATE): wakers may block. That ends in the heavy
+//!   fence. If
 //!   tasks or due timers lie there, the lookout wakes a sleeper; if no worker sleeps, it calls the
 //!   relief. If all are away by then, it calls the relief for any task, and for timers.
 //! - *Settling*: it ends the polls of tasks that a stuck worker, or one that is away, has
@@ -68,9 +70,10 @@
 //!
 //! # No false alarm
 //! A nap that lasts [much longer](relieving::LATE) than it should says that the process was
-//! stopped, or the machine: what the lookout has seen by then is void. A thread that is ready and
-//! computes nothing waits for a core. What is counted as stuck too early counts itself out at the
-//! end of its batch, and costs a fence and some moves.
+//! stopped, or the machine: what the lookout has seen by then is void, once for each poll. Where it
+//! comes late at every round, because it gets no core, it finds stuck workers all the same. A
+//! thread that is ready and computes nothing waits for a core. What is counted as stuck too early
+//! counts itself out at the end of its batch, and costs a fence and some moves.
 //!
 //! # Cost
 //! A push: nothing, beside the load of the word that every push has. The first push after a rest
@@ -134,12 +137,13 @@ struct Lookout {
 }
 
 /// A poll as others see it. The count of polls changes at the end of the batch: a worker between
-/// two batches is in none of those that came before.
+/// two batches is in none of those that came before, and its time there is told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Poll {
     departures: usize,
     sleeps: u64,
     polls: u64,
+    is_running: bool,
 }
 
 /// What the lookout has seen of one processor.
@@ -153,9 +157,18 @@ struct Seen {
     computed: Option<u64>,
     /// Whether the lookout has counted the poll as a long one.
     is_noted: bool,
+    /// Whether it has come late while the poll lasted.
+    is_voided: bool,
 }
 
 impl Seen {
+    /// Forgets for how long the poll has lasted, the first time that the lookout comes late.
+    fn void(&mut self) {
+        if !std::mem::replace(&mut self.is_voided, true) {
+            self.since = None;
+        }
+    }
+
     /// Looks at a processor that may be inside a poll.
     fn look(&mut self, processor: &Processor, probe: Option<&Probe>, now: u64) -> Looked {
         let looked = self.pass(processor);
@@ -173,6 +186,7 @@ impl Seen {
             polls: counters.polls.get(),
             sleeps: counters.sleeps.get(),
             departures: published.departures(),
+            is_running: processor.meter.is_running(),
         };
         let departures = poll.departures.wrapping_sub(self.poll.departures) as u64;
         let is_same = poll == self.poll;
@@ -202,7 +216,7 @@ impl Lookout {
         let slept = now.saturating_sub(self.round.replace(now).unwrap_or(now));
         self.seen.resize(shared.processors.capacity(), Seen::default());
         if slept > self.nap.saturating_add(relieving::LATE) {
-            self.seen.fill(Seen::default());
+            self.seen.iter_mut().for_each(Seen::void);
         }
         let mut round = Round { now, slept, found: Found::Nothing, is_quiet: !is_asked };
         for worker in 0..shared.workers {
@@ -233,16 +247,13 @@ impl Lookout {
             return;
         }
         let forks = processor.deque.is_in_use() || processor.absence.is_waiting();
-        if !forks && !processor.meter.is_running() {
-            // It searches, or has been woken and has no core yet.
-            round.is_quiet = false;
-            self.seen[worker].pass(processor);
-            self.seen[worker].since = None;
-            return;
-        }
         // Of a poll that forks the time alone counts.
         let probe = (!forks).then(|| shared.idle.probe(worker));
         let Looked { lasts, departures, .. } = self.seen[worker].look(processor, probe, round.now);
+        let is_inside = forks || processor.meter.is_running();
+        // Between two polls it searches, or has been woken and has no core yet; or it calls wakers,
+        // which are a caller's code.
+        let lasts = if is_inside { lasts } else { lasts.saturating_sub(relieving::LATE) };
         let mut sight = Sight { lasts, forks, thread: None };
         if relieving::lasts(sight) && !forks {
             sight.thread = self.state_of(shared, worker);
@@ -252,6 +263,8 @@ impl Lookout {
             round.is_quiet &= !have_sockets_looked_at(shared, worker, round.now);
             if !forks {
                 self.alert = round.now.saturating_add(relieving::ALERT);
+            }
+            if is_inside && !forks {
                 self.note_stall(shared, worker, sight, round.now);
             }
             return;
@@ -259,7 +272,7 @@ impl Lookout {
         round.is_quiet = false;
         if forks {
             round.found = Found::Fork;
-        } else if lasts > 0 || relieving::is_suspect(departures, round.slept) {
+        } else if lasts > 0 || (is_inside && relieving::is_suspect(departures, round.slept)) {
             round.found = round.found.max(Found::Suspect);
         }
     }
@@ -323,8 +336,12 @@ impl Lookout {
         if is_stuck && !processor.absence.is_away() {
             self.note_stall(shared, duty, sight, round.now);
         }
-        let is_hopeless = is_stuck && !shared.appoint_relief();
-        if !is_hopeless && (lasts > 0 || relieving::is_suspect(departures, round.slept)) {
+        if is_stuck && !shared.appoint_relief() {
+            // No relief comes. A worker that sleeps, if there is one, takes what lies there.
+            if idle.counts().sleeping > 0 && processor.is_to_be_relieved(round.now) {
+                shared.wake_one();
+            }
+        } else if lasts > 0 || relieving::is_suspect(departures, round.slept) {
             round.found = round.found.max(Found::Suspect);
         }
     }
@@ -432,3 +449,20 @@ fn prepare_rest(shared: &Shared) -> Option<Option<u64>> {
 
 #[cfg(all(test, loom))]
 mod model;
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    /// A process may be stopped while a poll lasts; a lookout that gets its core late at every
+    /// round finds the poll in the end.
+    #[test]
+    fn the_time_of_a_poll_is_void_once() {
+        let mut seen = Seen { since: Some(1), ..Seen::default() };
+        seen.void();
+        assert_eq!(seen.since, None);
+        seen.since = Some(2);
+        seen.void();
+        assert_eq!(seen.since, Some(2));
+    }
+}

@@ -3,10 +3,12 @@
 use super::{on_workers, pair};
 use evenkeel::metrics::Delays;
 use evenkeel::net::{TcpListener, TcpStream};
+use evenkeel::task::park;
 use evenkeel::{Builder, block_on, spawn, yield_now};
 use std::io::{Read, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -262,4 +264,49 @@ fn sockets_gather_where_the_traffic_is() {
     }
     drop(clients);
     block_on(echoes).unwrap().into_iter().for_each(|echo| block_on(echo).unwrap().unwrap());
+}
+
+/// Says that it was called, and waits until it may return.
+struct Blocks(Mutex<(mpsc::Sender<()>, mpsc::Receiver<()>)>);
+
+impl Wake for Blocks {
+    fn wake(self: Arc<Self>) {
+        let ends = self.0.lock().unwrap();
+        ends.0.send(()).unwrap();
+        ends.1.recv().unwrap();
+    }
+}
+
+/// A worker that sleeps among its sockets calls the waker of one that is ready. The waker is a
+/// caller's, and blocks: what is spawned meanwhile runs elsewhere.
+#[test]
+fn a_waker_that_blocks_between_two_polls_keeps_no_task_waiting() {
+    let _watchdog = super::common::watchdog::watchdog();
+    for workers in [1, 2] {
+        let runtime = Builder::new().workers(workers).build().unwrap();
+        for _ in 0..3 {
+            let (one, mut other) = runtime.block_on(async {
+                let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+                let other = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+                (listener.accept().await.unwrap().0, other)
+            });
+            let ((says, called), (lets, may)) = (mpsc::channel(), mpsc::channel());
+            let waker = Waker::from(Arc::new(Blocks(Mutex::new((says, may)))));
+            let waits = runtime.spawn(async move {
+                let polled = one.poll_read_ready(&mut Context::from_waker(&waker));
+                assert!(polled.is_pending());
+                park().await;
+            });
+            // The worker sleeps by then, as a rule.
+            thread::sleep(Duration::from_millis(5));
+            other.write_all(b"wake").unwrap();
+            called.recv().unwrap();
+            // One is pushed from outside, and one by a task.
+            let task = runtime.spawn(async { spawn(async { 7 }).await.unwrap() });
+            assert_eq!(block_on(task).unwrap(), 7);
+            lets.send(()).unwrap();
+            waits.abort();
+            assert!(block_on(waits).unwrap_err().is_cancelled());
+        }
+    }
 }
