@@ -36,8 +36,9 @@ impl Wake for Signal {
         if !self.woken.swap(true, edge(Edge::BlockWake, Ordering::Release)) {
             self.unpark();
         } else if let Some(shared) = &self.inside {
-            // The previous wake is counted, and the thread has not seen it.
-            shared.clock.go();
+            // The previous wake is counted. The thread may have seen it by now, and sleep again: it
+            // did not move the clock while this caller was counted.
+            shared.go_outside();
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::runtime::Handle;
 use crate::runtime::checked::TICK;
 use crate::task::yield_now;
 use crate::time::{Instant, sleep, timeout};
+use shuttle::sync::Mutex;
 use shuttle::thread;
 use std::future::Future;
 use std::sync::Arc;
@@ -99,5 +100,45 @@ fn a_clock_that_stands_moves_when_all_are_idle() {
             sleep(Duration::from_nanos(3 * TICK)).await;
             assert_eq!(start.elapsed(), Duration::from_nanos(3 * TICK));
         });
+    });
+}
+
+/// A thread outside wakes another one in `block_on` twice. That one sees both wakes at once, and
+/// sleeps by the clock before the second caller has gone.
+#[test]
+fn a_clock_that_stands_moves_after_a_second_wake() {
+    check(1, |shared| {
+        assert!(shared.stop_clock());
+        let left = Arc::new(Mutex::new(None::<Waker>));
+        let is_woken = Arc::new(AtomicBool::new(false));
+        let wakes = {
+            let (left, is_woken) = (left.clone(), is_woken.clone());
+            thread::spawn(move || {
+                let waker = loop {
+                    if let Some(waker) = left.lock().unwrap().take() {
+                        break waker;
+                    }
+                    thread::yield_now();
+                };
+                is_woken.store(true, Ordering::Release);
+                waker.wake_by_ref();
+                waker.wake_by_ref();
+            })
+        };
+        Handle::new(shared.clone()).block_on(async {
+            let mut waits = true;
+            std::future::poll_fn(|context| {
+                if std::mem::take(&mut waits) {
+                    *left.lock().unwrap() = Some(context.waker().clone());
+                }
+                match is_woken.load(Ordering::Acquire) {
+                    true => Poll::Ready(()),
+                    false => Poll::Pending,
+                }
+            })
+            .await;
+            sleep(Duration::from_nanos(TICK)).await;
+        });
+        wakes.join().unwrap();
     });
 }
