@@ -14,7 +14,8 @@
 //! The look reads the counter before the clock, so the time of that count was not later than the
 //! clock's reading. The rate is measured once per process, over at least [`MEASURE`] nanoseconds.
 //! The clock is read before the first count and after the second, so that the counts between are
-//! charged with more time than has passed. An eighth is added, because a system that adjusts its
+//! charged with more time than has passed. The clock of this measurement goes on while the machine
+//! is suspended, as the counter may. An eighth is added, because a system that adjusts its
 //! clock makes it run faster by a tenth at most (`adjtimex`). [`OUT_OF_ORDER`] covers an
 //! instruction that the processor executes ahead of its turn. Where Linux derives its own clock
 //! from the counters, which it checks all the time, the counters of all cores agree and never
@@ -87,7 +88,7 @@ impl Ahead {
         self.cycles.set(if torn { cycles.wrapping_sub(self.most.get()) } else { cycles });
         self.nanos.set(nanos);
         if self.most.get() == 0
-            && let Some(rate) = counter::rate(cycles, nanos)
+            && let Some(rate) = counter::rate(cycles)
         {
             self.rate.set(rate);
             self.most.set((EXACT << PLACES) / rate);
@@ -102,7 +103,8 @@ pub(crate) use counter::prepare;
 mod counter {
     #![allow(unsafe_code, reason = "the counter is read by an instruction")]
 
-    use super::{MEASURE, PLACES, clock};
+    use super::{MEASURE, PLACES};
+    use rustix::time::{ClockId, clock_gettime};
     use std::sync::OnceLock;
 
     /// The first look: the clock's reading, and the counter before and after it. None without a
@@ -118,6 +120,13 @@ mod counter {
         unsafe { core::arch::x86_64::_rdtsc() }
     }
 
+    /// Nanoseconds since the machine started, also those in which it was suspended.
+    fn since_start() -> u64 {
+        let time = clock_gettime(ClockId::Boottime);
+        let nanos = i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec);
+        u64::try_from(nanos).unwrap_or_default()
+    }
+
     /// Begins to measure the rate.
     pub(crate) fn prepare() {
         FIRST.get_or_init(|| {
@@ -125,18 +134,19 @@ mod counter {
             let source = std::fs::read_to_string(source).ok()?;
             (source.trim() == "tsc").then(|| {
                 let before = read();
-                let nanos = clock::now();
+                let nanos = since_start();
                 (nanos, before, read())
             })
         });
     }
 
     /// Nanoseconds for a count, from above, if they are known by the time of a look.
-    pub(super) fn rate(cycles: u64, nanos: u64) -> Option<u64> {
+    pub(super) fn rate(cycles: u64) -> Option<u64> {
         if let Some(&rate) = RATE.get() {
             return Some(rate);
         }
         let (first, before, after) = (*FIRST.get()?)?;
+        let nanos = since_start();
         let (passed, counted) = (nanos.checked_sub(first)?, cycles.checked_sub(after)?);
         // A thread that was interrupted between two readings measures something else.
         let torn = (after - before).max(read().saturating_sub(cycles)) > counted / 64;
@@ -157,7 +167,7 @@ mod counter {
 
     pub(crate) fn prepare() {}
 
-    pub(super) fn rate(_cycles: u64, _nanos: u64) -> Option<u64> {
+    pub(super) fn rate(_cycles: u64) -> Option<u64> {
         None
     }
 }
