@@ -4,11 +4,14 @@ use crate::poller::Poller;
 use evenkeel::net::AsyncFd;
 use quinn::udp::{RecvMeta, Transmit, UdpSocketState};
 use quinn::{AsyncUdpSocket, UdpPoller};
-use std::io::{IoSliceMut, Result};
+use std::io::{ErrorKind, IoSliceMut, Result};
 use std::net::{SocketAddr, UdpSocket};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
+
+/// Errors that are left out in one poll. An estimate; no benchmark sets it.
+const MOST_ERRORS: usize = 16;
 
 #[derive(Debug)]
 pub(crate) struct Socket {
@@ -45,7 +48,19 @@ impl AsyncUdpSocket for Socket {
         buffers: &mut [IoSliceMut<'_>],
         meta: &mut [RecvMeta],
     ) -> Poll<Result<usize>> {
-        // The driver of the endpoint is the only task that receives.
+        // The driver of the endpoint is the only task that receives. An error is that of a datagram
+        // that was sent, as a rule, which a connection finds out for itself; and with an error the
+        // endpoint would end, with all its connections. Quinn's own runtimes leave them out too.
+        for _ in 0..MOST_ERRORS {
+            let receive = |socket: &UdpSocket| match self.state.recv(socket.into(), buffers, meta) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => Err(error),
+                result => Ok(result),
+            };
+            if let Ok(count) = ready!(self.fd.poll_read_with(cx, receive))? {
+                return Poll::Ready(Ok(count));
+            }
+        }
+        // The system tells such an error once: this is another one, which stays.
         self.fd.poll_read_with(cx, |socket| self.state.recv(socket.into(), buffers, meta))
     }
 

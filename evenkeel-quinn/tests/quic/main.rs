@@ -108,6 +108,28 @@ fn streams_carry_bytes_both_ways() {
     });
 }
 
+/// The system tells a connected socket that no one listens at its peer's port: by an error of a
+/// receive, after which the endpoint goes on.
+#[test]
+fn an_endpoint_outlives_a_datagram_that_is_refused() {
+    on_workers(|runtime| {
+        runtime.block_on(async {
+            let mut transport = TransportConfig::default();
+            transport.max_idle_timeout(Some(Duration::from_millis(300).try_into().unwrap()));
+            let (_server, client, _) = endpoints(transport);
+            let unused = UdpSocket::bind("127.0.0.1:0").unwrap();
+            let nowhere = unused.local_addr().unwrap();
+            drop(unused);
+            let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+            socket.connect(nowhere).unwrap();
+            client.rebind(socket).unwrap();
+            let refused = client.connect(nowhere, "localhost").unwrap().await.unwrap_err();
+            assert_eq!(refused, ConnectionError::TimedOut);
+            client.connect(nowhere, "localhost").expect("the endpoint has not ended");
+        });
+    });
+}
+
 #[test]
 fn a_server_opens_streams_and_sends_datagrams() {
     on_workers(|runtime| {
