@@ -165,6 +165,19 @@ fn outside_of_a_runtime_nothing_is_done() {
     block_on(file.flush()).unwrap();
     let std = block_on(file.into_std()).unwrap();
     assert_eq!(std.metadata().unwrap().len(), 0);
+    // A walk goes on inside.
+    (0..99).for_each(|n| std::fs::write(folder.path(&format!("{n}")), "").unwrap());
+    let runtime = Runtime::new().unwrap();
+    let mut entries = runtime.block_on(fs::read_dir(&folder.0)).unwrap();
+    let mut count = 0;
+    while block_on(entries.next_entry()).is_ok_and(|entry| entry.is_some()) {
+        count += 1;
+    }
+    assert!((1..100).contains(&count), "the others are not read yet: {count}");
+    while runtime.block_on(entries.next_entry()).unwrap().is_some() {
+        count += 1;
+    }
+    assert_eq!(count, 100);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The entries of a folder.
 
-use super::blocking::{begin, ended, run};
+use super::blocking::{begin, ended, refuse_outside, run};
 use crate::task::JoinHandle;
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -92,8 +92,8 @@ impl ReadDir {
     /// Returns the next entry, or `None` after the last one.
     ///
     /// # Errors
-    /// The system's, after which the walk may go on; and [those of all
-    /// operations](crate::fs#errors), which end it.
+    /// The system's, after which the walk may go on, and that of a call outside of a runtime,
+    /// likewise; and the other ones [of all operations](crate::fs#errors), which end it.
     ///
     /// # Cancel safety
     /// No entry is lost: the next call returns it.
@@ -115,6 +115,7 @@ impl ReadDir {
                     Some(entry) => return Poll::Ready(entry.map(Some)),
                     None if batch.rest.is_none() => return Poll::Ready(Ok(None)),
                     None => {
+                        refuse_outside()?;
                         let batch = std::mem::take(batch);
                         self.state = State::Away(begin(move || batch.fill())?);
                     }

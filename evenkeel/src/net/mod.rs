@@ -3,7 +3,7 @@
 //! A socket belongs to the worker whose task first has to wait for it: the system tells that
 //! worker when it is ready, and the waiting task goes into that worker's queue. A worker without
 //! tasks sleeps until one of its sockets is ready. One that has tasks looks at its sockets every
-//! 40 µs, between two batches of polls. If a worker is inside a long poll, others look for it.
+//! 200 µs, between two batches of polls. If a worker is inside a long poll, others look for it.
 //!
 //! All operations take `&self`, so a socket can be shared by an [`Arc`](std::sync::Arc): one task
 //! may read while another one writes. [`TcpStream::split`] and [`TcpStream::into_split`] give a

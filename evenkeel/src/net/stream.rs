@@ -181,7 +181,8 @@ impl TcpStream {
     }
 }
 
+/// Returns whether a connection is being made. `EAGAIN` says that it was not begun, so nothing
+/// would ever be told of it.
 fn is_under_way(error: &Error) -> bool {
-    error.kind() == ErrorKind::WouldBlock
-        || error.raw_os_error() == Some(rustix::io::Errno::INPROGRESS.raw_os_error())
+    error.raw_os_error() == Some(rustix::io::Errno::INPROGRESS.raw_os_error())
 }

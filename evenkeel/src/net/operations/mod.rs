@@ -39,8 +39,12 @@ impl Stream for std::os::unix::net::UnixStream {
     const SHORT_IS_DRAINED: bool = false;
 }
 
-/// A write to a connection that is closed is an error, and no signal.
+/// A write to a connection that is closed is an error, and no signal. Apple's systems have no such
+/// flag; there the standard library sets an option of its sockets, and ignores the signal.
+#[cfg(not(target_vendor = "apple"))]
 const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
+#[cfg(target_vendor = "apple")]
+const NO_SIGNAL: SendFlags = SendFlags::empty();
 
 /// Reads.
 ///
