@@ -32,7 +32,8 @@ impl Builder {
     ///   computes or blocks, one of the driver's own future included, keeps all tasks waiting
     ///   meanwhile. There are no [reliefs](Self::reliefs) and no lookout, and
     ///   [`on_stall`](Self::on_stall) is not called. Between such polls the order is the same, and
-    ///   the driver's future has its turn after each batch of some 4 µs.
+    ///   the driver's future has its turn after each batch of some 4 µs: 256 polls at most, also
+    ///   where they turn from short to long.
     /// * The driver's future counts as a task where that matters: it has a
     ///   [budget](crate::budget), and a `block_on` inside it panics.
     /// * [`block_in_place`](crate::task::block_in_place) calls its closure, and no thread takes
@@ -52,10 +53,10 @@ impl Builder {
     /// # Shutdown
     /// The thread that drops the runtime or shuts it down drives meanwhile, unless another thread
     /// does: the futures of aborted tasks are dropped there. It looks at a
-    /// [deadline](crate::Shutdown::Deadline) between two polls, and does not come back from a poll
-    /// that is stuck. What is left after a deadline, after [`detach`](Runtime::detach), and where
-    /// one of its own tasks has dropped the runtime, is driven to its end by a thread called the
-    /// [`name`](Self::name) and `driver`, once no thread in `block_on` does.
+    /// [deadline](crate::Shutdown::Deadline) between two such batches, and does not come back from
+    /// a poll that is stuck. What is left after a deadline, after [`detach`](Runtime::detach), and
+    /// where one of its own tasks has dropped the runtime, is driven to its end by a thread called
+    /// the [`name`](Self::name) and `driver`, once no thread in `block_on` does.
     ///
     /// # Options
     /// The runtime has one [worker](Self::workers), worker 0. More are refused.

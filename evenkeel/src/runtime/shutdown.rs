@@ -239,7 +239,9 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
         };
     }
     if left {
-        for thread in std::mem::take(&mut *lock(threads)) {
+        // The lock is free while they are joined.
+        let joined = std::mem::take(&mut *lock(threads));
+        for thread in joined {
             // Workers catch the panics of tasks and hooks.
             thread.join().expect("a worker does not panic");
         }

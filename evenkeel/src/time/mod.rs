@@ -3,8 +3,9 @@
 //! # Accuracy
 //! No timer ends early. A timer fires at the first tick that is not before its deadline; a tick is
 //! [524 µs by default](crate::Builder::timer_resolution). Then its task waits for its turn as every
-//! ready task does. A worker checks its timers between two polls, about every 4 µs if polls are
-//! short, or 32 µs where sockets wake the tasks. If a poll lasts longer, another worker fires these
+//! ready task does. A worker checks its timers between two batches of polls, about every 4 µs if
+//! polls are short, or 32 µs where sockets wake the tasks; a batch in which polls turn from short
+//! to long may have 256 of the long ones. If a batch lasts longer, another worker fires these
 //! timers. A worker that works or searches does so 0.1 ms after the tick. If all others sleep, one
 //! of them wakes for it within 1.1 ms, or within 8 ms if the timer was armed after that worker fell
 //! asleep. A single worker has no such help. `evenkeel-bench run --bench timers` shows how late

@@ -58,10 +58,11 @@
 //!
 //! # How late
 //! The owner fires a timer at the end of the first batch that ends after its tick: some 4 µs after
-//! it, 32 where sockets wake the tasks, or after as long as a poll lasts. If the poll lasts longer,
-//! another worker fires the timer when it looks at this processor [`OVERDUE`](timing::OVERDUE) or
-//! more after the tick. Working workers look at one other processor per batch, searching workers
-//! look at all. If all others sleep, the watch fires it, at most
+//! it, 32 where sockets wake the tasks, or after as long as a poll lasts. (A batch in which polls
+//! turn from short to long may have [256](crate::policy::batch) of the long ones.) If it lasts
+//! longer, another worker fires the timer when it looks at this processor
+//! [`OVERDUE`](timing::OVERDUE) or more after the tick. Working workers look at one other processor
+//! per batch, searching workers look at all. If all others sleep, the watch fires it, at most
 //! [`WATCH`](crate::policy::waking::WATCH) later, or
 //! [`LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH) if the timer was armed while the watch
 //! slept.
