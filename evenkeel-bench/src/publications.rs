@@ -6,6 +6,8 @@
 
 pub(crate) mod agreement;
 pub(crate) mod differences;
+mod stated;
+mod statement;
 pub(crate) mod statements;
 
 use crate::analysis::tables::Table;
@@ -19,6 +21,8 @@ pub(crate) struct Publication {
     pub(crate) source: &'static str,
     /// What it measured on.
     pub(crate) machine: &'static str,
+    /// How it measured, in sentences.
+    pub(crate) settings: &'static str,
     /// The options of `run` that measure its experiments here, of one family: a call for each.
     pub(crate) run: &'static [&'static str],
     /// What is not to be had here, in a sentence; may be empty.
@@ -48,9 +52,12 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         id: "scheduler",
         title: "The scheduler of C∀",
         source: "Thierry Delisle, PhD thesis, University of Waterloo, 2022",
-        machine: "4 Intel Xeon Platinum 8160 with 24 cores of two threads each, and 2 AMD EPYC 7662 with 64 cores of two threads each; 15 runs",
+        machine: "4 Intel Xeon Platinum 8160 with 24 cores of two threads each, 192 in use, the third level of caches shared by a socket (3, 96 and 132 MB of the three levels, as given); and 2 AMD EPYC 7662 with 64 cores of two threads each, 256, the third level shared by four cores, where a miss that another such cache of the socket serves is as costly as one of the other socket",
+        settings: "A socket is filled first by one thread a core, then by the second, then comes the next socket: second threads are from 25 to 48, 73 to 96, 121 to 144 and 169 to 192 of Intel, and from 65 to 128 and 193 to 256 of AMD. 15 runs each: median, maximum and minimum, as throughput and as processors over throughput. Many tasks are 100 (cycles or tasks) a processor, few are a cycle of five tasks, one task or two tasks.",
         run: &[
             "--bench cycle,yield,churn,locality,transfer --runtime evenkeel,tokio-hand,go-hand --seconds 0.1 --repeats 3",
+            "--bench cycle --tasks-per-proc 1 --runtime evenkeel,tokio-hand,go-hand --seconds 0.1 --repeats 3",
+            "--bench churn --tasks-per-proc 2 --runtime evenkeel,tokio-hand,go-hand --seconds 0.1 --repeats 3",
         ],
         missing: "libfibre, a peer of the thesis, is not measured",
         has_ranks: false,
@@ -61,7 +68,8 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         id: "concurrency",
         title: "Concurrency in C∀",
         source: "Thierry Delisle, MMath thesis, University of Waterloo, 2018",
-        machine: "4 AMD Opteron 6380 at 2.5 GHz with 8 cores of two threads each; one processor is used",
+        machine: "4 AMD Opteron 6380 at 2.5 GHz with 8 cores of two threads each, 8 NUMA nodes, 2 MiB of the second level of caches and 6 MiB of the third",
+        settings: "One processor is used. Nanoseconds of the thread's processor time: median, average and standard deviation.",
         run: &["--bench ctxswitch,mutex,schedint,schedext,creation --seconds 0.1 --repeats 3"],
         missing: "",
         has_ranks: false,
@@ -72,7 +80,8 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         id: "thorium",
         title: "Thorium",
         source: "The BIOSAL project, mailing list, November 2014",
-        machine: "32 cores of Intel Xeon E7-4830 at 2.13 GHz; one thread of each node is not a worker",
+        machine: "32 cores of Intel Xeon E7-4830 at 2.13 GHz",
+        settings: "mpiexec -n 4 latency_probe -threads-per-node 8. One thread of each node is not a worker. 100 actors a worker, one ping in flight each, 40,000 messages an actor; a multiplexer waits for up to 100 µs.",
         run: &["--bench latency_probe --runtime evenkeel,actix,tokio,tokio-batch,go --repeats 3"],
         missing: "",
         has_ranks: true,
@@ -83,7 +92,8 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         id: "coretime",
         title: "CoreTime",
         source: "Silas Boyd-Wickizer, Robert Morris and M. Frans Kaashoek, \"Reinventing scheduling for multicore systems\", HotOS 2009",
-        machine: "4 quad-core AMD Opterons at 2 GHz with 16 MB of caches in all",
+        machine: "4 quad-core AMD Opterons at 2 GHz on a square interconnect: 512 KB of the second level of caches a core and 2 MB of the third a chip, 16 MB in all; 3, 14 and 75 cycles to the three levels, 127 to another core of the chip, 336 to the farthest memory, 2,000 for a migration",
+        settings: "Directories of 1,000 entries of 32 bytes in a FAT file system in memory, each with a spin lock; a thread a core; 0 to 20 MB. All are chosen alike, or the number in use oscillates between all and a sixteenth. Objects are packed into caches first fit, in n log n; event counters find misses, idle cycles and loads, by which objects leave cores that are busy or bound by memory. The values of its two curves are not known; their axes end at 3,500 and 3,000 thousand resolutions a second.",
         run: &[
             "--bench directory --tasks-per-core 16 --access found --popularity uniform,oscillating --seconds 0.2 --repeats 3",
         ],
@@ -96,7 +106,8 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         id: "locality",
         title: "Cilk Locality",
         source: "Shuck, 2017",
-        machine: "4 Intel Xeon E5-4620 at 2.2 GHz with 8 cores each; 32 workers, 5 runs",
+        machine: "4 Intel Xeon E5-4620 at 2.2 GHz with 8 cores each",
+        settings: "32 workers, 5 runs, three sizes of each program, which are not known. Time is without initialisation; work inflation is the time of all workers in the program's code less that of one worker; scheduling overhead is the time in steals that succeed, idle time that in those that fail. (Here the overhead includes looks that find something, and idle time is what is left.) A full factorial design of two factors with replications and an additive model: effects, analysis of variance, 90 % intervals, contrasts, residuals against predictions, quantiles.",
         run: &[
             "--bench matmul,transpose,heat,cilksort --runtime serial,evenkeel,rayon,serial-cpp,openmp --repeats 3",
         ],
@@ -110,12 +121,13 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         title: "Growth",
         source: "None of the five: what they all depend on",
         machine: "none",
+        settings: "It is cost for each task and timer, and its power of their number.",
         run: &[
             "--bench growth_tasks,growth_timers --n 10,1000,100000 --repeats 3",
             "--bench growth_tasks,growth_timers --n 1000000 --repeats 1",
             "--bench growth_tasks,growth_timers --n 10000000 --runtime evenkeel --repeats 1",
         ],
-        missing: "ten million tasks and timers of Tokio, of which the tasks take 7 GB; growth with the number of workers, which the simulation of C∀'s scheduler has",
+        missing: "ten million tasks and timers of Tokio, of which the tasks take 7 GB; growth with the number of workers: the simulation of C∀'s scheduler has that of polls, wakes, waits and moves of tasks, and none of spawns, timers and the end",
         has_ranks: false,
         simulation: None,
         published: Vec::new,
@@ -160,48 +172,98 @@ fn transfers() -> Vec<Table> {
             ],
             &["Tokio", "289 µs", "180.6 ms", "DNC", "DNC", "157 µs", "111.0 ms", "DNC", "DNC"],
         ],
-        "100 tasks a processor; means of 100,000 transfers, of Go 1,000; DNC: none within 5 s. The thesis counts what is within a factor of ten as equal. Its other experiments are \
-         pictures.",
+        "100 tasks a processor; means of 100,000 transfers, of Go 1,000; DNC: none within 5 s. The thesis counts what is within a factor of ten as equal. In strict order a transfer \
+         would take NT (CSL + SL) / (NP - 1), with NT tasks, NP processors, CSL for a switch and SL for the queue. Its other experiments are pictures.",
     )]
 }
 
-/// The figures of the mailing list on `latency_probe`.
+/// The figures of the mailing list on `latency_probe`, and those of others that it quotes.
 fn thorium() -> Vec<Table> {
-    vec![table(
+    let latency_probe = table(
         "Published: latency_probe, 100 actors a worker with one ping in flight each, 40,000 messages an actor",
         &[
-            "published",
+            "published, nodes x threads",
             "workers",
+            "actors",
             "messages",
             "time, s",
             "computation, messages/s",
-            "worker, messages/s",
+            "node",
+            "worker",
+            "actor",
             "worker latency, ns",
         ],
         &[
             &[
-                "4 x 8 threads, before",
+                "4 x 8, before",
                 "28",
+                "2,800",
                 "112,000,000",
                 "196.96",
                 "568,655",
+                "142,164",
                 "20,309",
+                "203",
                 "about 50,000",
             ],
             &[
                 "4 x 8, multiplexing in workers",
                 "28",
+                "2,800",
                 "112,000,000",
                 "107.12",
                 "1,045,539",
+                "261,385",
                 "37,341",
+                "373",
                 "",
             ],
-            &["4 x 8, latest", "28", "112,000,000", "89.49", "1,251,591", "44,700", "22,371"],
-            &["1 x 4", "3", "12,000,000", "49.62", "241,856", "80,619", "about 12,000"],
+            &[
+                "4 x 8, latest",
+                "28",
+                "2,800",
+                "112,000,000",
+                "89.49",
+                "1,251,591",
+                "312,898",
+                "44,700",
+                "447",
+                "22,371",
+            ],
+            &[
+                "1 x 4",
+                "3",
+                "300",
+                "12,000,000",
+                "49.62",
+                "241,856",
+                "241,856",
+                "80,619",
+                "806",
+                "about 12,000",
+            ],
         ],
-        "Only pings count as messages. Its aim is that 4 x 8 has the worker latency of 1 x 4.",
-    )]
+        "Only pings count as messages. The second job makes 80 % more than the first. The latest has an actor latency of 2,237,153 ns. The aim is that 4 x 8 has the worker latency of 1 x 4.",
+    );
+    let main_loop = table(
+        "Published: a turn of a node's main loop, ns",
+        &["10 %", "30 %", "50 %", "70 %", "90 %", "98 %", "99 %"],
+        &[&["902", "923", "947", "1,032", "2,180", "5,563", "7,723"]],
+        "evenkeel's nodes have no such loop: a task or a thread drives the transport, and workers pack.",
+    );
+    let quoted = table(
+        "Quoted there of others: messages a second",
+        &["system", "messages/s"],
+        &[
+            &["Akka, 48 cores, 2 actors a core, batches of 20", "50,000,000"],
+            &["LMAX Disruptor", "6,000,000"],
+            &["F#, one actor", "4,600,000"],
+            &["Akka", "2,000,000"],
+            &["Erlang", "1,000,000"],
+        ],
+        "Quoted, with other machines and programs.",
+    );
+    vec![latency_probe, main_loop, quoted]
 }
 
 #[cfg(test)]

@@ -42,6 +42,10 @@ const WHY: &str = " Looked into with `perf` on two cores: four ranks changed pla
 /// The counter that Thorium's aim is about.
 const LATENCY: &str = "worker-latency";
 
+/// The counter of what it holds to be within reach, and how much that is.
+const THROUGHPUT: &str = "computation-throughput";
+const WITHIN_REACH: f64 = 2e6;
+
 /// Where MPI is installed from, where it is missing.
 const INSTALL: &str = "apt-get install libopenmpi-dev openmpi-bin libclang-dev";
 
@@ -159,7 +163,10 @@ impl Jobs {
 
     /// The counters of all jobs, and what becomes of Thorium's aim.
     pub(crate) fn table(&self) -> Table {
-        let heading = |ranks: usize| format!("{ranks} x {}", WORKERS / ranks);
+        let heading = |ranks| {
+            let workers = words::count(WORKERS / ranks, "worker");
+            format!("{} x {workers}", words::count(ranks, "rank"))
+        };
         let cell = |name: &str, place| self.summary(name, place).map_or("-".into(), words::spread);
         let line = |(name, (unit, _)): (&String, &(String, _))| {
             let cells = (0..RANKS.len()).map(|place| cell(name, place));
@@ -173,9 +180,10 @@ impl Jobs {
             heading: ["counter".to_owned()].into_iter().chain(RANKS.map(heading)).collect(),
             lines: self.counters.iter().map(line).collect(),
             note: format!(
-                "Ranks x workers of each; {ACTORS} actors a worker, {PINGS} pings an actor; medians of {} jobs in turns [minimum-maximum]. {}",
+                "{ACTORS} actors a worker, {PINGS} pings an actor. Medians of {} jobs in turns [minimum-maximum]. (Published jobs are nodes x threads, one of which is not a worker.) {} {}",
                 words::and(&JOBS.map(|jobs| jobs.to_string()).each_ref().map(String::as_str)),
-                self.aim()
+                self.aim(),
+                self.reach(),
             ),
         }
     }
@@ -188,8 +196,33 @@ impl Jobs {
     }
 
     /// Returns whether every number of ranks keeps one rank's worker latency.
-    pub(crate) fn keep_latency(&self) -> bool {
+    fn keep_latency(&self) -> bool {
         self.ratios().all(|(_, ratio)| ratio <= KEPT)
+    }
+
+    /// Returns the throughput of the most ranks.
+    fn throughput(&self) -> Option<f64> {
+        Some(self.summary(THROUGHPUT, RANKS.len() - 1)?.median)
+    }
+
+    /// Returns whether each of the two statements agrees.
+    pub(crate) fn verdicts(&self) -> [Option<bool>; 2] {
+        [Some(self.keep_latency()), self.throughput().map(|pings| pings >= WITHIN_REACH)]
+    }
+
+    /// Says whether the messages that Thorium holds to be within reach are.
+    fn reach(&self) -> String {
+        let Some(pings) = self.throughput() else { return String::new() };
+        let ranks = RANKS[RANKS.len() - 1];
+        let agrees = match pings >= WITHIN_REACH {
+            true => "agrees",
+            false => "differs: this machine has two cores for them, and Thorium's had 32",
+        };
+        format!(
+            "Two million messages a second are within reach, it says: {} pings a second on {}, {agrees}.",
+            words::figure(pings),
+            words::count(ranks, "rank")
+        )
     }
 
     /// Says whether several nodes keep one node's worker latency.
@@ -223,19 +256,23 @@ mod tests {
         let mut jobs = Jobs::default();
         let printed = |latency| {
             format!(
-                "nonsense\nPERFORMANCE_COUNTER node-count = 2\n PERFORMANCE_COUNTER {LATENCY} = {latency} ns\n"
+                "nonsense\nPERFORMANCE_COUNTER node-count = 2\n PERFORMANCE_COUNTER {LATENCY} = {latency} ns\n\
+                 PERFORMANCE_COUNTER {THROUGHPUT} = 1900000 messages / s\n"
             )
         };
         for (place, latency) in [100, 140, 160].into_iter().enumerate() {
             jobs.add(place, &printed(latency)).unwrap();
         }
         let table = jobs.table();
-        assert_eq!(table.heading, ["counter", "1 x 4", "2 x 2", "4 x 1"]);
-        assert_eq!(table.lines[0], ["node-count", "2.00", "2.00", "2.00"]);
-        assert_eq!(table.lines[1], ["worker-latency, ns", "100", "140", "160"]);
+        let ranks = ["1 rank x 4 workers", "2 ranks x 2 workers", "4 ranks x 1 worker"];
+        assert_eq!(table.heading[1..], ranks);
+        assert_eq!(table.lines[1], ["node-count", "2.00", "2.00", "2.00"]);
+        assert_eq!(table.lines[2], ["worker-latency, ns", "100", "140", "160"]);
         let kept = "2 ranks 1.40 times that of one, kept; 4 ranks 1.60 times that of one, not kept";
         assert!(table.note.contains(kept), "{}", table.note);
-        assert!(!jobs.keep_latency());
+        let reach = "1,900,000 pings a second on 4 ranks, differs";
+        assert!(table.note.contains(reach), "{}", table.note);
+        assert_eq!(jobs.verdicts(), [Some(false), Some(false)]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Published times of single operations beside ours, and why they differ.
 
-use super::statements::median;
+use super::statement::median;
 use crate::analysis::tables::{Reasons, Table};
 use suite::entry::Measured;
 use suite::published::Published;
@@ -16,7 +16,7 @@ const WHY: [(&str, &str, &str); 8] = [
         "ctxswitch",
         "coroutine-kept",
         "A coroutine here is an async body: a resume is a call, and a suspension a return. C∀ and µC++ change stacks, and the machine is \
-         ten years older; a change of stacks alone takes corosensei, which is measured above, no longer than ours.",
+         ten years older. What a change of stacks alone takes is corosensei's time, which is measured above.",
     ),
     (
         "ctxswitch",
@@ -48,8 +48,7 @@ const WHY: [(&str, &str, &str); 8] = [
     (
         "creation",
         "coroutine-eager",
-        "A coroutine has no stack here; C∀ allocates one at the first resume. corosensei, which is measured above, has one at hand and is no \
-         slower than ours.",
+        "A coroutine has no stack here; C∀ allocates one at the first resume. corosensei, which is measured above, has one at hand.",
     ),
     (
         "creation",

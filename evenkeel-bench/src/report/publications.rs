@@ -1,7 +1,6 @@
 //! The page of the publications: what each published, what is measured here, and what is simulated.
 
 use std::fs;
-use std::ops::Add;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -51,19 +50,23 @@ impl Shown {
         Self { publication, measured: None, not_found, why: None, simulated: None, ranks: None }
     }
 
-    /// Counts the publication's statements that are judged by what is found.
-    fn agreement(&self) -> Agreement {
+    /// Counts the publication's statements by what is measured.
+    fn by_measurement(&self) -> Agreement {
         let of = |measured| statements::agreement(self.publication.id, measured);
         let measured = self.measured.as_ref().map(of).unwrap_or_default();
-        let ranks = self.ranks.iter().flatten().map(|jobs| Some(jobs.keep_latency())).collect();
+        let ranks: Agreement = self.ranks.iter().flatten().flat_map(Jobs::verdicts).collect();
+        measured + ranks
+    }
+
+    /// Counts them by what is simulated.
+    fn by_simulation(&self) -> Agreement {
         let of = |claims: Vec<Claim>| claims.into_iter().map(|claim| claim.agrees).collect();
-        let simulated: Agreement = match &self.simulated {
+        match &self.simulated {
             Some(Simulated::Scheduling(_, records)) => of(scheduling_claims(records)),
             Some(Simulated::CoreTime(records)) => of(coretime_claims(records)),
             Some(Simulated::Locality(records)) => verdicts(records).into_iter().map(Some).collect(),
             None => Agreement::default(),
-        };
-        measured + ranks + simulated
+        }
     }
 }
 
@@ -100,20 +103,25 @@ fn render(shown: &[Shown]) -> anyhow::Result<String> {
 /// How many statements of each publication agree with what is found.
 fn agreements(shown: &[Shown]) -> Table {
     let mut lines = Vec::new();
-    let mut line = |title: &str, of: Agreement| {
-        let figures = [of.agree, of.differ, of.not_judged].map(|count| count.to_string());
+    let mut all = [Agreement::default(); 2];
+    let mut line = |title: &str, of: [Agreement; 2]| {
+        let figures = of.map(|of| [of.agree, of.differ, of.not_judged]);
+        let figures = figures.as_flattened().iter().map(ToString::to_string);
         lines.push([title.to_owned()].into_iter().chain(figures).collect());
     };
     for one in shown {
-        let of = one.agreement();
-        if of.all() > 0 {
+        let of = [one.by_measurement(), one.by_simulation()];
+        if of.iter().any(|of| of.all() > 0) {
             line(one.publication.title, of);
         }
+        all = [all[0] + of[0], all[1] + of[1]];
     }
-    line("all", shown.iter().map(Shown::agreement).fold(Agreement::default(), Agreement::add));
+    line("all", all);
+    let heading =
+        ["", "measured: agree", "differ", "not judged", "simulated: agree", "differ", "not judged"];
     Table {
         title: "Statements of the publications, and what is found".to_owned(),
-        heading: ["", "agree", "differ", "not judged"].map(str::to_owned).to_vec(),
+        heading: heading.map(str::to_owned).to_vec(),
         lines,
         note: "Each stands in its part, with what is found, and why it differs or is not judged. Those of Cilk Locality are judged in each size."
             .to_owned(),
@@ -121,7 +129,8 @@ fn agreements(shown: &[Shown]) -> Table {
 }
 
 fn part(one: &Shown) -> anyhow::Result<Markup> {
-    let Publication { id, title, source, machine, run, missing, published, .. } = one.publication;
+    let Publication { id, title, source, machine, settings, run, missing, published, .. } =
+        one.publication;
     let statements = one.measured.as_ref().and_then(|measured| statements::table(id, measured));
     let differences = one.measured.as_ref().and_then(differences::table);
     let measured =
@@ -129,7 +138,7 @@ fn part(one: &Shown) -> anyhow::Result<Markup> {
     let simulated = one.simulated.as_ref().map(simulation).transpose()?;
     Ok(html! {
         h1 id=(format!("of-{id}")) { (title) }
-        p { (source) ". Its machine: " (machine) "." }
+        p { (source) ". Its machine: " (machine) ". " (settings) }
         @for table in published() { (analysis::table(&table)) }
         h2 { "Measured here" }
         p {

@@ -43,6 +43,11 @@ const ONE_CORE: &str = "one core";
 /// The last value of the ball: the other thread stops.
 const OVER: u32 = u32::MAX;
 
+/// Returns whether cores are near whose line takes this long one way, in nanoseconds.
+pub fn is_near(line: f64) -> bool {
+    (SIBLINGS_NS..NEAR_NS).contains(&line)
+}
+
 /// Measures the one-way time of a cache line between the first two cores, in nanoseconds; 0 if
 /// there is only one core.
 pub fn bounce() -> f64 {

@@ -149,19 +149,29 @@ impl Family for Growth {
 /// Says by which powers the costs of an experiment grow.
 fn powers(rows: &[&Row<'_>], bench: &str, workers: usize) -> Option<String> {
     let quantities = rows.first()?.quantities().filter(|quantity| quantity.name.starts_with("ns/"));
+    let peers = Name::ALL.map(Name::name);
     let mut parts = Vec::new();
+    let mut most = f64::INFINITY;
     for quantity in quantities {
-        let of = |peer: &str| {
+        let points = peers.map(|peer| {
             let point = |row: &&Row<'_>| {
                 let number = row.case.settings.number("number")?;
                 let median = row.summary(quantity, row.cell(peer)?)?.median;
                 (number >= MANY).then_some((number, median))
             };
-            power::fitted(&rows.iter().filter_map(point).collect::<Vec<_>>())
+            (peer, rows.iter().filter_map(point).collect::<Vec<_>>())
+        });
+        // Of the numbers that all peers have which are there.
+        let largest = |(_, points): &(_, Vec<(f64, f64)>)| {
+            points.iter().map(|point| point.0).reduce(f64::max)
         };
-        let peers = Name::ALL.map(Name::name);
-        let fitted = peers.iter().filter_map(|peer| Some(format!("{peer} {:.2}", of(peer)?)));
-        let fitted: Vec<String> = fitted.collect();
+        let common = points.iter().filter_map(largest).fold(f64::INFINITY, f64::min);
+        most = most.min(common);
+        let of = |(peer, points): &(&str, Vec<(f64, f64)>)| {
+            let points: Vec<_> = points.iter().copied().filter(|one| one.0 <= common).collect();
+            Some(format!("{peer} {:.2}", power::fitted(&points)?))
+        };
+        let fitted: Vec<String> = points.iter().filter_map(of).collect();
         if !fitted.is_empty() {
             let name = quantity.name.trim_start_matches("ns/");
             parts.push(format!("{name}: {}", fitted.join(", ")));
@@ -170,9 +180,10 @@ fn powers(rows: &[&Row<'_>], bench: &str, workers: usize) -> Option<String> {
     (!parts.is_empty()).then(|| {
         format!(
             "The powers of the number by which the cost of all grows in {bench}, {}, fitted from \
-             1,000 to the largest number of each: {}. A power of 1 is work that each does for itself; the chase's is that of \
+             1,000 to {}, the largest number that all have: {}. A power of 1 is work that each does for itself; the chase's is that of \
              the caches alone.",
             words::count(workers, "worker"),
+            words::thousands(most as i64),
             parts.join("; ")
         )
     })

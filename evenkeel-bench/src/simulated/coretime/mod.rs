@@ -31,7 +31,7 @@ pub(crate) const ASSUMPTIONS: [&str; 10] = [
      2.3 at 6 and 2.7 at 8.",
     "A chip's memory gives a line in 28 cycles (4.6 GB/s, less than half of what two channels of DDR2-667 have at best), and pages are dealt out to the chips. A link takes 36 cycles for a line (3.6 GB/s) and each of the eight 5 for asking all chips \
      about it, as processors without a directory of lines do. Estimates: the paper has latencies only.",
-    "A comparison takes 12 cycles, a resolution beside its search 1,000, a switch of tasks 100. The paper does not say; they are chosen so that homes give about the 3,300 thousand resolutions per second at which its graph is highest.",
+    "A comparison takes 12 cycles, a resolution beside its search 1,000, a switch of tasks 100. The paper does not say; they are chosen so that homes give about 3,300 thousand resolutions per second: the axis of its graph ends at 3,500, and of the graph no values are known.",
     "Without homes a thread runs on each core, and a lock costs the transfer of its line; more waiters do not make a handover slower, so spin locks are flattered.",
     "With homes there are eight tasks for each core, with fewer than which the policy counts the whole time for which a journey is under way; the paper does not say how many threads it had. A task goes to the directory's home and back to its core, as in the \
      paper; half of a migration is under way, the rest keeps a core busy at either end. What stays in place waits for its lock without keeping the core.",

@@ -10,7 +10,7 @@ use suite::words;
 const SIMULATED: &str = "SIMULATED: Figure 4 of CoreTime on 4 chips of 4 cores, the runtime's policy on assumed caches; no core has run this";
 
 /// The text below the table.
-const NOTE: &str = "thousand resolutions per second, medians of the seeds [minimum-maximum]: threads with spin locks, and objects with \
+const NOTE: &str = "thousand resolutions per second, of several seeds medians [minimum-maximum], one by default: threads with spin locks, and objects with \
     homes to which tasks travel; moves: homes changed by rebalancing; busy: of all cores, spinning counts; verdict: of the trials, \
     at the end";
 

@@ -30,7 +30,7 @@ pub(crate) const ASSUMPTIONS: [&str; 6] = [
      as CoreTime's 336 cycles for the farthest memory to its 127 for another core of the chip. On the AMD machine this holds for a cache of the same package too, as the thesis says.",
     "Two threads of a core that are both awake take 1.6 times as long each: a gain of a quarter by the second one. The thesis does not say.",
     "The workers decide by the runtime's own policy: batches, help, steals, wakes, sleeps. They keep no tasks for cheap wakes. Where quick tasks do better on one processor than on two they bring them together, but not before 10 ms: with one and two workers, which are simulated for as long as they are measured.",
-    "Bandwidth has no bound, and caches no size. A heavy fence, a call that wakes a thread, and the time until that runs are timed on the machine that runs this, with one other core.",
+    "Bandwidth has no bound, and caches no size. A heavy fence, a call that wakes a thread, and the time until that runs are timed on the machine that runs this, with one other core. The prices are medians of the rounds in which its two cores were near, if they were in any.",
     "1 ms of virtual time is counted after 0.3 ms, of Transfer 6 ms, with as many tasks as in the thesis. Locality has arrays of 2 words with 2 increments, as the suite's.",
 ];
 

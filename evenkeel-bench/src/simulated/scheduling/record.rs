@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{Probed, TIME, is_transfer, nanos, tasks};
 use evenkeel_sim::scheduling::{Experiment, Machine, Outcome, Prices, Run, run as run_one};
+use suite::regime;
 use suite::summary::Summary;
 
 /// Returns the name of an experiment in the suite.
@@ -38,6 +39,8 @@ pub(crate) struct Record {
     pub(crate) bench: &'static str,
     pub(crate) tasks_per_proc: usize,
     pub(crate) workers: usize,
+    /// How many schedules were simulated.
+    pub(crate) seeds: usize,
     /// Million operations per simulated second, for each seed; none if none was complete.
     pub(crate) mops: Vec<f64>,
     /// Nanoseconds per operation and worker, or per transfer, for each seed.
@@ -66,6 +69,7 @@ impl Record {
         let sum = |of: fn(&Outcome) -> u64| outcomes.iter().map(of).sum::<u64>() as f64;
         let moves_per_1000_polls = 1e3 * sum(|one| one.moves) / sum(|one| one.polls).max(1.0);
         let mops = |one: &Outcome| one.ops as f64 * 1e3 / one.time as f64;
+        let seeds = outcomes.len();
         let outcomes: Vec<&Outcome> = outcomes.iter().filter(|one| one.ops > 0).collect();
         Self {
             simulated: true,
@@ -73,6 +77,7 @@ impl Record {
             bench: name(experiment),
             tasks_per_proc,
             workers,
+            seeds,
             mops: outcomes.iter().map(|&one| mops(one)).collect(),
             ns_per_op_per_proc: outcomes
                 .iter()
@@ -149,29 +154,38 @@ impl Beside {
 
     /// Returns the median of a price.
     pub(crate) fn price(&self, of: impl Fn(&Prices) -> f64) -> f64 {
-        let all = Summary::of(self.prices.iter().map(of).collect());
-        all.map_or(f64::NAN, |all| all.median)
+        median(&self.prices, of)
     }
 
+    /// Returns the median prices of the rounds in which the two cores were near, or of all if they
+    /// never were.
     fn median_prices(&self) -> Option<Prices> {
         let prices = *self.prices.first()?;
+        let is_near = |prices: &&Prices| regime::is_near(prices.line);
+        let near: Vec<Prices> = self.prices.iter().filter(is_near).copied().collect();
+        let counted = if near.is_empty() { &self.prices } else { &near };
+        let price = |of: fn(&Prices) -> f64| median(counted, of);
         Some(Prices {
-            wake: self.price(|prices| prices.wake),
-            poll: self.price(|prices| prices.poll),
-            yields: self.price(|prices| prices.yields),
-            release: self.price(|prices| prices.release),
-            acquire: self.price(|prices| prices.acquire),
-            returned: self.price(|prices| prices.returned),
-            touch: self.price(|prices| prices.touch),
-            line: self.price(|prices| prices.line),
-            heavy_fence: self.price(|prices| prices.heavy_fence),
-            unpark: self.price(|prices| prices.unpark),
-            unpark_latency: self.price(|prices| prices.unpark_latency),
+            wake: price(|prices| prices.wake),
+            poll: price(|prices| prices.poll),
+            yields: price(|prices| prices.yields),
+            release: price(|prices| prices.release),
+            acquire: price(|prices| prices.acquire),
+            returned: price(|prices| prices.returned),
+            touch: price(|prices| prices.touch),
+            line: price(|prices| prices.line),
+            heavy_fence: price(|prices| prices.heavy_fence),
+            unpark: price(|prices| prices.unpark),
+            unpark_latency: price(|prices| prices.unpark_latency),
             // The same in all rounds.
             far: prices.far,
             beside_sibling: prices.beside_sibling,
         })
     }
+}
+
+fn median(prices: &[Prices], of: impl Fn(&Prices) -> f64) -> f64 {
+    Summary::of(prices.iter().map(of).collect()).map_or(f64::NAN, |all| all.median)
 }
 
 /// Returns the median prices for an experiment; those for one worker also for several, where only
@@ -212,5 +226,17 @@ mod tests {
         let found = prices(&[beside], Experiment::Yield).unwrap().with(64);
         assert_eq!((found.yields, found.far), (12.0, 2.0));
         assert_eq!((found.unpark, found.unpark_latency, found.heavy_fence), (24.0, 36.0, 48.0));
+    }
+
+    #[test]
+    fn rounds_with_near_cores_set_the_prices() {
+        let mut beside = Beside::new(Experiment::Yield, 1);
+        for (line, yields) in [(200.0, 9.0), (40.0, 10.0), (220.0, 9.0), (44.0, 12.0), (15.0, 8.0)]
+        {
+            beside.add(Prices { line, yields, ..Prices::default() }, 1.0);
+        }
+        let found = beside.median_prices().unwrap();
+        assert_eq!((found.line, found.yields), (42.0, 11.0));
+        assert_eq!(beside.price(|prices| prices.line), 44.0, "of all rounds");
     }
 }

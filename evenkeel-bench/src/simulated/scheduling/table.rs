@@ -23,6 +23,7 @@ pub(crate) fn render(beside: &[Beside], records: &[Record], width: Option<u16>) 
     wrapped(SIMULATED, width)
         + &unbroken(&points(records), width)
         + &wrapped(NOTE, width)
+        + &wrapped(&promise(records), width)
         + &wrapped(&growth(records), width)
         + "\n"
         + &wrapped(BESIDE, width)
@@ -31,6 +32,16 @@ pub(crate) fn render(beside: &[Beside], records: &[Record], width: Option<u16>) 
             .lines()
             .map(|line| wrapped(line, width))
             .collect::<String>()
+}
+
+/// Says whether the runtime's promise is kept in all of this.
+fn promise(records: &[Record]) -> String {
+    let late = records.iter().filter(|record| record.waited_us > record.allowed_us).count();
+    let kept = if late == 0 { "kept" } else { "NOT KEPT" };
+    format!(
+        "The bound on waiting is {kept}: a ready task waits for longer than the promise allows in {late} of {} rows.\n",
+        records.len()
+    )
 }
 
 /// The number of workers at which an operation is compared with that of one.
@@ -176,5 +187,30 @@ pub(crate) fn both(beside: &[Beside]) -> Plain {
         heading: heading.map(str::to_owned).to_vec(),
         lines: beside.iter().map(line).collect(),
         figures: 1..heading.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_beyond_what_is_allowed_breaks_the_promise() {
+        let record = |waited_us| Record {
+            simulated: true,
+            machine: "intel",
+            bench: "cycle",
+            tasks_per_proc: 100,
+            workers: 2,
+            seeds: 1,
+            mops: vec![1.0],
+            ns_per_op_per_proc: vec![1.0],
+            waited_us,
+            allowed_us: 1.0,
+            moves_per_1000_polls: 0.0,
+        };
+        assert!(promise(&[record(1.0)]).starts_with("The bound on waiting is kept:"));
+        let told = promise(&[record(1.0), record(2.0)]);
+        assert!(told.contains("NOT KEPT") && told.contains("in 1 of 2 rows"), "{told}");
     }
 }

@@ -1,0 +1,286 @@
+//! What the publications state of several systems, and of what is not simulated.
+
+use super::statement::{
+    ALIKE, EQUAL, Finding, Statement, Which, alike, is_ahead, judged, not_judged, summary, within,
+};
+use suite::rows::Row;
+use suite::words;
+
+const LIGHT: &str = "a worker of evenkeel's pushes and pops tasks in a queue that is its own until another one asks; in Tokio and Go each push and pop is atomic, in a queue from which others steal";
+
+const NO_LIBFIBRE: &str = "libfibre is not measured";
+
+const NO_PROCESSORS: &str =
+    "it is about 16 to 256 processors, and peers are measured on those of this machine alone";
+
+const MANY: f64 = 100.0;
+const CYCLE: Which = Which("cycle", "-", MANY);
+const FEW_CYCLES: Which = Which("cycle", "-", 1.0);
+const YIELD: Which = Which("yield", "-", MANY);
+const CHURN: Which = Which("churn", "-", MANY);
+const FEW_CHURNS: Which = Which("churn", "-", 2.0);
+
+const SCHEDULER: &str = "scheduler";
+const THORIUM: &str = "thorium";
+const CORETIME: &str = "coretime";
+const LOCALITY: &str = "locality";
+
+pub(super) static STATEMENTS: [Statement; 35] = [
+    judged(
+        SCHEDULER,
+        "Cycle on Intel, many tasks: C∀, Go and Tokio are the same.",
+        |rows| alike(CYCLE, rows),
+        LIGHT,
+    ),
+    judged(
+        SCHEDULER,
+        "Cycle on Intel, few tasks: C∀ and Tokio are alike, Go is slightly ahead of both.",
+        |rows| {
+            let times = FEW_CYCLES.times(rows)?;
+            let leads = is_ahead(&times.go, &times.own);
+            let agrees = leads.map(|leads| leads && within(ALIKE, &times.tokio, &times.own));
+            Some(Finding { found: times.told(), agrees })
+        },
+        LIGHT,
+    ),
+    judged(
+        SCHEDULER,
+        "Cycle on Intel: C∀, Tokio and Go are clearly worse with few tasks than with many.",
+        |rows| {
+            let (many, few) = (CYCLE.times(rows)?, FEW_CYCLES.times(rows)?);
+            let ratios = [
+                ("evenkeel", few.own.median / many.own.median),
+                ("tokio-hand", few.tokio.median / many.tokio.median),
+                ("go-hand", few.go.median / many.go.median),
+            ];
+            let told = ratios.map(|(name, ratio)| format!("{name} {}", words::figure(ratio)));
+            let found = format!("times as long with few: {}", told.join(", "));
+            Some(Finding { found, agrees: Some(ratios.iter().all(|(_, ratio)| *ratio > ALIKE)) })
+        },
+        "with two processors few tasks seldom leave one of them without any",
+    ),
+    judged(
+        SCHEDULER,
+        "Cycle on AMD, few tasks: Tokio and Go are alike, C∀ is slightly slower.",
+        |rows| {
+            let times = FEW_CYCLES.times(rows)?;
+            let lags = is_ahead(&times.tokio, &times.own);
+            let agrees = lags.map(|lags| lags && within(ALIKE, &times.tokio, &times.go));
+            Some(Finding { found: times.told(), agrees })
+        },
+        LIGHT,
+    ),
+    not_judged(
+        SCHEDULER,
+        "Cycle on AMD varies more than on Intel; with few tasks Tokio varies more than C∀, and at high counts helping comes in cascades.",
+        NO_PROCESSORS,
+    ),
+    judged(
+        SCHEDULER,
+        "Yield: Go, whose queue is global, collapses, and C∀ does not.",
+        |rows| {
+            let (most, one) = (YIELD.most_workers(rows)?, YIELD.of_workers(rows, 1)?);
+            // The time is that of an operation for each worker.
+            let gain = |peer| {
+                let times = summary(one, peer)?.median / summary(most, peer)?.median;
+                Some(times * most.case.workers as f64)
+            };
+            let (own, go) = (gain("evenkeel")?, gain("go-hand")?);
+            let workers = words::count(most.case.workers, "worker");
+            let found = format!(
+                "throughput with {workers} beside one, times: evenkeel {}, go-hand {}",
+                words::figure(own),
+                words::figure(go)
+            );
+            Some(Finding { found, agrees: Some(own > 1.0 && go <= 1.0) })
+        },
+        "what collapses is a queue that all processors share, with many of them",
+    ),
+    not_judged(
+        SCHEDULER,
+        "Yield: Tokio collapses after 16 processors, except at 24 with few tasks.",
+        NO_PROCESSORS,
+    ),
+    judged(SCHEDULER, "Churn on Intel: all runtimes are alike.", |rows| alike(CHURN, rows), LIGHT),
+    not_judged(SCHEDULER, "Churn on Intel: Go varies from 72 processors on.", NO_PROCESSORS),
+    judged(
+        SCHEDULER,
+        "Churn on AMD: C∀ is ahead of the others.",
+        |rows| {
+            let times = CHURN.times(rows)?;
+            let leads = [&times.tokio, &times.go].map(|peer| is_ahead(&times.own, peer));
+            let agrees = match leads {
+                [Some(one), Some(other)] => Some(one && other),
+                [Some(false), _] | [_, Some(false)] => Some(false),
+                _ => None,
+            };
+            Some(Finding { found: times.told(), agrees })
+        },
+        LIGHT,
+    ),
+    not_judged(SCHEDULER, "Churn on AMD: C∀ varies more than the others.", NO_PROCESSORS),
+    judged(
+        SCHEDULER,
+        "Churn on AMD, few tasks: C∀ and Tokio are alike, and Go is ahead up to 32 processors, where it is flat.",
+        |rows| {
+            let times = FEW_CHURNS.times(rows)?;
+            let leads = is_ahead(&times.go, &times.own);
+            let agrees = leads.map(|leads| leads && within(ALIKE, &times.tokio, &times.own));
+            Some(Finding { found: times.told(), agrees })
+        },
+        LIGHT,
+    ),
+    judged(
+        SCHEDULER,
+        "Locality, share: C∀ and Tokio, which wake tasks where the waker is, are ahead of Go.",
+        |rows| {
+            let times = Which("locality", "share", MANY).times(rows)?;
+            let leads = [&times.own, &times.tokio].map(|one| is_ahead(one, &times.go));
+            let agrees = match leads {
+                [Some(one), Some(other)] => Some(one && other),
+                [Some(false), _] | [_, Some(false)] => Some(false),
+                _ => None,
+            };
+            Some(Finding { found: times.told(), agrees })
+        },
+        "on two processors one of them has most of the tasks, wherever they are woken",
+    ),
+    not_judged(
+        SCHEDULER,
+        "Locality, share: C∀ and Tokio are ahead of libfibre, which wakes tasks where they last ran, and more so on AMD; noshare: libfibre is ahead, marginally.",
+        NO_LIBFIBRE,
+    ),
+    judged(
+        SCHEDULER,
+        "Transfer, park: all runtimes complete, within a factor of ten.",
+        |rows| {
+            let times = Which("transfer", "park", MANY).times(rows)?;
+            let complete = times.all().iter().all(|one| one.completed());
+            let is_equal = |of| within(EQUAL, of, &times.own);
+            let agrees = complete && is_equal(&times.tokio) && is_equal(&times.go);
+            Some(Finding { found: times.told(), agrees: Some(agrees) })
+        },
+        "evenkeel's thieves take what lies behind a poll within microseconds",
+    ),
+    judged(
+        SCHEDULER,
+        "Transfer, yield: C∀ and Go complete, Tokio does not.",
+        |rows| {
+            let times = Which("transfer", "yield", MANY).times(rows)?;
+            let [own, tokio, go] = times.all().map(|one| one.completed());
+            Some(Finding { found: times.told(), agrees: Some(own && go && !tokio) })
+        },
+        "with few processors it depends on where the leader and the others are at the beginning",
+    ),
+    not_judged(
+        SCHEDULER,
+        "libfibre: slightly behind in Cycle on Intel with many tasks, falls there on hyperthreads, and is better with few; 4 times its Cycle in Yield with many tasks and 8 times with few, where it never switches, with a drop at 64 processors of AMD; as C∀ and Tokio in Churn on AMD with few tasks; no Transfer by yielding.",
+        NO_LIBFIBRE,
+    ),
+    not_judged(
+        SCHEDULER,
+        "Whether to wake a task at its waker or where it last ran is prohibitively difficult to detect at run time.",
+        "evenkeel does not choose between the two; it tries whether quick tasks do better on one processor than on two",
+    ),
+    not_judged(
+        THORIUM,
+        "A contended spin lock of the outbound ring stirs the caches most; look-ups in hash tables miss branches most.",
+        "it is about the code of Thorium, which is not here",
+    ),
+    not_judged(
+        THORIUM,
+        "With the multiplexing in the workers a job makes 80 % more messages a second.",
+        "it is about the code of Thorium; evenkeel's workers pack the messages that they send",
+    ),
+    not_judged(
+        THORIUM,
+        "The throughput of a worker is the figure to watch: those of a job and of an actor go with the cores and with the actors.",
+        "it is advice, which the table of the ranks follows: its verdict is on the latency of a worker",
+    ),
+    judged(
+        "concurrency",
+        "Entry takes longer with two monitors than with one, and longer with four.",
+        |rows| {
+            let one = |monitors: f64| {
+                let is = |row: &&Row<'_>| {
+                    row.case.bench == "mutex"
+                        && row.case.settings.number("monitors") == Some(monitors)
+                };
+                summary(rows.iter().find(is)?, "evenkeel")
+            };
+            let (one, two, four) = (one(1.0)?, one(2.0)?, one(4.0)?);
+            let told = [one, two, four].map(|of| words::figure(of.median));
+            let agrees = match (is_ahead(&one, &two), is_ahead(&two, &four)) {
+                (Some(two), Some(four)) => Some(two && four),
+                _ => None,
+            };
+            Some(Finding { found: format!("entry takes {} ns", told.join(", ")), agrees })
+        },
+        "an entry takes a lock of each monitor, a few nanoseconds",
+    ),
+    not_judged(
+        CORETIME,
+        "Objects that one operation uses should come together.",
+        "the paper asks it; evenkeel gathers the objects of a class at one core where trials say that it is faster",
+    ),
+    not_judged(
+        CORETIME,
+        "Objects that are only read should be copied to several cores.",
+        "the paper asks it; in evenkeel all may read an object at once, each where it runs",
+    ),
+    not_judged(
+        CORETIME,
+        "Where the data do not fit the chips, those that are used most should stay.",
+        "the paper asks it; evenkeel rebalances by heat, and gives no home to what is seldom used",
+    ),
+    not_judged(
+        CORETIME,
+        "Owners of cores need priorities and fairness among each other.",
+        "the paper asks it; evenkeel has one pool of workers in a process, and no priorities",
+    ),
+    not_judged(
+        CORETIME,
+        "Compilers could mark what is an object, stacks need not move, and hardware could have active messages.",
+        "the paper asks it; in evenkeel the program says what is an object, a task is a future without a stack, and messages between cores are lines of memory",
+    ),
+    not_judged(
+        CORETIME,
+        "Beyond 16 MB both need the memory.",
+        "it is so on the simulated machine by its caches, and the picture shows it",
+    ),
+    not_judged(
+        LOCALITY,
+        "There are fewer successful steals, and so less time in them, against expectation.",
+        "the simulation's verdicts on the scheduling overhead are about the time; of numbers of steals the paper gives none",
+    ),
+    not_judged(
+        LOCALITY,
+        "The intervals of the scheduling overhead are large, and largest in heat.",
+        "what varies on the simulated machine is the choice of victims alone",
+    ),
+    not_judged(
+        LOCALITY,
+        "Idle time eats most of the gain; to lower it is the way on.",
+        "the table of evenkeel's policy beside both runtimes, among what is simulated, says what became of it",
+    ),
+    not_judged(
+        LOCALITY,
+        "The contrast of the two runtimes is significant at 90 %.",
+        "the simulation's verdict on the variation has it: all effects are more than chance",
+    ),
+    not_judged(
+        LOCALITY,
+        "The residuals fall with the predicted times, and have tails; both are small.",
+        "they are those of the paper's machine; the pictures of residuals among what is simulated are the simulation's",
+    ),
+    not_judged(
+        LOCALITY,
+        "Execution time was measured apart from the other three metrics.",
+        "the simulation has all four from one run: to count costs it nothing",
+    ),
+    not_judged(
+        "concurrency",
+        "Times are those of the processor, by one thread.",
+        "here they are wall-clock times of a thread that does nothing else",
+    ),
+];

@@ -1,0 +1,165 @@
+//! A statement of a publication about several systems, and the means to judge it by what is
+//! measured here.
+
+use suite::rows::Row;
+use suite::summary::Summary;
+use suite::words;
+
+/// A statement.
+pub(super) struct Statement {
+    /// The publication's `id`.
+    pub(super) of: &'static str,
+    pub(super) stated: &'static str,
+    pub(super) judged: Judged,
+    /// Why it differs, where it does: in terms of how the systems are made.
+    pub(super) why: &'static str,
+}
+
+/// How a statement is judged.
+pub(super) enum Judged {
+    /// By what is measured, if it is.
+    Here(fn(&[Row<'_>]) -> Option<Finding>),
+    /// Not: this is the reason.
+    Not(&'static str),
+}
+
+/// What is found of a statement.
+pub(super) struct Finding {
+    pub(super) found: String,
+    /// `None` if it may be chance.
+    pub(super) agrees: Option<bool>,
+}
+
+/// Two systems are alike within this factor.
+pub(super) const ALIKE: f64 = 1.25;
+
+/// The thesis on C∀'s scheduler takes times of transfers within this factor for equal.
+pub(super) const EQUAL: f64 = 10.0;
+
+/// Tokio and Go at their best.
+pub(super) const PEERS: [&str; 2] = ["tokio-hand", "go-hand"];
+
+/// Returns a judged statement.
+pub(super) const fn judged(
+    of: &'static str,
+    stated: &'static str,
+    judge: fn(&[Row<'_>]) -> Option<Finding>,
+    why: &'static str,
+) -> Statement {
+    Statement { of, stated, judged: Judged::Here(judge), why }
+}
+
+/// Returns a statement that is not judged, and why.
+pub(super) const fn not_judged(
+    of: &'static str,
+    stated: &'static str,
+    why: &'static str,
+) -> Statement {
+    Statement { of, stated, judged: Judged::Not(why), why: "" }
+}
+
+/// What an experiment is told apart by: its name, its variant, and its tasks for each worker.
+#[derive(Clone, Copy)]
+pub(super) struct Which(pub(super) &'static str, pub(super) &'static str, pub(super) f64);
+
+impl Which {
+    fn is(self, row: &Row<'_>) -> bool {
+        let Self(bench, variant, tasks) = self;
+        let of = row.case.settings.number("tasks_per_proc");
+        row.case.bench == bench && row.case.variant == variant && of == Some(tasks)
+    }
+
+    /// Returns its row with the most workers.
+    pub(super) fn most_workers<'r, 'a>(self, rows: &'r [Row<'a>]) -> Option<&'r Row<'a>> {
+        rows.iter().filter(|row| self.is(row)).max_by_key(|row| row.case.workers)
+    }
+
+    /// Returns its row with this many workers.
+    pub(super) fn of_workers<'r, 'a>(
+        self,
+        rows: &'r [Row<'a>],
+        workers: usize,
+    ) -> Option<&'r Row<'a>> {
+        rows.iter().find(|row| self.is(row) && row.case.workers == workers)
+    }
+
+    /// Returns the times of evenkeel, Tokio and Go, with the most workers.
+    pub(super) fn times(self, rows: &[Row<'_>]) -> Option<Times> {
+        let row = self.most_workers(rows)?;
+        let of = |peer| summary(row, peer);
+        Some(Times { own: of("evenkeel")?, tokio: of(PEERS[0])?, go: of(PEERS[1])? })
+    }
+}
+
+/// The times of an operation, for each worker.
+pub(super) struct Times {
+    pub(super) own: Summary,
+    pub(super) tokio: Summary,
+    pub(super) go: Summary,
+}
+
+impl Times {
+    /// Says by how many times those of Tokio and Go are longer than evenkeel's.
+    pub(super) fn told(&self) -> String {
+        if !self.own.completed() {
+            return "evenkeel did not complete".to_owned();
+        }
+        let one = |(peer, of): (&str, &Summary)| {
+            if of.completed() {
+                format!("{peer} {} times", words::figure(of.median / self.own.median))
+            } else {
+                format!("{peer} did not complete")
+            }
+        };
+        PEERS.into_iter().zip([&self.tokio, &self.go]).map(one).collect::<Vec<_>>().join(", ")
+    }
+
+    pub(super) fn all(&self) -> [&Summary; 3] {
+        [&self.own, &self.tokio, &self.go]
+    }
+}
+
+/// Returns whether the medians are within a factor.
+pub(super) fn within(factor: f64, one: &Summary, other: &Summary) -> bool {
+    let ratio = one.median / other.median;
+    (1.0 / factor..factor).contains(&ratio)
+}
+
+/// Returns whether `shorter` takes less time than `longer`; `None` if some run of it takes as long
+/// as one of the other: of three runs each that is the test by the sums of ranks, at 10 %.
+pub(super) fn is_ahead(shorter: &Summary, longer: &Summary) -> Option<bool> {
+    (!shorter.overlaps(longer)).then_some(shorter.median < longer.median)
+}
+
+/// Judges whether all three are alike.
+pub(super) fn alike(which: Which, rows: &[Row<'_>]) -> Option<Finding> {
+    let times = which.times(rows)?;
+    let is_alike = PEERS.iter().zip([&times.tokio, &times.go]);
+    let is_alike = is_alike.map(|(_, of)| within(ALIKE, of, &times.own));
+    Some(Finding { found: times.told(), agrees: Some(is_alike.fold(true, |all, one| all & one)) })
+}
+
+/// Returns a peer's first quantity, if enough of its runs count for a verdict.
+pub(super) fn summary(row: &Row<'_>, peer: &str) -> Option<Summary> {
+    let quantity = row.experiment.quantities.first()?;
+    let cell = row.cell(peer).filter(|cell| cell.is_enough())?;
+    row.summary(quantity, cell)
+}
+
+/// Returns its median.
+pub(super) fn median(row: &Row<'_>, peer: &str) -> Option<f64> {
+    Some(summary(row, peer)?.median)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_overlap_say_nothing() {
+        let of = |values: [f64; 3]| Summary::of(values.to_vec()).unwrap();
+        assert_eq!(is_ahead(&of([1.0, 2.0, 3.0]), &of([4.0, 5.0, 6.0])), Some(true));
+        assert_eq!(is_ahead(&of([4.0, 5.0, 6.0]), &of([1.0, 2.0, 3.0])), Some(false));
+        assert_eq!(is_ahead(&of([1.0, 2.0, 4.0]), &of([4.0, 5.0, 6.0])), None);
+    }
+}
