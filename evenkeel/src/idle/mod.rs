@@ -57,10 +57,10 @@
 //!
 //! # When all workers compute
 //! `word` also counts the workers that are [*away*](absence): inside fork-join, blocking in place,
-//! or stuck inside a poll. When all are away, none sleeps or searches, and the pusher of step 3
-//! [calls](calling) the [`relief`](crate::scheduler::relief). If none sleeps and the
-//! [`lookout`](crate::scheduler::lookout) rests, which `word` says too, the pusher asks it to look.
-//! All conditions of step 3 are one comparison of `word`.
+//! or stuck inside a poll. When all are away, none sleeps, and none searches, but one that a waker
+//! blocks; and the pusher of step 3 [calls](calling) the [`relief`](crate::scheduler::relief). If
+//! none sleeps and the [`lookout`](crate::scheduler::lookout) rests, which `word` says too, the
+//! pusher asks it to look. All conditions of step 3 are one comparison of `word`.
 //!
 //! # Where a worker sleeps
 //! A worker parks on a futex or, if its processor has sockets, in their [set](crate::readiness),

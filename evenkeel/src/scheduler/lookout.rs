@@ -18,11 +18,14 @@
 //! # Protocol
 //! - *Round*: the lookout says that it looks, makes a full fence, and looks at every worker that is
 //!   here and awake. One that has been inside the same poll for [long enough](relieving::lasts),
-//!   and whose thread sleeps or computes, it counts as stuck; so it does one that has been between
-//!   the same two polls for [longer](relieving::LATE): wakers may block. That ends in the heavy
-//!   fence. If
+//!   and whose thread sleeps or computes, it counts as stuck. That ends in the heavy fence. If
 //!   tasks or due timers lie there, the lookout wakes a sleeper; if no worker sleeps, it calls the
 //!   relief. If all are away by then, it calls the relief for any task, and for timers.
+//! - *Between two polls*: a worker searches there, or calls wakers, which are a caller's code and may
+//!   block. One that has been between the same two for [much longer](relieving::LATE) is counted as
+//!   stuck too, where the system says that its thread sleeps or computes. It may count as a
+//!   searcher, to which others leave tasks; so as long as tasks lie there, the lookout wakes a
+//!   sleeper all the same at each round, or calls the relief.
 //! - *Settling*: it ends the polls of tasks that a stuck worker, or one that is away, has
 //!   [kept](crate::queue::keep); others wake those tasks from then on. It does not rest while a
 //!   worker keeps tasks.
@@ -35,7 +38,7 @@
 //! - *Errands*: if [errands](super::errands) lie there and all workers are away, it calls a
 //!   [spare](super::spare) at each round, one for each stuck worker at most.
 //! - *Duty*: if the relief on duty is stuck, the lookout *appoints* another: one in reserve, or one
-//!   that it starts.
+//!   that it starts. If there is none, a worker that sleeps comes for its tasks.
 //! - *Nap*: it makes the next round after a nap, if a worker has polled anything since the last
 //!   round, or is here inside a poll; if the relief on duty does not rest; or if it has been asked.
 //! - *Rest*: otherwise it says that it rests, in its own word and in that of `idle`; makes a heavy
@@ -59,8 +62,8 @@
 //! (The only worker of a runtime makes a light fence here.) So the lookout makes rounds, and each
 //! round finds one of three things. A worker has polled since the last one. Or all workers that are
 //! awake are away or stuck, and the relief has been called. Or one is here, and inside the same
-//! poll as in the last round; then it is stuck after [`STUCK`](relieving::STUCK), unless its thread
-//! gets no core.
+//! poll as in the last round, or between the same two; then it is stuck after
+//! [`STUCK`](relieving::STUCK), or so much more, unless its thread gets no core.
 //!
 //! The relief is found stuck in the same way, by its duty: while it does not rest, the lookout does
 //! not rest either. What a stuck relief has in its queues, the next one takes by force. If the
@@ -78,8 +81,8 @@
 //! # Cost
 //! A push: nothing, beside the load of the word that every push has. The first push after a rest
 //! unparks the lookout, 5 to 10 µs; the first of a runtime starts its thread. A round: some loads
-//! for each worker, and a system call of 0.4 µs for each that is inside another poll than before,
-//! 250 times per second. A worker that seems stuck: a file of `/proc`. A worker that is stuck: the
+//! for each worker, and a system call of 0.4 µs for each that is awake and has polled since the one
+//! before, 250 times per second. A worker that seems stuck: a file of `/proc`. A worker that is stuck: the
 //! heavy fence.
 //!
 //! # Rejected
@@ -137,13 +140,12 @@ struct Lookout {
 }
 
 /// A poll as others see it. The count of polls changes at the end of the batch: a worker between
-/// two batches is in none of those that came before, and its time there is told apart.
+/// two batches is in none of those that came before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Poll {
     departures: usize,
     sleeps: u64,
     polls: u64,
-    is_running: bool,
 }
 
 /// What the lookout has seen of one processor.
@@ -164,7 +166,7 @@ struct Seen {
 impl Seen {
     /// Forgets for how long the poll has lasted, the first time that the lookout comes late.
     fn void(&mut self) {
-        if !std::mem::replace(&mut self.is_voided, true) {
+        if self.since.is_some() && !std::mem::replace(&mut self.is_voided, true) {
             self.since = None;
         }
     }
@@ -186,7 +188,6 @@ impl Seen {
             polls: counters.polls.get(),
             sleeps: counters.sleeps.get(),
             departures: published.departures(),
-            is_running: processor.meter.is_running(),
         };
         let departures = poll.departures.wrapping_sub(self.poll.departures) as u64;
         let is_same = poll == self.poll;
@@ -236,6 +237,11 @@ impl Lookout {
         if processor.absence.is_away() {
             round.is_quiet &= settle_for(shared, processor, round.now);
             round.is_quiet &= !have_sockets_looked_at(shared, worker, round.now);
+            if processor.absence.is_stuck() && !is_inside(processor) {
+                // A waker blocks it. Its tasks have to be looked at for as long.
+                round.is_quiet = false;
+                send_past_searchers(shared, processor, round.now);
+            }
             self.seen[worker].since = None;
             return;
         }
@@ -246,11 +252,11 @@ impl Lookout {
             self.seen[worker].since = None;
             return;
         }
-        let forks = processor.deque.is_in_use() || processor.absence.is_waiting();
+        let forks = forks(processor);
+        let is_inside = forks || processor.meter.is_running();
         // Of a poll that forks the time alone counts.
         let probe = (!forks).then(|| shared.idle.probe(worker));
         let Looked { lasts, departures, .. } = self.seen[worker].look(processor, probe, round.now);
-        let is_inside = forks || processor.meter.is_running();
         // Between two polls it searches, or has been woken and has no core yet; or it calls wakers,
         // which are a caller's code.
         let lasts = if is_inside { lasts } else { lasts.saturating_sub(relieving::LATE) };
@@ -258,8 +264,9 @@ impl Lookout {
         if relieving::lasts(sight) && !forks {
             sight.thread = self.state_of(shared, worker);
         }
-        if relieving::is_stuck(sight) {
-            round.is_quiet &= count_stuck(shared, worker, round.now);
+        let is_known = is_inside || sight.thread.is_some();
+        if is_known && relieving::is_stuck(sight) {
+            round.is_quiet &= count_stuck(shared, worker, round.now) && is_inside;
             round.is_quiet &= !have_sockets_looked_at(shared, worker, round.now);
             if !forks {
                 self.alert = round.now.saturating_add(relieving::ALERT);
@@ -382,6 +389,26 @@ struct Round {
     is_quiet: bool,
 }
 
+/// Returns whether a worker is inside a poll that forks.
+fn forks(processor: &Processor) -> bool {
+    processor.deque.is_in_use() || processor.absence.is_waiting()
+}
+
+/// Returns whether a worker that is awake is inside a poll. Between two polls it searches, or calls
+/// wakers.
+fn is_inside(processor: &Processor) -> bool {
+    forks(processor) || processor.meter.is_running()
+}
+
+/// Has a sleeper, or the relief, come for the tasks and due timers of a worker that a waker blocks.
+/// That worker may count as a searcher, to whom others leave tasks.
+fn send_past_searchers(shared: &Shared, processor: &Processor, now: u64) {
+    let has_work = processor.is_to_be_relieved(now) || now >= processor.timers.next();
+    if has_work && !shared.idle.wake_nearest(|_| Some(()), |_| true) {
+        shared.call_relief();
+    }
+}
+
 /// Counts a worker as stuck, and has its tasks and timers taken over. Returns false if the kernel
 /// has refused the heavy fence: then the lookout looks once more.
 fn count_stuck(shared: &Shared, worker: usize, now: u64) -> bool {
@@ -458,9 +485,11 @@ mod tests {
     /// round finds the poll in the end.
     #[test]
     fn the_time_of_a_poll_is_void_once() {
-        let mut seen = Seen { since: Some(1), ..Seen::default() };
+        let mut seen = Seen::default();
         seen.void();
-        assert_eq!(seen.since, None);
+        seen.since = Some(1);
+        seen.void();
+        assert_eq!(seen.since, None, "nothing was void before");
         seen.since = Some(2);
         seen.void();
         assert_eq!(seen.since, Some(2));

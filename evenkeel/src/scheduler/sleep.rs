@@ -110,6 +110,10 @@ impl Worker<'_> {
             self.context.counters().wake_ups.add(1);
             if slept.is_woken || !slept.ready.is_empty() {
                 let is_searcher = slept.is_woken || !idle.cancel(self.me);
+                // The wakers may be a caller's, and block: then only the lookout sees it.
+                if !slept.ready.is_empty() {
+                    self.shared.watch();
+                }
                 // Awake: a pusher that counts as a sleeper wakes itself, by a system call.
                 if slept.ready.wake() {
                     self.note_sleep(now.saturating_sub(begun));
