@@ -55,6 +55,7 @@ use super::stay::Stay;
 use super::woken::Woken;
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 use crate::primitives::{Mutex, lock};
+use std::collections::BTreeMap;
 use std::io::{Error, ErrorKind, Result};
 use std::mem;
 use std::num::NonZeroU32;
@@ -65,7 +66,7 @@ use std::task::{Poll, Waker, ready};
 const MOST_TRIES: usize = 16;
 
 /// A direction of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Direction {
     Read,
     Write,
@@ -162,7 +163,7 @@ pub(crate) struct Source {
 struct Waiters {
     first: Option<Waiter>,
     #[expect(clippy::box_collection, reason = "a word of each socket, and not three")]
-    others: Option<Box<Vec<Waiter>>>,
+    others: Option<Box<BTreeMap<Key, Waiter>>>,
     /// The last ticket.
     last: u32,
 }
@@ -170,58 +171,61 @@ struct Waiters {
 #[derive(Debug)]
 struct Waiter {
     waker: Waker,
-    direction: Direction,
-    /// The ticket of a future. Of those that are polled by functions there is one for each
-    /// direction: the last one counts.
-    of: Option<Ticket>,
+    key: Key,
 }
+
+/// An operation: the ticket of a future, and its direction. Of those that are polled by functions,
+/// and have no ticket, there is one for each direction: the last one counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key(Option<Ticket>, Direction);
 
 impl Waiters {
     /// Leaves a waker, and returns that which the same operation has left before.
-    fn put(&mut self, direction: Direction, of: Option<Ticket>, waker: Waker) -> Option<Waker> {
-        let mut all =
-            self.first.iter_mut().chain(self.others.iter_mut().flat_map(|all| &mut **all));
-        if let Some(own) = all.find(|waiter| waiter.is(direction, of)) {
+    fn put(&mut self, key: Key, waker: Waker) -> Option<Waker> {
+        let first = self.first.as_mut().filter(|first| first.key == key);
+        let own = first.or_else(|| self.others.as_mut()?.get_mut(&key));
+        if let Some(own) = own {
             return Some(mem::replace(&mut own.waker, waker));
         }
-        let waiter = Waiter { waker, direction, of };
-        match self.first {
-            None => self.first = Some(waiter),
-            Some(_) => self.others.get_or_insert_default().push(waiter),
+        let waiter = Waiter { waker, key };
+        if self.first.is_none() {
+            self.first = Some(waiter);
+        } else {
+            self.others.get_or_insert_default().insert(key, waiter);
         }
         None
     }
 
     /// Takes an operation's waker back, if it is one that `is_own` accepts.
-    fn take_back(
-        &mut self,
-        direction: Direction,
-        of: Option<Ticket>,
-        is_own: impl Fn(&Waker) -> bool,
-    ) -> Option<Waiter> {
-        let is = |waiter: &mut Waiter| waiter.is(direction, of) && is_own(&waiter.waker);
-        let others = self.others.as_mut();
-        self.first.take_if(is).or_else(|| others?.extract_if(.., is).next())
+    fn take_back(&mut self, key: Key, is_own: impl Fn(&Waker) -> bool) -> Option<Waiter> {
+        if let Some(first) = self.first.take_if(|first| first.key == key && is_own(&first.waker)) {
+            return Some(first);
+        }
+        let others = self.others.as_mut()?;
+        others.get(&key).is_some_and(|own| is_own(&own.waker)).then(|| others.remove(&key))?
     }
 
     /// Moves the wakers of a direction to `woken`.
     fn take(&mut self, direction: Direction, woken: &mut Woken) {
-        let is = |waiter: &mut Waiter| waiter.direction == direction;
-        let first = self.first.take_if(is);
-        let others = self.others.iter_mut().flat_map(|all| all.extract_if(.., is));
-        first.into_iter().chain(others).for_each(|waiter| woken.push(waiter.waker));
+        let is = |waiter: &Waiter| waiter.key.1 == direction;
+        if let Some(first) = self.first.take_if(|first| is(first)) {
+            woken.push(first.waker);
+        }
+        if let Some(others) = &mut self.others {
+            others.retain(|_, waiter| {
+                let is = is(waiter);
+                if is {
+                    woken.push(mem::replace(&mut waiter.waker, Waker::noop().clone()));
+                }
+                !is
+            });
+        }
     }
 
     /// Returns a ticket that no other operation has: after four billion they come again.
     fn ticket(&mut self) -> Ticket {
         self.last = self.last.checked_add(1).unwrap_or(1);
         Ticket::new(self.last).expect("it was added to")
-    }
-}
-
-impl Waiter {
-    fn is(&self, direction: Direction, of: Option<Ticket>) -> bool {
-        self.direction == direction && self.of == of
     }
 }
 
@@ -325,7 +329,7 @@ impl Source {
         let Some(seen) = self.wait(waker, direction, |_| None) else { return Poll::Pending };
         // A later waiter may have taken the place since: its waker stays.
         let is_own = |left: &Waker| left.will_wake(waker);
-        drop(lock(&self.waiters).take_back(direction, None, is_own));
+        self.take_back(Key(None, direction), is_own);
         Poll::Ready(seen)
     }
 
@@ -355,7 +359,7 @@ impl Source {
         let waker = waker.clone();
         let mut waiters = lock(&self.waiters);
         let of = of(&mut waiters);
-        let former = waiters.put(direction, of, waker);
+        let former = waiters.put(Key(of, direction), waker);
         drop(waiters);
         drop(former);
         // Acquire: as for a look. Release: the waker is there before the looker comes for it.
@@ -370,7 +374,13 @@ impl Source {
             // A looker has taken it, or is about to.
             return;
         }
-        drop(lock(&self.waiters).take_back(direction, Some(ticket), |_| true));
+        self.take_back(Key(Some(ticket), direction), |_| true);
+    }
+
+    /// Takes an operation's waker back, and drops it outside of the lock.
+    fn take_back(&self, key: Key, is_own: impl Fn(&Waker) -> bool) {
+        let waiter = lock(&self.waiters).take_back(key, is_own);
+        drop(waiter);
     }
 }
 
@@ -450,5 +460,36 @@ mod tests {
         let source = Source::default();
         note(&source, READ);
         assert_eq!(try_in_one_poll(&source, || note(&source, READ)), (MOST_TRIES, 1));
+    }
+
+    /// Of waiters in both directions, some of which give up, a note wakes those of its direction in
+    /// the order of their tickets; each was told once, and one that waits again keeps its ticket.
+    #[test]
+    fn many_operations_wait_at_once() {
+        struct Order(usize, Arc<Mutex<Vec<usize>>>);
+
+        impl Wake for Order {
+            fn wake(self: Arc<Self>) {
+                lock(&self.1).push(self.0);
+            }
+        }
+
+        let source = Source::default();
+        let woken = Arc::default();
+        let mut tickets: Vec<Option<Ticket>> = vec![None; 100];
+        let direction = |n| if n % 10 == 0 { Direction::Write } else { Direction::Read };
+        for _ in 0..2 {
+            for (n, ticket) in tickets.iter_mut().enumerate() {
+                let waker = Waker::from(Arc::new(Order(n, Arc::clone(&woken))));
+                assert!(source.poll_one(&waker, direction(n), ticket).is_pending());
+            }
+        }
+        (0..100).filter(|n| n % 3 == 1).for_each(|n| source.forget(direction(n), &mut tickets[n]));
+        note(&source, READ);
+        let expected: Vec<_> = (0..100).filter(|n| n % 3 != 1 && n % 10 != 0).collect();
+        assert_eq!(std::mem::take(&mut *lock(&woken)), expected);
+        note(&source, READ | WRITE);
+        let expected: Vec<_> = (0..100).filter(|n| n % 3 != 1 && n % 10 == 0).collect();
+        assert_eq!(*lock(&woken), expected);
     }
 }
