@@ -25,7 +25,7 @@ where
     R: Send,
 {
     let call = Call::new(f);
-    if !call.run_on_relief()
+    if !call.run_here()
         && let Some(handle) = Handle::try_current()
     {
         call.offer(&handle);
@@ -90,6 +90,11 @@ impl Runtime {
     {
         self.handle().install(f)
     }
+}
+
+/// Returns whether a thread of a runtime, the caller, has entered no other one.
+pub(super) fn is_inside_own(own: &Context) -> bool {
+    Handle::try_current().is_none_or(|inside| Arc::ptr_eq(own.shared(), inside.shared()))
 }
 
 /// Returns the runtime that the caller belongs to, or else the default one.
@@ -172,13 +177,15 @@ where
         self.over.load(edge(Edge::CallSeen, Ordering::Acquire))
     }
 
-    /// Runs the call here, if the caller is a relief. It takes the same code as a worker, so that
-    /// the closure, which may be a whole recursion, is compiled once.
-    fn run_on_relief(&self) -> bool {
+    /// Runs the call here, if the caller is a relief, or another thread of the runtime that it is
+    /// inside. It takes the same code as a worker, so that the closure, which may be a whole
+    /// recursion, is compiled once.
+    fn run_here(&self) -> bool {
         context::with(|context| {
-            context.is_some_and(|relief| {
+            let own = context.filter(|own| own.is_relief() || is_inside_own(own));
+            own.is_some_and(|own| {
                 // SAFETY: the call is this caller's, and no other thread has its address.
-                unsafe { Self::run(std::ptr::from_ref(self).cast(), relief) };
+                unsafe { Self::run(std::ptr::from_ref(self).cast(), own) };
                 true
             })
         })

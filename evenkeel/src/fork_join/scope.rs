@@ -119,15 +119,10 @@ where
     OP: FnOnce(&S) -> R + Send,
     R: Send,
 {
-    let handle = || Handle::try_current().expect("a worker is inside its runtime");
     context::with_worker(|context| match context {
-        Some(context) if Arc::ptr_eq(context.shared(), handle().shared()) => {
-            scope_on(context, handle(), make, op)
-        }
+        Some(context) if entry::is_inside_own(context) => scope_on(context, make, op),
         // No worker, or one that is inside another runtime than its own.
-        _ => {
-            entry::in_worker(entry::default_handle, |context| scope_on(context, handle(), make, op))
-        }
+        _ => entry::in_worker(entry::default_handle, |context| scope_on(context, make, op)),
     })
 }
 
@@ -190,7 +185,7 @@ where
 {
     let own = handle.clone();
     entry::with_any_own(&own, |context| match context {
-        Some(context) => scope_on(context, handle, make, op),
+        Some(context) => scope_on(context, make, op),
         None => {
             let scope = make(Scope::new(handle, 0));
             let (result, base) = scope.as_ref().run(|| op(&scope));
@@ -204,17 +199,15 @@ where
     })
 }
 
-fn scope_on<'scope, S, OP, R>(
-    context: &Context,
-    handle: Handle,
-    make: impl FnOnce(Scope<'scope>) -> S,
-    op: OP,
-) -> R
+/// A scope of the runtime of `context`, also where the thread has entered another one: the scope's
+/// number is one of that runtime's.
+fn scope_on<'scope, S, OP, R>(context: &Context, make: impl FnOnce(Scope<'scope>) -> S, op: OP) -> R
 where
     S: AsRef<Scope<'scope>>,
     OP: FnOnce(&S) -> R,
 {
     let floor = context.seat.processor().deque.level();
+    let handle = Handle::new(context.shared().clone());
     let scope = make(Scope::new(handle, context.next_scope()));
     let (result, base) = scope.as_ref().run(|| op(&scope));
     job::run_above(context, floor);

@@ -966,3 +966,37 @@ fn what_a_part_of_a_broadcast_leaves_for_its_scope_does_not_wait_for_what_comes_
         drop(held);
     });
 }
+
+/// A worker that has entered another runtime opens a scope there: the scope waits for its jobs, and
+/// for those that they spawn.
+#[test]
+fn a_scope_of_a_worker_that_has_entered_another_runtime_waits_for_all_jobs() {
+    let _watchdog = watchdog();
+    let (own, other) = (runtime(1), runtime(1));
+    for round in 0..100 {
+        let handle = other.handle();
+        let count = own.install(move || {
+            let _entered = handle.enter();
+            let count = AtomicUsize::new(0);
+            scope(|scope| {
+                let count = &count;
+                scope.spawn(move |scope| {
+                    scope.spawn(move |_| {
+                        thread::yield_now();
+                        count.fetch_add(1, Ordering::Relaxed);
+                    });
+                });
+                // The jobs run elsewhere meanwhile, if the scope is on another runtime's worker.
+                thread::sleep(Duration::from_micros(50));
+            });
+            let in_place = in_place_scope(|scope| {
+                scope.spawn(|_| {
+                    count.fetch_add(1, Ordering::Relaxed);
+                });
+                1
+            });
+            count.into_inner() + in_place
+        });
+        assert_eq!(count, 3, "round {round}");
+    }
+}
