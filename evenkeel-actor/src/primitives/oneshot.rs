@@ -24,7 +24,7 @@
 //! has just this case for a trap.
 
 use evenkeel::budget;
-use evenkeel::internal::SpinLock;
+use evenkeel::internal::{SpinLock, contain};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -63,9 +63,8 @@ impl<T> Place<T> {
         state.is_over = true;
         let waker = state.waker.take();
         drop(state);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        // A waker may be a caller's, and panic.
+        contain(|| waker.map(Waker::wake));
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use crate::node::NodeId;
 use crate::refs::actor_ref::ActorRef;
 use crate::system::subscription::{Subscribed, Subscription};
 use evenkeel::budget;
+use evenkeel::internal::contain;
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
@@ -35,17 +36,22 @@ fn lock(queue: &Shared) -> MutexGuard<'_, Queue> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn push(queue: &Shared, event: NodeEvent) {
-    let waker = {
-        let mut queue = lock(queue);
-        if queue.events.len() < MOST {
-            queue.events.push_back(event);
-        } else {
-            queue.missed += 1;
-        }
-        queue.waker.take()
-    };
-    waker.into_iter().for_each(Waker::wake);
+/// Adds an event, and returns the waker of the task that waits for one.
+fn push(queue: &Shared, event: NodeEvent) -> Option<Waker> {
+    let mut queue = lock(queue);
+    if queue.events.len() < MOST {
+        queue.events.push_back(event);
+    } else {
+        queue.missed += 1;
+    }
+    queue.waker.take()
+}
+
+/// Wakes tasks, by wakers that may be a caller's. The caller of this has left its locks.
+fn wake(wakers: Vec<Waker>) {
+    wakers.into_iter().for_each(|waker| {
+        contain(|| waker.wake());
+    });
 }
 
 /// The listeners of a node's events.
@@ -86,9 +92,10 @@ impl Listeners {
             all.last.retain(|last| last.0 != node);
             all.last.push((node, event.clone()));
         }
+        let mut wakers = Vec::new();
         all.queues.retain(|queue| match queue.upgrade() {
             Some(queue) => {
-                push(&queue, event.clone());
+                wakers.extend(push(&queue, event.clone()));
                 true
             }
             None => false,
@@ -98,6 +105,7 @@ impl Listeners {
             subscriber.push(event.clone(), &self.missed);
         }
         drop(all);
+        wake(wakers);
         subscribers.iter().for_each(|subscriber| self.drain(subscriber));
     }
 
@@ -147,16 +155,15 @@ impl Listeners {
         let mut all = self.lock();
         all.is_over = true;
         let subscribers = std::mem::take(&mut all.subscribers);
+        let mut wakers = Vec::new();
         for queue in std::mem::take(&mut all.queues).iter().filter_map(Weak::upgrade) {
-            let waker = {
-                let mut queue = lock(&queue);
-                queue.is_over = true;
-                queue.waker.take()
-            };
-            waker.into_iter().for_each(Waker::wake);
+            let mut queue = lock(&queue);
+            queue.is_over = true;
+            wakers.extend(queue.waker.take());
         }
         drop(all);
         drop(subscribers);
+        wake(wakers);
     }
 }
 
@@ -218,6 +225,8 @@ impl Events {
             if lock(&self.0).is_ready() {
                 ready!(budget::poll_consume(context));
             }
+            // The clone and the drop of a waker are a caller's code: outside of the lock.
+            let waker = context.waker().clone();
             let mut queue = lock(&self.0);
             if let Some(event) = queue.events.pop_front() {
                 return Poll::Ready(Some(event));
@@ -228,7 +237,9 @@ impl Events {
             if queue.is_over {
                 return Poll::Ready(None);
             }
-            queue.waker = Some(context.waker().clone());
+            let before = queue.waker.replace(waker);
+            drop(queue);
+            drop(before);
             Poll::Pending
         })
         .await

@@ -15,6 +15,7 @@
 
 use crate::node::Slot;
 use crate::primitives::{Mutex, MutexGuard};
+use evenkeel::internal::contain;
 use std::collections::{BTreeMap, HashMap};
 use std::future::poll_fn;
 use std::sync::PoisonError;
@@ -41,6 +42,11 @@ struct State {
     /// The number of the last wait.
     last: u64,
     is_over: bool,
+}
+
+/// Wakes a sender. Its waker may be a caller's, and panic.
+fn wake(waker: Waker) {
+    contain(|| waker.wake());
 }
 
 impl Holds {
@@ -92,7 +98,7 @@ impl Holds {
         self.any.store(state.all.is_some() || !state.by_slot.is_empty(), Ordering::Relaxed);
         drop(state);
         let was_held = held.is_some();
-        held.into_iter().flatten().for_each(|(_, waker)| waker.wake());
+        held.into_iter().flatten().for_each(|(_, waker)| wake(waker));
         was_held
     }
 
@@ -104,7 +110,7 @@ impl Holds {
         let all = state.all.take();
         let by_slot = std::mem::take(&mut state.by_slot);
         drop(state);
-        all.into_iter().chain(by_slot.into_values()).flatten().for_each(|(_, waker)| waker.wake());
+        all.into_iter().chain(by_slot.into_values()).flatten().for_each(|(_, waker)| wake(waker));
     }
 
     /// Waits until values for this actor are not held.

@@ -387,13 +387,15 @@ impl<F: 'static> Table<F> {
         }
     }
 
-    /// Frees the slot of an actor that was found stopped.
+    /// Frees the slot of an actor that was found stopped, if that is its end: a supervised one
+    /// takes no messages while it is down, and may rise.
     #[cold]
     pub(crate) fn note_stopped(&self, slot: Slot) {
         let mut lists = self.lists();
         let is_it = self.cells.get(slot.index as usize).is_some_and(|cell| {
             let cell = cell.lock();
-            cell.generation == slot.generation && cell.target.is_some()
+            let is_over = cell.target.as_ref().is_some_and(|target| target.is_stopped());
+            cell.generation == slot.generation && is_over
         });
         let dropped = if is_it { self.free(&mut lists, slot.index) } else { None };
         drop(lists);

@@ -15,6 +15,7 @@
 //! take that lock while it has the lock of a lane, and other threads take the two the other way
 //! round.
 
+use evenkeel::internal::contain;
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -68,6 +69,9 @@ impl Waiters {
     /// Wakes all waiters: the state has changed.
     pub(super) fn wake(&self) {
         let wakers = std::mem::take(&mut self.lock().wakers);
-        wakers.into_values().for_each(Waker::wake);
+        // A waker may be a caller's, and panic.
+        wakers.into_values().for_each(|waker| {
+            contain(|| waker.wake());
+        });
     }
 }

@@ -14,10 +14,18 @@
 //! one that finds no room waits again.
 
 use super::super::NodeId;
+use evenkeel::internal::contain;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::task::Waker;
+
+/// Wakes senders, by wakers that may be a caller's. The caller of this has left its locks.
+fn wake(wakers: BTreeMap<u64, Waker>) {
+    wakers.into_values().for_each(|waker| {
+        contain(|| waker.wake());
+    });
+}
 
 const OPEN: u8 = 0;
 const DOWN: u8 = 1;
@@ -197,7 +205,7 @@ impl Gate {
             self.held.store(false, Ordering::Relaxed);
             std::mem::take(&mut waiters.wakers)
         };
-        woken.into_values().for_each(Waker::wake);
+        wake(woken);
     }
 
     /// Counts a frame that the host has received.
@@ -212,23 +220,30 @@ impl Gate {
     /// Returns true if there is room, or nothing to wait for; otherwise leaves the waker under the
     /// number in `place`.
     pub(crate) fn has_room_or_wait(&self, place: &mut Option<u64>, waker: &Waker) -> bool {
+        // The clone and the drop of a waker are a caller's code: outside of the lock.
+        let waker = waker.clone();
         let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
         if self.has_room() || self.is_shut().is_some() {
+            drop(waiters);
             return true;
         }
         let number = *place.get_or_insert_with(|| {
             waiters.next += 1;
             waiters.next
         });
-        waiters.wakers.insert(number, waker.clone());
+        let before = waiters.wakers.insert(number, waker);
         self.held.store(true, Ordering::Relaxed);
+        drop(waiters);
+        drop(before);
         false
     }
 
     /// Removes a waiter.
     pub(crate) fn forget(&self, place: u64) {
         let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
-        waiters.wakers.remove(&place);
+        let waker = waiters.wakers.remove(&place);
+        drop(waiters);
+        drop(waker);
     }
 
     fn wake_all(&self) {
@@ -236,7 +251,7 @@ impl Gate {
             let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut waiters.wakers)
         };
-        woken.into_values().for_each(Waker::wake);
+        wake(woken);
     }
 
     pub(crate) fn traffic(&self) -> Traffic {
