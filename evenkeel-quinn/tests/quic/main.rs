@@ -108,7 +108,7 @@ fn streams_carry_bytes_both_ways() {
     });
 }
 
-/// The system tells a connected socket that no one listens at its peer's port: by an error of a
+/// The system tells a connected socket that nothing listens at its peer's port: by an error of a
 /// receive, after which the endpoint goes on.
 #[test]
 fn an_endpoint_outlives_a_datagram_that_is_refused() {

@@ -20,6 +20,7 @@ use super::atomic::{AtomicBool, Edge, Ordering, edge};
 use super::cell::UnsafeCell;
 use super::spin::{Backoff, pause};
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
 /// The number of pauses for which [`SpinLock::lock_in_turns`] leaves the lock to others: about two
@@ -57,7 +58,7 @@ impl<T> SpinLock<T> {
         if !self.try_hold() {
             self.lock_contended();
         }
-        SpinGuard { lock: self }
+        SpinGuard { lock: self, marker: PhantomData }
     }
 
     /// Takes the lock, and first leaves it to its holder for a while if it is held: for threads
@@ -68,7 +69,7 @@ impl<T> SpinLock<T> {
         if !self.try_hold() {
             self.lock_later();
         }
-        SpinGuard { lock: self }
+        SpinGuard { lock: self, marker: PhantomData }
     }
 
     #[cold]
@@ -88,7 +89,7 @@ impl<T> SpinLock<T> {
     /// Takes the lock if it is free.
     #[inline]
     pub fn try_lock(&self) -> Option<SpinGuard<'_, T>> {
-        self.try_hold().then(|| SpinGuard { lock: self })
+        self.try_hold().then(|| SpinGuard { lock: self, marker: PhantomData })
     }
 
     #[cfg(not(loom))]
@@ -128,8 +129,20 @@ impl<T> fmt::Debug for SpinLock<T> {
 }
 
 /// Access to the value for as long as the guard lives.
+///
+/// Threads may share it if they may share the value:
+/// ```compile_fail,E0277
+/// # use evenkeel::internal::SpinLock;
+/// let lock = SpinLock::new(std::cell::Cell::new(0));
+/// let guard = lock.lock();
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| guard.set(1));
+/// });
+/// ```
 pub struct SpinGuard<'a, T> {
     lock: &'a SpinLock<T>,
+    /// It is sent and shared as the exclusive borrow is that it stands for.
+    marker: PhantomData<&'a mut T>,
 }
 
 impl<T> Deref for SpinGuard<'_, T> {

@@ -10,6 +10,7 @@ use super::id::Id;
 use super::state::{Pending, State};
 use crate::primitives::atomic::{AtomicPtr, AtomicU8, AtomicU16, AtomicU32, Ordering};
 use crate::primitives::cell::UnsafeCell;
+use crate::primitives::unwind;
 use std::marker::PhantomData;
 use std::mem;
 use std::ops::Deref;
@@ -255,7 +256,10 @@ impl Joined {
             // SAFETY: the caller's promise: no other thread accesses the slot.
             unsafe { mem::replace(&mut *slot, waker) }
         });
-        drop(before);
+        if let Some(before) = before {
+            // A foreign waker may panic.
+            unwind::contain(|| drop(before));
+        }
     }
 
     /// Takes the joiner's waker out of its slot.

@@ -129,6 +129,7 @@ pub(super) fn op<E: Entry>(op: E) -> Op {
 #[derive(Clone, Copy, Debug)]
 pub struct Clause {
     ops: u64,
+    is_open: bool,
 }
 
 impl Clause {
@@ -136,20 +137,25 @@ impl Clause {
     #[must_use]
     #[track_caller]
     pub fn new<E: Entry>(op: E) -> Self {
-        Self { ops: 1 << number(op) }
+        Self { ops: 1 << number(op), is_open: true }
     }
 
     /// Accepts this operation too.
     #[must_use]
     #[track_caller]
     pub fn or<E: Entry>(self, op: E) -> Self {
-        Self { ops: self.ops | 1 << number(op) }
+        Self { ops: self.ops | 1 << number(op), ..self }
     }
 
     /// Closes the clause unless `open`.
     #[must_use]
     pub fn when(self, open: bool) -> Self {
-        Self { ops: if open { self.ops } else { 0 } }
+        Self { is_open: self.is_open && open, ..self }
+    }
+
+    /// Returns the operations that it accepts; none if it is closed.
+    fn accepted(&self) -> u64 {
+        if self.is_open { self.ops } else { 0 }
     }
 }
 
@@ -315,7 +321,7 @@ unsafe fn begin(
     waker: &Waker,
     queued: &mut bool,
 ) -> Option<Accepted> {
-    let mask = clauses.iter().fold(0, |mask, clause| mask | clause.ops);
+    let mask = clauses.iter().fold(0, |mask, clause| mask | clause.accepted());
     if mask == 0 {
         return Some(match patience {
             Patience::Else => Accepted::Else,
@@ -329,7 +335,7 @@ unsafe fn begin(
     node.fill(Kind::Acceptor, Place::Mask, cores, Op::NONE);
     let mut state = leader.lock();
     for (index, clause) in clauses.iter().enumerate() {
-        let Some(caller) = state.caller(clause.ops, cores) else { continue };
+        let Some(caller) = state.caller(clause.accepted(), cores) else { continue };
         // SAFETY: it is in this queue.
         unsafe { state.remove_entry(caller) };
         // SAFETY: it waits with this lock.
@@ -401,7 +407,7 @@ impl<S: Set, const N: usize, U> Accept<S, N, U> {
     fn outcome(&self) -> Accepted {
         // SAFETY: the node was granted, and this is its future.
         let (op, broken) = unsafe { self.node.with(|ticket| (ticket.op, ticket.broken)) };
-        let index = self.clauses.iter().position(|clause| op.is_in(clause.ops));
+        let index = self.clauses.iter().position(|clause| op.is_in(clause.accepted()));
         let index = index.expect("an accepted call is of an open clause");
         if broken { Accepted::Broken(index) } else { Accepted::Call(index) }
     }

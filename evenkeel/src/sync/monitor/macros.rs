@@ -152,9 +152,8 @@ macro_rules! accept {
     };
     (@emit $held:ident [$(($clause:expr, $body:block))+] [$($broken:block)?] [$how:ident] [$($limit:ident = $until:expr)?] [$($else_is_open:expr)?]
         [$($end:ident => $at_end:block),*]) => {{
-        use $crate::sync::monitor::{Accepted, Held};
         let clauses = [$($clause),+];
-        let (held, outcome) = $(if $else_is_open { Held::accept_or_else($held, clauses).await } else)? {
+        let (held, outcome) = $(if $else_is_open { $crate::sync::monitor::Held::accept_or_else($held, clauses).await } else)? {
             // The limit may read the held values, as the conditions may: so it is computed before
             // the hold is given away.
             $(let $limit = {
@@ -163,7 +162,7 @@ macro_rules! accept {
                 let limit = $until;
                 (&limit).kind().until(limit)
             };)?
-            Held::$how($held, clauses $(, $limit)?).await
+            $crate::sync::monitor::Held::$how($held, clauses $(, $limit)?).await
         };
         $held = held;
         let mut index = 0_usize;
@@ -173,11 +172,11 @@ macro_rules! accept {
         };
         #[allow(unused_mut, unused_variables, unused_assignments, unreachable_code, clippy::diverging_sub_expression)]
         let value = match outcome {
-            Accepted::Call(called) => {
+            $crate::sync::monitor::Accepted::Call(called) => {
                 $(if is_next(called) { Some($body) } else)+ { unreachable!("an accepted call is of a clause") }
             }
-            $(Accepted::Broken(_) => Some($broken),)?
-            $(Accepted::$end => Some($at_end),)*
+            $($crate::sync::monitor::Accepted::Broken(_) => Some($broken),)?
+            $($crate::sync::monitor::Accepted::$end => Some($at_end),)*
             _ => None,
         };
         value
