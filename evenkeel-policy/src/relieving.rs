@@ -16,8 +16,8 @@ pub const LONGEST_NAP: u64 = 4_000_000;
 
 /// A nap that lasts longer than it should by this much says that the process was stopped, or had no
 /// core: polls that seem long since then may not be. And for how much longer than inside a poll a
-/// worker is between two polls before it counts as stuck: there it searches, as a rule, or waits for
-/// a core. An estimate: five ticks of a system's scheduler; no benchmark sets it.
+/// worker is between two polls before it counts as stuck: there it searches, as a rule, or waits
+/// for a core. An estimate: five ticks of a system's scheduler; no benchmark sets it.
 pub const LATE: u64 = 20_000_000;
 
 /// How long the lookout expects another stuck worker once it has found one: polls that block or

@@ -6,9 +6,10 @@
 //!
 //! # States
 //! *Here*; *away*, inside fork-join, or *blocked* in place, which the worker sets itself; *stuck*,
-//! inside a long poll or waker, which the lookout sets. The word of `idle` counts all workers that are not
-//! *here*. `waits` counts the waits that the worker has on its stack, by which the lookout knows
-//! that it is inside fork-join. A relief that blocks in place is *blocked* too, and is not counted.
+//! inside a long poll or waker, which the lookout sets. The word of `idle` counts all workers that
+//! are not *here*. `waits` counts the waits that the worker has on its stack, by which the lookout
+//! knows that it is inside fork-join. A relief that blocks in place is *blocked* too, and is not
+//! counted.
 //!
 //! # Why the count is right
 //! Each step from *here* adds one to the count, and each step back takes one off. *Here* ends by a

@@ -21,10 +21,10 @@
 //!   and whose thread sleeps or computes, it counts as stuck. That ends in the heavy fence. If
 //!   tasks or due timers lie there, the lookout wakes a sleeper; if no worker sleeps, it calls the
 //!   relief. If all are away by then, it calls the relief for any task, and for timers.
-//! - *Between two polls*: a worker searches there, or calls wakers, which are a caller's code and may
-//!   block. One that has been between the same two for [much longer](relieving::LATE) is counted as
-//!   stuck too, where the system says that its thread sleeps or computes. It may count as a
-//!   searcher, to which others leave tasks; so as long as tasks lie there, the lookout wakes a
+//! - *Between two polls*: a worker searches there, or calls wakers, which are a caller's code and
+//!   may block. One that has been between the same two for [much longer](relieving::LATE) is
+//!   counted as stuck too, where the system says that its thread sleeps or computes. It may count
+//!   as a searcher, to which others leave tasks; so as long as tasks lie there, the lookout wakes a
 //!   sleeper all the same at each round, or calls the relief.
 //! - *Settling*: it ends the polls of tasks that a stuck worker, or one that is away, has
 //!   [kept](crate::queue::keep); others wake those tasks from then on. It does not rest while a
@@ -82,8 +82,8 @@
 //! A push: nothing, beside the load of the word that every push has. The first push after a rest
 //! unparks the lookout, 5 to 10 µs; the first of a runtime starts its thread. A round: some loads
 //! for each worker, and a system call of 0.4 µs for each that is awake and has polled since the one
-//! before, 250 times per second. A worker that seems stuck: a file of `/proc`. A worker that is stuck: the
-//! heavy fence.
+//! before, 250 times per second. A worker that seems stuck: a file of `/proc`. A worker that is
+//! stuck: the heavy fence.
 //!
 //! # Rejected
 //! The processor of a stuck worker moves to the relief, with its queues: a poll that is under way
