@@ -278,7 +278,9 @@ impl Worker<'_> {
     fn leave_to_duty(&mut self) -> bool {
         let mut entries = self.context.moved.borrow_mut();
         self.context.seat.split(usize::MAX, &mut entries);
-        let duty = &self.shared.processors[self.shared.idle.duty()];
+        // The number is read before the row, which may grow by that relief.
+        let number = self.shared.idle.duty();
+        let duty = &self.shared.processors[number];
         let is_any = !entries.is_empty();
         entries.drain(..).for_each(|entry| duty.inbox.push(entry.task));
         is_any

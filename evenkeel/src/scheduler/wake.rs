@@ -223,8 +223,10 @@ pub(crate) fn send(shared: &Shared, target: usize, task: Runnable) {
     let idle = &shared.idle;
     if idle.is_up() && forking::relieve(shared.is_away(target), idle.counts().sleeping) {
         // The relief takes from its own inbox without a heavy fence. Because a call follows, the
-        // sender need not look at anything else.
-        shared.processors[idle.duty()].inbox.push(task);
+        // sender need not look at anything else. The number is read before the row: a relief that
+        // has been made since is in no earlier reading of that.
+        let duty = idle.duty();
+        shared.processors[duty].inbox.push(task);
         shared.call_relief();
     } else {
         leave(shared, target, task);
