@@ -1,7 +1,8 @@
 //! What the publications state of several systems, and of what is not simulated.
 
 use super::statement::{
-    ALIKE, EQUAL, Finding, Statement, Which, alike, is_ahead, judged, not_judged, summary, within,
+    ALIKE, EQUAL, Finding, Statement, Which, alike, are_ahead, is_ahead, judged, not_judged,
+    summary, within,
 };
 use suite::rows::Row;
 use suite::words;
@@ -37,7 +38,7 @@ pub(super) static STATEMENTS: [Statement; 35] = [
         "Cycle on Intel, few tasks: C∀ and Tokio are alike, Go is slightly ahead of both.",
         |rows| {
             let times = FEW_CYCLES.times(rows)?;
-            let leads = is_ahead(&times.go, &times.own);
+            let leads = are_ahead([(&times.go, &times.own), (&times.go, &times.tokio)]);
             let agrees = leads.map(|leads| leads && within(ALIKE, &times.tokio, &times.own));
             Some(Finding { found: times.told(), agrees })
         },
@@ -64,7 +65,7 @@ pub(super) static STATEMENTS: [Statement; 35] = [
         "Cycle on AMD, few tasks: Tokio and Go are alike, C∀ is slightly slower.",
         |rows| {
             let times = FEW_CYCLES.times(rows)?;
-            let lags = is_ahead(&times.tokio, &times.own);
+            let lags = are_ahead([(&times.tokio, &times.own), (&times.go, &times.own)]);
             let agrees = lags.map(|lags| lags && within(ALIKE, &times.tokio, &times.go));
             Some(Finding { found: times.told(), agrees })
         },
@@ -108,12 +109,7 @@ pub(super) static STATEMENTS: [Statement; 35] = [
         "Churn on AMD: C∀ is ahead of the others.",
         |rows| {
             let times = CHURN.times(rows)?;
-            let leads = [&times.tokio, &times.go].map(|peer| is_ahead(&times.own, peer));
-            let agrees = match leads {
-                [Some(one), Some(other)] => Some(one && other),
-                [Some(false), _] | [_, Some(false)] => Some(false),
-                _ => None,
-            };
+            let agrees = are_ahead([(&times.own, &times.tokio), (&times.own, &times.go)]);
             Some(Finding { found: times.told(), agrees })
         },
         LIGHT,
@@ -135,12 +131,7 @@ pub(super) static STATEMENTS: [Statement; 35] = [
         "Locality, share: C∀ and Tokio, which wake tasks where the waker is, are ahead of Go.",
         |rows| {
             let times = Which("locality", "share", MANY).times(rows)?;
-            let leads = [&times.own, &times.tokio].map(|one| is_ahead(one, &times.go));
-            let agrees = match leads {
-                [Some(one), Some(other)] => Some(one && other),
-                [Some(false), _] | [_, Some(false)] => Some(false),
-                _ => None,
-            };
+            let agrees = are_ahead([(&times.own, &times.go), (&times.tokio, &times.go)]);
             Some(Finding { found: times.told(), agrees })
         },
         "on two processors one of them has most of the tasks, wherever they are woken",
@@ -210,10 +201,7 @@ pub(super) static STATEMENTS: [Statement; 35] = [
             };
             let (one, two, four) = (one(1.0)?, one(2.0)?, one(4.0)?);
             let told = [one, two, four].map(|of| words::figure(of.median));
-            let agrees = match (is_ahead(&one, &two), is_ahead(&two, &four)) {
-                (Some(two), Some(four)) => Some(two && four),
-                _ => None,
-            };
+            let agrees = are_ahead([(&one, &two), (&two, &four)]);
             Some(Finding { found: format!("entry takes {} ns", told.join(", ")), agrees })
         },
         "an entry takes a lock of each monitor, a few nanoseconds",

@@ -131,6 +131,16 @@ pub(super) fn is_ahead(shorter: &Summary, longer: &Summary) -> Option<bool> {
     (!shorter.overlaps(longer)).then_some(shorter.median < longer.median)
 }
 
+/// Returns whether the first of each pair takes less time than the second: not, if one of them does
+/// not; `None` if one of the others may be chance.
+pub(super) fn are_ahead<const N: usize>(pairs: [(&Summary, &Summary); N]) -> Option<bool> {
+    let each = pairs.map(|(shorter, longer)| is_ahead(shorter, longer));
+    if each.contains(&Some(false)) {
+        return Some(false);
+    }
+    (!each.contains(&None)).then_some(true)
+}
+
 /// Judges whether all three are alike.
 pub(super) fn alike(which: Which, rows: &[Row<'_>]) -> Option<Finding> {
     let times = which.times(rows)?;
@@ -161,5 +171,10 @@ mod tests {
         assert_eq!(is_ahead(&of([1.0, 2.0, 3.0]), &of([4.0, 5.0, 6.0])), Some(true));
         assert_eq!(is_ahead(&of([4.0, 5.0, 6.0]), &of([1.0, 2.0, 3.0])), Some(false));
         assert_eq!(is_ahead(&of([1.0, 2.0, 4.0]), &of([4.0, 5.0, 6.0])), None);
+        let (short, long, between) =
+            (of([1.0, 2.0, 3.0]), of([4.0, 5.0, 6.0]), of([3.0, 4.0, 5.0]));
+        assert_eq!(are_ahead([(&short, &long), (&short, &long)]), Some(true));
+        assert_eq!(are_ahead([(&short, &long), (&short, &between)]), None);
+        assert_eq!(are_ahead([(&long, &short), (&short, &between)]), Some(false));
     }
 }

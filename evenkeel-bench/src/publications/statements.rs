@@ -66,7 +66,7 @@ pub(crate) fn table(id: &str, measured: &Measured) -> Option<Table> {
         heading: ["stated", "found", "", "why"].map(str::to_owned).to_vec(),
         lines,
         note: format!(
-            "Times of a peer are in terms of evenkeel's, medians, with the most workers that were measured. Within a factor of {ALIKE} two are alike."
+            "Times of a peer are in terms of evenkeel's, medians, with the most workers that were measured. Within a factor of {ALIKE} two are alike. What is stated of one machine is judged on this one: of two statements that differ by machine, one differs here."
         ),
     })
 }
