@@ -141,7 +141,7 @@ mod tasks;
 mod threads;
 mod waiting;
 
-pub(crate) use object::{Object, Site, gone, granted, renewed, signalled};
+pub(crate) use object::{Awaited, Object, Site, gone, granted, renewed, signalled};
 pub(crate) use report::DeadlockHook;
 pub use report::{Deadlock, Link, Wait, Waiter, What};
 pub(crate) use search::look_again;

@@ -53,20 +53,32 @@ impl Object {
         }))
     }
 
+    /// The object as its waiters know it. Outlives the object.
+    #[inline(always)]
+    pub(crate) fn awaited(&self) -> Awaited {
+        Awaited(Extra::of(|| self.0.get().map(Record::target)))
+    }
+}
+
+/// An object as its waiters know it, which need not borrow it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Awaited(Extra<Option<Target>>);
+
+impl Awaited {
     /// Notes that `waiter` waits for the object at the node with this address; with `open`, it
     /// waits for a signal first.
     #[inline]
-    pub(crate) fn awaited(
+    pub(crate) fn by(
         &self,
         node: *const (),
         site: Site,
         open: bool,
         waiter: impl FnOnce() -> Option<Waiting>,
     ) {
-        let Some(object) = self.0.get() else { return };
+        let Some(Some(target)) = self.0.get().copied() else { return };
         let Some(waiter) = waiter() else { return };
         let (key, site) = (Key::Node(node.addr()), site.0.get().copied());
-        graph::change(|graph| graph.insert(key, waiter, object.target(), site, open));
+        graph::change(|graph| graph.insert(key, waiter, target, site, open));
     }
 }
 

@@ -124,8 +124,6 @@ pub(crate) enum Edge {
     TimerArm,
     /// The fence there of a worker that the lookout has counted as away.
     TimerArmAway,
-    /// The waiter's look, under the leader's lock, at a grant by a part holder.
-    MonitorGrantedByPart,
     /// The release of a spin lock.
     SpinUnlock,
     /// The acquisition of a spin lock.

@@ -26,9 +26,6 @@
 //!    still waits, it takes itself off the list, and its [waker](WaitWord::waker) out of the word.
 //!    If its wait has ended, it passes on what it was given.
 //!
-//! A monitor has a second mark of ended waits, which its waiter looks at under the lock alone, as
-//! [reservations](crate::sync::monitor) need it.
-//!
 //! # Why nothing is lost
 //! All stores to a waiting word are under the lock, and so are the looks of *renew* and *give up*.
 //! So the waker that was stored last is taken once, by the ender or by the waiter. A renewal that
@@ -161,38 +158,41 @@ impl WaitWord {
     }
 
     /// Makes a future wait with `waker`, and returns false; or returns true, if its wait has ended.
-    /// Calls `tell` with a waker that is about to replace another one. `lock` takes the lock.
+    /// Calls `tell` with a waker that is about to replace another one. `with_lock` calls its
+    /// argument once, with the lock.
     ///
     /// # Safety
     /// The future has begun to wait with a `W`, and calls this itself.
-    pub(crate) unsafe fn renew<W: Word, G>(
+    pub(crate) unsafe fn renew<W: Word>(
         &self,
         waker: &Waker,
-        lock: impl Fn() -> G,
+        mut with_lock: impl FnMut(&mut dyn FnMut()),
         tell: impl Fn(&W),
     ) -> bool {
         let mut fresh = None;
         loop {
-            // Declared after the fresh waker, so that the lock is released before that is dropped.
-            let guard = lock();
-            if !self.is_waiting() {
-                return true;
+            let (mut is_over, mut before) = (None, None);
+            with_lock(&mut || {
+                if !self.is_waiting() {
+                    is_over = Some(true);
+                    return;
+                }
+                // SAFETY: the future waits, and this thread has the lock.
+                if unsafe { self.peek(|own: &W| own.wakes_as(waker)) } {
+                    is_over = Some(false);
+                } else if let Some(fresh) = fresh.take() {
+                    tell(&fresh);
+                    // SAFETY: as above.
+                    before = Some(unsafe { self.replace(fresh) });
+                    is_over = Some(false);
+                }
+            });
+            drop(before);
+            match is_over {
+                Some(is_over) => return is_over,
+                // Cloning a waker runs a caller's code, which must not run under the lock.
+                None => fresh = Some(W::of(waker)),
             }
-            // SAFETY: the future waits, and this thread has the lock.
-            if unsafe { self.peek(|own: &W| own.wakes_as(waker)) } {
-                return false;
-            }
-            if let Some(fresh) = fresh.take() {
-                tell(&fresh);
-                // SAFETY: as above.
-                let before = unsafe { self.replace(fresh) };
-                drop(guard);
-                drop(before);
-                return false;
-            }
-            drop(guard);
-            // Cloning a waker runs a caller's code, which must not run under the lock.
-            fresh = Some(W::of(waker));
         }
     }
 }

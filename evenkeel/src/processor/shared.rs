@@ -410,9 +410,9 @@ impl Shared {
         (before & CLOSED == 0).then_some(before)
     }
 
-    /// Counts `count` jobs that are detached, or that only one worker may run: the runtime is not
-    /// over before each has been [noted complete](Self::note_completed_outside). Returns false, and
-    /// counts nothing, if the scheduler is closed.
+    /// Counts `count` jobs that are detached, or that only one worker may run, or blocking
+    /// closures: the runtime is not over before each has been [noted
+    /// complete](Self::note_completed_outside). Returns false if the scheduler is closed.
     pub(crate) fn enter_jobs(&self, count: usize) -> bool {
         let before = self.outside_spawns.fetch_add(count, Ordering::AcqRel);
         self.outside_adopted.fetch_add(count, Ordering::Relaxed);
@@ -422,12 +422,6 @@ impl Shared {
     /// Returns the number of tasks and closures that have come from outside.
     pub(crate) fn spawned_outside(&self) -> u64 {
         (self.outside_spawns.load(Ordering::Relaxed) & !CLOSED) as u64
-    }
-
-    /// Counts a spawned blocking closure, which needs no home.
-    pub(crate) fn note_spawned_outside(&self) {
-        self.outside_spawns.fetch_add(1, Ordering::Relaxed);
-        self.outside_adopted.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a complete blocking closure.

@@ -12,12 +12,13 @@ use crate::raw_task::blocks::Birth;
 use crate::raw_task::blocks::Room;
 use crate::raw_task::id::{self, Id};
 use crate::raw_task::rights::Runnable;
-use crate::scheduler::run;
+use crate::scheduler::{run, spawn};
 use crate::task::{self, JoinHandle, TaskInfo};
 use std::panic::Location;
 use std::sync::Arc;
 
-/// Queues a closure of `shared`'s runtime, and makes sure that a thread runs it.
+/// Queues a closure of `shared`'s runtime, and makes sure that a thread runs it. A runtime that
+/// takes no tasks from the caller takes no closure either.
 pub(super) fn spawn<F, R>(
     shared: &Arc<Shared>,
     closure: F,
@@ -27,9 +28,12 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
+    let make = |birth| task::make(async move { closure() }, (), site, birth);
+    if shared.refuses_spawns() || !shared.enter_jobs(1) {
+        return spawn::refused(make);
+    }
     let birth = Birth { home: std::ptr::null(), id: id::take_one(), room: Room::Compact };
-    let (task, join) = task::make(async move { closure() }, (), site, birth);
-    shared.note_spawned_outside();
+    let (task, join) = make(birth);
     shared.clock.come();
     match shared.blocking.push(task) {
         Pushed::Awaited => {}

@@ -277,7 +277,7 @@ fn whoever_sees_a_closure_complete_sees_what_it_has_spawned() {
     check(&[Edge::OutsideComplete, Edge::OutsideRead], || {
         let (seat, _other) = two_seats();
         let shared = seat.shared().clone();
-        shared.note_spawned_outside();
+        shared.enter_jobs(1);
         let closer = {
             let shared = shared.clone();
             loom::thread::spawn(move || {

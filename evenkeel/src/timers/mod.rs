@@ -262,8 +262,12 @@ impl Timers {
     /// # Safety
     /// As [`cancel`](Self::cancel).
     pub(crate) unsafe fn renew<W: Word>(&self, entry: &Entry, waker: &Waker) -> bool {
+        let with_lock = |look: &mut dyn FnMut()| {
+            let _inner = self.inner.lock();
+            look();
+        };
         // SAFETY: the caller's promise.
-        unsafe { entry.word.renew(waker, || self.inner.lock(), |_: &W| {}) }
+        unsafe { entry.word.renew(waker, with_lock, |_: &W| {}) }
     }
 
     /// Fires the timers that are due at `machine` by the machine's clock, and returns their number.

@@ -382,6 +382,52 @@ fn g9_a_part_that_is_forgotten_leaves_the_other_ones_to_those_that_give_up() {
     assert!(is_free(b) && !is_free(a));
 }
 
+/// The last part wakes the first waiter, which does not look: it is dropped, or another one looks
+/// first.
+#[test]
+fn a_divided_set_that_is_back_goes_on_whatever_the_first_waiter_does() {
+    let [a, b, _] = &three();
+    for is_dropped in [false, true] {
+        let condition = Condition::new();
+        let wait = || Hand::waiting(condition.wait(hold_all((a, b))));
+        let [first, mut second, third] = [(); 3].map(|()| wait());
+        let mut held = hold_all((a, b));
+        assert!(condition.signal(&mut held) && condition.signal(&mut held));
+        let (one, other) = Held::split(held);
+        drop(other);
+        drop(one);
+        assert_eq!([first.wakes(), second.wakes(), third.wakes()], [1, 0, 0]);
+        if is_dropped {
+            // Its signal goes to the third waiter, which takes its place.
+            drop(first);
+            assert_eq!([second.wakes(), third.wakes()], [0, 1]);
+            drop(third.ready());
+        } else {
+            assert!(second.poll().is_none(), "the first one has the set");
+            assert!(!is_free(a) && !is_free(b));
+            drop(first.ready());
+            drop(third);
+        }
+        assert_eq!(second.wakes(), 1);
+        drop(second.ready());
+        assert!(are_free([a, b]));
+    }
+}
+
+/// All of those that wait for a divided set give up once it is back.
+#[test]
+fn a_divided_set_that_is_back_is_free_when_its_last_waiter_gives_up() {
+    let [a, b, _] = &three();
+    let condition = Condition::new();
+    let waiters = [(); 2].map(|()| Hand::waiting(condition.wait(hold_all((a, b)))));
+    let mut held = hold_all((a, b));
+    while condition.signal(&mut held) {}
+    let (one, other) = Held::split(held);
+    drop((one, other));
+    drop(waiters);
+    assert!(are_free([a, b]));
+}
+
 /// Every kind of set can be split, and so can two joined holds.
 #[test]
 fn every_set_has_parts() {

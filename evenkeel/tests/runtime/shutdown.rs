@@ -87,6 +87,32 @@ fn drain_waits_for_tasks_that_threads_wake() {
     evenkeel::block_on(parked).unwrap();
 }
 
+/// A closure of a task keeps the runtime open; then the runtime is over.
+#[test]
+fn a_runtime_that_drains_takes_no_closures_from_outside() {
+    let _watchdog = watchdog();
+    let runtime = runtime();
+    let handle = runtime.handle();
+    let (go, wait) = mpsc::channel();
+    let inner = runtime.spawn(async move {
+        let closure = evenkeel::spawn_blocking(move || wait.recv().is_ok());
+        let inner = closure.await.unwrap();
+        evenkeel::spawn_blocking(move || inner).await.unwrap()
+    });
+    runtime.detach();
+    let refused = || {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let counted = ran.clone();
+        let closure = handle.spawn_blocking(move || counted.fetch_add(1, Ordering::Relaxed));
+        assert!(evenkeel::block_on(closure).unwrap_err().is_cancelled());
+        assert_eq!(Arc::try_unwrap(ran).expect("the closure is dropped").into_inner(), 0);
+    };
+    refused();
+    go.send(()).expect("the closure waits");
+    assert!(evenkeel::block_on(inner).unwrap());
+    refused();
+}
+
 #[test]
 fn abort_ends_what_waits_and_reports_it() {
     let _watchdog = watchdog();

@@ -378,7 +378,7 @@ fn a_task_that_is_cancelled_elsewhere_finds_the_sleeper_or_the_sleeper_finds_it(
 fn the_end_of_the_last_closure_finds_the_sleeper_or_the_sleeper_finds_the_end() {
     check_push(|| {
         let prepare = |seat: &Seat| {
-            seat.shared().note_spawned_outside();
+            seat.shared().enter_jobs(1);
             seat.shared().advance(Phase::Draining);
         };
         let complete = |shared: &Shared, ()| shared.note_completed_outside();

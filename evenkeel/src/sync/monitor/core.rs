@@ -78,12 +78,6 @@ impl Core {
         self.state.lock()
     }
 
-    /// Whether a thread has the lock.
-    #[cfg(all(test, loom))]
-    pub(super) fn is_locked(&self) -> bool {
-        self.state.try_lock().is_none()
-    }
-
     /// Whether a node is on the urgent list; for a holder.
     #[inline(always)]
     pub(super) fn has_urgent(&self) -> bool {

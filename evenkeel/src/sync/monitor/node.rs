@@ -6,12 +6,8 @@ use super::cores::{CoreRef, Cores};
 use super::reservation::Reservation;
 use super::state::Acceptance;
 use crate::detect::{self, Site, Waiting};
-#[cfg(loom)]
-use crate::primitives::atomic::Edge;
 use crate::primitives::cell::UnsafeCell;
 use crate::primitives::list::{self, Link, Linked};
-#[cfg(loom)]
-use crate::primitives::mutation::is_weak;
 use crate::primitives::wait_word::{WaitWord, Word};
 use crate::task::word_waker::WordWaker;
 use std::mem::MaybeUninit;
@@ -28,7 +24,7 @@ pub(super) type List = list::List<Node>;
 /// node before.
 #[repr(C)]
 pub(super) struct Node {
-    /// Ends as [`GRANTED`] or [`GRANTED_BY_PART`].
+    /// Ends as [`GRANTED`].
     pub(super) word: WaitWord,
     link: Link<Self>,
     /// Initialized from the first queue on. While the node waits, the lock of the core where it
@@ -135,9 +131,6 @@ const NEW: usize = 0;
 /// The mark of a node that was granted what it has waited for.
 const GRANTED: usize = 2;
 
-/// The same, if the granting thread had the lock of the core without borrowing the core.
-const GRANTED_BY_PART: usize = 6;
-
 // SAFETY: it is the node's only link.
 unsafe impl Linked for Node {
     #[inline(always)]
@@ -234,35 +227,9 @@ impl Node {
     /// waited.
     #[inline(always)]
     pub(super) unsafe fn grant(&self) -> WordWaker {
-        // SAFETY: the caller's promise.
-        unsafe { self.end(GRANTED) }
-    }
-
-    /// The same, for a caller that has the core's lock but does not borrow the core. The node's
-    /// future takes that lock once before it goes on, and so does not free the core while it is in
-    /// use.
-    ///
-    /// # Safety
-    /// As [`grant`](Self::grant).
-    pub(super) unsafe fn grant_by_part(&self) -> WordWaker {
-        #[cfg(loom)]
-        if is_weak(Edge::MonitorGrantedByPart) {
-            // SAFETY: the caller's promise.
-            return unsafe { self.grant() };
-        }
-        // SAFETY: the caller's promise.
-        unsafe { self.end(GRANTED_BY_PART) }
-    }
-
-    /// Ends its wait with this mark.
-    ///
-    /// # Safety
-    /// As [`grant`](Self::grant).
-    #[inline(always)]
-    unsafe fn end(&self, mark: usize) -> WordWaker {
         detect::granted(ptr::from_ref(self).cast());
         // SAFETY: while the node waited its word was a waker, which only this thread takes.
-        unsafe { WordWaker::from_raw(self.word.end(mark)) }
+        unsafe { WordWaker::from_raw(self.word.end(GRANTED)) }
     }
 
     /// Ends its wait without success, and returns its waker. The node is not used any more.
@@ -271,7 +238,7 @@ impl Node {
     /// As [`grant`](Self::grant).
     pub(super) unsafe fn give_up(&self) -> WordWaker {
         detect::gone(ptr::from_ref(self).cast());
-        // SAFETY: as in `end`.
+        // SAFETY: as in `grant`.
         unsafe { WordWaker::from_raw(self.word.waker()) }
     }
 }

@@ -18,21 +18,22 @@
 //! on the stack of each core. It holds all of these, so the stacks of all have it in the same
 //! order. *Come back*: when a part is left and no task is urgent for the part itself, each of its
 //! cores goes to the reservation on top of the core's stack. If that is not open, the core goes to
-//! the next one below; if there is none, to an entrant. *Fulfil*: the part holder that brings the
-//! last core back gives the list to the leader again, and the set to the first node on it. *Give
-//! up*: a leaver takes itself off the list. The last one closes the reservation, and releases the
-//! cores that have come back.
+//! the next one below; if there is none, to an entrant. *Complete*: the part holder that brings the
+//! last core back wakes the first task on the list. *Take over*: a task of the list that looks for
+//! its grant, or leaves the list, and finds the reservation complete gives the list to the leader
+//! again, and the set to the first node on it. *Give up*: a leaver takes itself off the list. The
+//! last one closes the reservation, and releases the cores that have come back.
 //!
 //! The lock of a reservation comes before that of its leader, and no thread has two reservations'
-//! locks. The list and its nodes change under both locks. The monitors of the set outlive the nodes
-//! on the list, since their futures borrow them. So a part holder reaches the leader only while it
-//! has the reservation's lock and the list is not empty.
+//! locks. The list and its nodes change under both locks, with one exception: the part holder that
+//! completes the reservation takes the waker out of the first node's word under the reservation's
+//! lock alone, and leaves one that does nothing.
 //!
-//! The part holder that fulfils the reservation still has the leader's lock when its grant becomes
-//! visible, and it need not borrow the leader. So that grant has a [word of its
-//! own](super::node::Node::grant_by_part): the future that finds it takes the leader's lock once
-//! before it goes on. It gets the lock when the part holder is done with the leader. All other
-//! grants are by threads that borrow the core.
+//! A part holder borrows the cores of its own part and no other. The tasks on the list borrow the
+//! whole set while they can run, but a caller may forget their futures; then the monitors of the
+//! parts that have been left may be gone. So a part holder reaches the reservation, which belongs
+//! to itself then, and the nodes on its list, which stay where they are also when they are
+//! forgotten. It reaches no core but its own: not even the leader.
 //!
 //! # Why no entrant barges in
 //! A core that has come back stays held, though no hold has it, so entrants queue. It goes to the
@@ -42,7 +43,10 @@
 //! A core comes back once, under the reservation's lock. The last core finds the others there, or
 //! finds the list empty. In that case the leaver that emptied the list, under the same lock, has
 //! taken the others with it. A leaver finds itself granted, or takes itself out, under the leader's
-//! lock.
+//! lock. The task that the last core wakes takes over when it is polled, and when it is dropped; so
+//! does any other task of the list that comes first. The waker of that first task is taken under
+//! the reservation's lock, and a future renews its waker with that lock: so the waker that is woken
+//! is the last one, or the renewal finds the reservation complete.
 //!
 //! # Why no circle of waits comes about
 //! An open reservation keeps the cores that have come back while it waits for the others. Part
@@ -67,17 +71,19 @@ use super::cores::CoreRef;
 use super::held::breaks_off;
 use super::members::Members;
 use super::set::Set;
-use super::state::Acceptance;
+use super::state::{Acceptance, State};
 use super::urgent::Urgent;
 use super::watch;
+use crate::detect::Awaited;
 use crate::primitives::atomic::{AtomicBool, Ordering};
 use crate::primitives::spin_lock::{SpinGuard, SpinLock};
+use crate::task::word_waker::WordWaker;
 use std::sync::Arc;
+use std::task::Waker;
 
 /// A set, and the tasks that get it once all of it has come back.
 #[derive(Debug)]
 pub(super) struct Reservation {
-    leader: CoreRef,
     size: usize,
     desk: SpinLock<Desk>,
     /// Whether it is closed, which is final. Changes only under the lock.
@@ -89,15 +95,39 @@ pub(super) struct Desk {
     urgent: Urgent,
     /// The call that the hold of the whole set was.
     call: Option<Acceptance>,
+    /// Whether that call has broken off.
+    is_broken: bool,
     /// The cores; the first `back` of them have come back.
-    cores: Box<[CoreRef]>,
+    cores: Box<[Part]>,
     back: usize,
+    /// The waker that the part holder of the last core leaves in place of the one that it wakes.
+    spare: Option<WordWaker>,
+    /// The reservation itself once it is complete, when no stack has it, until a task of the list
+    /// takes over.
+    own: Option<Arc<Reservation>>,
+}
+
+/// A core of the set, and its monitor as [`detect`](crate::detect) knows it.
+#[derive(Clone, Copy)]
+struct Part {
+    core: CoreRef,
+    object: Awaited,
 }
 
 /// Cores that had come back to a reservation before it was closed.
 pub(super) struct Vacant {
-    cores: Box<[CoreRef]>,
+    cores: Box<[Part]>,
     back: usize,
+}
+
+/// What follows when a task leaves the list.
+pub(super) enum Left {
+    /// Others on the list wait for cores.
+    Waits,
+    /// The set is complete, and another one has been given it: this is its waker.
+    PassedOn(WordWaker),
+    /// The list is empty. The leaver releases these once it has released the locks.
+    Closed(Vacant),
 }
 
 /// Reserves a set for the tasks that are urgent, if there are any. The caller calls it before it
@@ -112,7 +142,11 @@ pub(super) unsafe fn reserve<S: Set>(members: &Members<S>) {
         return;
     }
     let cores = members.written();
-    let reservation = Arc::new(Reservation::new(CoreRef::of(leader), cores.as_ref()));
+    // SAFETY: the set borrows its monitors.
+    let part =
+        |core: &CoreRef| Part { core: *core, object: unsafe { core.get() }.object.awaited() };
+    let parts = cores.as_ref().iter().map(part).collect();
+    let reservation = Arc::new(Reservation::new(parts));
     // Allocated before the locks are taken.
     let mut entries = Stack::new();
     for _ in cores.as_ref() {
@@ -171,17 +205,25 @@ pub(super) fn release(core: &Core) {
             return;
         };
         drop(state);
-        if entry.reservation.come_back(core) {
+        if Reservation::come_back(&entry.reservation, core) {
             return;
         }
     }
 }
 
 impl Reservation {
-    fn new(leader: CoreRef, cores: &[CoreRef]) -> Self {
-        let desk = Desk { urgent: Urgent::new(), call: None, cores: cores.into(), back: 0 };
-        let desk = SpinLock::new(desk);
-        Self { leader, size: cores.len(), desk, closed: AtomicBool::new(false) }
+    fn new(cores: Box<[Part]>) -> Self {
+        let size = cores.len();
+        let desk = Desk {
+            urgent: Urgent::new(),
+            call: None,
+            is_broken: false,
+            cores,
+            back: 0,
+            spare: Some(WordWaker::boxed(Waker::noop())),
+            own: None,
+        };
+        Self { size, desk: SpinLock::new(desk), closed: AtomicBool::new(false) }
     }
 
     pub(super) fn lock(&self) -> SpinGuard<'_, Desk> {
@@ -196,9 +238,10 @@ impl Reservation {
     /// Another reference to it.
     ///
     /// # Safety
-    /// A node is on its list, and the caller has its leader's lock. The list is not empty, so
-    /// either some cores have not come back, or the part holder that brought the last one is still
-    /// at work. Either has a reference, for as long as the leader's lock is not released.
+    /// A node is on its list, and the caller is the node's future and has the leader's lock. So a
+    /// core that has not come back has a reference, on its stack or in the hands of its part
+    /// holder, or the reservation is complete and has one itself, until a task takes over with the
+    /// leader's lock.
     pub(super) unsafe fn share(this: *const Self) -> Arc<Self> {
         // SAFETY: the caller's promise: the reservation is there. An `Arc` made the pointer.
         unsafe { Arc::increment_strong_count(this) };
@@ -206,47 +249,77 @@ impl Reservation {
         unsafe { Arc::from_raw(this) }
     }
 
-    /// Closes it if the leaver was the last node on the list, and returns the cores that have come
-    /// back. The leaver releases them once it has released the locks.
+    /// Gives the list to the leader, and the set to the first node on the list, if all cores have
+    /// come back. Returns the waker of that node's task.
     ///
     /// # Safety
-    /// The caller has the leader's lock, and borrows the set.
-    pub(super) unsafe fn after_one_has_left(&self, desk: &mut Desk) -> Option<Vacant> {
-        if desk.urgent.is_empty() {
-            self.closed.store(true, Ordering::Relaxed);
-            return Some(Vacant { cores: std::mem::take(&mut desk.cores), back: desk.back });
+    /// `state` is the leader's, and the caller borrows the set and has a reference to this. The
+    /// list is not empty.
+    pub(super) unsafe fn take_over(
+        &self,
+        desk: &mut Desk,
+        leader: &Core,
+        state: &mut State,
+    ) -> Option<WordWaker> {
+        if desk.back < desk.cores.len() {
+            return None;
         }
-        // SAFETY: the caller's promise, and the list is not empty.
-        unsafe { desk.watch() };
-        None
-    }
-
-    /// Takes a core that is left. Returns false if the reservation is closed.
-    fn come_back(&self, core: &Core) -> bool {
-        let mut desk = self.lock();
-        if desk.urgent.is_empty() {
-            return false;
-        }
-        // SAFETY: the list is not empty and stays so while this thread has the lock, and the
-        // futures of its nodes borrow the set.
-        let leader = unsafe { self.leader.get() };
-        let mut state = leader.lock();
         if let Some(call) = desk.call
-            && breaks_off()
+            && desk.is_broken
         {
             desk.urgent.break_call(call);
         }
-        desk.put_back(core);
-        if desk.back < desk.cores.len() {
-            // SAFETY: this thread has the locks, and the set is borrowed.
-            unsafe { desk.watch() };
-            return true;
-        }
         state.urgent = desk.urgent.take_for(std::ptr::null());
         self.closed.store(true, Ordering::Relaxed);
-        let next = state.pass_on_from_part();
-        leader.note_urgent(&state);
-        drop(state);
+        desk.own = None;
+        // Before the grant: the next holder looks at it without the lock.
+        leader.note_urgent(state);
+        let next = state.pass_on();
+        leader.note_urgent(state);
+        next
+    }
+
+    /// Goes on after a node has left the list.
+    ///
+    /// # Safety
+    /// As [`take_over`](Self::take_over), but the list may be empty.
+    pub(super) unsafe fn after_one_has_left(
+        &self,
+        desk: &mut Desk,
+        leader: &Core,
+        state: &mut State,
+    ) -> Left {
+        if desk.urgent.is_empty() {
+            self.closed.store(true, Ordering::Relaxed);
+            desk.own = None;
+            return Left::Closed(Vacant {
+                cores: std::mem::take(&mut desk.cores),
+                back: desk.back,
+            });
+        }
+        // SAFETY: the caller's promise, and the list is not empty.
+        if let Some(next) = unsafe { self.take_over(desk, leader, state) } {
+            return Left::PassedOn(next);
+        }
+        // SAFETY: as above.
+        unsafe { desk.watch() };
+        Left::Waits
+    }
+
+    /// Takes a core that is left. Returns false if the reservation is closed.
+    fn come_back(this: &Arc<Self>, core: &Core) -> bool {
+        let mut desk = this.lock();
+        if desk.urgent.is_empty() {
+            return false;
+        }
+        desk.is_broken |= breaks_off();
+        desk.put_back(core);
+        if desk.back < desk.cores.len() {
+            desk.watch_missing(core);
+            return true;
+        }
+        desk.own = Some(this.clone());
+        let next = desk.take_waker();
         drop(desk);
         next.wake();
         true
@@ -261,23 +334,40 @@ impl Desk {
     fn put_back(&mut self, core: &Core) {
         let core = CoreRef::of(core);
         let missing = &mut self.cores[self.back..];
-        let at = missing.iter().position(|other| *other == core).expect("a core comes back once");
+        let at =
+            missing.iter().position(|other| other.core == core).expect("a core comes back once");
         missing.swap(0, at);
         self.back += 1;
+    }
+
+    /// Takes the waker of the first task. The list is not empty.
+    fn take_waker(&mut self) -> WordWaker {
+        let first = self.urgent.front().expect("a task is urgent");
+        let spare = self.spare.take().expect("the last core comes back once");
+        // SAFETY: it is on the list, so it is there, and it waits. Its word changes under the lock
+        // of the reservation, which the caller has.
+        unsafe { first.as_ref().word.replace(spare) }
     }
 
     /// Tells [`detect`](crate::detect) that the next node waits for the missing cores, and keeps
     /// those that have come back.
     ///
     /// # Safety
-    /// The list is not empty, its set is borrowed, and the caller has the leader's lock.
+    /// The set is borrowed, and the caller has the leader's lock.
     unsafe fn watch(&self) {
-        let Some(next) = self.urgent.front() else { return };
-        // SAFETY: it is on the list, so it is there.
-        let next = unsafe { next.as_ref() };
-        let (back, missing) = self.cores.split_at(self.back);
-        // SAFETY: the caller's promise.
-        unsafe { watch::reserved(next, back, missing) };
+        for part in &self.cores[..self.back] {
+            // SAFETY: the caller's promise.
+            self.watch_missing(unsafe { part.core.get() });
+        }
+    }
+
+    /// The same, of one core that has come back.
+    fn watch_missing(&self, back: &Core) {
+        let (Some(next), Some(missing)) = (self.urgent.front(), self.cores.get(self.back)) else {
+            return;
+        };
+        // SAFETY: it is on the list, so it is there, and it waits with this lock.
+        unsafe { watch::reserved(next.as_ref(), back, missing.object) };
     }
 }
 
@@ -287,11 +377,11 @@ impl Vacant {
     /// # Safety
     /// Their monitors are borrowed.
     pub(super) unsafe fn release(self) {
-        for core in &self.cores[..self.back] {
+        for part in &self.cores[..self.back] {
             // SAFETY: the caller's promise.
-            unsafe { watch::left_one(*core) };
+            unsafe { watch::left_one(part.core) };
             // SAFETY: as above; no hold has it.
-            unsafe { core.get() }.release();
+            unsafe { part.core.get() }.release();
         }
     }
 }
@@ -363,7 +453,9 @@ mod tests {
     use super::super::{Condition, Held, Monitor, try_lock_all};
     use super::*;
     use std::future::Future;
-    use std::task::{Context, Waker};
+    use std::ptr;
+    use std::sync::atomic::AtomicPtr;
+    use std::task::Context;
 
     /// A holder that signals, splits and joins without ever leaving, while its waiters give up.
     #[test]
@@ -395,14 +487,35 @@ mod tests {
         assert!(try_lock_all((&one, &other)).is_some());
     }
 
+    /// The leader is freed before the last part is left: the part holder must not touch it.
+    #[test]
+    fn a_part_outlives_the_leader_if_the_waiter_is_forgotten() {
+        /// Keeps the forgotten future reachable for a search for leaks.
+        static KEPT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+        let [one, other] = [(); 2].map(|()| Box::new(Monitor::new(())));
+        let (leader, other) =
+            if ptr::from_ref(&*one) < &raw const *other { (one, other) } else { (other, one) };
+        let condition = Condition::new();
+        let held = try_lock_all((&*leader, &*other)).unwrap();
+        let mut waiter = Box::pin(condition.wait(held));
+        assert!(waiter.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        let mut held = try_lock_all((&*leader, &*other)).unwrap();
+        assert!(condition.signal(&mut held));
+        let (part_of_leader, part_of_other) = Held::split(held);
+        KEPT.store(ptr::from_ref(&*waiter).cast_mut().cast(), Ordering::Relaxed);
+        std::mem::forget(waiter);
+        drop(part_of_leader);
+        drop(leader);
+        drop(part_of_other);
+        assert!(other.try_enter().is_none(), "it is the forgotten waiter's");
+    }
+
     /// For example the stack of a monitor after `forget` of its hold.
     #[test]
     fn a_high_stack_is_dropped_without_recursion() {
-        let core = Monitor::new(());
-        let core = CoreRef::of(&core.core);
         let mut stack = Stack::new();
         for _ in 0..200_000 {
-            let reservation = Arc::new(Reservation::new(core, &[core]));
+            let reservation = Arc::new(Reservation::new(Box::new([])));
             assert!(stack.push(Box::new(Entry { reservation, below: None })).is_empty());
         }
         assert_eq!(stack.iter().count(), 200_000);

@@ -65,34 +65,12 @@ impl State {
         Some(unsafe { self.give(next) })
     }
 
-    /// The same, for a part holder that does not borrow the leader. The list is not empty.
-    pub(super) fn pass_on_from_part(&mut self) -> WordWaker {
-        let next = self.urgent.pop().expect("a task is urgent");
-        // SAFETY: it has just been taken out of this core's list.
-        unsafe { self.prepare(next) };
-        // SAFETY: as above.
-        unsafe { next.grant_by_part() }
-    }
-
     /// Gives the held set to a node, as the hold that it wants, and returns the waker of its task.
     ///
     /// # Safety
     /// The node waits with this core's lock, and is in no queue.
     #[inline(always)]
     pub(super) unsafe fn give(&mut self, next: &Node) -> WordWaker {
-        // SAFETY: the caller's promise.
-        unsafe { self.prepare(next) };
-        // SAFETY: the caller's promise.
-        unsafe { next.grant() }
-    }
-
-    /// Makes the hold that a node wants the present hold of the set. The caller then grants the
-    /// node.
-    ///
-    /// # Safety
-    /// As [`give`](Self::give).
-    #[inline(always)]
-    unsafe fn prepare(&mut self, next: &Node) {
         self.urgent.end_batch();
         let give = |ticket: &mut Ticket| {
             ticket.whole = true;
@@ -100,6 +78,8 @@ impl State {
         };
         // SAFETY: the caller's promise.
         self.call = unsafe { next.with(give) };
+        // SAFETY: the caller's promise.
+        unsafe { next.grant() }
     }
 
     /// Gives the core to the first entrant, and returns the waker of its task, or leaves the core

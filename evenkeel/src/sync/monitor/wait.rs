@@ -399,43 +399,9 @@ impl<S: Set, D: Copy + Send, U> fmt::Debug for WaitUntil<'_, S, D, U> {
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
-    use super::super::{Monitor, try_lock_all};
+    use super::super::Monitor;
     use super::*;
     use std::future::poll_fn;
-
-    /// The holder of the last part has the lock of a leader that it does not borrow, while the
-    /// waiter may see its grant already. The waiter must not go on, and free the leader, before the
-    /// part holder has released the lock.
-    #[test]
-    fn a_grant_by_the_last_part_holder_is_seen_with_the_leaders_lock_alone() {
-        let monitors = [(); 2].map(Monitor::new);
-        let mut context = Context::from_waker(Waker::noop());
-        for is_split in [false, true] {
-            let condition = Condition::new();
-            let held = try_lock_all(monitors.each_ref()).unwrap();
-            let mut waiter = Box::pin(condition.wait(held));
-            assert!(waiter.as_mut().poll(&mut context).is_pending());
-            let mut held = try_lock_all(monitors.each_ref()).unwrap();
-            assert!(condition.signal(&mut held));
-            if is_split {
-                let [leader, other] = Held::split(held);
-                drop(leader);
-                drop(other);
-            } else {
-                drop(held);
-            }
-            assert_eq!(
-                waiter.waiter.node.is_granted(),
-                !is_split,
-                "the waiter sees a part holder's grant with the lock alone"
-            );
-            assert!(waiter.waiter.node.is_over());
-            let Poll::Ready(held) = waiter.as_mut().poll(&mut context) else {
-                panic!("it has the set")
-            };
-            drop(held);
-        }
-    }
 
     /// The grant comes after the waiter has looked for it, and before the waiter gives up.
     #[test]

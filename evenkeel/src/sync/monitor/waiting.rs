@@ -2,9 +2,10 @@
 
 #![allow(unsafe_code, reason = "a waiting node is reached under its core's lock")]
 
+use super::core::Core;
 use super::cores::CoreRef;
 use super::node::{Node, Place};
-use super::reservation::Reservation;
+use super::reservation::{Desk, Left, Reservation};
 use super::state::State;
 use super::urgent::Urgent;
 use crate::detect;
@@ -13,20 +14,73 @@ use std::ptr;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// Renews the waker of a node that waits with the lock of `core`. Returns true if the node has been
-/// granted meanwhile.
+/// Calls `f` with the lock of `core`, with which the node waits or has waited. If it is on the list
+/// of a reservation, `f` has that reservation's lock too.
 ///
 /// # Safety
 /// The monitor of the core is borrowed, and the caller is the node's future.
+unsafe fn locked<R>(
+    node: &Node,
+    core: &Core,
+    f: impl FnOnce(&mut State, Option<(&Reservation, &mut Desk)>) -> R,
+) -> R {
+    let mut reservation = None::<Arc<Reservation>>;
+    loop {
+        // A reservation's lock comes before the core's, so this thread takes both in that order,
+        // and then looks again where the node is.
+        let mut desk = reservation.as_deref().map(|own| (own, own.lock()));
+        let mut state = core.lock();
+        let there = if node.is_over() {
+            ptr::null()
+        } else {
+            // SAFETY: the node waits, and this thread has the lock.
+            unsafe { node.with(|ticket| ticket.reservation) }
+        };
+        if there.is_null() {
+            drop(desk);
+            return f(&mut state, None);
+        }
+        if let Some((own, desk)) = &mut desk
+            && ptr::eq(*own, there)
+        {
+            return f(&mut state, Some((own, desk)));
+        }
+        // SAFETY: the node is on its list, and this thread has the leader's lock.
+        let there = unsafe { Reservation::share(there) };
+        drop(state);
+        drop(desk);
+        reservation = Some(there);
+    }
+}
+
+/// Renews the waker of a node that waits with the lock of `core`. Returns true if the node has been
+/// granted meanwhile, or is now, since its reservation is complete.
+///
+/// # Safety
+/// As [`locked`], and the node's set borrows its monitors.
 #[cold]
 pub(super) unsafe fn renew(node: &Node, core: CoreRef, waker: &Waker) -> bool {
     // SAFETY: the caller's promise.
     let core = unsafe { core.get() };
+    let with_locks = |look: &mut dyn FnMut()| {
+        let look = |state: &mut State, reserved: Option<(&Reservation, &mut Desk)>| {
+            let next = reserved.and_then(|(own, desk)| {
+                // SAFETY: the node's set is borrowed, and the node is on the list.
+                unsafe { own.take_over(desk, core, state) }
+            });
+            look();
+            next
+        };
+        // SAFETY: the caller's promise.
+        if let Some(next) = unsafe { locked(node, core, look) } {
+            next.wake();
+        }
+    };
     let tell = |fresh: &WordWaker| {
         detect::renewed(ptr::from_ref(node).cast(), || fresh.waiting());
     };
     // SAFETY: the caller's promise.
-    unsafe { node.word.renew(waker, || core.lock(), tell) }
+    unsafe { node.word.renew(waker, with_locks, tell) }
 }
 
 /// The list from which a node that gives up is taken.
@@ -45,66 +99,43 @@ pub(super) enum At<'a> {
 /// # Safety
 /// As [`renew`]; the node is not an acceptor that waits for a call, and `remove` leaves it in no
 /// queue.
-pub(super) unsafe fn leave(node: &Node, core: CoreRef, remove: impl Fn(At<'_>)) -> bool {
-    let mut reservation = None::<Arc<Reservation>>;
-    loop {
-        // SAFETY: the caller's promise.
-        match unsafe { try_leave(node, core, reservation.as_deref(), &remove) } {
-            Ok(left) => return left,
-            // The reservation's lock comes before the core's: the leaver takes both in that order,
-            // and looks again where the node is.
-            Err(there) => reservation = Some(there),
-        }
-    }
-}
-
-/// The same, unless the node is in another reservation than this one: then returns that
-/// reservation.
-///
-/// # Safety
-/// As [`leave`].
-unsafe fn try_leave(
-    node: &Node,
-    core: CoreRef,
-    reservation: Option<&Reservation>,
-    remove: &impl Fn(At<'_>),
-) -> Result<bool, Arc<Reservation>> {
+pub(super) unsafe fn leave(node: &Node, core: CoreRef, remove: impl FnOnce(At<'_>)) -> bool {
     // SAFETY: the caller's promise.
     let core = unsafe { core.get() };
-    let mut desk = reservation.map(|own| (own, own.lock()));
-    let mut state = core.lock();
-    if node.is_over() {
-        return Ok(false);
-    }
-    // SAFETY: the node waits, and this thread has the lock.
-    let (place, there) = unsafe { node.with(|ticket| (ticket.place, ticket.reservation)) };
-    let mut vacant = None;
-    match (place, &mut desk) {
-        (Place::Entry, _) => remove(At::Entry(&mut state)),
-        (Place::Condition | Place::Chosen, _) => remove(At::Condition),
-        (Place::Urgent, _) => {
-            remove(At::Urgent(&mut state.urgent));
-            core.note_urgent(&state);
+    let leave = |state: &mut State, reserved: Option<(&Reservation, &mut Desk)>| {
+        if node.is_over() {
+            return None;
         }
-        (Place::Reserved, Some((own, desk))) if ptr::eq(*own, there) => {
-            remove(At::Urgent(desk.urgent()));
-            // SAFETY: this thread has the leader's lock, and the node's future borrows the set.
-            vacant = unsafe { own.after_one_has_left(desk) };
+        let mut left = Left::Waits;
+        // SAFETY: the node waits, and this thread has the lock.
+        match (unsafe { node.with(|ticket| ticket.place) }, reserved) {
+            (Place::Entry, _) => remove(At::Entry(state)),
+            (Place::Condition | Place::Chosen, _) => remove(At::Condition),
+            (Place::Urgent, _) => {
+                remove(At::Urgent(&mut state.urgent));
+                core.note_urgent(state);
+            }
+            (Place::Reserved, Some((own, desk))) => {
+                remove(At::Urgent(desk.urgent()));
+                // SAFETY: the node's set is borrowed.
+                left = unsafe { own.after_one_has_left(desk, core, state) };
+            }
+            (Place::Reserved, None) => unreachable!("a reserved node has a reservation"),
+            (Place::Mask, _) => unreachable!("a node that waits is in a queue"),
         }
-        // SAFETY: the node is on its list, and this thread has the leader's lock.
-        (Place::Reserved, _) => return Err(unsafe { Reservation::share(there) }),
-        (Place::Mask, _) => unreachable!("a node that waits is in a queue"),
-    }
-    // SAFETY: it is in no queue any more, and this thread has the lock.
-    let waker = unsafe { node.give_up() };
-    drop(state);
-    drop(desk);
+        // SAFETY: it is in no queue any more, and this thread has the lock.
+        Some((unsafe { node.give_up() }, left))
+    };
+    // SAFETY: the caller's promise.
+    let Some((waker, left)) = (unsafe { locked(node, core, leave) }) else { return false };
     drop(waker);
-    if let Some(vacant) = vacant {
+    match left {
+        Left::Waits => {}
+        Left::PassedOn(next) => next.wake(),
         // SAFETY: the node's set borrows the monitors.
-        unsafe { vacant.release() };
+        Left::Closed(vacant) => unsafe { vacant.release() },
     }
-    Ok(true)
+    true
 }
 
 /// Gives up the wait of a node that has given its hold away and would come back. If its hold is a

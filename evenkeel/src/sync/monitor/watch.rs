@@ -7,7 +7,7 @@ use super::cores::{CoreRef, Cores};
 use super::members::Members;
 use super::node::Node;
 use super::set::Set;
-use crate::detect::{self, Object};
+use crate::detect::{self, Awaited, Object};
 use std::ptr;
 
 /// Calls `f` with the identity of each of these cores.
@@ -69,23 +69,19 @@ pub(super) unsafe fn left_one(core: CoreRef) {
     unsafe { each(&[core], Object::left) }
 }
 
-/// The node is the first of a reservation: it waits for the missing cores, of which one is
-/// reported, and keeps those that have come back.
+/// The node is the first of a reservation: it waits for a `missing` core, and keeps one that has
+/// come back. Neither the leader nor the missing monitor needs to be there.
 ///
 /// # Safety
-/// The node waits, the caller has the lock of its leader, and the monitors are borrowed.
-pub(super) unsafe fn reserved(node: &Node, back: &[CoreRef], missing: &[CoreRef]) {
+/// The node waits, and the caller has the lock of the reservation.
+pub(super) unsafe fn reserved(node: &Node, back: &Core, missing: Awaited) {
     if IDLE {
         return;
     }
-    if let Some(core) = missing.first() {
-        // SAFETY: the caller's promise.
-        let core = unsafe { core.get() };
-        // SAFETY: as above.
-        unsafe { waits(node, core, false) };
-    }
-    // SAFETY: as above.
-    unsafe { each(back, |object| object.held_meanwhile(ptr::from_ref(node).cast())) };
+    let address = ptr::from_ref(node).cast();
+    // SAFETY: the caller's promise.
+    missing.by(address, node.site, false, || unsafe { node.waiting() });
+    back.object.held_meanwhile(address);
 }
 
 /// The node is in the entry queue of `core`, and its future holds the cores of its set that come
@@ -117,7 +113,7 @@ pub(super) unsafe fn queued(node: &Node, cores: Cores<'_>, core: &Core) {
 pub(super) unsafe fn waits(node: &Node, leader: &Core, open: bool) {
     // SAFETY: the caller's promise.
     let waiting = || unsafe { node.waiting() };
-    leader.object.awaited(ptr::from_ref(node).cast(), node.site, open, waiting);
+    leader.object.awaited().by(ptr::from_ref(node).cast(), node.site, open, waiting);
 }
 
 /// The node has been signalled.

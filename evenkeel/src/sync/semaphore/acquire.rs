@@ -61,7 +61,10 @@ impl<'a, D: Send> Take<'a, D> {
     fn tell(&self) {
         let node = ptr::from_ref(&self.node).cast();
         // SAFETY: the node waits, and this thread has the lock.
-        self.semaphore.object.awaited(node, self.site, false, || unsafe { self.node.waiting() });
+        self.semaphore
+            .object
+            .awaited()
+            .by(node, self.site, false, || unsafe { self.node.waiting() });
     }
 
     /// Returns a datum that has just been taken.

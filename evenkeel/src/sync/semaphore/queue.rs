@@ -129,11 +129,15 @@ impl<D> Node<D> {
     /// # Safety
     /// The node waits or was granted, `inner` has the queue, and the caller is its future.
     pub(super) unsafe fn renew(&self, inner: &SpinLock<Inner<D>>, waker: &Waker) -> bool {
+        let with_lock = |look: &mut dyn FnMut()| {
+            let _inner = inner.lock();
+            look();
+        };
         let tell = |fresh: &WordWaker| {
             detect::renewed(ptr::from_ref(self).cast(), || fresh.waiting());
         };
         // SAFETY: the caller's promise.
-        unsafe { self.word.renew(waker, || inner.lock(), tell) }
+        unsafe { self.word.renew(waker, with_lock, tell) }
     }
 }
 
