@@ -36,6 +36,9 @@ pub(crate) trait Control: Send + Sync {
     fn cease(&self, term: u64);
     /// Kills the last start, for the supervisor.
     fn raze(&self);
+    /// Kills the last start, and takes back one that has not begun, for a supervisor that has
+    /// fallen or starts anew.
+    fn withdraw(&self);
 }
 
 /// An actor with messages of an unknown type: to be stopped, killed, watched and linked.

@@ -16,15 +16,89 @@ pub(crate) struct Post {
     pub(crate) cease: Option<u64>,
     /// The actor was told to stop before it had a supervisor.
     pub(crate) told: bool,
-    /// The body is to be dropped.
+    /// The body is to be dropped; before the first start, it is not to be made.
     pub(crate) raze: bool,
     /// The life is to end.
     pub(crate) orphaned: bool,
 }
 
 impl Post {
+    /// Leaves the number of the next start. A kill from before concerns the body of the last one;
+    /// if there was none, it concerns the start itself.
+    pub(crate) fn rise(&mut self, term: u64, supervisor: (Peer, usize)) -> Option<(Peer, usize)> {
+        self.raze &= self.supervisor.is_none();
+        self.rise = Some(term);
+        self.supervisor.replace(supervisor)
+    }
+
+    /// Takes back a start that the life has not found, and has the body dropped, if there was one.
+    pub(crate) fn withdraw(&mut self) {
+        self.raze |= self.supervisor.is_some();
+        self.rise = None;
+    }
+
+    /// Takes a kill, which concerns the body. Without a supervisor, it waits for the first start.
+    pub(crate) fn take_raze(&mut self) -> bool {
+        self.supervisor.is_some() && std::mem::take(&mut self.raze)
+    }
+
     pub(crate) fn notice(&self, kind: NoticeKind) -> Option<(Peer, Notice)> {
         let (peer, index) = self.supervisor.as_ref()?;
         Some((peer.clone(), Notice { index: *index, kind }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kin::peer::Reach;
+    use crate::words::event::Event;
+    use crate::words::exit::ExitReason;
+    use crate::words::id::ActorId;
+    use std::sync::Arc;
+
+    /// A supervisor that nothing reaches.
+    struct Far;
+
+    impl Reach for Far {
+        fn down(&self, _from: ActorId, _reason: &ExitReason) {}
+        fn exit(&self, _from: ActorId, _reason: &ExitReason) {}
+        fn link(&self, _to: ActorId, _peer: Peer) -> bool {
+            false
+        }
+        fn unlink(&self, _from: ActorId) {}
+        fn child_ended(&self, _number: u64, _child: ActorId, _reason: &ExitReason) {}
+        fn event(&self, _event: Event) {}
+        fn is_gone(&self) -> bool {
+            false
+        }
+        fn sever(&self) {}
+    }
+
+    fn supervisor() -> (Peer, usize) {
+        (Arc::new(Far), 0)
+    }
+
+    #[test]
+    fn a_kill_concerns_the_body_or_the_first_start() {
+        let mut post = Post { raze: true, ..Post::default() };
+        assert!(!post.take_raze(), "there is no start to come");
+        assert!(post.rise(1, supervisor()).is_none());
+        assert!(post.take_raze() && !post.take_raze());
+        post.raze = true;
+        assert!(post.rise(2, supervisor()).is_some());
+        assert!(!post.take_raze(), "it was the body of the first start");
+        post.raze = true;
+        assert!(post.take_raze(), "it comes after the start");
+    }
+
+    #[test]
+    fn a_start_that_is_taken_back_does_not_take_place() {
+        let mut post = Post::default();
+        post.withdraw();
+        assert!(!post.raze, "there is no body");
+        post.rise(1, supervisor());
+        post.withdraw();
+        assert!(post.rise.is_none() && post.take_raze());
     }
 }

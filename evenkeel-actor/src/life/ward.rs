@@ -18,7 +18,15 @@
 //! *Cease* (supervisor): leaves the term at the post, and an order. The body finds the order
 //! between two messages and stops. A start that is still to come does not take place.
 //!
-//! *Raze* (killer): leaves a mark. The life drops the body at its next poll.
+//! *Raze* (killer): leaves a mark. The life drops the body at its next poll. A mark from before the
+//! first start ends that start before the factory is called.
+//!
+//! *Withdraw* (the supervisor, when it falls, and before it starts its children anew): razes, and
+//! takes back a start that the life has not found.
+//!
+//! *Told* (life): an order to stop has come while the actor was down, and no start was left. The
+//! life notifies the supervisor, without a term: the supervisor may have decided on another start
+//! meanwhile.
 //!
 //! *Fall* (life): the body is over, for whatever reason, and its timers go with it. The life
 //! notifies the supervisor, with the term.
@@ -71,6 +79,12 @@ pub(crate) fn begun<M: Send + 'static>(own: &Mailbox<M>) {
         let post = kin.post.as_ref()?;
         post.notice(NoticeKind::Started { term: post.term })
     });
+    send(notice.ok().flatten());
+}
+
+/// Notifies the supervisor that the actor was told to stop while it was down.
+fn told<M: Send + 'static>(own: &Mailbox<M>) {
+    let notice = note(own, |kin, _| kin.post.as_ref()?.notice(NoticeKind::Told));
     send(notice.ok().flatten());
 }
 
@@ -131,8 +145,8 @@ where
 struct Found {
     rise: bool,
     orphaned: bool,
-    /// The actor has been told to stop, before it could start or while it was down.
-    stop: bool,
+    /// The actor has been told to stop, or was killed, before it could start or while it was down.
+    over: Option<ExitReason>,
 }
 
 /// Returns the reason if the life has to drop the body.
@@ -157,14 +171,14 @@ fn look_down<M: Send + 'static>(own: &Mailbox<M>, context: &Context<'_>) -> Opti
         };
         let orders = mem::take(orders);
         let mut stop = orders.iter().any(is_stop);
-        let verdict = kin.verdict.take();
         let post = kin.post.as_mut()?;
-        // There is no body to kill.
-        post.raze = false;
         if post.supervisor.is_none() {
             post.told |= mem::take(&mut stop);
         }
         let rise = post.rise.take();
+        // Without a start to come there is nothing to kill.
+        let is_killed = post.take_raze() && rise.is_some();
+        let verdict = kin.verdict.take_if(|_| post.supervisor.is_some());
         let mut left = None;
         if let Some(term) = rise {
             post.term = term;
@@ -174,7 +188,12 @@ fn look_down<M: Send + 'static>(own: &Mailbox<M>, context: &Context<'_>) -> Opti
             kin.stopping = false;
             left = Some((mem::take(&mut kin.watching), kin.alarm.take()));
         }
-        let found = Found { rise: rise.is_some(), orphaned: post.orphaned, stop };
+        let over = if stop {
+            Some(ExitReason::Normal)
+        } else {
+            is_killed.then(|| verdict.clone().unwrap_or(ExitReason::Killed))
+        };
+        let found = Found { rise: rise.is_some(), orphaned: post.orphaned, over };
         Some((found, (orders, verdict, left, spare)))
     });
     // The rest is dropped here, outside of the lock.
@@ -208,12 +227,18 @@ where
                 if found.orphaned {
                     break;
                 }
-                if found.stop {
-                    *this.last = fall::<A, M>(own, ExitReason::Normal);
-                    continue;
-                }
-                if !found.rise {
-                    return Poll::Pending;
+                match found.over {
+                    Some(reason) if found.rise => {
+                        *this.last = fall::<A, M>(own, reason);
+                        continue;
+                    }
+                    Some(reason) => {
+                        *this.last = reason;
+                        told(own);
+                        continue;
+                    }
+                    None if found.rise => {}
+                    None => return Poll::Pending,
                 }
                 own.reopen();
                 // SAFETY: the life holds the reference. The address is in its body, which is gone
@@ -276,7 +301,7 @@ fn fall<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) -> E
         child.control().orphan();
     }
     for ward in wards.iter().rev() {
-        ward.control().raze();
+        ward.control().withdraw();
     }
     if reason.is_failure() {
         end::report::<A, M>(own, name, &Called::of(own), reason);

@@ -215,11 +215,12 @@ impl<M: Send + 'static> Receiver<M> {
     /// Calls `f` with the actor's timers, without the lock: `f` may ring their bell.
     pub(crate) fn with_timers<R>(&mut self, f: impl FnOnce(&mut Timers<M>) -> R) -> R {
         let mut shared = self.0.shared.lock();
-        let timers = shared.rest.as_mut().and_then(|rest| rest.timers.take());
+        let rest = shared.rest.as_mut();
+        let (timers, last) = rest.map_or((None, 0), |rest| (rest.timers.take(), rest.last_timer));
         drop(shared);
         // SAFETY: the timers are put into the mailbox, which the actor closes and empties before
         // its end, or are dropped here.
-        let mut timers = timers.unwrap_or_else(|| unsafe { Timers::new(&self.0) });
+        let mut timers = timers.unwrap_or_else(|| unsafe { Timers::new(&self.0, last) });
         let result = f(&mut timers);
         let mut shared = self.0.shared.lock();
         shared.rest().timers = Some(timers);

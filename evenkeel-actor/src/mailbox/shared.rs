@@ -38,6 +38,8 @@ pub(super) struct Rest<M: 'static> {
     pub(super) received: u32,
     /// None also while the actor works on them.
     pub(super) timers: Option<Box<Timers<M>>>,
+    /// The last number of a timer of an earlier incarnation.
+    pub(super) last_timer: u64,
     /// Whether the actor has to look at its timers.
     pub(super) rings: bool,
     pub(super) counts: Counts,
@@ -77,6 +79,7 @@ impl<M: Send + 'static> Default for Rest<M> {
             reason: None,
             received: 0,
             timers: None,
+            last_timer: 0,
             rings: false,
             counts: Counts::default(),
         }

@@ -47,7 +47,7 @@ use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 /// The name of an actor's timer, to [cancel](crate::Context::cancel) it. It is never equal to the
-/// name of another actor's timer.
+/// name of another timer, be it another actor's or one from before a restart.
 ///
 /// # Examples
 /// See [`Context::cancel`](crate::Context::cancel).
@@ -80,7 +80,8 @@ pub(crate) struct Timers<M: 'static> {
     /// By their deadlines. Timers with the same deadline are in the order in which they were set.
     due: BTreeMap<(Instant, u64), What<M>>,
     deadlines: BTreeMap<u64, Instant>,
-    next: u64,
+    /// The number of the last timer.
+    last: u64,
     idle: Option<Idle<M>>,
     sleep: Pin<Box<Sleep>>,
     bell: Arc<Bell<M>>,
@@ -115,14 +116,14 @@ impl<M: Send + 'static> Wake for Bell<M> {
 impl<M: Send + 'static> Timers<M> {
     /// # Safety
     /// The timers are dropped before the address becomes invalid.
-    pub(crate) unsafe fn new(own: &Own<Mailbox<M>>) -> Box<Self> {
+    pub(crate) unsafe fn new(own: &Own<Mailbox<M>>, last: u64) -> Box<Self> {
         // SAFETY: the drop of the timers takes the address out of the bell.
         let own = unsafe { own.again() };
         let bell = Arc::new(Bell(Mutex::new(Some(own))));
         Box::new(Self {
             due: BTreeMap::new(),
             deadlines: BTreeMap::new(),
-            next: 0,
+            last,
             idle: None,
             sleep: Box::pin(sleep_until(Instant::now())),
             waker: Waker::from(bell.clone()),
@@ -143,8 +144,13 @@ impl<M: Send + 'static> Timers<M> {
     }
 
     fn number(&mut self) -> u64 {
-        self.next += 1;
-        self.next
+        self.last += 1;
+        self.last
+    }
+
+    /// Returns the number of the last timer.
+    pub(crate) fn last_number(&self) -> u64 {
+        self.last
     }
 
     pub(crate) fn once(&mut self, own: Public<Mailbox<M>>, after: Duration, message: M) -> u64 {

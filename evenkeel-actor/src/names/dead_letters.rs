@@ -8,7 +8,6 @@ use crate::refs::actor_ref::ActorRef;
 use crate::system::System;
 use crate::system::subscription::{Subscription, Told};
 use crate::words::dead_letter::DeadLetter;
-use crate::words::error::SendError;
 
 /// The number of records that may wait for a closure. An estimate: one burst, in some 40 kilobytes;
 /// no benchmark sets it.
@@ -105,12 +104,8 @@ impl System {
         P: Overflow,
     {
         let (actor, is_away) = (actor.clone(), actor.remote().is_some());
-        let tell = move |letter: &DeadLetter| match actor.try_send(M::from(letter.clone())) {
-            Ok(()) => Told::Taken,
-            Err(SendError::Full(_)) => Told::Full,
-            Err(SendError::Unwritable(_) | SendError::TooManyCalls(_)) => Told::Full,
-            Err(SendError::Stopped(_) | SendError::NodeDown(_)) => Told::Gone,
-        };
+        let tell =
+            move |letter: &DeadLetter| Told::of(&actor.try_send(M::from(letter.clone())), &actor);
         self.subscribers().add(is_away, tell)
     }
 

@@ -150,14 +150,21 @@ impl Tree {
             }
             State::Starting | State::Up if member.cease => self.settle(index),
             State::Starting | State::Up => self.judge(index, normal, now),
-            // Another caller told it to stop while it was down.
-            State::Waiting | State::BackOff => {
-                if !member.terms.restart.is_due(normal) {
-                    self.dismiss(index);
-                }
-            }
+            // It has ended before.
+            State::Waiting | State::BackOff => {}
         }
         self.go_on();
+    }
+
+    /// Notes that a child was told to stop while it was down. It may have been started since.
+    /// Returns whether that is an end for good.
+    pub(crate) fn told(&mut self, index: usize) -> bool {
+        let Some(member) = self.members.get(&index) else { return false };
+        let is_due = member.terms.restart.is_due(true);
+        if !is_due {
+            self.remove(index);
+        }
+        !is_due
     }
 
     /// Notes that a child has ended and cannot be started again.

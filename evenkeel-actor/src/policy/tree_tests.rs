@@ -186,13 +186,21 @@ fn a_child_that_is_told_to_stop_while_it_is_down_is_judged_by_its_kind() {
         tree.started(0, S);
         tree.fell(0, false, S);
         tree.take_steps();
-        tree.fell(0, true, S);
+        assert_eq!(tree.told(0), kind == Transient);
         if kind == Permanent {
             assert_eq!(tree.take_steps(), []);
         } else {
             assert_eq!(tree.take_steps(), [Step::Calm(0), Step::Dismiss(0)]);
         }
     }
+    // It has been started again meanwhile.
+    let mut tree = up(Strategy::OneForOne, 1, &[Transient]);
+    tree.fell(0, false, S);
+    assert_eq!(tree.take_steps(), [Step::Rise(0)]);
+    assert!(tree.told(0));
+    assert_eq!(tree.take_steps(), cease(0));
+    tree.fell(0, true, S);
+    assert_eq!(tree.take_steps(), [Step::Calm(0), Step::Dismiss(0)]);
 }
 
 #[test]

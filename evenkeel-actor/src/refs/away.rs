@@ -297,6 +297,10 @@ impl Control for Away {
     fn raze(&self) {
         self.remote.end(StopHow::Kill);
     }
+
+    fn withdraw(&self) {
+        self.remote.end(StopHow::Kill);
+    }
 }
 
 /// The place for the answer to a question of another node. Its drop reports that there is no

@@ -21,7 +21,6 @@ use super::happened::{MOST, NodeEvent};
 use crate::mailbox::overflow::Overflow;
 use crate::refs::actor_ref::ActorRef;
 use crate::system::subscription::Told;
-use crate::words::error::SendError;
 use evenkeel::internal::contain;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,11 +47,7 @@ impl Subscriber {
         M: From<NodeEvent> + Send + 'static,
         P: Overflow,
     {
-        let tell = move |event| match actor.try_send(M::from(event)) {
-            Ok(()) => Told::Taken,
-            Err(SendError::Stopped(_) | SendError::NodeDown(_)) => Told::Gone,
-            Err(_) => Told::Full,
-        };
+        let tell = move |event| Told::of(&actor.try_send(M::from(event)), &actor);
         Self { number, list: Mutex::default(), tell: Box::new(tell) }
     }
 

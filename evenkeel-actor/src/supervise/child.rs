@@ -172,11 +172,13 @@ pub(super) struct Row {
     pub(super) starts: u64,
     /// Whether a supervisor has the child.
     pub(super) kept: bool,
+    /// Whether the child is not to be started again.
+    pub(super) is_removed: bool,
 }
 
 impl Row {
     pub(super) fn new(spec: Spec, actor: AnyActor) -> Self {
-        Self { spec, actor, term: 0, starts: 0, kept: false }
+        Self { spec, actor, term: 0, starts: 0, kept: false, is_removed: false }
     }
 }
 

@@ -280,6 +280,14 @@ impl Supervisor {
         }
     }
 
+    /// Notes that a child is not started again, also if this supervisor is restarted before the
+    /// child has ended.
+    fn note_removed(&self, index: usize) {
+        if let Some(row) = self.table.rows().get_mut(&index) {
+            row.is_removed = true;
+        }
+    }
+
     /// Removes a child that is not started again, and returns its row.
     fn forget(&mut self, index: usize, context: &Context<Self>) -> Option<Row> {
         let row = self.table.rows().remove(&index);
@@ -305,6 +313,11 @@ impl Supervisor {
             }
             // From before a later decision of the supervisor.
             NoticeKind::Started { .. } | NoticeKind::Fell { .. } => {}
+            NoticeKind::Told => {
+                if self.tree.told(index) {
+                    self.note_removed(index);
+                }
+            }
             NoticeKind::Gone => {
                 drop(self.forget(index, context));
                 self.tree.lost(index);
@@ -395,11 +408,22 @@ impl Actor for Supervisor {
     /// Starts the children, and completes when all have started.
     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
         let table = self.table.clone();
+        let mut removed = Vec::new();
         for (&index, row) in table.rows().iter_mut() {
+            if row.is_removed {
+                removed.push(index);
+                continue;
+            }
             self.enter(index, row);
             // A child that an earlier incarnation has started is ended, and started again.
             row.term = table.next_term();
-            row.actor.control().raze();
+            row.actor.control().withdraw();
+        }
+        for index in removed {
+            // An earlier incarnation has not come to its end.
+            if let Some(row) = self.forget(index, context) {
+                row.actor.control().orphan();
+            }
         }
         self.tree.go_on();
         self.act(context);

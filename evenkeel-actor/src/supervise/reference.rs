@@ -176,6 +176,7 @@ impl Supervisor {
                 drop(rows);
                 if let Some(index) = index {
                     self.tree.remove(index);
+                    self.note_removed(index);
                 }
                 reply.send(index.is_some());
             }

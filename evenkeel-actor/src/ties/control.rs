@@ -69,11 +69,9 @@ impl<M: Send + 'static> Control for Public<Mailbox<M>> {
     }
 
     fn rise(&self, term: u64, supervisor: Peer, index: usize) {
-        let _ = tell(self, |kin, _| {
-            let post = kin.post.as_mut()?;
-            post.rise = Some(term);
-            post.supervisor.replace((supervisor, index))
-        });
+        let before =
+            tell(self, |kin, _| kin.post.as_mut().map(|post| post.rise(term, (supervisor, index))));
+        drop(before);
     }
 
     #[cfg(feature = "tracing")]
@@ -95,5 +93,9 @@ impl<M: Send + 'static> Control for Public<Mailbox<M>> {
 
     fn raze(&self) {
         let _ = tell(self, |kin, _| kin.post.as_mut().map(|post| post.raze = true));
+    }
+
+    fn withdraw(&self) {
+        let _ = tell(self, |kin, _| kin.post.as_mut().map(|post| post.withdraw()));
     }
 }

@@ -3,10 +3,10 @@
 use crate::common::until::until;
 use evenkeel::time::{Duration, sleep};
 use evenkeel_actor::{
-    Actor, ActorRef, AnyActor, Builder, Child, Context, DeadLetterKind, Event, Failure, Group,
-    Handled, LookUpError, ReplyTo, Supervisor, SupervisorRef, System,
+    Actor, ActorRef, AnyActor, Builder, Child, Context, DeadLetter, DeadLetterKind, Event, Failure,
+    Group, Handled, LookUpError, ReplyTo, Supervisor, SupervisorRef, System, TimerId,
 };
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -139,6 +139,93 @@ fn timers_end_with_the_incarnation_that_has_set_them() {
         stopped.await;
         assert_eq!(Arc::strong_count(&held), 1);
         tree.stopped().await;
+    });
+}
+
+/// Sets a timer at each start, and sends its name away.
+struct Setter(mpsc::Sender<TimerId>);
+
+impl Actor for Setter {
+    type Message = ();
+
+    async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+        self.0.send(context.send_after(SECOND, ()))?;
+        Ok(())
+    }
+
+    async fn handle(&mut self, (): (), _context: &mut Context<Self>) -> Handled {
+        Err(Failure::message("out of paper"))
+    }
+}
+
+#[test]
+fn the_names_of_timers_do_not_come_again_after_a_restart() {
+    run(&[1], |system| async move {
+        let (names, sets) = mpsc::channel();
+        let mut tree = Supervisor::one_for_one().system(system);
+        let _setter = tree.child(Child::new("setter", move || Setter(names.clone())));
+        let _tree = tree.spawn();
+        sleep(SECOND + SECOND / 2).await;
+        assert_ne!(sets.try_recv().unwrap(), sets.try_recv().unwrap());
+    });
+}
+
+/// Counts dead letters, and sends each count away.
+struct Clerk(u64, mpsc::Sender<u64>);
+
+enum Word {
+    Letter(DeadLetter),
+    Pause(Duration),
+}
+
+impl From<DeadLetter> for Word {
+    fn from(letter: DeadLetter) -> Self {
+        Self::Letter(letter)
+    }
+}
+
+impl Actor for Clerk {
+    type Message = Word;
+
+    async fn handle(&mut self, word: Word, _context: &mut Context<Self>) -> Handled {
+        match word {
+            Word::Letter(letter) => {
+                self.0 += letter.count;
+                self.1.send(self.0)?;
+            }
+            Word::Pause(time) => sleep(time).await,
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_subscriber_that_drains_and_is_restarted_stays_one() {
+    run(&[1], |system| async move {
+        let (counts, counted) = mpsc::channel();
+        let mut tree = Supervisor::one_for_one().system(system);
+        let clerk = tree.child(Child::new("clerk", move || Clerk(0, counts.clone())));
+        let _tree = tree.spawn();
+        system.send_dead_letters_to(&clerk).keep();
+        let leave_behind = async || {
+            let actor = Builder::new().system(system).spawn(Member::default()).unwrap();
+            actor.try_send(Message::Nothing).unwrap();
+            actor.kill();
+            actor.stopped().await;
+        };
+        for _ in 0..2 {
+            clerk.send(Word::Pause(SECOND * 2)).await.unwrap();
+        }
+        sleep(SECOND).await;
+        clerk.stop();
+        sleep(SECOND * 2).await;
+        // It drains: the second pause was in its mailbox.
+        assert!(clerk.try_send(Word::Pause(SECOND)).is_err() && !clerk.is_stopped());
+        leave_behind().await;
+        sleep(SECOND * 2).await;
+        leave_behind().await;
+        sleep(SECOND).await;
+        assert_eq!(counted.try_iter().collect::<Vec<_>>(), [1]);
     });
 }
 

@@ -2,8 +2,8 @@
 
 use evenkeel::time::{Duration, Instant, sleep};
 use evenkeel_actor::{
-    Actor, ActorFailure, ActorRef, Child, Context, Escalated, ExitReason, Handled, ReplyTo,
-    Restart, Strategy, Supervisor, SupervisorBuilder, SupervisorRef, System,
+    Actor, ActorFailure, ActorRef, Child, ChildInfo, Context, Escalated, ExitReason, Handled,
+    ReplyTo, Restart, Strategy, Supervisor, SupervisorBuilder, SupervisorRef, System,
 };
 use std::sync::{Arc, Mutex};
 
@@ -358,6 +358,79 @@ fn one_that_is_down_can_be_stopped_or_removed() {
             assert_eq!(begin.elapsed(), Duration::from_secs(1));
             assert_eq!(tree.children().await.unwrap(), []);
         }
+    });
+}
+
+/// The order to stop comes before the failure, before its supervisor hears of that, before the next
+/// start, or after it.
+#[test]
+fn one_that_is_told_to_stop_about_when_it_fails_ends_for_good() {
+    for restart in [Restart::Transient, Restart::Temporary] {
+        for turns in 0..12 {
+            on_paused(async move {
+                let mut tree = quiet(Supervisor::one_for_one());
+                let a = tree.child(worker(&Diary::default(), "a").restart(restart));
+                let tree = tree.spawn();
+                sum(&a).await;
+                a.send(Message::Panic).await.unwrap();
+                for _ in 0..turns {
+                    evenkeel::yield_now().await;
+                }
+                a.stop();
+                let ended = evenkeel::time::timeout(Duration::from_secs(60), a.stopped());
+                assert!(ended.await.is_ok(), "it is up after {turns} turns");
+                assert_eq!(tree.children().await.unwrap(), []);
+            });
+        }
+    }
+}
+
+#[test]
+fn one_that_is_killed_before_its_first_start_is_not_made_for_that() {
+    for restart in [Restart::Temporary, Restart::Transient, Restart::Permanent] {
+        on_paused(async move {
+            let diary = Diary::default();
+            let mut tree = quiet(Supervisor::one_for_one());
+            let a = tree.child(worker(&diary, "a").restart(restart));
+            // The life looks before there is a supervisor.
+            sleep(Duration::from_secs(1)).await;
+            a.kill();
+            sleep(Duration::from_secs(1)).await;
+            let tree = tree.spawn();
+            let is_due = restart != Restart::Temporary;
+            if is_due {
+                restarted(&tree, "a", 1).await;
+            } else {
+                assert!(matches!(a.stopped().await, ExitReason::Killed));
+            }
+            assert_eq!(diary.take(), ["+a"; 1][..usize::from(is_due)]);
+        });
+    }
+}
+
+/// The child does not reach its end before its supervisor is killed, and started again.
+#[test]
+fn one_that_was_removed_does_not_come_back_with_its_supervisor() {
+    on_workers(2, async {
+        let diary = Diary::default();
+        let mut tree = quiet(Supervisor::one_for_one());
+        let mut inner = quiet(Supervisor::one_for_one());
+        let a = inner.child(worker(&diary, "a").shutdown(Duration::MAX));
+        let b = inner.child(worker(&diary, "b"));
+        let inner = tree.supervisor("inner", inner);
+        let tree = tree.spawn();
+        sum(&b).await;
+        a.send(Message::Wait).await.unwrap();
+        assert_eq!(inner.remove(a.id()).await, Ok(true));
+        assert!(!a.is_stopped());
+        inner.kill();
+        a.stopped().await;
+        restarted(&tree, "inner", 1).await;
+        let children = inner.children().await.unwrap();
+        assert_eq!(children.iter().map(ChildInfo::id).collect::<Vec<_>>(), [b.id()]);
+        tree.stop();
+        tree.stopped().await;
+        check(&diary.take(), &["a", "b"]);
     });
 }
 
