@@ -157,7 +157,7 @@ where
     /// # Panics
     /// If a closure for names or threads panics; threads that already run then exit.
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
-        if self.use_current_thread && fork_join::is_worker() {
+        if self.use_current_thread && fork_join::is_inside() {
             return Err(ThreadPoolBuildError::already_in_pool());
         }
         let threads = self.threads();

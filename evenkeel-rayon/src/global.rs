@@ -32,10 +32,15 @@ pub(crate) fn build_global(
     GLOBAL.set(build()?).map_err(|_| ThreadPoolBuildError::global_already_initialized())
 }
 
-/// Returns the caller's runtime, if it is a worker or inside `block_on`, or else that of the global
-/// pool.
+/// Returns the runtime of the global pool.
+pub(crate) fn outside() -> Handle {
+    global().handle().clone()
+}
+
+/// Returns the caller's runtime, if it is a worker or has entered one, or else that of the global
+/// pool; that too if the caller's takes no more work from it.
 pub(crate) fn handle() -> Handle {
-    Handle::try_current().unwrap_or_else(|| global().handle().clone())
+    fork_join::handle_or(outside)
 }
 
 /// Runs `op` on a worker. The caller is not a worker.

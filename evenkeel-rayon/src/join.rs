@@ -21,7 +21,7 @@ where
     RA: Send,
     RB: Send,
 {
-    fork_join::join_or(global::handle, oper_a, oper_b)
+    fork_join::join_or(global::outside, oper_a, oper_b)
 }
 
 /// Does the same as [`join`], and tells each half whether it has changed threads.
@@ -36,5 +36,5 @@ where
     RA: Send,
     RB: Send,
 {
-    fork_join::join_context_or(global::handle, oper_a, oper_b)
+    fork_join::join_context_or(global::outside, oper_a, oper_b)
 }

@@ -32,7 +32,7 @@ impl ThreadPool {
 
     /// Returns whether the calling thread belongs to this pool.
     fn is_here(&self) -> bool {
-        fork_join::is_worker() && Handle::current().ptr_eq(&self.handle)
+        fork_join::is_worker_of(&self.handle)
     }
 
     /// The same as [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).

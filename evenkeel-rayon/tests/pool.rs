@@ -344,3 +344,52 @@ fn a_half_waits_for_a_thread_that_installs_while_its_owner_waits() {
     });
     assert_eq!(installed, 2);
 }
+
+/// The thread has entered a runtime that is over: its work goes to the global pool.
+#[test]
+fn a_thread_inside_a_runtime_that_is_over_uses_the_global_pool() {
+    let runtime = evenkeel::Runtime::new().unwrap();
+    let handle = runtime.handle();
+    let _entered = handle.enter();
+    drop(runtime);
+    assert_eq!(join(|| 1, || 2), (1, 2));
+    assert_eq!(rayon_core::scope(|_| 3), 3);
+    assert_eq!(rayon_core::in_place_scope(|_| 4), 4);
+    assert_eq!(rayon_core::broadcast(|_| ()).len(), rayon_core::current_num_threads());
+    let (sender, receiver) = mpsc::channel();
+    let other = sender.clone();
+    rayon_core::spawn(move || sender.send(()).unwrap());
+    rayon_core::spawn_fifo(move || other.send(()).unwrap());
+    assert_eq!(receiver.iter().count(), 2);
+}
+
+#[test]
+fn a_thread_of_a_pool_is_one_whatever_it_has_entered() {
+    let (own, other) = (pool(1), evenkeel::Runtime::new().unwrap());
+    own.install(|| {
+        let _entered = other.enter();
+        assert_eq!(own.current_thread_index(), Some(0));
+        assert!(own.yield_now().is_some());
+    });
+}
+
+/// One worker is stuck, so that a relief builds the pool.
+#[test]
+fn a_relief_is_no_thread_for_another_pool() {
+    let runtime = evenkeel::Builder::new().workers(1).reliefs(1).build().unwrap();
+    let (go, wait) = mpsc::channel();
+    let (begun, has_begun) = mpsc::channel();
+    let stuck = runtime.spawn(async move {
+        begun.send(()).unwrap();
+        wait.recv().unwrap();
+    });
+    has_begun.recv().unwrap();
+    let task = runtime.spawn(async {
+        let pool = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+        pool.map(drop).unwrap_err().to_string()
+    });
+    let error = evenkeel::block_on(task).unwrap();
+    assert!(error.contains("already part of another"), "{error}");
+    go.send(()).unwrap();
+    evenkeel::block_on(stuck).unwrap();
+}

@@ -102,6 +102,27 @@ pub(super) fn handle() -> Handle {
     Handle::try_current().unwrap_or_else(default_handle)
 }
 
+/// Returns the runtime that the caller belongs to, or that of `outside` if there is none, or if it
+/// takes nothing from the caller any more.
+#[must_use]
+pub fn handle_or(outside: fn() -> Handle) -> Handle {
+    let own = Handle::try_current().filter(|own| !own.shared().refuses_spawns());
+    own.unwrap_or_else(outside)
+}
+
+/// Returns whether the caller is a worker or a spare of the runtime of `handle`, whichever runtimes
+/// it has entered.
+#[must_use]
+pub fn is_worker_of(handle: &Handle) -> bool {
+    with_own(handle, |own| own.is_some())
+}
+
+/// Returns whether the caller is a thread that polls the tasks of a runtime, a relief too.
+#[must_use]
+pub fn is_inside() -> bool {
+    context::is_inside()
+}
+
 /// Calls `f` with the context of this thread if it is a worker or a spare of the runtime of
 /// `handle`.
 pub(super) fn with_own<R>(handle: &Handle, f: impl FnOnce(Option<&Context>) -> R) -> R {

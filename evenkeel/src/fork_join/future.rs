@@ -90,21 +90,34 @@ impl<R> Drop for Runner<R> {
 /// Returns the result, if it is there; otherwise leaves the waker in the slot. A result that comes
 /// without a wait takes a unit.
 fn poll_slot<R>(slot: &Mutex<Slot<R>>, unit: &mut Unit, waker: &Waker) -> Poll<thread::Result<R>> {
-    let mut slot = lock(slot);
-    match mem::replace(&mut *slot, Slot::Taken) {
-        Slot::Complete(result) if unit.take() => Poll::Ready(result),
-        complete @ Slot::Complete(_) => {
-            *slot = complete;
-            drop(slot);
-            unit.yield_to(waker)
+    let mut fresh = None;
+    loop {
+        // Declared after the fresh waker, so that the lock is released before that is dropped.
+        let mut slot = lock(slot);
+        match mem::replace(&mut *slot, Slot::Taken) {
+            Slot::Complete(result) if unit.take() => return Poll::Ready(result),
+            complete @ Slot::Complete(_) => {
+                *slot = complete;
+                drop(slot);
+                return unit.yield_to(waker);
+            }
+            Slot::Pending(before) => {
+                let is_same = before.as_ref().is_some_and(|before| before.will_wake(waker));
+                if is_same || fresh.is_some() {
+                    let (kept, other) = if is_same { (before, fresh) } else { (fresh, before) };
+                    *slot = Slot::Pending(kept);
+                    drop(slot);
+                    drop(other);
+                    unit.owe();
+                    return Poll::Pending;
+                }
+                *slot = Slot::Pending(before);
+                drop(slot);
+                // Cloning a waker runs a caller's code, which must not run under the lock.
+                fresh = Some(waker.clone());
+            }
+            Slot::Taken => panic!("a fork is polled after its result has been taken"),
         }
-        Slot::Pending(before) => {
-            let same = before.filter(|before| before.will_wake(waker));
-            *slot = Slot::Pending(Some(same.unwrap_or_else(|| waker.clone())));
-            unit.owe();
-            Poll::Pending
-        }
-        Slot::Taken => panic!("a fork is polled after its result has been taken"),
     }
 }
 

@@ -61,6 +61,8 @@ mod yielding;
 
 pub use broadcast::{BroadcastContext, broadcast};
 pub use detached::{spawn, spawn_broadcast, spawn_fifo};
+#[doc(hidden)]
+pub use entry::{handle_or, is_inside, is_worker_of};
 pub use fifo::{ScopeFifo, in_place_scope_fifo, scope_fifo};
 pub use join::{FnContext, join, join_context};
 #[doc(hidden)]

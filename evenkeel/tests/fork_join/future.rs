@@ -131,6 +131,37 @@ fn a_poll_after_the_result_panics() {
     assert_eq!(text, "a fork is polled after its result has been taken");
 }
 
+/// A waker with a destructor that waits for a worker, which is about to leave the fork's result.
+#[test]
+fn a_waker_that_is_replaced_is_dropped_without_the_lock() {
+    struct Slow(Option<evenkeel::Handle>, Arc<AtomicBool>);
+    impl std::task::Wake for Slow {
+        fn wake(self: Arc<Self>) {}
+    }
+    impl Drop for Slow {
+        fn drop(&mut self) {
+            let Some(handle) = &self.0 else { return };
+            self.1.store(true, Ordering::Release);
+            block_on(handle.spawn(async {})).unwrap();
+        }
+    }
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).reliefs(0).build().unwrap();
+    let go = Arc::new(AtomicBool::new(false));
+    let wait = go.clone();
+    let _entered = runtime.enter();
+    let mut forked = pin::pin!(future::fork(move || {
+        while !wait.load(Ordering::Acquire) {
+            thread::yield_now();
+        }
+    }));
+    for handle in [Some(runtime.handle()), None] {
+        let waker = Waker::from(Arc::new(Slow(handle, go.clone())));
+        assert!(forked.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    }
+    block_on(forked);
+}
+
 #[test]
 fn a_fork_that_its_runtime_never_runs_tells_its_waiter() {
     let _watchdog = watchdog();

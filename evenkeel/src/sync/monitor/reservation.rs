@@ -142,9 +142,11 @@ pub(super) unsafe fn reserve<S: Set>(members: &Members<S>) {
         return;
     }
     let cores = members.written();
-    // SAFETY: the set borrows its monitors.
-    let part =
-        |core: &CoreRef| Part { core: *core, object: unsafe { core.get() }.object.awaited() };
+    let part = |core: &CoreRef| {
+        // SAFETY: the set borrows its monitors.
+        let object = unsafe { core.get() }.object.awaited();
+        Part { core: *core, object }
+    };
     let parts = cores.as_ref().iter().map(part).collect();
     let reservation = Arc::new(Reservation::new(parts));
     // Allocated before the locks are taken.
@@ -344,9 +346,11 @@ impl Desk {
     fn take_waker(&mut self) -> WordWaker {
         let first = self.urgent.front().expect("a task is urgent");
         let spare = self.spare.take().expect("the last core comes back once");
-        // SAFETY: it is on the list, so it is there, and it waits. Its word changes under the lock
-        // of the reservation, which the caller has.
-        unsafe { first.as_ref().word.replace(spare) }
+        // SAFETY: it is on the list, so it is there.
+        let first = unsafe { first.as_ref() };
+        // SAFETY: it waits, and its word changes under the lock of the reservation, which the
+        // caller has.
+        unsafe { first.word.replace(spare) }
     }
 
     /// Tells [`detect`](crate::detect) that the next node waits for the missing cores, and keeps
@@ -366,8 +370,10 @@ impl Desk {
         let (Some(next), Some(missing)) = (self.urgent.front(), self.cores.get(self.back)) else {
             return;
         };
-        // SAFETY: it is on the list, so it is there, and it waits with this lock.
-        unsafe { watch::reserved(next.as_ref(), back, missing.object) };
+        // SAFETY: it is on the list, so it is there.
+        let next = unsafe { next.as_ref() };
+        // SAFETY: it waits with the lock of the reservation, which the caller has.
+        unsafe { watch::reserved(next, back, missing.object) };
     }
 }
 
