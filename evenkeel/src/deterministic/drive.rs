@@ -43,6 +43,22 @@ pub(super) fn draw() -> Option<(u64, u64)> {
     Some((seed, count))
 }
 
+/// This thread's run. Its drop ends the run's random numbers, also if the run panics.
+struct Run;
+
+impl Run {
+    fn begin(seed: u64) -> Self {
+        RUN.set(Some((seed, 0)));
+        Self
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        RUN.set(None);
+    }
+}
+
 /// The first failure that a hook has reported.
 #[derive(Default)]
 struct Noted {
@@ -160,7 +176,7 @@ fn drive<F: Future>(options: &Options, future: F) -> Result<Finished<F::Output>,
     let noted = Arc::new(Noted::default());
     let (runtime, seat) = Runtime::with_seat(hooks(options, &noted), START);
     let entered = current::enter(runtime.handle().shared());
-    RUN.set(Some((options.seed, 0)));
+    let run = Run::begin(options.seed);
     let result = interleave::work(seat, |interleaver| {
         let mut log = Log::new(options);
         let result = turns(options, interleaver, &mut log, &noted, Box::pin(future));
@@ -176,7 +192,7 @@ fn drive<F: Future>(options: &Options, future: F) -> Result<Finished<F::Output>,
             (Err(cause), _) | (Ok(_), Some(cause)) => Err(log.failure(cause)),
         }
     });
-    RUN.set(None);
+    drop(run);
     drop(entered);
     drop(runtime);
     result
