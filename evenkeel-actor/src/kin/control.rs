@@ -27,8 +27,12 @@ pub(crate) trait Control: Send + Sync {
     fn stopped(&self) -> Stopped;
     /// Ends the actor for good, for its parent or supervisor.
     fn orphan(&self);
-    /// Starts the actor for its supervisor, which gets notices of it as the child `index`.
-    fn rise(&self, term: u64, supervisor: Peer, index: usize);
+    /// Starts the actor for its supervisor, which gets notices of it as the child `index`. Returns
+    /// false if the actor has ended: then no notice comes.
+    fn rise(&self, term: u64, supervisor: Peer, index: usize) -> bool;
+    /// Ends the actor for good, for its supervisor, which gets the notice of that as the child
+    /// `index`. Returns as [`rise`](Self::rise).
+    fn dismiss(&self, supervisor: Peer, index: usize) -> bool;
     /// Notes that the actor has a registered name, or has lost it.
     #[cfg(feature = "tracing")]
     fn call(&self, name: &Arc<str>, has: bool);

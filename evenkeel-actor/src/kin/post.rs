@@ -14,8 +14,8 @@ pub(crate) struct Post {
     pub(crate) rise: Option<u64>,
     /// The number of the start that is to stop.
     pub(crate) cease: Option<u64>,
-    /// The actor was told to stop before it had a supervisor.
-    pub(crate) told: bool,
+    /// Whether an order to stop ends the actor for good: it is not restarted after such an end.
+    pub(crate) ends: bool,
     /// The body is to be dropped; before the first start, it is not to be made.
     pub(crate) raze: bool,
     /// The life is to end.

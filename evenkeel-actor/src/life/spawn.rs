@@ -8,6 +8,7 @@ use crate::kin::Kin;
 use crate::kin::post::Post;
 use crate::mailbox::overflow::Overflow;
 use crate::mailbox::{Mailbox, Settings};
+use crate::policy::restart::Restart;
 use crate::refs::actor_ref::ActorRef;
 use crate::system::System;
 use crate::system::counters::Count;
@@ -49,17 +50,20 @@ pub(crate) fn spawn_with<A: Actor>(
     Public::spawn(mailbox, |own| Life::new(actor, own, settings.priority), Location::caller())
 }
 
-/// Spawns an actor that `factory` makes at each start by its supervisor.
+/// Spawns an actor that `factory` makes at each start by its supervisor, which restarts it after
+/// such ends.
 #[track_caller]
 pub(crate) fn spawn_ward<A: Actor>(
     mut factory: impl FnMut() -> A + Send + 'static,
     settings: Settings,
     system: System,
     kin: Kin,
+    restart: Restart,
 ) -> Public<Mailbox<A::Message>> {
     let settings = enter(settings, system);
     let name = kin.name.clone();
-    let kin = Kin { post: Some(Box::<Post>::default()), ..kin };
+    let post = Post { ends: !restart.is_due(true), ..Post::default() };
+    let kin = Kin { post: Some(Box::new(post)), ..kin };
     let mailbox = || Mailbox::with_kin(settings, system, kin);
     let make = move |receiver| live(factory(), receiver, settings.priority, begun);
     let start = |own| Ward::<A, _, _, _>::new(own, make);

@@ -24,9 +24,10 @@
 //! *Withdraw* (the supervisor, when it falls, and before it starts its children anew): razes, and
 //! takes back a start that the life has not found.
 //!
-//! *Told* (life): an order to stop has come while the actor was down, and no start was left. The
-//! life notifies the supervisor, without a term: the supervisor may have decided on another start
-//! meanwhile.
+//! *End* (life): an order to stop, from any caller, has come to an actor that is not restarted after
+//! an end in order: before its body fell, or while it is down. The life ends for good, whatever the
+//! supervisor does at that time; a supervisor that would start it finds it ended. An actor that is
+//! restarted after each end ignores an order to stop while it is down.
 //!
 //! *Fall* (life): the body is over, for whatever reason, and its timers go with it. The life
 //! notifies the supervisor, with the term.
@@ -79,12 +80,6 @@ pub(crate) fn begun<M: Send + 'static>(own: &Mailbox<M>) {
         let post = kin.post.as_ref()?;
         post.notice(NoticeKind::Started { term: post.term })
     });
-    send(notice.ok().flatten());
-}
-
-/// Notifies the supervisor that the actor was told to stop while it was down.
-fn told<M: Send + 'static>(own: &Mailbox<M>) {
-    let notice = note(own, |kin, _| kin.post.as_ref()?.notice(NoticeKind::Told));
     send(notice.ok().flatten());
 }
 
@@ -144,9 +139,12 @@ where
 /// What the life finds at its post while it is down.
 struct Found {
     rise: bool,
-    orphaned: bool,
-    /// The actor has been told to stop, or was killed, before it could start or while it was down.
+    /// The start that is to come is over before it begins: its supervisor has ordered it to stop,
+    /// or it was killed.
     over: Option<ExitReason>,
+    orphaned: bool,
+    /// The actor has been told to stop, and ends by that.
+    told: bool,
 }
 
 /// Returns the reason if the life has to drop the body.
@@ -170,30 +168,26 @@ fn look_down<M: Send + 'static>(own: &Mailbox<M>, context: &Context<'_>) -> Opti
             None => kin.waker.replace(waker),
         };
         let orders = mem::take(orders);
-        let mut stop = orders.iter().any(is_stop);
         let post = kin.post.as_mut()?;
-        if post.supervisor.is_none() {
-            post.told |= mem::take(&mut stop);
-        }
+        let told = post.ends && orders.iter().any(is_stop);
         let rise = post.rise.take();
         // Without a start to come there is nothing to kill.
         let is_killed = post.take_raze() && rise.is_some();
         let verdict = kin.verdict.take_if(|_| post.supervisor.is_some());
-        let mut left = None;
+        let (mut left, mut over) = (None, None);
         if let Some(term) = rise {
             post.term = term;
-            stop |= post.cease == rise || mem::take(&mut post.told);
+            if post.cease == rise {
+                over = Some(ExitReason::Normal);
+            } else if is_killed {
+                over = Some(verdict.clone().unwrap_or(ExitReason::Killed));
+            }
             kin.traps = false;
             kin.first_child = kin.next_child;
             kin.stopping = false;
             left = Some((mem::take(&mut kin.watching), kin.alarm.take()));
         }
-        let over = if stop {
-            Some(ExitReason::Normal)
-        } else {
-            is_killed.then(|| verdict.clone().unwrap_or(ExitReason::Killed))
-        };
-        let found = Found { rise: rise.is_some(), orphaned: post.orphaned, over };
+        let found = Found { rise: rise.is_some(), over, orphaned: post.orphaned, told };
         Some((found, (orders, verdict, left, spare)))
     });
     // The rest is dropped here, outside of the lock.
@@ -227,20 +221,18 @@ where
                 if found.orphaned {
                     break;
                 }
-                match found.over {
-                    Some(reason) if found.rise => {
-                        *this.last = fall::<A, M>(own, reason);
-                        continue;
-                    }
-                    Some(reason) => {
-                        *this.last = reason;
-                        told(own);
-                        continue;
-                    }
-                    None if found.rise => {}
-                    None => return Poll::Pending,
+                if found.told {
+                    *this.last = ExitReason::Normal;
+                    break;
+                }
+                if !found.rise {
+                    return Poll::Pending;
                 }
                 own.reopen();
+                if let Some(reason) = found.over {
+                    (*this.last, _) = fall::<A, M>(own, reason);
+                    continue;
+                }
                 // SAFETY: the life holds the reference. The address is in its body, which is gone
                 // before the reference is.
                 let address = unsafe { Own::of(own) };
@@ -266,7 +258,11 @@ where
             // The next body does not get the messages of this one's timers.
             let dropped = catch_unwind(AssertUnwindSafe(|| drop(own.take_timers())));
             let reason = dropped.map_or_else(end::panicked, |()| reason);
-            *this.last = fall::<A, M>(own, reason);
+            let told;
+            (*this.last, told) = fall::<A, M>(own, reason);
+            if told {
+                break;
+            }
         }
         let last = this.last.clone();
         if let Some(own) = this.own.take() {
@@ -278,24 +274,28 @@ where
 }
 
 /// Handles the end of a body: ends its children, and notifies the supervisor. Returns the reason as
-/// other actors see it.
-fn fall<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) -> ExitReason {
+/// other actors see it, and whether an order to stop ends the actor for good: then the supervisor
+/// is told when it has ended.
+fn fall<A, M: Send + 'static>(own: &Public<Mailbox<M>>, reason: ExitReason) -> (ExitReason, bool) {
     let shut = own.is_shut();
     let fallen = note(own, |kin, orders| {
-        let told = shut || orders.iter().any(is_stop) || reason.is_normal();
+        let told = shut || orders.iter().any(is_stop);
         let dropped = mem::take(orders);
         let children = mem::take(&mut kin.children);
         let name = kin.name.clone();
         let reason = if told { ExitReason::Normal } else { reason.clone() };
         let post = kin.post.as_ref();
-        let notice = post.and_then(|post| {
+        let told = told && post.is_some_and(|post| post.ends);
+        let notice = post.filter(|_| !told).and_then(|post| {
             let kind = NoticeKind::Fell { term: post.term, reason: reason.clone() };
             post.notice(kind)
         });
         let wards: Vec<_> = kin.wards.values().cloned().collect();
-        (dropped, children, wards, name, reason, notice)
+        (dropped, children, wards, name, (reason, told), notice)
     });
-    let Ok((dropped, children, wards, name, outward, notice)) = fallen else { return reason };
+    let Ok((dropped, children, wards, name, outward, notice)) = fallen else {
+        return (reason, false);
+    };
     drop(dropped);
     for child in children.into_values().rev() {
         child.control().orphan();

@@ -61,9 +61,6 @@ impl<M: Send + 'static> Mailbox<M> {
         let rest = shared.rest();
         rest.rings = false;
         let (timers, orders) = (rest.timers.take(), rest.has_orders());
-        if let Some(timers) = &timers {
-            rest.last_timer = timers.last_number();
-        }
         self.set(ORDERS, orders);
         timers
     }

@@ -223,7 +223,9 @@ impl<M: Send + 'static> Receiver<M> {
         let mut timers = timers.unwrap_or_else(|| unsafe { Timers::new(&self.0, last) });
         let result = f(&mut timers);
         let mut shared = self.0.shared.lock();
-        shared.rest().timers = Some(timers);
+        let rest = shared.rest();
+        rest.last_timer = timers.last_number();
+        rest.timers = Some(timers);
         self.0.set(TIMED, true);
         result
     }

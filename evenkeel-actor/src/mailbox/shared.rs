@@ -38,7 +38,7 @@ pub(super) struct Rest<M: 'static> {
     pub(super) received: u32,
     /// None also while the actor works on them.
     pub(super) timers: Option<Box<Timers<M>>>,
-    /// The last number of a timer of an earlier incarnation.
+    /// The number of the last timer, of this incarnation or an earlier one.
     pub(super) last_timer: u64,
     /// Whether the actor has to look at its timers.
     pub(super) rings: bool,

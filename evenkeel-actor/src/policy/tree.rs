@@ -156,17 +156,6 @@ impl Tree {
         self.go_on();
     }
 
-    /// Notes that a child was told to stop while it was down. It may have been started since.
-    /// Returns whether that is an end for good.
-    pub(crate) fn told(&mut self, index: usize) -> bool {
-        let Some(member) = self.members.get(&index) else { return false };
-        let is_due = member.terms.restart.is_due(true);
-        if !is_due {
-            self.remove(index);
-        }
-        !is_due
-    }
-
     /// Notes that a child has ended and cannot be started again.
     pub(crate) fn lost(&mut self, index: usize) {
         let Some(member) = self.members.remove(&index) else { return };

@@ -176,31 +176,25 @@ fn a_back_off_delays_the_child_or_the_group() {
     }
 }
 
+/// It was told to stop, and has ended by that.
 #[test]
-fn a_child_that_is_told_to_stop_while_it_is_down_is_judged_by_its_kind() {
+fn a_child_that_ends_for_good_while_it_waits_or_starts_is_not_started() {
     let backoff = Some(Backoff { first: S, most: S });
-    for kind in [Permanent, Transient] {
-        let mut tree = Tree::new(Strategy::OneForOne, Limit { restarts: 9, window: S });
-        tree.add(0, Terms { backoff, ..terms(kind) });
-        tree.go_on();
-        tree.started(0, S);
-        tree.fell(0, false, S);
-        tree.take_steps();
-        assert_eq!(tree.told(0), kind == Transient);
-        if kind == Permanent {
-            assert_eq!(tree.take_steps(), []);
-        } else {
-            assert_eq!(tree.take_steps(), [Step::Calm(0), Step::Dismiss(0)]);
-        }
-    }
-    // It has been started again meanwhile.
-    let mut tree = up(Strategy::OneForOne, 1, &[Transient]);
+    let mut tree = Tree::new(Strategy::OneForOne, Limit { restarts: 9, window: S });
+    tree.add(0, Terms { backoff, ..terms(Transient) });
+    tree.go_on();
+    tree.started(0, S);
     tree.fell(0, false, S);
-    assert_eq!(tree.take_steps(), [Step::Rise(0)]);
-    assert!(tree.told(0));
-    assert_eq!(tree.take_steps(), cease(0));
-    tree.fell(0, true, S);
-    assert_eq!(tree.take_steps(), [Step::Calm(0), Step::Dismiss(0)]);
+    tree.take_steps();
+    tree.lost(0);
+    assert_eq!(tree.take_steps(), [Step::Calm(0)]);
+    let mut tree = up(Strategy::RestForOne, 1, &[Transient, Permanent]);
+    tree.fell(0, false, S);
+    assert_eq!(tree.take_steps(), cease(1));
+    tree.fell(1, true, S);
+    assert_eq!(tree.take_steps(), [Step::Calm(1), Step::Rise(0)]);
+    tree.lost(0);
+    assert_eq!(tree.take_steps(), [Step::Rise(1)]);
 }
 
 #[test]

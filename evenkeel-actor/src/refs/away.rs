@@ -285,7 +285,14 @@ impl Control for Away {
         self.remote.end(StopHow::Kill);
     }
 
-    fn rise(&self, _term: u64, _supervisor: Peer, _index: usize) {}
+    fn rise(&self, _term: u64, _supervisor: Peer, _index: usize) -> bool {
+        true
+    }
+
+    fn dismiss(&self, _supervisor: Peer, _index: usize) -> bool {
+        self.remote.end(StopHow::Kill);
+        false
+    }
 
     #[cfg(feature = "tracing")]
     fn call(&self, _name: &std::sync::Arc<str>, _has: bool) {}

@@ -150,8 +150,8 @@ impl SupervisorBuilder {
         let table = supervisor.into_table();
         let factory = move || Supervisor::new(table.clone());
         let settings = Settings::new::<Wait>(CAPACITY);
-        let own = spawn::spawn_ward(factory, settings, system, kin);
         let restart = Restart::Permanent;
+        let own = spawn::spawn_ward(factory, settings, system, kin, restart);
         let terms = Terms { restart, shutdown: Duration::MAX, backoff: None };
         self.rows.push(Row::new(Spec { name, terms }, AnyActor::new(own.clone())));
         SupervisorRef(ActorRef::local(own))
@@ -204,7 +204,8 @@ where
 {
     let kin = Kin { name: Some(child.spec.name.clone()), ..Kin::default() };
     let system = child.system.unwrap_or(system);
-    let own = spawn::spawn_ward(child.factory, child.settings, system, kin);
+    let restart = child.spec.terms.restart;
+    let own = spawn::spawn_ward(child.factory, child.settings, system, kin, restart);
     (Row::new(child.spec, AnyActor::new(own.clone())), ActorRef::local(own))
 }
 

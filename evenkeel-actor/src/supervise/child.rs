@@ -172,7 +172,8 @@ pub(super) struct Row {
     pub(super) starts: u64,
     /// Whether a supervisor has the child.
     pub(super) kept: bool,
-    /// Whether the child is not to be started again.
+    /// Whether the child is not started again, also if its supervisor is restarted before the child
+    /// has ended.
     pub(super) is_removed: bool,
 }
 

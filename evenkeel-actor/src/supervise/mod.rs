@@ -17,7 +17,7 @@ pub use reference::{Command, SupervisorRef};
 use crate::actor::context::Context;
 use crate::actor::{Actor, Handled};
 use crate::kin::order::Order;
-use crate::kin::peer::Alarm;
+use crate::kin::peer::{Alarm, Peer};
 use crate::mailbox::note;
 use crate::policy::intensity::Limit;
 use crate::policy::restart::Strategy;
@@ -26,7 +26,7 @@ use crate::words::event::{Event, Notice, NoticeKind};
 use crate::words::exit::{ExitReason, Failure};
 use child::Row;
 use evenkeel::time::{Duration, Instant};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
@@ -239,14 +239,16 @@ impl Supervisor {
 
     /// Carries out the steps that are due.
     fn act(&mut self, context: &Context<Self>) {
-        for step in self.tree.take_steps() {
+        let mut steps: VecDeque<Step> = self.tree.take_steps().into();
+        while let Some(step) = steps.pop_front() {
             match step {
                 Step::Rise(index) => {
                     let Some(peer) = context.peer() else { return };
-                    let term = self.table.next_term();
-                    if let Some(row) = self.table.rows().get_mut(&index) {
-                        (row.term, row.starts) = (term, row.starts + 1);
-                        row.actor.control().rise(term, peer, index);
+                    if !self.rise(index, peer) {
+                        // It was told to stop, and has ended by that.
+                        drop(self.forget(index, context));
+                        self.tree.lost(index);
+                        steps.extend(self.tree.take_steps());
                     }
                 }
                 Step::Cease(index) => self.with(index, |row| row.actor.control().cease(row.term)),
@@ -273,18 +275,19 @@ impl Supervisor {
         }
     }
 
+    /// Orders a start of a child. Returns false if the child has ended.
+    fn rise(&self, index: usize, peer: Peer) -> bool {
+        let term = self.table.next_term();
+        self.table.rows().get_mut(&index).is_none_or(|row| {
+            (row.term, row.starts) = (term, row.starts + 1);
+            row.actor.control().rise(term, peer, index)
+        })
+    }
+
     /// Calls `f` with the row of a child, if it is not gone.
     fn with(&self, index: usize, f: impl FnOnce(&Row)) {
         if let Some(row) = self.table.rows().get(&index) {
             f(row);
-        }
-    }
-
-    /// Notes that a child is not started again, also if this supervisor is restarted before the
-    /// child has ended.
-    fn note_removed(&self, index: usize) {
-        if let Some(row) = self.table.rows().get_mut(&index) {
-            row.is_removed = true;
         }
     }
 
@@ -313,11 +316,6 @@ impl Supervisor {
             }
             // From before a later decision of the supervisor.
             NoticeKind::Started { .. } | NoticeKind::Fell { .. } => {}
-            NoticeKind::Told => {
-                if self.tree.told(index) {
-                    self.note_removed(index);
-                }
-            }
             NoticeKind::Gone => {
                 drop(self.forget(index, context));
                 self.tree.lost(index);
@@ -407,11 +405,17 @@ impl Actor for Supervisor {
 
     /// Starts the children, and completes when all have started.
     async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+        let Some(peer) = context.peer() else { return Ok(()) };
         let table = self.table.clone();
-        let mut removed = Vec::new();
+        let mut ended = Vec::new();
         for (&index, row) in table.rows().iter_mut() {
             if row.is_removed {
-                removed.push(index);
+                // An earlier incarnation has not seen its end: this one waits for that.
+                if row.actor.control().dismiss(peer.clone(), index) {
+                    self.alarms.insert(index, None);
+                } else {
+                    ended.push(index);
+                }
                 continue;
             }
             self.enter(index, row);
@@ -419,11 +423,8 @@ impl Actor for Supervisor {
             row.term = table.next_term();
             row.actor.control().withdraw();
         }
-        for index in removed {
-            // An earlier incarnation has not come to its end.
-            if let Some(row) = self.forget(index, context) {
-                row.actor.control().orphan();
-            }
+        for index in ended {
+            drop(self.forget(index, context));
         }
         self.tree.go_on();
         self.act(context);

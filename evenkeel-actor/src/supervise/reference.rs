@@ -176,7 +176,9 @@ impl Supervisor {
                 drop(rows);
                 if let Some(index) = index {
                     self.tree.remove(index);
-                    self.note_removed(index);
+                    if let Some(row) = self.table.rows().get_mut(&index) {
+                        row.is_removed = true;
+                    }
                 }
                 reply.send(index.is_some());
             }

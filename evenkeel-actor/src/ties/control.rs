@@ -68,10 +68,19 @@ impl<M: Send + 'static> Control for Public<Mailbox<M>> {
         }
     }
 
-    fn rise(&self, term: u64, supervisor: Peer, index: usize) {
+    fn rise(&self, term: u64, supervisor: Peer, index: usize) -> bool {
         let before =
             tell(self, |kin, _| kin.post.as_mut().map(|post| post.rise(term, (supervisor, index))));
-        drop(before);
+        before.is_ok()
+    }
+
+    fn dismiss(&self, supervisor: Peer, index: usize) -> bool {
+        let before = tell(self, |kin, _| {
+            let post = kin.post.as_mut()?;
+            post.orphaned = true;
+            post.supervisor.replace((supervisor, index))
+        });
+        before.is_ok()
     }
 
     #[cfg(feature = "tracing")]

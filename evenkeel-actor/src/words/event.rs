@@ -53,8 +53,6 @@ pub(crate) enum NoticeKind {
     Started { term: u64 },
     /// The child has ended, and waits for its supervisor's decision.
     Fell { term: u64, reason: ExitReason },
-    /// The child was told to stop while it was down.
-    Told,
     /// The child has ended for good.
     Gone,
     /// An alarm has rung.

@@ -408,6 +408,71 @@ fn one_that_is_killed_before_its_first_start_is_not_made_for_that() {
     }
 }
 
+/// The child's supervisor is down, and waits for its own to stop a sibling.
+#[test]
+fn one_that_is_told_to_stop_while_its_supervisor_is_down_ends_for_good() {
+    for is_up in [false, true] {
+        on_paused(async move {
+            let diary = Diary::default();
+            let mut tree = quiet(Supervisor::one_for_all());
+            let mut inner = quiet(Supervisor::one_for_one());
+            let a = inner.child(worker(&diary, "a").restart(Restart::Transient));
+            let b = inner.child(worker(&diary, "b"));
+            let inner = tree.supervisor("inner", inner);
+            let slow = tree.child(worker(&diary, "slow").shutdown(Duration::from_secs(3)));
+            let tree = tree.spawn();
+            sum(&slow).await;
+            slow.send(Message::Wait).await.unwrap();
+            sleep(Duration::from_secs(1)).await;
+            if is_up {
+                a.send(Message::Wait).await.unwrap();
+                a.stop();
+            }
+            inner.kill();
+            sleep(Duration::from_secs(1)).await;
+            if !is_up {
+                a.stop();
+            }
+            let ended = evenkeel::time::timeout(Duration::from_secs(60), a.stopped());
+            assert!(ended.await.is_ok_and(|reason| reason.is_normal()));
+            sleep(Duration::from_secs(10)).await;
+            restarted(&tree, "inner", 1).await;
+            sum(&b).await;
+            let children = inner.children().await.unwrap();
+            assert_eq!(children.iter().map(ChildInfo::id).collect::<Vec<_>>(), [b.id()]);
+        });
+    }
+}
+
+/// Its supervisor has ordered it to stop for a sibling, and would start it again.
+#[test]
+fn one_that_is_told_to_stop_while_it_stops_for_a_sibling_ends_for_good() {
+    for is_first in [false, true] {
+        on_paused(async move {
+            let mut tree = quiet(Supervisor::one_for_all());
+            let a = tree.child(worker(&Diary::default(), "a"));
+            let b = worker(&Diary::default(), "b").restart(Restart::Transient);
+            let b = tree.child(b.shutdown(Duration::from_secs(3)));
+            let tree = tree.spawn();
+            sum(&b).await;
+            b.send(Message::Wait).await.unwrap();
+            sleep(Duration::from_secs(1)).await;
+            if is_first {
+                b.stop();
+            }
+            a.send(Message::Panic).await.unwrap();
+            sleep(Duration::from_secs(1)).await;
+            if !is_first {
+                b.stop();
+            }
+            let ended = evenkeel::time::timeout(Duration::from_secs(60), b.stopped());
+            assert!(ended.await.is_ok());
+            restarted(&tree, "a", 1).await;
+            assert_eq!(tree.children().await.unwrap().len(), 1);
+        });
+    }
+}
+
 /// The child does not reach its end before its supervisor is killed, and started again.
 #[test]
 fn one_that_was_removed_does_not_come_back_with_its_supervisor() {
