@@ -4,7 +4,7 @@ use super::machine::Distance;
 use super::prices::Prices;
 use super::semaphores::Semaphores;
 use super::transfer::Helm;
-use super::{Experiment, RING, Run};
+use super::{Experiment, PAIR, RING, Run};
 use crate::random::Random;
 use crate::runtime::Seat;
 use crate::runtime::load::{Load, Poll, Release};
@@ -53,8 +53,12 @@ impl Done {
 impl Crew {
     pub(super) fn new(run: &Run, measured: Range<u64>) -> Self {
         let Run { experiment, machine, processors, tasks, seed, prices, .. } = *run;
-        let rings = if experiment == Experiment::Cycle { RING } else { 1 };
-        let tasks = processors * tasks * rings;
+        let group = match experiment {
+            Experiment::Cycle => RING,
+            Experiment::Spawn => PAIR,
+            _ => 1,
+        };
+        let tasks = processors * tasks * group;
         let home = |task| task * processors / tasks;
         let mut random: Vec<_> = (0..tasks).map(|task| Random::new(seed, task)).collect();
         let semaphores = match experiment {
@@ -96,6 +100,7 @@ impl Crew {
             (0..self.tasks).map(|_| Task::new(length..=length, u64::MAX)).collect();
         let waits = |task: usize| match self.experiment {
             Experiment::Cycle => !task.is_multiple_of(RING),
+            Experiment::Spawn => !task.is_multiple_of(PAIR),
             Experiment::Yield | Experiment::Transfer { .. } => false,
             Experiment::Churn | Experiment::Locality { .. } => task < self.semaphores.waiters(),
         };
@@ -113,8 +118,10 @@ impl Crew {
     /// Returns how long a poll lasts with all in the core's own cache.
     fn nominal(&self) -> f64 {
         let Prices { wake, poll, yields, release, acquire, touch, .. } = self.prices;
+        let Prices { spawn, complete, join, .. } = self.prices;
         match self.experiment {
             Experiment::Cycle => wake + poll,
+            Experiment::Spawn => (poll + spawn + join).max(complete + wake),
             Experiment::Yield => yields,
             Experiment::Churn => release + acquire,
             Experiment::Locality { .. } => release + acquire + touch,
@@ -138,6 +145,19 @@ impl Crew {
         let lines = self.line(me, self.at[task]) + self.line(me, self.at[next]);
         self.at[next] = me;
         Done::new(poll + wake + lines, Some(next), 1, Then::Park)
+    }
+
+    /// A task takes the result of the one that it has spawned, and spawns the next one, whose
+    /// memory is with the worker that had the last one; or a spawned task completes, and wakes the
+    /// first.
+    fn spawn(&mut self, task: usize, me: usize) -> Done {
+        let is_spawner = task.is_multiple_of(PAIR);
+        let other = if is_spawner { task + 1 } else { task - 1 };
+        let Prices { poll, wake, spawn, complete, join, .. } = self.prices;
+        let steps = if is_spawner { poll + join + spawn } else { complete + wake };
+        let lines = self.line(me, self.at[task]) + self.line(me, self.at[other]);
+        self.at[other] = me;
+        Done::new(steps + lines, Some(other), u64::from(is_spawner), Then::Park)
     }
 
     /// A task pushes the one that has waited longest out of a semaphore, and waits there. If none
@@ -208,6 +228,7 @@ impl Load for Crew {
     fn begin(&mut self, number: usize, _task: &mut Task, me: usize, now: u64) -> Poll {
         let done = match self.experiment {
             Experiment::Cycle => self.pass(number, me),
+            Experiment::Spawn => self.spawn(number, me),
             Experiment::Yield => {
                 let length = self.prices.yields + self.line(me, self.at[number]);
                 Done::new(length, None, 1, Then::Yield)

@@ -27,6 +27,9 @@ use crew::Crew;
 /// Tasks around which a token travels: the thesis's number.
 pub const RING: usize = 5;
 
+/// A task that spawns, and the one that it spawns, whose memory is used again.
+const PAIR: usize = 2;
+
 /// When the measured time begins, and when it ends: the scheduler has settled by then, and each
 /// task is polled often enough within it.
 const BEGIN: u64 = 300_000;
@@ -48,6 +51,9 @@ pub enum Experiment {
         /// Whether the woken task gets it.
         shares: bool,
     },
+    /// Tasks spawn a task each, which completes, wait for its result, and begin again: one spawn
+    /// and one join. The thesis has no such experiment.
+    Spawn,
     /// A leader spins until all other tasks have run: one transfer. They wait by parking or by
     /// yielding. With a single worker, which a relief would have to help, it is not simulated.
     Transfer {
@@ -65,7 +71,7 @@ pub struct Run {
     pub machine: Machine,
     /// The number of workers.
     pub processors: usize,
-    /// Tasks for each of them; rings for Cycle.
+    /// Tasks for each of them; rings for Cycle, and those that spawn for Spawn.
     pub tasks: usize,
     /// The seed of the random choices.
     pub seed: u64,

@@ -19,6 +19,12 @@ pub struct Prices {
     pub acquire: f64,
     /// A release of a semaphore at which no task waits, and the acquisition of that permit.
     pub returned: f64,
+    /// A spawn of a task, until it is queued.
+    pub spawn: f64,
+    /// A poll of a task that completes it; with the scheduler's part.
+    pub complete: f64,
+    /// Taking the result of a complete task.
+    pub join: f64,
     /// The increments of an operation of Locality.
     pub touch: f64,
     /// A cache line from another core behind the same last-level cache.

@@ -1,4 +1,5 @@
-//! What single steps of tasks cost: wakes, polls, releases, acquisitions, yields.
+//! What single steps of tasks cost: wakes, polls, releases, acquisitions, spawns, ends, joins,
+//! yields.
 //!
 //! They are measured apart from the experiments, which are made of them, so that a simulation can
 //! say beforehand what an experiment gives.
@@ -39,6 +40,12 @@ pub struct Steps {
     pub acquire: f64,
     /// A release of a semaphore at which no task waits, and the acquisition of that permit.
     pub returned: f64,
+    /// A spawn of a task.
+    pub spawn: f64,
+    /// A poll of it, which completes it.
+    pub complete: f64,
+    /// Taking its result.
+    pub join: f64,
     /// The increments of an operation of Locality.
     pub touch: f64,
     /// A yield of a task that is alone at its worker.
@@ -50,8 +57,9 @@ pub fn measure<R: Runtime>(procs: usize, tasks: usize) -> Result<Steps, Fault> {
     let (wake, poll) = tokens::<R>(procs, tasks)?;
     let (release, acquire) = permits::<R>(procs, tasks)?;
     let returned = returned::<R>(procs, tasks)?;
-    let touch = touch::<R>(procs, tasks)?;
-    Ok(Steps { wake, poll, release, acquire, returned, touch, yields: yields::<R>(procs)? })
+    let [spawn, complete, join] = spawns::<R>(procs, tasks)?;
+    let (touch, yields) = (touch::<R>(procs, tasks)?, yields::<R>(procs)?);
+    Ok(Steps { wake, poll, release, acquire, returned, spawn, complete, join, touch, yields })
 }
 
 /// How followers begin and end.
@@ -167,6 +175,35 @@ fn returned<R: Runtime>(procs: usize, tasks: usize) -> Result<f64, Fault> {
             median(times)
         }
     })
+}
+
+/// Returns how long it takes to spawn a task, to poll it to its end, and to take its result. Each
+/// spawner has as many tasks at a time, which are complete before it joins the first of them.
+fn spawns<R: Runtime>(procs: usize, tasks: usize) -> Result<[f64; 3], Fault> {
+    let spawner = move |step: usize| async move {
+        let mut children = Vec::with_capacity(tasks);
+        let mut times = Vec::with_capacity(TURNS);
+        for _ in 0..TURNS {
+            let begun = Instant::now();
+            children.extend((0..tasks).map(|number| R::spawn(async move { number })));
+            let spawned = Instant::now();
+            R::yield_now().await;
+            let complete = Instant::now();
+            let mut sum = 0;
+            for child in children.drain(..) {
+                sum += child.await.unwrap_or_default();
+            }
+            hint::black_box(sum);
+            let steps = [spawned - begun, complete - spawned, complete.elapsed()];
+            times.push(steps[step].as_nanos() as f64 / tasks as f64);
+        }
+        median(times)
+    };
+    let mut steps = [0.0; 3];
+    for (step, time) in steps.iter_mut().enumerate() {
+        *time = beside::<R, _>(procs, procs, move |_| spawner(step))?;
+    }
+    Ok(steps)
 }
 
 /// Returns how long the increments of an operation of Locality take, in arrays of as many tasks.
@@ -298,9 +335,11 @@ mod tests {
     use suite::kit::runtime::tokio_hand::TokioHand;
 
     fn take_time<R: Runtime>(procs: usize) {
-        let Steps { wake, poll, release, acquire, returned, touch, yields } =
-            measure::<R>(procs, 10).unwrap();
-        for step in [wake, poll, release, acquire, returned, touch, yields] {
+        let found = measure::<R>(procs, 10).unwrap();
+        let Steps { wake, poll, release, acquire, returned, touch, yields, .. } = found;
+        let Steps { spawn, complete, join, .. } = found;
+        let waits = [wake, poll, release, acquire, returned];
+        for step in waits.into_iter().chain([spawn, complete, join, touch, yields]) {
             assert!(step > 0.0, "{} on {procs}: {step}", R::NAME);
         }
     }

@@ -24,23 +24,24 @@ use suite::{interrupt, regime};
 
 /// The assumptions behind the figures.
 pub(crate) const ASSUMPTIONS: [&str; 6] = [
-    "What a wake, a poll, a yield, a release, an acquisition and increments cost is timed on the machine that runs this, and so is a cache line from another core. The thesis's machines get the \
+    "What a wake, a poll, a yield, a release, an acquisition, a spawn, an end, a join and increments cost is timed on the machine that runs this, and so is a cache line from another core. The thesis's machines get the \
      same prices: their clocks are not accounted for.",
     "A task counts as one cache line, and so do a semaphore and an array: lines side by side come together. A wake, a poll or a release takes it from the worker that had it last. Beyond the last-level cache a line takes 2.65 times as long: \
      as CoreTime's 336 cycles for the farthest memory to its 127 for another core of the chip. On the AMD machine this holds for a cache of the same package too, as the thesis says.",
     "Two threads of a core that are both awake take 1.6 times as long each: a gain of a quarter by the second one. The thesis does not say.",
     "The workers decide by the runtime's own policy: batches, help, steals, wakes, sleeps. They keep no tasks for cheap wakes. Where quick tasks do better on one processor than on two they bring them together, but not before 10 ms: with one and two workers, which are simulated for as long as they are measured.",
     "Bandwidth has no bound, and caches no size. A heavy fence, a call that wakes a thread, and the time until that runs are timed on the machine that runs this, with one other core. The prices are medians of the rounds in which its two cores were near, if they were in any.",
-    "1 ms of virtual time is counted after 0.3 ms, of Transfer 6 ms, with as many tasks as in the thesis. Locality has arrays of 2 words with 2 increments, as the suite's.",
+    "1 ms of virtual time is counted after 0.3 ms, of Transfer 6 ms, with as many tasks as in the thesis, which has no Spawn: there each task spawns one, whose memory its worker uses again, and joins it. Locality has arrays of 2 words with 2 increments, as the suite's.",
 ];
 
 /// The experiments that are simulated.
-pub(crate) const EXPERIMENTS: [Experiment; 7] = [
+pub(crate) const EXPERIMENTS: [Experiment; 8] = [
     Experiment::Cycle,
     Experiment::Yield,
     Experiment::Churn,
     Experiment::Locality { shares: true },
     Experiment::Locality { shares: false },
+    Experiment::Spawn,
     Experiment::Transfer { parks: true },
     Experiment::Transfer { parks: false },
 ];
@@ -53,10 +54,10 @@ pub(crate) const MACHINES: [(Machine, &[usize]); 2] = [
 ];
 
 /// Tasks for each worker, as in the thesis: many and, but for Transfer, few. They are rings in
-/// Cycle; tasks that push each other out are two at least.
+/// Cycle, and those that spawn in Spawn; tasks that push each other out are two at least.
 pub(crate) fn tasks(experiment: Experiment) -> &'static [usize] {
     match experiment {
-        Experiment::Cycle | Experiment::Yield => &[100, 1],
+        Experiment::Cycle | Experiment::Yield | Experiment::Spawn => &[100, 1],
         Experiment::Churn | Experiment::Locality { .. } => &[100, 2],
         Experiment::Transfer { .. } => &[100],
     }
@@ -108,6 +109,9 @@ fn probe(experiment: Experiment, workers: usize, threads: Threads) -> Result<Pri
         release: steps.release,
         acquire: steps.acquire,
         returned: steps.returned,
+        spawn: steps.spawn,
+        complete: steps.complete,
+        join: steps.join,
         touch: steps.touch,
         line,
         far: FAR,

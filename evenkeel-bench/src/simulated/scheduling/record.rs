@@ -15,6 +15,7 @@ pub(crate) const fn name(experiment: Experiment) -> &'static str {
         Experiment::Churn => "churn",
         Experiment::Locality { shares: true } => "locality share",
         Experiment::Locality { shares: false } => "locality noshare",
+        Experiment::Spawn => "spawn serial",
         Experiment::Transfer { parks: true } => "transfer park",
         Experiment::Transfer { parks: false } => "transfer yield",
     }
@@ -172,6 +173,9 @@ impl Beside {
             release: price(|prices| prices.release),
             acquire: price(|prices| prices.acquire),
             returned: price(|prices| prices.returned),
+            spawn: price(|prices| prices.spawn),
+            complete: price(|prices| prices.complete),
+            join: price(|prices| prices.join),
             touch: price(|prices| prices.touch),
             line: price(|prices| prices.line),
             heavy_fence: price(|prices| prices.heavy_fence),
