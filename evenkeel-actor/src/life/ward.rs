@@ -24,10 +24,10 @@
 //! *Withdraw* (the supervisor, when it falls, and before it starts its children anew): razes, and
 //! takes back a start that the life has not found.
 //!
-//! *End* (life): an order to stop, from any caller, has come to an actor that is not restarted after
-//! an end in order: before its body fell, or while it is down. The life ends for good, whatever the
-//! supervisor does at that time; a supervisor that would start it finds it ended. An actor that is
-//! restarted after each end ignores an order to stop while it is down.
+//! *End* (life): an order to stop, from any caller, has come to an actor that is not restarted
+//! after an end in order: before its body fell, or while it is down. The life ends for good,
+//! whatever the supervisor does at that time; a supervisor that would start it finds it ended. An
+//! actor that is restarted after each end ignores an order to stop while it is down.
 //!
 //! *Fall* (life): the body is over, for whatever reason, and its timers go with it. The life
 //! notifies the supervisor, with the term.

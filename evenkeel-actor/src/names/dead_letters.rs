@@ -6,7 +6,7 @@ use crate::life::builder::Builder;
 use crate::mailbox::overflow::{Fail, Overflow};
 use crate::refs::actor_ref::ActorRef;
 use crate::system::System;
-use crate::system::subscription::{Subscription, Told};
+use crate::system::subscription::Subscription;
 use crate::words::dead_letter::DeadLetter;
 
 /// The number of records that may wait for a closure. An estimate: one burst, in some 40 kilobytes;
@@ -104,8 +104,7 @@ impl System {
         P: Overflow,
     {
         let (actor, is_away) = (actor.clone(), actor.remote().is_some());
-        let tell =
-            move |letter: &DeadLetter| Told::of(&actor.try_send(M::from(letter.clone())), &actor);
+        let tell = move |letter: &DeadLetter| actor.tell_news(M::from(letter.clone()));
         self.subscribers().add(is_away, tell)
     }
 

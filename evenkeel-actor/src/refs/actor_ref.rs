@@ -14,6 +14,7 @@ use crate::node::Name;
 use crate::node::wire::StopHow;
 use crate::system::System;
 use crate::system::dead_letters;
+use crate::system::subscription::Told;
 use crate::ties::steps;
 use crate::words::dead_letter::DeadLetterKind;
 use crate::words::error::{SendError, TrySendError};
@@ -221,6 +222,17 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
                 other => Self::settle(own, other),
             },
             At::Remote(remote) => Self::try_send_away(remote, message),
+        }
+    }
+
+    /// Sends news to a subscriber. An actor that drains its mailbox takes none, and one that is
+    /// supervised may be restarted after that: it stays a subscriber.
+    pub(crate) fn tell_news(&self, news: M) -> Told {
+        match self.try_send(news) {
+            Ok(()) => Told::Taken,
+            Err(SendError::NodeDown(_)) => Told::Gone,
+            Err(SendError::Stopped(_)) if self.is_stopped() => Told::Gone,
+            Err(_) => Told::Full,
         }
     }
 

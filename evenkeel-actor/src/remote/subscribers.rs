@@ -47,7 +47,7 @@ impl Subscriber {
         M: From<NodeEvent> + Send + 'static,
         P: Overflow,
     {
-        let tell = move |event| Told::of(&actor.try_send(M::from(event)), &actor);
+        let tell = move |event| actor.tell_news(M::from(event));
         Self { number, list: Mutex::default(), tell: Box::new(tell) }
     }
 

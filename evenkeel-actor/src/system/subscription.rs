@@ -1,8 +1,5 @@
 //! Subscriptions: an actor receives news until its subscription is dropped.
 
-use crate::mailbox::overflow::Overflow;
-use crate::refs::actor_ref::ActorRef;
-use crate::words::error::SendError;
 use std::fmt;
 
 /// A list of subscribers by number.
@@ -19,22 +16,6 @@ pub(crate) enum Told {
     Full,
     /// The subscriber has stopped.
     Gone,
-}
-
-impl Told {
-    /// The outcome of sending to `actor`. An actor that drains its mailbox takes no message, and
-    /// one that is supervised may be restarted after that.
-    pub(crate) fn of<M: Send + 'static, P: Overflow>(
-        sent: &Result<(), SendError<M>>,
-        actor: &ActorRef<M, P>,
-    ) -> Self {
-        match sent {
-            Ok(()) => Self::Taken,
-            Err(SendError::NodeDown(_)) => Self::Gone,
-            Err(SendError::Stopped(_)) if actor.is_stopped() => Self::Gone,
-            Err(_) => Self::Full,
-        }
-    }
 }
 
 /// A subscription. The subscriber receives nothing more once this is dropped.
