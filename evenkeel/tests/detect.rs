@@ -730,6 +730,34 @@ fn a_hold_that_goes_elsewhere_is_out_of_account_from_then_on() {
     end(runtime, &reports, vec![leaver, task]);
 }
 
+/// As before, but the task gets the monitor from the leaver, and gives it away again.
+#[test]
+fn a_hold_that_is_granted_after_it_went_elsewhere_is_out_of_account_too() {
+    let _dog = watchdog();
+    let (runtime, reports) = runtime(1);
+    let monitor: &'static Monitor<u32> = Box::leak(Box::new(Monitor::new(0)));
+    let (sender, receiver) = async_channel::bounded(1);
+    let leaver = runtime.spawn(async move {
+        while let Ok(held) = receiver.recv().await {
+            yield_now().await;
+            drop(held);
+        }
+    });
+    let task = runtime.spawn(async move {
+        sender.send(monitor.enter().await).await.unwrap();
+        while monitor.try_enter().is_none() {
+            yield_now().await;
+        }
+        sender.send(monitor.enter().await).await.unwrap();
+        for _ in 0..3 {
+            let granted = monitor.enter().await;
+            sender.send(granted).await.unwrap();
+        }
+        drop(monitor.enter().await);
+    });
+    end(runtime, &reports, vec![leaver, task]);
+}
+
 #[test]
 fn threads_and_closures_that_block() {
     let _dog = watchdog();

@@ -549,6 +549,39 @@ fn an_interval_is_reset() {
     });
 }
 
+/// As with Tokio's intervals: a reset during a poll that goes on to wait.
+#[test]
+fn a_task_that_waits_for_a_tick_is_woken_by_a_reset() {
+    let _watchdog = watchdog();
+    paused(1).block_on(async {
+        let start = Instant::now();
+        let mut interval = interval_at(start + SEC * 3_600, SEC);
+        let mut is_reset = false;
+        let due = std::future::poll_fn(|context| {
+            let tick = interval.poll_tick(context);
+            if tick.is_pending() && !std::mem::replace(&mut is_reset, true) {
+                interval.reset_after(SEC);
+            }
+            tick
+        });
+        assert_eq!(due.await - start, SEC);
+    });
+}
+
+#[test]
+fn a_clock_that_was_moved_far_ahead_goes_on_from_there() {
+    paused(1).block_on(async {
+        let start = Instant::now();
+        advance(Duration::MAX).await;
+        let far = Instant::now();
+        assert!(far - start > SEC * 3_600 * 24 * 365 * 100);
+        sleep(SEC).await;
+        assert_eq!(far + SEC, Instant::now());
+        resume();
+        assert!(Instant::now() > far);
+    });
+}
+
 #[test]
 fn block_on_has_timers() {
     let _watchdog = watchdog();

@@ -7,7 +7,7 @@ mod stuck;
 use super::extra::IS_ON;
 use super::waiting::Waiting;
 use crate::raw_task::id::Id;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -150,6 +150,8 @@ pub(super) struct Graph {
     /// Monitors and their holders: the task that entered, and the tasks that it has spawned since,
     /// which may have been given the hold.
     holds: HashMap<u64, Vec<Id>>,
+    /// Monitors with holders that are unknown for ever.
+    pub(super) loose: HashSet<u64>,
     /// Those spawned tasks, and the monitors.
     carriers: HashMap<Id, Vec<u64>>,
     pub(super) permits: HashMap<u64, Permits>,

@@ -103,6 +103,7 @@ impl Record {
     /// Forgets the holders, for ever.
     pub(super) fn loosen(&self, graph: &mut Graph) {
         self.is_loose.store(true, Ordering::Relaxed);
+        graph.loose.insert(self.number());
         graph.unhold(self.number());
         graph.permits.remove(&self.number());
     }
@@ -120,10 +121,10 @@ impl Drop for Record {
     fn drop(&mut self) {
         let number = *self.number.get_mut();
         if number == 0 {
-            // The graph was never told of it.
             return;
         }
         let mut graph = graph::lock();
+        graph.loose.remove(&number);
         graph.unhold(number);
         graph.permits.remove(&number);
     }
@@ -149,7 +150,9 @@ pub(crate) fn granted(node: *const ()) {
         let edge = graph.remove(Key::Node(node.addr()))?;
         if let Target::Monitor { object, .. } = edge.target {
             // From here on the waiter keeps others out, even before it is polled.
-            graph.hold(object, edge.waiter.id());
+            if !graph.loose.contains(&object) {
+                graph.hold(object, edge.waiter.id());
+            }
         }
         Some(edge)
     });

@@ -6,7 +6,7 @@ use crate::Runtime;
 use crate::detect::{self, Alarm, Blocking, Deadlock};
 use crate::policy::interleaving;
 use crate::primitives::lock;
-use crate::primitives::unwind::unwinding;
+use crate::primitives::unwind::{self, unwinding};
 use crate::processor::context;
 use crate::processor::current;
 use crate::processor::shared::Hooks;
@@ -189,7 +189,11 @@ fn drive<F: Future>(options: &Options, future: F) -> Result<Finished<F::Output>,
                 fingerprint: log.fingerprint,
                 trace: log.trace.into(),
             }),
-            (Err(cause), _) | (Ok(_), Some(cause)) => Err(log.failure(cause)),
+            (Err(cause), _) => Err(log.failure(cause)),
+            (Ok(output), Some(cause)) => {
+                unwind::contain(|| drop(output));
+                Err(log.failure(cause))
+            }
         }
     });
     drop(run);
@@ -282,7 +286,13 @@ fn turns<F: Future>(
     };
     match catch_unwind(AssertUnwindSafe(|| future = None)) {
         Ok(()) => result,
-        Err(payload) => result.and(Err(Cause::Panicked { payload })),
+        Err(payload) => match result {
+            Ok(output) => {
+                unwind::contain(|| drop(output));
+                Err(Cause::Panicked { payload })
+            }
+            Err(cause) => Err(cause),
+        },
     }
 }
 

@@ -110,13 +110,17 @@ fn chosen(one: Option<&str>, many: Option<&str>, seeds: Range<u64>) -> Result<Ra
     };
     if let Some(one) = one {
         let seed = number(ONE, one)?;
-        return Ok(seed..seed.saturating_add(1));
+        // A range ends before its end.
+        let end = seed.checked_add(1).ok_or_else(|| {
+            format!("{ONE} is \"{one}\", which no run has: the greatest seed is {}", u64::MAX - 1)
+        })?;
+        return Ok(seed..end);
     }
     let Some(many) = many else { return Ok(seeds) };
-    let Some((from, to)) = many.split_once("..") else {
-        return Ok(seeds.start..seeds.start.saturating_add(number(MANY, many)?));
+    let (from, to) = match many.split_once("..") {
+        None => (seeds.start, seeds.start.saturating_add(number(MANY, many)?)),
+        Some((from, to)) => (number(MANY, from)?, number(MANY, to)?),
     };
-    let (from, to) = (number(MANY, from)?, number(MANY, to)?);
     if from >= to {
         return Err(format!("{MANY} is \"{many}\", which has no seed in it"));
     }
@@ -137,7 +141,14 @@ mod tests {
 
     #[test]
     fn what_is_no_seed_is_refused_with_its_name() {
-        for (one, many) in [(Some("x"), None), (None, Some("3..x")), (None, Some("7..7"))] {
+        let greatest = u64::MAX.to_string();
+        for (one, many) in [
+            (Some("x"), None),
+            (Some(&*greatest), None),
+            (None, Some("3..x")),
+            (None, Some("7..7")),
+            (None, Some("0")),
+        ] {
             let words = chosen(one, many, 0..1).unwrap_err();
             assert!(words.starts_with("EVENKEEL_SEED"), "{words}");
         }

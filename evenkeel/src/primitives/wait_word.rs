@@ -28,6 +28,8 @@
 //!
 //! # Why nothing is lost
 //! All stores to a waiting word are under the lock, and so are the looks of *renew* and *give up*.
+//! (Where a waiter has two locks, as in a [reservation](crate::sync::monitor), both are taken for
+//! these; then one of them is enough to replace the waker by another thread.)
 //! So the waker that was stored last is taken once, by the ender or by the waiter. A renewal that
 //! comes before the end is what the ender finds. One that comes after it finds the mark, and the
 //! waiter goes on without a wake.

@@ -26,8 +26,11 @@ use crate::primitives::atomic::Edge;
 use crate::primitives::{fence, lock};
 use crate::processor::shared::{Phase, Shared};
 use crate::processor::{Processor, current};
-use crate::timers::NEVER;
 use std::sync::Arc;
+
+/// The time beyond which no caller moves a clock: 146 years. From there it can run on, and instants
+/// hold as much again.
+const LAST: u64 = i64::MAX as u64 / 2;
 
 impl Shared {
     /// Stops the clock. Returns false if it stands already.
@@ -77,7 +80,7 @@ impl Shared {
                 return target.is_some();
             }
             let now = self.clock.now();
-            let target = *target.get_or_insert_with(|| now.saturating_add(by).min(NEVER - 1));
+            let target = *target.get_or_insert_with(|| now.saturating_add(by).min(LAST));
             let next = self.earliest().filter(|&next| next <= target);
             self.clock.stand_at(next.unwrap_or(target).max(now));
             self.clock.come();

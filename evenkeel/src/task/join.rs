@@ -21,6 +21,7 @@ use super::error::{Failure, JoinError};
 use super::task_ref::Task;
 use super::waker;
 use crate::detect;
+use crate::primitives::unwind;
 use crate::raw_task::header::{Live, TaskPtr};
 use crate::raw_task::id::Id;
 use crate::raw_task::rights::Reference;
@@ -281,8 +282,15 @@ impl<T> JoinHandle<T> {
         let joined = unsafe { header.joined() };
         // SAFETY: `JOINER` is not set, not even by the word in which the handle was not given up,
         // and this is the joiner, so the slot is its own.
-        let left = unsafe { joined.take_joiner() }.filter(|left| left.will_wake(waker));
-        let joiner = left.unwrap_or_else(|| waker.clone());
+        let left = unsafe { joined.take_joiner() };
+        let joiner = match left {
+            Some(left) if left.will_wake(waker) => left,
+            left => {
+                // Its destructor may panic: the handle is left with a waker all the same.
+                unwind::contain(|| drop(left));
+                waker.clone()
+            }
+        };
         // SAFETY: as above.
         unsafe { joined.put_joiner(Some(joiner)) };
         let join = header.state.set_joiner();

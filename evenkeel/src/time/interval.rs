@@ -9,9 +9,9 @@ use std::task::{Context, Poll, ready};
 /// The policy for ticks that follow a late one.
 ///
 /// [`Burst`](Self::Burst), [`Delay`](Self::Delay) and [`Skip`](Self::Skip) are those of Tokio's
-/// `MissedTickBehavior`. A tick is missed if the next one is due before it is seen. For all
-/// policies but `Delay`, a late tick that is not missed does not change the next one. After a
-/// missed tick, the four policies differ.
+/// `MissedTickBehavior`, but that with Tokio's `Skip` too no tick is missed within 5 ms. A tick is
+/// missed if the next one is due before it is seen. For all policies but `Delay`, a late tick that
+/// is not missed does not change the next one. After a missed tick, the four policies differ.
 ///
 /// # Examples
 /// ```
@@ -217,7 +217,9 @@ impl Interval {
         Poll::Ready(due)
     }
 
-    /// Makes the next tick come a period from now, and the others every period from there.
+    /// Makes the next tick come a period from now, and the others every period from there. A task
+    /// that waits for a tick, by an earlier [`poll_tick`](Self::poll_tick), is woken to poll again;
+    /// the other resets do that too.
     ///
     /// # Examples
     /// ```
@@ -289,7 +291,7 @@ impl Interval {
     /// });
     /// ```
     pub fn reset_at(&mut self, deadline: Instant) {
-        self.sleep.as_mut().reset(deadline);
+        self.sleep.as_mut().reset_for_waiter(deadline);
     }
 
     /// Returns the time between two ticks.

@@ -30,7 +30,8 @@ use std::time::Duration;
 ///
 /// # Panics
 /// The future panics if it is first polled outside of any runtime, or if its runtime ends before
-/// the deadline.
+/// the deadline. A sleep beyond what an [`Instant`] holds, as of [`Duration::MAX`], waits for ever,
+/// and for no runtime.
 ///
 /// # Examples
 /// ```
@@ -65,7 +66,8 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
 }
 
 /// The future of [`sleep`] and [`sleep_until`]. It can be [reset](Self::reset). After completion it
-/// can be polled again, and is complete at once.
+/// can be polled again, and is complete at once; a poll that finds the
+/// [slice](crate::budget) of its task used up yields first.
 ///
 /// # Examples
 /// A limit on silence, which each message moves:
@@ -110,8 +112,8 @@ impl Sleep {
         self.deadline
     }
 
-    /// Returns whether it has ended, so that a poll completes. A sleep that was never polled has
-    /// not ended.
+    /// Returns whether it has ended, so that a poll completes, or yields first. A sleep that was
+    /// never polled has not ended.
     #[must_use]
     pub fn is_elapsed(&self) -> bool {
         self.entry.progress() == Progress::Fired
@@ -132,12 +134,21 @@ impl Sleep {
     /// });
     /// ```
     pub fn reset(self: Pin<&mut Self>, deadline: Instant) {
-        self.cancel();
+        drop(self.disarm());
         self.entry.set_idle();
         // SAFETY: nothing is moved.
         let sleep = unsafe { self.get_unchecked_mut() };
         sleep.deadline = deadline;
         sleep.unit = Unit::NEW;
+    }
+
+    /// As [`reset`](Self::reset), and wakes the task that waits for it, which then polls it again.
+    pub(super) fn reset_for_waiter(mut self: Pin<&mut Self>, deadline: Instant) {
+        let waiter = self.disarm();
+        self.as_mut().reset(deadline);
+        if let Some(waiter) = waiter {
+            waiter.wake();
+        }
     }
 
     /// Makes it complete without a unit of the budget: it bounds a future that has used up the
@@ -148,16 +159,15 @@ impl Sleep {
         self
     }
 
-    /// Takes the entry out of its wheel.
+    /// Takes the entry out of its wheel, and returns its waker if it has not fired.
     #[inline]
-    fn cancel(&self) {
-        if self.entry.progress() == Progress::Armed
-            && let Some(timers) = self.timers
-        {
-            // SAFETY: the entry was armed there, and this is its future. Whether it has fired
-            // meanwhile makes no difference.
-            let _ = unsafe { timers.cancel::<WordWaker>(NonNull::from(&self.entry)) };
+    fn disarm(&self) -> Option<WordWaker> {
+        if self.entry.progress() != Progress::Armed {
+            return None;
         }
+        let timers = self.timers?;
+        // SAFETY: the entry was armed there, and this is its future.
+        unsafe { timers.cancel::<WordWaker>(NonNull::from(&self.entry)) }
     }
 
     /// Puts the entry into the wheel of a processor.
@@ -261,7 +271,7 @@ impl Future for Sleep {
 impl Drop for Sleep {
     #[inline]
     fn drop(&mut self) {
-        self.cancel();
+        drop(self.disarm());
     }
 }
 

@@ -232,18 +232,18 @@ impl Timers {
         Armed::Waits { is_next }
     }
 
-    /// Cancels a timer that was armed here and may have ended meanwhile. Returns false if it has;
-    /// otherwise it becomes idle.
+    /// Cancels a timer that was armed here and may have ended meanwhile. Returns none if it has;
+    /// otherwise it becomes idle, and its waker is the caller's.
     ///
     /// # Safety
     /// The timer was armed here with a `W`, and the caller is its future.
     #[inline]
-    pub(crate) unsafe fn cancel<W: Word>(&self, entry: NonNull<Entry>) -> bool {
+    pub(crate) unsafe fn cancel<W: Word>(&self, entry: NonNull<Entry>) -> Option<W> {
         // SAFETY: the caller's promise: the future is there.
         let node = unsafe { entry.as_ref() };
         let mut inner = self.inner.lock();
         if node.progress() != Progress::Armed {
-            return false;
+            return None;
         }
         // SAFETY: the timer is armed here, so it is in this wheel.
         unsafe { inner.wheel.remove(entry) };
@@ -253,8 +253,7 @@ impl Timers {
         drop(inner);
         // SAFETY: while the timer was armed, its word was that of a `W`, which only the lock's
         // holder took.
-        drop(unsafe { W::from_raw(waker) });
-        true
+        Some(unsafe { W::from_raw(waker) })
     }
 
     /// Makes a timer wake `waker`, and returns false; or returns true, if it has ended.

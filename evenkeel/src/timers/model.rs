@@ -47,7 +47,7 @@ impl Subject {
 
     fn cancel(&self) -> bool {
         // SAFETY: this thread armed it there.
-        unsafe { self.timers.cancel::<WordWaker>(NonNull::from(&self.entry)) }
+        unsafe { self.timers.cancel::<WordWaker>(NonNull::from(&self.entry)) }.is_some()
     }
 
     /// Uses the datum, as the timer's future does once the timer is not armed.

@@ -235,7 +235,7 @@ impl Timer {
 
     fn cancel((timer, timers): (Box<Self>, &'static Timers)) {
         // SAFETY: it was armed there.
-        assert!(unsafe { timers.cancel::<WordWaker>(NonNull::from(&timer.0)) });
+        assert!(unsafe { timers.cancel::<WordWaker>(NonNull::from(&timer.0)) }.is_some());
     }
 }
 

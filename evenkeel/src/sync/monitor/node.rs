@@ -213,7 +213,8 @@ impl Node {
     /// The task that waits.
     ///
     /// # Safety
-    /// The node waits, and the caller has the lock of the core where it waits.
+    /// The node waits, and the caller has the lock of the core where it waits, or of the
+    /// reservation with its list.
     pub(super) unsafe fn waiting(&self) -> Option<Waiting> {
         // SAFETY: the caller's promise.
         unsafe { self.word.peek(WordWaker::waiting) }

@@ -51,7 +51,9 @@
 //! # Why no circle of waits comes about
 //! An open reservation keeps the cores that have come back while it waits for the others. Part
 //! holders hold those others, and a part holder [extends](super::Held::extend) its hold without
-//! waiting, or not at all. A reservation with all of its cores in one hold keeps nothing.
+//! waiting, or not at all. A reservation with all of its cores in one hold keeps nothing. A
+//! complete one waits until a task of its list is polled or dropped, as the grant to such a task
+//! does.
 //!
 //! # Order
 //! Later reservations go first, as batches do: they are above on a stack, in the same order on
@@ -86,7 +88,7 @@ use std::task::Waker;
 pub(super) struct Reservation {
     size: usize,
     desk: SpinLock<Desk>,
-    /// Whether it is closed, which is final. Changes only under the lock.
+    /// Whether it is closed, which is final, while it is on stacks. Changes only under the lock.
     closed: AtomicBool,
 }
 
@@ -272,7 +274,6 @@ impl Reservation {
             desk.urgent.break_call(call);
         }
         state.urgent = desk.urgent.take_for(std::ptr::null());
-        self.closed.store(true, Ordering::Relaxed);
         desk.own = None;
         // Before the grant: the next holder looks at it without the lock.
         leader.note_urgent(state);
@@ -320,6 +321,7 @@ impl Reservation {
             desk.watch_missing(core);
             return true;
         }
+        desk.watch_complete(core);
         desk.own = Some(this.clone());
         let next = desk.take_waker();
         drop(desk);
@@ -365,7 +367,14 @@ impl Desk {
         }
     }
 
-    /// The same, of one core that has come back.
+    /// Tells `detect` that the next node keeps the last core that has come back.
+    fn watch_complete(&self, back: &Core) {
+        if let Some(next) = self.urgent.front() {
+            back.object.held_meanwhile(next.as_ptr().cast_const().cast());
+        }
+    }
+
+    /// The same as [`watch`](Self::watch), of one core that has come back.
     fn watch_missing(&self, back: &Core) {
         let (Some(next), Some(missing)) = (self.urgent.front(), self.cores.get(self.back)) else {
             return;

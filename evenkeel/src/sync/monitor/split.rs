@@ -22,8 +22,8 @@ impl<S: Several> Held<S> {
     /// or to signal.
     ///
     /// # Cost
-    /// None if no waiter has been signalled. Otherwise an allocation and a lock for each monitor,
-    /// and a step for each signalled waiter.
+    /// None if no waiter has been signalled. Otherwise an allocation and a lock for each monitor, a
+    /// step for each signalled waiter, and three allocations.
     ///
     /// # Examples
     /// ```

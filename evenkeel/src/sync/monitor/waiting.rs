@@ -71,10 +71,9 @@ pub(super) unsafe fn renew(node: &Node, core: CoreRef, waker: &Waker) -> bool {
             look();
             next
         };
+        // The first task of a complete list has been woken, or is this one.
         // SAFETY: the caller's promise.
-        if let Some(next) = unsafe { locked(node, core, look) } {
-            next.wake();
-        }
+        drop(unsafe { locked(node, core, look) });
     };
     let tell = |fresh: &WordWaker| {
         detect::renewed(ptr::from_ref(node).cast(), || fresh.waiting());

@@ -98,11 +98,10 @@ use tasks::Tasks;
 /// # What local tasks do without
 /// They stay with their thread, and no worker or relief polls or drops them. So the promise of
 /// bounded waits does not hold for them: a poll that is long keeps all tasks of the set waiting.
-/// Their polls have no slice of the [budget](crate::budget), but in a
-/// [deterministic](crate::deterministic) run: a loop of awaits that are always ready calls
-/// [`yield_now`](crate::yield_now()). [`task::current`](super::current()) finds no task in them,
-/// long polls are not [reported](crate::Builder::on_stall), a shutdown of the runtime does not wait
-/// for them, and [`detect`](crate::detect) does not see what they wait for.
+/// They share the slice of the [budget](crate::budget) that the poll of the set has: once it is
+/// used up, their awaits that are ready yield. [`task::current`](super::current()) finds no task in
+/// them, long polls are not [reported](crate::Builder::on_stall), a shutdown of the runtime does
+/// not wait for them, and [`detect`](crate::detect) does not see what they wait for.
 ///
 /// # Cost
 /// A spawn makes three allocations, and two more for a name; a wake takes one lock. A poll of the
