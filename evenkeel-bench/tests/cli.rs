@@ -361,7 +361,7 @@ fn schedulers_are_simulated_on_both_machines_with_many_and_few_tasks() {
     let many = Value::from(200);
     let amd = [("amd", &one), ("amd", &many)];
     // Transfer needs two workers, and is simulated where the thesis has figures.
-    assert_eq!(points, [vec![("intel", &one); 10], amd.repeat(10)].concat());
+    assert_eq!(points, [vec![("intel", &one); 12], amd.repeat(12)].concat());
     assert!(lines.iter().all(|line| line["simulated"] == true));
     refused("simulate --scheduling --coretime", "cannot be used with");
     refused("simulate --workers 2", "--scheduling");

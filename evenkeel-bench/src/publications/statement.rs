@@ -33,6 +33,9 @@ pub(super) struct Finding {
 /// Two systems are alike within this factor.
 pub(super) const ALIKE: f64 = 1.25;
 
+/// One system is slightly ahead of another within this factor.
+pub(super) const SLIGHTLY: f64 = 1.5;
+
 /// The thesis on C∀'s scheduler takes times of transfers within this factor for equal.
 pub(super) const EQUAL: f64 = 10.0;
 

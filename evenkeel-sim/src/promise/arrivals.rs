@@ -102,7 +102,7 @@ impl fmt::Debug for Scenario {
 
 impl Scenario {
     pub(crate) fn new(kind: Kind, seed: u64, processors: usize) -> Self {
-        let mut random = Random::new(seed ^ ((kind as u64) << 32));
+        let mut random = Random::new(seed ^ ((kind as u64 + 1) << 32));
         let mut scenario = Self {
             kind,
             seed,

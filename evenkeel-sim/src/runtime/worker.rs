@@ -281,7 +281,7 @@ impl<L: Load> Machine<L> {
             if now >= request.until {
                 self.have_waited(me, now);
             } else {
-                self.next_round(me, now);
+                self.schedule(me, now + self.costs.pauses, Step::Search);
             }
             return;
         }
@@ -308,7 +308,8 @@ impl<L: Load> Machine<L> {
                 } else if self.ask(me, other, now) {
                     self.processors[me].stolen = Some(look);
                     let until = self.processors[me].request.map_or(now, |request| request.until);
-                    self.schedule(me, until, Step::Await);
+                    // It has paid for its looks before it asks.
+                    self.schedule(me, until + (time - now), Step::Await);
                     return;
                 }
             }
@@ -317,7 +318,8 @@ impl<L: Load> Machine<L> {
     }
 
     fn next_round(&mut self, me: usize, now: u64) {
-        if now - self.processors[me].search_start >= searching::SEARCH {
+        let patience = searching::search_for(false, self.processors[me].serves);
+        if now - self.processors[me].search_start >= patience {
             self.idle.searching -= 1;
             self.announce(me, now);
         } else {
@@ -357,7 +359,7 @@ impl<L: Load> Machine<L> {
         self.idle.searching -= 1;
         let mut price = 0;
         if self.idle.searching == 0 {
-            let more = self.processors[me].ready.len() >= 2
+            let more = waking::after_search(&self.processors[me].look(now, 0))
                 || self.any_other(me, now, waking::before_sleep);
             if more {
                 price = self.wake_one(now);

@@ -194,9 +194,20 @@ impl Crew {
         length
     }
 
+    /// Returns how long it takes a leader at worker `me` to wake all other tasks, whose lines come
+    /// to it.
+    fn wake_all(&mut self, leader: usize, me: usize) -> f64 {
+        let mut length = 0.0;
+        for task in (0..self.tasks).filter(|&task| task != leader) {
+            length += self.prices.wake + self.line(me, self.at[task]);
+            self.at[task] = me;
+        }
+        length
+    }
+
     /// A task of Transfer leads, acknowledges, or yields until there is something new.
     fn steer(&mut self, task: usize, me: usize, parks: bool, now: u64) -> Done {
-        let Prices { yields, poll, wake, .. } = self.prices;
+        let Prices { yields, poll, .. } = self.prices;
         let lines = self.line(me, self.at[task]);
         if self.helm.opens(task, me) {
             return Done::new(NEVER as f64, None, 0, Then::Yield);
@@ -212,7 +223,7 @@ impl Crew {
         if self.helm.is_complete() {
             let (processor, leader) = (self.helm.processor(), self.helm.leader());
             let seen = self.line(me, processor);
-            let wakes = if parks { wake * (self.tasks - 1) as f64 } else { 0.0 };
+            let wakes = if parks { self.wake_all(leader, processor) } else { 0.0 };
             let length = (step + lines + news + seen + wakes) as u64;
             let others = self.tasks - 1;
             let next = (leader + 1 + self.random[leader].below(others)) % self.tasks;

@@ -157,14 +157,14 @@ pub(crate) fn claims(records: &[Record]) -> Vec<Claim> {
         Claim {
             stated: "Yield is as Cycle, slightly better.",
             found: format!("{yield_ratio:.2} times as many operations on 192 of Intel"),
-            agrees: Some((1.0..1.5).contains(&yield_ratio)),
-            why: "a yield needs no wake, and a turn of Cycle is a wake and a poll",
+            agrees: None,
+            why: "it is the price of a yield beside those of a wake and a poll, which are timed",
         },
         Claim {
             stated: "Churn on Intel scales to 48 processors.",
             found: format!("{grows:.2} times as many operations on 48 as on 24"),
-            agrees: Some(grows > 1.1),
-            why: "semaphores on one line pass from core to core",
+            agrees: None,
+            why: ASSUMED,
         },
         Claim {
             stated: "Churn on Intel drops from 48 processors to 72.",
@@ -248,7 +248,7 @@ mod tests {
         for claim in &claims {
             assert_ne!(claim.agrees, Some(false), "{} {}", claim.stated, claim.found);
         }
-        assert_eq!(claims.iter().filter(|claim| claim.agrees.is_none()).count(), 6);
+        assert_eq!(claims.iter().filter(|claim| claim.agrees.is_none()).count(), 8);
         assert!(claims.iter().all(|claim| !claim.why.is_empty()), "each may differ");
     }
 
@@ -256,7 +256,7 @@ mod tests {
     fn what_scales_without_end_differs_and_says_why() {
         let claims = claims(&records(|_, _, _, workers| 10.0 * workers as f64));
         let agree: Vec<bool> = claims.iter().filter_map(|claim| claim.agrees).collect();
-        assert_eq!(agree, [true, true, false, false, true]);
+        assert_eq!(agree, [false, false, true]);
         assert!(claim::text(&claims).contains("differs: Churn on Intel drops from 48 processors"));
     }
 
