@@ -230,7 +230,11 @@ where
                 }
                 own.reopen();
                 if let Some(reason) = found.over {
-                    (*this.last, _) = fall::<A, M>(own, reason);
+                    let told;
+                    (*this.last, told) = fall::<A, M>(own, reason);
+                    if told {
+                        break;
+                    }
                     continue;
                 }
                 // SAFETY: the life holds the reference. The address is in its body, which is gone
