@@ -704,11 +704,10 @@ fn a_hold_that_goes_to_a_task_that_is_spawned() {
     end(runtime, &reports, vec![task]);
 }
 
-#[test]
-fn a_hold_that_goes_elsewhere_is_out_of_account_from_then_on() {
-    let _dog = watchdog();
-    let (runtime, reports) = runtime(1);
-    let monitor: &'static Monitor<u32> = Box::leak(Box::new(Monitor::new(0)));
+/// A task that leaves the monitors that it is sent, each a turn later.
+fn leaver(
+    runtime: &Runtime,
+) -> (async_channel::Sender<Held<&'static Monitor<u32>>>, JoinHandle<()>) {
     let (sender, receiver) = async_channel::bounded(1);
     let leaver = runtime.spawn(async move {
         while let Ok(held) = receiver.recv().await {
@@ -716,6 +715,15 @@ fn a_hold_that_goes_elsewhere_is_out_of_account_from_then_on() {
             drop(held);
         }
     });
+    (sender, leaver)
+}
+
+#[test]
+fn a_hold_that_goes_elsewhere_is_out_of_account_from_then_on() {
+    let _dog = watchdog();
+    let (runtime, reports) = runtime(1);
+    let monitor: &'static Monitor<u32> = Box::leak(Box::new(Monitor::new(0)));
+    let (sender, leaver) = leaver(&runtime);
     let task = runtime.spawn(async move {
         for _ in 0..3 {
             sender.send(monitor.enter().await).await.unwrap();
@@ -736,13 +744,7 @@ fn a_hold_that_is_granted_after_it_went_elsewhere_is_out_of_account_too() {
     let _dog = watchdog();
     let (runtime, reports) = runtime(1);
     let monitor: &'static Monitor<u32> = Box::leak(Box::new(Monitor::new(0)));
-    let (sender, receiver) = async_channel::bounded(1);
-    let leaver = runtime.spawn(async move {
-        while let Ok(held) = receiver.recv().await {
-            yield_now().await;
-            drop(held);
-        }
-    });
+    let (sender, leaver) = leaver(&runtime);
     let task = runtime.spawn(async move {
         sender.send(monitor.enter().await).await.unwrap();
         while monitor.try_enter().is_none() {
