@@ -159,7 +159,7 @@ fn shuffled(count: usize) -> Vec<usize> {
 fn returned<R: Runtime>(procs: usize, tasks: usize) -> Result<f64, Fault> {
     let row = Arc::new(R::Permits::new(tasks, 1));
     let order = shuffled(tasks);
-    beside::<R, _>(procs, 1, move |_| {
+    let [time] = beside::<R, _, 1>(procs, 1, move |_| {
         let (row, order) = (row.clone(), order.clone());
         async move {
             let mut seat = row.seat(0);
@@ -172,44 +172,43 @@ fn returned<R: Runtime>(procs: usize, tasks: usize) -> Result<f64, Fault> {
                 }
                 times.push(begun.elapsed().as_nanos() as f64 / order.len() as f64);
             }
-            median(times)
+            [median(times)]
         }
-    })
+    })?;
+    Ok(time)
 }
 
 /// Returns how long it takes to spawn a task, to poll it to its end, and to take its result. Each
 /// spawner has as many tasks at a time, which are complete before it joins the first of them.
 fn spawns<R: Runtime>(procs: usize, tasks: usize) -> Result<[f64; 3], Fault> {
-    let spawner = move |step: usize| async move {
+    beside::<R, _, 3>(procs, procs, move |_| async move {
         let mut children = Vec::with_capacity(tasks);
-        let mut times = Vec::with_capacity(TURNS);
+        let mut times = [(); 3].map(|()| Vec::with_capacity(TURNS));
         for _ in 0..TURNS {
             let begun = Instant::now();
             children.extend((0..tasks).map(|number| R::spawn(async move { number })));
             let spawned = Instant::now();
             R::yield_now().await;
             let complete = Instant::now();
-            let mut sum = 0;
-            for child in children.drain(..) {
-                sum += child.await.unwrap_or_default();
+            let mut right = 0;
+            for (number, child) in children.drain(..).enumerate() {
+                right += usize::from(child.await.is_ok_and(|result| result == number));
             }
-            hint::black_box(sum);
             let steps = [spawned - begun, complete - spawned, complete.elapsed()];
-            times.push(steps[step].as_nanos() as f64 / tasks as f64);
+            // The driver is told that this task is lost.
+            assert_eq!(right, tasks, "a join has not brought its task's result");
+            for (times, step) in times.iter_mut().zip(steps) {
+                times.push(step.as_nanos() as f64 / tasks as f64);
+            }
         }
-        median(times)
-    };
-    let mut steps = [0.0; 3];
-    for (step, time) in steps.iter_mut().enumerate() {
-        *time = beside::<R, _>(procs, procs, move |_| spawner(step))?;
-    }
-    Ok(steps)
+        times.map(median)
+    })
 }
 
 /// Returns how long the increments of an operation of Locality take, in arrays of as many tasks.
 fn touch<R: Runtime>(procs: usize, tasks: usize) -> Result<f64, Fault> {
     let order = shuffled(tasks);
-    beside::<R, _>(procs, 1, move |_| {
+    let [time] = beside::<R, _, 1>(procs, 1, move |_| {
         let order = order.clone();
         async move {
             let mut random = Random::new(2, 0);
@@ -225,9 +224,10 @@ fn touch<R: Runtime>(procs: usize, tasks: usize) -> Result<f64, Fault> {
             }
             // What is never read would not be written either.
             hint::black_box(arrays);
-            median(times)
+            [median(times)]
         }
-    })
+    })?;
+    Ok(time)
 }
 
 /// A driver's followers. `wake` is called once all of them wait, and returns what wakes them.
@@ -293,7 +293,7 @@ where
 
 /// Returns how long a yield takes while as many tasks as workers do nothing else.
 fn yields<R: Runtime>(procs: usize) -> Result<f64, Fault> {
-    beside::<R, _>(procs, procs, |_| async {
+    let [time] = beside::<R, _, 1>(procs, procs, |_| async {
         let mut times = Vec::with_capacity(TURNS);
         for _ in 0..TURNS {
             let begun = Instant::now();
@@ -302,28 +302,31 @@ fn yields<R: Runtime>(procs: usize) -> Result<f64, Fault> {
             }
             times.push(begun.elapsed().as_nanos() as f64 / YIELDS as f64);
         }
-        median(times)
-    })
+        [median(times)]
+    })?;
+    Ok(time)
 }
 
-/// Starts a runtime, and returns the mean of what these `tasks` return, which run side by side.
-fn beside<R, F>(
+/// Starts a runtime, and returns the means of what these `tasks` return, which run side by side.
+fn beside<R, F, const N: usize>(
     procs: usize,
     tasks: usize,
     task: impl Fn(usize) -> F + Send + 'static,
-) -> Result<f64, Fault>
+) -> Result<[f64; N], Fault>
 where
     R: Runtime,
-    F: Future<Output = f64> + Send + 'static,
+    F: Future<Output = [f64; N]> + Send + 'static,
 {
     let runtime = R::start(procs).map_err(Fault::Start)?;
     let root = async move {
         let running: Vec<_> = (0..tasks).map(|number| R::spawn(task(number))).collect();
-        let mut sum = 0.0;
+        let mut means = [0.0; N];
         for one in running {
-            sum += one.await?;
+            for (mean, time) in means.iter_mut().zip(one.await?) {
+                *mean += time / tasks as f64;
+            }
         }
-        Ok::<_, Lost>(sum / tasks as f64)
+        Ok::<_, Lost>(means)
     };
     Ok(runtime.block_on(async { R::spawn(root).await })??)
 }
