@@ -11,10 +11,13 @@ use evenkeel::sync::monitor::{Accepted, Clause, Condition, Entry, Held, Monitor,
 use evenkeel::time::{Duration, sleep, timeout};
 use evenkeel::{Builder, JoinHandle, Runtime, yield_now};
 use futures::future::{Either, join, select};
+use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::thread;
 use watchdog::watchdog;
 
 /// A runtime, and the deadlocks that its hook receives.
@@ -612,6 +615,41 @@ fn a_branch_of_the_same_task_is_a_way_out() {
         other.await.unwrap();
     });
     end(runtime, &reports, vec![task]);
+}
+
+#[test]
+fn a_deadlock_that_another_runtime_finds_is_reported_to_its_own_hook() {
+    let _dog = watchdog();
+    let (runtime, reports) = runtime(1);
+    let (other, of_others) = self::runtime(1);
+    let (monitors, meeting) = (two(), Meeting::default());
+    let kept = Arc::new(Mutex::new(None));
+    let left = spawn(&runtime, "kept left", {
+        let (kept, monitors, meeting) = (kept.clone(), monitors.clone(), meeting.clone());
+        async move {
+            // What has a waker may wake the task.
+            let keep = |cx: &mut Context<'_>| Poll::Ready(cx.waker().clone());
+            *kept.lock().unwrap() = Some(poll_fn(keep).await);
+            enter_both(monitors, 0, meeting).await;
+        }
+    });
+    let right = spawn(&runtime, "kept right", enter_both(monitors, 1, meeting.clone()));
+    while meeting.0.load(Ordering::Relaxed) < 2 || runtime.metrics().sleeping == 0 {
+        thread::yield_now();
+    }
+    assert_eq!(reports.try_recv().err(), Some(mpsc::TryRecvError::Empty));
+    drop(kept.lock().unwrap().take());
+    // Nothing wakes the first runtime's worker. A worker of any runtime looks before it sleeps.
+    let deadlock = loop {
+        other.block_on(async { evenkeel::spawn(async {}).await.unwrap() });
+        if let Ok(deadlock) = reports.try_recv() {
+            break deadlock;
+        }
+    };
+    assert_eq!(names(&deadlock), ["kept left", "kept right"]);
+    left.abort();
+    end(runtime, &reports, vec![left, right]);
+    end::<()>(other, &of_others, Vec::new());
 }
 
 #[test]

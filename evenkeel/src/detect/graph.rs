@@ -5,6 +5,7 @@ mod knots;
 mod stuck;
 
 use super::extra::IS_ON;
+use super::report::Listener;
 use super::waiting::Waiting;
 use crate::raw_task::id::Id;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -167,8 +168,9 @@ pub(super) struct Graph {
     pub(super) publics: HashMap<Id, usize>,
     /// Names for reports.
     pub(super) names: HashMap<Id, String>,
-    /// Waiters that would be stuck but for an unknown waker, which may be about to be dropped.
-    suspects: VecDeque<Id>,
+    /// Waiters that would be stuck but for an unknown waker, which may be about to be dropped, and
+    /// to what their deadlocks are reported: another runtime's worker may find them.
+    suspects: VecDeque<(Id, Listener)>,
 }
 
 impl Graph {

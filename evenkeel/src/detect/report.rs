@@ -4,7 +4,7 @@ use crate::raw_task::id::Id;
 use crate::raw_task::report::TaskInfo;
 use std::fmt;
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Tasks and threads that wait for each other, and that nothing but an abort can free.
 ///
@@ -137,7 +137,23 @@ pub enum What {
 }
 
 /// A callback for deadlocks.
-pub(crate) type DeadlockHook = Arc<dyn Fn(&Deadlock) + Send + Sync>;
+type Hook = dyn Fn(&Deadlock) + Send + Sync;
+pub(crate) type DeadlockHook = Arc<Hook>;
+
+/// The hook of a runtime that may be over by the time of a report, which the process's standard
+/// error gets then; also where there is no hook.
+#[derive(Clone, Default)]
+pub(super) struct Listener(Option<Weak<Hook>>);
+
+impl Listener {
+    pub(super) fn of(hook: Option<&DeadlockHook>) -> Self {
+        Self(hook.map(Arc::downgrade))
+    }
+
+    pub(super) fn hook(&self) -> Option<DeadlockHook> {
+        self.0.as_ref()?.upgrade()
+    }
+}
 
 impl fmt::Display for Waiter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,7 +2,7 @@
 
 use super::extra::IS_ON;
 use super::graph;
-use super::report::{Deadlock, DeadlockHook};
+use super::report::{Deadlock, DeadlockHook, Listener};
 use crate::primitives::unwind::contain;
 use crate::raw_task::id::Id;
 
@@ -13,21 +13,23 @@ pub(super) fn check(id: Id, hook: Option<&DeadlockHook>) {
     if !graph.waits(id) {
         return;
     }
-    let news = graph.check(id);
+    let news = graph.check(id, || Listener::of(hook));
     drop(graph);
     tell(&news, hook);
 }
 
-/// Searches again from waiters that were stuck but for an unknown waker, and reports deadlocks.
-/// True if there are any.
+/// Searches again from waiters that were stuck but for an unknown waker, of all runtimes, and
+/// reports deadlocks, each where it would have been reported before. True if there are any.
 #[inline]
-pub(crate) fn look_again(hook: Option<&DeadlockHook>) -> bool {
+pub(crate) fn look_again() -> bool {
     if !graph::has_suspects() {
         return false;
     }
     let news = graph::lock().check_suspects();
-    tell(&news, hook);
-    !news.is_empty()
+    for news in &news {
+        tell(&news.deadlocks, news.listener.hook().as_ref());
+    }
+    news.iter().any(|news| !news.deadlocks.is_empty())
 }
 
 /// All deadlocks that exist.

@@ -2,7 +2,7 @@
 
 use super::extra::Extra;
 use super::graph;
-use super::report::{DeadlockHook, Waiter};
+use super::report::{DeadlockHook, Listener, Waiter};
 use super::search;
 use super::tasks::{closure, current};
 use super::waiting::{Alarm, Sleeper, Waiting};
@@ -60,17 +60,16 @@ impl Blocking {
     #[inline]
     pub(crate) fn sleep(&self, hook: impl FnOnce() -> Option<DeadlockHook>) {
         let Some(Own(sleeper)) = self.0.get() else { return };
+        let hook = hook();
         let mut graph = graph::lock();
         sleeper.asleep.store(true, Ordering::Relaxed);
         let id = sleeper.waiter.id();
         if !graph.waits(id) {
             return;
         }
-        let news = graph.check(id);
+        let news = graph.check(id, || Listener::of(hook.as_ref()));
         drop(graph);
-        if !news.is_empty() {
-            search::tell(&news, hook().as_ref());
-        }
+        search::tell(&news, hook.as_ref());
     }
 
     /// Notes that the thread has been woken.

@@ -245,7 +245,7 @@ fn turns<F: Future>(
                 continue;
             }
             // It may be a deadlock, which makes the better report.
-            detect::look_again(interleaver.shared().hooks.deadlock.as_ref());
+            detect::look_again();
             break Err(noted
                 .take()
                 .unwrap_or(Cause::Stalled { waiting: interleaver.incomplete() }));

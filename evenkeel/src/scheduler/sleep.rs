@@ -46,7 +46,7 @@ impl Worker<'_> {
     pub(super) fn sleep(&mut self) -> Wakened {
         let idle = &self.context.shared().idle;
         self.context.trim();
-        if detect::look_again(self.shared.hooks.deadlock.as_ref()) {
+        if detect::look_again() {
             // The hook may have made a task ready.
             return Wakened::Work;
         }

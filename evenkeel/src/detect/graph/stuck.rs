@@ -2,7 +2,7 @@
 
 use super::knots::knots;
 use super::{Graph, Key, SUSPECTS, Target};
-use crate::detect::report::{Deadlock, Link, Wait, Waiter, What};
+use crate::detect::report::{Deadlock, Link, Listener, Wait, Waiter, What};
 use crate::detect::waiting::Pulse;
 use crate::raw_task::id::Id;
 use std::collections::{BTreeSet, HashMap};
@@ -22,6 +22,21 @@ enum State {
     Open,
     /// Only the ends of these waits can wake it.
     Blocked(Vec<Key>),
+}
+
+/// What a search from a waiter finds.
+enum Found {
+    /// The waiter can go on.
+    Free,
+    /// It can, if the unknown waker that it depends on is used.
+    Suspect,
+    Stuck(Stuck),
+}
+
+/// Deadlocks that have not been reported, and to what they are reported.
+pub(in crate::detect) struct News {
+    pub(in crate::detect) deadlocks: Vec<Deadlock>,
+    pub(in crate::detect) listener: Listener,
 }
 
 impl Graph {
@@ -62,7 +77,7 @@ impl Graph {
     }
 
     /// All that `start` waits for, and what those wait for, and so on, if none of them can go on.
-    fn stuck(&mut self, start: Id) -> Option<Stuck> {
+    fn stuck(&self, start: Id) -> Found {
         let mut found = HashMap::new();
         let mut left = vec![start];
         while let Some(id) = left.pop() {
@@ -70,33 +85,30 @@ impl Graph {
                 continue;
             }
             let keys = match self.state(id) {
-                State::Awake => return None,
-                State::Open => {
-                    self.suspect(start);
-                    return None;
-                }
+                State::Awake => return Found::Free,
+                State::Open => return Found::Suspect,
                 State::Blocked(keys) => keys,
             };
             for key in &keys {
                 let holders = self.holders(*key);
                 if holders.is_empty() {
-                    if let Target::Room { .. } = self.edges[key].target {
+                    return match self.edges[key].target {
                         // Senders that have been called come, or do not, without notice to the
                         // graph.
-                        self.suspect(start);
-                    }
-                    return None;
+                        Target::Room { .. } => Found::Suspect,
+                        _ => Found::Free,
+                    };
                 }
                 left.extend_from_slice(holders);
             }
             found.insert(id, keys);
         }
-        Some(found)
+        Found::Stuck(found)
     }
 
-    fn suspect(&mut self, id: Id) {
-        if !self.suspects.contains(&id) {
-            self.suspects.push_back(id);
+    fn suspect(&mut self, id: Id, listener: impl FnOnce() -> Listener) {
+        if self.suspects.iter().all(|(suspect, _)| *suspect != id) {
+            self.suspects.push_back((id, listener()));
             SUSPECTS.store(self.suspects.len(), Ordering::Relaxed);
         }
     }
@@ -151,8 +163,19 @@ impl Graph {
     }
 
     /// The deadlocks that keep `start` from going on and have not been reported.
-    pub(in crate::detect) fn check(&mut self, start: Id) -> Vec<Deadlock> {
-        let Some(stuck) = self.stuck(start) else { return Vec::new() };
+    pub(in crate::detect) fn check(
+        &mut self,
+        start: Id,
+        listener: impl FnOnce() -> Listener,
+    ) -> Vec<Deadlock> {
+        let stuck = match self.stuck(start) {
+            Found::Free => return Vec::new(),
+            Found::Suspect => {
+                self.suspect(start, listener);
+                return Vec::new();
+            }
+            Found::Stuck(stuck) => stuck,
+        };
         let mut news = Vec::new();
         for knot in knots(&self.ways(&stuck)) {
             let keys: Vec<_> = knot.iter().flat_map(|id| stuck[id].iter().copied()).collect();
@@ -168,12 +191,13 @@ impl Graph {
     }
 
     /// As [`check`](Self::check), for some of the waiters that were stuck but for an unknown waker.
-    pub(in crate::detect) fn check_suspects(&mut self) -> Vec<Deadlock> {
+    pub(in crate::detect) fn check_suspects(&mut self) -> Vec<News> {
         let mut news = Vec::new();
         for _ in 0..self.suspects.len().min(SUSPECTS_AT_ONCE) {
             // A waiter that is still a suspect goes back into the queue.
-            if let Some(id) = self.suspects.pop_front() {
-                news.append(&mut self.check(id));
+            if let Some((id, listener)) = self.suspects.pop_front() {
+                let deadlocks = self.check(id, || listener.clone());
+                news.push(News { deadlocks, listener });
             }
         }
         SUSPECTS.store(self.suspects.len(), Ordering::Relaxed);
@@ -181,7 +205,7 @@ impl Graph {
     }
 
     /// All deadlocks that there are.
-    pub(in crate::detect) fn all(&mut self) -> Vec<Deadlock> {
+    pub(in crate::detect) fn all(&self) -> Vec<Deadlock> {
         let mut found = BTreeSet::new();
         let mut all = Vec::new();
         let mut ids: Vec<_> = self.waits.keys().copied().collect();
@@ -190,7 +214,7 @@ impl Graph {
             if found.iter().any(|knot: &BTreeSet<Id>| knot.contains(&id)) {
                 continue;
             }
-            let Some(stuck) = self.stuck(id) else { continue };
+            let Found::Stuck(stuck) = self.stuck(id) else { continue };
             for knot in knots(&self.ways(&stuck)) {
                 if found.insert(knot.clone()) {
                     all.push(self.describe(&knot, &stuck));
