@@ -10,6 +10,8 @@ use crate::primitives::unwind::{self, unwinding};
 use crate::processor::context;
 use crate::processor::current;
 use crate::processor::shared::Hooks;
+use crate::raw_task::id::{self, Id};
+use crate::raw_task::party;
 use crate::raw_task::report::{TaskPanic, message};
 use crate::scheduler::interleave::{self, Interleaver};
 use std::any::Any;
@@ -177,6 +179,7 @@ fn drive<F: Future>(options: &Options, future: F) -> Result<Finished<F::Output>,
     let (runtime, seat) = Runtime::with_seat(hooks(options, &noted), START);
     let entered = current::enter(runtime.handle().shared());
     let run = Run::begin(options.seed);
+    let between = party::Turn::of(Id::NONE);
     let result = interleave::work(seat, |interleaver| {
         let mut log = Log::new(options);
         let result = turns(options, interleaver, &mut log, &noted, Box::pin(future));
@@ -196,6 +199,7 @@ fn drive<F: Future>(options: &Options, future: F) -> Result<Finished<F::Output>,
             }
         }
     });
+    drop(between);
     drop(run);
     drop(entered);
     drop(runtime);
@@ -266,6 +270,7 @@ fn turns<F: Future>(
             interleaver.begin_poll();
             let poll = |future: &mut &mut Option<Pin<Box<F>>>| {
                 let future = future.as_mut().expect("the future is not complete");
+                let _turn = party::Turn::of(id::of_thread());
                 future.as_mut().poll(&mut Context::from_waker(&waker))
             };
             // As with a task's future, one that panics is dropped while the panic unwinds.

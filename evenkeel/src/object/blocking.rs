@@ -30,7 +30,7 @@ impl<T: Send> Object<T> {
     #[track_caller]
     pub fn call_blocking<R>(&self, operation: impl FnOnce(&mut T) -> R) -> Result<R, EnterError> {
         current::refuse_on_worker("call_blocking", "`with`");
-        self.inner.refuse_own(None)?;
+        self.inner.refuse_own_thread()?;
         let mut backoff = Backoff::new();
         let mut turn = None;
         let way = loop {

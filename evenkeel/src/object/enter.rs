@@ -249,8 +249,8 @@ impl<T: Send> Object<T> {
     /// Enters the object for an operation that awaits inside. Such operations are first come, first
     /// served; all others wait until it is over.
     ///
-    /// Until then the object is held by the task that has entered it, outside of tasks by the
-    /// thread, wherever the guard goes.
+    /// Until then the object is held by the task or local task that has entered it, in
+    /// `block_on` by that future, and elsewhere by the thread, wherever the guard goes.
     ///
     /// # Errors
     /// As [`enter`](Self::enter). While the holder is inside, an entry by any part of the holder is
@@ -276,13 +276,15 @@ impl<T: Send> Object<T> {
     /// });
     /// ```
     pub async fn enter_held(&self) -> Result<HeldGuard<'_, T>, EnterError> {
-        let holder = context::with(inner::holder);
         let turn = self.inner.turn().await?;
         let mut visit = Visit::in_turn(turn);
         poll_fn(|cx| visit.poll::<T, false>(&self.inner, cx)).await?;
-        self.inner.door.hold();
         let turn = visit.into_turn().expect("it has been given one");
-        turn.hold(holder);
+        // What is inside is this poll's, wherever the future was polled before.
+        context::with(|context| {
+            turn.hold(inner::holder(context), context.is_some_and(|own| own.task().is_some()));
+        });
+        self.inner.door.hold();
         // SAFETY: the lock is this task's, and no worker's note stands for it.
         Ok(unsafe { HeldGuard::new(&self.inner, turn) })
     }

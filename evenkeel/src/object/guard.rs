@@ -10,6 +10,7 @@
 #![allow(unsafe_code, reason = "an operation that is inside an object has its value")]
 
 use super::inner::Inner;
+use super::loose;
 use super::way::Way;
 use crate::processor::context;
 use std::fmt;
@@ -53,6 +54,7 @@ impl<'a, T> Guard<'a, T> {
     /// This thread is inside, by `way`, and leaves when the guard is dropped.
     #[inline(always)]
     pub(super) unsafe fn new(object: &'a Inner<T>, way: Way) -> Self {
+        let way = if loose::note(object.door.address()) { way.loose() } else { way };
         Self { object, way: way.panicking(std::thread::panicking()), not_send: PhantomData }
     }
 }
@@ -123,6 +125,9 @@ impl<T> Drop for Guard<'_, T> {
         if std::thread::panicking() && !self.way.was_panicking() {
             self.object.door.poison();
             self.way = self.way.changed();
+        }
+        if self.way.is_loose() {
+            loose::forget(self.object.door.address());
         }
         leave(self.object, self.way);
     }

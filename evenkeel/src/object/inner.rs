@@ -6,10 +6,12 @@ use super::class::Class;
 use super::door::{Door, Refusal};
 use super::error::{EnterError, Names};
 use super::line::{Line, Turn};
+use super::loose;
 use super::way::Way;
 use crate::primitives::cell::UnsafeCell;
 use crate::processor::context::{self, Context};
-use crate::raw_task::id;
+use crate::raw_task::id::{self, Id};
+use crate::raw_task::party;
 use std::any::type_name;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -40,13 +42,14 @@ impl<T> Drop for Inner<T> {
     }
 }
 
-/// Returns the holder of an object that is held here: the number of the task, or that of the
-/// thread, which no task has.
+/// Returns the holder of an object that is held here: the number of the task, of the local task, or
+/// of the thread, which no task has.
 pub(super) fn holder(context: Option<&Context>) -> u64 {
-    match context.and_then(Context::task) {
-        Some(task) => task.footer().id.get(),
-        None => id::of_thread().get(),
+    if let Some(task) = context.and_then(Context::task) {
+        return task.footer().id.get();
     }
+    let party = Some(party::present()).filter(|party| *party != Id::NONE);
+    party.unwrap_or_else(id::of_thread).get()
 }
 
 impl<T> Inner<T> {
@@ -112,13 +115,29 @@ impl<T> Inner<T> {
         self.door.enter(&self.class, context)
     }
 
-    /// Refuses an entry if this worker's poll, this task or this thread is inside already.
+    /// Refuses an entry if this worker's poll, this task or this party of the thread is inside
+    /// already.
     #[cold]
     pub(super) fn refuse_own(&self, context: Option<&Context>) -> Result<(), EnterError> {
-        let is_holder = || self.door.is_held() && self.line().is_holder(holder(context));
-        if !self.door.is_inside(context) && !is_holder() {
-            return Ok(());
+        let me = holder(context);
+        let is_own = || !loose::is_with_another(self.door.address(), me);
+        let is_holder = || self.door.is_held() && self.line().is_holder(me);
+        if (self.door.is_inside(context) && is_own()) || is_holder() {
+            return self.refuse(context);
         }
+        Ok(())
+    }
+
+    /// Refuses an entry of a thread that will block, if any of its parties is inside already.
+    pub(super) fn refuse_own_thread(&self) -> Result<(), EnterError> {
+        let is_holder = || self.door.is_held() && self.line().is_on_this_thread();
+        if self.door.is_inside(None) || is_holder() {
+            return self.refuse(None);
+        }
+        Ok(())
+    }
+
+    fn refuse(&self, context: Option<&Context>) -> Result<(), EnterError> {
         let task = context.and_then(Context::task).and_then(|task| task.name().map(Box::from));
         Err(EnterError::inside(self.names(), task))
     }

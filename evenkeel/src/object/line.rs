@@ -7,6 +7,7 @@
 
 use crate::primitives::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::primitives::{Mutex, lock};
+use crate::raw_task::id;
 use crate::sync::Semaphore;
 use crossbeam_utils::CachePadded;
 use std::collections::BTreeMap;
@@ -16,8 +17,11 @@ use std::sync::Arc;
 /// The line before one object.
 pub(super) struct Line {
     semaphore: Semaphore,
-    /// The task or the thread that holds the object: its number, or zero.
+    /// The task, the local task or the thread that holds the object: its number, or zero.
     holder: AtomicU64,
+    /// The number of the holder's thread, if it is no task: that does not change then, unless the
+    /// guard goes elsewhere.
+    thread: AtomicU64,
 }
 
 impl fmt::Debug for Line {
@@ -82,7 +86,7 @@ pub(super) struct Turn(Arc<Line>);
 impl Line {
     fn new() -> Self {
         let semaphore = Semaphore::new(1).returned_by_takers();
-        Self { semaphore, holder: AtomicU64::new(0) }
+        Self { semaphore, holder: AtomicU64::new(0), thread: AtomicU64::new(0) }
     }
 
     /// Waits for the caller's turn.
@@ -91,21 +95,29 @@ impl Line {
         Turn(self)
     }
 
-    /// Whether this task or thread holds the object.
+    /// Whether this task, local task or thread holds the object.
     pub(super) fn is_holder(&self, holder: u64) -> bool {
         self.holder.load(Ordering::Relaxed) == holder
+    }
+
+    /// Whether the caller's thread, or a local task of it, holds the object.
+    pub(super) fn is_on_this_thread(&self) -> bool {
+        self.thread.load(Ordering::Relaxed) == id::among_threads()
     }
 }
 
 impl Turn {
-    /// Says that the object is held from now on, until [`end`](Self::end), by this task or thread.
-    pub(super) fn hold(&self, holder: u64) {
+    /// Says that the object is held from now on, until [`end`](Self::end), by this holder.
+    pub(super) fn hold(&self, holder: u64, is_task: bool) {
         self.0.holder.store(holder, Ordering::Relaxed);
+        let thread = if is_task { 0 } else { id::among_threads() };
+        self.0.thread.store(thread, Ordering::Relaxed);
     }
 
     /// Says that the object is not held any more.
     pub(super) fn end(&self) {
         self.0.holder.store(0, Ordering::Relaxed);
+        self.0.thread.store(0, Ordering::Relaxed);
     }
 }
 

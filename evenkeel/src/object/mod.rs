@@ -71,7 +71,8 @@
 //! enters an object if no operation is inside and the task need not travel for it; [`enter2`]
 //! enters two. To enter an object again from inside is an [error](EnterError::Inside). So is an
 //! entry by any part of a task that holds the object: the library cannot tell whether the parts
-//! wait for each other. Outside of tasks the thread is the holder.
+//! wait for each other. A local task is a holder as a task is, and so is the future of `block_on`;
+//! outside of all these the thread is.
 
 mod blocking;
 mod class;
@@ -85,6 +86,7 @@ mod held;
 mod inner;
 mod ledger;
 mod line;
+mod loose;
 mod report;
 mod sampling;
 mod several;

@@ -21,8 +21,11 @@ const SAMPLED: u64 = 1 << 3;
 /// One of many readers that count themselves in the word.
 const COUNTED: u64 = 1 << 4;
 
+/// Its guard is [noted](super::loose) on its thread.
+const LOOSE: u64 = 1 << 6;
+
 /// Bits that the word of an object does not have when it is left.
-const MARKS: u64 = KNOWN | HOST | PANICKING | SAMPLED | COUNTED;
+const MARKS: u64 = KNOWN | HOST | PANICKING | SAMPLED | COUNTED | LOOSE;
 
 /// From this bit on: the number of the worker's note for a reader, plus one; zero for an operation
 /// that has the lock.
@@ -117,6 +120,18 @@ impl Way {
     #[inline(always)]
     pub(super) fn sampled(self) -> Self {
         Self(self.0 | SAMPLED)
+    }
+
+    /// The same way, of an operation whose guard is noted.
+    #[inline(always)]
+    pub(super) fn loose(self) -> Self {
+        Self(self.0 | LOOSE)
+    }
+
+    /// Whether the operation's guard is noted.
+    #[inline(always)]
+    pub(super) fn is_loose(self) -> bool {
+        self.0 & LOOSE != 0
     }
 
     /// Whether the operation is sampled.

@@ -7,6 +7,7 @@ pub(crate) mod berth;
 pub(crate) mod blocks;
 pub(crate) mod header;
 pub(crate) mod id;
+pub(crate) mod party;
 pub(crate) mod report;
 pub(crate) mod rights;
 pub(crate) mod state;

@@ -6,7 +6,8 @@ use crate::primitives::thread::{self, Thread};
 use crate::processor::current::{self, Kind};
 use crate::processor::shared::Shared;
 use crate::processor::slice;
-use crate::raw_task::id;
+use crate::raw_task::id::{self, Id};
+use crate::raw_task::party;
 use crate::scheduler::driver::{self, Place};
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -159,6 +160,7 @@ impl<F: Future> Blocked<'_, F> {
         }
         let polled = {
             let _begun = slice::begin_outside();
+            let _turn = party::Turn::of(id::of_thread());
             self.future.as_mut().poll(&mut Context::from_waker(self.waker))
         };
         if polled.is_pending() {
@@ -185,6 +187,8 @@ fn run<F: Future>(future: F, inside: Option<Arc<Shared>>) -> F::Output {
     let (signal, waker) = (&*signal, &waker);
     let mut blocked = Blocked { future, signal, waker, blocking, is_due: true };
     let place = signal.inside.as_ref().and_then(Place::of);
+    // While the thread polls tasks, none but they are the present ones.
+    let _between = party::Turn::of(Id::NONE);
     loop {
         if let Some(place) = &place
             && let Some(output) = place.drive(&|| signal.is_woken(), || blocked.poll())

@@ -17,6 +17,7 @@ mod held;
 mod inside;
 mod operations;
 mod outliving;
+mod parties;
 mod poison;
 mod read;
 mod several;

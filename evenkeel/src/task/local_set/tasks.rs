@@ -7,6 +7,7 @@ use super::ready::{Member, Place, Ready};
 use super::waking::Waking;
 use crate::primitives::slab::Slab;
 use crate::raw_task::id::{self, Id};
+use crate::raw_task::party;
 use crate::raw_task::report::TaskInfo;
 use crate::task::budget;
 use crate::task::error::Failure;
@@ -155,7 +156,10 @@ impl Tasks {
             task.cancel();
             return;
         }
-        match task.poll() {
+        let turn = party::Turn::of(member.id);
+        let polled = task.poll();
+        drop(turn);
+        match polled {
             Poll::Pending => self.put(member, task),
             Poll::Ready(()) => {
                 self.slots.borrow_mut().remove(member.slot);
