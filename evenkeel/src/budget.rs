@@ -25,7 +25,8 @@
 //! for authors of primitives [`poll_consume`].
 //!
 //! # What does not count
-//! An operation that has waited ends without a unit. A poll that never comes to such an operation
+//! An operation that has waited ends without a unit; those of open files and of signals take one
+//! whenever they are polled. A poll that never comes to such an operation
 //! is not affected: there [`yield_now`](crate::yield_now) is the way out. Executors of other crates
 //! have no slice on threads that are no workers. The `try_` forms never yield.
 //!
@@ -60,8 +61,8 @@
 //! 2020), which counts 128 operations, and not time. Its issues
 //! [#2390](https://github.com/tokio-rs/tokio/issues/2390) and
 //! [#3493](https://github.com/tokio-rs/tokio/issues/3493) are about combinators that know nothing
-//! of the budget, and poll refused operations again in the same poll of the task. For their sake an
-//! operation here yields at most once.
+//! of the budget, and poll refused operations again in the same poll of the task. For their sake
+//! most operations here yield at most once.
 //!
 //! # Examples
 //! Two tasks on one worker. The first takes permits that are always there:

@@ -379,8 +379,100 @@ fn what_a_file_has_accepted_is_written_though_the_runtime_ends() {
     let error = block_on(write).unwrap_err();
     assert!(error.to_string().contains("before"), "{error}");
     assert!(!other.exists());
-    let error = block_on(file.flush()).unwrap_err();
-    assert!(error.to_string().contains("has ended"), "{error}");
+    // The thread that has ended the runtime has written.
+    block_on(file.flush()).unwrap();
+    let error = block_on(file.write(b"more")).unwrap_err();
+    assert!(error.to_string().contains("there is none"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_gets_what_it_takes_at_once_though_the_runtime_ends() {
+    let _watchdog = watchdog();
+    for (accepted, written) in [(3, 3), (1 << 20, 512)] {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let mut pipe = File::from_std(of_pipe(writer));
+        let (runtime, release) = busy();
+        let bytes: Vec<u8> = (0..accepted).map(|number| number as u8).collect();
+        runtime.block_on(pipe.write_all(&bytes)).unwrap();
+        let ends = std::thread::spawn(move || drop(runtime));
+        let mut read = vec![0];
+        reader.read_exact(&mut read).unwrap();
+        drop(release);
+        ends.join().unwrap();
+        let flushed = block_on(pipe.flush());
+        drop(pipe);
+        reader.read_to_end(&mut read).unwrap();
+        assert!(read.len() >= written && bytes.starts_with(&read), "{}", read.len());
+        if accepted == written {
+            flushed.unwrap();
+        } else {
+            let error = flushed.unwrap_err().to_string();
+            assert!(error.contains(&format!("{} of {accepted} bytes", read.len())), "{error}");
+        }
+    }
+}
+
+/// The writes of a thread inside `block_on` while another one ends the runtime.
+#[test]
+fn a_write_beside_the_end_is_not_denied_once_it_is_made() {
+    let _watchdog = watchdog();
+    let folder = Folder::new("beside");
+    let log = folder.path("log");
+    let runtime = Builder::new().workers(1).build().unwrap();
+    let handle = runtime.handle().clone();
+    let mut file = File::from_std(std::fs::File::create(&log).unwrap());
+    let accepted = handle.block_on(async {
+        let ends = std::thread::spawn(move || drop(runtime));
+        let mut accepted = 0;
+        while file.write_all(b"x").await.is_ok() && file.flush().await.is_ok() {
+            accepted += 1;
+            if ends.is_finished() {
+                break;
+            }
+        }
+        ends.join().unwrap();
+        accepted
+    });
+    drop(file);
+    assert_eq!(text(&log).len(), accepted);
+}
+
+#[test]
+fn what_follows_a_change_of_length_that_was_dropped_comes_after_it() {
+    let _watchdog = watchdog();
+    let folder = Folder::new("cut");
+    let log = folder.path("log");
+    std::fs::write(&log, "before").unwrap();
+    // One thread, which is busy: a change that is on its way has not begun.
+    let (runtime, release) = busy();
+    runtime.block_on(async {
+        let options = std::fs::OpenOptions::new().write(true).open(&log);
+        let mut file = File::from_std(options.unwrap());
+        assert!(poll!(pin!(file.set_len(0))).is_pending());
+        let write = async {
+            file.write_all(b"header").await.unwrap();
+            file.flush().await.unwrap();
+        };
+        let mut write = Box::pin(write);
+        assert!(poll!(&mut write).is_pending());
+        drop(release);
+        write.await;
+    });
+    assert_eq!(text(&log), "header");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_with_bytes_that_were_read_and_not_taken_is_not_given_back_without_them() {
+    on_workers("untaken", |_folder| async move {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        let mut pipe = File::from_std(of_pipe(reader));
+        assert!(poll!(pin!(pipe.read(&mut [0; 4]))).is_pending());
+        writer.write_all(b"tide").unwrap();
+        let error = pipe.into_std().await.unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::NotSeekable, "{error}");
+    });
 }
 
 #[cfg(unix)]

@@ -5,7 +5,8 @@
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom, Write};
-use std::{mem, sync::Arc};
+use std::mem;
+use std::sync::{Arc, OnceLock};
 
 /// The most bytes that one operation moves.
 pub(super) const MOST: usize = 2 * 1_024 * 1_024;
@@ -107,16 +108,42 @@ impl Buffers {
 /// A write on its way to a blocking thread.
 ///
 /// The caller has been told that the bytes are accepted. If the runtime ends before a thread begins
-/// the write, it drops this, and the bytes are written by the thread that drops. That may block, so
-/// it is done for files on disks alone, and not for pipes.
+/// the write, it drops this, and the bytes are written by the thread that drops: to a file on a
+/// disk all of them, and to a pipe as many as it takes at once, because more would block. What has
+/// become of them is left for the file.
 pub(super) struct Accepted {
     file: Arc<File>,
     buffers: Buffers,
+    left: Arc<OnceLock<Unbegun>>,
+}
+
+/// A write that no thread has begun.
+#[derive(Debug)]
+pub(super) struct Unbegun {
+    accepted: usize,
+    written: Result<usize>,
+}
+
+impl Unbegun {
+    pub(super) fn result(&self) -> Result<()> {
+        let accepted = self.accepted;
+        match &self.written {
+            Ok(written) if *written == accepted => Ok(()),
+            Ok(written) => Err(Error::other(format!(
+                "the runtime has ended before a thread could write, and {written} of {accepted} bytes \
+                 are written that were accepted: flush before the runtime ends"
+            ))),
+            Err(error) => Err(Error::new(
+                error.kind(),
+                format!("the {accepted} bytes that were accepted are not all written: {error}"),
+            )),
+        }
+    }
 }
 
 impl Accepted {
-    pub(super) fn new(file: Arc<File>, buffers: Buffers) -> Self {
-        Self { file, buffers }
+    pub(super) fn new(file: Arc<File>, buffers: Buffers, left: Arc<OnceLock<Unbegun>>) -> Self {
+        Self { file, buffers, left }
     }
 
     /// Writes, and returns the buffers.
@@ -124,13 +151,61 @@ impl Accepted {
         let result = self.buffers.write(&self.file);
         (mem::take(&mut self.buffers), result)
     }
+
+    /// Writes without waiting, and returns how many bytes.
+    fn write_at_once(&mut self) -> Result<usize> {
+        let kind = self.file.metadata()?.file_type();
+        if kind.is_file() {
+            let accepted = self.buffers.accepted.len();
+            return self.buffers.write(&self.file).map(|()| accepted);
+        }
+        pipe::write_at_once(&self.file, kind, &self.buffers.accepted)
+    }
 }
 
 impl Drop for Accepted {
     fn drop(&mut self) {
-        let is_left = !self.buffers.accepted.is_empty();
-        if is_left && self.file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-            let _ = self.buffers.write(&self.file);
+        let accepted = self.buffers.accepted.len();
+        if accepted > 0 {
+            let written = self.write_at_once();
+            let _ = self.left.set(Unbegun { accepted, written });
         }
+    }
+}
+
+#[cfg(unix)]
+mod pipe {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use std::fs::{File, FileType};
+    use std::io::{Result, Write};
+    use std::os::unix::fs::FileTypeExt;
+
+    /// A pipe that is ready takes as many bytes without blocking, unless another writer comes in
+    /// between: POSIX's least `PIPE_BUF`.
+    const AT_ONCE: usize = 512;
+
+    pub(super) fn write_at_once(mut file: &File, kind: FileType, bytes: &[u8]) -> Result<usize> {
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let mut left = bytes;
+        while kind.is_fifo() && !left.is_empty() {
+            let mut fds = [PollFd::new(file, PollFlags::OUT)];
+            poll(&mut fds, Some(&now))?;
+            if !fds[0].revents().contains(PollFlags::OUT) {
+                break;
+            }
+            let written = file.write(&left[..left.len().min(AT_ONCE)])?;
+            left = &left[written..];
+        }
+        Ok(bytes.len() - left.len())
+    }
+}
+
+#[cfg(not(unix))]
+mod pipe {
+    use std::fs::{File, FileType};
+    use std::io::Result;
+
+    pub(super) fn write_at_once(_: &File, _: FileType, _: &[u8]) -> Result<usize> {
+        Ok(0)
     }
 }

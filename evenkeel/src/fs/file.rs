@@ -29,7 +29,7 @@
 //!   what they do not expect. [`File::try_clone`] and [`std::sync::Mutex`] are there for that.
 
 use super::blocking::{begin, ended, refuse_outside, run};
-use super::buffers::{Accepted, Buffers, MOST};
+use super::buffers::{Accepted, Buffers, MOST, Unbegun};
 use crate::task::{JoinHandle, budget};
 use std::fmt;
 use std::fs::{self, Metadata, Permissions};
@@ -37,7 +37,7 @@ use std::future::{Future, poll_fn};
 use std::io::{Error, ErrorKind, Result, SeekFrom};
 use std::mem;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
 /// What [`File::read_to_end`] reads first; later reads are larger.
@@ -96,6 +96,8 @@ enum State {
             allow(dead_code, reason = "one trait looks at it")
         )]
         seeks: Option<SeekFrom>,
+        /// What has become of a write that no thread has begun when the runtime ended.
+        left: Option<Arc<OnceLock<Unbegun>>>,
     },
 }
 
@@ -109,7 +111,8 @@ enum Done {
     Read(Result<()>),
     Written(Result<()>),
     Sought(Result<u64>),
-    GivenBack(Result<()>),
+    /// An operation that returns nothing.
+    Made(Result<()>),
 }
 
 impl File {
@@ -123,8 +126,9 @@ impl File {
     /// way any more.
     ///
     /// # Errors
-    /// That of an earlier write; and [those of all operations](crate::fs#errors). The file is
-    /// closed then.
+    /// That of an earlier write; `NotSeekable` if bytes of a pipe were read, by a future that was
+    /// dropped, and not taken; and [those of all operations](crate::fs#errors). The file is closed
+    /// then.
     ///
     /// # Cancel safety
     /// The file is closed. What was accepted is written.
@@ -133,6 +137,12 @@ impl File {
     /// None, if nothing is under way, and all that was read has been taken.
     pub async fn into_std(mut self) -> Result<fs::File> {
         self.give_back().await?;
+        if !self.here().unread().is_empty() {
+            return Err(Error::new(
+                ErrorKind::NotSeekable,
+                "bytes that were read and not taken would be lost, and cannot be given back: read them before",
+            ));
+        }
         // An operation whose future was dropped may have it still.
         Arc::try_unwrap(self.file).or_else(|file| file.try_clone())
     }
@@ -327,7 +337,7 @@ impl File {
     /// The thread goes on. Of an error of the system nothing is known then.
     pub async fn sync_all(&mut self) -> Result<()> {
         self.back().await?;
-        self.on_thread(fs::File::sync_all).await
+        self.make(|file, _| file.sync_all()).await
     }
 
     /// Does the same as [`sync_all`](Self::sync_all), without what is not needed to read the
@@ -340,7 +350,7 @@ impl File {
     /// That of [`sync_all`](Self::sync_all).
     pub async fn sync_data(&mut self) -> Result<()> {
         self.back().await?;
-        self.on_thread(fs::File::sync_data).await
+        self.make(|file, _| file.sync_data()).await
     }
 
     /// Cuts the file off after `len` bytes, or fills it up with zeros. The position stays.
@@ -350,11 +360,12 @@ impl File {
     /// system's; and [those of all operations](crate::fs#errors).
     ///
     /// # Cancel safety
-    /// The length may change later.
+    /// The length may change later, and before the next operation on this file.
     pub async fn set_len(&mut self, len: u64) -> Result<()> {
+        self.back().await?;
         // What was read and not taken may be cut off.
-        self.give_back().await?;
-        self.on_thread(move |file| file.set_len(len)).await
+        self.make(move |file, buffers| buffers.give_back(file).and_then(|()| file.set_len(len)))
+            .await
     }
 
     /// Returns what the system says of the file. Bytes that it does not have yet do not count:
@@ -389,6 +400,18 @@ impl File {
         run(move || operation(&file)).await
     }
 
+    /// Makes an operation with the buffers, which are here, and waits for it.
+    async fn make(
+        &mut self,
+        operation: impl FnOnce(&fs::File, &mut Buffers) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        self.send(None, move |file, buffers| Done::Made(operation(file, buffers)))?;
+        match self.back().await? {
+            Some(Done::Made(result)) => result,
+            _ => unreachable!("the buffers come back with what was done"),
+        }
+    }
+
     /// Sends the buffers to a blocking thread. They are here, and stay here if that fails.
     fn send(
         &mut self,
@@ -401,7 +424,7 @@ impl File {
             let done = operation(&file, &mut buffers);
             Back { buffers, done }
         })?;
-        self.state = State::Away { handle, seeks };
+        self.state = State::Away { handle, seeks, left: None };
         Ok(())
     }
 
@@ -415,11 +438,20 @@ impl File {
     /// Waits until the buffers are here, and returns what has been done with them. Fails if that
     /// was a write, and has failed.
     fn poll_back(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Done>>> {
-        let State::Away { handle, .. } = &mut self.state else { return Poll::Ready(Ok(None)) };
+        let State::Away { handle, left, .. } = &mut self.state else {
+            return Poll::Ready(Ok(None));
+        };
         let back = ready!(Pin::new(handle).poll(cx));
+        let left = left.take();
         // Of a runtime that has ended they do not come back.
         self.state = State::Here(Buffers::default());
-        let Back { buffers, done } = back.map_err(ended)?;
+        let Back { buffers, done } = match back {
+            Ok(back) => back,
+            Err(error) => match left.and_then(|left| left.get().map(Unbegun::result)) {
+                Some(result) => return Poll::Ready(result.map(|()| None)),
+                None => return Poll::Ready(Err(ended(error))),
+            },
+        };
         self.state = State::Here(buffers);
         Poll::Ready(match done {
             Done::Written(Err(error)) => Err(error),
@@ -435,10 +467,7 @@ impl File {
     async fn give_back(&mut self) -> Result<()> {
         self.back().await?;
         if !self.here().unread().is_empty() {
-            self.send(None, |file, buffers| Done::GivenBack(buffers.give_back(file)))?;
-            if let Some(Done::GivenBack(result)) = self.back().await? {
-                return result;
-            }
+            return self.make(|file, buffers| buffers.give_back(file)).await;
         }
         Ok(())
     }
@@ -470,31 +499,35 @@ impl File {
         into: &mut [u8],
     ) -> Poll<Result<usize>> {
         if into.is_empty() {
-            return Poll::Ready(Ok(0));
+            return budget::poll_unit(cx.waker()).map(|()| Ok(0));
         }
         self.poll_fill(cx, into.len()).map_ok(|unread| unread.take(into))
     }
 
     pub(super) fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
+        ready!(budget::poll_unit(cx.waker()));
         if bytes.is_empty() {
             return Poll::Ready(Ok(0));
         }
-        ready!(budget::poll_unit(cx.waker()));
         ready!(self.poll_back(cx))?;
         // Before anything is accepted.
         refuse_outside()?;
         let mut buffers = mem::take(self.here());
         let n = buffers.accept(bytes);
-        let accepted = Accepted::new(self.file.clone(), buffers);
+        let left = Arc::new(OnceLock::new());
+        let accepted = Accepted::new(self.file.clone(), buffers, left.clone());
         let handle = begin(move || {
             let (buffers, result) = accepted.write();
             Back { buffers, done: Done::Written(result) }
         })?;
-        self.state = State::Away { handle, seeks: None };
+        self.state = State::Away { handle, seeks: None, left: Some(left) };
         Poll::Ready(Ok(n))
     }
 
     pub(super) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        if let State::Here(_) = self.state {
+            return budget::poll_unit(cx.waker()).map(Ok);
+        }
         self.poll_back(cx).map_ok(drop)
     }
 

@@ -15,7 +15,9 @@
 //!
 //! A shutdown waits for operations that have begun, as for other
 //! [blocking closures](crate::Handle::spawn_blocking). Bytes that a [`File`] has accepted for a
-//! file on a disk are written even if no thread has begun to.
+//! file on a disk are written even if no thread has begun to; a pipe gets as many as it takes at
+//! once, and [`File::flush`] says how many. A shutdown with a deadline waits for that within its
+//! grace.
 //!
 //! # Cancel safety
 //! An operation begins with the first poll of its future. A thread cannot be interrupted: if the

@@ -19,7 +19,7 @@ use std::task::{Context, Poll, ready};
 ///
 /// # Errors
 /// * `InvalidInput`: the signal cannot be listened for (`SIGKILL`, `SIGSTOP`, `SIGILL`, `SIGFPE`,
-///   `SIGSEGV`), or the system has none with this number. Nothing has changed then.
+///   `SIGSEGV`), or the system has none with this number. No action of a signal has changed then.
 /// * The system's: there is no descriptor or no thread left for the first listener of the process.
 /// * In a [deterministic](crate::deterministic) run: its order would follow that of the signals.
 ///
