@@ -314,8 +314,10 @@ impl Deque {
                 return Reclaimed::Own;
             }
             // Half of the jobs below stay public: with more, the owner would reclaim them place by
-            // place; with fewer, it would have to publish them again.
-            let split = ends.tail() + (index - ends.tail()) / 2;
+            // place; with fewer, it would have to publish them again. Where no thief can seize what
+            // is not public, all of them do.
+            let below = index - ends.tail();
+            let split = ends.tail() + if self.own.publishes_all { below } else { below / 2 };
             if self.exchange(ends, ends.with_split(split), Ordering::Relaxed) {
                 self.own.head.store(place.0, Ordering::Relaxed);
                 self.open(split);

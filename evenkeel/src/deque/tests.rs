@@ -84,6 +84,18 @@ fn a_deque_without_seizers_publishes_every_job() {
 }
 
 #[test]
+fn a_deque_without_seizers_keeps_every_job_public_when_the_owner_takes_one_back() {
+    let deque = Home::publishing_all(true);
+    for job in 1..=4 {
+        assert_eq!(push(&deque, job), 1);
+    }
+    let last = deque.place(3);
+    assert!(!deque.pop(last));
+    assert_eq!(deque.reclaim(last), Reclaimed::Own);
+    assert_eq!([(); 4].map(|()| steal(&deque)), [Some(1), Some(2), Some(3), None]);
+}
+
+#[test]
 fn a_waiter_steals_nothing_once_its_job_is_complete() {
     let deque = two_workers();
     push(&deque, 0);

@@ -82,17 +82,17 @@ impl Ahead {
     fn look(&self) -> u64 {
         let cycles = counter::read();
         let nanos = clock::now();
-        // A thread that was interrupted between the readings would be ahead by as long. It looks
-        // again next time.
-        let torn = counter::read().wrapping_sub(cycles) > self.most.get() / TORN;
-        self.cycles.set(if torn { cycles.wrapping_sub(self.most.get()) } else { cycles });
-        self.nanos.set(nanos);
         if self.most.get() == 0
             && let Some(rate) = counter::rate(cycles)
         {
             self.rate.set(rate);
             self.most.set((EXACT << PLACES) / rate);
         }
+        // A thread that was interrupted between the readings would be ahead by as long. It looks
+        // again next time.
+        let torn = counter::read().wrapping_sub(cycles) > self.most.get() / TORN;
+        self.cycles.set(if torn { cycles.wrapping_sub(self.most.get()) } else { cycles });
+        self.nanos.set(nanos);
         nanos
     }
 }

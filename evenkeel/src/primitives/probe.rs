@@ -69,7 +69,7 @@ fn own_number() -> i32 {
 
 #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
 fn state(number: i32) -> Option<State> {
-    state_of(&std::fs::read_to_string(format!("/proc/self/task/{number}/stat")).ok()?)
+    state_of(&std::fs::read(format!("/proc/self/task/{number}/stat")).ok()?)
 }
 
 #[cfg(not(all(target_os = "linux", not(any(loom, shuttle)))))]
@@ -95,14 +95,14 @@ fn computed(_: i32) -> Option<u64> {
 }
 
 /// Reads the state out of a line of `stat`. It follows the thread's name, which is in parentheses
-/// and may contain some.
+/// and may contain some, and bytes that are no text: the system cuts a name at 15 bytes.
 #[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
-fn state_of(stat: &str) -> Option<State> {
-    let (_, rest) = stat.rsplit_once(')')?;
-    match rest.trim_start().chars().next()? {
-        'R' => Some(State::Ready),
-        'S' | 'D' | 'I' | 'K' | 'W' | 'P' => Some(State::Asleep),
-        'T' | 't' => Some(State::Stopped),
+fn state_of(stat: &[u8]) -> Option<State> {
+    let end = stat.iter().rposition(|&byte| byte == b')')?;
+    match stat[end + 1..].trim_ascii_start().first()? {
+        b'R' => Some(State::Ready),
+        b'S' | b'D' | b'I' | b'K' | b'W' | b'P' => Some(State::Asleep),
+        b'T' | b't' => Some(State::Stopped),
         _ => None,
     }
 }
@@ -150,10 +150,10 @@ mod tests {
 
     #[test]
     fn the_state_follows_the_name() {
-        assert_eq!(state_of("17 (a) R b) S 1 2"), Some(State::Asleep));
-        assert_eq!(state_of("17 (spin) R 1"), Some(State::Ready));
-        assert_eq!(state_of("17 (spin) t 1"), Some(State::Stopped));
-        assert_eq!(state_of("17 (spin) X 1"), None);
-        assert_eq!(state_of("nothing"), None);
+        assert_eq!(state_of(b"17 (a) R b) S 1 2"), Some(State::Asleep));
+        assert_eq!(state_of(b"17 (spin) R 1"), Some(State::Ready));
+        assert_eq!(state_of(b"17 (spin) t 1"), Some(State::Stopped));
+        assert_eq!(state_of(b"17 (spin) X 1"), None);
+        assert_eq!(state_of(b"nothing"), None);
     }
 }

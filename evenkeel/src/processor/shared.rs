@@ -26,7 +26,7 @@ use std::io;
 use std::sync::{Arc, OnceLock, Weak};
 
 /// The bit that closes the scheduler to tasks from outside.
-const CLOSED: usize = 1 << (usize::BITS - 1);
+const CLOSED: u64 = 1 << (u64::BITS - 1);
 
 /// The phase of a runtime's life. Phases only ever go up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -169,11 +169,11 @@ pub(crate) struct Shared {
     pub(crate) gone: Mutex<Box<[bool]>>,
     /// Counts spawns from outside, which go to the processors in turn, and blocking closures; with
     /// [`CLOSED`] once the runtime is over.
-    outside_spawns: AtomicUsize,
+    outside_spawns: AtomicU64,
     /// The part of them that have a home.
-    pub(crate) outside_adopted: AtomicUsize,
+    pub(crate) outside_adopted: AtomicU64,
     /// Complete blocking closures.
-    outside_completed: AtomicUsize,
+    outside_completed: AtomicU64,
     phase: AtomicU8,
     /// The progress of the runtime's end.
     end: Mutex<Ending>,
@@ -229,9 +229,9 @@ impl Shared {
             elsewhere: CachePadded::new(AtomicUsize::new(0)),
             moves: CachePadded::new(AtomicU64::new(0)),
             gone: Mutex::new(vec![false; workers].into_boxed_slice()),
-            outside_spawns: AtomicUsize::new(0),
-            outside_adopted: AtomicUsize::new(0),
-            outside_completed: AtomicUsize::new(0),
+            outside_spawns: AtomicU64::new(0),
+            outside_adopted: AtomicU64::new(0),
+            outside_completed: AtomicU64::new(0),
             phase: AtomicU8::new(Phase::Running as u8),
             end: Mutex::new(Ending { threads: workers, ..Ending::default() }),
             ended: Condvar::new(),
@@ -390,13 +390,13 @@ impl Shared {
     pub(crate) fn close_if_complete(&self) -> bool {
         let sum = |count: fn(&Processor) -> u64| self.processors.iter().map(count).sum::<u64>();
         let completed = sum(|processor| processor.counters.completed.get_ordered())
-            + self.outside_completed.load(edge(Edge::OutsideRead, Ordering::Acquire)) as u64;
+            + self.outside_completed.load(edge(Edge::OutsideRead, Ordering::Acquire));
         let outside = self.outside_spawns.load(Ordering::Acquire);
         if outside & CLOSED != 0 {
             return true;
         }
         let spawned = sum(|processor| processor.counters.spawned.get_ordered());
-        completed == spawned + outside as u64
+        completed == spawned + outside
             && self
                 .outside_spawns
                 .compare_exchange(outside, outside | CLOSED, Ordering::AcqRel, Ordering::Relaxed)
@@ -405,7 +405,7 @@ impl Shared {
 
     /// Counts a task that is about to come from outside, and returns the number of those before it.
     /// Returns `None` if the scheduler is closed.
-    pub(crate) fn enter_outside(&self) -> Option<usize> {
+    pub(crate) fn enter_outside(&self) -> Option<u64> {
         let before = self.outside_spawns.fetch_add(1, Ordering::AcqRel);
         (before & CLOSED == 0).then_some(before)
     }
@@ -414,6 +414,7 @@ impl Shared {
     /// closures: the runtime is not over before each has been [noted
     /// complete](Self::note_completed_outside). Returns false if the scheduler is closed.
     pub(crate) fn enter_jobs(&self, count: usize) -> bool {
+        let count = count as u64;
         let before = self.outside_spawns.fetch_add(count, Ordering::AcqRel);
         self.outside_adopted.fetch_add(count, Ordering::Relaxed);
         before & CLOSED == 0
@@ -421,7 +422,7 @@ impl Shared {
 
     /// Returns the number of tasks and closures that have come from outside.
     pub(crate) fn spawned_outside(&self) -> u64 {
-        (self.outside_spawns.load(Ordering::Relaxed) & !CLOSED) as u64
+        self.outside_spawns.load(Ordering::Relaxed) & !CLOSED
     }
 
     /// Counts a complete blocking closure.

@@ -93,8 +93,8 @@ pub(crate) use word::{Pending, Release, Signal, Word};
 
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 use word::{
-    ABORTED, COMPLETE, HANDLE, JOINER, MOST_REFERENCES, OTHERS_TOP, PARTED, PUBLIC, REFERENCE,
-    REGISTERED, TOKENS, WAKE, WAKES, has_too_many_publics,
+    ABORTED, COMPLETE, HANDLE, JOINER, OTHERS_TOP, PARTED, PUBLIC, REFERENCE, REGISTERED, TOKENS,
+    WAKE, WAKES, has_too_many_publics, has_too_many_references,
 };
 
 /// How a poll may begin.
@@ -364,13 +364,7 @@ impl State {
     /// Aborts a process in which the count is about to wrap: that would free a task that is in use.
     #[cold]
     fn check_references(word: u64) {
-        let too_many = if word & PARTED == 0 {
-            word as i64 >> REFERENCE.trailing_zeros() > MOST_REFERENCES
-        } else {
-            // A field that is a few below zero is not too large.
-            word % PUBLIC / REFERENCE + Pending::MOST < PUBLIC / REFERENCE
-        };
-        if too_many {
+        if has_too_many_references(word) {
             std::process::abort();
         }
     }

@@ -84,9 +84,9 @@ fn from_outside<R>(shared: &Shared, make: impl FnOnce(Birth) -> (Runnable, R)) -
         return refused(make);
     }
     let Some(count) = shared.enter_outside() else { return refused(make) };
-    let target = place(Source::Spawned(count), 0, shared.workers);
+    let target = place(Source::Spawned(count as usize), 0, shared.workers);
     let waiting = count.saturating_sub(shared.outside_adopted.load(Ordering::Relaxed));
-    let waiting = waiting / shared.workers;
+    let waiting = waiting as usize / shared.workers;
     let registered = shared.processors[target].counters.registered();
     let birth = Birth {
         home: shared.home(target),

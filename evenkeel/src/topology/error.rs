@@ -48,7 +48,9 @@ impl fmt::Display for TopologyError {
                 let width = text[span.clone()].chars().count().max(1);
                 writeln!(f, "malformed topology at column {}:", column + 1)?;
                 writeln!(f, "  {}", one_line(text))?;
-                write!(f, "  {:column$}{:^<width$} expected {expected}", "", "")
+                // A width of a format is limited, and a text is not.
+                let (space, carets) = (" ".repeat(column), "^".repeat(width));
+                write!(f, "  {space}{carets} expected {expected}")
             }
             Self::File { path, content, expected } => {
                 write!(f, "`{}` holds {}, expected {expected}", path.display(), excerpt(content))
@@ -109,6 +111,17 @@ mod tests {
             error.to_string(),
             "malformed topology at column 2:\n  6\n   ^ expected a level"
         );
+    }
+
+    #[test]
+    fn a_long_text_has_its_caret_too() {
+        for (span, end) in
+            [(69_999..70_000, " ^ expected a level"), (0..70_000, "^^ expected a level")]
+        {
+            let (text, expected) = ("x".repeat(70_000), "a level".to_owned());
+            let error = TopologyError::Text { text, span, expected };
+            assert!(error.to_string().ends_with(end));
+        }
     }
 
     #[test]

@@ -335,6 +335,20 @@ fn too_many_references_to_the_public_part_are_found_before_they_wrap() {
     assert!(has_too_many_publics(at(MOST_PUBLICS + (1 << 22) - 1)));
 }
 
+/// The same for wakers and references that a poll makes and forgets.
+#[test]
+fn too_many_references_of_a_poll_are_found_before_they_wrap() {
+    let top = PUBLIC / REFERENCE / 2;
+    let at = |others: u64| (others % (2 * top) * REFERENCE) | REGISTERED | PARTED;
+    let made = Pending { references: 127, ..Pending::default() };
+    let is_found = |others| {
+        let word = made.fold_unchecked(at(others));
+        word & OTHERS_TOP != 0 && has_too_many_references(word)
+    };
+    assert!(!is_found(0) && !is_found(top - 128));
+    assert!(is_found(top - 127) && is_found(top));
+}
+
 #[test]
 fn a_handle_that_is_given_up_is_a_reference() {
     for has_joiner in [false, true] {
