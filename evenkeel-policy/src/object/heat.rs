@@ -1,10 +1,10 @@
 //! Which objects of a core are the hottest, from samples, in a table that does not grow.
 //!
 //! Each object hashes to a place. A sample adds to its object's count there, or takes from the
-//! count of another object that has the place. When nothing is left, the sampled object gets the
-//! place. An object with more than half of the samples of a place keeps it (the majority vote of
-//! Boyer and Moore, one for each place; frequent items by a table of such votes are Misra and
-//! Gries, 1982).
+//! count of another object that has the place. When nothing is left there, the sampled object gets
+//! the place, and what is left of its sample. An object with more than half of the sampled time of
+//! a place has it, whatever the order (the majority vote of Boyer and Moore, one for each place,
+//! with weights; frequent items by a table of such votes are Misra and Gries, 1982).
 
 use alloc::{boxed::Box, vec};
 
@@ -49,7 +49,7 @@ impl Heat {
         } else if place.1 > nanos {
             place.1 -= nanos;
         } else {
-            *place = (object, nanos);
+            *place = (object, nanos - place.1);
         }
     }
 
@@ -93,6 +93,7 @@ fn place(object: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     #[test]
     fn a_hot_object_keeps_its_place_beside_many_cold_ones() {
@@ -104,6 +105,23 @@ mod tests {
         let found = heat.objects().find(|&(object, _)| object == 5).expect("it has a place");
         assert!(found.1 > 200 * 99_000, "{found:?}");
         assert_eq!(heat.total(), 201 * 100_000);
+    }
+
+    #[test]
+    fn more_than_half_of_the_sampled_time_has_the_place_in_every_order() {
+        let others: Vec<u64> = (2..).filter(|&object| place(object) == place(1)).take(2).collect();
+        // The object has 9 of 16 units.
+        let samples = [(1, 5), (1, 4), (others[0], 3), (others[0], 2), (others[1], 2)];
+        for order in 0..5_usize.pow(5) {
+            let order: Vec<usize> = (0..5).map(|digit| order / 5_usize.pow(digit) % 5).collect();
+            if (0..5).any(|index| !order.contains(&index)) {
+                continue;
+            }
+            let mut heat = Heat::default();
+            order.iter().for_each(|&index| heat.add(samples[index].0, samples[index].1));
+            let found: Vec<_> = heat.objects().collect();
+            assert!(matches!(found[..], [(1, 1..=9)]), "{order:?}: {found:?}");
+        }
     }
 
     #[test]
