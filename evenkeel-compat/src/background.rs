@@ -17,6 +17,7 @@
 
 use crate::StartError;
 use std::future::pending;
+use std::io;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -84,10 +85,12 @@ fn start() -> Result<Handle, StartError> {
     // The driver is never joined: it lasts as long as the process.
     let driver = thread::Builder::new().name(NAME.to_owned());
     driver.spawn(move || drive(&ready)).map_err(StartError::Thread)?;
-    told.recv().expect("the driver tells what it has built").map_err(StartError::Runtime)
+    // Tokio panics where it finds no descriptor for what features of other crates add.
+    let panicked = |_| Err(io::Error::other("its thread has panicked"));
+    told.recv().unwrap_or_else(panicked).map_err(StartError::Runtime)
 }
 
-fn drive(ready: &Sender<std::io::Result<Handle>>) {
+fn drive(ready: &Sender<io::Result<Handle>>) {
     let built = Builder::new_current_thread().enable_all().thread_name(NAME).build();
     let (runtime, answer) = match built {
         Ok(runtime) => {

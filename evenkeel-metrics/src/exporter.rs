@@ -23,7 +23,9 @@ const LOOK: Duration = Duration::from_millis(250);
 /// Hands the metrics of a runtime to the recorder that the program has installed for the facade
 /// [`metrics`]. [The crate's page](crate) says what the figures are called, and what it costs.
 ///
-/// Clones are cheap, and are the same exporter with settings of their own. It keeps no runtime
+/// Clones are cheap, and are the same exporter with settings of their own. Have one exporter of a
+/// runtime, and clones of it, for a recorder: the exporter remembers the times that it has
+/// recorded, so that none goes back. A second one beside it does not know them. It keeps no runtime
 /// alive, and can be used when its runtime is over: then it records the final counts.
 ///
 /// # Examples

@@ -35,8 +35,8 @@
 //! | the number of workers | `evenkeel_workers` | gauge |
 //!
 //! *Times that add up are gauges*, because the counters of the facade are whole numbers, and whole
-//! seconds are too coarse. An exporter never sets one back, so `rate` and `increase` of Prometheus,
-//! which do not ask for the kind, treat them as the counters that they are:
+//! seconds are too coarse. An exporter and its clones never set one back, so `rate` and `increase`
+//! of Prometheus, which do not ask for the kind, treat them as the counters that they are:
 //!
 //! ```text
 //! sum by (processor) (rate(evenkeel_times_seconds_total{occupation="execution"}[1m]))
@@ -57,10 +57,10 @@
 //! # Which recorder
 //! Each call of [`Exporter::record`] and [`Exporter::describe`], and each poll of
 //! [`Exporter::run`], uses the recorder of the thread that it is on: the one of
-//! `metrics::with_local_recorder`, if there is one, and the program's otherwise. Nothing is kept
-//! between calls. So a recorder that is installed late gets all counts from the next call on, two
-//! recorders each get all of them, and one that drops idle series gets these again. Without a
-//! recorder the calls have no effect.
+//! `metrics::with_local_recorder`, if there is one, and the program's otherwise. Nothing of a
+//! recorder is kept between calls. So a recorder that is installed late gets all counts from the
+//! next call on, two recorders each get all of them, and one that drops idle series gets these
+//! again. Without a recorder the calls have no effect.
 //!
 //! # Several runtimes
 //! Runtimes that are exported to one recorder need different names, or their figures overwrite one

@@ -101,14 +101,15 @@
 //! An MPI library takes small messages into the memory of a rank that does not ask for them,
 //! without a bound. Here one of every few frames to a node is sent synchronously (`MPI_Issend`,
 //! which completes when it has been matched), and the next such send waits until it is complete. So
-//! each other node has at most [`Config::window`] frames under way to a node that does not poll; a
-//! sender of more gets [`Full`](evenkeel_node::Refusal::Full).
+//! each other node has at most [`Config::window`] frames, and a few more that have been received
+//! into posted buffers, under way to a node that does not poll; a sender of more gets
+//! [`Full`](evenkeel_node::Refusal::Full).
 //!
 //! # Memory
 //! A sent frame stays in its buffer until MPI is done with it, and the buffer comes back by
 //! [`Sent`](evenkeel_node::Event::Sent); MPI copies the frame itself where that is cheaper. A
-//! received frame comes in a buffer of its length. Frames of up to 4,000 bytes are copied out of
-//! posted buffers; longer ones are announced and received in place.
+//! frame of more than 4,000 bytes is announced, and received into a buffer of its length; shorter
+//! ones are copied out of posted buffers, into buffers that have been used before.
 //!
 //! # Ends
 //! - **Orderly:** each node calls [`leave`](evenkeel_node::Transport::leave) and drops the

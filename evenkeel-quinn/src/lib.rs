@@ -16,7 +16,7 @@
 //!     let socket = UdpSocket::bind("127.0.0.1:0")?;
 //!     // A client; a server gives its `ServerConfig` in place of `None`.
 //!     let config = EndpointConfig::default();
-//!     let endpoint = Endpoint::new(config, None, socket, Arc::new(QuinnRuntime))?;
+//!     let endpoint = Endpoint::new(config, None, socket, Arc::new(QuinnRuntime::default()))?;
 //!     endpoint.close(0_u32.into(), b"done");
 //!     endpoint.wait_idle().await;
 //!     Ok(())
@@ -25,8 +25,9 @@
 //! ```
 //!
 //! # Panics
-//! An endpoint is made inside a runtime of evenkeel: quinn spawns its driver at once. Outside of
-//! any runtime that panics, as [`evenkeel::spawn`] does.
+//! Quinn spawns tasks when an endpoint is made, when it connects, and when it accepts a connection.
+//! With `QuinnRuntime::default()` that happens in the current runtime, and outside of any it
+//! panics, as [`evenkeel::spawn`] does. [`QuinnRuntime::new`] names the runtime for all of them.
 //!
 //! # Platforms
 //! Those on which evenkeel has sockets: Unix. Elsewhere this crate is empty.

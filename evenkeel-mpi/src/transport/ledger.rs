@@ -166,10 +166,14 @@ impl Ledger {
         }
     }
 
-    /// Counts a message that is given to MPI.
+    /// Counts a message that is given to MPI. This rank does not wait for one to a lost rank: the
+    /// announcement of a long frame may have told that the rank is lost.
     pub(super) fn sends(&mut self, to: u32) {
-        self.sending += 1;
-        self.peer(to).sending += 1;
+        let peer = self.peer(to);
+        peer.sending += 1;
+        if peer.state != State::Lost {
+            self.sending += 1;
+        }
     }
 
     /// Handles a message that MPI has completed.
@@ -271,6 +275,19 @@ mod tests {
                 Event::Down { node: node(0), reason: DownReason::Left },
             ]
         );
+    }
+
+    #[test]
+    fn a_frame_whose_announcement_failed_is_not_waited_for() {
+        let mut ledger = ledger();
+        let note = |kind| Sending { to: 0, kind };
+        ledger.sends(0);
+        ledger.sent(Finished { note: note(Sent::Announcement), result: Err(error()) });
+        ledger.sends(0);
+        assert_eq!(ledger.sending, 0);
+        let frame = note(Sent::Frame { synchronous: false });
+        ledger.sent(Finished { note: frame, result: Ok(Vec::new()) });
+        assert_eq!(ledger.sending, 0);
     }
 
     #[test]

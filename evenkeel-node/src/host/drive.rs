@@ -88,8 +88,7 @@ impl<T: Transport, D: Deliver> Host<T, D> {
     /// in each turn either node runs for moments only, in which the other does not.
     ///
     /// # Cancel safety
-    /// A dropped future ends like a host that panics: all other nodes are down for the senders of
-    /// this node.
+    /// A dropped future ends like a host that panics: for its own senders this node has left.
     ///
     /// # Examples
     /// ```

@@ -25,8 +25,8 @@
 //! have never come up, and tells the transport that this node leaves. Once the transport has sent
 //! everything, the host does not poll it again, but waits until it has [ended](Transport::ended),
 //! with the usual waits between two looks. These block the host's own thread, but no worker. Then
-//! the host is finished, and drops the transport. If a host ends otherwise, by a panic, all nodes
-//! are down for the senders of this node.
+//! the host is finished, and drops the transport. If a host ends otherwise, by a panic, this node
+//! has left for its own senders, and so has it for all other nodes.
 
 mod drive;
 #[cfg(test)]

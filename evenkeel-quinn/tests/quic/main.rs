@@ -29,6 +29,13 @@ fn on_workers(test: impl Fn(&Runtime)) {
 
 /// Returns a server, and a client that trusts it.
 fn endpoints(transport: TransportConfig) -> (Endpoint, Endpoint, SocketAddr) {
+    endpoints_with(&QuinnRuntime::default(), transport)
+}
+
+fn endpoints_with(
+    of_quinn: &QuinnRuntime,
+    transport: TransportConfig,
+) -> (Endpoint, Endpoint, SocketAddr) {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let certificate = CertificateDer::from(made.cert);
     let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
@@ -40,16 +47,16 @@ fn endpoints(transport: TransportConfig) -> (Endpoint, Endpoint, SocketAddr) {
     let mut client = ClientConfig::with_root_certificates(Arc::new(roots)).unwrap();
     client.transport_config(transport);
 
+    let endpoint = |server| {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let of_quinn = Arc::new(of_quinn.clone());
+        Endpoint::new(EndpointConfig::default(), server, socket, of_quinn).unwrap()
+    };
     let server = endpoint(Some(server));
     let address = server.local_addr().unwrap();
     let mut from = endpoint(None);
     from.set_default_client_config(client);
     (server, from, address)
-}
-
-fn endpoint(server: Option<ServerConfig>) -> Endpoint {
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    Endpoint::new(EndpointConfig::default(), server, socket, Arc::new(QuinnRuntime)).unwrap()
 }
 
 /// Returns the bytes of each stream that the peer opens, and returns when it closes.
@@ -210,11 +217,34 @@ fn a_peer_that_never_answers_is_given_up_by_a_timer() {
 }
 
 #[test]
+fn a_thread_without_a_runtime_connects_by_a_handle() {
+    on_workers(|runtime| {
+        let of_quinn = QuinnRuntime::new(&runtime.handle());
+        let (server, client, address) =
+            runtime.block_on(async { endpoints_with(&of_quinn, TransportConfig::default()) });
+        let connecting = std::thread::spawn({
+            let client = client.clone();
+            move || client.connect(address, "localhost").unwrap()
+        });
+        let connecting = connecting.join().unwrap();
+        runtime.block_on(async {
+            let accepted = evenkeel::spawn(async move {
+                let connection = server.accept().await.unwrap().await.unwrap();
+                connection.closed().await
+            });
+            connecting.await.unwrap().close(0_u32.into(), b"done");
+            assert!(matches!(accepted.await.unwrap(), ConnectionError::ApplicationClosed(_)));
+            client.wait_idle().await;
+        });
+    });
+}
+
+#[test]
 fn any_number_of_tasks_wait_for_room_again_and_again() {
     on_workers(|runtime| {
         runtime.block_on(async {
             let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-            let socket = QuinnRuntime.wrap_udp_socket(socket).unwrap();
+            let socket = QuinnRuntime::default().wrap_udp_socket(socket).unwrap();
             assert!(format!("{socket:?}").contains("Socket"));
             let mut waits = JoinSet::new();
             for _ in 0..20 {

@@ -32,7 +32,7 @@ fn configure() -> Result<(ServerConfig, ClientConfig), Fault> {
 /// Makes an endpoint. quinn's own `Endpoint::client` and `Endpoint::server` are for Tokio.
 fn endpoint(server: Option<ServerConfig>) -> std::io::Result<Endpoint> {
     let socket = UdpSocket::bind("127.0.0.1:0")?;
-    Endpoint::new(EndpointConfig::default(), server, socket, Arc::new(QuinnRuntime))
+    Endpoint::new(EndpointConfig::default(), server, socket, Arc::new(QuinnRuntime::default()))
 }
 
 /// Returns what each stream brings, until the server stops or the peer closes.
