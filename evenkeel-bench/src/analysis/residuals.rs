@@ -45,6 +45,7 @@ impl Checks {
         let normality = correlation(&scores, &sorted);
         let number = points.len() as f64;
         let freedom = points.len() - points.len() / fit.replications;
+        let free = freedom as f64 - 1.0;
         let deviation = (sizes.iter().map(|s| s * s).sum::<f64>() / freedom as f64).sqrt();
         let mut farthest = (0, 0, 0.0f64);
         for (row, line) in fit.residuals.iter().enumerate() {
@@ -58,8 +59,9 @@ impl Checks {
         }
         Self {
             trend: correlation(&ranks(&predicted), &ranks(&sizes)),
-            // Without a trend the deviation of a rank correlation is 1 / √(n - 1).
-            trend_limit: TREND.max(normal_score(1.0 - CHANCE / 2.0) / (number - 1.0).sqrt()),
+            // Without a trend the deviation of a rank correlation of n values is 1 / √(n - 1). The
+            // residuals of a cell depend on each other: one of them follows from the rest.
+            trend_limit: TREND.max(normal_score(1.0 - CHANCE / 2.0) / free.max(1.0).sqrt()),
             normality,
             normal_p: normal_p(normality, points.len()),
             farthest,

@@ -1,10 +1,11 @@
 //! What the publications state of several systems, and of what is not simulated.
 
 use super::statement::{
-    ALIKE, EQUAL, Finding, SLIGHTLY, Statement, Which, alike, are_ahead, is_ahead, judged,
-    not_judged, summary, within,
+    ALIKE, EQUAL, Finding, SLIGHTLY, Statement, Which, alike, all, are_above, are_ahead, is_ahead,
+    judged, not_judged, ratios, summary, within,
 };
 use suite::rows::Row;
+use suite::summary::Summary;
 use suite::words;
 
 const LIGHT: &str = "a worker of evenkeel's pushes and pops tasks in a queue that is its own until another one asks; in Tokio and Go each push and pop is atomic, in a queue from which others steal";
@@ -41,7 +42,7 @@ pub(super) static STATEMENTS: [Statement; 35] = [
             let leads = are_ahead([(&times.go, &times.own), (&times.go, &times.tokio)]);
             let is_slight = within(SLIGHTLY, &times.go, &times.own);
             let is_alike = within(ALIKE, &times.tokio, &times.own);
-            let agrees = leads.map(|leads| leads && is_slight && is_alike);
+            let agrees = all([leads, is_slight, is_alike]);
             Some(Finding { found: times.told(), agrees })
         },
         LIGHT,
@@ -51,14 +52,17 @@ pub(super) static STATEMENTS: [Statement; 35] = [
         "Cycle on Intel: C∀, Tokio and Go are clearly worse with few tasks than with many.",
         |rows| {
             let (many, few) = (CYCLE.times(rows)?, FEW_CYCLES.times(rows)?);
-            let ratios = [
-                ("evenkeel", few.own.median / many.own.median),
-                ("tokio-hand", few.tokio.median / many.tokio.median),
-                ("go-hand", few.go.median / many.go.median),
+            let each = [
+                ("evenkeel", &few.own, &many.own),
+                ("tokio-hand", &few.tokio, &many.tokio),
+                ("go-hand", &few.go, &many.go),
             ];
-            let told = ratios.map(|(name, ratio)| format!("{name} {}", words::figure(ratio)));
+            let told = each.map(|(name, few, many)| {
+                format!("{name} {}", words::figure(few.median / many.median))
+            });
             let found = format!("times as long with few: {}", told.join(", "));
-            Some(Finding { found, agrees: Some(ratios.iter().all(|(_, ratio)| *ratio > ALIKE)) })
+            let agrees = all(each.map(|(_, few, many)| are_above(ALIKE, ratios(few, many))));
+            Some(Finding { found, agrees })
         },
         "with two processors few tasks seldom leave one of them without any",
     ),
@@ -70,7 +74,7 @@ pub(super) static STATEMENTS: [Statement; 35] = [
             let lags = are_ahead([(&times.tokio, &times.own), (&times.go, &times.own)]);
             let is_slight = within(SLIGHTLY, &times.own, &times.go);
             let is_alike = within(ALIKE, &times.tokio, &times.go);
-            let agrees = lags.map(|lags| lags && is_slight && is_alike);
+            let agrees = all([lags, is_slight, is_alike]);
             Some(Finding { found: times.told(), agrees })
         },
         LIGHT,
@@ -86,19 +90,23 @@ pub(super) static STATEMENTS: [Statement; 35] = [
         |rows| {
             let (most, one) = (YIELD.most_workers(rows)?, YIELD.of_workers(rows, 1)?);
             // The time is that of an operation for each worker.
-            let gain = |peer| {
-                let times = summary(one, peer)?.median / summary(most, peer)?.median;
-                Some(times * most.case.workers as f64)
+            let workers = most.case.workers as f64;
+            let times = |peer| Some((summary(one, peer)?, summary(most, peer)?));
+            let (own, go) = (times("evenkeel")?, times("go-hand")?);
+            let gain = |(one, most): &(Summary, Summary)| {
+                words::figure(workers * one.median / most.median)
             };
-            let (own, go) = (gain("evenkeel")?, gain("go-hand")?);
-            let workers = words::count(most.case.workers, "worker");
             let found = format!(
-                "throughput with {workers} beside one, times: evenkeel {}, go-hand {}",
-                words::figure(own),
-                words::figure(go)
+                "throughput with {} beside one, times: evenkeel {}, go-hand {}",
+                words::count(most.case.workers, "worker"),
+                gain(&own),
+                gain(&go)
             );
+            let rises =
+                |(one, most): &(Summary, Summary)| are_above(1.0 / workers, ratios(one, most));
             // One worker beside itself says nothing.
-            let agrees = (most.case.workers > 1).then_some(own > 1.0 && go <= 1.0);
+            let agrees = all([rises(&own), rises(&go).map(|rises| !rises)]);
+            let agrees = agrees.filter(|_| most.case.workers > 1);
             Some(Finding { found, agrees })
         },
         "what collapses is a queue that all processors share, with many of them",
@@ -127,7 +135,7 @@ pub(super) static STATEMENTS: [Statement; 35] = [
         |rows| {
             let times = FEW_CHURNS.times(rows)?;
             let leads = is_ahead(&times.go, &times.own);
-            let agrees = leads.map(|leads| leads && within(ALIKE, &times.tokio, &times.own));
+            let agrees = all([leads, within(ALIKE, &times.tokio, &times.own)]);
             Some(Finding { found: times.told(), agrees })
         },
         LIGHT,
@@ -154,8 +162,8 @@ pub(super) static STATEMENTS: [Statement; 35] = [
             let times = Which("transfer", "park", MANY).times(rows)?;
             let complete = times.all().iter().all(|one| one.completed());
             let is_equal = |of| within(EQUAL, of, &times.own);
-            let agrees = complete && is_equal(&times.tokio) && is_equal(&times.go);
-            Some(Finding { found: times.told(), agrees: Some(agrees) })
+            let agrees = all([Some(complete), is_equal(&times.tokio), is_equal(&times.go)]);
+            Some(Finding { found: times.told(), agrees })
         },
         "evenkeel's thieves take what lies behind a poll within microseconds",
     ),

@@ -122,10 +122,34 @@ impl Times {
     }
 }
 
-/// Returns whether the medians are within a factor.
-pub(super) fn within(factor: f64, one: &Summary, other: &Summary) -> bool {
-    let ratio = one.median / other.median;
-    (1.0 / factor..factor).contains(&ratio)
+/// The least and the greatest ratio of a run of `one` to a run of `other`.
+pub(super) fn ratios(one: &Summary, other: &Summary) -> [f64; 2] {
+    [one.min / other.max, one.max / other.min]
+}
+
+/// Returns whether ratios are above a limit; `None` if some are and others are not.
+pub(super) fn are_above(limit: f64, [least, greatest]: [f64; 2]) -> Option<bool> {
+    if least > limit {
+        return Some(true);
+    }
+    (greatest <= limit).then_some(false)
+}
+
+/// Returns whether each run of `one` is within a factor of each run of `other`; `None` if some are
+/// and others are not.
+pub(super) fn within(factor: f64, one: &Summary, other: &Summary) -> Option<bool> {
+    let ratios = ratios(one, other);
+    let is_below = are_above(factor, ratios).map(|is_above| !is_above);
+    all([are_above(1.0 / factor, ratios), is_below])
+}
+
+/// Returns whether all of these hold: not, if one does not; `None` if one of the others may be
+/// chance.
+pub(super) fn all<const N: usize>(each: [Option<bool>; N]) -> Option<bool> {
+    if each.contains(&Some(false)) {
+        return Some(false);
+    }
+    (!each.contains(&None)).then_some(true)
 }
 
 /// Returns whether `shorter` takes less time than `longer`; `None` if some run of it takes as long
@@ -137,19 +161,14 @@ pub(super) fn is_ahead(shorter: &Summary, longer: &Summary) -> Option<bool> {
 /// Returns whether the first of each pair takes less time than the second: not, if one of them does
 /// not; `None` if one of the others may be chance.
 pub(super) fn are_ahead<const N: usize>(pairs: [(&Summary, &Summary); N]) -> Option<bool> {
-    let each = pairs.map(|(shorter, longer)| is_ahead(shorter, longer));
-    if each.contains(&Some(false)) {
-        return Some(false);
-    }
-    (!each.contains(&None)).then_some(true)
+    all(pairs.map(|(shorter, longer)| is_ahead(shorter, longer)))
 }
 
 /// Judges whether all three are alike.
 pub(super) fn alike(which: Which, rows: &[Row<'_>]) -> Option<Finding> {
     let times = which.times(rows)?;
-    let is_alike = PEERS.iter().zip([&times.tokio, &times.go]);
-    let is_alike = is_alike.map(|(_, of)| within(ALIKE, of, &times.own));
-    Some(Finding { found: times.told(), agrees: Some(is_alike.fold(true, |all, one| all & one)) })
+    let agrees = all([&times.tokio, &times.go].map(|of| within(ALIKE, of, &times.own)));
+    Some(Finding { found: times.told(), agrees })
 }
 
 /// Returns a peer's first quantity, if enough of its runs count for a verdict.
@@ -179,5 +198,14 @@ mod tests {
         assert_eq!(are_ahead([(&short, &long), (&short, &long)]), Some(true));
         assert_eq!(are_ahead([(&short, &long), (&short, &between)]), None);
         assert_eq!(are_ahead([(&long, &short), (&short, &between)]), Some(false));
+        // The ratios are 4/3 to 6, and 0.25 to 1.
+        assert_eq!(within(8.0, &long, &short), Some(true));
+        assert_eq!(within(1.25, &long, &short), Some(false));
+        assert_eq!(within(2.0, &long, &short), None);
+        assert_eq!(are_above(1.0, ratios(&long, &short)), Some(true));
+        assert_eq!(are_above(1.0, ratios(&short, &between)), Some(false));
+        assert_eq!(are_above(0.5, ratios(&short, &between)), None);
+        let never = of([f64::INFINITY; 3]);
+        assert_eq!(within(1.25, &never, &never), None);
     }
 }

@@ -21,9 +21,13 @@ const LONG: Duration = Duration::from_millis(250);
 /// The smallest share of its time with which a run counts; with less it was disturbed.
 pub const ENOUGH: f64 = 0.96;
 
-/// The readings of a row's cores, from its first run on.
+/// The readings of a row's cores, from its first run on, or from that of its newest child.
 #[derive(Debug, Default)]
-pub struct Past(Vec<Seen>);
+pub struct Past {
+    seen: Vec<Seen>,
+    /// Children that do the work of some runs, and have not been waited for.
+    children: Vec<u32>,
+}
 
 /// The ticks used up to a time; `None` where the system does not report them.
 #[derive(Clone, Copy, Debug)]
@@ -35,8 +39,6 @@ struct Seen {
 /// A run on some cores, under observation.
 pub struct Watch<'a> {
     cores: Vec<usize>,
-    /// A child process that does the work; its time counts as this process's own.
-    child: Option<u32>,
     past: &'a mut Past,
     began: Seen,
 }
@@ -46,49 +48,61 @@ pub struct Watch<'a> {
 struct Ticks {
     /// Ticks in which the watched cores were busy or stolen.
     busy: u64,
-    /// Ticks used by this process and by the children it has waited for.
+    /// Ticks used by this process, by the children it has waited for, and by those of the row.
     own: u64,
 }
 
 impl<'a> Watch<'a> {
     /// Begins to watch these cores, and the child process that does the work, if there is one and
-    /// it has not been waited for. All runs with the same past have the same cores.
+    /// it has not been waited for: its time counts as this process's own. All runs with the same
+    /// past have the same cores.
     pub fn beside(cores: Vec<usize>, child: Option<u32>, past: &'a mut Past) -> Self {
-        let began = Seen::now(&cores, child);
-        Watch { cores, child, past, began }
+        if let Some(child) = child.filter(|child| !past.children.contains(child)) {
+            // No earlier reading of the row includes its time.
+            past.children.push(child);
+            past.seen.clear();
+        }
+        let began = past.look(&cores);
+        Watch { cores, past, began }
     }
 
     /// Returns the share of the time that other processes left to this one, 0 to 1; 1 where the
     /// system does not report it.
     pub fn share(self) -> f64 {
-        let Self { cores, child, past, began } = self;
-        let ended = Seen::now(&cores, child);
-        let share = |from: &Seen| from.share(&ended, cores.len());
-        // The time of a running child is read from the child itself, and no earlier reading of the
-        // row includes it.
-        let before = if child.is_none() { past.before(ended.at) } else { None };
-        let least = before.map_or(1.0, share).min(share(&began));
-        match child {
-            Some(_) => past.0.clear(),
-            None => past.0.extend([began, ended]),
+        let Self { cores, past, began } = self;
+        let children = past.children.len();
+        let ended = past.look(&cores);
+        if past.children.len() < children {
+            // What it has used by its end is in no earlier reading.
+            return 1.0;
         }
+        let share = |from: &Seen| from.share(&ended, cores.len());
+        let least = past.before(ended.at).map_or(1.0, share).min(share(&began));
+        past.seen.extend([began, ended]);
         least
     }
 }
 
 impl Past {
+    /// Reads the ticks used up to now. A child that has ended leaves the row, and so do all
+    /// readings.
+    fn look(&mut self, cores: &[usize]) -> Seen {
+        let known = self.children.len();
+        self.children.retain(|child| of_child(*child).is_some());
+        if self.children.len() < known {
+            self.seen.clear();
+        }
+        Seen { at: Instant::now(), ticks: now(cores, &self.children) }
+    }
+
     /// Returns the latest reading that is at least [`LONG`] old, or else the first of all.
     fn before(&self, now: Instant) -> Option<&Seen> {
         let is_long_ago = |seen: &&Seen| now.duration_since(seen.at) >= LONG;
-        self.0.iter().rev().find(is_long_ago).or(self.0.first())
+        self.seen.iter().rev().find(is_long_ago).or(self.seen.first())
     }
 }
 
 impl Seen {
-    fn now(cores: &[usize], child: Option<u32>) -> Self {
-        Self { at: Instant::now(), ticks: now(cores, child) }
-    }
-
     /// Returns the share of the time until `then` that others left.
     fn share(&self, then: &Self, cores: usize) -> f64 {
         let Some((before, after)) = self.ticks.zip(then.ticks) else { return 1.0 };
@@ -106,14 +120,16 @@ fn share(before: Ticks, after: Ticks, cores: usize, time: Duration, per_second: 
     (1.0 - others as f64 / all.max(1.0)).clamp(0.0, 1.0)
 }
 
-fn now(cores: &[usize], child: Option<u32>) -> Option<Ticks> {
+fn now(cores: &[usize], children: &[u32]) -> Option<Ticks> {
     let busy = busy(&fs::read_to_string("/proc/stat").ok()?, cores);
     let this = own(&fs::read_to_string("/proc/self/stat").ok()?)?;
-    let child = match child {
-        Some(child) => own(&fs::read_to_string(format!("/proc/{child}/stat")).ok()?)?,
-        None => 0,
-    };
-    Some(Ticks { busy, own: this + child })
+    let children: u64 = children.iter().map(|&child| of_child(child)).sum::<Option<u64>>()?;
+    Some(Ticks { busy, own: this + children })
+}
+
+/// Returns the ticks that a child process has used; `None` if it has ended.
+fn of_child(child: u32) -> Option<u64> {
+    own(&fs::read_to_string(format!("/proc/{child}/stat")).ok()?)
 }
 
 /// Adds up the time in which these cores were not idle: user, nice, system, interrupts and stolen
@@ -182,14 +198,36 @@ mod tests {
         };
         // Others take half of a core: no single run of 20 ms shows it.
         let runs = (0..20).map(|run| seen(20 * run, run));
-        let past = Past(runs.collect());
+        let past = Past { seen: runs.collect(), children: Vec::new() };
         let now = seen(400, 20);
-        assert_eq!(past.0[19].share(&now, 1), 1.0);
+        assert_eq!(past.seen[19].share(&now, 1), 1.0);
         let before = past.before(now.at).expect("there are some");
         assert_eq!(before.at, start + Duration::from_millis(140));
         assert!(before.share(&now, 1) < 0.6);
         let first = past.before(start + Duration::from_millis(90)).expect("there are some");
         assert_eq!(first.at, start);
         assert!(Past::default().before(now.at).is_none());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_past_begins_anew_with_a_child_and_without_it() {
+        let mut past = Past::default();
+        let mut run = |child| Watch::beside(vec![0], child, &mut past).share();
+        run(None);
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        run(Some(child.id()));
+        run(None);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        run(None);
+        assert_eq!((past.seen.len(), past.children.len()), (2, 0));
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let mut run = |child| Watch::beside(vec![0], child, &mut past).share();
+        run(Some(child.id()));
+        run(None);
+        assert_eq!((past.seen.len(), past.children.len()), (4, 1));
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 }

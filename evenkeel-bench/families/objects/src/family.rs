@@ -83,7 +83,12 @@ const DIRECTORY: [Quantity; 9] = [
 ];
 const TRAVEL: [Quantity; 3] = [
     CORE_NS,
-    Quantity { name: "million journeys/s", better: Better::Neither, drawn: Drawn::No, ..MOPS },
+    Quantity {
+        name: "million there and back/s",
+        better: Better::Neither,
+        drawn: Drawn::No,
+        ..MOPS
+    },
     HOPS,
 ];
 

@@ -1,7 +1,7 @@
 //! The mode with one thread, which owns all objects: the plainest rival of objects that admit one
 //! party at a time.
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 use super::party::{Party, Tally};
@@ -21,10 +21,13 @@ pub(super) fn run<K: Kind>(
     seed: u64,
     operate: impl Fn(K, &mut [K::Value], &mut Party) -> Option<Done> + Sync,
 ) -> Result<Finished, Fault> {
-    let go = || -> (Tally, Held) {
+    let (made, is_made) = mpsc::channel::<()>();
+    let operate = &operate;
+    let go = move || -> (Tally, Held) {
         affinity::settle_on(affinity::cores()[0]);
         let mut values: Box<[K::Value]> = (0..objects).map(|number| kind.make(number)).collect();
         let mut party = Party::new(score, seed, 0);
+        drop(made);
         while let Some(done) = operate(kind, &mut values, &mut party) {
             party.count(done);
         }
@@ -33,6 +36,8 @@ pub(super) fn run<K: Kind>(
     };
     let (performance, ended) = thread::scope(|scope| {
         let thread = scope.spawn(go);
+        // The other modes make their values before the run begins, too: until then it waits.
+        _ = is_made.recv();
         (score.conduct(|| 0), thread.join())
     });
     let (tally, held) = ended.map_err(|_| panicked())?;

@@ -184,15 +184,15 @@ impl Family for Serving {
         against all alike. Echo: each connection sends a message, waits until all of it has come \
         back, and sends the next. Http: hyper serves small pages by HTTP/1.1, in the same closed \
         loop (plain) or at random times that are fixed beforehand (the others), where a delay \
-        counts from when the request was to begin. Of a hundred requests one computes for 10 ms \
-        (computing), of a thousand one blocks its thread for 100 ms within its task (blocking), \
-        or of fifty connections one reads pages of 1 MiB slowly (slow); delays are those of the \
-        light requests, which have connections of their own. Idle: a first client's connections \
-        are there when the growth by a second one's is measured, and each has a buffer of 64 \
-        bytes; so the growth is what the runtime has for a connection. All bytes of all replies are \
-        compared. The server's processor time is its own, user and system, from the first \
-        measured request to the last reply; the system's work for a packet is partly charged to \
-        its sender.";
+        counts from when the request was to begin. Of a hundred requests one computes 8 million \
+        steps, some 10 ms (computing), of a thousand one blocks its thread for 100 ms within its \
+        task (blocking), or of fifty connections one reads pages of 1 MiB slowly (slow); delays \
+        are those of the light requests, which have connections of their own. Idle: a first \
+        client's connections are there when the growth by a second one's is measured, and each has \
+        a buffer of 64 bytes; so the growth is what the runtime has for a connection. All bytes of \
+        all replies are compared. The server's processor time is its own, user and system, from \
+        the first measured request to the last reply; the system's work for a packet is partly \
+        charged to its sender.";
 
     type Peer = Peer;
     type Options = Options;

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use suite::kit::work;
 use suite::named;
 
-/// How long a page computes.
-pub(crate) const COMPUTE: Duration = Duration::from_millis(10);
+/// The steps that a page computes: some 10 ms. It is work, not time, so a thread that loses its
+/// core has as much to do as one that keeps it.
+const STEPS: u64 = 8_000_000;
 
 /// How long a page blocks its thread.
 pub(crate) const BLOCK: Duration = Duration::from_millis(100);
@@ -18,7 +20,7 @@ named! {
     pub(crate) enum Page as "page" {
         /// It is small, and there at once.
         Light = "/light",
-        /// It computes for [`COMPUTE`].
+        /// It computes.
         Compute = "/compute",
         /// It blocks its thread for [`BLOCK`].
         Block = "/block",
@@ -28,11 +30,22 @@ named! {
 }
 
 impl Page {
-    /// Returns the body of the reply to the request of this number.
+    /// Returns the body of the reply to the request of this number, as a server makes it.
+    pub(crate) fn made(self, number: u64) -> String {
+        self.with(number, work::steps)
+    }
+
+    /// Returns the body of the reply to the request of this number. What a page computes is known
+    /// without the steps.
     pub(crate) fn body(self, number: u64) -> String {
+        self.with(number, work::jump)
+    }
+
+    fn with(self, number: u64, compute: fn(u64, u64) -> u64) -> String {
         match self {
+            Page::Light | Page::Block => format!("hello {number}"),
+            Page::Compute => format!("hello {number} {}", compute(number, STEPS)),
             Page::Large => format!("hello {number}{}", ".".repeat(LARGE)),
-            Page::Light | Page::Compute | Page::Block => format!("hello {number}"),
         }
     }
 }

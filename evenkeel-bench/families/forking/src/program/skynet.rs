@@ -39,7 +39,8 @@ fn sum<F: Forker>(mut cx: F::Cx<'_, '_>, from: u64, to: u64) -> u64 {
     )
 }
 
+/// A call that the compiler cannot leave out, as in C++.
 #[inline(never)]
 fn leaf(number: u64) -> u64 {
-    number
+    black_box(number)
 }

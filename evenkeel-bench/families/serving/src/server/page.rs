@@ -1,9 +1,7 @@
 //! The pages of a server of HTTP/1.1, which hyper serves on each runtime in the same way.
 
 use std::convert::Infallible;
-use std::hint;
 use std::thread;
-use std::time::Instant;
 
 use hyper::body::Incoming;
 use hyper::rt::{Read, Write};
@@ -11,7 +9,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 
-use crate::pages::{BLOCK, COMPUTE, Page};
+use crate::pages::{BLOCK, Page};
 
 /// Serves a connection until its client closes it. The client sees one that fails.
 pub(super) async fn serve<S: Read + Write + Unpin>(stream: S) {
@@ -28,16 +26,9 @@ async fn answer(request: Request<Incoming>) -> Result<Response<String>, Infallib
         *refusal.status_mut() = StatusCode::NOT_FOUND;
         return Ok(refusal);
     };
-    match page {
-        Page::Light | Page::Large => {}
-        Page::Compute => {
-            let began = Instant::now();
-            while began.elapsed() < COMPUTE {
-                hint::spin_loop();
-            }
-        }
+    if page == Page::Block {
         // As a user does, by mistake, within a task.
-        Page::Block => thread::sleep(BLOCK),
+        thread::sleep(BLOCK);
     }
-    Ok(Response::new(page.body(number)))
+    Ok(Response::new(page.made(number)))
 }
