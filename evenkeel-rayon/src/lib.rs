@@ -4,7 +4,7 @@
 //! A program selects it with one line in its `Cargo.toml`, and changes nothing else:
 //! ```toml
 //! [patch.crates-io]
-//! rayon-core = { path = "evenkeel/evenkeel-rayon" }
+//! rayon-core = { path = "../evenkeel/evenkeel-rayon" }
 //! ```
 //! This is the whole public surface of `rayon-core` 1.13, with its semantics except for the
 //! differences below. A [`ThreadPool`] is an [`evenkeel::Runtime`]; on a worker of a runtime of the

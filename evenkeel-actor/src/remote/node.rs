@@ -227,6 +227,9 @@ impl Node {
     /// # Errors
     /// Fails if a node is gone, or does not belong to the job.
     ///
+    /// # Cancel safety
+    /// A call that is dropped has changed nothing.
+    ///
     /// # Examples
     /// ```
     /// use evenkeel_actor::System;
@@ -393,6 +396,9 @@ impl Node {
     ///
     /// # Errors
     /// [`RemoteError`].
+    ///
+    /// # Cancel safety
+    /// A call that is dropped has changed nothing: an answer that comes later is discarded.
     ///
     /// # Examples
     /// ```
@@ -567,6 +573,10 @@ impl Node {
     /// # Errors
     /// Fails if a node is gone before the end: then the end cannot be detected.
     ///
+    /// # Cancel safety
+    /// If the call is dropped, this node counts as one that still works: the others wait until it
+    /// is called again, or this node leaves.
+    ///
     /// # Examples
     /// Messages that travel between two nodes until their number is used up:
     /// ```
@@ -631,6 +641,10 @@ impl Node {
     /// what it has [published](Self::publish), and its scripts. So actors with references from
     /// other nodes alone end like actors without references. They first handle what is in their
     /// mailboxes, and what has come and waits for room there.
+    ///
+    /// # Cancel safety
+    /// The node leaves once the call has been polled, whether or not it is dropped then. Another
+    /// call waits for the same end.
     pub async fn leave(&self) {
         scope::outside(async {
             self.inner().leave();

@@ -213,6 +213,10 @@ impl NodeBuilder {
     /// # Errors
     /// [`StartError`]. Then nothing is left running.
     ///
+    /// # Cancel safety
+    /// If the call is dropped once it has been polled, the node starts all the same, and leaves at
+    /// once: the other nodes learn that it is up and gone.
+    ///
     /// # Examples
     /// What the function returns as an error is the source of the node's error:
     /// ```

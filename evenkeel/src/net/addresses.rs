@@ -99,6 +99,10 @@ async fn look_up(name: impl ToSocketAddrs + Send + 'static) -> Result<Vec<Socket
 
 /// Looks up the addresses of a host.
 ///
+/// # Cancel safety
+/// A call that is dropped has changed nothing. The system goes on with a look-up that it has begun,
+/// on a thread of [`spawn_blocking`].
+///
 /// # Errors
 /// Those of [`Addresses::resolve`].
 ///

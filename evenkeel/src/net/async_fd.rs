@@ -134,6 +134,9 @@ impl<T: AsFd> AsyncFd<T> {
 
     /// Waits until there may be something to read.
     ///
+    /// # Cancel safety
+    /// A call that is dropped has changed nothing.
+    ///
     /// # Errors
     /// Those of [`read_with`](Self::read_with) that are not the operation's.
     pub async fn readable(&self) -> Result<()> {
@@ -141,6 +144,9 @@ impl<T: AsFd> AsyncFd<T> {
     }
 
     /// Waits until there may be room to write.
+    ///
+    /// # Cancel safety
+    /// A call that is dropped has changed nothing.
     ///
     /// # Errors
     /// Those of [`read_with`](Self::read_with) that are not the operation's.

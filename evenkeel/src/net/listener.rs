@@ -67,6 +67,9 @@ impl TcpListener {
     ///
     /// The address may be bound again at once after its last listener was closed.
     ///
+    /// # Cancel safety
+    /// A call that is dropped has bound nothing.
+    ///
     /// # Errors
     /// The system's: the address is in use, is not this machine's, or needs privileges; or the name
     /// cannot be resolved.

@@ -43,6 +43,9 @@ socket_traits!(UdpSocket, std::net::UdpSocket);
 impl UdpSocket {
     /// Binds a socket to the first of the addresses that can be bound.
     ///
+    /// # Cancel safety
+    /// A call that is dropped has bound nothing.
+    ///
     /// # Errors
     /// The system's, and that a name cannot be resolved.
     pub async fn bind(addresses: impl Addresses) -> Result<Self> {
@@ -51,6 +54,9 @@ impl UdpSocket {
 
     /// Sets the peer to which [`send`](Self::send) sends and from which alone datagrams come: the
     /// first of the addresses that the system takes.
+    ///
+    /// # Cancel safety
+    /// A call that is dropped has not changed the peer.
     ///
     /// # Errors
     /// The system's, and that a name cannot be resolved.

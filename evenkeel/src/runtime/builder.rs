@@ -157,8 +157,10 @@ impl Builder {
         self
     }
 
-    /// Sets the size of the workers' stacks, in bytes; the default is that of [`std::thread`].
-    /// Polls run on these stacks, so deep recursion inside a task needs more.
+    /// Sets the size of the stacks of all threads of the runtime, in bytes; the default is that of
+    /// [`std::thread`]. Polls run on the stacks of workers and reliefs, so deep recursion inside a
+    /// task needs more. [Blocking threads](Self::blocking_threads), of which there may be many,
+    /// have this size too; a system reserves addresses for a stack, and memory once it is touched.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.hooks.threads.stack_size = Some(bytes);
         self
@@ -214,7 +216,7 @@ impl Builder {
         self
     }
 
-    /// Sets how many reliefs the runtime may have, 64 by default; with zero it has none. Reliefs
+    /// Sets how many reliefs the runtime may have: 0 to 1,024, 64 by default. Reliefs
     /// are threads that poll ready tasks while no worker comes to them: because all workers are
     /// *stuck* in a poll that computes, blocks or never ends, run fork-join work, or are inside
     /// [`block_in_place`](crate::task::block_in_place).
@@ -233,7 +235,8 @@ impl Builder {
     /// worker is back, and so may the sockets at which a stuck worker looks; the same if the system
     /// refuses the threads.
     ///
-    /// The threads are called the [`name`](Self::name) and `relief` or `lookout`, and have the
+    /// The threads are called `evenkeel-relief` and `evenkeel-lookout`, with the
+    /// [`name`](Self::name) in place of `evenkeel`, and have the
     /// [`stack_size`](Self::stack_size) of a worker. They run wherever the thread that builds the
     /// runtime may, whether or not the workers are [pinned](Self::pin). They do not call the
     /// workers' hooks: build without reliefs if tasks rely on what these hooks set up.
@@ -268,7 +271,7 @@ impl Builder {
         self
     }
 
-    /// Sets how finely [timers](crate::time) tell times apart; the default is a millisecond. A
+    /// Sets how finely [timers](crate::time) tell times apart: 1 µs to 1 s, by default 1 ms. A
     /// timer fires at the first tick that is not before its deadline. A tick is the longest power
     /// of two of nanoseconds that is not longer than `resolution`: 524,288 by default. A runtime
     /// with finer ticks wakes more often for the same timers.
@@ -309,8 +312,9 @@ impl Builder {
     /// Builds the runtime and starts its workers.
     ///
     /// # Errors
-    /// [`BuildError`] if the number of workers or of blocking threads, or the resolution of timers
-    /// is out of range, if the name has a zero byte, if the machine cannot be read, or if the
+    /// [`BuildError`] if the number of workers, reliefs or blocking threads, or the resolution of
+    /// timers is out of range, if a current-thread runtime is to have several workers, if the name
+    /// has a zero byte, if the machine cannot be read, or if the
     /// system refuses a thread or a pin. No thread is left running then.
     ///
     /// # Examples
