@@ -40,8 +40,9 @@
 //! is harmless. They decide whether the task is freed only once `REGISTERED` is cleared, and that
 //! happens after the last poll has folded its changes in. `publics` is read earlier, to end an
 //! actor that is alone, in two cases only. Either the poller reads it, and includes what it has
-//! deferred, or the task is parked, with nothing deferred. Neither field wraps above: each
-//! addition, at once or at the end of a poll, checks the field and stops the process long before.
+//! deferred, or the task is parked, with nothing deferred. Neither field wraps above: `publics` is
+//! checked at each addition, at once or at the end of a poll, and where `others` is large its
+//! additions are not deferred; the check stops the process long before.
 //!
 //! When `others` is below zero, it has borrowed one from `publics`. It is below zero by less than
 //! [`Pending::MOST`], the bound of what the poller can have deferred, so a reader of `publics` adds
@@ -93,8 +94,8 @@ pub(crate) use word::{Pending, Release, Signal, Word};
 
 use crate::primitives::atomic::{AtomicU64, Edge, Ordering, edge};
 use word::{
-    ABORTED, COMPLETE, HANDLE, JOINER, OTHERS_TOP, PARTED, PUBLIC, REFERENCE, REGISTERED, TOKENS,
-    WAKE, WAKES, has_too_many_publics, has_too_many_references,
+    ABORTED, COMPLETE, HANDLE, JOINER, MOST_REFERENCES, OTHERS_TOP, PARTED, PUBLIC, REFERENCE,
+    REGISTERED, TOKENS, WAKE, WAKES, has_too_many_publics,
 };
 
 /// How a poll may begin.
@@ -361,10 +362,23 @@ impl State {
         }
     }
 
+    /// Whether there are so many references that each new one is to be counted at once, and not at
+    /// the end of a poll: [`add_reference`](Self::add_reference) then checks the count.
+    #[inline(always)]
+    pub(crate) fn has_many_references(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & OTHERS_TOP != 0
+    }
+
     /// Aborts a process in which the count is about to wrap: that would free a task that is in use.
     #[cold]
     fn check_references(word: u64) {
-        if has_too_many_references(word) {
+        let too_many = if word & PARTED == 0 {
+            word as i64 >> REFERENCE.trailing_zeros() > MOST_REFERENCES
+        } else {
+            // A field that is a few below zero is not too large.
+            word % PUBLIC / REFERENCE + Pending::MOST < PUBLIC / REFERENCE
+        };
+        if too_many {
             std::process::abort();
         }
     }

@@ -77,7 +77,7 @@ fn defer(task: Live<'_>, change: i8) -> bool {
 /// Counts one more waker of a task.
 #[inline(always)]
 pub(crate) fn count_one(task: Live<'_>) {
-    if !defer(task, 1) {
+    if task.state.has_many_references() || !defer(task, 1) {
         task.state.add_reference();
     }
 }

@@ -152,9 +152,7 @@ impl Pending {
     #[inline(always)]
     pub(super) fn fold(self, word: u64) -> u64 {
         let word = self.fold_unchecked(word);
-        if self.publics > 0 && has_too_many_publics(word)
-            || self.references > 0 && word & OTHERS_TOP != 0 && has_too_many_references(word)
-        {
+        if self.publics > 0 && has_too_many_publics(word) {
             std::process::abort();
         }
         word
@@ -167,17 +165,6 @@ impl Pending {
         let word = word.wrapping_add(references as u64).wrapping_add(publics as u64);
         word.wrapping_sub(u64::from(self.tokens) * TOKEN)
     }
-}
-
-/// Returns whether the count of references is about to wrap, which would free a task that is in
-/// use. Asked only where [`OTHERS_TOP`] is set.
-#[cold]
-pub(super) fn has_too_many_references(word: u64) -> bool {
-    if word & PARTED == 0 {
-        return word as i64 >> REFERENCE.trailing_zeros() > MOST_REFERENCES;
-    }
-    // A field that is a few below zero is not too large.
-    word % PUBLIC / REFERENCE + Pending::MOST < PUBLIC / REFERENCE
 }
 
 /// Returns whether the count of references to the public part is about to wrap, which would free a
