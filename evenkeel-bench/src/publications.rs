@@ -95,7 +95,7 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
         machine: "4 quad-core AMD Opterons at 2 GHz on a square interconnect: 512 KB of the second level of caches a core and 2 MB of the third a chip, 16 MB in all; 3, 14 and 75 cycles to the three levels, 127 to another core of the chip, 336 to the farthest memory, 2,000 for a migration",
         settings: "Directories of 1,000 entries of 32 bytes in a FAT file system in memory, each with a spin lock; a thread a core; 0 to 20 MB. All are chosen alike, or the number in use oscillates between all and a sixteenth. Objects are packed into caches first fit, in n log n; event counters find misses, idle cycles and loads, by which objects leave cores that are busy or bound by memory. The values of its two curves are not known; their axes end at 3,500 and 3,000 thousand resolutions a second.",
         run: &[
-            "--bench directory --tasks-per-core 16 --access found --popularity uniform,oscillating --seconds 0.2 --repeats 3",
+            "--bench directory --tasks-per-core 16 --access alone --popularity uniform,oscillating --seconds 0.2 --repeats 3",
         ],
         missing: "",
         has_ranks: false,

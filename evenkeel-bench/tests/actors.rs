@@ -201,7 +201,7 @@ fn tables_are_printed_and_thoriums_counters() {
     assert!(output.status.success(), "{}", stderr(&output));
     for words in [
         "ns per message",
-        "round trip p99.9, µs",
+        "round trip p99, µs",
         "ns per actor",
         "\ntokio, 1 worker, the median of ",
         ":\nPERFORMANCE_COUNTER node-count = 1\n", // Of one run or more: the others were disturbed.

@@ -4,7 +4,7 @@
 //! anything else, because the guard is not `Send` and a task is. So a task that finds its own
 //! thread inside is inside itself. The future of `block_on` and local tasks keep their guards
 //! across awaits, and their thread polls others meanwhile: for each such guard the thread notes
-//! which [party](crate::raw_task::party) has it.
+//! which [`party`] has it.
 
 use crate::primitives::thread::thread_local;
 use crate::raw_task::id::Id;

@@ -9,7 +9,6 @@
 use std::fmt;
 
 use super::bench::Bench;
-use suite::kit::latency::Quantiles;
 use suite::record::Record;
 use suite::rows::Row;
 use suite::words::count;
@@ -30,9 +29,17 @@ struct Counters {
     pub(crate) pings: u64,
     /// Time from the first message until the last actor was done, in seconds.
     pub(crate) seconds: f64,
-    /// Round trips, in microseconds, if some were timed.
-    pub(crate) trips: Option<Quantiles>,
+    /// Round trips in microseconds, in the order of [`TRIPS`]: those that the run has.
+    pub(crate) trips: [Option<f64>; 4],
 }
+
+/// The counters of round trips, and the figures of a record that have them.
+const TRIPS: [(&str, &str); 4] = [
+    ("round-trip-p50", "trip_us_p50"),
+    ("round-trip-p99", "trip_us_p99"),
+    ("round-trip-p99.9", "trip_us_p999"),
+    ("round-trip-max", "trip_us_max"),
+];
 
 /// The dividend of the rates: the pings, or all messages.
 struct Rates {
@@ -45,14 +52,7 @@ impl Counters {
     fn of(record: &Record) -> Option<Counters> {
         let setting = |name| record.case.settings.number(name);
         let figure = |name| record.figures.number(name);
-        let trips = (|| {
-            Some(Quantiles {
-                p50: figure("trip_us_p50")?,
-                p99: figure("trip_us_p99")?,
-                p999: figure("trip_us_p999")?,
-                max: figure("trip_us_max")?,
-            })
-        })();
+        let trips = TRIPS.map(|(_, field)| figure(field));
         Some(Counters {
             nodes: 1,
             workers: record.case.workers,
@@ -103,14 +103,10 @@ impl fmt::Display for Counters {
         line(f, "pong-message-count", pings)?;
         line(f, "message-count-with-replies", 2 * pings)?;
         self.rates(f, &Rates { ending: "-with-replies", messages: 2 * pings })?;
-        let Some(trips) = trips else { return Ok(()) };
-        for (name, micros) in [
-            ("round-trip-p50", trips.p50),
-            ("round-trip-p99", trips.p99),
-            ("round-trip-p99.9", trips.p999),
-            ("round-trip-max", trips.max),
-        ] {
-            line(f, name, format_args!("{:.0} ns", micros * 1e3))?;
+        for ((name, _), micros) in TRIPS.into_iter().zip(trips) {
+            if let Some(micros) = micros {
+                line(f, name, format_args!("{:.0} ns", micros * 1e3))?;
+            }
         }
         Ok(())
     }
@@ -143,7 +139,7 @@ mod tests {
     fn counters_follow_their_definitions() {
         // 2 nodes of 2 workers of 100 actors, 40 pings each in 2 s: 8,000 pings per second, 2,000
         // by each worker, 20 by each actor.
-        let trips = Some(Quantiles { p50: 1.5, p99: 20.0, p999: 300.0, max: 4_000.0 });
+        let trips = [1.5, 20.0, 300.0, 4_000.0].map(Some);
         let counters =
             Counters { nodes: 2, workers: 4, actors: 400, pings: 16_000, seconds: 2.0, trips };
         let expected = [
@@ -181,7 +177,7 @@ mod tests {
             .map(|line| line.strip_prefix("PERFORMANCE_COUNTER ").expect("each line has it"))
             .collect();
         assert_eq!(lines, expected);
-        let short = Counters { trips: None, ..counters }.to_string();
+        let short = Counters { trips: [None; 4], ..counters }.to_string();
         assert_eq!(short.lines().count(), expected.len() - 4);
     }
 

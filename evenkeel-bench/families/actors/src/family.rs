@@ -68,6 +68,9 @@ const fn shown(name: &'static str, field: &'static str) -> Quantity {
     Quantity { name, read: Read::Field(field), better: Better::Neither, drawn: Drawn::No }
 }
 
+/// The fewest round trips of which 1 in 1,000 is a figure.
+const ENOUGH: u64 = 1_000;
+
 impl Family for Actors {
     const NAME: &'static str = "actors";
     const TITLE: &'static str = "Actors";
@@ -217,12 +220,13 @@ impl Family for Actors {
                 .with_some("heap_bytes_per_actor", heap_bytes_per_actor);
             return Ok(Ran::Done(figures));
         }
+        let is_enough = trips.as_ref().is_some_and(|trips| trips.count() >= ENOUGH);
         let trips = trips.map(|trips| trips.quantiles());
         let figures = figures
             .with("ns_per_message", seconds * 1e9 / spec.messages() as f64)
             .with_some("trip_us_p50", trips.map(|trips| trips.p50))
             .with_some("trip_us_p99", trips.map(|trips| trips.p99))
-            .with_some("trip_us_p999", trips.map(|trips| trips.p999))
+            .with_some("trip_us_p999", trips.filter(|_| is_enough).map(|trips| trips.p999))
             .with_some("trip_us_max", trips.map(|trips| trips.max));
         Ok(Ran::Done(figures))
     }

@@ -61,7 +61,8 @@ impl<S: System> Probe<S> {
     #[inline]
     fn ping(&mut self) {
         self.left -= 1;
-        if self.sampled && self.left.is_multiple_of(SAMPLE) {
+        // Each actor at other times, so that the timed pings do not meet.
+        if self.sampled && self.left.wrapping_add(self.place).is_multiple_of(SAMPLE) {
             self.sent = Some(Instant::now());
         }
         let target = self.random.below(self.table().len());
