@@ -85,7 +85,8 @@ fn start() -> Result<Handle, StartError> {
     // The driver is never joined: it lasts as long as the process.
     let driver = thread::Builder::new().name(NAME.to_owned());
     driver.spawn(move || drive(&ready)).map_err(StartError::Thread)?;
-    // Tokio panics where it finds no descriptor for what features of other crates add.
+    // With features that other crates turn on, such as `signal`, Tokio opens more descriptors, and
+    // panics if there are none.
     let panicked = |_| Err(io::Error::other("its thread has panicked"));
     told.recv().unwrap_or_else(panicked).map_err(StartError::Runtime)
 }

@@ -59,8 +59,8 @@
 //! one thread, which sleeps while there is nothing to do. It lasts as long as the process: its
 //! thread is not joined, and what is spawned on it and not awaited is lost when `main` returns.
 //! [`handle`] gives its handle. Its thread calls the wakers of the executors that poll wrapped
-//! futures: a waker that panics ends it, and with it all sockets and timers of this context. Those
-//! of evenkeel do not.
+//! futures: a waker that panics ends it, and with it all sockets and timers of this context.
+//! Evenkeel's wakers do not panic.
 //!
 //! # Cost
 //! A poll of a wrapper clones a handle and writes thread-local memory twice, beside the poll of

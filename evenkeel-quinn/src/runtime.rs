@@ -63,7 +63,8 @@ impl Runtime for QuinnRuntime {
         Ok(Arc::new(Socket::new(socket)?))
     }
 
-    /// Returns the time of the runtime's clock, which a test may pause.
+    /// Returns the time of the clock of the thread's current runtime, which a test may pause: such
+    /// a test connects inside its runtime.
     fn now(&self) -> Instant {
         time::Instant::now().into()
     }

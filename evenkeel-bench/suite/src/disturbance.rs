@@ -1,7 +1,8 @@
 //! How much of its cores' time a run really had.
 //!
-//! Time in which the run's cores were busy, but not with this process or a child that it has waited
-//! for, was taken by other processes; stolen time was taken by the hypervisor.
+//! Time in which the run's cores were busy, but not with this process, a child that it has waited
+//! for, or one that does the work of some runs, was taken by other processes; stolen time was taken
+//! by the hypervisor.
 //!
 //! The system counts in ticks of a hundredth of a second, too coarse for a run of a few ticks. A
 //! run is therefore judged by the time that others took in the [period](LONG) up to its end, which
@@ -70,12 +71,7 @@ impl<'a> Watch<'a> {
     /// system does not report it.
     pub fn share(self) -> f64 {
         let Self { cores, past, began } = self;
-        let children = past.children.len();
         let ended = past.look(&cores);
-        if past.children.len() < children {
-            // What it has used by its end is in no earlier reading.
-            return 1.0;
-        }
         let share = |from: &Seen| from.share(&ended, cores.len());
         let least = past.before(ended.at).map_or(1.0, share).min(share(&began));
         past.seen.extend([began, ended]);
@@ -84,14 +80,10 @@ impl<'a> Watch<'a> {
 }
 
 impl Past {
-    /// Reads the ticks used up to now. A child that has ended leaves the row, and so do all
-    /// readings.
+    /// Reads the ticks used up to now. What a child has used that was waited for is this process's
+    /// own by then.
     fn look(&mut self, cores: &[usize]) -> Seen {
-        let known = self.children.len();
         self.children.retain(|child| of_child(*child).is_some());
-        if self.children.len() < known {
-            self.seen.clear();
-        }
         Seen { at: Instant::now(), ticks: now(cores, &self.children) }
     }
 
@@ -211,7 +203,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn the_past_begins_anew_with_a_child_and_without_it() {
+    fn the_past_begins_anew_with_each_child_and_goes_on_without_it() {
         let mut past = Past::default();
         let mut run = |child| Watch::beside(vec![0], child, &mut past).share();
         run(None);
@@ -221,7 +213,7 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         run(None);
-        assert_eq!((past.seen.len(), past.children.len()), (2, 0));
+        assert_eq!((past.seen.len(), past.children.len()), (6, 0));
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let mut run = |child| Watch::beside(vec![0], child, &mut past).share();
         run(Some(child.id()));

@@ -10,7 +10,7 @@ use crate::primitives::unwind::{self, unwinding};
 use crate::processor::context;
 use crate::processor::current;
 use crate::processor::shared::Hooks;
-use crate::raw_task::id::{self, Id};
+use crate::raw_task::id::Id;
 use crate::raw_task::party;
 use crate::raw_task::report::{TaskPanic, message};
 use crate::scheduler::interleave::{self, Interleaver};
@@ -179,10 +179,11 @@ fn drive<F: Future>(options: &Options, future: F) -> Result<Finished<F::Output>,
     let (runtime, seat) = Runtime::with_seat(hooks(options, &noted), START);
     let entered = current::enter(runtime.handle().shared());
     let run = Run::begin(options.seed);
-    let between = party::Turn::of(Id::NONE);
+    let level = party::Level::begin();
+    let main = level.party();
     let result = interleave::work(seat, |interleaver| {
         let mut log = Log::new(options);
-        let result = turns(options, interleaver, &mut log, &noted, Box::pin(future));
+        let result = turns(options, interleaver, &mut log, &noted, main, Box::pin(future));
         interleaver.end(|ready| log.choose(ready));
         match (result, noted.take()) {
             (Ok(output), None) => Ok(Finished {
@@ -199,7 +200,7 @@ fn drive<F: Future>(options: &Options, future: F) -> Result<Finished<F::Output>,
             }
         }
     });
-    drop(between);
+    drop(level);
     drop(run);
     drop(entered);
     drop(runtime);
@@ -232,6 +233,7 @@ fn turns<F: Future>(
     interleaver: &mut Interleaver<'_>,
     log: &mut Log,
     noted: &Noted,
+    main: Id,
     future: Pin<Box<F>>,
 ) -> Result<F::Output, Cause> {
     let signal = Arc::new(Signal(AtomicBool::new(true)));
@@ -270,7 +272,7 @@ fn turns<F: Future>(
             interleaver.begin_poll();
             let poll = |future: &mut &mut Option<Pin<Box<F>>>| {
                 let future = future.as_mut().expect("the future is not complete");
-                let _turn = party::Turn::of(id::of_thread());
+                let _turn = party::Turn::of(main);
                 future.as_mut().poll(&mut Context::from_waker(&waker))
             };
             // As with a task's future, one that panics is dropped while the panic unwinds.
@@ -289,6 +291,7 @@ fn turns<F: Future>(
             break result;
         }
     };
+    let _turn = party::Turn::of(main);
     match catch_unwind(AssertUnwindSafe(|| future = None)) {
         Ok(()) => result,
         Err(payload) => match result {

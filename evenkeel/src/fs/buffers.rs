@@ -177,7 +177,7 @@ impl Drop for Accepted {
 mod pipe {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use std::fs::{File, FileType};
-    use std::io::{Result, Write};
+    use std::io::{ErrorKind, Result, Write};
     use std::os::unix::fs::FileTypeExt;
 
     /// A pipe that is ready takes as many bytes without blocking, unless another writer comes in
@@ -193,8 +193,11 @@ mod pipe {
             if !fds[0].revents().contains(PollFlags::OUT) {
                 break;
             }
-            let written = file.write(&left[..left.len().min(AT_ONCE)])?;
-            left = &left[written..];
+            match file.write(&left[..left.len().min(AT_ONCE)]) {
+                Ok(written) => left = &left[written..],
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(bytes.len() - left.len())
     }

@@ -14,7 +14,8 @@
 //! 2. A read takes bytes that are in the buffer. If there are none, it sends the buffers away to be
 //!    filled, waits, and takes.
 //! 3. A write moves its bytes into the buffers, sends them away, and returns.
-//! 4. Any other operation sends the buffers away and waits.
+//! 4. Any other operation with `&mut self` sends the buffers away and waits. Those with `&self`,
+//!    for what the system says of the file and for permissions, go on beside.
 //!
 //! # Why nothing is lost
 //! A caller that drops a future leaves the handle in the file, so the next operation gets the
@@ -360,7 +361,8 @@ impl File {
     /// system's; and [those of all operations](crate::fs#errors).
     ///
     /// # Cancel safety
-    /// The length may change later, and before the next operation on this file.
+    /// The length may change later, and before the next operation with `&mut self`. Of an error of
+    /// the system nothing is known then.
     pub async fn set_len(&mut self, len: u64) -> Result<()> {
         self.back().await?;
         // What was read and not taken may be cut off.
@@ -386,7 +388,7 @@ impl File {
     /// The system's, such as `PermissionDenied`; and [those of all operations](crate::fs#errors).
     ///
     /// # Cancel safety
-    /// They may change later.
+    /// They may change later, also after another change that is awaited.
     pub async fn set_permissions(&self, permissions: Permissions) -> Result<()> {
         self.on_thread(move |file| file.set_permissions(permissions)).await
     }

@@ -9,15 +9,16 @@
 //! also fail
 //! * outside of a runtime, that is in no task and in no [`block_on`](crate::Runtime::block_on) of
 //!   one, with an error that says so. Nothing has been done then;
-//! * if the runtime ends before a thread begins the operation: nothing has been done;
+//! * if the runtime ends before a thread begins the operation: nothing has been done, but for bytes
+//!   that were accepted, as follows;
 //! * if a shutdown with a [deadline](crate::Shutdown::Deadline) leaves the thread behind during the
 //!   operation: it may or may not be done.
 //!
-//! A shutdown waits for operations that have begun, as for other
-//! [blocking closures](crate::Handle::spawn_blocking). Bytes that a [`File`] has accepted for a
-//! file on a disk are written even if no thread has begun to; a pipe gets as many as it takes at
-//! once, and [`File::flush`] says how many. A shutdown with a deadline waits for that within its
-//! grace.
+//! A shutdown waits for operations that have begun, as for other [blocking
+//! closures](crate::Handle::spawn_blocking). Bytes that a [`File`] has accepted for a file on a
+//! disk are written even if no thread has begun to; a pipe gets as many as it takes at once, unless
+//! another writer fills it meanwhile, and [`File::flush`] says how many. A shutdown with a deadline
+//! waits for that within its grace.
 //!
 //! # Cancel safety
 //! An operation begins with the first poll of its future. A thread cannot be interrupted: if the

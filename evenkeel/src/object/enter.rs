@@ -144,7 +144,7 @@ impl<T: Send> Object<T> {
     ///
     /// # Cost
     /// As much as an uncontended lock for readers. Once the object is read by all, a few plain
-    /// loads and stores, no locked instruction and no journey. The first write after that takes 2
+    /// loads and stores, no locked instruction and no journey. The first write after that takes 5
     /// to 50 µs, and as long as the reads that have begun.
     ///
     /// # Source

@@ -10,9 +10,9 @@
 #![allow(unsafe_code, reason = "an operation that is inside an object has its value")]
 
 use super::inner::Inner;
-use super::loose;
 use super::way::Way;
 use crate::processor::context;
+use crate::raw_task::party;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem;
@@ -24,6 +24,12 @@ use std::ops::{Deref, DerefMut};
 /// it is inside until it is dropped, and others wait. A guard that is [forgotten](std::mem::forget)
 /// leaves its own object locked for ever, and no other one. [`Object::enter`](super::Object::enter)
 /// has an example.
+///
+/// The future of `block_on` and local tasks may keep it across an `.await`. Other parties of their
+/// thread then wait, asleep, until it is dropped, and tasks of other threads look again and again.
+/// One that enters again before its next await comes before those that wait.
+/// [`enter_held`](super::Object::enter_held) is for operations that await: those are first come,
+/// first served.
 ///
 /// It is not `Send`: a task that holds it across an `.await` could be polled by another worker
 /// after that. So code that does so does not compile in a spawned task.
@@ -54,7 +60,7 @@ impl<'a, T> Guard<'a, T> {
     /// This thread is inside, by `way`, and leaves when the guard is dropped.
     #[inline(always)]
     pub(super) unsafe fn new(object: &'a Inner<T>, way: Way) -> Self {
-        let way = if loose::note(object.door.address()) { way.loose() } else { way };
+        let way = if party::note(object.door.address()) { way.noted() } else { way };
         Self { object, way: way.panicking(std::thread::panicking()), not_send: PhantomData }
     }
 }
@@ -126,10 +132,10 @@ impl<T> Drop for Guard<'_, T> {
             self.object.door.poison();
             self.way = self.way.changed();
         }
-        if self.way.is_loose() {
-            loose::forget(self.object.door.address());
-        }
         leave(self.object, self.way);
+        if self.way.is_noted() {
+            party::forget(self.object.door.address());
+        }
     }
 }
 

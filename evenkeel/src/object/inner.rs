@@ -6,7 +6,6 @@ use super::class::Class;
 use super::door::{Door, Refusal};
 use super::error::{EnterError, Names};
 use super::line::{Line, Turn};
-use super::loose;
 use super::way::Way;
 use crate::primitives::cell::UnsafeCell;
 use crate::processor::context::{self, Context};
@@ -16,7 +15,7 @@ use std::any::type_name;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Poll, Waker};
 
 /// An object: its value, its class and its door. An entry at home reads the class and writes the
 /// door: both lie on one line, behind the two counts of an `Arc`, at whatever multiple of 16 the
@@ -39,11 +38,13 @@ impl<T> Drop for Inner<T> {
     fn drop(&mut self) {
         self.class.note_moved(self.door.home(), None);
         self.class.lines.forget(self.door.address());
+        // Of a guard that was forgotten.
+        party::forget(self.door.address());
     }
 }
 
-/// Returns the holder of an object that is held here: the number of the task, of the local task, or
-/// of the thread, which no task has.
+/// Returns the holder of an object that is held here: the number of the task, of the party that is
+/// polled outside of tasks, or of the thread, which no task has.
 pub(super) fn holder(context: Option<&Context>) -> u64 {
     if let Some(task) = context.and_then(Context::task) {
         return task.footer().id.get();
@@ -94,7 +95,7 @@ impl<T> Inner<T> {
     }
 
     /// Waits for the caller's turn in the line before the object. An error if a part of the same
-    /// task, or the same thread, holds the object, or does so at a later poll.
+    /// task or party holds the object, or does so at a later poll.
     pub(super) async fn turn(&self) -> Result<Turn, EnterError> {
         let mut turn = pin!(self.line().turn());
         poll_fn(|cx| match context::with(|context| self.refuse_own(context)) {
@@ -116,16 +117,23 @@ impl<T> Inner<T> {
     }
 
     /// Refuses an entry if this worker's poll, this task or this party of the thread is inside
-    /// already.
+    /// already, or a party of the thread that the caller must not wait for.
     #[cold]
     pub(super) fn refuse_own(&self, context: Option<&Context>) -> Result<(), EnterError> {
         let me = holder(context);
-        let is_own = || !loose::is_with_another(self.door.address(), me);
-        let is_holder = || self.door.is_held() && self.line().is_holder(me);
+        let is_own = || !party::may_wait(self.door.address(), me);
+        let is_holder = || self.door.is_held() && self.line().is_own(me);
         if (self.door.is_inside(context) && is_own()) || is_holder() {
             return self.refuse(context);
         }
         Ok(())
+    }
+
+    /// Returns whether another party of this thread is inside, whose guard is noted. `waker` is
+    /// woken when it is gone.
+    #[cold]
+    pub(super) fn waits(&self, context: Option<&Context>, waker: &Waker) -> bool {
+        self.door.is_inside(context) && party::wait(self.door.address(), holder(context), waker)
     }
 
     /// Refuses an entry of a thread that will block, if any of its parties is inside already.

@@ -7,7 +7,7 @@
 
 use crate::primitives::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::primitives::{Mutex, lock};
-use crate::raw_task::id;
+use crate::raw_task::{id, party};
 use crate::sync::Semaphore;
 use crossbeam_utils::CachePadded;
 use std::collections::BTreeMap;
@@ -17,10 +17,12 @@ use std::sync::Arc;
 /// The line before one object.
 pub(super) struct Line {
     semaphore: Semaphore,
-    /// The task, the local task or the thread that holds the object: its number, or zero.
+    /// The task, the party outside of tasks, or the thread that holds the object: its number, or
+    /// zero.
     holder: AtomicU64,
-    /// The number of the holder's thread, if it is no task: that does not change then, unless the
-    /// guard goes elsewhere.
+    /// The number of the thread on which a holder that is no task has come in. Such a holder stays
+    /// on its thread, and leaves a [note](party) there by the line's address; but its guard may be
+    /// sent elsewhere.
     thread: AtomicU64,
 }
 
@@ -95,12 +97,18 @@ impl Line {
         Turn(self)
     }
 
-    /// Whether this task, local task or thread holds the object.
-    pub(super) fn is_holder(&self, holder: u64) -> bool {
-        self.holder.load(Ordering::Relaxed) == holder
+    /// Whether the object is held by the caller with this number, or by a party of its thread that
+    /// the caller must not wait for.
+    pub(super) fn is_own(&self, caller: u64) -> bool {
+        self.holder.load(Ordering::Relaxed) == caller
+            || self.is_on_this_thread() && !party::may_wait(self.address(), caller)
     }
 
-    /// Whether the caller's thread, or a local task of it, holds the object.
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// Whether the caller's thread, or a party of it, holds the object.
     pub(super) fn is_on_this_thread(&self) -> bool {
         self.thread.load(Ordering::Relaxed) == id::among_threads()
     }
@@ -112,12 +120,18 @@ impl Turn {
         self.0.holder.store(holder, Ordering::Relaxed);
         let thread = if is_task { 0 } else { id::among_threads() };
         self.0.thread.store(thread, Ordering::Relaxed);
+        if !is_task && !party::note(self.0.address()) {
+            // Of an earlier holder, whose guard has ended elsewhere.
+            party::forget(self.0.address());
+        }
     }
 
     /// Says that the object is not held any more.
     pub(super) fn end(&self) {
         self.0.holder.store(0, Ordering::Relaxed);
-        self.0.thread.store(0, Ordering::Relaxed);
+        if self.0.thread.swap(0, Ordering::Relaxed) == id::among_threads() {
+            party::forget(self.0.address());
+        }
     }
 }
 

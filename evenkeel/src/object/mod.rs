@@ -86,7 +86,6 @@ mod held;
 mod inner;
 mod ledger;
 mod line;
-mod loose;
 mod report;
 mod sampling;
 mod several;

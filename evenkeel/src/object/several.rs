@@ -10,6 +10,7 @@ use crate::primitives::spin::pause;
 use crate::processor::context;
 use crate::yield_now;
 use std::future::poll_fn;
+use std::task::Poll;
 
 /// Enters two objects, for an operation on both. The task goes to the home of the one that it
 /// enters first, by their addresses, so that tasks which enter the same two meet. It enters the
@@ -108,11 +109,23 @@ impl<T: Send> Object<T> {
     /// object, the caller waits for its turn in line, and keeps it; otherwise for a turn of other
     /// tasks.
     async fn give_way(&self, turn: &mut Option<Turn>) -> Result<(), EnterError> {
+        let mut has_waited = false;
         if self.inner.door.is_held() {
             // The previous turn is given back first: a task that has a turn waits for no other.
             *turn = None;
             *turn = Some(self.inner.turn().await?);
-        } else {
+            return Ok(());
+        }
+        let is_left = poll_fn(|cx| {
+            if context::with(|context| self.inner.waits(context, cx.waker())) {
+                has_waited = true;
+                *turn = None;
+                return Poll::Pending;
+            }
+            Poll::Ready(())
+        });
+        is_left.await;
+        if !has_waited {
             // The operation inside may be about to leave.
             pause();
             yield_now().await;
@@ -130,7 +143,8 @@ impl<T: Send> Object<T> {
         let mut visit = Visit::from(progress);
         let way = poll_fn(|cx| {
             let poll = visit.poll::<T, false>(&self.inner, cx);
-            if visit.is_in_line() {
+            let waits = || context::with(|context| self.inner.waits(context, cx.waker()));
+            if visit.is_in_line() || poll.is_pending() && waits() {
                 *turn = None;
             }
             poll

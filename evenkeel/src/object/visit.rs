@@ -374,6 +374,9 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
         if !in_turn && object.door.is_held() {
             return Poll::Ready(Ok(None));
         }
+        if object.waits(context, self.cx.waker()) {
+            return Poll::Pending;
+        }
         for &pauses in PAUSES {
             (0..pauses).for_each(|_| pause());
             let enter = || if object.door.is_locked() { None } else { object.enter(context).ok() };

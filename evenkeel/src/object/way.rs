@@ -21,11 +21,11 @@ const SAMPLED: u64 = 1 << 3;
 /// One of many readers that count themselves in the word.
 const COUNTED: u64 = 1 << 4;
 
-/// Its guard is [noted](super::loose) on its thread.
-const LOOSE: u64 = 1 << 6;
+/// Its guard is [noted](crate::raw_task::party) on its thread.
+const NOTED: u64 = 1 << 6;
 
 /// Bits that the word of an object does not have when it is left.
-const MARKS: u64 = KNOWN | HOST | PANICKING | SAMPLED | COUNTED | LOOSE;
+const MARKS: u64 = KNOWN | HOST | PANICKING | SAMPLED | COUNTED | NOTED;
 
 /// From this bit on: the number of the worker's note for a reader, plus one; zero for an operation
 /// that has the lock.
@@ -124,14 +124,14 @@ impl Way {
 
     /// The same way, of an operation whose guard is noted.
     #[inline(always)]
-    pub(super) fn loose(self) -> Self {
-        Self(self.0 | LOOSE)
+    pub(super) fn noted(self) -> Self {
+        Self(self.0 | NOTED)
     }
 
     /// Whether the operation's guard is noted.
     #[inline(always)]
-    pub(super) fn is_loose(self) -> bool {
-        self.0 & LOOSE != 0
+    pub(super) fn is_noted(self) -> bool {
+        self.0 & NOTED != 0
     }
 
     /// Whether the operation is sampled.

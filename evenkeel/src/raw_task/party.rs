@@ -1,40 +1,190 @@
-//! Which of the parties that take turns on a thread is polled.
+//! Which of the parties that take turns on a thread is polled, and what they keep.
 //!
-//! A thread that polls tasks polls one party at a time: the task. Others take turns outside of
-//! tasks: the future of `block_on`, and each local task. What they have in hand across their awaits
-//! lies on one thread, and is not all one party's.
+//! # Roles
+//! A thread that polls tasks polls one *party* at a time: the task. Others take turns outside of
+//! tasks: the future of a `block_on`, and each local task. The call of `block_on` is the *level* of
+//! all that is polled inside it: a party whose poll calls `block_on` again does not go on before
+//! that call returns.
+//!
+//! # What parties keep
+//! What is not `Send` may be kept across an await outside of tasks, and then other parties of the
+//! thread may come to it. So the party leaves a *note* of it, by an address. Another party of the
+//! level may wait for it: its waker lies with the note, and is woken when the note goes. A caller
+//! on any other level must not wait, because the party goes on after it, or has ended; nor must
+//! one wait for a party that has ended, because another one may have by now what it kept.
+//!
+//! # Why no waiter sleeps for ever
+//! All of it happens on one thread. A waiter leaves its waker in the poll in which it finds the
+//! note. A note that is removed or replaced, one whose party ends, and one whose thread ends wakes
+//! all of its waiters, and they look again.
+//!
+//! # Rejected
+//! An error for every caller on the thread: a task of a current-thread runtime would get it where a
+//! task of another one waits. A turn that is owed to waiters: the futures of a set are polled many
+//! times before the future that drives it, so a waiter would have to be handed what it waits for.
 
-use super::id::Id;
+use super::id::{self, Id};
 use crate::primitives::thread::thread_local;
-use std::cell::Cell;
+use crate::primitives::unwind::contain;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::task::Waker;
 
 thread_local! {
     /// The party that is polled outside of tasks, or [`Id::NONE`].
     static PRESENT: Cell<Id> = const { Cell::new(Id::NONE) };
 }
 
+thread_local! {
+    /// The number of calls, one inside the other, that poll parties.
+    static LEVEL: Cell<u64> = const { Cell::new(0) };
+}
+
+thread_local! {
+    /// What parties of this thread keep, by addresses.
+    static NOTES: RefCell<BTreeMap<usize, Note>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+struct Note {
+    /// [`Id::NONE`] once the party has ended.
+    party: Id,
+    level: u64,
+    waiters: Vec<Waker>,
+}
+
+impl Note {
+    fn can_be_waited_for(&self, caller: u64) -> bool {
+        self.level == level() && self.party != Id::NONE && self.party.get() != caller
+    }
+}
+
+impl Drop for Note {
+    fn drop(&mut self) {
+        // The thread may end with the note.
+        wake(std::mem::take(&mut self.waiters));
+    }
+}
+
+/// Wakes all of them, though one may panic.
+fn wake(waiters: Vec<Waker>) {
+    for waker in waiters {
+        let _ = contain(|| waker.wake());
+    }
+}
+
 /// Returns the party that this thread polls outside of tasks; [`Id::NONE`] if it polls none.
 #[inline]
 pub(crate) fn present() -> Id {
-    // It has no destructor: a thread that ends has it too.
     PRESENT.try_with(Cell::get).unwrap_or(Id::NONE)
 }
 
-/// While it lives, this party is the present one.
-pub(crate) struct Turn {
-    before: Id,
+/// Returns the level of what this thread polls; zero outside of all.
+pub(crate) fn level() -> u64 {
+    LEVEL.try_with(Cell::get).unwrap_or(0)
 }
+
+/// While it lives, this party is the present one; none is, if it is [`Id::NONE`].
+pub(crate) struct Turn(Id);
 
 impl Turn {
     #[inline]
     pub(crate) fn of(party: Id) -> Self {
-        Self { before: PRESENT.try_with(|present| present.replace(party)).unwrap_or(Id::NONE) }
+        Self(PRESENT.try_with(|present| present.replace(party)).unwrap_or(Id::NONE))
     }
 }
 
 impl Drop for Turn {
     #[inline]
     fn drop(&mut self) {
-        let _ = PRESENT.try_with(|present| present.set(self.before));
+        let _ = PRESENT.try_with(|present| present.set(self.0));
     }
+}
+
+/// A call that polls parties, from its beginning to its end. It is a party itself.
+pub(crate) struct Level {
+    party: Id,
+    _between: Turn,
+}
+
+impl Level {
+    pub(crate) fn begin() -> Self {
+        let _ = LEVEL.try_with(|level| level.set(level.get() + 1));
+        Self { party: id::take_one(), _between: Turn::of(Id::NONE) }
+    }
+
+    /// Returns the party of the call.
+    pub(crate) fn party(&self) -> Id {
+        self.party
+    }
+}
+
+impl Drop for Level {
+    fn drop(&mut self) {
+        let _ = LEVEL.try_with(|level| level.set(level.get() - 1));
+        end(self.party);
+    }
+}
+
+/// Ends a party, which may have handed on what it kept.
+pub(crate) fn end(party: Id) {
+    let waiters = NOTES.try_with(|notes| {
+        let mut notes = notes.borrow_mut();
+        let ended = notes.values_mut().filter(|note| note.party == party);
+        let waiters = ended.flat_map(|note| {
+            note.party = Id::NONE;
+            std::mem::take(&mut note.waiters)
+        });
+        waiters.collect::<Vec<_>>()
+    });
+    // Without the borrow. They find that they must not wait.
+    wake(waiters.unwrap_or_default());
+}
+
+/// Leaves a note of what the present party keeps, if there is one. Returns whether it does.
+#[inline]
+pub(crate) fn note(address: usize) -> bool {
+    let party = present();
+    party != Id::NONE && keep(address, party)
+}
+
+#[cold]
+fn keep(address: usize, party: Id) -> bool {
+    let note = Note { party, level: level(), waiters: Vec::new() };
+    // An older note is of something that was forgotten.
+    let older = NOTES.try_with(|notes| notes.borrow_mut().insert(address, note));
+    older.is_ok()
+}
+
+/// Removes a note of this thread, and wakes those that wait.
+#[cold]
+pub(crate) fn forget(address: usize) {
+    // Its drop wakes, without the borrow.
+    let _note = NOTES.try_with(|notes| notes.borrow_mut().remove(&address));
+}
+
+/// Returns whether the caller may wait for another party of this thread to go on with what is
+/// noted.
+#[cold]
+pub(crate) fn may_wait(address: usize, caller: u64) -> bool {
+    let can = |note: &Note| note.can_be_waited_for(caller);
+    NOTES.try_with(|notes| notes.borrow().get(&address).is_some_and(can)).unwrap_or(false)
+}
+
+/// Has `waker` woken when the note goes. Returns false if the caller [may not
+/// wait](may_wait).
+#[cold]
+pub(crate) fn wait(address: usize, caller: u64, waker: &Waker) -> bool {
+    // It may be a caller's own, whose clone and drop do anything.
+    let mut waker = Some(waker.clone());
+    let waits = NOTES.try_with(|notes| {
+        let mut notes = notes.borrow_mut();
+        let note = notes.get_mut(&address).filter(|note| note.can_be_waited_for(caller));
+        let Some(note) = note else { return false };
+        let is_there = |last: &Waker| waker.as_ref().is_some_and(|own| last.will_wake(own));
+        if !note.waiters.iter().any(is_there) {
+            note.waiters.extend(waker.take());
+        }
+        true
+    });
+    waits.unwrap_or(false)
 }

@@ -140,6 +140,7 @@ struct Blocked<'a, F> {
     signal: &'a Signal,
     waker: &'a Waker,
     blocking: Blocking,
+    party: Id,
     /// Whether a poll is due, beside those for wakes: the first one is.
     is_due: bool,
 }
@@ -160,7 +161,7 @@ impl<F: Future> Blocked<'_, F> {
         }
         let polled = {
             let _begun = slice::begin_outside();
-            let _turn = party::Turn::of(id::of_thread());
+            let _turn = party::Turn::of(self.party);
             self.future.as_mut().poll(&mut Context::from_waker(self.waker))
         };
         if polled.is_pending() {
@@ -185,10 +186,10 @@ fn run<F: Future>(future: F, inside: Option<Arc<Shared>>) -> F::Output {
     let waker = Waker::from(signal.clone());
     let blocking = Blocking::begin(&signal);
     let (signal, waker) = (&*signal, &waker);
-    let mut blocked = Blocked { future, signal, waker, blocking, is_due: true };
+    let level = party::Level::begin();
+    let party = level.party();
+    let mut blocked = Blocked { future, signal, waker, blocking, party, is_due: true };
     let place = signal.inside.as_ref().and_then(Place::of);
-    // While the thread polls tasks, none but they are the present ones.
-    let _between = party::Turn::of(Id::NONE);
     loop {
         if let Some(place) = &place
             && let Some(output) = place.drive(&|| signal.is_woken(), || blocked.poll())

@@ -48,10 +48,6 @@ use std::time::{Duration, Instant};
 /// far longer than starting a thread takes, and short beside a grace; no benchmark sets it.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// The pause between two looks of an ender that waits for reapers. An estimate; no benchmark sets
-/// it.
-const LOOK: Duration = Duration::from_micros(200);
-
 /// The most reapers: as many destructors may block before the tasks behind them wait. No benchmark
 /// sets it.
 const MOST_THREADS: usize = 512;
@@ -127,17 +123,6 @@ impl Reaper {
         state.queue.extend(tasks);
         if !state.is_watched && !self.start_watch(&mut state) && state.threads == 0 {
             drop(self.reap(state));
-        }
-    }
-
-    /// Waits until all futures are dropped, or the grace is over.
-    pub(super) fn wait(&self, end: Option<Instant>) {
-        let is_busy = || {
-            let state = lock(&self.state);
-            !(state.queue.is_empty() && state.dropping.is_empty())
-        };
-        while is_busy() && end.is_none_or(|end| Instant::now() < end) {
-            thread::sleep(LOOK);
         }
     }
 

@@ -245,8 +245,6 @@ pub(super) fn shutdown(handle: &Handle, threads: &Threads, mode: Shutdown) -> Sh
             // Workers catch the panics of tasks and hooks.
             thread.join().expect("a worker does not panic");
         }
-        // Destructors of closures may write what files have accepted.
-        reaper.wait(end);
     } else {
         let ending = shared.ending();
         report.workers_left_behind = ending.threads - ending.left - ending.helpers;

@@ -32,6 +32,7 @@ use crate::processor::driving::Driving;
 use crate::processor::meter::Doing;
 use crate::processor::seat::Seat;
 use crate::processor::shared::{Phase, Shared};
+use crate::raw_task::party::Level;
 use crate::topology::Distance;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -123,6 +124,7 @@ fn finish(shared: &Arc<Shared>) {
     let own = shared.clone();
     let work = move || {
         let _entered = current::enter(&own);
+        let _level = Level::begin();
         drive(&own, Leave { is_due: &|| false, until: None }, |driver| driver.run());
     };
     if shared.start_thread("driver", work.clone()).is_err() {
@@ -191,6 +193,7 @@ impl<'a> Place<'a> {
     /// machine's clock; the thread has driven for one batch by then, if the seat was free.
     fn wait(&self, is_over: &dyn Fn() -> bool, until: Option<u64>) -> bool {
         let leave = Leave { is_due: is_over, until };
+        let _level = Level::begin();
         while !is_over() {
             if self.driving.take_or_wait(self.number) {
                 drive(self.shared, leave, |driver| {

@@ -4,7 +4,8 @@
 use crate::common::watchdog::watchdog;
 use evenkeel::object::{EnterError, Object, enter2};
 use evenkeel::task::{LocalSet, spawn_local};
-use evenkeel::{Builder, Runtime, deterministic, spawn, yield_now};
+use evenkeel::time::{Duration, sleep};
+use evenkeel::{Builder, Runtime, Shutdown, deterministic, spawn, yield_now};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -99,19 +100,27 @@ fn a_local_task_waits_for_another_that_is_inside() {
 fn the_future_of_block_on_and_a_local_task_wait_for_each_other() {
     let _watchdog = watchdog();
     let runtime = Builder::new().workers(1).build().unwrap();
-    LocalSet::new().block_on(&runtime, async {
-        let object = Object::new(0);
-        let guard = object.enter().await.unwrap();
-        let local = spawn_local({
-            let object = object.clone();
-            async move { object.with(|value| *value += 1).await }
-        });
-        for _ in 0..10 {
-            yield_now().await;
-        }
-        drop(guard);
-        assert_eq!(local.await.unwrap(), Ok(()));
+    LocalSet::new().block_on(&runtime, wait_for_each_other());
+    // The same inside of a poll.
+    evenkeel::block_on(async { LocalSet::new().block_on(&runtime, wait_for_each_other()) });
+    // Polled by an executor of another crate.
+    let _entered = runtime.enter();
+    let other = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    other.block_on(LocalSet::new().run_until(wait_for_each_other()));
+}
+
+async fn wait_for_each_other() {
+    let object = Object::new(0);
+    let guard = object.enter().await.unwrap();
+    let local = spawn_local({
+        let object = object.clone();
+        async move { object.with(|value| *value += 1).await }
     });
+    for _ in 0..10 {
+        yield_now().await;
+    }
+    drop(guard);
+    assert_eq!(local.await.unwrap(), Ok(()));
 }
 
 #[test]
@@ -150,5 +159,282 @@ fn an_operation_is_held_by_the_task_that_completes_its_entry() {
         });
         let second = second.await.unwrap();
         assert!(matches!(second, Err(EnterError::Inside(_))), "{second:?}");
+    });
+}
+
+/// Enters in each way, inside a `block_on` of its own.
+fn is_refused_in_a_nested_block_on(object: &Object<u32>) -> bool {
+    let is_inside = |result| matches!(result, Err(EnterError::Inside(_)));
+    evenkeel::block_on(async {
+        is_inside(object.with(|_| ()).await)
+            && is_inside(object.enter_held().await.map(drop))
+            && is_inside(object.try_enter().map(drop))
+    })
+}
+
+#[test]
+fn what_is_polled_inside_of_a_poll_does_not_wait_for_it() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).build().unwrap();
+    for holds in [false, true] {
+        LocalSet::new().block_on(&runtime, async {
+            let object = Object::new(0);
+            let local = spawn_local(async move {
+                if holds {
+                    let _held = object.enter_held().await.unwrap();
+                    assert!(is_refused_in_a_nested_block_on(&object));
+                } else {
+                    let _guard = object.enter().await.unwrap();
+                    assert!(is_refused_in_a_nested_block_on(&object));
+                }
+            });
+            local.await.unwrap();
+        });
+        // The other way round: the future below has the object, and a local task comes.
+        runtime.block_on(async {
+            let object = Object::new(0);
+            let (mut held, mut guard) = (None, None);
+            if holds {
+                held = Some(object.enter_held().await.unwrap());
+            } else {
+                guard = Some(object.enter().await.unwrap());
+            }
+            let inner = Builder::new().workers(1).build().unwrap();
+            LocalSet::new().block_on(&inner, async {
+                let object = object.clone();
+                let local = spawn_local(async move { object.with(|_| ()).await });
+                assert!(matches!(local.await.unwrap(), Err(EnterError::Inside(_))));
+            });
+            drop((held.take(), guard.take()));
+        });
+    }
+}
+
+#[test]
+fn a_task_that_a_shutdown_drives_is_inside_itself() {
+    let _watchdog = watchdog();
+    evenkeel::block_on(async {
+        let runtime = current_thread();
+        let object = Object::new(0);
+        let task = runtime.spawn(async move {
+            let one = object.enter().await.unwrap();
+            let again = object.try_enter().map(drop);
+            drop(one);
+            (again, enter2(&object, &object).await.map(drop))
+        });
+        assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+        let (again, both) = task.await.unwrap();
+        assert!(matches!(again, Err(EnterError::Inside(_))));
+        assert!(matches!(both, Err(EnterError::Inside(_))));
+    });
+}
+
+#[test]
+fn a_clock_that_stands_still_moves_on_while_a_party_waits_for_a_guard() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new_current_thread().start_paused(true).build().unwrap();
+    LocalSet::new().block_on(&runtime, async {
+        let (object, other) = (Object::new(0), Object::new(0));
+        let guard = object.enter().await.unwrap();
+        let add = || {
+            let (object, other) = (object.clone(), other.clone());
+            async move {
+                object.with(|value| *value += 1).await.unwrap();
+                let (mut one, _) = enter2(&object, &other).await.unwrap();
+                *one += 1;
+            }
+        };
+        let (local, task) = (spawn_local(add()), spawn(add()));
+        sleep(Duration::from_secs(60)).await;
+        assert_eq!(*guard, 0);
+        drop(guard);
+        local.await.unwrap();
+        task.await.unwrap();
+        let guard = enter2(&object, &other).await.unwrap();
+        let task = spawn(add());
+        sleep(Duration::from_secs(60)).await;
+        assert_eq!(*guard.0, 4);
+        drop(guard);
+        task.await.unwrap();
+        assert_eq!(object.with(|value| *value).await, Ok(6));
+    });
+}
+
+/// An object at the same address as one whose guard was forgotten.
+#[test]
+fn a_guard_that_is_forgotten_concerns_no_later_object() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).build().unwrap();
+    LocalSet::new().block_on(&runtime, async {
+        for _ in 0..100 {
+            let object = Object::new(0);
+            let local = spawn_local(async move { std::mem::forget(object.enter().await.unwrap()) });
+            local.await.unwrap();
+            let object = Object::new(0);
+            let inside = object.with(|_| object.try_enter().map(drop)).await.unwrap();
+            assert!(matches!(inside, Err(EnterError::Inside(_))));
+        }
+    });
+}
+
+#[test]
+fn what_a_local_task_drops_is_inside_with_it() {
+    struct Enters(Object<u32>, Rc<Cell<bool>>);
+    impl Drop for Enters {
+        fn drop(&mut self) {
+            self.1.set(matches!(self.0.try_enter(), Err(EnterError::Inside(_))));
+        }
+    }
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).build().unwrap();
+    let is_refused = Rc::new(Cell::new(false));
+    LocalSet::new().block_on(&runtime, async {
+        let object = Object::new(0);
+        let local = spawn_local({
+            let (object, is_refused) = (object.clone(), is_refused.clone());
+            async move {
+                let guard = object.enter().await.unwrap();
+                let _enters = Enters(object.clone(), is_refused);
+                std::future::pending::<()>().await;
+                drop(guard);
+            }
+        });
+        yield_now().await;
+        local.abort();
+        assert!(local.await.unwrap_err().is_cancelled());
+    });
+    assert!(is_refused.get());
+}
+
+/// A call inside of a poll, and what another party of the same set is inside.
+#[test]
+fn what_is_polled_inside_of_a_poll_does_not_wait_for_what_goes_on_after_it() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).build().unwrap();
+    for holds in [false, true] {
+        LocalSet::new().block_on(&runtime, async {
+            let object = Object::new(0);
+            let first = spawn_local({
+                let object = object.clone();
+                async move {
+                    let (mut held, mut guard) = (None, None);
+                    if holds {
+                        held = Some(object.enter_held().await.unwrap());
+                    } else {
+                        guard = Some(object.enter().await.unwrap());
+                    }
+                    yield_now().await;
+                    drop((held.take(), guard.take()));
+                }
+            });
+            let second = spawn_local(async move { is_refused_in_a_nested_block_on(&object) });
+            assert!(second.await.unwrap());
+            first.await.unwrap();
+        });
+    }
+}
+
+#[test]
+fn a_guard_that_was_handed_on_is_waited_for_by_no_party_of_its_thread() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).build().unwrap();
+    LocalSet::new().block_on(&runtime, async {
+        let object: &'static Object<u32> = Box::leak(Box::new(Object::new(0)));
+        let is_inside = async || matches!(object.with(|_| ()).await, Err(EnterError::Inside(_)));
+        // By the end of a local task, and of a call inside of a poll.
+        let guard = spawn_local(object.enter()).await.unwrap().unwrap();
+        assert!(is_inside().await);
+        drop(guard);
+        let held = spawn_local(object.enter_held()).await.unwrap().unwrap();
+        assert!(is_inside().await);
+        drop(held);
+        let local = spawn_local(async move {
+            let guard = evenkeel::block_on(object.enter()).unwrap();
+            assert!(is_inside().await);
+            drop(guard);
+            let held = evenkeel::block_on(object.enter_held()).unwrap();
+            assert!(is_inside().await);
+            drop(held);
+        });
+        local.await.unwrap();
+        assert_eq!(object.with(|value| *value).await, Ok(0));
+    });
+    let object = Object::new(0);
+    let held = evenkeel::block_on(object.enter_held()).unwrap();
+    let again = evenkeel::block_on(object.with(|_| ()));
+    assert!(matches!(again, Err(EnterError::Inside(_))));
+    drop(held);
+    let guard = evenkeel::block_on(object.enter()).unwrap();
+    let again = evenkeel::block_on(object.with(|_| ()));
+    assert!(matches!(again, Err(EnterError::Inside(_))));
+    drop(guard);
+}
+
+#[test]
+fn a_party_that_waits_for_two_gives_its_turn_to_one_that_is_inside() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).build().unwrap();
+    let two = async |is_turned: bool| {
+        let (first, second) = (Object::new(0), Object::new(0));
+        // Whichever has the lower address, by which `enter2` begins.
+        let (first, second) = if is_turned { (second, first) } else { (first, second) };
+        let held = second.enter_held().await.unwrap();
+        let both = spawn_local({
+            let (first, second) = (first.clone(), second.clone());
+            async move { enter2(&first, &second).await.map(|(mut one, _)| *one += 1) }
+        });
+        yield_now().await;
+        let inside = spawn_local({
+            let (first, second) = (first.clone(), second.clone());
+            async move {
+                let mut guard = first.enter().await.unwrap();
+                let held = second.enter_held().await.unwrap();
+                *guard += 1;
+                drop(held);
+            }
+        });
+        yield_now().await;
+        yield_now().await;
+        drop(held);
+        assert_eq!(both.await.unwrap(), Ok(()));
+        inside.await.unwrap();
+        assert_eq!(first.with(|value| *value).await, Ok(2));
+    };
+    LocalSet::new().block_on(&runtime, async {
+        two(false).await;
+        two(true).await;
+    });
+}
+
+/// A waker that panics, and one that polls at once.
+#[test]
+fn a_guard_that_goes_leaves_before_it_wakes() {
+    struct Polls(Object<u32>, std::sync::Mutex<Option<bool>>);
+    impl std::task::Wake for Polls {
+        fn wake(self: std::sync::Arc<Self>) {
+            *self.1.lock().unwrap() = Some(self.0.try_enter().is_ok_and(|guard| guard.is_some()));
+            panic!("a waker that panics");
+        }
+    }
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).build().unwrap();
+    LocalSet::new().block_on(&runtime, async {
+        let object = Object::new(0);
+        let guard = object.enter().await.unwrap();
+        let polls = std::sync::Arc::new(Polls(object.clone(), std::sync::Mutex::new(None)));
+        let waits = spawn_local({
+            let (object, polls) = (object.clone(), polls.clone());
+            async move {
+                let waker = std::task::Waker::from(polls);
+                let mut entry = Box::pin(object.with(|_| ()));
+                let mut cx = std::task::Context::from_waker(&waker);
+                assert!(entry.as_mut().poll(&mut cx).is_pending());
+            }
+        });
+        waits.await.unwrap();
+        let mut other = Box::pin(object.with(|_| ()));
+        drop(guard);
+        assert_eq!(*polls.1.lock().unwrap(), Some(true));
+        assert_eq!(other.as_mut().await, Ok(()));
     });
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// steps are those that a page computes, block is how long one blocks its thread, and large the bytes
-// that a large page has more than others: the same as in the suite's own servers.
+// steps are those that a page computes, block is how long one blocks its thread, and large the
+// bytes that a large page has more than others: the same as in the suite's own servers.
 const (
 	steps = 8_000_000
 	block = 100 * time.Millisecond

@@ -1,6 +1,7 @@
 //! The traits of `tokio::io`. No part of Tokio's runtime takes part.
 
 use super::super::file::File;
+use crate::task::budget;
 use std::io::{Error, Result, SeekFrom};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -14,7 +15,9 @@ impl AsyncRead for File {
         into: &mut ReadBuf<'_>,
     ) -> Poll<Result<()>> {
         let room = into.remaining();
-        if room > 0 {
+        if room == 0 {
+            ready!(budget::poll_unit(cx.waker()));
+        } else {
             let unread = ready!(self.poll_fill(cx, room))?;
             let n = unread.unread().len().min(room);
             into.put_slice(&unread.unread()[..n]);

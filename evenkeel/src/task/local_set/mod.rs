@@ -69,6 +69,8 @@ pub use entered::LocalEnterGuard;
 pub use handle::LocalJoinHandle;
 
 use crate::Runtime;
+use crate::raw_task::id::{self, Id};
+use crate::raw_task::party;
 use ready::Place;
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -228,9 +230,13 @@ impl LocalSet {
         let mut future = pin!(future);
         poll_fn(|cx| {
             current::enter(&self.tasks, |tasks| {
+                // An executor of another crate may poll this, and the local tasks are others.
+                let is_alone = party::present() == Id::NONE;
+                let turn = is_alone.then(|| party::Turn::of(id::of_thread()));
                 if let Poll::Ready(output) = future.as_mut().poll(cx) {
                     return Poll::Ready(output);
                 }
+                drop(turn);
                 tasks.drive(&mut place, cx.waker());
                 Poll::Pending
             })

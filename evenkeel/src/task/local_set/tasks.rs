@@ -162,6 +162,7 @@ impl Tasks {
         match polled {
             Poll::Pending => self.put(member, task),
             Poll::Ready(()) => {
+                party::end(member.id);
                 self.slots.borrow_mut().remove(member.slot);
             }
         }
@@ -224,7 +225,10 @@ impl Task {
     /// Drops the future, and ends the task as cancelled; or, if the drop panics, with the panic.
     fn cancel(mut self) {
         let future = self.future.take();
+        let turn = party::Turn::of(self.about.id);
         let dropped = catch_unwind(AssertUnwindSafe(|| drop(future)));
+        drop(turn);
+        party::end(self.about.id);
         self.waking.finish();
         self.ending.fail(match dropped {
             Ok(()) => Failure::Cancelled,
