@@ -1,4 +1,5 @@
-//! A task as the scheduler sees it: its header, its state word, the rights to it, its memory.
+//! A task as the scheduler sees it: its header, its state word, the rights to it, its memory; and
+//! the [parties](party) that take turns on a thread outside of tasks.
 //!
 //! Invariant: this room knows nothing of futures, processors or workers. [`task`](crate::task) is
 //! the upper half.
