@@ -27,7 +27,7 @@ use super::id::{self, Id};
 use crate::primitives::thread::thread_local;
 use crate::primitives::unwind::contain;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::mem;
 use std::task::Waker;
 
 thread_local! {
@@ -41,11 +41,13 @@ thread_local! {
 }
 
 thread_local! {
-    /// What parties of this thread keep, by addresses.
-    static NOTES: RefCell<BTreeMap<usize, Note>> = const { RefCell::new(BTreeMap::new()) };
+    /// What parties of this thread keep: mostly one or two things, the last of which goes first. A
+    /// map would allocate for the first.
+    static NOTES: RefCell<Vec<Note>> = const { RefCell::new(Vec::new()) };
 }
 
 struct Note {
+    address: usize,
     /// [`Id::NONE`] once the party has ended.
     party: Id,
     level: u64,
@@ -61,8 +63,12 @@ impl Note {
 impl Drop for Note {
     fn drop(&mut self) {
         // The thread may end with the note.
-        wake(std::mem::take(&mut self.waiters));
+        wake(mem::take(&mut self.waiters));
     }
+}
+
+fn find(notes: &mut [Note], address: usize) -> Option<&mut Note> {
+    notes.iter_mut().rev().find(|note| note.address == address)
 }
 
 /// Wakes all of them, though one may panic.
@@ -129,10 +135,10 @@ impl Drop for Level {
 pub(crate) fn end(party: Id) {
     let waiters = NOTES.try_with(|notes| {
         let mut notes = notes.borrow_mut();
-        let ended = notes.values_mut().filter(|note| note.party == party);
+        let ended = notes.iter_mut().filter(|note| note.party == party);
         let waiters = ended.flat_map(|note| {
             note.party = Id::NONE;
-            std::mem::take(&mut note.waiters)
+            mem::take(&mut note.waiters)
         });
         waiters.collect::<Vec<_>>()
     });
@@ -149,9 +155,16 @@ pub(crate) fn note(address: usize) -> bool {
 
 #[cold]
 fn keep(address: usize, party: Id) -> bool {
-    let note = Note { party, level: level(), waiters: Vec::new() };
+    let note = Note { address, party, level: level(), waiters: Vec::new() };
     // An older note is of something that was forgotten.
-    let older = NOTES.try_with(|notes| notes.borrow_mut().insert(address, note));
+    let older = NOTES.try_with(|notes| {
+        let mut notes = notes.borrow_mut();
+        if let Some(older) = find(&mut notes, address) {
+            return Some(mem::replace(older, note));
+        }
+        notes.push(note);
+        None
+    });
     older.is_ok()
 }
 
@@ -159,15 +172,20 @@ fn keep(address: usize, party: Id) -> bool {
 #[cold]
 pub(crate) fn forget(address: usize) {
     // Its drop wakes, without the borrow.
-    let _note = NOTES.try_with(|notes| notes.borrow_mut().remove(&address));
+    let _note = NOTES.try_with(|notes| {
+        let mut notes = notes.borrow_mut();
+        let place = notes.iter().rposition(|note| note.address == address)?;
+        Some(notes.swap_remove(place))
+    });
 }
 
 /// Returns whether the caller may wait for another party of this thread to go on with what is
 /// noted.
 #[cold]
 pub(crate) fn may_wait(address: usize, caller: u64) -> bool {
-    let can = |note: &Note| note.can_be_waited_for(caller);
-    NOTES.try_with(|notes| notes.borrow().get(&address).is_some_and(can)).unwrap_or(false)
+    let can = |note: &mut Note| note.can_be_waited_for(caller);
+    let may = |notes: &RefCell<Vec<Note>>| find(&mut notes.borrow_mut(), address).is_some_and(can);
+    NOTES.try_with(may).unwrap_or(false)
 }
 
 /// Has `waker` woken when the note goes. Returns false if the caller [may not
@@ -178,7 +196,7 @@ pub(crate) fn wait(address: usize, caller: u64, waker: &Waker) -> bool {
     let mut waker = Some(waker.clone());
     let waits = NOTES.try_with(|notes| {
         let mut notes = notes.borrow_mut();
-        let note = notes.get_mut(&address).filter(|note| note.can_be_waited_for(caller));
+        let note = find(&mut notes, address).filter(|note| note.can_be_waited_for(caller));
         let Some(note) = note else { return false };
         let is_there = |last: &Waker| waker.as_ref().is_some_and(|own| last.will_wake(own));
         if !note.waiters.iter().any(is_there) {
