@@ -85,7 +85,7 @@ pub(crate) fn present() -> Id {
 }
 
 /// Returns the level of what this thread polls; zero outside of all.
-pub(crate) fn level() -> u64 {
+fn level() -> u64 {
     LEVEL.try_with(Cell::get).unwrap_or(0)
 }
 

@@ -2,7 +2,7 @@
 //! current-thread runtime.
 
 use crate::common::watchdog::watchdog;
-use evenkeel::object::{EnterError, Object, enter2};
+use evenkeel::object::{EnterError, Guard, HeldGuard, Object, enter2};
 use evenkeel::task::{LocalSet, spawn_local};
 use evenkeel::time::{Duration, sleep};
 use evenkeel::{Builder, Runtime, Shutdown, deterministic, spawn, yield_now};
@@ -15,6 +15,17 @@ fn current_thread() -> Runtime {
 
 fn refuses_to_block(object: &Object<u32>) -> bool {
     matches!(object.call_blocking(|_| ()), Err(EnterError::Inside(_)))
+}
+
+/// Comes inside, by an operation that awaits or by a guard.
+async fn come_in(
+    object: &Object<u32>,
+    holds: bool,
+) -> (Option<HeldGuard<'_, u32>>, Option<Guard<'_, u32>>) {
+    if holds {
+        return (Some(object.enter_held().await.unwrap()), None);
+    }
+    (None, Some(object.enter().await.unwrap()))
 }
 
 /// Has a guard across awaits while a task comes to the object.
@@ -58,12 +69,7 @@ fn a_local_task_waits_for_another_that_is_inside() {
             let first = spawn_local({
                 let (object, is_inside) = (object.clone(), is_inside.clone());
                 async move {
-                    let (mut held, mut guard) = (None, None);
-                    if holds {
-                        held = Some(object.enter_held().await.unwrap());
-                    } else {
-                        guard = Some(object.enter().await.unwrap());
-                    }
+                    let inside = come_in(&object, holds).await;
                     is_inside.set(true);
                     for _ in 0..10 {
                         yield_now().await;
@@ -72,7 +78,7 @@ fn a_local_task_waits_for_another_that_is_inside() {
                     assert!(matches!(object.with(|_| ()).await, Err(EnterError::Inside(_))));
                     assert!(is_driver || refuses_to_block(&object));
                     is_inside.set(false);
-                    drop((held.take(), guard.take()));
+                    drop(inside);
                 }
             });
             let second = spawn_local({
@@ -180,32 +186,22 @@ fn what_is_polled_inside_of_a_poll_does_not_wait_for_it() {
         LocalSet::new().block_on(&runtime, async {
             let object = Object::new(0);
             let local = spawn_local(async move {
-                if holds {
-                    let _held = object.enter_held().await.unwrap();
-                    assert!(is_refused_in_a_nested_block_on(&object));
-                } else {
-                    let _guard = object.enter().await.unwrap();
-                    assert!(is_refused_in_a_nested_block_on(&object));
-                }
+                let _inside = come_in(&object, holds).await;
+                assert!(is_refused_in_a_nested_block_on(&object));
             });
             local.await.unwrap();
         });
         // The other way round: the future below has the object, and a local task comes.
         runtime.block_on(async {
             let object = Object::new(0);
-            let (mut held, mut guard) = (None, None);
-            if holds {
-                held = Some(object.enter_held().await.unwrap());
-            } else {
-                guard = Some(object.enter().await.unwrap());
-            }
+            let inside = come_in(&object, holds).await;
             let inner = Builder::new().workers(1).build().unwrap();
             LocalSet::new().block_on(&inner, async {
                 let object = object.clone();
                 let local = spawn_local(async move { object.with(|_| ()).await });
                 assert!(matches!(local.await.unwrap(), Err(EnterError::Inside(_))));
             });
-            drop((held.take(), guard.take()));
+            drop(inside);
         });
     }
 }
@@ -317,14 +313,9 @@ fn what_is_polled_inside_of_a_poll_does_not_wait_for_what_goes_on_after_it() {
             let first = spawn_local({
                 let object = object.clone();
                 async move {
-                    let (mut held, mut guard) = (None, None);
-                    if holds {
-                        held = Some(object.enter_held().await.unwrap());
-                    } else {
-                        guard = Some(object.enter().await.unwrap());
-                    }
+                    let inside = come_in(&object, holds).await;
                     yield_now().await;
-                    drop((held.take(), guard.take()));
+                    drop(inside);
                 }
             });
             let second = spawn_local(async move { is_refused_in_a_nested_block_on(&object) });
