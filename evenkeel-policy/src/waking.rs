@@ -88,6 +88,30 @@ pub fn after_push(own: &super::Look, sleeping: usize, searching: usize) -> bool 
     sleeping > 0 && searching == 0 && is_worth_waking(own)
 }
 
+/// Decides the same after a push from elsewhere into the inbox of `other`, which does not sleep,
+/// and whose batch `lasts` for this long. Behind a poll that is longer than a batch should be, even
+/// a lone task is worth a wake-up, which takes no longer than [`WAITED`]. `evenkeel-bench run
+/// --bench latency --variant block-one` shows it.
+///
+/// # Examples
+/// ```
+/// use evenkeel_policy::{Look, waking::{SERVED, WAITED, after_send}};
+/// let lone = Look { ready: 1, mean_work: 10_000, ..Look::default() };
+/// assert!(!after_send(&lone, 4_000, 1, 0), "the owner comes to it soon");
+/// assert!(after_send(&lone, WAITED, 1, 0));
+/// assert!(!after_send(&lone, WAITED, 1, 1), "a searcher is on the way");
+/// assert!(after_send(&Look { ready: 2, ..lone }, 0, 1, 0));
+/// let serves = Look { serves: true, ..lone };
+/// assert!(!after_send(&serves, WAITED, 1, 0));
+/// assert!(after_send(&serves, SERVED, 1, 0));
+/// ```
+#[inline]
+#[must_use]
+pub fn after_send(other: &super::Look, lasts: u64, sleeping: usize, searching: usize) -> bool {
+    let waited = if other.serves_quickly() { SERVED } else { WAITED };
+    sleeping > 0 && searching == 0 && (lasts >= waited || is_worth_waking(other))
+}
+
 /// Decides the same at the end of a batch, when the age of the head is known, from the processor's
 /// look at itself: a lone or a small task that has waited is worth a wake-up too.
 ///

@@ -391,8 +391,10 @@ impl<L: Load> Machine<L> {
         }
         let ready = self.processors[target].ready.len();
         if self.wake(target, now) == 0 {
-            let look = Look { ready: ready + 1, mean_work: u64::MAX, ..Look::default() };
-            if waking::after_push(&look, sleeping, searching) {
+            let look = self.processors[target].look(now, 0);
+            let look = Look { ready: ready + 1, mean_work: u64::MAX, ..look };
+            let lasts = now.saturating_sub(self.processors[target].clock);
+            if waking::after_send(&look, lasts, sleeping, searching) {
                 self.wake_one(now);
             } else {
                 self.arm(now);

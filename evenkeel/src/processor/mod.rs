@@ -79,6 +79,8 @@ pub(crate) struct Published {
     pub(crate) mean_wait: AtomicU64,
     pub(crate) mean_poll: AtomicU64,
     pub(crate) mean_work: AtomicU64,
+    /// When the last batch began: a store for each.
+    pub(crate) batch: AtomicU64,
     /// The task that the thread polls or, until the end of the batch, has polled last; null between
     /// two batches. No other thread may follow it: a store for each poll, for reports.
     pub(crate) polled: AtomicPtr<Header>,
@@ -157,6 +159,7 @@ impl Processor {
                 mean_wait: AtomicU64::new(0),
                 mean_poll: AtomicU64::new(batch::BATCH),
                 mean_work: AtomicU64::new(UNKNOWN_WORK),
+                batch: AtomicU64::new(0),
                 polled: AtomicPtr::new(ptr::null_mut()),
                 departing: AtomicBool::new(false),
                 keeps: AtomicBool::new(false),

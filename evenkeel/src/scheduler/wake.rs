@@ -8,7 +8,7 @@
 use super::handover;
 use crate::policy::placement::{Source, place};
 use crate::policy::{Look, forking, waking};
-use crate::primitives::atomic::Edge;
+use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::{clock, fence};
 use crate::processor::Processor;
 use crate::processor::context::{self, Context};
@@ -263,13 +263,65 @@ fn follow(shared: &Shared, target: usize) {
     let published = &shared.processors[target].published;
     let ready = published.ready.len() + 1;
     if !shared.idle.wake(target) {
+        let now = clock::now();
         // Nothing is known of tasks that come from elsewhere.
-        let look = shared.processors[target].look_at_backlog(ready, clock::now());
+        let look = shared.processors[target].look_at_backlog(ready, now);
         let look = Look { mean_work: u64::MAX, ..look };
-        if waking::after_push(&look, counts.sleeping, counts.searching) {
+        let lasts = now.saturating_sub(published.batch.load(Ordering::Relaxed));
+        if waking::after_send(&look, lasts, counts.sleeping, counts.searching) {
             shared.wake_one();
         } else {
             shared.arm();
         }
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use crate::policy::Locality;
+    use crate::policy::timing::RESOLUTION;
+    use crate::processor::neighbours::Neighbours;
+    use crate::processor::seat::Seat;
+    use crate::processor::shared::Hooks;
+    use crate::raw_task::blocks::{Birth, Room};
+    use crate::raw_task::id;
+    use crate::scheduler::run;
+    use crate::task;
+    use crate::task::word_waker::WordWaker;
+    use crate::timers::Rules;
+    use crate::topology::Topology;
+    use std::panic::Location;
+    use std::ptr;
+
+    /// Leaves a lone task to processor 0, whose batch has begun at that time, while processor 1
+    /// sleeps. Returns whether that is woken.
+    fn wakes_beside_batch_since(began: u64) -> bool {
+        let (shared, _seats) = Seat::all(
+            Neighbours::all(&Topology::flat(2), &[0, 1]),
+            Locality::default(),
+            Hooks::default(),
+            0,
+            Rules::new::<WordWaker>(RESOLUTION),
+        );
+        shared.idle.sit(1);
+        shared.idle.announce(1);
+        shared.processors[0].published.batch.store(began, Ordering::Relaxed);
+        let birth = Birth { home: ptr::null(), id: id::take_one(), room: Room::Compact };
+        let (task, _handle) = task::make(async {}, (), Location::caller(), birth);
+        leave(&shared, 0, task);
+        let is_woken = !shared.idle.is_asleep(1);
+        shared.processors[0].inbox.take().for_each(run::run_elsewhere);
+        is_woken
+    }
+
+    #[test]
+    fn a_lone_task_behind_a_long_poll_wakes_a_sleeper() {
+        let now = clock::now();
+        assert!(!wakes_beside_batch_since(u64::MAX), "a batch that has just begun");
+        while clock::now().saturating_sub(now) < waking::WAITED {
+            std::hint::spin_loop();
+        }
+        assert!(wakes_beside_batch_since(now));
     }
 }

@@ -164,10 +164,11 @@ impl<'a> Worker<'a> {
     /// number of polls.
     #[inline(always)]
     pub(super) fn batch(&mut self) -> u32 {
+        let context = self.context;
+        context.seat.processor().published.batch.store(context.now.get(), Ordering::Relaxed);
         if self.caution > 0 {
             return self.batch_of_one();
         }
-        let context = self.context;
         let inbox = &context.seat.processor().inbox;
         let arrivals = &context.seat.processor().arrivals;
         // Most runtimes have no visitors, and check that once per batch.
