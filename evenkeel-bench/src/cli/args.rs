@@ -45,7 +45,7 @@ pub(super) struct RunArgs {
     /// Fork-join programs: sizes, separated by commas; mixed: the size of its computations
     /// [default: each program's usual one]; ctxswitch, mutex, schedint, schedext, creation: the
     /// number of rounds [default: as many as take the time of --seconds]; growth_tasks,
-    /// growth_timers: their numbers [default: the decades from 10 to 10,000,000]
+    /// growth_moves, growth_timers: their numbers [default: the decades from 10 to 10,000,000]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = |text: &str| number(text, 0..=usize::MAX, "size"))]
     pub(super) n: Vec<usize>,

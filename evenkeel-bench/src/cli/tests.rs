@@ -68,7 +68,7 @@ fn unknown_names_name_the_known_ones() {
     assert!(error.starts_with("unknown experiment `cycel`: known are cycle, yield"), "{error}");
     assert!(
         error.contains(
-            "memory, latency, mixed, matmul, transpose, heat, cilksort, fib, nqueens, skynet, uts, timers, growth_tasks, growth_timers, ctxswitch, mutex, schedint, schedext, creation, contended, latency_probe, \
+            "memory, latency, mixed, matmul, transpose, heat, cilksort, fib, nqueens, skynet, uts, timers, growth_tasks, growth_moves, growth_timers, ctxswitch, mutex, schedint, schedext, creation, contended, latency_probe, \
              pingpong, fanin, actor_spawn, actor_memory, savina_big, savina_threadring, savina_count, savina_fjcreate, \
              savina_chameneos, savina_banking, savina_bndbuffer, savina_philosopher, savina, directory, counters, map, heap, \
              scan, bank, graph, cache, histogram, own, classes, travel, echo, http, idle, soak"

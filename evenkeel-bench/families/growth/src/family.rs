@@ -1,12 +1,14 @@
 //! The family of growth.
 
+use super::moves;
 use super::probe::{self, Figures};
-use super::{Bench, MOST, NUMBERS, Name, Spec};
+use super::{Bench, MOST, NUMBERS, Name, Spec, Variant};
 use suite::asked::{Asked, Usage};
 use suite::case::{Case, Fields};
 use suite::description::Experiment;
 use suite::effort::Effort;
 use suite::family::{self, Family, Has, NoOptions, Ran};
+use suite::named::NAMELESS;
 use suite::power;
 use suite::quantity::{Better, Drawn, Quantity, Read};
 use suite::rows::Row;
@@ -31,6 +33,11 @@ const TASKS: [Quantity; 6] = [
     quantity("of them its future", "future_bytes", Better::Neither),
 ];
 
+const MOVES: [Quantity; 2] = [
+    quantity("ns/move", "move_ns", FASTER),
+    quantity("ns/step of a chase", "chase_ns", Better::Neither),
+];
+
 const TIMERS: [Quantity; 4] = [
     quantity("ns/arm", "arm_ns", FASTER),
     quantity("ns/cancel", "cancel_ns", FASTER),
@@ -49,7 +56,10 @@ impl Family for Growth {
         Every run is a process of its own. A spawn counts until the task waits for the first \
         time, a wake until it waits again, an end is its share of the runtime's; tasks are woken \
         in a random order, a thousand at a time. The chase steps through as much memory in random \
-        order, and each step waits for the one before. Timers are armed by one task and cancelled \
+        order, and each step waits for the one before. Tasks move when a poll wakes them and goes on \
+        until they have run elsewhere, at a worker without work (steal) or with tasks that only \
+        yield (help): a move has its wake and its poll in it. Where none moves for half a second there \
+        is no figure. Timers are armed by one task and cancelled \
         in a random order; fires are processor time. Memory is the growth of the resident set, \
         with the allocator's share, and in small runs that of whole pages.";
 
@@ -63,14 +73,21 @@ impl Family for Growth {
     }
 
     fn experiments() -> Vec<Experiment> {
-        let experiment = |bench: Bench| Experiment {
-            name: bench.name(),
-            what: bench.describe(),
-            variants: Vec::new(),
-            settings: &["number"],
-            options: &["procs", "n"],
-            quantities: if bench == Bench::Tasks { &TASKS } else { &TIMERS },
-            depends_on_distance: false,
+        let experiment = |bench: Bench| {
+            let variants = bench.variants().iter().map(|variant| variant.name());
+            Experiment {
+                name: bench.name(),
+                what: bench.describe(),
+                variants: variants.filter(|name| *name != NAMELESS).collect(),
+                settings: &["number"],
+                options: &["procs", "n"],
+                quantities: match bench {
+                    Bench::Tasks => &TASKS,
+                    Bench::Moves => &MOVES,
+                    Bench::Timers => &TIMERS,
+                },
+                depends_on_distance: bench == Bench::Moves,
+            }
         };
         Bench::ALL.map(experiment).to_vec()
     }
@@ -81,20 +98,26 @@ impl Family for Growth {
             return Err(Usage(format!("--n is from 1 to {most} for growth, and not {odd}")).into());
         }
         let numbers = if asked.n.is_empty() { &NUMBERS[..] } else { &asked.n };
-        // With one worker unless more are asked for: with several, a wake includes the way of a
-        // line between cores.
-        let workers = if asked.is_given("procs") { &asked.workers[..] } else { &[1] };
+        let workers = asked.is_given("procs").then_some(&asked.workers[..]);
         let benches = asked.benches::<Bench>()?;
-        let each = |&bench: &Bench| specs(bench, workers, numbers);
+        if benches.contains(&Bench::Moves) && workers.is_some_and(|given| given.contains(&1)) {
+            let moves = Bench::Moves.name();
+            return Err(Usage(format!(
+                "--procs is from 2 for {moves}: tasks move between workers"
+            ))
+            .into());
+        }
+        let each = |&bench: &Bench| {
+            let variants = asked.variants(bench.variants());
+            specs(bench, &variants, workers.unwrap_or(usual(bench)), numbers)
+        };
         Ok(benches.iter().flat_map(each).collect())
     }
 
-    fn plan(effort: Effort, _: usize) -> Vec<Spec> {
-        if effort == Effort::Full {
-            Bench::ALL.iter().flat_map(|&bench| specs(bench, &[1], &NUMBERS)).collect()
-        } else {
-            Vec::new()
-        }
+    fn plan(effort: Effort, cores: usize) -> Vec<Spec> {
+        let each = |&bench: &Bench| specs(bench, bench.variants(), usual(bench), &NUMBERS);
+        let planned = Bench::ALL.iter().flat_map(each);
+        planned.filter(|spec| effort == Effort::Full && spec.workers <= cores).collect()
     }
 
     /// One: the runs with ten million of a runtime take up to a minute.
@@ -113,6 +136,12 @@ impl Family for Growth {
     fn once(&self, spec: &Spec, peer: Name, (): &mut (), seed: u64) -> anyhow::Result<Ran> {
         let figures = probe::call(&Spec { seed, ..*spec }, peer)?;
         Ok(Ran::Done(match figures {
+            Figures::Moves(moves::Figures { move_ns: None, chase_ns }) => {
+                return Ok(Ran::Unfinished(Fields::new().with("chase_ns", chase_ns)));
+            }
+            Figures::Moves(of) => {
+                Fields::new().with_some("move_ns", of.move_ns).with("chase_ns", of.chase_ns)
+            }
             Figures::Tasks(of) => Fields::new()
                 .with("spawn_ns", of.spawn_ns)
                 .with("wake_ns", of.wake_ns)
@@ -129,25 +158,27 @@ impl Family for Growth {
     }
 
     fn remarks(rows: &[Row<'_>]) -> Vec<String> {
-        let mut remarks = Vec::new();
-        for experiment in Self::experiments() {
-            let mut workers: Vec<usize> = rows.iter().map(|row| row.case.workers).collect();
-            workers.sort_unstable();
-            workers.dedup();
-            for workers in workers {
-                let is = |row: &&Row<'_>| {
-                    row.experiment.name == experiment.name && row.case.workers == workers
-                };
-                let rows: Vec<&Row<'_>> = rows.iter().filter(is).collect();
-                remarks.extend(powers(&rows, experiment.name, workers));
+        let mut groups: Vec<(&str, &str, usize)> = Vec::new();
+        for row in rows {
+            let group = (row.experiment.name, &*row.case.variant, row.case.workers);
+            if !groups.contains(&group) {
+                groups.push(group);
             }
         }
-        remarks
+        let of = |&group: &(&str, &str, usize)| {
+            let is = |row: &&Row<'_>| {
+                (row.experiment.name, &*row.case.variant, row.case.workers) == group
+            };
+            let rows: Vec<&Row<'_>> = rows.iter().filter(is).collect();
+            powers(&rows, group)
+        };
+        groups.iter().filter_map(of).collect()
     }
 }
 
 /// Says by which powers the costs of an experiment grow.
-fn powers(rows: &[&Row<'_>], bench: &str, workers: usize) -> Option<String> {
+fn powers(rows: &[&Row<'_>], (bench, variant, workers): (&str, &str, usize)) -> Option<String> {
+    let bench = if variant == NAMELESS { bench.to_owned() } else { format!("{bench} {variant}") };
     let quantities = rows.first()?.quantities().filter(|quantity| quantity.name.starts_with("ns/"));
     let peers = Name::ALL.map(Name::name);
     let mut parts = Vec::new();
@@ -191,13 +222,23 @@ fn powers(rows: &[&Row<'_>], bench: &str, workers: usize) -> Option<String> {
 
 impl family::Spec for Spec {
     fn case(&self) -> Case {
-        Case::new(self.bench.name(), suite::named::NAMELESS, self.workers)
-            .with("number", self.number)
+        Case::new(self.bench.name(), self.variant.name(), self.workers).with("number", self.number)
     }
 }
 
-fn specs(bench: Bench, workers: &[usize], numbers: &[usize]) -> Vec<Spec> {
-    let spec = |workers, number| Spec { bench, workers, number, seed: 1 };
-    let of = |&workers| numbers.iter().map(move |&number| spec(workers, number));
-    workers.iter().flat_map(of).collect()
+/// The numbers of workers unless the user says otherwise: with several, a wake includes the way of
+/// a line between cores, and a move is nothing else.
+fn usual(bench: Bench) -> &'static [usize] {
+    if bench == Bench::Moves { &[2] } else { &[1] }
+}
+
+fn specs(bench: Bench, variants: &[Variant], workers: &[usize], numbers: &[usize]) -> Vec<Spec> {
+    let mut specs = Vec::new();
+    for &variant in variants {
+        for &workers in workers {
+            let spec = |&number| Spec { bench, variant, workers, number, seed: 1 };
+            specs.extend(numbers.iter().map(spec));
+        }
+    }
+    specs
 }

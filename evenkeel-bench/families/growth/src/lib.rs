@@ -1,4 +1,5 @@
-//! Growth: what a task and a timer cost, from ten to ten million of them.
+//! Growth: what a task, its move to another worker and a timer cost, from ten to ten million of
+//! them.
 //!
 //! Each run is a process of its own, whose heap holds nothing that the tasks could reuse. A runtime
 //! whose costs grow no faster than the work has the same cost for each, but for the caches: beside
@@ -13,6 +14,7 @@
 
 mod chase;
 mod family;
+mod moves;
 pub mod probe;
 mod tasks;
 mod timers;
@@ -35,8 +37,29 @@ named! {
     pub(crate) enum Bench as "experiment" {
         /// Tasks that wait.
         Tasks = "growth_tasks": "tasks alive at the same time: spawns, wakes in random order, end of the runtime",
+        /// Ready tasks of a worker that does not come to them.
+        Moves = "growth_moves": "tasks woken by a poll that goes on: taken by another worker without work, or with some",
         /// Timers that are armed.
         Timers = "growth_timers": "timers armed at the same time: arms, cancels in random order, fires",
+    }
+}
+
+named! {
+    /// One way of running an experiment.
+    pub(crate) enum Variant as "variant of growth" {
+        /// The experiment has only one.
+        Only = "-",
+        /// The other worker has no work.
+        Steal = "steal",
+        /// The other worker has tasks that only yield.
+        Help = "help",
+    }
+}
+
+impl Bench {
+    /// The variants of the experiment.
+    pub(crate) fn variants(self) -> &'static [Variant] {
+        if self == Bench::Moves { &[Variant::Steal, Variant::Help] } else { &[Variant::Only] }
     }
 }
 
@@ -55,7 +78,7 @@ named! {
 impl Name {
     /// Whether it runs an experiment. Tokio has one kind of timers.
     pub(crate) fn has(self, bench: Bench) -> bool {
-        bench == Bench::Tasks || self != Name::TokioHand
+        bench != Bench::Timers || self != Name::TokioHand
     }
 }
 
@@ -74,6 +97,8 @@ impl Peer for Name {
 pub(crate) struct Spec {
     /// The experiment.
     pub(crate) bench: Bench,
+    /// The way of running it.
+    pub(crate) variant: Variant,
     /// Workers of the runtime.
     pub(crate) workers: usize,
     /// Tasks or timers.

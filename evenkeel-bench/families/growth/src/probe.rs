@@ -4,7 +4,7 @@ use anyhow::bail;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::{Bench, Name, Spec, tasks, timers};
+use super::{Bench, Name, Spec, Variant, moves, tasks, timers};
 use suite::kit::afresh::afresh;
 use suite::kit::runtime::evenkeel::Evenkeel;
 use suite::kit::runtime::tokio_hand::TokioHand;
@@ -19,6 +19,9 @@ pub const COMMAND: &str = "growth-probe";
 pub struct ProbeArgs {
     #[arg(long)]
     bench: Bench,
+    // A variant may be called by a dash.
+    #[arg(long, allow_hyphen_values = true)]
+    variant: Variant,
     #[arg(long)]
     runtime: Name,
     #[arg(long)]
@@ -34,18 +37,21 @@ pub struct ProbeArgs {
 #[serde(untagged)]
 pub(crate) enum Figures {
     Tasks(tasks::Figures),
+    Moves(moves::Figures),
     Timers(timers::Figures),
 }
 
 /// Measures in a fresh process of this binary.
 pub(crate) fn call(spec: &Spec, runtime: Name) -> anyhow::Result<Figures> {
-    let Spec { bench, workers, number, seed } = *spec;
+    let Spec { bench, variant, workers, number, seed } = *spec;
     let [workers, number] = [workers, number].map(|count| count.to_string());
     let seed = seed.to_string();
     afresh(&[
         COMMAND,
         "--bench",
         bench.name(),
+        "--variant",
+        variant.name(),
         "--runtime",
         runtime.name(),
         "--workers",
@@ -60,7 +66,7 @@ pub(crate) fn call(spec: &Spec, runtime: Name) -> anyhow::Result<Figures> {
 /// The hidden command: measures in this process, which should have done nothing before, and prints
 /// the result.
 pub fn probe(
-    &ProbeArgs { bench, runtime, workers, number, seed }: &ProbeArgs,
+    &ProbeArgs { bench, variant, runtime, workers, number, seed }: &ProbeArgs,
 ) -> anyhow::Result<()> {
     let figures = match (bench, runtime) {
         (Bench::Tasks, Name::Evenkeel) => {
@@ -71,6 +77,15 @@ pub fn probe(
         }
         (Bench::Tasks, Name::TokioNative) => {
             Figures::Tasks(tasks::measure::<TokioNative>(workers, number, seed)?)
+        }
+        (Bench::Moves, Name::Evenkeel) => {
+            Figures::Moves(moves::measure::<Evenkeel>(variant, workers, number, seed)?)
+        }
+        (Bench::Moves, Name::TokioHand) => {
+            Figures::Moves(moves::measure::<TokioHand>(variant, workers, number, seed)?)
+        }
+        (Bench::Moves, Name::TokioNative) => {
+            Figures::Moves(moves::measure::<TokioNative>(variant, workers, number, seed)?)
         }
         (Bench::Timers, Name::Evenkeel) => {
             Figures::Timers(timers::measure::<timers::Evenkeel>(workers, number, seed)?)

@@ -26,12 +26,12 @@ const WAKES: usize = 300_000;
 
 /// Measurements, whose median counts. Of so many wakes that they take seconds there is only the
 /// first, whose order is new to the caches: with so many tasks each order is.
-fn measurements(wakes: usize) -> usize {
+pub(crate) fn measurements(wakes: usize) -> usize {
     if wakes < 10 * WAKES { 3 } else { 1 }
 }
 
 /// Bytes of a place of the chase, if the tasks are too few for their memory to be measured.
-const STRIDES: std::ops::RangeInclusive<f64> = 64.0..=1024.0;
+pub(crate) const STRIDES: std::ops::RangeInclusive<f64> = 64.0..=1024.0;
 
 /// What a task costs: nanoseconds of each, and bytes.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -53,11 +53,25 @@ pub(crate) struct Figures {
 
 /// What the driver and the waiters share.
 #[derive(Debug, Default)]
-struct Shared {
+pub(crate) struct Shared {
     /// The times that a waiter has come to wait.
-    came: AtomicU64,
+    pub(crate) came: AtomicU64,
     /// The waiters that have ended.
-    ended: AtomicU64,
+    pub(crate) ended: AtomicU64,
+}
+
+impl Shared {
+    /// Makes it for waiters that have no room for a count of references.
+    pub(crate) fn leaked() -> &'static Self {
+        Box::leak(Box::default())
+    }
+
+    /// Waits until waiters have come this many times.
+    pub(crate) async fn come<R: Runtime>(&self, times: u64) {
+        while self.came.load(Ordering::Acquire) < times {
+            R::yield_now().await;
+        }
+    }
 }
 
 /// Counts the waiter as ended when it is dropped.
@@ -84,8 +98,7 @@ pub(crate) fn measure<R: Runtime>(
     seed: u64,
 ) -> anyhow::Result<Figures> {
     let runtime = R::start(workers)?;
-    // The waiters have no room for a count of references.
-    let shared: &'static Shared = Box::leak(Box::default());
+    let shared = Shared::leaked();
     let tokens: Arc<[R::Parker]> = (0..number).map(|_| R::Parker::default()).collect();
     let driver = drive::<R>(shared, tokens.clone(), seed);
     let Driven { spawn_ns, wake_ns, bytes_per_task, future_bytes } =
@@ -108,24 +121,9 @@ async fn drive<R: Runtime>(
     seed: u64,
 ) -> anyhow::Result<Driven> {
     let number = tokens.len();
-    let come = async |times: u64| {
-        while shared.came.load(Ordering::Acquire) < times * number as u64 {
-            R::yield_now().await;
-        }
-    };
     let before = resident_bytes()?;
-    let mut future_bytes = 0;
     let started = Instant::now();
-    for portion in tokens.chunks(PORTION) {
-        for token in portion {
-            let waiter = wait::<R>(Waiting(shared), token.clone());
-            future_bytes = mem::size_of_val(&waiter);
-            // The handle is dropped: a waiter has no joiner.
-            drop(R::spawn(waiter));
-        }
-        R::yield_now().await;
-    }
-    come(1).await;
+    let future_bytes = spawn_all::<R>(shared, &tokens).await;
     let spawn_ns = each(started, number);
     let bytes_per_task = resident_bytes()?.saturating_sub(before) as f64 / number as f64;
     let mut order: Vec<_> = tokens.iter().map(R::Parker::unparker).collect();
@@ -142,12 +140,27 @@ async fn drive<R: Runtime>(
                 R::yield_now().await;
             }
             times += 1;
-            come(times).await;
+            shared.come::<R>(times * number as u64).await;
         }
         wakes.push(each(started, number * rounds));
     }
-    wakes.sort_by(f64::total_cmp);
-    Ok(Driven { spawn_ns, wake_ns: wakes[measurements / 2], bytes_per_task, future_bytes })
+    Ok(Driven { spawn_ns, wake_ns: median(wakes), bytes_per_task, future_bytes })
+}
+
+/// Spawns a waiter for each token, and returns once all of them wait: the size of their futures.
+pub(crate) async fn spawn_all<R: Runtime>(shared: &'static Shared, tokens: &[R::Parker]) -> usize {
+    let mut future_bytes = 0;
+    for portion in tokens.chunks(PORTION) {
+        for token in portion {
+            let waiter = wait::<R>(Waiting(shared), token.clone());
+            future_bytes = mem::size_of_val(&waiter);
+            // The handle is dropped: a waiter has no joiner.
+            drop(R::spawn(waiter));
+        }
+        R::yield_now().await;
+    }
+    shared.come::<R>(tokens.len() as u64).await;
+    future_bytes
 }
 
 /// A waiter.
@@ -158,6 +171,11 @@ async fn wait<R: Runtime>(waiting: Waiting, token: R::Parker) {
         waiting.0.came.fetch_add(1, Ordering::Release);
         token.park().await;
     }
+}
+
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 /// Returns the nanoseconds of each of `number` since `started`.
