@@ -79,7 +79,7 @@ pub(crate) struct Published {
     pub(crate) mean_wait: AtomicU64,
     pub(crate) mean_poll: AtomicU64,
     pub(crate) mean_work: AtomicU64,
-    /// When the last batch began: a store for each.
+    /// When the last batch began, or the last sleep ended.
     pub(crate) batch: AtomicU64,
     /// The task that the thread polls or, until the end of the batch, has polled last; null between
     /// two batches. No other thread may follow it: a store for each poll, for reports.

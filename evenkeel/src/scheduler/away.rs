@@ -37,9 +37,11 @@ impl<'a> Away<'a> {
 /// Has another thread come to a processor whose worker does not: a sleeper or, if no worker sleeps,
 /// the relief.
 pub(super) fn send_another(shared: &Shared, counts: Counts) {
-    // A searcher looks at all processors before it sleeps.
-    let comes = counts.searching > 0 || (counts.sleeping > 0 && shared.wake_one());
-    if !comes {
+    if counts.searching > 0 && !counts.all_away {
+        // A searcher looks at all processors before it sleeps. If a caller's waker blocks it
+        // first, the watch looks.
+        shared.arm();
+    } else if counts.sleeping == 0 || !shared.wake_one() {
         shared.call_relief();
     }
 }
@@ -116,7 +118,43 @@ pub(crate) fn block_in_place<R>(f: impl FnOnce() -> R) -> R {
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
+    use crate::policy::Locality;
+    use crate::policy::timing::RESOLUTION;
     use crate::primitives::atomic::Ordering;
+    use crate::processor::neighbours::Neighbours;
+    use crate::processor::seat::Seat;
+    use crate::processor::shared::{Hooks, Starter};
+    use crate::task::word_waker::WordWaker;
+    use crate::timers::Rules;
+    use crate::topology::Topology;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    /// A searcher that a waker blocks counts as one, and as away.
+    #[test]
+    fn the_relief_is_called_where_the_only_searcher_is_stuck() {
+        let (shared, _seats) = Seat::all(
+            Neighbours::all(&Topology::flat(2), &[0, 1]),
+            Locality::default(),
+            Hooks::default(),
+            1,
+            Rules::new::<WordWaker>(RESOLUTION),
+        );
+        let called = Arc::new(AtomicBool::new(false));
+        let start = {
+            let called = called.clone();
+            move |_, _| !called.swap(true, Ordering::Relaxed)
+        };
+        assert!(shared.relief_starter.set(Starter(Box::new(start))).is_ok());
+        shared.idle.sit(1);
+        shared.idle.announce(1);
+        assert!(shared.idle.wake_one());
+        assert!(shared.idle.find_stuck(1, &shared.processors[1].absence));
+        let counts = shared.idle.go_away(&shared.processors[0].absence);
+        assert!(counts.all_away && counts.searching == 1);
+        send_another(&shared, counts);
+        assert!(called.load(Ordering::Relaxed));
+    }
 
     /// A worker with sockets is left its quick tasks for a while, because it comes to them.
     #[test]

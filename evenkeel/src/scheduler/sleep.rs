@@ -107,6 +107,8 @@ impl Worker<'_> {
             let begun = self.context.now.get();
             let slept = idle.sleep(self.me, limit);
             let now = self.read_clock();
+            // No sender takes the sleep for a long batch.
+            self.context.seat.processor().published.batch.store(now, Ordering::Relaxed);
             self.context.counters().wake_ups.add(1);
             if slept.is_woken || !slept.ready.is_empty() {
                 let is_searcher = slept.is_woken || !idle.cancel(self.me);

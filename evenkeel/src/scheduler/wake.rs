@@ -256,8 +256,11 @@ fn follow(shared: &Shared, target: usize) {
         return;
     }
     if away {
-        // The target does not come to it, so even a lone, small task is worth a wake.
-        shared.wake_one();
+        // The target does not come to it, so even a lone, small task is worth a wake. A searcher
+        // that is there may be stuck, and then the watch finds the task.
+        if !shared.wake_one() {
+            shared.arm();
+        }
         return;
     }
     let published = &shared.processors[target].published;
