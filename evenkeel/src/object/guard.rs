@@ -12,7 +12,7 @@
 use super::inner::Inner;
 use super::way::Way;
 use crate::processor::context;
-use crate::raw_task::party;
+use crate::raw_task::{kept, party};
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem;
@@ -25,11 +25,10 @@ use std::ops::{Deref, DerefMut};
 /// leaves its own object locked for ever, and no other one. [`Object::enter`](super::Object::enter)
 /// has an example.
 ///
-/// The future of `block_on` and local tasks may keep it across an `.await`. Other parties of their
-/// thread then wait, asleep, until it is dropped, and tasks of other threads look again and again.
-/// One that enters again before its next await comes before those that wait.
-/// [`enter_held`](super::Object::enter_held) is for operations that await: those are first come,
-/// first served.
+/// The future of `block_on` and local tasks may keep it across an `.await`. Others then wait,
+/// asleep, until it is dropped. One that enters again before its next await comes before those that
+/// wait. [`enter_held`](super::Object::enter_held) is for operations that await: those are first
+/// come, first served.
 ///
 /// It is not `Send`: a task that holds it across an `.await` could be polled by another worker
 /// after that. So code that does so does not compile in a spawned task.
@@ -60,7 +59,7 @@ impl<'a, T> Guard<'a, T> {
     /// This thread is inside, by `way`, and leaves when the guard is dropped.
     #[inline(always)]
     pub(super) unsafe fn new(object: &'a Inner<T>, way: Way) -> Self {
-        let way = if party::note(object.door.address()) { way.noted() } else { way };
+        let way = if party::note(object.door.address(), true) { way.noted() } else { way };
         Self { object, way: way.panicking(std::thread::panicking()), not_send: PhantomData }
     }
 }
@@ -135,6 +134,7 @@ impl<T> Drop for Guard<'_, T> {
         leave(self.object, self.way);
         if self.way.is_noted() {
             party::forget(self.object.door.address());
+            kept::release(self.object.door.address());
         }
     }
 }

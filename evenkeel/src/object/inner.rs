@@ -10,7 +10,7 @@ use super::way::Way;
 use crate::primitives::cell::UnsafeCell;
 use crate::processor::context::{self, Context};
 use crate::raw_task::id::{self, Id};
-use crate::raw_task::party;
+use crate::raw_task::{kept, party};
 use std::any::type_name;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -40,6 +40,7 @@ impl<T> Drop for Inner<T> {
         self.class.lines.forget(self.door.address());
         // Of a guard that was forgotten.
         party::forget(self.door.address());
+        kept::release(self.door.address());
     }
 }
 
@@ -129,11 +130,16 @@ impl<T> Inner<T> {
         Ok(())
     }
 
-    /// Returns whether another party of this thread is inside, whose guard is noted. `waker` is
-    /// woken when it is gone.
+    /// Returns whether another party is inside whose guard is noted on this thread, or kept across
+    /// polls on another one. `waker` is woken when it is gone.
     #[cold]
     pub(super) fn waits(&self, context: Option<&Context>, waker: &Waker) -> bool {
-        self.door.is_inside(context) && party::wait(self.door.address(), holder(context), waker)
+        let address = self.door.address();
+        if self.door.is_inside(context) {
+            party::wait(address, holder(context), waker)
+        } else {
+            kept::wait(address, waker)
+        }
     }
 
     /// Refuses an entry of a thread that will block, if any of its parties is inside already.

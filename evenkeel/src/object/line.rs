@@ -120,7 +120,7 @@ impl Turn {
         self.0.holder.store(holder, Ordering::Relaxed);
         let thread = if is_task { 0 } else { id::among_threads() };
         self.0.thread.store(thread, Ordering::Relaxed);
-        if !is_task && !party::note(self.0.address()) {
+        if !is_task && !party::note(self.0.address(), false) {
             // Of an earlier holder, whose guard has ended elsewhere.
             party::forget(self.0.address());
         }

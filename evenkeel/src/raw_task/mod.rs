@@ -8,6 +8,7 @@ pub(crate) mod berth;
 pub(crate) mod blocks;
 pub(crate) mod header;
 pub(crate) mod id;
+pub(crate) mod kept;
 pub(crate) mod party;
 pub(crate) mod report;
 pub(crate) mod rights;

@@ -10,8 +10,9 @@
 //! What is not `Send` may be kept across an await outside of tasks, and then other parties of the
 //! thread may come to it. So the party leaves a *note* of it, by an address. Another party of the
 //! level may wait for it: its waker lies with the note, and is woken when the note goes. A caller
-//! on any other level must not wait, because the party goes on after it, or has ended; nor must
-//! one wait for a party that has ended, because another one may have by now what it kept.
+//! on any other level must not wait, because the party goes on after it, or has ended; nor must one
+//! wait for a party that has ended, because another one may have by now what it kept. Callers on
+//! other threads wait for what a party keeps when its poll ends ([`kept`]).
 //!
 //! # Why no waiter sleeps for ever
 //! All of it happens on one thread. A waiter leaves its waker in the poll in which it finds the
@@ -24,6 +25,7 @@
 //! times before the future that drives it, so a waiter would have to be handed what it waits for.
 
 use super::id::{self, Id};
+use super::kept;
 use crate::primitives::thread::thread_local;
 use crate::primitives::unwind::contain;
 use std::cell::{Cell, RefCell};
@@ -48,15 +50,16 @@ thread_local! {
 
 struct Note {
     address: usize,
-    /// [`Id::NONE`] once the party has ended.
     party: Id,
     level: u64,
+    /// Whether callers on other threads look for it by its address.
+    is_sought: bool,
     waiters: Vec<Waker>,
 }
 
 impl Note {
     fn can_be_waited_for(&self, caller: u64) -> bool {
-        self.level == level() && self.party != Id::NONE && self.party.get() != caller
+        self.level == level() && self.party.get() != caller
     }
 }
 
@@ -102,7 +105,14 @@ impl Turn {
 impl Drop for Turn {
     #[inline]
     fn drop(&mut self) {
-        let _ = PRESENT.try_with(|present| present.set(self.0));
+        let party = PRESENT.try_with(|present| present.replace(self.0)).unwrap_or(Id::NONE);
+        let _ = NOTES.try_with(|notes| {
+            let notes = notes.borrow();
+            if !notes.is_empty() {
+                let of_party = notes.iter().filter(|note| note.is_sought && note.party == party);
+                of_party.for_each(|note| kept::keep(note.address));
+            }
+        });
     }
 }
 
@@ -133,29 +143,24 @@ impl Drop for Level {
 
 /// Ends a party, which may have handed on what it kept.
 pub(crate) fn end(party: Id) {
-    let waiters = NOTES.try_with(|notes| {
+    // Their drops wake, without the borrow: the waiters find that they must not wait.
+    let _ended = NOTES.try_with(|notes| {
         let mut notes = notes.borrow_mut();
-        let ended = notes.iter_mut().filter(|note| note.party == party);
-        let waiters = ended.flat_map(|note| {
-            note.party = Id::NONE;
-            mem::take(&mut note.waiters)
-        });
-        waiters.collect::<Vec<_>>()
+        notes.extract_if(.., |note| note.party == party).collect::<Vec<_>>()
     });
-    // Without the borrow. They find that they must not wait.
-    wake(waiters.unwrap_or_default());
 }
 
-/// Leaves a note of what the present party keeps, if there is one. Returns whether it does.
+/// Leaves a note of what the present party keeps, if there is one. Returns whether it does. Callers
+/// on other threads wait for the [release](kept::release) of what `is_sought`.
 #[inline]
-pub(crate) fn note(address: usize) -> bool {
+pub(crate) fn note(address: usize, is_sought: bool) -> bool {
     let party = present();
-    party != Id::NONE && keep(address, party)
+    party != Id::NONE && leave(address, party, is_sought)
 }
 
 #[cold]
-fn keep(address: usize, party: Id) -> bool {
-    let note = Note { address, party, level: level(), waiters: Vec::new() };
+fn leave(address: usize, party: Id, is_sought: bool) -> bool {
+    let note = Note { address, party, level: level(), is_sought, waiters: Vec::new() };
     // An older note is of something that was forgotten.
     let older = NOTES.try_with(|notes| {
         let mut notes = notes.borrow_mut();

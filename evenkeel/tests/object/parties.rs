@@ -13,6 +13,10 @@ fn current_thread() -> Runtime {
     Builder::new_current_thread().build().unwrap()
 }
 
+fn by_another_executor<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
 fn refuses_to_block(object: &Object<u32>) -> bool {
     matches!(object.call_blocking(|_| ()), Err(EnterError::Inside(_)))
 }
@@ -111,8 +115,7 @@ fn the_future_of_block_on_and_a_local_task_wait_for_each_other() {
     evenkeel::block_on(async { LocalSet::new().block_on(&runtime, wait_for_each_other()) });
     // Polled by an executor of another crate.
     let _entered = runtime.enter();
-    let other = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    other.block_on(LocalSet::new().run_until(wait_for_each_other()));
+    by_another_executor(LocalSet::new().run_until(wait_for_each_other()));
 }
 
 async fn wait_for_each_other() {
@@ -428,4 +431,91 @@ fn a_guard_that_goes_leaves_before_it_wakes() {
         assert_eq!(*polls.1.lock().unwrap(), Some(true));
         assert_eq!(other.as_mut().await, Ok(()));
     });
+}
+
+/// Tasks of worker threads, whose clock does not move on while they look again and again.
+#[test]
+fn tasks_of_other_threads_sleep_while_a_party_keeps_a_guard() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(2).start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let (object, other) = (Object::new(0), Object::new(0));
+        for is_first in [true, false] {
+            let kept = if is_first { &object } else { &other };
+            let guard = kept.enter().await.unwrap();
+            let tasks = [(); 4].map(|()| {
+                let (object, other) = (object.clone(), other.clone());
+                spawn(async move {
+                    let (mut one, mut two) = enter2(&object, &other).await.unwrap();
+                    *one += 1;
+                    *two += 1;
+                })
+            });
+            let with = spawn({
+                let kept = kept.clone();
+                async move { kept.with(|value| *value += 1).await }
+            });
+            sleep(Duration::from_secs(60)).await;
+            assert!(!with.is_finished());
+            drop(guard);
+            for task in tasks {
+                task.await.unwrap();
+            }
+            with.await.unwrap().unwrap();
+        }
+        assert_eq!(object.with(|value| *value).await, Ok(9));
+        assert_eq!(other.with(|value| *value).await, Ok(9));
+    });
+}
+
+/// All that a task polls is the task, also where it drives a set inside one of its polls.
+#[test]
+fn local_tasks_that_a_task_polls_are_inside_with_it() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).build().unwrap();
+    let task = runtime.spawn(async {
+        evenkeel::block_in_place(|| {
+            let object = Object::new(0);
+            let set = LocalSet::new();
+            by_another_executor(set.run_until(async {
+                let local = spawn_local({
+                    let object = object.clone();
+                    async move {
+                        let guard = object.enter().await.unwrap();
+                        assert!(matches!(object.try_enter(), Err(EnterError::Inside(_))));
+                        yield_now().await;
+                        assert!(matches!(object.with(|_| ()).await, Err(EnterError::Inside(_))));
+                        let both = enter2(&object, &object).await.map(|_| ());
+                        assert!(matches!(both, Err(EnterError::Inside(_))));
+                        drop(guard);
+                    }
+                });
+                local.await.unwrap();
+                let guard = object.enter().await.unwrap();
+                assert!(matches!(object.with(|_| ()).await, Err(EnterError::Inside(_))));
+                drop(guard);
+            }));
+        });
+    });
+    runtime.block_on(task).unwrap();
+}
+
+/// As in `block_on` of this library: what has ended does not go on.
+#[test]
+fn a_guard_that_outlives_a_future_beside_local_tasks_is_waited_for_by_none() {
+    let _watchdog = watchdog();
+    let object = Object::new(0);
+    let set = LocalSet::new();
+    let guard = by_another_executor(set.run_until(object.enter())).unwrap();
+    by_another_executor(set.run_until(async {
+        let local = spawn_local({
+            let object = object.clone();
+            async move { object.with(|_| ()).await }
+        });
+        assert!(matches!(local.await.unwrap(), Err(EnterError::Inside(_))));
+        assert!(matches!(object.with(|_| ()).await, Err(EnterError::Inside(_))));
+    }));
+    drop(guard);
+    let sum = by_another_executor(set.run_until(object.with(|value| *value)));
+    assert_eq!(sum, Ok(0));
 }

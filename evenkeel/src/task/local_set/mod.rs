@@ -78,7 +78,7 @@ use std::panic::Location;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use tasks::Tasks;
+use tasks::{Tasks, turn_of};
 
 /// A set of tasks that need not be `Send`, and are polled on the thread of the set alone.
 ///
@@ -228,11 +228,14 @@ impl LocalSet {
     pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
         let mut place = self.tasks.place();
         let mut future = pin!(future);
+        let mut alone = None;
         poll_fn(|cx| {
             current::enter(&self.tasks, |tasks| {
                 // An executor of another crate may poll this, and the local tasks are others.
                 let is_alone = party::present() == Id::NONE;
-                let turn = is_alone.then(|| party::Turn::of(id::of_thread()));
+                let turn = is_alone
+                    .then(|| alone.get_or_insert_with(|| Alone(id::take_one())).0)
+                    .and_then(turn_of);
                 if let Poll::Ready(output) = future.as_mut().poll(cx) {
                     return Poll::Ready(output);
                 }
@@ -297,6 +300,16 @@ impl Drop for LocalSet {
 impl Default for LocalSet {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// A future beside local tasks that no party of this library's polls: a party itself, until it is
+/// dropped.
+struct Alone(Id);
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        party::end(self.0);
     }
 }
 

@@ -6,6 +6,7 @@ use super::outcome::{Ending, Outcome};
 use super::ready::{Member, Place, Ready};
 use super::waking::Waking;
 use crate::primitives::slab::Slab;
+use crate::processor::context;
 use crate::raw_task::id::{self, Id};
 use crate::raw_task::party;
 use crate::raw_task::report::TaskInfo;
@@ -156,7 +157,7 @@ impl Tasks {
             task.cancel();
             return;
         }
-        let turn = party::Turn::of(member.id);
+        let turn = turn_of(member.id);
         let polled = task.poll();
         drop(turn);
         match polled {
@@ -206,6 +207,13 @@ impl Tasks {
     }
 }
 
+/// Returns the turn of a party of a set that is polled outside of tasks. All that a task polls is a
+/// part of the task.
+pub(super) fn turn_of(party: Id) -> Option<party::Turn> {
+    let is_in_task = context::with(|context| context.is_some_and(|own| own.task().is_some()));
+    (!is_in_task).then(|| party::Turn::of(party))
+}
+
 impl Slot {
     fn id(&self) -> Id {
         match self {
@@ -225,7 +233,7 @@ impl Task {
     /// Drops the future, and ends the task as cancelled; or, if the drop panics, with the panic.
     fn cancel(mut self) {
         let future = self.future.take();
-        let turn = party::Turn::of(self.about.id);
+        let turn = turn_of(self.about.id);
         let dropped = catch_unwind(AssertUnwindSafe(|| drop(future)));
         drop(turn);
         party::end(self.about.id);
