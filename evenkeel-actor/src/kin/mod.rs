@@ -81,6 +81,20 @@ pub(crate) struct Kin {
 }
 
 impl Kin {
+    /// Kills the actor, or the present incarnation of a supervised one, for a reason: the first one
+    /// counts. Returns whether it is supervised; if it is not, the caller aborts it. Returns a
+    /// later reason, to be dropped without the lock.
+    pub(crate) fn raze(&mut self, reason: Option<ExitReason>) -> (bool, Option<ExitReason>) {
+        let late = match self.verdict {
+            None => {
+                self.verdict = reason;
+                None
+            }
+            Some(_) => reason,
+        };
+        (self.post.as_mut().map(|post| post.raze = true).is_some(), late)
+    }
+
     /// Returns whether the actor's supervisor has ordered the present start to stop.
     pub(crate) fn is_to_cease(&self) -> bool {
         self.post.as_ref().is_some_and(|post| post.cease == Some(post.term))

@@ -73,6 +73,15 @@ pub(crate) fn order<M: Send + 'static>(to: &Public<Mailbox<M>>, order: Order) ->
         return false;
     }
     let rest = shared.rest();
+    // Another node may repeat them without an end, and an actor looks between two messages.
+    let is_there = match order {
+        Order::Stop => rest.orders.iter().any(|one| matches!(one, Order::Stop)),
+        Order::Drain => rest.orders.iter().any(|one| matches!(one, Order::Stop | Order::Drain)),
+        _ => false,
+    };
+    if is_there {
+        return true;
+    }
     rest.orders.push_back(order);
     let waker = rest.kin.as_ref().and_then(|kin| kin.waker.clone());
     to.set(ORDERS, true);

@@ -161,6 +161,11 @@ impl<K: Ord + Copy, L> Loans<K, L> {
         self.waiting.len()
     }
 
+    /// Returns how many loans the owner has yet to hear of or to count.
+    pub(crate) fn kept(&self) -> usize {
+        self.waiting.len() + self.told.len()
+    }
+
     /// Takes a loan to tell the owner of. Returns it, how often it was made, and the number that
     /// the owner repeats once it has counted the loan.
     pub(crate) fn tell(&mut self) -> Option<(K, u64, u64)> {

@@ -421,7 +421,8 @@ impl<M: Send + 'static, P: Overflow> ActorRef<M, P> {
     ///
     /// # Cancel safety
     /// The future may be dropped and requested again: an ended actor returns its reason at once. On
-    /// another node that may be [forgotten](crate::ExitReason::Forgotten).
+    /// another node that may be [forgotten](crate::ExitReason::Forgotten), or, while the actor
+    /// lives, [too many ties](crate::ExitReason::TooManyTies).
     ///
     /// # Examples
     /// ```

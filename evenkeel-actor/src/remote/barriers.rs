@@ -26,6 +26,8 @@ pub(super) struct State {
     /// What the detector has been told.
     pub(super) sent: u64,
     pub(super) received: u64,
+    /// Whether a probe has come since the last evaluation.
+    pub(super) is_probed: bool,
     pub(super) outcome: Option<Result<(), NodeLost>>,
     pub(super) lost: Option<NodeId>,
     /// Whether this node has left, or its host has ended.
@@ -39,6 +41,7 @@ impl Collective {
             detector: Detector::new(local, nodes),
             sent: 0,
             received: 0,
+            is_probed: false,
             outcome: None,
             lost: None,
             has_left: false,

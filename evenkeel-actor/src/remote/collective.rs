@@ -115,7 +115,10 @@ impl Collective {
 
     /// Handles a peer's probe. False if the protocol does not allow it.
     pub(crate) fn probe(&self, node: &Inner, from: NodeId, probe: Probe) -> bool {
-        let received = self.change(node, |state, _, out| state.detector.receive(from, probe, out));
+        let received = self.change(node, |state, _, out| {
+            state.is_probed = true;
+            state.detector.receive(from, probe, out)
+        });
         received.is_ok()
     }
 
@@ -189,10 +192,11 @@ impl Collective {
             self.evaluate(node);
             let mut look = pin!(evenkeel::time::sleep(LOOK));
             let outcome = self.waiters.until(|context| {
-                let outcome = self.lock().outcome;
-                if outcome.is_some() {
-                    return Poll::Ready(outcome);
+                let state = self.lock();
+                if state.outcome.is_some() || state.is_probed {
+                    return Poll::Ready(state.outcome);
                 }
+                drop(state);
                 look.as_mut().poll(context).map(|()| None)
             });
             if let Some(outcome) = outcome.await {
@@ -213,6 +217,7 @@ impl Collective {
             return;
         }
         self.change(node, |state, _, orders| {
+            state.is_probed = false;
             let received = node.received();
             if node.unread.load(Ordering::SeqCst) > 0 || node.system.working() > 0 {
                 return;

@@ -130,7 +130,7 @@ impl Peer {
             drop(lease);
             return;
         }
-        if state.loans.waiting() >= self.node.limits.actors && !state.loans.waits(&loan) {
+        if state.loans.kept() >= self.node.limits.actors && !state.loans.waits(&loan) {
             drop(state);
             // The holder's reference is not counted: this node's lease keeps the actor.
             lease.pin();

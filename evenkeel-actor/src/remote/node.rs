@@ -574,8 +574,9 @@ impl Node {
     /// Fails if a node is gone before the end: then the end cannot be detected.
     ///
     /// # Cancel safety
-    /// If the call is dropped, this node counts as one that still works: the others wait until it
-    /// is called again, or this node leaves.
+    /// If the call is dropped, the others wait until it is called again, or this node leaves. What
+    /// it has declared stays: if this node begins work by itself all the same, the end may be
+    /// reported beside that work.
     ///
     /// # Examples
     /// Messages that travel between two nodes until their number is used up:

@@ -3,6 +3,7 @@
 use super::arrived;
 use super::calls::Outcome;
 use super::error::RemoteError;
+use super::given::Bundle;
 use super::inner::{Inner, Peer, Standing, short};
 use super::route;
 use super::scope;
@@ -116,6 +117,15 @@ fn outcome(node: NodeId, name: &str, failure: Failure, detail: &str) -> RemoteEr
     }
 }
 
+/// Fails calls of other nodes, the places for whose answers nothing has taken.
+fn fail_all(node: &Inner, places: &PlacesBuf) {
+    for (owner, call) in places.as_places().iter() {
+        if let Some(owner) = node.peer(owner) {
+            owner.fail(call, Failure::Ended, "");
+        }
+    }
+}
+
 /// Opens the call of a request.
 type Opens<'a> = dyn FnMut() -> Result<u64, String> + 'a;
 
@@ -139,11 +149,7 @@ where
     let read = move |outcome: Outcome<'_>, handed_on: &PlacesBuf| match outcome {
         Outcome::At(lease) => Ok(Arc::clone(lease)),
         Outcome::Failed(failure, detail) => {
-            for (owner, call) in handed_on.as_places().iter() {
-                if let Some(owner) = peer.node.peer(owner) {
-                    owner.fail(call, Failure::Ended, "");
-                }
-            }
+            fail_all(peer.node, handed_on);
             Err(self::outcome(node, &name, failure, detail))
         }
         Outcome::Answer(_) => Err(RemoteError::Answer),
@@ -212,12 +218,30 @@ where
     let mut bytes = type_name::<M>().as_bytes().to_vec();
     bytes.push(0);
     if peer.link.is_none() {
-        let (put, bundle) = scope::cast(peer, || payload::put(arguments, &mut bytes));
-        put.map_err(|error| RemoteError::Unwritable { why: error.to_string() })?;
-        let _arrived = arrived::within(bundle.arrive());
+        let (mut bundle, mut calls) = (None, None);
+        let put = scope::write(peer, |noted| {
+            payload::put(arguments, &mut bytes).map_err(PutError::Unwritable)?;
+            bundle = noted.take_references();
+            calls = Some((noted.last_call(), noted.passed_on()));
+            Ok(())
+        });
+        if let Err(error) = put {
+            let error: PutError<_> = error;
+            return Err(RemoteError::Unwritable { why: error.to_string() });
+        }
+        let _arrived = arrived::within(bundle.as_ref().and_then(Bundle::arrive));
         let slot = node.scripts.start(peer, script, &bytes);
-        let slot = slot.map_err(|(failure, why)| outcome(on, script, failure, &why))?;
-        return local(node, slot);
+        return match slot {
+            Ok(slot) => local(node, slot),
+            Err((failure, why)) => {
+                // The script has not read the places for answers, or has dropped them.
+                if let Some((last_call, handed_on)) = calls {
+                    node.calls.forget(last_call);
+                    fail_all(node, &handed_on);
+                }
+                Err(outcome(on, script, failure, &why))
+            }
+        };
     }
     request(peer, script, |open, noted, out| {
         payload::put(arguments, &mut bytes).map_err(|error| error.to_string())?;

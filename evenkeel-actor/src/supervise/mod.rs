@@ -454,8 +454,17 @@ impl Actor for Supervisor {
             // Its own supervisor may restart it, and its children with it.
             return;
         }
-        for row in self.table.rows().values().rev() {
-            row.actor.control().orphan();
+        let Some(peer) = context.peer() else { return };
+        // Not orphaned: a child that has never been started does not know whom to tell of its end.
+        let table = self.table.clone();
+        let ended: Vec<usize> = {
+            let rows = table.rows();
+            let dismissed = |row: &Row, index| row.actor.control().dismiss(peer.clone(), index);
+            let last_first = rows.iter().rev().filter(|(index, row)| !dismissed(row, **index));
+            last_first.map(|(&index, _)| index).collect()
+        };
+        for index in ended {
+            drop(self.forget(index, context));
         }
         poll_fn(|task| self.poll_gone(context, task)).await;
     }

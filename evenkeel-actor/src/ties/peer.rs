@@ -52,15 +52,19 @@ impl<M: Send + 'static> Reach for Local<M> {
         let Some(to) = self.reach() else { return };
         let event = Event::Exit { actor: from, reason: reason.clone() };
         let mut order = Some(Order::Event(Box::new(event)));
+        let mut verdict = (!reason.is_normal()).then(|| reason.for_linked(from));
+        // In one step: after it an `unlink` finds no link, and there may be another incarnation.
         let dies = tell(&to, |kin, orders| {
             let link = kin.links.remove(&from);
             if link.is_some() && kin.traps {
                 orders.extend(order.take());
             }
-            (link.is_some() && !kin.traps && !reason.is_normal(), link)
+            let dies = link.is_some() && !kin.traps && verdict.is_some();
+            let razed = dies.then(|| kin.raze(verdict.take()));
+            (razed, link)
         });
-        if let Ok((true, _)) = dies {
-            steps::kill_for(&to, reason.for_linked(from));
+        if let Ok((Some((false, _)), _)) = dies {
+            to.abort();
         }
     }
 

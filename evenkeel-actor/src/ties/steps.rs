@@ -11,31 +11,11 @@ use evenkeel::internal::Public;
 
 /// Kills an actor, or the present incarnation of a supervised one.
 pub(crate) fn kill<M: Send + 'static>(to: &Public<Mailbox<M>>) {
-    if !to.has_post() || !raze(to, None) {
+    let is_razed =
+        || tell(to, |kin, _| kin.raze(None)).is_ok_and(|(is_supervised, _)| is_supervised);
+    if !to.has_post() || !is_razed() {
         to.abort();
     }
-}
-
-/// Kills an actor, or the present incarnation of a supervised one, for a reason.
-pub(crate) fn kill_for<M: Send + 'static>(to: &Public<Mailbox<M>>, reason: ExitReason) {
-    if !raze(to, Some(reason)) {
-        to.abort();
-    }
-}
-
-/// Has the life of a supervised actor drop its body. Returns false if the actor is not supervised.
-fn raze<M: Send + 'static>(to: &Public<Mailbox<M>>, reason: Option<ExitReason>) -> bool {
-    let razed = tell(to, |kin, _| {
-        let late = match kin.verdict {
-            None => {
-                kin.verdict = reason;
-                None
-            }
-            Some(_) => reason,
-        };
-        (kin.post.as_mut().map(|post| post.raze = true).is_some(), late)
-    });
-    razed.is_ok_and(|(supervised, _)| supervised)
 }
 
 /// Adds a witness of the end of an actor. Returns the reason if the actor has ended, and all other

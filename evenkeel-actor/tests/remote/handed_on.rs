@@ -22,6 +22,8 @@ enum Deal {
     Bomb(ActorRef<Bombs>, ReplyTo<u64>),
     /// Hands it on as the argument of a nonexistent script.
     Spawn(u32, ReplyTo<u64>),
+    /// Hands it on as the argument of a script that answers it.
+    Begin(u32, ReplyTo<u64>),
     /// Sends that actor more than its mailbox takes.
     Fill(ActorRef<Message>, ReplyTo<()>),
     /// Does nothing.
@@ -62,6 +64,9 @@ impl Actor for Broker {
                 let spawned = self.0.spawn_on::<Message, _>(id(on), "nothing", &reply).await;
                 assert!(matches!(spawned, Err(RemoteError::NoSuchScript { .. })), "{spawned:?}");
             }
+            Deal::Begin(on, reply) => {
+                self.0.spawn_on::<Bombs, _>(id(on), "answer", &reply).await.unwrap();
+            }
             Deal::Fill(whom, reply) => {
                 for _ in 0..1_000 {
                     whom.send(Message::Add(1)).await?;
@@ -80,6 +85,10 @@ fn brokers(nodes: u32) -> World {
         let own = node.clone();
         node.register_script("broker", move |()| Broker(own.clone()));
         node.register_script("bombs", |()| TakesBombs);
+        node.register_script("answer", |reply: ReplyTo<u64>| {
+            reply.send(7);
+            TakesBombs
+        });
     }
     world
 }
@@ -207,14 +216,19 @@ fn a_question_that_is_the_argument_of_a_script_that_fails_has_no_reply() {
     ends(|| {
         let world = brokers(2);
         let (runtime, node) = &world.nodes[1];
-        // The asker is local to the broker: its place for the answer goes to node 0, which forgets
-        // it.
-        let asked = runtime.block_on(async {
-            let broker = Builder::new().system(node.system()).spawn(Broker(node.clone())).unwrap();
-            broker.ask(|reply| Deal::Spawn(0, reply)).await
-        });
-        assert_eq!(asked, Err(AskError::NoReply));
-        assert_eq!(node.metrics().open_calls, 0);
+        // The asker is local to the broker: its place for the answer goes to another node, or to
+        // its own, which forgets it.
+        for on in [0, 1] {
+            let asked = runtime.block_on(async {
+                let local = Builder::new().system(node.system());
+                let broker = local.spawn(Broker(node.clone())).unwrap();
+                let answered = broker.ask(|reply| Deal::Begin(on, reply)).await;
+                assert_eq!(answered, Ok(7), "by a script that does not fail");
+                broker.ask(|reply| Deal::Spawn(on, reply)).await
+            });
+            assert_eq!(asked, Err(AskError::NoReply));
+            assert_eq!(node.metrics().open_calls, 0);
+        }
     });
 }
 

@@ -140,3 +140,23 @@ fn a_chain_of_100_000_supervisors_ends_with_the_stack_of_one() {
     runtime.block_on(stopped);
     assert_eq!(below.iter().filter(|actor| !actor.is_stopped()).count(), 0);
 }
+
+/// The first child starts, and the second one waits for it, when the supervisor is told to stop.
+#[test]
+fn a_supervisor_that_stops_before_all_children_have_started_ends() {
+    for workers in [1, 2] {
+        let runtime = evenkeel::Builder::new().workers(workers).build().unwrap();
+        runtime.block_on(async {
+            for supervisor in
+                [Supervisor::one_for_one(), Supervisor::one_for_all(), Supervisor::rest_for_one()]
+            {
+                let mut tree = supervisor.system(System::new());
+                let below = ["a", "b", "c"].map(|name| tree.child(Child::new(name, || Worker)));
+                let tree = tree.spawn();
+                tree.stop();
+                tree.stopped().await;
+                assert!(below.iter().all(ActorRef::is_stopped));
+            }
+        });
+    }
+}

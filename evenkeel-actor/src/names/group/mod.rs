@@ -215,7 +215,9 @@ impl<M: Send + 'static> Group<M> {
         let group: Arc<dyn AnyGroup> = self.0.clone();
         self.0.system.groups().lock().enter(id, Arc::downgrade(&group));
         if !member.make_known() {
-            self.leave(id);
+            // Also if another thread has removed it before it was entered.
+            drop(self.0.remove(id));
+            self.0.system.groups().lock().leave(id, &group);
             return Err(JoinGroupError::Stopped { id });
         }
         Ok(true)

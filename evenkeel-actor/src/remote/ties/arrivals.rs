@@ -3,7 +3,7 @@
 use super::super::ends::{Words, reason};
 use super::super::error::Mismatch;
 use super::super::inner::Peer;
-use super::super::tied::{self, Number, Opened, Pair, Tie};
+use super::super::tied::{self, Lists, Number, Opened, Pair, Tie};
 use super::{Linked, Watched};
 use crate::kin::peer::Reach;
 use crate::kin::witness::Witness;
@@ -14,34 +14,52 @@ use crate::words::id::ActorId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether another node may not open this tie, and is shut out for it.
-fn breaks_rules(peer: &'static Peer, number: Number) -> bool {
-    let lists = peer.ties.lock();
-    let (again, open) = (lists.is_open(number), lists.open(Opened::There));
-    drop(lists);
-    if again {
-        peer.node.out_of_turn(peer);
-        return true;
+/// Why another node may not open a tie.
+enum Breach {
+    /// It has opened one with that number.
+    Again,
+    /// It has opened the most that it may.
+    TooMany,
+}
+
+impl Breach {
+    /// Looks in the hold of the lock in which the tie is opened: messages of several lanes come at
+    /// the same time.
+    fn of(peer: &'static Peer, lists: &Lists, number: Number) -> Option<Self> {
+        if lists.is_open(number) {
+            Some(Self::Again)
+        } else if lists.open(Opened::There) >= peer.node.limits.ties {
+            Some(Self::TooMany)
+        } else {
+            None
+        }
     }
-    let most = peer.node.limits.ties;
-    if open >= most {
-        peer.node.refuse(peer, Mismatch::TooManyTies { most });
-        return true;
+
+    /// Shuts the node out, without the lock. Returns false.
+    fn shut_out(self, peer: &'static Peer) -> bool {
+        match self {
+            Self::Again => _ = peer.node.out_of_turn(peer),
+            Self::TooMany => {
+                let most = peer.node.limits.ties;
+                peer.node.refuse(peer, Mismatch::TooManyTies { most });
+            }
+        }
+        false
     }
-    false
 }
 
 /// Handles a watch by another node of an actor of this one. False if the node is shut out for it.
 pub(in super::super) fn monitored(peer: &'static Peer, tie: u64, to: Slot) -> bool {
     let number = Number(Opened::There, tie);
-    if breaks_rules(peer, number) {
-        return false;
-    }
     let target = peer.node.table.get(to);
     let by = ActorId::fresh();
     let mut lists = peer.ties.lock();
     if lists.is_shut() {
         return false;
+    }
+    if let Some(breach) = Breach::of(peer, &lists, number) {
+        drop(lists);
+        return breach.shut_out(peer);
     }
     let Some(target) = target else {
         peer.say_ended(&lists, number, &Words::of(&ExitReason::Forgotten));
@@ -62,14 +80,15 @@ pub(in super::super) fn monitored(peer: &'static Peer, tie: u64, to: Slot) -> bo
 /// for it.
 pub(in super::super) fn linked(peer: &'static Peer, tie: u64, from: Slot, to: Slot) -> bool {
     let number = Number(Opened::There, tie);
-    if breaks_rules(peer, number) {
-        return false;
-    }
     // Outlives the hold of the lock: this may be the last reference to an actor that has ended.
     let target = peer.node.table.get(to).map(|target| target.any());
     let mut lists = peer.ties.lock();
     if lists.is_shut() {
         return false;
+    }
+    if let Some(breach) = Breach::of(peer, &lists, number) {
+        drop(lists);
+        return breach.shut_out(peer);
     }
     let ended = match &target {
         None => ExitReason::Forgotten,
