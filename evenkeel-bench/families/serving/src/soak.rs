@@ -28,7 +28,7 @@ const SHARE: f64 = 0.25;
 /// The bytes by which it may have grown in any case.
 const ROOM: u64 = 4 << 20;
 
-/// Descriptors that a runtime may open with its first connections, and as many for each worker.
+/// Descriptors that a server may open with its first connections, and as many for each worker.
 const OWN: u64 = 4;
 
 /// The looks in a row that see the same descriptors, when all connections are closed.

@@ -34,7 +34,7 @@ pub(crate) struct Time {
 pub(crate) struct Mark {
     /// Its resident set, in bytes.
     pub(crate) resident: u64,
-    /// Its open descriptors.
+    /// Its open descriptors, as far as they are counted.
     pub(crate) descriptors: u64,
 }
 
