@@ -52,6 +52,8 @@ impl Handle {
     /// so that two runtimes may install on each other. Do not hold a lock that such a closure
     /// takes. Each of these closures lies on top of the wait, and may wait in turn: thousands of
     /// jobs that are sent to one runtime and all install on another can overflow a worker's stack.
+    /// A runtime that this thread drives cannot be waited for by a closure on top of that, which
+    /// another current-thread runtime runs on this thread.
     ///
     /// # Panics
     /// With the panic of `f`. Also if the runtime has begun to shut down.

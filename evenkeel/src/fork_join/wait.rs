@@ -31,7 +31,7 @@ use crate::policy::locality::Sight;
 use crate::policy::{forking, searching};
 use crate::primitives::atomic::{Edge, Ordering};
 use crate::primitives::spin::{self, Backoff};
-use crate::primitives::{clock, fence, thread};
+use crate::primitives::{clock, fence, thread, unwind};
 use crate::processor::context::{self, Context};
 use crate::processor::meter::Doing;
 use crate::processor::shared::Shared;
@@ -96,6 +96,10 @@ fn leap(context: &Context, latch: &Latch, sight: &Cell<Sight>, idle: Idle) -> Me
 /// Waits for workers of the runtime of `handle`, which is not the caller's. They unpark this thread
 /// when it is `over`. A worker runs errands of its own runtime meanwhile.
 pub(super) fn wait_for_others(handle: &Handle, over: impl Fn() -> bool) {
+    unwind::without_unwinding(|| wait_in_place(handle, over));
+}
+
+fn wait_in_place(handle: &Handle, over: impl Fn() -> bool) {
     context::with_worker(|context| match context {
         None => {
             if driver::wait(handle.shared(), &over, None).is_none() {

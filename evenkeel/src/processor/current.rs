@@ -5,7 +5,7 @@
 //! runtime and may enter another one; its context then [says so](note_entered), and what it spawns
 //! and arms goes to the other one.
 
-use super::context;
+use super::context::{self, Context};
 use super::shared::{Phase, Shared};
 use crate::primitives::thread::thread_local;
 use std::cell::RefCell;
@@ -48,15 +48,15 @@ pub(crate) fn shared() -> Option<Arc<Shared>> {
 
 /// Calls `f` with the current runtime of the thread.
 pub(crate) fn with<R>(f: impl FnOnce(Option<&Arc<Shared>>) -> R) -> R {
-    // A thread that destroys its thread-locals has no current runtime; and `f` runs no caller's
-    // code.
+    // `f` runs no caller's code. A thread that destroys its thread-locals has entered no runtime;
+    // but it may drive one, to shut that down.
     let mut f = Some(f);
     let result = ENTRIES.try_with(|entries| {
         f.take().map(|f| f(entries.borrow().stack.last().map(|entry| &entry.shared)))
     });
     match (result.ok().flatten(), f) {
         (Some(result), _) => result,
-        (None, Some(f)) => f(None),
+        (None, Some(f)) => context::with_any(|context| f(context.map(Context::shared))),
         (None, None) => unreachable!("it is called once"),
     }
 }
@@ -81,9 +81,10 @@ fn any(is_such: impl Fn(&Entry) -> bool) -> bool {
     ENTRIES.try_with(|entries| entries.borrow().stack.iter().any(is_such)).unwrap_or(false)
 }
 
-/// As [`enter`], for a thread that does this inside.
+/// As [`enter`], for a thread that does this inside. A thread that destroys its thread-locals
+/// enters nothing: that must not panic, because other threads may use the caller's frame.
 pub(crate) fn enter_as(kind: Kind, shared: &Arc<Shared>) -> Entered {
-    let number = ENTRIES.with(|entries| {
+    let number = ENTRIES.try_with(|entries| {
         let mut entries = entries.borrow_mut();
         let number = entries.next;
         entries.next += 1;
@@ -91,7 +92,7 @@ pub(crate) fn enter_as(kind: Kind, shared: &Arc<Shared>) -> Entered {
         number
     });
     note_entered();
-    Entered { number }
+    Entered { number: number.ok() }
 }
 
 /// Tells the worker, if the thread is one, whether its current runtime is another one than its own.
@@ -108,14 +109,15 @@ fn note_entered() {
 /// one since, leaves that one the current one.
 #[derive(Debug)]
 pub(crate) struct Entered {
-    number: u64,
+    /// None if the thread destroys its thread-locals.
+    number: Option<u64>,
 }
 
 impl Entered {
     /// Returns whether the thread has entered no runtime since that it has not left.
     pub(crate) fn is_last(&self) -> bool {
         let is_own = |entries: &RefCell<Entries>| {
-            entries.borrow().stack.last().is_some_and(|entry| entry.number == self.number)
+            entries.borrow().stack.last().is_some_and(|entry| Some(entry.number) == self.number)
         };
         // At the end of the thread there is no order to keep.
         ENTRIES.try_with(is_own).unwrap_or(true)
@@ -127,7 +129,7 @@ impl Drop for Entered {
         // At the end of the thread there is nothing to put back.
         let left = ENTRIES.try_with(|entries| {
             let stack = &mut entries.borrow_mut().stack;
-            let place = stack.iter().rposition(|entry| entry.number == self.number)?;
+            let place = stack.iter().rposition(|entry| Some(entry.number) == self.number)?;
             Some(stack.remove(place))
         });
         note_entered();

@@ -146,7 +146,7 @@ impl Handle {
     ///
     /// When the system refuses to start a thread, the existing threads do the work in turn. If
     /// there is none, the closure runs on the calling thread before this method returns, and blocks
-    /// the caller for as long.
+    /// the caller for as long. Inside a task it must not call `block_on` then.
     ///
     /// In a [deterministic](crate::deterministic) run the closure is a task that is polled once.
     ///

@@ -38,7 +38,7 @@
 //! thread's number from the report instead.
 
 use crate::primitives::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::primitives::{Mutex, clock, lock};
+use crate::primitives::{Mutex, clock, lock, unwind};
 use crate::processor::current;
 use crate::processor::shared::{Phase, Shared, Stalled};
 use crate::scheduler::sweep;
@@ -97,7 +97,8 @@ impl Reporter {
         let (report, own) = (Report(self.clone()), shared.clone());
         let work = move || {
             let _entered = current::enter(&own);
-            report.0.make(&own, stalled);
+            // The hook is a caller's, and so is the payload of its panic.
+            unwind::contain(|| report.0.make(&own, stalled));
         };
         drop(shared.start_thread("reporter", work));
     }

@@ -5,10 +5,12 @@ use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::net::TcpListener;
 use evenkeel::time::sleep;
-use evenkeel::{Builder, Runtime, Shutdown, spawn, yield_now};
+use evenkeel::{Builder, Handle, Runtime, Shutdown, spawn, yield_now};
+use std::cell::RefCell;
 use std::future::pending;
+use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
@@ -264,4 +266,80 @@ fn runtimes_that_never_run_leave_nothing() {
     }
     drop(sender);
     assert_eq!(receiver.iter().filter(|&thread| thread == here()).count(), 100);
+}
+
+/// Calls a closure when its thread ends, after the library's thread-locals are gone.
+struct OnExit(Option<Box<dyn FnOnce()>>);
+
+impl Drop for OnExit {
+    fn drop(&mut self) {
+        self.0.take().into_iter().for_each(|closure| closure());
+    }
+}
+
+thread_local! {
+    static EXIT: RefCell<Option<OnExit>> = const { RefCell::new(None) };
+}
+
+/// What waits in the frame of the thread that ends is run there.
+#[test]
+fn a_thread_that_ends_runs_closures_for_a_runtime_without_threads() {
+    let _watchdog = watchdog();
+    fn sum(numbers: &[u64]) -> u64 {
+        black_box(numbers).iter().sum()
+    }
+    let forks: [fn(&Handle) -> u64; 4] = [
+        |handle| {
+            let numbers = [7; 64];
+            handle.install(|| sum(&numbers))
+        },
+        |handle| {
+            let numbers = [7; 64];
+            handle.broadcast(|_| sum(&numbers))[0]
+        },
+        |handle| {
+            let (numbers, total) = ([7; 64], AtomicU64::new(0));
+            handle.in_place_scope(|scope| {
+                scope.spawn(|_| _ = total.fetch_add(sum(&numbers), Ordering::Relaxed));
+            });
+            total.into_inner()
+        },
+        |handle| handle.block_on(async { spawn(async { 448 }).await.unwrap() }),
+    ];
+    for fork in forks {
+        let runtime = runtime();
+        let handle = runtime.handle();
+        let (send, receive) = mpsc::channel();
+        let thread = thread::spawn(move || {
+            let own = handle.clone();
+            let at_exit = move || send.send(fork(&own)).unwrap();
+            EXIT.set(Some(OnExit(Some(Box::new(at_exit)))));
+            handle.block_on(async {});
+        });
+        thread.join().unwrap();
+        assert_eq!(receive.recv().unwrap(), 448);
+        drop(runtime);
+    }
+}
+
+#[test]
+fn a_runtime_in_a_thread_local_ends_with_its_thread() {
+    let _watchdog = watchdog();
+    thread_local! {
+        static RUNTIME: Runtime = runtime();
+    }
+    let (sender, dropped) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        RUNTIME.with(|runtime| {
+            let guard = Dropped(sender);
+            let waits = async move {
+                pending::<()>().await;
+                drop(guard);
+            };
+            drop(runtime.spawn(waits));
+            runtime.block_on(async { spawn(async { 7 }).await.unwrap() })
+        })
+    });
+    assert_eq!(thread.join().unwrap(), 7);
+    dropped.recv().unwrap();
 }

@@ -9,7 +9,7 @@ use evenkeel::fork_join::{
     yield_local, yield_now,
 };
 use evenkeel::{AlreadyWorker, BuildError, Builder, Runtime, Shutdown, WorkerThread};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
@@ -743,6 +743,31 @@ fn a_build_that_fails_does_not_wait_for_workers_that_were_kept() {
     );
     // A worker that runs late finds its runtime ended.
     kept.pop().unwrap().run();
+}
+
+/// The thread has destroyed the library's thread-locals by then.
+#[test]
+fn a_thread_that_settles_as_it_ends_leaves_its_place() {
+    struct OnExit(Option<WorkerThread>);
+    impl Drop for OnExit {
+        fn drop(&mut self) {
+            self.0.take().unwrap().settle().unwrap();
+        }
+    }
+    thread_local! {
+        static EXIT: RefCell<Option<OnExit>> = const { RefCell::new(None) };
+    }
+    let _watchdog = watchdog();
+    let (runtime, mut kept) = runtime_without(2, &[1]);
+    let worker = kept.pop().unwrap();
+    let handle = runtime.handle();
+    let thread = thread::spawn(move || {
+        EXIT.set(Some(OnExit(Some(worker))));
+        handle.block_on(async {});
+    });
+    thread.join().unwrap();
+    assert_eq!(runtime.handle().broadcast(|context| context.index()), [0, 1]);
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
 }
 
 #[test]

@@ -225,3 +225,33 @@ fn reliefs_that_are_stuck_are_reported_too() {
         runtime.block_on(handle).unwrap();
     }
 }
+
+/// A payload whose destructor panics.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("the payload of a panic, on purpose");
+    }
+}
+
+#[test]
+fn a_hook_may_panic_with_any_payload() {
+    let _watchdog = watchdog();
+    let calls = Arc::new(AtomicUsize::new(0));
+    let builder = Builder::new().workers(1).on_stall({
+        let calls = calls.clone();
+        move |_| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            std::panic::panic_any(Bomb);
+        }
+    });
+    let runtime = builder.build().unwrap();
+    let stuck = Stuck::new();
+    let body = stuck.body();
+    let handle = runtime.spawn(async move { body() });
+    until(|| calls.load(Ordering::Relaxed) == 1);
+    stuck.release();
+    runtime.block_on(handle).unwrap();
+    assert!(runtime.shutdown(Shutdown::Drain).is_clean());
+}
