@@ -25,10 +25,10 @@ use std::ops::{Deref, DerefMut};
 /// leaves its own object locked for ever, and no other one. [`Object::enter`](super::Object::enter)
 /// has an example.
 ///
-/// The future of `block_on` and local tasks may keep it across an `.await`. Others then wait,
-/// asleep, until it is dropped. One that enters again before its next await comes before those that
-/// wait. [`enter_held`](super::Object::enter_held) is for operations that await: those are first
-/// come, first served.
+/// The future of `block_on` and local tasks may keep it across an `.await`. Other tasks, local
+/// tasks and futures of `block_on` then wait, asleep, until it is dropped. One that enters again
+/// before its next await comes before those that wait. [`enter_held`](super::Object::enter_held) is
+/// for operations that await: those are first come, first served.
 ///
 /// It is not `Send`: a task that holds it across an `.await` could be polled by another worker
 /// after that. So code that does so does not compile in a spawned task.

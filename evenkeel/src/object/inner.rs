@@ -40,7 +40,9 @@ impl<T> Drop for Inner<T> {
         self.class.lines.forget(self.door.address());
         // Of a guard that was forgotten.
         party::forget(self.door.address());
-        kept::release(self.door.address());
+        if self.door.is_locked() {
+            kept::forget(self.door.address());
+        }
     }
 }
 
@@ -131,15 +133,20 @@ impl<T> Inner<T> {
     }
 
     /// Returns whether another party is inside whose guard is noted on this thread, or kept across
-    /// polls on another one. `waker` is woken when it is gone.
+    /// polls on another one. `waker` is woken when it is gone; in the latter case it is left in the
+    /// caller's `place`.
     #[cold]
-    pub(super) fn waits(&self, context: Option<&Context>, waker: &Waker) -> bool {
+    pub(super) fn waits<'p>(
+        &self,
+        context: Option<&Context>,
+        waker: &Waker,
+        place: impl FnOnce() -> &'p mut Option<kept::Waiter>,
+    ) -> bool {
         let address = self.door.address();
         if self.door.is_inside(context) {
-            party::wait(address, holder(context), waker)
-        } else {
-            kept::wait(address, waker)
+            return party::wait(address, holder(context), waker);
         }
+        kept::may_wait(address) && kept::wait(address, waker, place())
     }
 
     /// Refuses an entry of a thread that will block, if any of its parties is inside already.

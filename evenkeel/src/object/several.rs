@@ -109,7 +109,7 @@ impl<T: Send> Object<T> {
     /// object, the caller waits for its turn in line, and keeps it; otherwise for a turn of other
     /// tasks.
     async fn give_way(&self, turn: &mut Option<Turn>) -> Result<(), EnterError> {
-        let mut has_waited = false;
+        let (mut has_waited, mut waiter) = (false, None);
         if self.inner.door.is_held() {
             // The previous turn is given back first: a task that has a turn waits for no other.
             *turn = None;
@@ -117,7 +117,7 @@ impl<T: Send> Object<T> {
             return Ok(());
         }
         let is_left = poll_fn(|cx| {
-            if context::with(|context| self.inner.waits(context, cx.waker())) {
+            if context::with(|context| self.inner.waits(context, cx.waker(), || &mut waiter)) {
                 has_waited = true;
                 *turn = None;
                 return Poll::Pending;
@@ -143,8 +143,11 @@ impl<T: Send> Object<T> {
         let mut visit = Visit::from(progress);
         let way = poll_fn(|cx| {
             let poll = visit.poll::<T, false>(&self.inner, cx);
-            let waits = || context::with(|context| self.inner.waits(context, cx.waker()));
-            if visit.is_in_line() || poll.is_pending() && waits() {
+            let waits = poll.is_pending()
+                && context::with(|context| {
+                    self.inner.waits(context, cx.waker(), || visit.kept_waiter())
+                });
+            if waits || visit.is_in_line() {
                 *turn = None;
             }
             poll

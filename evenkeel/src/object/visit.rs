@@ -10,6 +10,7 @@ use super::line::Turn;
 use super::way::Way;
 use crate::primitives::spin::pause;
 use crate::processor::context::{self, Context};
+use crate::raw_task::kept;
 use crate::task::waker;
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -100,6 +101,8 @@ struct Rare {
     /// The place in line, where there is one, and then the turn.
     waiting: Option<Waiting>,
     turn: Option<Turn>,
+    /// Its waker, while a party of another thread keeps the object across polls.
+    kept: Option<kept::Waiter>,
 }
 
 /// A place in line.
@@ -191,6 +194,12 @@ impl Visit {
     fn rare_mut(&mut self) -> &mut Rare {
         self.progress.0 |= Progress::RARE;
         self.rare.get_or_insert_default()
+    }
+
+    /// Where the waker lies while a party of another thread keeps the object.
+    #[cold]
+    pub(super) fn kept_waiter(&mut self) -> &mut Option<kept::Waiter> {
+        &mut self.rare_mut().kept
     }
 
     #[cold]
@@ -374,7 +383,7 @@ impl<T, const READS: bool> EntryPoll<'_, '_, T, READS> {
         if !in_turn && object.door.is_held() {
             return Poll::Ready(Ok(None));
         }
-        if object.waits(context, self.cx.waker()) {
+        if object.waits(context, self.cx.waker(), || self.visit.kept_waiter()) {
             return Poll::Pending;
         }
         for &pauses in PAUSES {

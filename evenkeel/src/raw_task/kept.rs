@@ -2,92 +2,182 @@
 //!
 //! # Roles
 //! A party *keeps* something, by an address, when its poll ends and it has a note of it. The
-//! *keeper's thread* is that of the party. A *caller* on another thread cannot come to it, perhaps
-//! for long, and waits asleep.
+//! *keeper* is the thread of the party. A *caller* on another thread cannot come to the thing,
+//! perhaps for long, and waits asleep.
 //!
 //! # Steps
-//! 1. *Keep*: at the end of the party's poll its thread enters the address.
+//! 1. *Keep*: at the end of the party's poll the keeper enters the address, with itself, in place
+//!    of an earlier keeper that has yet to come to its release.
 //! 2. *Wait*: a caller that has found the thing taken leaves its waker at the address, if that is
 //!    entered. If not, the thing is taken for the length of a poll, and the caller looks again
 //!    after a turn.
-//! 3. *Release*: the thread first lets others to the thing, and then removes the address, and wakes
-//!    those that wait.
+//! 3. *Release*: the keeper first lets others to the thing. Then it wakes those that wait, and
+//!    removes the address if that is still its own.
+//! 4. *Forget*: a thing that ends while it is taken, because what kept it was forgotten, removes
+//!    its address, and begins a new *generation*. Another thing may get the address then, and notes
+//!    of earlier generations are kept no more.
 //!
 //! # Why no waiter sleeps for ever
-//! Both sides take one lock. A caller whose waker is left before the removal is woken by it. One
-//! that comes after it finds no address, and looks again: the lock orders its look behind the step
-//! that has let others to the thing.
+//! All steps for an address take one lock. A caller whose waker is left before a release is woken
+//! by it. One that comes after it finds no address, and looks again: the lock orders its look
+//! behind the step that has let others to the thing. Or it finds the address of another keeper,
+//! which comes to its own release.
 //!
 //! # Cost
 //! While parties keep nothing, which is nearly always, a caller and a release load one counter that
 //! no thread writes.
 
+use super::id;
 use crate::primitives::unwind::contain;
 use std::collections::BTreeMap;
 // No thread waits for anything under the lock, so models need not explore it.
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::task::Waker;
 
-type Kept = BTreeMap<usize, Vec<Waker>>;
-
-static KEPT: Mutex<Kept> = Mutex::new(BTreeMap::new());
-
-/// The number of addresses. A caller that reads an old one looks again after a turn.
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-
-fn lock() -> MutexGuard<'static, Kept> {
-    KEPT.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+/// What is kept at an address.
+struct Kept {
+    /// The number of the keeper's thread.
+    keeper: u64,
+    waiters: BTreeMap<u64, Waker>,
 }
 
-/// Enters an address, if it is not there.
+/// The addresses that fall to it.
+struct Part {
+    kept: Mutex<BTreeMap<usize, Kept>>,
+    /// The number of addresses. A caller that reads an old one looks again after a turn.
+    count: AtomicUsize,
+}
+
+/// The number of parts: what is kept in one keeps callers of few other things. An estimate.
+const PARTS: usize = 64;
+
+static ALL: [Part; PARTS] =
+    [const { Part { kept: Mutex::new(BTreeMap::new()), count: AtomicUsize::new(0) } }; PARTS];
+
+/// Counts the things that have ended while they were taken.
+static GENERATION: AtomicU64 = AtomicU64::new(0);
+
+/// The number of the next waiter.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+impl Part {
+    fn of(address: usize) -> &'static Self {
+        // The upper bits of the product: things of one size lie at equal distances.
+        let mixed = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        &ALL[mixed as usize % PARTS]
+    }
+
+    fn has_any(&self) -> bool {
+        self.count.load(Ordering::Relaxed) > 0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, Kept>> {
+        self.kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Wakes those that wait at an address, and removes it if that `is_over` for its keeper.
+    #[cold]
+    fn end(&self, address: usize, is_over: impl FnOnce(u64) -> bool) {
+        let waiters = {
+            let mut kept = self.lock();
+            let Some(entry) = kept.get_mut(&address) else { return };
+            let waiters = std::mem::take(&mut entry.waiters);
+            if is_over(entry.keeper) {
+                kept.remove(&address);
+            }
+            self.count.store(kept.len(), Ordering::Relaxed);
+            waiters
+        };
+        for waker in waiters.into_values() {
+            // One that panics does not keep the others asleep.
+            let _ = contain(|| waker.wake());
+        }
+    }
+}
+
+/// Returns the present generation, for a note.
+#[inline]
+pub(super) fn generation() -> u64 {
+    GENERATION.load(Ordering::Relaxed)
+}
+
+/// Enters an address for this thread, unless the note is of an earlier generation.
 #[cold]
-pub(super) fn keep(address: usize) {
-    let mut kept = lock();
-    kept.entry(address).or_default();
-    COUNT.store(kept.len(), Ordering::Relaxed);
+pub(super) fn keep(address: usize, noted: u64) {
+    let part = Part::of(address);
+    let mut kept = part.lock();
+    // The end of what lay at the address has changed it under this lock.
+    if noted != generation() {
+        return;
+    }
+    let keeper = id::among_threads();
+    kept.entry(address).or_insert_with(|| Kept { keeper, waiters: BTreeMap::new() }).keeper =
+        keeper;
+    part.count.store(kept.len(), Ordering::Relaxed);
 }
 
-/// Removes an address, if it is there, and wakes the callers. What is at the address is free by
-/// now, or will never be.
+/// Follows the step by which this thread, which may keep what is at the address, has let others to
+/// it.
 #[inline]
 pub(crate) fn release(address: usize) {
-    if COUNT.load(Ordering::Relaxed) > 0 {
-        release_entered(address);
+    let part = Part::of(address);
+    if part.has_any() {
+        part.end(address, |keeper| keeper == id::among_threads());
     }
 }
 
+/// Follows the end of what lies at the address, and is taken: no keeper comes to its release.
 #[cold]
-fn release_entered(address: usize) {
-    let waiters = {
-        let mut kept = lock();
-        let waiters = kept.remove(&address);
-        COUNT.store(kept.len(), Ordering::Relaxed);
-        waiters
-    };
-    for waker in waiters.into_iter().flatten() {
-        // One that panics does not keep the others asleep.
-        let _ = contain(|| waker.wake());
-    }
-}
-
-/// Has `waker` woken when the address is removed. Returns false if it is not there.
-#[inline]
-pub(crate) fn wait(address: usize, waker: &Waker) -> bool {
-    COUNT.load(Ordering::Relaxed) > 0 && wait_for_entered(address, waker)
-}
-
-#[cold]
-fn wait_for_entered(address: usize, waker: &Waker) -> bool {
-    // It may be a caller's own, whose clone and drop do anything.
-    let mut waker = Some(waker.clone());
-    let mut kept = lock();
-    let Some(waiters) = kept.get_mut(&address) else { return false };
-    let is_there = |last: &Waker| waker.as_ref().is_some_and(|own| last.will_wake(own));
-    if !waiters.iter().any(is_there) {
-        waiters.extend(waker.take());
-    }
+pub(crate) fn forget(address: usize) {
+    let part = Part::of(address);
+    let kept = part.lock();
+    GENERATION.fetch_add(1, Ordering::Relaxed);
     drop(kept);
+    part.end(address, |_| true);
+}
+
+/// The waker of a caller at an address. Its drop takes it back.
+#[derive(Debug)]
+pub(crate) struct Waiter {
+    address: usize,
+    number: u64,
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        let mut kept = Part::of(self.address).lock();
+        let waker = kept.get_mut(&self.address).and_then(|kept| kept.waiters.remove(&self.number));
+        drop(kept);
+        // A caller's own, whose drop does anything.
+        drop(waker);
+    }
+}
+
+/// Returns whether something may be kept at the address.
+#[inline]
+pub(crate) fn may_wait(address: usize) -> bool {
+    Part::of(address).has_any()
+}
+
+/// Has `waker` woken at the next release at the address, and leaves it `there`, where the caller's
+/// last one is. Returns false if nothing is kept at the address.
+#[cold]
+pub(crate) fn wait(address: usize, waker: &Waker, there: &mut Option<Waiter>) -> bool {
+    // It may be a caller's own, whose clone and drop do anything.
+    let waker = waker.clone();
+    let last = there.take().filter(|last| last.address == address);
+    let waiter =
+        last.unwrap_or_else(|| Waiter { address, number: NEXT.fetch_add(1, Ordering::Relaxed) });
+    let mut kept = Part::of(address).lock();
+    let Some(entry) = kept.get_mut(&address) else {
+        drop(kept);
+        return false;
+    };
+    let before = entry.waiters.insert(waiter.number, waker);
+    drop(kept);
+    *there = Some(waiter);
+    drop(before);
     true
 }
 
@@ -96,6 +186,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
     use std::task::Wake;
+    use std::thread;
 
     struct Count(AtomicUsize);
 
@@ -105,22 +196,71 @@ mod tests {
         }
     }
 
+    struct Caller {
+        count: Arc<Count>,
+        there: Option<Waiter>,
+    }
+
+    impl Caller {
+        fn new() -> Self {
+            Self { count: Arc::new(Count(AtomicUsize::new(0))), there: None }
+        }
+
+        fn waits(&mut self, address: usize) -> bool {
+            wait(address, &Waker::from(self.count.clone()), &mut self.there)
+        }
+
+        fn woken(&self) -> usize {
+            self.count.0.load(Ordering::Relaxed)
+        }
+
+        fn has_waker(&self) -> bool {
+            Arc::strong_count(&self.count) > 1
+        }
+    }
+
     #[test]
     fn a_release_wakes_each_waiter_once_and_none_waits_after_it() {
-        let [a, b] = [(); 2].map(|()| Arc::new(Count(AtomicUsize::new(0))));
-        let place = 0_u64;
-        let address = std::ptr::from_ref(&place).addr();
-        assert!(!wait(address, &Waker::from(a.clone())));
-        keep(address);
-        keep(address);
+        let (mut one, mut two, mut gone) = (Caller::new(), Caller::new(), Caller::new());
+        let place = Box::new(0_u64);
+        let address = std::ptr::from_ref(&*place).addr();
+        assert!(!one.waits(address));
+        keep(address, generation());
+        keep(address, generation());
         for _ in 0..2 {
-            assert!(wait(address, &Waker::from(a.clone())));
-            assert!(wait(address, &Waker::from(b.clone())));
+            assert!(one.waits(address) && two.waits(address) && gone.waits(address));
         }
+        gone.there = None;
+        assert!(!gone.has_waker(), "its waker went with it");
         release(address);
-        assert_eq!([&a, &b].map(|count| count.0.load(Ordering::Relaxed)), [1, 1]);
-        assert!(!wait(address, &Waker::from(a.clone())));
+        assert_eq!([one.woken(), two.woken(), gone.woken()], [1, 1, 0]);
+        assert!(!one.waits(address) && !one.has_waker());
         release(address);
-        assert_eq!(Arc::strong_count(&a), 1, "no waker is left");
+    }
+
+    #[test]
+    fn the_release_of_an_earlier_keeper_leaves_the_address_to_the_later_one() {
+        let mut caller = Caller::new();
+        let place = Box::new(0_u64);
+        let address = std::ptr::from_ref(&*place).addr();
+        keep(address, generation());
+        thread::spawn(move || keep(address, generation())).join().unwrap();
+        assert!(caller.waits(address));
+        release(address);
+        assert_eq!(caller.woken(), 1);
+        assert!(caller.waits(address), "the other thread keeps it");
+        forget(address);
+        assert_eq!(caller.woken(), 2);
+        assert!(!caller.waits(address));
+    }
+
+    #[test]
+    fn a_note_from_before_the_end_of_a_thing_that_was_taken_keeps_nothing() {
+        let place = Box::new(0_u64);
+        let address = std::ptr::from_ref(&*place).addr();
+        let noted = generation();
+        forget(address);
+        keep(address, noted);
+        assert!(!Caller::new().waits(address));
     }
 }

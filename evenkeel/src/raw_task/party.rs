@@ -52,8 +52,11 @@ struct Note {
     address: usize,
     party: Id,
     level: u64,
-    /// Whether callers on other threads look for it by its address.
+    /// Whether callers on other threads look for it by its address, and it has yet to be kept for
+    /// them.
     is_sought: bool,
+    /// When it was made, if it is sought.
+    generation: u64,
     waiters: Vec<Waker>,
 }
 
@@ -107,10 +110,10 @@ impl Drop for Turn {
     fn drop(&mut self) {
         let party = PRESENT.try_with(|present| present.replace(self.0)).unwrap_or(Id::NONE);
         let _ = NOTES.try_with(|notes| {
-            let notes = notes.borrow();
-            if !notes.is_empty() {
-                let of_party = notes.iter().filter(|note| note.is_sought && note.party == party);
-                of_party.for_each(|note| kept::keep(note.address));
+            let mut notes = notes.borrow_mut();
+            for note in notes.iter_mut().filter(|note| note.is_sought && note.party == party) {
+                note.is_sought = false;
+                kept::keep(note.address, note.generation);
             }
         });
     }
@@ -160,7 +163,8 @@ pub(crate) fn note(address: usize, is_sought: bool) -> bool {
 
 #[cold]
 fn leave(address: usize, party: Id, is_sought: bool) -> bool {
-    let note = Note { address, party, level: level(), is_sought, waiters: Vec::new() };
+    let (level, generation) = (level(), kept::generation());
+    let note = Note { address, party, level, is_sought, generation, waiters: Vec::new() };
     // An older note is of something that was forgotten.
     let older = NOTES.try_with(|notes| {
         let mut notes = notes.borrow_mut();
