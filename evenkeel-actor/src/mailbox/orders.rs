@@ -74,9 +74,10 @@ pub(crate) fn order<M: Send + 'static>(to: &Public<Mailbox<M>>, order: Order) ->
     }
     let rest = shared.rest();
     // Another node may repeat them without an end, and an actor looks between two messages.
+    let mut last = rest.orders.iter().rev().take(2);
     let is_there = match order {
-        Order::Stop => rest.orders.iter().any(|one| matches!(one, Order::Stop)),
-        Order::Drain => rest.orders.iter().any(|one| matches!(one, Order::Stop | Order::Drain)),
+        Order::Stop => last.any(|one| matches!(one, Order::Stop)),
+        Order::Drain => last.any(|one| matches!(one, Order::Stop | Order::Drain)),
         _ => false,
     };
     if is_there {

@@ -234,8 +234,11 @@ where
         return match slot {
             Ok(slot) => local(node, slot),
             Err((failure, why)) => {
-                // The script has not read the places for answers, or has dropped them.
-                if let Some((last_call, handed_on)) = calls {
+                // It has not read all places for answers. One that has panicked has read them, and
+                // may have handed them on.
+                if let Some((last_call, handed_on)) = calls
+                    && failure != Failure::Panicked
+                {
                     node.calls.forget(last_call);
                     fail_all(node, &handed_on);
                 }
