@@ -107,6 +107,11 @@ impl Family for Growth {
             ))
             .into());
         }
+        if benches.contains(&Bench::Moves) && numbers.contains(&1) {
+            let moves = Bench::Moves.name();
+            let why = format!("--n is from 2 for {moves}: the last task need not move");
+            return Err(Usage(why).into());
+        }
         let each = |&bench: &Bench| {
             let variants = asked.variants(bench.variants());
             specs(bench, &variants, workers.unwrap_or(usual(bench)), numbers)
