@@ -12,6 +12,7 @@ const PRICES: Prices = Prices {
     spawn: 60.0,
     complete: 40.0,
     join: 8.0,
+    sleep: 150.0,
     touch: 6.0,
     line: 60.0,
     far: 2.65,
@@ -21,10 +22,11 @@ const PRICES: Prices = Prices {
     beside_sibling: 100,
 };
 
-const EXPERIMENTS: [Experiment; 6] = [
+const EXPERIMENTS: [Experiment; 7] = [
     Experiment::Cycle,
     Experiment::Yield,
     Experiment::Spawn,
+    Experiment::Sleep,
     Experiment::Churn,
     Experiment::Locality { shares: true },
     Experiment::Locality { shares: false },
@@ -39,15 +41,15 @@ fn outcome(experiment: Experiment, machine: Machine, processors: usize, tasks: u
 
 #[test]
 fn one_processor_takes_what_the_steps_cost() {
-    let Prices { wake, poll, yields, release, acquire, touch, spawn, complete, join, .. } = PRICES;
+    let Prices { wake, poll, yields, release, acquire, touch, .. } = PRICES;
+    let Prices { spawn, complete, join, sleep, .. } = PRICES;
     let passing = release + acquire;
     let spawning = poll + join + spawn + complete + wake;
-    let steps = [wake + poll, yields, spawning, passing, passing + touch, passing + touch];
+    let steps = [wake + poll, yields, spawning, sleep, passing, passing + touch, passing + touch];
     for (experiment, steps) in EXPERIMENTS.into_iter().zip(steps) {
         let found = outcome(experiment, Machine::Intel, 1, 100).per_processor(1);
         // Some tasks find their own permit, and need no poll for it.
-        let is_exact =
-            matches!(experiment, Experiment::Cycle | Experiment::Yield | Experiment::Spawn);
+        let is_exact = !matches!(experiment, Experiment::Churn | Experiment::Locality { .. });
         let least = if is_exact { 0.99 * steps } else { 20.0 };
         assert!((least..1.01 * steps).contains(&found), "{experiment:?}: {found}, not {steps}");
     }
@@ -56,8 +58,9 @@ fn one_processor_takes_what_the_steps_cost() {
 /// With 64 processors an operation takes each of them little longer than one. Hyperthreads have no
 /// price here: 48 of the Intel machine's first 64 workers share a core with another one.
 #[test]
-fn cycle_yield_and_spawn_scale_to_64_processors() {
-    for experiment in [Experiment::Cycle, Experiment::Yield, Experiment::Spawn] {
+fn cycle_yield_spawn_and_sleep_scale_to_64_processors() {
+    let scale = [Experiment::Cycle, Experiment::Yield, Experiment::Spawn, Experiment::Sleep];
+    for experiment in scale {
         for machine in MACHINES {
             let [one, many] =
                 [1, 64].map(|count| outcome(experiment, machine, count, 100).per_processor(count));

@@ -64,7 +64,9 @@ impl<L: Load> Machine<L> {
             return;
         };
         let processor = &self.processors[me];
-        let work = !processor.inbox.is_empty() || processor.gift.is_some();
+        let timer = processor.next_timer();
+        let is_due = timer.is_some_and(|due| due <= now);
+        let work = is_due || !processor.inbox.is_empty() || processor.gift.is_some();
         // A watch that has slept also looks for tasks for which a processor would not stay awake.
         let worth = if processor.slept > 0 { waking::after_watch } else { waking::before_sleep };
         if work || (self.idle.searching == 0 && self.any_other(me, now, worth)) {
@@ -74,16 +76,21 @@ impl<L: Load> Machine<L> {
             self.schedule(me, now, Step::EndBatch);
             return;
         }
-        if position > 0 {
-            self.suspend(me, Step::Sleep);
+        let timer = timer.map(|due| due + self.costs.wake_latency);
+        let watch = if position > 0 {
+            None
         } else if self.idle.awake() == 0 {
             self.idle.armed = false;
-            self.suspend(me, Step::Sleep);
+            None
         } else {
             self.idle.armed = true;
             let slept = waking::next_watch(self.processors[me].slept);
             self.processors[me].slept = slept;
-            self.schedule(me, now + slept, Step::Sleep);
+            Some(now + slept)
+        };
+        match watch.into_iter().chain(timer).min() {
+            Some(end) => self.schedule(me, end, Step::Sleep),
+            None => self.suspend(me, Step::Sleep),
         }
     }
 

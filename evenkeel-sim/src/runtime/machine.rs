@@ -16,7 +16,8 @@ use crate::events::Events;
 use evenkeel_policy::helping::Help;
 use evenkeel_policy::together::Mark;
 use evenkeel_policy::{Look, batch, helping, relieving};
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// The decisions that a test may replace, to show that the bound depends on them.
 #[derive(Clone, Copy, Debug)]
@@ -122,6 +123,8 @@ pub(crate) struct Processor {
     pub(crate) turn: u64,
     /// When the last one was.
     pub(crate) looked: u64,
+    /// The deadlines of its timers, and the tasks that wait for them.
+    pub(crate) timers: BinaryHeap<Reverse<(u64, usize)>>,
     /// The number of its last-level cache.
     pub(crate) group: usize,
     /// The other workers on its core.
@@ -178,6 +181,7 @@ impl Processor {
             near,
             turn: me as u64,
             looked: 0,
+            timers: BinaryHeap::new(),
             group: if is_relief { usize::MAX } else { cache(me) },
             siblings: if is_relief { Vec::new() } else { siblings(me, seats) },
             mark: Mark::default(),
@@ -194,6 +198,11 @@ impl Processor {
             None => self.inbox_since,
         };
         now.saturating_sub(since)
+    }
+
+    /// Returns when its next timer is due, if there is one.
+    pub(crate) fn next_timer(&self) -> Option<u64> {
+        self.timers.peek().map(|Reverse((due, _))| *due)
     }
 
     /// Returns the view of another processor. `switches` is the count at the last look.

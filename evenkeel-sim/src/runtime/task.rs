@@ -12,6 +12,8 @@ pub(crate) enum Then {
     Yield,
     /// It parks until another task wakes it.
     Park,
+    /// It parks until its timer fires at this time.
+    Sleep(u64),
 }
 
 /// Where a task is. It is in one place at any time.

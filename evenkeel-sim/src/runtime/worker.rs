@@ -6,6 +6,7 @@ use super::machine::{Entry, Machine, Step};
 use super::task::{Place, Then};
 use evenkeel_policy::helping::{self, Help};
 use evenkeel_policy::{self as policy, Look, batch, searching, stealing, victim, waking};
+use std::cmp::Reverse;
 
 impl<L: Load> Machine<L> {
     /// Makes processor `me` do its step.
@@ -154,6 +155,9 @@ impl<L: Load> Machine<L> {
             self.audit.queue(me, ready, now);
         } else {
             task.place = Place::Parked;
+            if let Then::Sleep(until) = task.then {
+                self.processors[me].timers.push(Reverse((until, index)));
+            }
         }
         self.pop(me, now);
     }
@@ -203,8 +207,13 @@ impl<L: Load> Machine<L> {
         self.schedule(me, now + price, Step::Pop);
     }
 
-    /// Takes in tasks from the inbox and from answers.
+    /// Fires due timers, and takes in tasks from the inbox and from answers. What a fire costs is a
+    /// part of the poll that follows it.
     fn take_what_came(&mut self, me: usize, now: u64) {
+        while self.processors[me].next_timer().is_some_and(|due| due <= now) {
+            let fired = self.processors[me].timers.pop();
+            fired.into_iter().for_each(|Reverse((_, task))| _ = self.push(me, task, now));
+        }
         let processor = &mut self.processors[me];
         let since = processor.inbox_since.min(processor.clock);
         for task in processor.inbox.drain(..) {

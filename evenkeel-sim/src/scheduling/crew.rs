@@ -4,7 +4,7 @@ use super::machine::Distance;
 use super::prices::Prices;
 use super::semaphores::Semaphores;
 use super::transfer::Helm;
-use super::{Experiment, PAIR, RING, Run};
+use super::{Experiment, PAIR, RING, Run, SLEEP};
 use crate::random::Random;
 use crate::runtime::Seat;
 use crate::runtime::load::{Load, Poll, Release};
@@ -101,7 +101,7 @@ impl Crew {
         let waits = |task: usize| match self.experiment {
             Experiment::Cycle => !task.is_multiple_of(RING),
             Experiment::Spawn => !task.is_multiple_of(PAIR),
-            Experiment::Yield | Experiment::Transfer { .. } => false,
+            Experiment::Yield | Experiment::Sleep | Experiment::Transfer { .. } => false,
             Experiment::Churn | Experiment::Locality { .. } => task < self.semaphores.waiters(),
         };
         let mut queued = Vec::new();
@@ -118,11 +118,12 @@ impl Crew {
     /// Returns how long a poll lasts with all in the core's own cache.
     fn nominal(&self) -> f64 {
         let Prices { wake, poll, yields, release, acquire, touch, .. } = self.prices;
-        let Prices { spawn, complete, join, .. } = self.prices;
+        let Prices { spawn, complete, join, sleep, .. } = self.prices;
         match self.experiment {
             Experiment::Cycle => wake + poll,
             Experiment::Spawn => (poll + spawn + join).max(complete + wake),
             Experiment::Yield => yields,
+            Experiment::Sleep => sleep,
             Experiment::Churn => release + acquire,
             Experiment::Locality { .. } => release + acquire + touch,
             Experiment::Transfer { .. } => yields,
@@ -243,6 +244,12 @@ impl Load for Crew {
             Experiment::Yield => {
                 let length = self.prices.yields + self.line(me, self.at[number]);
                 Done::new(length, None, 1, Then::Yield)
+            }
+            Experiment::Sleep => {
+                let length = self.prices.sleep + self.line(me, self.at[number]);
+                let sleeps = 1 + self.random[number].below(SLEEP as usize) as u64;
+                let until = now.saturating_add(length as u64).saturating_add(sleeps);
+                Done::new(length, None, 1, Then::Sleep(until))
             }
             Experiment::Churn | Experiment::Locality { .. } => self.push_out(number, me),
             Experiment::Transfer { parks } => self.steer(number, me, parks, now),

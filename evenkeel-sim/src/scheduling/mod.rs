@@ -3,7 +3,8 @@
 //!
 //! The workers are those of the [promise](crate::promise), and decide by the runtime's own policy.
 //! What the tasks' steps cost is measured by itself, on another machine ([`Prices`]); lines that
-//! another core has come on top, by the distance. In each run every wait is audited.
+//! another core has come on top, by the distance. In each run every wait is audited. A timer is
+//! armed at the worker that polls its task, and fires there.
 //!
 //! # What it leaves out
 //! The bandwidth between caches and memory has no bound. Lines move when tasks, semaphores and the
@@ -30,6 +31,9 @@ pub const RING: usize = 5;
 /// A task that spawns, and the one that it spawns, whose memory is used again.
 const PAIR: usize = 2;
 
+/// The longest sleep, in nanoseconds: a hundred tasks need longer for their polls.
+pub const SLEEP: u64 = 10_000;
+
 /// When the measured time begins, and when it ends: the scheduler has settled by then, and each
 /// task is polled often enough within it.
 const BEGIN: u64 = 300_000;
@@ -54,6 +58,9 @@ pub enum Experiment {
     /// Tasks spawn a task each, which completes, wait for its result, and begin again: one spawn
     /// and one join. The thesis has no such experiment.
     Spawn,
+    /// Tasks sleep for up to [`SLEEP`] and begin again: one timer that is armed and fires. The
+    /// thesis has no such experiment.
+    Sleep,
     /// A leader spins until all other tasks have run: one transfer. They wait by parking or by
     /// yielding. With a single worker, which a relief would have to help, it is not simulated.
     Transfer {

@@ -25,6 +25,8 @@ pub struct Prices {
     pub complete: f64,
     /// Taking the result of a complete task.
     pub join: f64,
+    /// A sleep: arming its timer, its fire, and the poll that follows; with the scheduler's part.
+    pub sleep: f64,
     /// The increments of an operation of Locality.
     pub touch: f64,
     /// A cache line from another core behind the same last-level cache.

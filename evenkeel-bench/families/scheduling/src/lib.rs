@@ -16,6 +16,7 @@ mod go;
 mod locality;
 pub mod memory;
 mod peer;
+pub mod sleeps;
 mod spawn;
 pub mod steps;
 pub mod threads;

@@ -14,8 +14,9 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use evenkeel_sim::scheduling::{Experiment, Machine, Outcome, Prices, Run, run as simulate};
+use evenkeel_sim::scheduling::{Experiment, Machine, Outcome, Prices, Run, SLEEP, run as simulate};
 use record::{Beside, Record};
+use scheduling::sleeps;
 use scheduling::steps;
 use scheduling::threads::{self, Threads};
 use suite::kit::fault::Fault;
@@ -24,24 +25,25 @@ use suite::{interrupt, regime};
 
 /// The assumptions behind the figures.
 pub(crate) const ASSUMPTIONS: [&str; 6] = [
-    "What a wake, a poll, a yield, a release, an acquisition, a spawn, an end, a join and increments cost is timed on the machine that runs this, and so is a cache line from another core. The thesis's machines get the \
+    "What a wake, a poll, a yield, a release, an acquisition, a spawn, an end, a join, a sleep and increments cost is timed on the machine that runs this, and so is a cache line from another core. The thesis's machines get the \
      same prices: their clocks are not accounted for.",
     "A task counts as one cache line, and so do a semaphore and an array: lines side by side come together. A wake, a poll or a release takes it from the worker that had it last. Beyond the last-level cache a line takes 2.65 times as long: \
      as CoreTime's 336 cycles for the farthest memory to its 127 for another core of the chip. On the AMD machine this holds for a cache of the same package too, as the thesis says.",
     "Two threads of a core that are both awake take 1.6 times as long each: a gain of a quarter by the second one. The thesis does not say.",
     "The workers decide by the runtime's own policy: batches, help, steals, wakes, sleeps. They keep no tasks for cheap wakes. Where quick tasks do better on one processor than on two they bring them together, but not before 10 ms: with one and two workers, which are simulated for as long as they are measured.",
     "Bandwidth has no bound, and caches no size. A heavy fence, a call that wakes a thread, and the time until that runs are timed on the machine that runs this, with one other core. The prices are medians of the rounds in which its two cores were near, if they were in any.",
-    "1 ms of virtual time is counted after 0.3 ms, of Transfer 6 ms, with as many tasks as in the thesis, which has no Spawn: there each task spawns one, whose memory its worker uses again, and joins it. Locality has arrays of 2 words with 2 increments, as the suite's.",
+    "1 ms of virtual time is counted after 0.3 ms, of Transfer 6 ms, with as many tasks as in the thesis, which has no Spawn and no Sleep. In Spawn each task spawns one, whose memory its worker uses again, and joins it. In Sleep each sleeps for up to 10 µs by a timer of the finest resolution, so that the workers are never without one; a sleep is timed with one worker, whose clock stands, and a timer fires at the worker that has armed it. Locality has arrays of 2 words with 2 increments, as the suite's.",
 ];
 
 /// The experiments that are simulated.
-pub(crate) const EXPERIMENTS: [Experiment; 8] = [
+pub(crate) const EXPERIMENTS: [Experiment; 9] = [
     Experiment::Cycle,
     Experiment::Yield,
     Experiment::Churn,
     Experiment::Locality { shares: true },
     Experiment::Locality { shares: false },
     Experiment::Spawn,
+    Experiment::Sleep,
     Experiment::Transfer { parks: true },
     Experiment::Transfer { parks: false },
 ];
@@ -53,13 +55,13 @@ pub(crate) const MACHINES: [(Machine, &[usize]); 2] = [
     (Machine::Amd, &[1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 160, 192, 224, 256]),
 ];
 
-/// Tasks for each worker, as in the thesis: many and, but for Transfer, few. They are rings in
-/// Cycle, and those that spawn in Spawn; tasks that push each other out are two at least.
+/// Tasks for each worker, as in the thesis: many and, but in Transfer and Sleep, few. They are
+/// rings in Cycle, and those that spawn in Spawn; tasks that push each other out are two at least.
 pub(crate) fn tasks(experiment: Experiment) -> &'static [usize] {
     match experiment {
         Experiment::Cycle | Experiment::Yield | Experiment::Spawn => &[100, 1],
         Experiment::Churn | Experiment::Locality { .. } => &[100, 2],
-        Experiment::Transfer { .. } => &[100],
+        Experiment::Sleep | Experiment::Transfer { .. } => &[100],
     }
 }
 
@@ -112,6 +114,7 @@ fn probe(experiment: Experiment, workers: usize, threads: Threads) -> Result<Pri
         spawn: steps.spawn,
         complete: steps.complete,
         join: steps.join,
+        sleep: sleeps::step(tasks(experiment)[0])?,
         touch: steps.touch,
         line,
         far: FAR,
@@ -137,7 +140,12 @@ pub(crate) fn beside(rounds: u64) -> anyhow::Result<Vec<Beside>> {
         for one in &mut all {
             let prices = probe(one.experiment, one.workers, threads)?;
             let (name, tasks) = (record::name(one.experiment), tasks(one.experiment)[0]);
-            let measured = scheduling::once::<Evenkeel>(name, one.workers, tasks, TIME, round + 1)?;
+            let seed = round + 1;
+            let measured = if one.experiment == Experiment::Sleep {
+                sleeps::once(one.workers, tasks, SLEEP, TIME, seed)?
+            } else {
+                scheduling::once::<Evenkeel>(name, one.workers, tasks, TIME, seed)?
+            };
             one.add(prices, measured);
             interrupt::check()?;
         }

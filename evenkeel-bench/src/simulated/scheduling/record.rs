@@ -16,6 +16,7 @@ pub(crate) const fn name(experiment: Experiment) -> &'static str {
         Experiment::Locality { shares: true } => "locality share",
         Experiment::Locality { shares: false } => "locality noshare",
         Experiment::Spawn => "spawn serial",
+        Experiment::Sleep => "sleep",
         Experiment::Transfer { parks: true } => "transfer park",
         Experiment::Transfer { parks: false } => "transfer yield",
     }
@@ -176,6 +177,7 @@ impl Beside {
             spawn: price(|prices| prices.spawn),
             complete: price(|prices| prices.complete),
             join: price(|prices| prices.join),
+            sleep: price(|prices| prices.sleep),
             touch: price(|prices| prices.touch),
             line: price(|prices| prices.line),
             heavy_fence: price(|prices| prices.heavy_fence),
