@@ -40,7 +40,9 @@ fn tasks_and_polls_add_up() {
         assert_eq!(metrics.sum(|p| p.spawned), OUTSIDE * CHILDREN);
         assert_eq!(metrics.sum(|p| p.completed), OUTSIDE * (1 + CHILDREN));
         assert_eq!(metrics.sum(|p| p.polls), OUTSIDE + OUTSIDE * CHILDREN * (YIELDS + 1));
-        assert_eq!(metrics.sum(|p| p.wakes_outside), OUTSIDE);
+        // A worker that had taken tasks for a trial, and gives them back, does so from outside.
+        let given_back = metrics.sum(|p| p.wakes_outside) - OUTSIDE;
+        assert!(given_back <= metrics.sum(|p| p.migrations), "{given_back}");
         assert_eq!(metrics.sum(|p| p.wakes_local), 0);
         assert!(metrics.sum(|p| p.helps + p.steals) <= metrics.sum(|p| p.migrations));
         assert!(metrics.sum(|p| p.handovers_given) <= metrics.sum(|p| p.handovers_asked));
