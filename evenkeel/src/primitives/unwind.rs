@@ -49,24 +49,6 @@ pub(crate) fn unwinding<V, R>(
     result
 }
 
-/// Calls `f`, during which other threads use the caller's frame. A panic would end that under them,
-/// so it ends the process; in a model it ends the model's run.
-pub(crate) fn without_unwinding<R>(f: impl FnOnce() -> R) -> R {
-    struct Abort;
-    if cfg!(any(loom, shuttle)) {
-        return f();
-    }
-    impl Drop for Abort {
-        fn drop(&mut self) {
-            std::process::abort();
-        }
-    }
-    let abort = Abort;
-    let result = f();
-    mem::forget(abort);
-    result
-}
-
 /// Returns both results.
 ///
 /// # Panics
