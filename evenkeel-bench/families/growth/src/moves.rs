@@ -2,8 +2,8 @@
 //!
 //! **Roles.** The *driver*, a task, wakes all *waiters* in one poll, in a random order, and
 //! computes in that poll until they have come to wait again: so each of them has moved to another
-//! worker. That one has nothing else to do, and steals; or there are *busy* tasks, two for each
-//! worker but the driver's, which do nothing but yield, and it helps.
+//! worker. The other worker has nothing else to do, and steals; or there are *busy* tasks, two for
+//! each worker but the driver's, which do nothing but yield, and it helps.
 //!
 //! The driver waits for all but one: Tokio keeps the task that was woken last for the poll's end.
 //! If none moves for [`PATIENCE`] it yields, and there is no figure.
@@ -16,11 +16,12 @@ use std::time::{Duration, Instant};
 use anyhow::ensure;
 use serde::{Deserialize, Serialize};
 
-use super::tasks::{STRIDES, Shared, each, measurements, median, spawn_all};
+use super::tasks::{STRIDES, Shared, each, measurements, spawn_all};
 use super::{Variant, chase};
 use suite::kit::afresh::resident_bytes;
 use suite::kit::random::Random;
 use suite::kit::runtime::{Parker, Runtime};
+use suite::summary::Summary;
 
 /// Moves that are measured at least, in each of the measurements.
 const MOVES: usize = 100_000;
@@ -117,7 +118,7 @@ async fn move_all<R: Runtime>(
         }
         moves.push(elapsed);
     }
-    Some(median(moves))
+    Summary::of(moves).map(|moves| moves.median)
 }
 
 /// Computes until waiters have come `times` times. Returns false if none has come for too long.

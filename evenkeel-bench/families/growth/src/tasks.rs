@@ -17,6 +17,7 @@ use super::chase;
 use suite::kit::afresh::resident_bytes;
 use suite::kit::random::Random;
 use suite::kit::runtime::{Parker, Runtime};
+use suite::summary::Summary;
 
 /// Wakes between two yields of the driver, and spawns.
 const PORTION: usize = 1_000;
@@ -144,7 +145,8 @@ async fn drive<R: Runtime>(
         }
         wakes.push(each(started, number * rounds));
     }
-    Ok(Driven { spawn_ns, wake_ns: median(wakes), bytes_per_task, future_bytes })
+    let wake_ns = Summary::of(wakes).map_or(f64::NAN, |wakes| wakes.median);
+    Ok(Driven { spawn_ns, wake_ns, bytes_per_task, future_bytes })
 }
 
 /// Spawns a waiter for each token, and returns once all of them wait: the size of their futures.
@@ -171,11 +173,6 @@ async fn wait<R: Runtime>(waiting: Waiting, token: R::Parker) {
         waiting.0.came.fetch_add(1, Ordering::Release);
         token.park().await;
     }
-}
-
-pub(crate) fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// Returns the nanoseconds of each of `number` since `started`.
