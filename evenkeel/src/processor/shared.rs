@@ -457,8 +457,12 @@ impl Shared {
         let mut end = lock(&self.end);
         end.left += 1;
         end.helpers -= usize::from(!is_worker);
+        // Threads that wait for the end wait for the last of them.
+        let is_last = end.left == end.threads;
         drop(end);
-        self.ended.notify_all();
+        if is_last {
+            self.ended.notify_all();
+        }
     }
 
     /// Returns the progress of the runtime's end, locked.

@@ -161,8 +161,8 @@ impl Worker<'_> {
         match self.shared.phase() {
             // A clock that stands moves only when all workers are idle.
             Phase::Running | Phase::Draining => self.shared.clock.stands(),
-            Phase::Aborting => !self.aborted,
-            Phase::Over => true,
+            // Each worker aborts its own tasks, and the last one that comes to sleep ends all.
+            Phase::Aborting | Phase::Over => true,
         }
     }
 
