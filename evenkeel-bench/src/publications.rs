@@ -127,7 +127,7 @@ pub(crate) static PUBLICATIONS: [Publication; 6] = [
             "--bench growth_tasks,growth_moves,growth_timers --n 1000000 --repeats 1",
             "--bench growth_tasks,growth_moves,growth_timers --n 10000000 --runtime evenkeel --repeats 1",
         ],
-        missing: "ten million tasks and timers of Tokio, of which the tasks take 7 GB; growth with the number of workers: the simulation of C∀'s scheduler has that of polls, wakes, waits, spawns, joins, timers and moves of tasks, and none of the end",
+        missing: "ten million tasks and timers of Tokio, of which the tasks take 7 GB; growth with the number of workers is simulated beside C∀'s scheduler: polls, wakes, waits, spawns, joins, timers, moves of tasks, the end",
         has_ranks: false,
         simulation: None,
         published: Vec::new,

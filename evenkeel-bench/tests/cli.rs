@@ -360,9 +360,9 @@ fn schedulers_are_simulated_on_both_machines_with_many_and_few_tasks() {
     let one = Value::from(1);
     let many = Value::from(200);
     let amd = [("amd", &one), ("amd", &many)];
-    // Six with many and with few tasks, and Sleep. Transfer needs two workers, and is simulated
+    // Six with many and with few tasks, Sleep and End. Transfer needs two workers, and is simulated
     // where the thesis has figures.
-    assert_eq!(points, [vec![("intel", &one); 13], amd.repeat(13)].concat());
+    assert_eq!(points, [vec![("intel", &one); 14], amd.repeat(14)].concat());
     assert!(lines.iter().all(|line| line["simulated"] == true));
     refused("simulate --scheduling --coretime", "cannot be used with");
     refused("simulate --workers 2", "--scheduling");

@@ -13,12 +13,15 @@ const PRICES: Prices = Prices {
     complete: 40.0,
     join: 8.0,
     sleep: 150.0,
+    abort: 60.0,
     touch: 6.0,
     line: 60.0,
     far: 2.65,
     heavy_fence: 9_500.0,
     unpark: 9_000.0,
     unpark_latency: 25_000.0,
+    thread_end: 30_000.0,
+    thread_join: 2_000.0,
     beside_sibling: 100,
 };
 

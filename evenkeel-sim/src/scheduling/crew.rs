@@ -102,6 +102,7 @@ impl Crew {
             Experiment::Cycle => !task.is_multiple_of(RING),
             Experiment::Spawn => !task.is_multiple_of(PAIR),
             Experiment::Yield | Experiment::Sleep | Experiment::Transfer { .. } => false,
+            Experiment::End => true,
             Experiment::Churn | Experiment::Locality { .. } => task < self.semaphores.waiters(),
         };
         let mut queued = Vec::new();
@@ -118,12 +119,13 @@ impl Crew {
     /// Returns how long a poll lasts with all in the core's own cache.
     fn nominal(&self) -> f64 {
         let Prices { wake, poll, yields, release, acquire, touch, .. } = self.prices;
-        let Prices { spawn, complete, join, sleep, .. } = self.prices;
+        let Prices { spawn, complete, join, sleep, abort, .. } = self.prices;
         match self.experiment {
             Experiment::Cycle => wake + poll,
             Experiment::Spawn => (poll + spawn + join).max(complete + wake),
             Experiment::Yield => yields,
             Experiment::Sleep => sleep,
+            Experiment::End => abort,
             Experiment::Churn => release + acquire,
             Experiment::Locality { .. } => release + acquire + touch,
             Experiment::Transfer { .. } => yields,
@@ -251,6 +253,7 @@ impl Load for Crew {
                 let until = now.saturating_add(length as u64).saturating_add(sleeps);
                 Done::new(length, None, 1, Then::Sleep(until))
             }
+            Experiment::End => unreachable!("an end polls no task of a crew"),
             Experiment::Churn | Experiment::Locality { .. } => self.push_out(number, me),
             Experiment::Transfer { parks } => self.steer(number, me, parks, now),
         };

@@ -4,13 +4,15 @@
 //! The workers are those of the [promise](crate::promise), and decide by the runtime's own policy.
 //! What the tasks' steps cost is measured by itself, on another machine ([`Prices`]); lines that
 //! another core has come on top, by the distance. In each run every wait is audited. A timer is
-//! armed at the worker that polls its task, and fires there.
+//! armed at the worker that polls its task, and fires there. The [end](end) of a runtime, which is
+//! no schedule of tasks, is followed step by step.
 //!
 //! # What it leaves out
 //! The bandwidth between caches and memory has no bound. Lines move when tasks, semaphores and the
 //! looks of others move them; false sharing and the sizes of caches do not appear.
 
 mod crew;
+mod end;
 mod machine;
 mod prices;
 mod semaphores;
@@ -61,6 +63,9 @@ pub enum Experiment {
     /// Tasks sleep for up to [`SLEEP`] and begin again: one timer that is armed and fires. The
     /// thesis has no such experiment.
     Sleep,
+    /// Tasks wait, and the runtime is dropped: the end of one task, with its share of that of the
+    /// runtime. The thesis has no such experiment.
+    End,
     /// A leader spins until all other tasks have run: one transfer. They wait by parking or by
     /// yielding. With a single worker, which a relief would have to help, it is not simulated.
     Transfer {
@@ -96,9 +101,10 @@ pub struct Outcome {
     pub ops: u64,
     /// That time, in nanoseconds; for Transfer from the first to the last operation.
     pub time: u64,
-    /// The longest wait of a task beyond its share of the work ahead, in nanoseconds.
+    /// The longest wait of a task beyond its share of the work ahead, in nanoseconds; 0 in an
+    /// [`End`](Experiment::End).
     pub waited: u64,
-    /// The longest such wait that the promise allows.
+    /// The longest such wait that the promise allows; 0 in an [`End`](Experiment::End).
     pub allowed: u64,
     /// Polls, from the beginning.
     pub polls: u64,
@@ -136,12 +142,15 @@ impl Outcome {
 pub fn run(run: &Run) -> Outcome {
     let Run { machine, processors, seed, prices, .. } = *run;
     assert!(run.tasks > 0, "a run needs tasks");
+    assert!((1..=machine.threads()).contains(&processors), "{machine:?} has {processors} workers");
+    if run.experiment == Experiment::End {
+        return end::run(run);
+    }
     let transfers = matches!(run.experiment, Experiment::Transfer { .. });
     assert!(!transfers || processors > 1, "Transfer needs two workers");
     let usual = BEGIN..if transfers { TRANSFER_END } else { END };
     let measured = run.time.map_or(usual, |time| time / 10..time / 10 + time);
     let (begin, end) = (measured.start, measured.end);
-    assert!((1..=machine.threads()).contains(&processors), "{machine:?} has {processors} workers");
     let crew = Crew::new(run, measured);
     let (tasks, queued) = crew.start();
     let longest = tasks.iter().map(|task| *task.polls.end()).max().unwrap_or_default();

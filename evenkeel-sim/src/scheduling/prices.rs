@@ -27,6 +27,8 @@ pub struct Prices {
     pub join: f64,
     /// A sleep: arming its timer, its fire, and the poll that follows; with the scheduler's part.
     pub sleep: f64,
+    /// What a task that waits adds to the end of a runtime, which aborts it.
+    pub abort: f64,
     /// The increments of an operation of Locality.
     pub touch: f64,
     /// A cache line from another core behind the same last-level cache.
@@ -39,6 +41,10 @@ pub struct Prices {
     pub unpark: f64,
     /// From that call until the thread runs.
     pub unpark_latency: f64,
+    /// From a thread's last own step until another one, which waits for its end, has joined it.
+    pub thread_end: f64,
+    /// A join of a thread that has ended.
+    pub thread_join: f64,
     /// How long a step takes beside another worker on the same core, in per cent of what it takes
     /// there alone.
     pub beside_sibling: u64,

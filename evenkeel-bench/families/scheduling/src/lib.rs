@@ -11,6 +11,7 @@
 mod churn;
 pub mod crew;
 mod cycle;
+pub mod ends;
 mod family;
 mod go;
 mod locality;

@@ -1,5 +1,5 @@
-//! What the system's part of a scheduler costs: to wake a thread that sleeps, and to have all
-//! running threads pass a fence.
+//! What the system's part of a scheduler costs: to wake a thread that sleeps, to have all running
+//! threads pass a fence, and to join a thread.
 
 use std::hint;
 use std::panic::resume_unwind;
@@ -17,7 +17,10 @@ use suite::affinity;
 const TURNS: usize = 100;
 
 /// How long a thread sleeps until it is woken: its core is idle by then.
-const ASLEEP: Duration = Duration::from_micros(100);
+pub(crate) const ASLEEP: Duration = Duration::from_micros(100);
+
+/// Threads that end before the one that joins them begins, in a turn.
+const ENDED: usize = 8;
 
 /// Nanoseconds: medians of the turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -29,9 +32,13 @@ pub struct Threads {
     /// `membarrier`, while another thread runs; 0 where the system has none, and schedulers do
     /// without.
     pub heavy_fence: f64,
+    /// From a thread's last own step until another one, which waits for its end, has joined it.
+    pub end: f64,
+    /// A join of a thread that has ended.
+    pub join: f64,
 }
 
-/// Measures all three, on the first two cores; on the only one, if there are no two.
+/// Measures all of them, on the first two cores; on the only one, if there are no two.
 #[must_use]
 pub fn measure() -> Threads {
     let cores = affinity::cores();
@@ -40,7 +47,8 @@ pub fn measure() -> Threads {
         cores.first().copied().map(affinity::settle_on);
         let there = cores.get(1).or(cores.first()).copied();
         let (unpark, unpark_latency) = wakes(there);
-        Threads { unpark, unpark_latency, heavy_fence: fences(there).unwrap_or_default() }
+        let heavy_fence = fences(there).unwrap_or_default();
+        Threads { unpark, unpark_latency, heavy_fence, end: ends(there), join: joins(there) }
     };
     thread::scope(|scope| scope.spawn(here).join()).unwrap_or_else(|panic| resume_unwind(panic))
 }
@@ -103,14 +111,47 @@ fn fences(there: Option<usize>) -> Option<f64> {
     })
 }
 
+fn ends(there: Option<usize>) -> f64 {
+    let end = |_| {
+        let ending = thread::spawn(move || {
+            there.map(affinity::settle_on);
+            // The other thread waits by then.
+            thread::sleep(ASLEEP);
+            Instant::now()
+        });
+        let last = ending.join().unwrap_or_else(|panic| resume_unwind(panic));
+        last.elapsed().as_nanos() as f64
+    };
+    median((0..TURNS).map(end).collect())
+}
+
+fn joins(there: Option<usize>) -> f64 {
+    let join = |_| {
+        let thread = |_| thread::spawn(move || _ = there.map(affinity::settle_on));
+        let ended: Vec<_> = (0..ENDED).map(thread).collect();
+        while !ended.iter().all(thread::JoinHandle::is_finished) {
+            thread::yield_now();
+        }
+        // The system's part of the end comes after that.
+        thread::sleep(ASLEEP);
+        let begun = Instant::now();
+        for thread in ended {
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
+        begun.elapsed().as_nanos() as f64 / ENDED as f64
+    };
+    median((0..TURNS).map(join).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_runs_after_the_call_that_wakes_it_has_begun() {
-        let Threads { unpark, unpark_latency, heavy_fence } = measure();
+    fn what_the_system_does_takes_time() {
+        let Threads { unpark, unpark_latency, heavy_fence, end, join } = measure();
         assert!(unpark > 0.0 && unpark_latency > 0.0, "{unpark} {unpark_latency}");
+        assert!(end > 0.0 && join > 0.0, "{end} {join}");
         assert!(heavy_fence >= 0.0);
     }
 }

@@ -16,6 +16,7 @@ use rayon::prelude::*;
 
 use evenkeel_sim::scheduling::{Experiment, Machine, Outcome, Prices, Run, SLEEP, run as simulate};
 use record::{Beside, Record};
+use scheduling::ends;
 use scheduling::sleeps;
 use scheduling::steps;
 use scheduling::threads::{self, Threads};
@@ -32,11 +33,11 @@ pub(crate) const ASSUMPTIONS: [&str; 6] = [
     "Two threads of a core that are both awake take 1.6 times as long each: a gain of a quarter by the second one. The thesis does not say.",
     "The workers decide by the runtime's own policy: batches, help, steals, wakes, sleeps. They keep no tasks for cheap wakes. Where quick tasks do better on one processor than on two they bring them together, but not before 10 ms: with one and two workers, which are simulated for as long as they are measured.",
     "Bandwidth has no bound, and caches no size. A heavy fence, a call that wakes a thread, and the time until that runs are timed on the machine that runs this, with one other core. The prices are medians of the rounds in which its two cores were near, if they were in any.",
-    "1 ms of virtual time is counted after 0.3 ms, of Transfer 6 ms, with as many tasks as in the thesis, which has no Spawn and no Sleep. In Spawn each task spawns one, whose memory its worker uses again, and joins it. In Sleep each sleeps for up to 10 µs by a timer of the finest resolution, so that the workers are never without one; a sleep is timed with one worker, whose clock stands, and a timer fires at the worker that has armed it. Locality has arrays of 2 words with 2 increments, as the suite's.",
+    "1 ms of virtual time is counted after 0.3 ms, of Transfer 6 ms, with as many tasks as in the thesis, which has no Spawn, no Sleep and no End. In Spawn each task spawns one, whose memory its worker uses again, and joins it. In Sleep each sleeps for up to 10 µs by a timer of the finest resolution, so that the workers are never without one; a sleep is timed with one worker, whose clock stands, and a timer fires at the worker that has armed it. In End all tasks wait while the runtime is dropped, which is followed to the join of the last thread; what a task adds to the end of one worker is timed, and so are the end and the join of a thread. Locality has arrays of 2 words with 2 increments, as the suite's.",
 ];
 
 /// The experiments that are simulated.
-pub(crate) const EXPERIMENTS: [Experiment; 9] = [
+pub(crate) const EXPERIMENTS: [Experiment; 10] = [
     Experiment::Cycle,
     Experiment::Yield,
     Experiment::Churn,
@@ -44,6 +45,7 @@ pub(crate) const EXPERIMENTS: [Experiment; 9] = [
     Experiment::Locality { shares: false },
     Experiment::Spawn,
     Experiment::Sleep,
+    Experiment::End,
     Experiment::Transfer { parks: true },
     Experiment::Transfer { parks: false },
 ];
@@ -55,13 +57,13 @@ pub(crate) const MACHINES: [(Machine, &[usize]); 2] = [
     (Machine::Amd, &[1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 160, 192, 224, 256]),
 ];
 
-/// Tasks for each worker, as in the thesis: many and, but in Transfer and Sleep, few. They are
+/// Tasks for each worker, as in the thesis: many and, but in Transfer, Sleep and End, few. They are
 /// rings in Cycle, and those that spawn in Spawn; tasks that push each other out are two at least.
 pub(crate) fn tasks(experiment: Experiment) -> &'static [usize] {
     match experiment {
         Experiment::Cycle | Experiment::Yield | Experiment::Spawn => &[100, 1],
         Experiment::Churn | Experiment::Locality { .. } => &[100, 2],
-        Experiment::Sleep | Experiment::Transfer { .. } => &[100],
+        Experiment::Sleep | Experiment::End | Experiment::Transfer { .. } => &[100],
     }
 }
 
@@ -115,12 +117,15 @@ fn probe(experiment: Experiment, workers: usize, threads: Threads) -> Result<Pri
         complete: steps.complete,
         join: steps.join,
         sleep: sleeps::step(tasks(experiment)[0])?,
+        abort: ends::step(tasks(experiment)[0])?,
         touch: steps.touch,
         line,
         far: FAR,
         heavy_fence: threads.heavy_fence,
         unpark: threads.unpark,
         unpark_latency: threads.unpark_latency,
+        thread_end: threads.end,
+        thread_join: threads.join,
         beside_sibling: BESIDE_SIBLING,
     })
 }
@@ -141,10 +146,10 @@ pub(crate) fn beside(rounds: u64) -> anyhow::Result<Vec<Beside>> {
             let prices = probe(one.experiment, one.workers, threads)?;
             let (name, tasks) = (record::name(one.experiment), tasks(one.experiment)[0]);
             let seed = round + 1;
-            let measured = if one.experiment == Experiment::Sleep {
-                sleeps::once(one.workers, tasks, SLEEP, TIME, seed)?
-            } else {
-                scheduling::once::<Evenkeel>(name, one.workers, tasks, TIME, seed)?
+            let measured = match one.experiment {
+                Experiment::Sleep => sleeps::once(one.workers, tasks, SLEEP, TIME, seed)?,
+                Experiment::End => ends::once(one.workers, tasks)?,
+                _ => scheduling::once::<Evenkeel>(name, one.workers, tasks, TIME, seed)?,
             };
             one.add(prices, measured);
             interrupt::check()?;

@@ -17,6 +17,7 @@ pub(crate) const fn name(experiment: Experiment) -> &'static str {
         Experiment::Locality { shares: false } => "locality noshare",
         Experiment::Spawn => "spawn serial",
         Experiment::Sleep => "sleep",
+        Experiment::End => "end",
         Experiment::Transfer { parks: true } => "transfer park",
         Experiment::Transfer { parks: false } => "transfer yield",
     }
@@ -178,11 +179,14 @@ impl Beside {
             complete: price(|prices| prices.complete),
             join: price(|prices| prices.join),
             sleep: price(|prices| prices.sleep),
+            abort: price(|prices| prices.abort),
             touch: price(|prices| prices.touch),
             line: price(|prices| prices.line),
             heavy_fence: price(|prices| prices.heavy_fence),
             unpark: price(|prices| prices.unpark),
             unpark_latency: price(|prices| prices.unpark_latency),
+            thread_end: price(|prices| prices.thread_end),
+            thread_join: price(|prices| prices.thread_join),
             // The same in all rounds.
             far: prices.far,
             beside_sibling: prices.beside_sibling,

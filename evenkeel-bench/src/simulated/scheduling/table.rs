@@ -34,8 +34,9 @@ pub(crate) fn render(beside: &[Beside], records: &[Record], width: Option<u16>) 
             .collect::<String>()
 }
 
-/// Says whether the runtime's promise is kept in all of this.
+/// Says whether the runtime's promise is kept in all of this. An end has no waits.
 fn promise(records: &[Record]) -> String {
+    let records: Vec<_> = records.iter().filter(|record| record.allowed_us > 0.0).collect();
     let late = records.iter().filter(|record| record.waited_us > record.allowed_us).count();
     let kept = if late == 0 { "kept" } else { "NOT KEPT" };
     format!(
@@ -157,11 +158,14 @@ pub(crate) fn both(beside: &[Beside]) -> Plain {
         "end",
         "join",
         "sleep",
+        "abort",
         "yield",
         "line",
         "fence",
         "wake-up",
         "its latency",
+        "thread end",
+        "thread join",
     ];
     let line = |one: &Beside| {
         let mut line = vec![
@@ -182,11 +186,14 @@ pub(crate) fn both(beside: &[Beside]) -> Plain {
             one.price(|prices| prices.complete),
             one.price(|prices| prices.join),
             one.price(|prices| prices.sleep),
+            one.price(|prices| prices.abort),
             one.price(|prices| prices.yields),
             one.price(|prices| prices.line),
             one.price(|prices| prices.heavy_fence),
             one.price(|prices| prices.unpark),
             one.price(|prices| prices.unpark_latency),
+            one.price(|prices| prices.thread_end),
+            one.price(|prices| prices.thread_join),
         ];
         line.extend(prices.map(words::figure));
         line
@@ -204,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_wait_beyond_what_is_allowed_breaks_the_promise() {
-        let record = |waited_us| Record {
+        let record = |waited_us, allowed_us| Record {
             simulated: true,
             machine: "intel",
             bench: "cycle",
@@ -214,11 +221,12 @@ mod tests {
             mops: vec![1.0],
             ns_per_op_per_proc: vec![1.0],
             waited_us,
-            allowed_us: 1.0,
+            allowed_us,
             moves_per_1000_polls: 0.0,
         };
-        assert!(promise(&[record(1.0)]).starts_with("The bound on waiting is kept:"));
-        let told = promise(&[record(1.0), record(2.0)]);
+        let (kept, late, end) = (record(1.0, 1.0), record(2.0, 1.0), record(0.0, 0.0));
+        assert!(promise(std::slice::from_ref(&kept)).starts_with("The bound on waiting is kept:"));
+        let told = promise(&[kept, late, end]);
         assert!(told.contains("NOT KEPT") && told.contains("in 1 of 2 rows"), "{told}");
     }
 }
