@@ -568,6 +568,31 @@ fn a_task_that_waits_for_a_tick_is_woken_by_a_reset() {
     });
 }
 
+/// The timer of such a tick is armed nowhere, so that it cannot know the task.
+#[test]
+fn a_task_that_waits_for_a_tick_that_never_comes_is_woken_by_a_reset() {
+    let _watchdog = watchdog();
+    let runtime = runtime(2);
+    let ticks = Arc::new(Mutex::new(interval(Duration::MAX)));
+    let waits = Arc::new(AtomicBool::new(false));
+    let waiter = runtime.spawn({
+        let (ticks, waits) = (ticks.clone(), waits.clone());
+        async move {
+            for _ in 0..2 {
+                poll_fn(|context| {
+                    let tick = ticks.lock().unwrap().poll_tick(context);
+                    waits.store(tick.is_pending(), Ordering::Release);
+                    tick
+                })
+                .await;
+            }
+        }
+    });
+    until(|| waits.load(Ordering::Acquire));
+    ticks.lock().unwrap().reset_immediately();
+    runtime.block_on(waiter).unwrap();
+}
+
 #[test]
 fn a_clock_that_was_moved_far_ahead_goes_on_from_there() {
     paused(1).block_on(async {

@@ -4,7 +4,7 @@ use super::sleep::{Sleep, sleep_until};
 use super::{Duration, Instant};
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 /// The policy for ticks that follow a late one.
 ///
@@ -108,7 +108,8 @@ pub fn interval(period: Duration) -> Interval {
 #[track_caller]
 pub fn interval_at(start: Instant, period: Duration) -> Interval {
     assert!(!period.is_zero(), "an interval has a period of zero: give it a period above zero");
-    Interval { sleep: Box::pin(sleep_until(start)), period, missed: MissedTicks::default() }
+    let (sleep, missed) = (Box::pin(sleep_until(start)), MissedTicks::default());
+    Interval { sleep, period, missed, waiter: None }
 }
 
 /// Ticks every period: see [`interval`]. It has one allocation, for its timer.
@@ -142,6 +143,9 @@ pub struct Interval {
     sleep: Pin<Box<Sleep>>,
     period: Duration,
     missed: MissedTicks,
+    /// The task that waits for a tick which never comes: its timer is armed nowhere, and knows of
+    /// no task.
+    waiter: Option<Waker>,
 }
 
 impl Interval {
@@ -210,6 +214,12 @@ impl Interval {
     /// });
     /// ```
     pub fn poll_tick(&mut self, context: &mut Context<'_>) -> Poll<Instant> {
+        if self.sleep.deadline() == Instant::NEVER {
+            let waker = context.waker();
+            if !self.waiter.as_ref().is_some_and(|waiter| waiter.will_wake(waker)) {
+                self.waiter = Some(waker.clone());
+            }
+        }
         ready!(self.sleep.as_mut().poll(context));
         let due = self.sleep.deadline();
         let next = self.missed.next(due, Instant::now(), self.period);
@@ -292,6 +302,9 @@ impl Interval {
     /// ```
     pub fn reset_at(&mut self, deadline: Instant) {
         self.sleep.as_mut().reset_for_waiter(deadline);
+        if let Some(waiter) = self.waiter.take() {
+            waiter.wake();
+        }
     }
 
     /// Returns the time between two ticks.
