@@ -4,7 +4,7 @@
 //! Such a connection stays in the backlog, so the next accept would try at once, fail again, and a
 //! server that goes on after an error would do nothing else. So the accept that fails returns its
 //! error, and later ones first wait: 5 ms, then twice as long after each further failure, up to a
-//! second. An accept that succeeds ends that.
+//! second. An accept that succeeds ends that for calls after it.
 //!
 //! A pause belongs to the runtime in which the accept has failed, and goes by its clock. In another
 //! runtime, outside of any, and when its runtime ends there is no pause: the accept tries.
@@ -120,10 +120,8 @@ impl Accepts {
 
     /// Returns the pause, if it is one of the current runtime and not over.
     fn pause(&self) -> Option<Pause> {
-        let mut state = lock(&self.state);
-        let lasts = |pause: &Pause| pause.of.is_current() && pause.until > Instant::now();
-        state.pause.take_if(|pause| !lasts(pause));
-        state.pause.clone()
+        let pause = lock(&self.state).pause.clone();
+        pause.filter(|pause| pause.of.is_current() && pause.until > Instant::now())
     }
 }
 

@@ -29,7 +29,7 @@ pub trait Addresses: Send {
     ///
     /// # Errors
     /// Fails if the text has no port, the system cannot resolve the name, or a name is to be looked
-    /// up outside of any runtime.
+    /// up outside of any runtime or in a deterministic run.
     fn resolve(self) -> impl Future<Output = Result<Vec<SocketAddr>>> + Send;
 }
 
@@ -90,8 +90,11 @@ impl Addresses for (String, u16) {
 }
 
 async fn look_up(name: impl ToSocketAddrs + Send + 'static) -> Result<Vec<SocketAddr>> {
-    if current::shared().is_none() {
-        return Err(no_runtime());
+    let shared = current::shared().ok_or_else(no_runtime)?;
+    if shared.hooks.deterministic {
+        return Err(Error::other(
+            "a deterministic run looks up no names: what they resolve to is not its own",
+        ));
     }
     let addresses = spawn_blocking(move || name.to_socket_addrs().map(Iterator::collect)).await;
     addresses.map_err(Error::other)?

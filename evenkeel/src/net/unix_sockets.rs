@@ -257,6 +257,10 @@ impl UnixDatagram {
 
     /// Sends a datagram to the socket that is bound to `path`.
     ///
+    /// While that has no room, Linux says after each attempt that this socket can send, so the task
+    /// tries again and again, as with other runtimes. One that is [connected](Self::connect) to it
+    /// waits asleep.
+    ///
     /// # Cancel safety
     /// Nothing is sent by a call that was not completed.
     ///

@@ -136,6 +136,15 @@ fn a_deterministic_run_has_no_sockets() {
     assert!(error.to_string().contains("deterministic"), "{error}");
 }
 
+#[test]
+fn a_deterministic_run_looks_up_no_names() {
+    evenkeel::deterministic::run(1, async {
+        assert_eq!(lookup_host("127.0.0.1:80").await.unwrap().count(), 1);
+        let error = lookup_host("localhost:80").await.unwrap_err();
+        assert!(error.to_string().contains("deterministic"), "{error}");
+    });
+}
+
 /// The clock stands while a task waits for a socket: timers fire in turn all the same.
 #[test]
 fn a_clock_that_stands_moves_beside_sockets() {
