@@ -38,9 +38,9 @@ impl<T> Drop for Inner<T> {
     fn drop(&mut self) {
         self.class.note_moved(self.door.home(), None);
         self.class.lines.forget(self.door.address());
-        // Of a guard that was forgotten.
-        party::forget(self.door.address());
+        // By a guard that was forgotten.
         if self.door.is_locked() {
+            party::forget(self.door.address());
             kept::forget(self.door.address());
         }
     }

@@ -14,8 +14,9 @@
 //! 3. *Release*: the keeper first lets others to the thing. Then it wakes those that wait, and
 //!    removes the address if that is still its own.
 //! 4. *Forget*: a thing that ends while it is taken, because what kept it was forgotten, removes
-//!    its address, and begins a new *generation*. Another thing may get the address then, and notes
-//!    of earlier generations are kept no more.
+//!    its address, and begins a new *generation* of the addresses around it. Another thing may get
+//!    the address then, and notes of earlier generations are kept no more: callers of what they
+//!    are of look again and again.
 //!
 //! # Why no waiter sleeps for ever
 //! All steps for an address take one lock. A caller whose waker is left before a release is woken
@@ -47,21 +48,24 @@ struct Part {
     kept: Mutex<BTreeMap<usize, Kept>>,
     /// The number of addresses. A caller that reads an old one looks again after a turn.
     count: AtomicUsize,
+    /// Counts the things that have ended while they were taken.
+    generation: AtomicU64,
 }
 
 /// The number of parts: what is kept in one keeps callers of few other things. An estimate.
 const PARTS: usize = 64;
 
-static ALL: [Part; PARTS] =
-    [const { Part { kept: Mutex::new(BTreeMap::new()), count: AtomicUsize::new(0) } }; PARTS];
-
-/// Counts the things that have ended while they were taken.
-static GENERATION: AtomicU64 = AtomicU64::new(0);
+static ALL: [Part; PARTS] = [const { Part::new() }; PARTS];
 
 /// The number of the next waiter.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl Part {
+    const fn new() -> Self {
+        let (count, generation) = (AtomicUsize::new(0), AtomicU64::new(0));
+        Self { kept: Mutex::new(BTreeMap::new()), count, generation }
+    }
+
     fn of(address: usize) -> &'static Self {
         // The upper bits of the product: things of one size lie at equal distances.
         let mixed = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
@@ -96,10 +100,10 @@ impl Part {
     }
 }
 
-/// Returns the present generation, for a note.
+/// Returns the present generation, for a note of what is at the address.
 #[inline]
-pub(super) fn generation() -> u64 {
-    GENERATION.load(Ordering::Relaxed)
+pub(super) fn generation(address: usize) -> u64 {
+    Part::of(address).generation.load(Ordering::Relaxed)
 }
 
 /// Enters an address for this thread, unless the note is of an earlier generation.
@@ -108,7 +112,7 @@ pub(super) fn keep(address: usize, noted: u64) {
     let part = Part::of(address);
     let mut kept = part.lock();
     // The end of what lay at the address has changed it under this lock.
-    if noted != generation() {
+    if noted != part.generation.load(Ordering::Relaxed) {
         return;
     }
     let keeper = id::among_threads();
@@ -132,7 +136,7 @@ pub(crate) fn release(address: usize) {
 pub(crate) fn forget(address: usize) {
     let part = Part::of(address);
     let kept = part.lock();
-    GENERATION.fetch_add(1, Ordering::Relaxed);
+    part.generation.fetch_add(1, Ordering::Relaxed);
     drop(kept);
     part.end(address, |_| true);
 }
@@ -225,8 +229,8 @@ mod tests {
         let place = Box::new(0_u64);
         let address = std::ptr::from_ref(&*place).addr();
         assert!(!one.waits(address));
-        keep(address, generation());
-        keep(address, generation());
+        keep(address, generation(address));
+        keep(address, generation(address));
         for _ in 0..2 {
             assert!(one.waits(address) && two.waits(address) && gone.waits(address));
         }
@@ -243,8 +247,8 @@ mod tests {
         let mut caller = Caller::new();
         let place = Box::new(0_u64);
         let address = std::ptr::from_ref(&*place).addr();
-        keep(address, generation());
-        thread::spawn(move || keep(address, generation())).join().unwrap();
+        keep(address, generation(address));
+        thread::spawn(move || keep(address, generation(address))).join().unwrap();
         assert!(caller.waits(address));
         release(address);
         assert_eq!(caller.woken(), 1);
@@ -258,7 +262,7 @@ mod tests {
     fn a_note_from_before_the_end_of_a_thing_that_was_taken_keeps_nothing() {
         let place = Box::new(0_u64);
         let address = std::ptr::from_ref(&*place).addr();
-        let noted = generation();
+        let noted = generation(address);
         forget(address);
         keep(address, noted);
         assert!(!Caller::new().waits(address));

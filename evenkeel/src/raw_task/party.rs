@@ -43,9 +43,15 @@ thread_local! {
 }
 
 thread_local! {
-    /// What parties of this thread keep: mostly one or two things, the last of which goes first. A
-    /// map would allocate for the first.
-    static NOTES: RefCell<Vec<Note>> = const { RefCell::new(Vec::new()) };
+    static NOTES: RefCell<Notes> = const { RefCell::new(Notes { all: Vec::new(), sought: 0 }) };
+}
+
+/// What parties of a thread keep.
+struct Notes {
+    /// Mostly one or two, the last of which goes first. A map would allocate for the first.
+    all: Vec<Note>,
+    /// How many are sought: those of the present turn, and of turns that it interrupts.
+    sought: usize,
 }
 
 struct Note {
@@ -73,8 +79,45 @@ impl Drop for Note {
     }
 }
 
-fn find(notes: &mut [Note], address: usize) -> Option<&mut Note> {
-    notes.iter_mut().rev().find(|note| note.address == address)
+impl Notes {
+    fn find(&mut self, address: usize) -> Option<&mut Note> {
+        self.all.iter_mut().rev().find(|note| note.address == address)
+    }
+
+    /// Adds a note, and returns an older one, which is of something that was forgotten.
+    fn add(&mut self, note: Note) -> Option<Note> {
+        let older = self.remove(note.address);
+        self.sought += usize::from(note.is_sought);
+        self.all.push(note);
+        older
+    }
+
+    fn remove(&mut self, address: usize) -> Option<Note> {
+        let place = self.all.iter().rposition(|note| note.address == address)?;
+        let note = self.all.swap_remove(place);
+        self.sought -= usize::from(note.is_sought);
+        Some(note)
+    }
+
+    /// Keeps what is sought of this party, whose turn ends.
+    fn keep(&mut self, party: Id) {
+        // A turn that has kept nothing new has nothing to look for, however many notes there are.
+        if self.sought == 0 {
+            return;
+        }
+        let sought = self.all.iter_mut().filter(|note| note.is_sought && note.party == party);
+        for note in sought {
+            note.is_sought = false;
+            self.sought -= 1;
+            kept::keep(note.address, note.generation);
+        }
+    }
+
+    fn end(&mut self, party: Id) -> Vec<Note> {
+        let ended: Vec<Note> = self.all.extract_if(.., |note| note.party == party).collect();
+        self.sought -= ended.iter().filter(|note| note.is_sought).count();
+        ended
+    }
 }
 
 /// Wakes all of them, though one may panic.
@@ -109,13 +152,7 @@ impl Drop for Turn {
     #[inline]
     fn drop(&mut self) {
         let party = PRESENT.try_with(|present| present.replace(self.0)).unwrap_or(Id::NONE);
-        let _ = NOTES.try_with(|notes| {
-            let mut notes = notes.borrow_mut();
-            for note in notes.iter_mut().filter(|note| note.is_sought && note.party == party) {
-                note.is_sought = false;
-                kept::keep(note.address, note.generation);
-            }
-        });
+        let _ = NOTES.try_with(|notes| notes.borrow_mut().keep(party));
     }
 }
 
@@ -147,10 +184,7 @@ impl Drop for Level {
 /// Ends a party, which may have handed on what it kept.
 pub(crate) fn end(party: Id) {
     // Their drops wake, without the borrow: the waiters find that they must not wait.
-    let _ended = NOTES.try_with(|notes| {
-        let mut notes = notes.borrow_mut();
-        notes.extract_if(.., |note| note.party == party).collect::<Vec<_>>()
-    });
+    let _ended = NOTES.try_with(|notes| notes.borrow_mut().end(party));
 }
 
 /// Leaves a note of what the present party keeps, if there is one. Returns whether it does. Callers
@@ -163,17 +197,10 @@ pub(crate) fn note(address: usize, is_sought: bool) -> bool {
 
 #[cold]
 fn leave(address: usize, party: Id, is_sought: bool) -> bool {
-    let (level, generation) = (level(), kept::generation());
+    let (level, generation) = (level(), kept::generation(address));
     let note = Note { address, party, level, is_sought, generation, waiters: Vec::new() };
-    // An older note is of something that was forgotten.
-    let older = NOTES.try_with(|notes| {
-        let mut notes = notes.borrow_mut();
-        if let Some(older) = find(&mut notes, address) {
-            return Some(mem::replace(older, note));
-        }
-        notes.push(note);
-        None
-    });
+    // The drop of an older one wakes, without the borrow.
+    let older = NOTES.try_with(|notes| notes.borrow_mut().add(note));
     older.is_ok()
 }
 
@@ -181,11 +208,7 @@ fn leave(address: usize, party: Id, is_sought: bool) -> bool {
 #[cold]
 pub(crate) fn forget(address: usize) {
     // Its drop wakes, without the borrow.
-    let _note = NOTES.try_with(|notes| {
-        let mut notes = notes.borrow_mut();
-        let place = notes.iter().rposition(|note| note.address == address)?;
-        Some(notes.swap_remove(place))
-    });
+    let _note = NOTES.try_with(|notes| notes.borrow_mut().remove(address));
 }
 
 /// Returns whether the caller may wait for another party of this thread to go on with what is
@@ -193,7 +216,7 @@ pub(crate) fn forget(address: usize) {
 #[cold]
 pub(crate) fn may_wait(address: usize, caller: u64) -> bool {
     let can = |note: &mut Note| note.can_be_waited_for(caller);
-    let may = |notes: &RefCell<Vec<Note>>| find(&mut notes.borrow_mut(), address).is_some_and(can);
+    let may = |notes: &RefCell<Notes>| notes.borrow_mut().find(address).is_some_and(can);
     NOTES.try_with(may).unwrap_or(false)
 }
 
@@ -205,7 +228,7 @@ pub(crate) fn wait(address: usize, caller: u64, waker: &Waker) -> bool {
     let mut waker = Some(waker.clone());
     let waits = NOTES.try_with(|notes| {
         let mut notes = notes.borrow_mut();
-        let note = find(&mut notes, address).filter(|note| note.can_be_waited_for(caller));
+        let note = notes.find(address).filter(|note| note.can_be_waited_for(caller));
         let Some(note) = note else { return false };
         let is_there = |last: &Waker| waker.as_ref().is_some_and(|own| last.will_wake(own));
         if !note.waiters.iter().any(is_there) {
