@@ -50,10 +50,10 @@
 //! awake, the watch looks at the heads' ages at least every
 //! [`waking::LONGEST_WATCH`](crate::policy::waking::LONGEST_WATCH). When all are asleep, and none
 //! has been awake since its last round, the watch sleeps without a bound. A pusher that finds
-//! `armed` false unparks the watch to begin its rounds. An idle runtime does not wake at all.
-//! `armed` says that the sleeper at the bottom has a bounded sleep or an unpark on its way. It
-//! changes under the stack's lock alone, and the thread that takes an armed watch off the stack
-//! unparks the next one.
+//! `armed` false unparks the watch to begin its rounds. An idle runtime does not wake at all, but
+//! for one with a worker that has settled, which counts as awake. `armed` says that the sleeper at
+//! the bottom has a bounded sleep or an unpark on its way. It changes under the stack's lock alone,
+//! and the thread that takes an armed watch off the stack unparks the next one.
 //!
 //! # When all workers compute
 //! `word` also counts the workers that are [*away*](absence): inside fork-join, blocking in place,

@@ -544,6 +544,13 @@ pub(crate) fn is_inside() -> bool {
     with_any(|context| context.is_some())
 }
 
+/// Returns whether this thread has [settled](Context::settle) as a worker, and drives nothing: it
+/// may block, because no worker's loop is below it.
+pub(crate) fn is_settled() -> bool {
+    let runs_loop = with(|context| context.is_some());
+    !runs_loop && with_worker(|context| context.is_some_and(|here| here.role == Role::Worker))
+}
+
 /// Returns whether this thread is a worker or a spare. It reads the same thread-local as a fork, so
 /// that a fork that follows need not read it again.
 #[inline(always)]

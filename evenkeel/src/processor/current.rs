@@ -158,11 +158,13 @@ impl Shared {
 /// thing to await.
 ///
 /// # Panics
-/// Panics if the thread is a worker.
+/// Panics if the thread runs a worker's loop.
 #[track_caller]
 pub(crate) fn refuse_on_worker(function: &str, instead: &str) {
     let in_task = context::with_any(|context| {
-        context.map(|here| here.task().is_some() || here.shared().hooks.deterministic)
+        context
+            .filter(|_| !context::is_settled())
+            .map(|here| here.task().is_some() || here.shared().hooks.deterministic)
     });
     match in_task {
         // Whether the thread drives at the moment is a matter of chance.

@@ -116,13 +116,15 @@ impl WorkerThread {
     /// Makes this thread the worker, for as long as the thread lives, and returns at once. What the
     /// thread forks and spawns is then at once in reach of the others, without a change of threads.
     ///
-    /// As the thread runs no worker's loop, it takes part in the work of others and in broadcasts
-    /// only while it waits for a fork, a scope or a broadcast, or
+    /// The thread may block, also by [`block_on`](crate::block_on()) and as that of a
+    /// current-thread runtime. As it runs no worker's loop, it takes part in the work of others and
+    /// in broadcasts only while it waits for a fork, a scope or a broadcast, or
     /// [yields](crate::fork_join::yield_now). It polls no tasks: the other workers, if there are
-    /// any, poll those that it spawns, and take over those that come to it. When the thread ends,
-    /// the next worker runs what is left of its parts of broadcasts, and later ones. The hooks of
-    /// the builder do not run, and the runtime shuts down without this worker. If this thread shuts
-    /// it down, the report is [detached](crate::ShutdownReport::detached). The runtime's memory is
+    /// any, poll those that it spawns, and take over those that come to it. They take it for awake:
+    /// while all of them sleep, one of them looks around every 8 ms. When the thread ends, the next
+    /// worker runs what is left of its parts of broadcasts, and later ones. The hooks of the
+    /// builder do not run, and the runtime shuts down without this worker. If this thread shuts it
+    /// down, the report is [detached](crate::ShutdownReport::detached). The runtime's memory is
     /// never freed.
     ///
     /// # Errors

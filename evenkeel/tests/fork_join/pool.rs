@@ -8,6 +8,7 @@ use evenkeel::fork_join::{
     in_place_scope_fifo, is_worker, join, scope, scope_fifo, worker_count, worker_index,
     yield_local, yield_now,
 };
+use evenkeel::object::Object;
 use evenkeel::{AlreadyWorker, BuildError, Builder, Runtime, Shutdown, WorkerThread};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -617,6 +618,19 @@ fn a_thread_becomes_a_worker_and_works_with_the_others() {
         let count = Cell::new(0);
         in_place_scope(|_| count.set(1));
         assert_eq!(count.get(), 1);
+        // It may block, and drive a runtime of its own, which is another worker meanwhile.
+        assert_eq!(runtime.block_on(runtime.spawn(async { worker_index() })).unwrap(), Some(1));
+        assert_eq!(evenkeel::block_on(async { worker_index() }), Some(0));
+        assert_eq!(Object::new(1).call_blocking(|value| *value + 1), Ok(2));
+        let run = evenkeel::deterministic::run(1, async { evenkeel::spawn(async { 3 }).await });
+        assert_eq!(run.unwrap(), 3);
+        let driven = Builder::new_current_thread().build().unwrap();
+        driven.block_on(async {
+            assert_eq!(evenkeel::spawn(async { 4 }).await.unwrap(), 4);
+            let refused = catch_unwind(AssertUnwindSafe(|| evenkeel::block_on(async {})));
+            assert!(message(refused).contains("inside the future of a current-thread runtime"));
+        });
+        assert_eq!(fib(12), 144);
         let second = Builder::new().workers(1).build_with(|worker| {
             assert_eq!(worker.settle(), Err(AlreadyWorker));
             Ok(())
