@@ -12,7 +12,7 @@ use evenkeel::{Builder, Runtime, deterministic, fork_join, spawn, yield_now};
 use evenkeel_policy::budget::{MOST, SLICE};
 use futures::future::{Either, join_all, select};
 use futures::stream::{FuturesUnordered, StreamExt};
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -402,7 +402,32 @@ fn a_timeout_around_a_loop_that_is_always_ready_fires() {
     });
     let (late, polls) = runtime.block_on(late).unwrap();
     assert!(late.is_err());
-    assert_eq!(polls, 1, "the end of the limit takes no unit");
+    assert_eq!(polls, 1, "the limit ends without a look");
+}
+
+/// The first poll of each counts, whether or not the slice is over by then.
+#[test]
+fn timeouts_of_zero_around_what_is_ready_never_fire_and_let_others_run() {
+    let _watchdog = watchdog();
+    let one_thread = evenkeel::Builder::new_current_thread().build().unwrap();
+    for runtime in [runtime(), one_thread] {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let ready = runtime.spawn({
+            let is_over = is_over.clone();
+            async move {
+                let permits = Semaphore::new(1);
+                for _ in 0..MANY {
+                    drop(timeout(Duration::ZERO, permits.acquire()).await.expect("it is there"));
+                }
+                // Until another task has run.
+                while !is_over.load(Ordering::Relaxed) {
+                    timeout(Duration::ZERO, pending::<()>()).await.unwrap_err();
+                }
+            }
+        });
+        let other = runtime.spawn(async move { is_over.store(true, Ordering::Relaxed) });
+        runtime.block_on(async { (ready.await.unwrap(), other.await.unwrap()) });
+    }
 }
 
 #[test]

@@ -16,6 +16,21 @@ pub(crate) fn take_unit() -> bool {
     slice::take() || look_here()
 }
 
+/// Returns whether the next operation of this poll finds a unit.
+#[inline]
+pub(crate) fn has_slice() -> bool {
+    slice::has_units() || {
+        look_here();
+        slice::has_units()
+    }
+}
+
+/// Takes a unit if there is one without a look.
+#[inline]
+pub(crate) fn take_if_any() {
+    slice::take();
+}
+
 /// Takes a unit, or yields.
 #[inline(always)]
 pub(crate) fn poll_unit(waker: &Waker) -> Poll<()> {
@@ -110,6 +125,11 @@ impl Unit {
         self.is_owed = true;
         yielding::go_again(waker);
         Poll::Pending
+    }
+
+    /// Returns whether the operation goes on without a unit: it has yielded, or has waited.
+    pub(crate) fn is_owed(&self) -> bool {
+        self.is_owed
     }
 
     /// Lets the operation end without a unit, because it has waited.

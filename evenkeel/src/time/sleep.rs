@@ -6,7 +6,7 @@ use super::Instant;
 use crate::processor::context;
 use crate::processor::current;
 use crate::scheduler::timing;
-use crate::task::budget::Unit;
+use crate::task::budget::{self, Unit};
 use crate::task::word_waker::WordWaker;
 use crate::timers::{Armed, Entry, Progress, Timers};
 use std::fmt;
@@ -151,12 +151,29 @@ impl Sleep {
         }
     }
 
-    /// Makes it complete without a unit of the budget: it bounds a future that has used up the
-    /// slice.
-    #[inline(always)]
-    pub(super) fn exempt(mut self) -> Self {
-        self.unit.owe();
-        self
+    /// Polls it as the limit of a future that was polled just before. `had_slice` is whether this
+    /// poll of the task had any of its slice left for that one. If not, the future may have
+    /// yielded, and comes first once more.
+    #[inline]
+    pub(super) fn poll_limit(mut self: Pin<&mut Self>, waker: &Waker, had_slice: bool) -> Poll<()> {
+        // SAFETY: nothing is moved.
+        let sleep = unsafe { self.as_mut().get_unchecked_mut() };
+        if !had_slice && sleep.entry.progress() == Progress::Idle && !sleep.unit.is_owed() {
+            return sleep.unit.yield_to(waker);
+        }
+        // It ends though the future may have used up the slice.
+        sleep.unit.owe();
+        let ended = self.poll_ended(waker);
+        if ended.is_ready() {
+            // A loop over limits that have passed yields in the end.
+            budget::take_if_any();
+        }
+        ended
+    }
+
+    #[inline]
+    fn poll_ended(self: Pin<&mut Self>, waker: &Waker) -> Poll<()> {
+        self.poll_or_over(waker).map(|ended| ended.unwrap_or_else(|Over| orphaned()))
     }
 
     /// Takes the entry out of its wheel, and returns its waker if it has not fired.
@@ -264,7 +281,7 @@ impl Future for Sleep {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        self.poll_or_over(context.waker()).map(|ended| ended.unwrap_or_else(|Over| orphaned()))
+        self.poll_ended(context.waker())
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::sleep::{Sleep, sleep, sleep_until};
 use super::{Duration, Instant};
+use crate::task::budget;
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::io;
@@ -39,7 +40,7 @@ use std::task::{Context, Poll};
 /// ```
 #[inline]
 pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoFuture> {
-    Timeout { future: future.into_future(), sleep: sleep(duration).exempt() }
+    Timeout { future: future.into_future(), sleep: sleep(duration) }
 }
 
 /// Waits for `future` until `deadline`, as [`timeout`] does.
@@ -57,7 +58,7 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 /// });
 /// ```
 pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
-    Timeout { future: future.into_future(), sleep: sleep_until(deadline).exempt() }
+    Timeout { future: future.into_future(), sleep: sleep_until(deadline) }
 }
 
 /// The future of [`timeout`] and [`timeout_at`].
@@ -128,12 +129,13 @@ impl<F: Future> Future for Timeout<F> {
         // SAFETY: the future is part of the pinned `Timeout`, which does not move it and has no
         // destructor that could.
         let future = unsafe { Pin::new_unchecked(&mut timeout.future) };
+        let had_slice = budget::has_slice();
         if let Poll::Ready(output) = future.poll(context) {
             return Poll::Ready(Ok(output));
         }
         // SAFETY: as above.
         let sleep = unsafe { Pin::new_unchecked(&mut timeout.sleep) };
-        sleep.poll(context).map(|()| Err(Elapsed(())))
+        sleep.poll_limit(context.waker(), had_slice).map(|()| Err(Elapsed(())))
     }
 }
 
