@@ -42,7 +42,13 @@ use std::time::Duration;
 impl Worker<'_> {
     /// Returns whether this is a driver that is to leave the loop.
     pub(super) fn is_to_leave(&self) -> bool {
-        self.leave.is_some_and(|leave| (leave.is_due)() || leave.is_late())
+        self.leave
+            .is_some_and(|leave| (self.is_behind_none() && (leave.is_due)()) || leave.is_late())
+    }
+
+    /// Returns whether the tasks have had their turns before which a driver does not go on.
+    fn is_behind_none(&self) -> bool {
+        self.context.ready() == 0 || self.context.counters().polls.get() >= self.behind
     }
 
     /// Bounds a sleep by the time at which a driver leaves.
@@ -57,9 +63,14 @@ pub(crate) struct Driver<'a>(Worker<'a>);
 
 impl Driver<'_> {
     /// Polls the future for which this thread drives. It counts as a task: it has a budget, and
-    /// must not block the thread.
-    fn poll<R>(&self, poll: impl FnOnce() -> R) -> R {
-        self.0.context.while_main(poll)
+    /// must not block the thread. If it yields, it goes behind all tasks that are ready.
+    fn poll<R>(&mut self, poll: impl FnOnce() -> R) -> R {
+        let context = self.0.context;
+        let result = context.while_main(poll);
+        let has_yielded = self.0.leave.is_some_and(|leave| (leave.is_due)());
+        let ready = if has_yielded { context.ready() as u64 } else { 0 };
+        self.0.behind = context.counters().polls.get() + ready;
+        result
     }
 
     /// Runs closures that threads outside have left, and no tasks, until `is_over`: the thread may

@@ -115,6 +115,8 @@ pub(super) struct Worker<'a> {
     pub(super) me: usize,
     /// When the worker, which is a driver, leaves the loop.
     pub(super) leave: Option<Leave<'a>>,
+    /// The count of polls before which it does not, as long as tasks are ready.
+    pub(super) behind: u64,
     pub(super) random: Random,
     pub(super) turn: u64,
     /// The worker's memory of the other processors.
@@ -177,6 +179,7 @@ impl<'a> Worker<'a> {
             context,
             me,
             leave: None,
+            behind: 0,
             random: Random::new(me as u64),
             turn: Random::new(me as u64).next(),
             view: View::new(shared.processors.capacity()),

@@ -4,6 +4,7 @@ use super::{here, paused, runtime};
 use crate::common::until::until;
 use crate::common::watchdog::watchdog;
 use evenkeel::net::{TcpListener, TcpStream};
+use evenkeel::sync::Semaphore;
 use evenkeel::time::{Duration, Instant, interval, sleep, timeout};
 use evenkeel::{Builder, Handle, spawn, yield_now};
 use std::future::{Future, pending, poll_fn};
@@ -67,6 +68,33 @@ fn tasks_run_inside_block_on_and_on_its_thread_alone() {
     runtime.block_on(yield_now());
     runtime.block_on(task).unwrap();
     assert_eq!(*polls.lock().unwrap(), [here(); 10]);
+}
+
+/// It counts as a task, also where it yields because its slice is over.
+#[test]
+fn the_future_goes_behind_the_tasks_that_are_ready() {
+    let _watchdog = watchdog();
+    for number in [1, 2, 20, 500] {
+        let runtime = runtime();
+        runtime.block_on(async {
+            for round in 1..=3 {
+                let polls = Arc::new(AtomicUsize::new(0));
+                for _ in 0..number {
+                    let polls = polls.clone();
+                    drop(spawn(async move { polls.fetch_add(1, Ordering::Relaxed) }));
+                }
+                if round < 3 {
+                    yield_now().await;
+                } else {
+                    let permits = Semaphore::new(1);
+                    while polls.load(Ordering::Relaxed) == 0 {
+                        drop(permits.acquire().await);
+                    }
+                }
+                assert_eq!(polls.load(Ordering::Relaxed), number, "round {round}");
+            }
+        });
+    }
 }
 
 #[test]
