@@ -93,8 +93,9 @@ impl<T: 'static> LocalKey<T> {
 
     /// Gives the key a value inside `future`: in each of its polls, and while it is dropped.
     ///
-    /// The value is dropped after `future`. Inside, a scope of the same key hides the value for as
-    /// long as it is polled.
+    /// The value is dropped after `future`. If that is dropped inside a closure of
+    /// [`with`](Self::with) of this key, its destructors find the value that the closure has.
+    /// Inside, a scope of the same key hides the value for as long as it is polled.
     ///
     /// # Panics
     /// The returned future panics if it is polled inside a closure of [`with`](Self::with) or
@@ -290,10 +291,10 @@ impl Error for AccessError {}
 #[must_use = "futures do nothing unless awaited"]
 pub struct TaskLocalFuture<T: 'static, F> {
     key: &'static LocalKey<T>,
+    /// None after its end. It is dropped before the value.
+    future: Option<F>,
     /// None during a poll, once the value has been taken, and inside the scope that hides it.
     value: Option<T>,
-    /// None after its end.
-    future: Option<F>,
 }
 
 /// The value is never pinned.

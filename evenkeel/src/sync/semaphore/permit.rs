@@ -8,6 +8,9 @@ use std::sync::Arc;
 /// A permit of a [`Semaphore`], with its datum, to which it dereferences. Dropping it releases it:
 /// to the task that has waited longest, or to the store if no task waits.
 ///
+/// # Panics
+/// Its drop, if the store has `usize::MAX` permits by then.
+///
 /// # Examples
 /// ```
 /// use evenkeel::sync::Semaphore;
