@@ -151,7 +151,7 @@ struct Seat {
 impl Seat {
     /// Sleeps in the set if it has sources, otherwise on the futex. Returns the operations that the
     /// caller has to wake.
-    fn park(&self, limit: Option<Duration>) -> Woken {
+    fn park(&self, limit: Option<Duration>, stands: bool) -> Woken {
         let Some(set) = self.set.get().filter(|set| set.is_used()) else {
             thread::park(limit);
             return Woken::default();
@@ -159,7 +159,7 @@ impl Seat {
         self.is_in_set.store(true, Ordering::Relaxed);
         // After the mark, and before the look at the call: a caller has it the other way round.
         fence::full(Edge::IdleInSet);
-        let ready = set.sleep(limit, || self.is_called.swap(false, Ordering::AcqRel));
+        let ready = set.sleep(limit, stands, || self.is_called.swap(false, Ordering::AcqRel));
         self.is_in_set.store(false, Ordering::Relaxed);
         ready
     }
@@ -265,13 +265,14 @@ impl Idle {
         self.remove(me, 0)
     }
 
-    /// Sleeps once, for at most `limit`. If `me` has not been woken then, the announcement still
-    /// stands: sockets are ready, time is up, or the watch has to begin its rounds.
-    pub(crate) fn sleep(&self, me: usize, limit: Option<Duration>) -> Slept {
+    /// Sleeps once, for at most `limit`, and under a clock that `stands` or not. If `me` has not
+    /// been woken then, the announcement still stands: sockets are ready, time is up, or the watch
+    /// has to begin its rounds.
+    pub(crate) fn sleep(&self, me: usize, limit: Option<Duration>, stands: bool) -> Slept {
         let seat = &self.seats[me];
         // Relaxed: the second load acquires, and sees what this one has seen.
         let is_asleep = seat.asleep.load(Ordering::Relaxed);
-        let ready = if is_asleep { seat.park(limit) } else { Woken::default() };
+        let ready = if is_asleep { seat.park(limit, stands) } else { Woken::default() };
         // Acquire ordering: the sleeper has been counted as a searcher, and must see the task that
         // the waker has pushed. Its park may have ended before the waker's unpark.
         let is_woken = !seat.asleep.load(edge(Edge::IdleAwake, Ordering::Acquire));
@@ -405,6 +406,13 @@ impl Idle {
     pub(crate) fn if_all_sleep<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
         let stack = lock(&self.stack);
         (stack.sleepers.len() == self.workers).then(f)
+    }
+
+    /// Returns whether sockets may be ready of which no task knows yet, while all workers sleep.
+    /// The caller is the worker `me`, or another thread.
+    pub(crate) fn has_untold(&self, me: Option<usize>) -> bool {
+        let sets = (0..self.workers).filter_map(|who| Some((who, self.seats[who].set.get()?)));
+        sets.filter(|(_, set)| set.is_used()).any(|(who, set)| set.has_untold(me == Some(who)))
     }
 
     /// Returns whether processor `who` has announced its sleep and has not been woken. A hint,

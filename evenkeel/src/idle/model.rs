@@ -30,7 +30,7 @@ fn a_sleeper_that_is_awake_sees_what_it_was_woken_for() {
                 assert!(idle.wake_one());
             })
         };
-        while !idle.sleep(0, Some(Duration::ZERO)).is_woken {}
+        while !idle.sleep(0, Some(Duration::ZERO), false).is_woken {}
         assert_eq!(queue.load(Ordering::Relaxed), 1);
         assert_eq!(idle.counts().searching, 1);
         pusher.join().unwrap();
@@ -188,7 +188,7 @@ fn sleeper(idle: &Arc<Idle>, done: impl Fn() -> bool + 'static) -> loom::thread:
     loom::thread::spawn(move || {
         idle.sit(0);
         while !done() {
-            idle.seats[0].park(None).wake();
+            idle.seats[0].park(None, false).wake();
         }
     })
 }
@@ -226,7 +226,7 @@ fn a_sleeper_in_its_set_is_called_beside_another_looker() {
             let idle = idle.clone();
             loom::thread::spawn(move || {
                 while pushed.load(Ordering::Relaxed) == 0 {
-                    idle.seats[0].park(None).wake();
+                    idle.seats[0].park(None, false).wake();
                 }
             })
         };

@@ -15,7 +15,7 @@ fn sleepers_are_woken_last_in_first_out_and_become_searchers() {
         idle.counts(),
         Counts { sleeping: 2, searching: 1, all_away: false, is_unwatched: false }
     );
-    assert!(idle.sleep(2, None).is_woken, "the last to fall asleep is woken first");
+    assert!(idle.sleep(2, None, false).is_woken, "the last to fall asleep is woken first");
     assert!(!idle.wake_one(), "there is a searcher already");
     assert!(idle.end_search());
     assert!(idle.wake(0));

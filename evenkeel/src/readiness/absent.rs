@@ -51,8 +51,13 @@ impl Set {
     pub(crate) fn sleep(
         &self,
         _limit: Option<Duration>,
+        _stands: bool,
         _is_called: impl FnOnce() -> bool,
     ) -> Woken {
+        match *self {}
+    }
+
+    pub(crate) fn has_untold(&self, _is_own: bool) -> bool {
         match *self {}
     }
 

@@ -6,6 +6,7 @@ use super::set::Set;
 use super::source::{Direction, Source};
 use crate::primitives::atomic::{AtomicBool, Edge, Ordering};
 use crate::primitives::mutation::{check, explore, unparker};
+use crate::primitives::{Mutex, lock};
 use loom::thread;
 use std::sync::Arc;
 use std::task::{Poll, Wake, Waker};
@@ -96,5 +97,31 @@ fn a_socket_that_moves_loses_no_note() {
         assert!(poll(&registration, &pipe, Waker::noop()).is_ready());
         registration.leave(&pipe);
         assert!(!sets[0].is_used() && !sets[1].is_used());
+    });
+}
+
+/// A thread that finds the owner asleep, and would move a clock, sees that a source is ready:
+/// with the system, or with the owner, which is out by then.
+#[test]
+fn what_an_owner_takes_under_a_clock_that_stands_is_not_overlooked() {
+    explore(|| {
+        let set = Arc::new(Set::open().unwrap());
+        let pipe = Pipe::new();
+        let _registration = Registration::enter(&set, 0, &pipe).unwrap();
+        let is_asleep = Arc::new(Mutex::new(true));
+        let owner = {
+            let (set, is_asleep) = (set.clone(), is_asleep.clone());
+            thread::spawn(move || {
+                let woken = set.sleep(None, true, || false);
+                *lock(&is_asleep) = false;
+                woken.wake();
+            })
+        };
+        pipe.write();
+        {
+            let is_asleep = lock(&is_asleep);
+            assert!(!*is_asleep || set.has_untold(false), "the clock would move");
+        }
+        owner.join().unwrap();
     });
 }

@@ -76,6 +76,12 @@ struct Untold {
     is_interrupted: bool,
 }
 
+impl Untold {
+    fn is_any(&self) -> bool {
+        !self.notes.is_empty() || self.is_interrupted
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Looker {
     system: System,
@@ -102,6 +108,10 @@ impl System {
         lock(&socket.sets).retain(|(system, _)| !Arc::ptr_eq(&system.0, &self.0));
     }
 
+    pub(super) fn has_notes(&self) -> bool {
+        lock(&self.0.untold).is_any()
+    }
+
     pub(super) fn interrupt(&self) {
         lock(&self.0.untold).is_interrupted = true;
         self.0.changed.notify_one();
@@ -116,15 +126,21 @@ impl System {
 impl Looker {
     /// A model has no time: a look with a limit does not wait.
     pub(super) fn look(&mut self, limit: Option<Duration>) -> bool {
-        let Shared { untold, changed } = &*self.system.0;
-        let mut untold = lock(untold);
-        while limit.is_none() && untold.notes.is_empty() && !untold.is_interrupted {
-            untold = changed.wait(untold).unwrap();
-        }
-        let is_any = !untold.notes.is_empty() || untold.is_interrupted;
+        self.wait(limit);
+        let mut untold = lock(&self.system.0.untold);
+        let is_any = untold.is_any();
         untold.is_interrupted = false;
         self.notes = std::mem::take(&mut untold.notes);
         is_any
+    }
+
+    /// Nor does a wait with a limit.
+    pub(super) fn wait(&self, limit: Option<Duration>) {
+        let Shared { untold, changed } = &*self.system.0;
+        let mut untold = lock(untold);
+        while limit.is_none() && !untold.is_any() {
+            untold = changed.wait(untold).unwrap();
+        }
     }
 
     pub(super) fn notes(&self) -> impl Iterator<Item = (usize, u64)> {

@@ -51,6 +51,8 @@ pub(crate) struct Set {
     /// When the owner last came to look.
     tended: AtomicU64,
     is_over: AtomicBool,
+    /// Whether the owner has come out of a sleep under a clock that stands, until its next sleep.
+    is_out: AtomicBool,
     pub(super) tally: Tally,
 }
 
@@ -75,6 +77,7 @@ impl Set {
             looked: AtomicU64::new(now),
             tended: AtomicU64::new(now),
             is_over: AtomicBool::new(false),
+            is_out: AtomicBool::new(false),
             tally: Tally::default(),
         })
     }
@@ -133,10 +136,24 @@ impl Set {
     ///
     /// The question is put under the lock of looks: an interrupt that came before may have gone to
     /// another looker, and from then on there is no other.
-    pub(crate) fn sleep(&self, limit: Option<Duration>, is_called: impl FnOnce() -> bool) -> Woken {
+    ///
+    /// Under a clock that `stands`, the owner says that it comes out before it takes what is ready:
+    /// see [`has_untold`](Self::has_untold).
+    pub(crate) fn sleep(
+        &self,
+        mut limit: Option<Duration>,
+        stands: bool,
+        is_called: impl FnOnce() -> bool,
+    ) -> Woken {
         let look = lock(&self.look);
+        self.is_out.store(false, Ordering::Release);
         if is_called() {
             return Woken::default();
+        }
+        if stands {
+            look.wait(limit);
+            self.is_out.store(true, Ordering::Release);
+            limit = Some(Duration::ZERO);
         }
         self.take(look, limit, || {
             let now = clock::now();
@@ -144,6 +161,17 @@ impl Set {
             self.tended.store(now, Ordering::Relaxed);
             now
         })
+    }
+
+    /// Returns whether sources may be ready of which no task knows yet, for a thread that finds the
+    /// owner asleep, and moves a clock if all is idle. If it is the owner itself, nothing but the
+    /// system knows.
+    ///
+    /// The system has what is ready until the owner takes it, and the owner is out before that. So
+    /// what is not in the system any more is with an owner that is seen to be out. It comes here
+    /// itself before it sleeps again.
+    pub(crate) fn has_untold(&self, is_own: bool) -> bool {
+        self.system.has_notes() || (!is_own && self.is_out.load(Ordering::Acquire))
     }
 
     /// Ends the present sleep, or the next one.

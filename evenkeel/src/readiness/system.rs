@@ -60,6 +60,11 @@ impl System {
         _ = self.registry.deregister(&mut SourceFd(&socket.as_raw_fd()));
     }
 
+    /// Returns whether the next look finds anything.
+    pub(super) fn has_notes(&self) -> bool {
+        is_readable(&self.registry, Some(Duration::ZERO))
+    }
+
     /// Ends the present look, or the next one.
     pub(super) fn interrupt(&self) {
         // It fails only if the process has no memory for eight bytes in the kernel.
@@ -74,7 +79,7 @@ impl Looker {
             // A look counts in milliseconds, and timers in less. A long wait ends a little early.
             let whole = Duration::from_millis(limit.as_millis() as u64);
             if whole < LONG && whole != limit {
-                self.wait(limit);
+                self.wait(Some(limit));
                 return Duration::ZERO;
             }
             whole
@@ -88,14 +93,21 @@ impl Looker {
         self.events.iter().map(|event| (event.token().0, bits(event)))
     }
 
-    fn wait(&self, limit: Duration) {
-        // SAFETY: the descriptor stays open while `self` is borrowed.
-        let fd = unsafe { BorrowedFd::borrow_raw(self.poll.as_raw_fd()) };
-        let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
-        let limit = Timespec::try_from(limit).unwrap_or(Timespec { tv_sec: i64::MAX, tv_nsec: 0 });
-        // A signal ends the wait early: the sleeper looks, and sleeps again.
-        _ = rustix::event::poll(&mut fds, Some(&limit));
+    /// Waits until the next look finds anything, for at most `limit`.
+    pub(super) fn wait(&self, limit: Option<Duration>) {
+        is_readable(&self.poll, limit);
     }
+}
+
+/// Waits until there are notes, for at most `limit`. Returns whether there are any.
+fn is_readable(system: &impl AsRawFd, limit: Option<Duration>) -> bool {
+    // SAFETY: the descriptor stays open while `system` is borrowed.
+    let fd = unsafe { BorrowedFd::borrow_raw(system.as_raw_fd()) };
+    let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
+    let longest = Timespec { tv_sec: i64::MAX, tv_nsec: 0 };
+    let limit = limit.map(|limit| Timespec::try_from(limit).unwrap_or(longest));
+    // A signal ends the wait early: the sleeper looks, and sleeps again.
+    rustix::event::poll(&mut fds, limit.as_ref()).is_ok_and(|ready| ready > 0)
 }
 
 /// Returns the directions in which a source is ready or closed. An error makes both ready: the next

@@ -20,6 +20,12 @@
 //! one already looked at. So the mover looks under the lock of the sleepers, which every thread
 //! that wakes one takes. It also looks between two equal readings of a word that counts all threads
 //! that come from outside.
+//!
+//! # Sockets
+//! What a task has sent through a socket of this machine is ready when that task goes on, though no
+//! task knows of it. So the clock does not move while the system has notes of a worker's set, or
+//! the worker takes them. That worker wakes, and becomes the mover in its turn. What comes from
+//! elsewhere, or later, may find that the clock has moved.
 
 use super::timing;
 use crate::primitives::atomic::Edge;
@@ -97,16 +103,17 @@ impl Shared {
     /// Calls [`move_clock_if_idle`](Self::move_clock_if_idle) if the clock stands, for a thread
     /// that is about to sleep. Most clocks never stand.
     #[inline]
-    pub(crate) fn move_clock_if_stands(&self) -> bool {
-        self.clock.stands() && self.move_clock_if_idle()
+    pub(crate) fn move_clock_if_stands(&self, me: Option<usize>) -> bool {
+        self.clock.stands() && self.move_clock_if_idle(me)
     }
 
     /// Moves a clock that stands to the next deadline if all threads are idle, and again while only
-    /// threads outside the runtime are woken. Returns true if it has fired any timer.
+    /// threads outside the runtime are woken. The caller is the worker `me`, or another thread.
+    /// Returns true if it has fired any timer.
     #[cold]
-    pub(crate) fn move_clock_if_idle(&self) -> bool {
+    pub(crate) fn move_clock_if_idle(&self, me: Option<usize>) -> bool {
         let mut fired = 0;
-        while let Some(next) = self.move_to_next_if_idle() {
+        while let Some(next) = self.move_to_next_if_idle(me) {
             // The caller counts as awake.
             fired += self.fire_all();
             self.clock.go();
@@ -115,7 +122,7 @@ impl Shared {
         fired > 0
     }
 
-    fn move_to_next_if_idle(&self) -> Option<u64> {
+    fn move_to_next_if_idle(&self, me: Option<usize>) -> Option<u64> {
         let _change = lock(&self.clock.change);
         if !self.clock.stands() {
             return None;
@@ -125,6 +132,10 @@ impl Shared {
             // has gone again has been counted.
             let before = self.clock.outside();
             if !before.is_empty() || !self.is_nothing_to_do() || self.clock.outside() != before {
+                return None;
+            }
+            // A worker comes out of its sleep for them, and comes here before it sleeps again.
+            if self.idle.has_untold(me) {
                 return None;
             }
             let next = self.earliest()?.max(self.clock.now());
@@ -138,7 +149,7 @@ impl Shared {
     /// if it was the last.
     pub(crate) fn go_outside(&self) {
         self.clock.go();
-        self.move_clock_if_stands();
+        self.move_clock_if_stands(None);
     }
 
     /// Calls `f`, which may arm a timer. The thread counts as awake meanwhile, so that a clock that

@@ -40,7 +40,7 @@ fn sleep_until_found(idle: &Idle, me: usize, queue: &AtomicUsize) {
             return;
         }
         let limit = (idle.watch(me, &mut seen) == Watch::Duty).then_some(Duration::from_millis(1));
-        if idle.sleep(me, limit).is_woken {
+        if idle.sleep(me, limit, false).is_woken {
             return;
         }
     }
@@ -214,7 +214,7 @@ fn a_task_changes_hands_by_answer_or_by_force_and_is_in_one_place() {
             if context.seat.processor().gift.is_ready() {
                 idle.cancel(1);
             } else {
-                while !idle.sleep(1, None).is_woken {}
+                while !idle.sleep(1, None, false).is_woken {}
             }
             assert!(handover::receive(&context).is_some(), "the answer is here");
         }

@@ -99,7 +99,7 @@ pub(crate) fn work(shared: Arc<Shared>, number: usize) {
     run(Seat::of_relief(&shared, number));
     shared.idle.retire(number);
     // Another thread may have taken this one for awake.
-    shared.move_clock_if_stands();
+    shared.move_clock_if_stands(None);
 }
 
 fn run(seat: Seat) {
@@ -226,7 +226,7 @@ impl Worker<'_> {
         // A relief that was called for a timer waits for it even if a worker is back by then:
         // errands in close succession would call it again and again.
         let limit = self.rest_limit(all_away || relieving.is_called);
-        if self.shared.move_clock_if_stands() {
+        if self.shared.move_clock_if_stands(None) {
             return Err(Wakened::Work);
         }
         Ok(limit)
@@ -257,7 +257,7 @@ impl Worker<'_> {
         }
         idle.enter_reserve(self.me);
         let reason = self.look_home();
-        if reason.is_none() && !self.shared.move_clock_if_stands() {
+        if reason.is_none() && !self.shared.move_clock_if_stands(None) {
             self.asleep(|idle, me| idle.wait_in_reserve(me, STAY));
         }
         if !idle.leave_reserve(self.me) {

@@ -101,11 +101,11 @@ impl Worker<'_> {
             }
             let watch = self.watch(&mut rounds);
             let limit = self.bound_sleep(self.sleep_limit(watch));
-            if limit == Some(Duration::ZERO) || self.shared.move_clock_if_stands() {
+            if limit == Some(Duration::ZERO) || self.shared.move_clock_if_stands(Some(self.me)) {
                 break Wakened::Work;
             }
             let begun = self.context.now.get();
-            let slept = idle.sleep(self.me, limit);
+            let slept = idle.sleep(self.me, limit, self.shared.clock.stands());
             let now = self.read_clock();
             // No sender takes the sleep for a long batch.
             self.context.seat.processor().published.batch.store(now, Ordering::Relaxed);

@@ -43,7 +43,9 @@
 //! task that spins or blocks its worker holds the clock back. A worker that has
 //! [settled](crate::WorkerThread::settle) or was dropped holds it back for ever: it runs no loop in
 //! which it could sleep. Do not pause the clock of such a runtime. A thread outside the runtime
-//! does not hold the clock back: when it wakes a task, the clock may have moved before.
+//! does not hold the clock back: when it wakes a task, the clock may have moved before. Nor do
+//! other processes, and other nodes of actors. What the system has ready at a [socket](crate::net)
+//! does: a limit on a read does not end it while tasks of the runtime answer.
 //!
 //! ```
 //! use evenkeel::time::{Duration, Instant, sleep, timeout};

@@ -151,7 +151,7 @@ fn fall_asleep(lines: usize) {
     if shared.processors[1].arrivals.look_before_sleep() {
         idle.cancel(1);
     } else {
-        while !idle.sleep(1, None).is_woken {}
+        while !idle.sleep(1, None, false).is_woken {}
     }
     assert_eq!(receive(&shared, &mut received), 1);
     sender.join().unwrap();

@@ -40,7 +40,35 @@ fn requests_are_answered_and_do_not_move_it() {
     });
 }
 
-/// The clock does not wait for sockets: it moves from deadline to deadline beside requests.
+/// What a task has written is ready at the other end, and the clock waits for the task there.
+#[test]
+fn it_does_not_move_past_what_is_ready() {
+    let limited = |stream: TcpStream, begins: bool| async move {
+        let mut byte = [0];
+        if begins {
+            stream.write_all(&byte).await.unwrap();
+        }
+        for _ in 0..200 {
+            timeout(HOUR, stream.read_exact(&mut byte)).await.expect("it is on its way").unwrap();
+            stream.write_all(&byte).await.unwrap();
+        }
+        // The other end may have an answer to come.
+        stream
+    };
+    paused(|| async {
+        let start = Instant::now();
+        for _ in 0..10 {
+            let (client, server) = pair().await.unwrap();
+            let server = evenkeel::spawn(limited(server, false));
+            let client = evenkeel::spawn(limited(client, true));
+            let _ends = (server.await.unwrap(), client.await.unwrap());
+        }
+        assert_eq!(start.elapsed(), Duration::ZERO);
+    });
+}
+
+/// The clock does not wait for what is not there yet: it moves from deadline to deadline beside
+/// requests.
 #[test]
 fn it_moves_to_deadlines_and_nowhere_else() {
     paused(|| async {

@@ -91,7 +91,7 @@ fn a_driver_that_takes_its_seat_is_woken_in_its_set() {
         idle.sit(0);
         idle.announce(0);
         while due.load(Ordering::Relaxed) == 0 {
-            assert!(!idle.sleep(0, None).is_woken, "no thread counts it as a searcher");
+            assert!(!idle.sleep(0, None, false).is_woken, "no thread counts it as a searcher");
         }
         assert!(idle.cancel(0));
         waker.join().unwrap();

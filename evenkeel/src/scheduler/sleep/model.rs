@@ -334,7 +334,7 @@ fn a_sleeper_learns_of_an_earlier_timer() {
             worker.announce();
             // Loom reports a deadlock if the sleeper is not unparked.
             while worker.sleep_limit(None).is_none() {
-                assert!(!worker.shared.idle.sleep(0, None).is_woken, "it learns of no task");
+                assert!(!worker.shared.idle.sleep(0, None, false).is_woken, "it learns of no task");
             }
             assert!(worker.shared.idle.cancel(0));
         });
