@@ -75,6 +75,7 @@ pub(crate) fn take() -> bool {
 }
 
 /// Returns whether the next operation of this thread finds a unit.
+#[inline]
 pub(crate) fn has_units() -> bool {
     left() > 0
 }
@@ -180,23 +181,28 @@ impl Slice {
 
     /// Looks at the clock for an operation that has found no unit. Returns whether it goes on.
     pub(crate) fn look(&self, poll: Poll) -> bool {
+        if self.renew(poll) { take() } else { self.refuse() }
+    }
+
+    /// Looks at the clock, where no unit is left, and grants some if the slice is not over. Returns
+    /// whether it does.
+    pub(crate) fn renew(&self, poll: Poll) -> bool {
         if self.is_exempt.get() || poll == Poll::None {
             set_left(budget::MOST);
             return true;
         }
         if poll == Poll::Seeded {
-            return self.refuse();
+            return false;
         }
         let now = clock::now();
         let took = now.saturating_sub(self.looked.replace(now));
         let slice = budget::left(now.saturating_sub(self.begin(poll, now)));
         if slice == 0 {
-            return self.refuse();
+            return false;
         }
         let granted = budget::grant(self.granted.get(), took, slice);
         self.granted.set(granted);
-        // One of them is taken.
-        set_left(granted - 1);
+        set_left(granted);
         true
     }
 

@@ -16,13 +16,10 @@ pub(crate) fn take_unit() -> bool {
     slice::take() || look_here()
 }
 
-/// Returns whether the next operation of this poll finds a unit.
+/// Returns whether the next operation of this poll finds a unit: the slice is not over.
 #[inline]
 pub(crate) fn has_slice() -> bool {
-    slice::has_units() || {
-        look_here();
-        slice::has_units()
-    }
+    slice::has_units() || renew_here()
 }
 
 /// Takes a unit if there is one without a look.
@@ -35,6 +32,12 @@ pub(crate) fn take_if_any() {
 #[inline(always)]
 pub(crate) fn poll_unit(waker: &Waker) -> Poll<()> {
     if take_unit() { Poll::Ready(()) } else { yield_to(waker) }
+}
+
+/// Grants units, if the slice of this poll is not over. Returns whether it does.
+#[cold]
+fn renew_here() -> bool {
+    with_slice(slice::Slice::renew)
 }
 
 /// Returns whether an operation goes on that has found no unit.
