@@ -94,9 +94,8 @@ impl Accepts {
     /// Waits for the end of the pause, if there is one.
     pub(super) async fn wait(&self) {
         if let Some(Pause { until, .. }) = self.pause() {
-            let mut sleep = pin!(sleep_until(until));
             // If the runtime ends, the accept tells.
-            _ = poll_fn(|cx| sleep.as_mut().poll_or_over(cx.waker())).await;
+            _ = rest(until).await;
         }
     }
 
@@ -123,6 +122,12 @@ impl Accepts {
         let pause = lock(&self.state).pause.clone();
         pause.filter(|pause| pause.of.is_current() && pause.until > Instant::now())
     }
+}
+
+/// Waits until a point in time, by the clock of the caller's runtime. Returns false if that ends.
+pub(super) async fn rest(until: Instant) -> bool {
+    let mut sleep = pin!(sleep_until(until));
+    poll_fn(|cx| sleep.as_mut().poll_or_over(cx.waker())).await.is_ok()
 }
 
 /// Whether the process or the system has no descriptors or no memory left.

@@ -1,11 +1,13 @@
 //! Unix sockets.
 
-use super::accepts::Accepts;
+use super::accepts::{self, Accepts};
 use super::io::{Done, Io};
 use super::operations::{
     self, datagram_operations, read_operations, socket_traits, stream_operations, write_operations,
 };
+use crate::processor::current;
 use crate::readiness::source::Direction;
+use crate::time::Instant;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::fmt;
 use std::future::Future;
@@ -21,6 +23,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{self as std_unix, SocketAddr};
 use std::path::Path;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+/// The shortest and the longest pause of a [`send_to`](UnixDatagram::send_to) between attempts.
+/// Estimates: a hundredth of a core's time, and as long as a time slice of the system.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(10));
 
 /// A stream between processes of one machine.
 ///
@@ -257,9 +264,9 @@ impl UnixDatagram {
 
     /// Sends a datagram to the socket that is bound to `path`.
     ///
-    /// While that has no room, Linux says after each attempt that this socket can send, so the task
-    /// tries again and again, as with other runtimes. One that is [connected](Self::connect) to it
-    /// waits asleep.
+    /// While that has no room, the task tries again after pauses of 0.1 to 10 ms: the system would
+    /// say at once that this socket can send, as it can to others. One that is
+    /// [connected](Self::connect) is woken when there is room.
     ///
     /// # Cancel safety
     /// Nothing is sent by a call that was not completed.
@@ -271,10 +278,27 @@ impl UnixDatagram {
         datagram: &'a [u8],
         path: impl AsRef<Path> + Send + Unpin + 'a,
     ) -> impl Future<Output = Result<usize>> + Send + 'a {
-        let operation = move |socket: &std_unix::UnixDatagram| {
-            socket.send_to_addr(datagram, &address(path.as_ref())?).map(Done::new)
-        };
-        self.io.operate(Direction::Write, operation)
+        async move {
+            let to = address(path.as_ref())?;
+            let attempt = |socket: &std_unix::UnixDatagram| match socket.send_to_addr(datagram, &to)
+            {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Done::new(None)),
+                sent => sent.map(|sent| Done::new(Some(sent))),
+            };
+            let (mut pause, longest) = PAUSES;
+            // Without a runtime there are no timers.
+            while current::with(|shared| shared.is_some()) {
+                if let Some(sent) = self.io.operate(Direction::Write, attempt).await? {
+                    return Ok(sent);
+                }
+                if !accepts::rest(Instant::now() + pause).await {
+                    break;
+                }
+                pause = (2 * pause).min(longest);
+            }
+            let send = |socket: &std_unix::UnixDatagram| socket.send_to_addr(datagram, &to);
+            self.io.operate(Direction::Write, |socket| send(socket).map(Done::new)).await
+        }
     }
 
     /// Sends a datagram to the socket that is bound to `path`, without waiting.
