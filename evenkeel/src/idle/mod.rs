@@ -409,10 +409,9 @@ impl Idle {
     }
 
     /// Returns whether sockets may be ready of which no task knows yet, while all workers sleep.
-    /// The caller is the worker `me`, or another thread.
-    pub(crate) fn has_untold(&self, me: Option<usize>) -> bool {
-        let sets = (0..self.workers).filter_map(|who| Some((who, self.seats[who].set.get()?)));
-        sets.filter(|(_, set)| set.is_used()).any(|(who, set)| set.has_untold(me == Some(who)))
+    pub(crate) fn has_untold(&self) -> bool {
+        let sets = self.seats[..self.workers].iter().filter_map(|seat| seat.set.get());
+        sets.into_iter().any(|set| set.is_used() && set.has_untold())
     }
 
     /// Returns whether processor `who` has announced its sleep and has not been woken. A hint,

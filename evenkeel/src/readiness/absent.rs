@@ -57,7 +57,11 @@ impl Set {
         match *self {}
     }
 
-    pub(crate) fn has_untold(&self, _is_own: bool) -> bool {
+    pub(crate) fn come_in(&self) {
+        match *self {}
+    }
+
+    pub(crate) fn has_untold(&self) -> bool {
         match *self {}
     }
 

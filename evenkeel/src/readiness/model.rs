@@ -120,8 +120,34 @@ fn what_an_owner_takes_under_a_clock_that_stands_is_not_overlooked() {
         pipe.write();
         {
             let is_asleep = lock(&is_asleep);
-            assert!(!*is_asleep || set.has_untold(false), "the clock would move");
+            assert!(!*is_asleep || set.has_untold(), "the clock would move");
         }
         owner.join().unwrap();
+    });
+}
+
+/// Two owners have come out, and look whether they are to move a clock, one after the other: the
+/// second one does.
+#[test]
+fn of_two_owners_that_come_in_the_second_sees_that_nothing_is_left() {
+    explore(|| {
+        let sets = [(); 2].map(|()| Arc::new(Set::open().unwrap()));
+        for set in &sets {
+            set.interrupt();
+            set.sleep(None, true, || false).wake();
+        }
+        let movers = Arc::new(Mutex::new(0));
+        let look = |own: usize| {
+            let (sets, movers) = (sets.clone(), movers.clone());
+            move || {
+                let mut movers = lock(&movers);
+                sets[own].come_in();
+                *movers += usize::from(sets.iter().all(|set| !set.has_untold()));
+            }
+        };
+        let other = thread::spawn(look(1));
+        look(0)();
+        other.join().unwrap();
+        assert_eq!(*lock(&movers), 1);
     });
 }

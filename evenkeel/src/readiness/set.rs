@@ -51,7 +51,7 @@ pub(crate) struct Set {
     /// When the owner last came to look.
     tended: AtomicU64,
     is_over: AtomicBool,
-    /// Whether the owner has come out of a sleep under a clock that stands, until its next sleep.
+    /// Whether the owner may have taken notes from the system while it counts as asleep.
     is_out: AtomicBool,
     pub(super) tally: Tally,
 }
@@ -137,8 +137,9 @@ impl Set {
     /// The question is put under the lock of looks: an interrupt that came before may have gone to
     /// another looker, and from then on there is no other.
     ///
-    /// Under a clock that `stands`, the owner says that it comes out before it takes what is ready:
-    /// see [`has_untold`](Self::has_untold).
+    /// Under a clock that `stands`, the owner says that it is out before it takes what is ready. In
+    /// other sleeps it is out from the beginning: the clock may come to stand meanwhile. See
+    /// [`has_untold`](Self::has_untold).
     pub(crate) fn sleep(
         &self,
         mut limit: Option<Duration>,
@@ -146,7 +147,7 @@ impl Set {
         is_called: impl FnOnce() -> bool,
     ) -> Woken {
         let look = lock(&self.look);
-        self.is_out.store(false, Ordering::Release);
+        self.is_out.store(!stands, Ordering::Release);
         if is_called() {
             return Woken::default();
         }
@@ -163,15 +164,19 @@ impl Set {
         })
     }
 
+    /// Says that the owner has woken all whose notes it has taken, and is about to sleep.
+    pub(crate) fn come_in(&self) {
+        self.is_out.store(false, Ordering::Release);
+    }
+
     /// Returns whether sources may be ready of which no task knows yet, for a thread that finds the
-    /// owner asleep, and moves a clock if all is idle. If it is the owner itself, nothing but the
-    /// system knows.
+    /// owner asleep, and moves a clock if all is idle.
     ///
     /// The system has what is ready until the owner takes it, and the owner is out before that. So
-    /// what is not in the system any more is with an owner that is seen to be out. It comes here
-    /// itself before it sleeps again.
-    pub(crate) fn has_untold(&self, is_own: bool) -> bool {
-        self.system.has_notes() || (!is_own && self.is_out.load(Ordering::Acquire))
+    /// what is not in the system any more is with an owner that is seen to be out. Before that one
+    /// sleeps again it [comes in](Self::come_in), and looks whether it is to move the clock.
+    pub(crate) fn has_untold(&self) -> bool {
+        self.system.has_notes() || self.is_out.load(Ordering::Acquire)
     }
 
     /// Ends the present sleep, or the next one.

@@ -24,8 +24,9 @@
 //! # Sockets
 //! What a task has sent through a socket of this machine is ready when that task goes on, though no
 //! task knows of it. So the clock does not move while the system has notes of a worker's set, or
-//! the worker takes them. That worker wakes, and becomes the mover in its turn. What comes from
-//! elsewhere, or later, may find that the clock has moved.
+//! the worker has taken them and still counts as asleep. That worker wakes, and looks in its turn
+//! before it sleeps again. Of several, the last one that looks finds that the others have nothing
+//! left. What comes from elsewhere, or later, may find that the clock has moved.
 
 use super::timing;
 use crate::primitives::atomic::Edge;
@@ -48,6 +49,8 @@ impl Shared {
         self.clock.stop();
         self.refresh_timers();
         drop(change);
+        // Each goes to sleep again as under a clock that stands.
+        self.idle.unpark_all();
         true
     }
 
@@ -127,6 +130,11 @@ impl Shared {
         if !self.clock.stands() {
             return None;
         }
+        // Under the lock: of two workers that come here, the second one sees that the first has
+        // nothing left to tell.
+        if let Some(set) = me.and_then(|me| self.idle.set(me).get()) {
+            set.come_in();
+        }
         self.idle.if_all_sleep(|| {
             // No thread wakes a worker meanwhile. A thread that comes from outside meanwhile and
             // has gone again has been counted.
@@ -134,8 +142,8 @@ impl Shared {
             if !before.is_empty() || !self.is_nothing_to_do() || self.clock.outside() != before {
                 return None;
             }
-            // A worker comes out of its sleep for them, and comes here before it sleeps again.
-            if self.idle.has_untold(me) {
+            // Their worker comes out of its sleep, and comes here before it sleeps again.
+            if self.idle.has_untold() {
                 return None;
             }
             let next = self.earliest()?.max(self.clock.now());

@@ -37,15 +37,15 @@
 //! threads of its own.
 //!
 //! The clock moves by itself only if all of this holds: every worker sleeps; no task is ready; no
-//! job of fork-join and no part of a broadcast is waiting; the relief on duty rests; no thread is
-//! awake in a `block_on` of the runtime; and no closure of
-//! [`spawn_blocking`](crate::spawn_blocking) runs, unless it waits in a `block_on` itself. So a
-//! task that spins or blocks its worker holds the clock back. A worker that has
-//! [settled](crate::WorkerThread::settle) or was dropped holds it back for ever: it runs no loop in
-//! which it could sleep. Do not pause the clock of such a runtime. A thread outside the runtime
-//! does not hold the clock back: when it wakes a task, the clock may have moved before. Nor do
-//! other processes, and other nodes of actors. What the system has ready at a [socket](crate::net)
-//! does: a limit on a read does not end it while tasks of the runtime answer.
+//! job of fork-join and no part of a broadcast is waiting; the system has nothing ready for a
+//! [socket](crate::net) of the runtime, so that a limit on a read does not end it while tasks of
+//! the runtime answer; the relief on duty rests; no thread is awake in a `block_on` of the runtime;
+//! and no closure of [`spawn_blocking`](crate::spawn_blocking) runs, unless it waits in a
+//! `block_on` itself. So a task that spins or blocks its worker holds the clock back. A worker that
+//! has [settled](crate::WorkerThread::settle) or was dropped holds it back for ever: it runs no
+//! loop in which it could sleep. Do not pause the clock of such a runtime. A thread outside the
+//! runtime does not hold the clock back: when it wakes a task, the clock may have moved before. Nor
+//! do other processes, and other nodes of actors.
 //!
 //! ```
 //! use evenkeel::time::{Duration, Instant, sleep, timeout};

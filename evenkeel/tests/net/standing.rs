@@ -3,10 +3,11 @@
 use super::{echo, pair};
 use crate::common::watchdog::watchdog;
 use evenkeel::Builder;
-use evenkeel::net::TcpStream;
+use evenkeel::net::{TcpStream, UnixDatagram};
 use evenkeel::time::{Duration, Instant, advance, interval, timeout};
 use std::future::Future;
 
+const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// Runs `test` in runtimes with 1, 2 and 8 workers, the clocks of which stand.
@@ -121,4 +122,46 @@ async fn exchange_by_hand(one: &TcpStream, other: &TcpStream) {
     other.write_all(b"!").await.unwrap();
     one.read_exact(&mut byte).await.unwrap();
     assert_eq!(byte, *b"!");
+}
+
+/// The system says of such a sender, at once and each time, that it can send.
+#[test]
+fn a_limit_ends_a_datagram_for_which_the_receiver_has_no_room() {
+    let path = std::env::temp_dir().join(format!("evenkeel-full-{}", std::process::id()));
+    paused(|| async {
+        let (receiver, sender) =
+            (UnixDatagram::bind(&path).unwrap(), UnixDatagram::unbound().unwrap());
+        while sender.try_send_to(b"full", &path).is_ok() {}
+        let start = Instant::now();
+        assert!(timeout(SECOND, sender.send_to(b"late", &path)).await.is_err());
+        assert_eq!(start.elapsed(), SECOND);
+        let mut datagram = [0; 8];
+        let (sent, _) =
+            futures::join!(sender.send_to(b"next", &path), receiver.recv(&mut datagram));
+        assert_eq!(sent.unwrap(), 4);
+        std::fs::remove_file(&path).unwrap();
+    });
+}
+
+/// Workers that sleep among their sockets sleep anew.
+#[test]
+fn a_clock_that_comes_to_stand_does_not_move_past_what_is_ready() {
+    let _watchdog = watchdog();
+    for workers in [1, 2, 8] {
+        let runtime = Builder::new().workers(workers).build().unwrap();
+        runtime.block_on(async {
+            let (client, server) = pair().await.unwrap();
+            let server = evenkeel::spawn(echo(server));
+            for byte in 0..20 {
+                evenkeel::time::sleep(Duration::from_millis(1)).await;
+                evenkeel::time::pause();
+                let start = Instant::now();
+                timeout(HOUR, exchange(&client, byte)).await.expect("the answer is on its way");
+                assert_eq!(start.elapsed(), Duration::ZERO);
+                evenkeel::time::resume();
+            }
+            drop(client);
+            assert_eq!(server.await.unwrap().unwrap(), 20);
+        });
+    }
 }
