@@ -3,11 +3,11 @@
 //! **Roles.** The *caller*, a thread beside the first worker, drops the runtime. The *workers* have
 //! the tasks, each its share. The *closer* is the worker that finds all tasks complete.
 //!
-//! **Steps.** The caller wakes one worker after the other. Each of them searches, aborts its tasks,
-//! sums up the counts of all workers, and sleeps. The last one to sum up finds the sums alike: it
-//! is the closer, wakes one worker after the other, and leaves. Each that is woken leaves: it
-//! counts itself out under a lock, and the last one wakes the caller. The caller joins one thread
-//! after the other.
+//! **Steps.** The caller wakes one worker after the other. Each of them searches, sums up the
+//! counts of all workers, aborts its tasks, searches and sums up once more, and sleeps. The last
+//! one finds the sums alike: it is the closer, wakes one worker after the other, and leaves. Each
+//! that is woken searches and leaves: it counts itself out under a lock, and the last one wakes the
+//! caller. The caller joins one thread after the other.
 //!
 //! What the caller and the closer do for each worker is serial, and a sum reads a line of each
 //! worker. So the time of an end grows with the number of workers, whatever they have to do.
@@ -42,7 +42,7 @@ impl Workers {
         let Prices { unpark, unpark_latency, thread_end, thread_join, .. } = self.prices;
         let asked = self.woken(0.0, 0, None);
         let summed = |(me, asked): (usize, &f64)| {
-            asked + self.over_all(me, SEARCHED) + self.aborts(me) + self.over_all(me, SUMMED)
+            asked + 2.0 * self.over_all(me, SEARCHED + SUMMED) + self.aborts(me)
         };
         let summed: Vec<f64> = asked.iter().enumerate().map(summed).collect();
         let latest = |times: &[f64]| {
@@ -50,7 +50,10 @@ impl Workers {
             numbered.max_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or_default()
         };
         let (closer, over) = latest(&summed);
-        let told = self.woken(over, closer, Some(closer));
+        let mut told = self.woken(over, closer, Some(closer));
+        for (me, told) in told.iter_mut().enumerate().filter(|(me, _)| *me != closer) {
+            *told += self.over_all(me, SEARCHED);
+        }
         let left = self.leave(&told);
         let (_, last) = latest(&left);
         let mut caller = last + unpark + unpark_latency;
