@@ -500,7 +500,8 @@ impl Shared {
         })
     }
 
-    /// Returns the condition variable that notifies of each change of [`ending`](Self::ending).
+    /// Returns the condition variable that notifies when the last thread of
+    /// [`ending`](Self::ending) has left.
     pub(crate) fn ended(&self) -> &Condvar {
         &self.ended
     }

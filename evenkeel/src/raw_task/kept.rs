@@ -14,9 +14,9 @@
 //! 3. *Release*: the keeper first lets others to the thing. Then it wakes those that wait, and
 //!    removes the address if that is still its own.
 //! 4. *Forget*: a thing that ends while it is taken, because what kept it was forgotten, removes
-//!    its address, and begins a new *generation* of the addresses around it. Another thing may get
-//!    the address then, and notes of earlier generations are kept no more: callers of what they
-//!    are of look again and again.
+//!    its address, and begins a new *generation* of its part, which is a 64th of all addresses.
+//!    Another thing may get the address then, so notes of earlier generations are kept no more. A
+//!    caller of what such a note is of looks again after each turn, until the party lets it go.
 //!
 //! # Why no waiter sleeps for ever
 //! All steps for an address take one lock. A caller whose waker is left before a release is woken

@@ -32,8 +32,9 @@ impl Builder {
     ///   computes or blocks, one of the driver's own future included, keeps all tasks waiting
     ///   meanwhile. There are no [reliefs](Self::reliefs) and no lookout, and
     ///   [`on_stall`](Self::on_stall) is not called. Between such polls the order is the same, and
-    ///   the driver's future has its turn after each batch of some 4 µs: 256 polls at most, also
-    ///   where they turn from short to long.
+    ///   the driver's future, once it is woken, has its turn after the present batch of some 4 µs:
+    ///   256 polls at most, also where they turn from short to long. If it yields, it goes behind
+    ///   all tasks that are ready.
     /// * The driver's future counts as a task where that matters: it has a
     ///   [budget](crate::budget), and a `block_on` inside it panics.
     /// * [`block_in_place`](crate::task::block_in_place) calls its closure, and no thread takes

@@ -117,8 +117,9 @@ impl WorkerThread {
     /// thread forks and spawns is then at once in reach of the others, without a change of threads.
     ///
     /// The thread may block, also by [`block_on`](crate::block_on()) and as that of a
-    /// current-thread runtime. As it runs no worker's loop, it takes part in the work of others and
-    /// in broadcasts only while it waits for a fork, a scope or a broadcast, or
+    /// current-thread runtime; but not inside the closures of fork-join, where another worker would
+    /// be refused it. As it runs no worker's loop, it takes part in the work of others and in
+    /// broadcasts only while it waits for a fork, a scope or a broadcast, or
     /// [yields](crate::fork_join::yield_now). It polls no tasks: the other workers, if there are
     /// any, poll those that it spawns, and take over those that come to it. They take it for awake:
     /// while all of them sleep, one of them looks around every 8 ms. When the thread ends, the next

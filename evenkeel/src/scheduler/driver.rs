@@ -2,9 +2,10 @@
 //!
 //! [`Driving`](crate::processor::driving) says which thread that is, and how the seat goes from one
 //! to the next. A driver runs the loop of a worker, [`work`], and looks after each batch whether it
-//! is to leave: to poll its future, or because it has what it has waited for. It looks once more
-//! before it sleeps. While no thread drives, the processor counts as awake: a pusher leaves its
-//! task, and the next driver takes it in.
+//! is to leave: to poll its future, or because it has what it has waited for. A future that has
+//! yielded is polled behind the tasks that were ready then. The driver looks once more before it
+//! sleeps. While no thread drives, the processor counts as awake: a pusher leaves its task, and the
+//! next driver takes it in.
 //!
 //! # Why a driver that sleeps learns that it is to leave
 //! A *waker* does what makes the driver's condition true, and then unparks the driver's thread,

@@ -115,7 +115,7 @@ pub(super) struct Worker<'a> {
     pub(super) me: usize,
     /// When the worker, which is a driver, leaves the loop.
     pub(super) leave: Option<Leave<'a>>,
-    /// The count of polls before which it does not, as long as tasks are ready.
+    /// The count of polls before which a driver does not leave, as long as tasks are ready.
     pub(super) behind: u64,
     pub(super) random: Random,
     pub(super) turn: u64,
