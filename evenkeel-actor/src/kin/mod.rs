@@ -39,7 +39,7 @@ use crate::words::id::ActorId;
 use control::AnyActor;
 use peer::{Alarm, OwnPeer, Peer};
 use post::Post;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::task::Waker;
 use witness::Witnesses;
@@ -52,8 +52,8 @@ pub(crate) struct Kin {
     pub(crate) watching: HashSet<ActorId>,
     /// The witnesses that are told when it ends.
     pub(crate) witnesses: Witnesses,
-    /// The actors that it is linked to.
-    pub(crate) links: HashMap<ActorId, Peer>,
+    /// The actors that it is linked to, in the order in which it tells them of its end.
+    pub(crate) links: BTreeMap<ActorId, Peer>,
     /// Whether ends of linked actors are events for it.
     pub(crate) traps: bool,
     /// Its parent, and its own number among the parent's children.

@@ -16,7 +16,7 @@
 use crate::node::Slot;
 use crate::primitives::{Mutex, MutexGuard};
 use evenkeel::internal::contain;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,7 +37,7 @@ type Wakers = BTreeMap<u64, Waker>;
 
 #[derive(Debug, Default)]
 struct State {
-    by_slot: HashMap<Slot, Wakers>,
+    by_slot: BTreeMap<Slot, Wakers>,
     all: Option<Wakers>,
     /// The number of the last wait.
     last: u64,

@@ -6,23 +6,23 @@ use crate::kin::witness::Witness;
 use crate::node::Slot;
 use crate::node::multiplexer::Trail;
 use crate::words::id::ActorId;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The node, of two, that has opened a tie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Opened {
     Here,
     There,
 }
 
 /// The number of a tie, and the side that has given it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Number(pub(super) Opened, pub(super) u64);
 
 /// An actor of this node, and one of the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pair {
     pub(super) own: ActorId,
     pub(super) other: Slot,
@@ -64,14 +64,14 @@ pub(super) struct Left {
     pub(super) watches: Vec<(Slot, Witness)>,
     /// The slots of actors here that were watched from there.
     pub(super) watched: Vec<Slot>,
-    pub(super) links: HashMap<Pair, Link>,
+    pub(super) links: BTreeMap<Pair, Link>,
 }
 
 pub(super) struct Lists {
-    open: HashMap<Number, Tie>,
+    open: BTreeMap<Number, Tie>,
     /// How many of them were opened here.
     own: usize,
-    links: HashMap<Pair, Link>,
+    links: BTreeMap<Pair, Link>,
     /// Watches that actors here have opened, by watched slot and watcher.
     watches: HashMap<(Slot, ActorId), Number>,
     last: u64,
@@ -110,9 +110,9 @@ impl Ties {
 impl Lists {
     pub(super) fn new(most: usize) -> Self {
         Self {
-            open: HashMap::new(),
+            open: BTreeMap::new(),
             own: 0,
-            links: HashMap::new(),
+            links: BTreeMap::new(),
             watches: HashMap::new(),
             last: 0,
             sweeper: Sweeper::new(),

@@ -6,7 +6,7 @@ use evenkeel::deterministic::{Cause, Options};
 use evenkeel::time::{Duration, Instant, sleep};
 use evenkeel_actor::kit::{self, Kit, Probe, Unexpected};
 use evenkeel_actor::{
-    Actor, ActorRef, AskError, Builder, Context, Handled, ReplyTo, System, spawn,
+    Actor, ActorRef, AnyActor, AskError, Builder, Context, Event, Handled, ReplyTo, System, spawn,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -460,4 +460,57 @@ fn a_kit_outside_of_a_run_is_refused() {
     let words = words.downcast_ref::<&str>().unwrap();
     assert!(words.contains("kit::run"), "{words}");
     Options::new(1).run(kit::with(|_| async {})).unwrap();
+}
+
+/// Tells a log when the actor that it is linked to ends.
+struct Linked {
+    number: usize,
+    to: AnyActor,
+    log: Arc<Mutex<Vec<usize>>>,
+}
+
+impl Actor for Linked {
+    type Message = ReplyTo<()>;
+
+    async fn started(&mut self, context: &mut Context<Self>) -> Handled {
+        context.trap_exits(true);
+        context.link(&self.to);
+        Ok(())
+    }
+
+    async fn handle(&mut self, linked: ReplyTo<()>, _context: &mut Context<Self>) -> Handled {
+        linked.send(());
+        Ok(())
+    }
+
+    async fn event(&mut self, event: Event, _context: &mut Context<Self>) -> Handled {
+        if matches!(event, Event::Exit { .. }) {
+            self.log.lock().unwrap().push(self.number);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_seed_says_in_which_order_linked_actors_learn_of_an_end() {
+    const LINKED: usize = 12;
+    let order = |seed| {
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let own = log.clone();
+        kit::run(seed, |_| async move {
+            let client = spawn(Client { account: spawn(Account(0)), at_once: true });
+            let linked = (0..LINKED)
+                .map(|number| spawn(Linked { number, to: client.any(), log: own.clone() }));
+            let linked: Vec<_> = linked.collect();
+            for actor in &linked {
+                actor.ask(|linked| linked).await.unwrap();
+            }
+            client.kill();
+            sleep(Duration::from_secs(1)).await;
+        });
+        let order = log.lock().unwrap().clone();
+        assert_eq!(order.len(), LINKED);
+        order
+    };
+    assert_eq!(order(7), order(7));
 }
