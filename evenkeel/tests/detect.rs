@@ -6,6 +6,7 @@
 mod watchdog;
 
 use evenkeel::detect::{self, Deadlock, Waiter, What};
+use evenkeel::fork_join::future::fork;
 use evenkeel::sync::Semaphore;
 use evenkeel::sync::monitor::{Accepted, Clause, Condition, Entry, Held, Monitor, lock_all};
 use evenkeel::time::{Duration, sleep, timeout};
@@ -893,4 +894,23 @@ fn entries_waits_and_joins_without_a_deadlock() {
             .collect();
         end(runtime, &reports, tasks);
     }
+}
+
+/// The job may come to its end whatever the task waits for.
+#[test]
+fn a_guard_that_goes_into_a_fork_is_no_deadlock() {
+    let _watchdog = watchdog();
+    let (runtime, deadlocks) = runtime(2);
+    for _ in 0..100 {
+        let meets = async {
+            let monitor = Arc::new(Monitor::new(0));
+            let held = monitor.clone().enter_owned().await;
+            let leaves = fork(move || drop(held));
+            drop(monitor.enter().await);
+            leaves.await;
+        };
+        runtime.block_on(runtime.spawn(meets)).unwrap();
+    }
+    drop(runtime);
+    assert!(deadlocks.recv().is_err(), "no deadlock is reported");
 }

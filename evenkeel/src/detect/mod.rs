@@ -80,11 +80,12 @@
 //! * The **room** in an actor's mailbox is held by the actor.
 //!
 //! # Limits
-//! A hold may have been given to a task that its taker has spawned since: it counts as held by all
-//! of these tasks, each of which has to be stuck. A hold that was given away otherwise, through a
-//! channel, counts as its taker's until it is dropped. Once a task that is none of these leaves a
-//! monitor, that monitor no longer counts. Until then the module may report, for such a program, a
-//! deadlock that another task could end.
+//! A hold may have been given to a task that its taker has spawned since, or to a
+//! [fork](crate::fork_join::future) of it: it counts as held by all of these, each of which has to
+//! be stuck. A hold that was given away otherwise, through a channel, counts as its taker's until
+//! it is dropped. Once a task that is none of these leaves a monitor, that monitor no longer
+//! counts. Until then the module may report, for such a program, a deadlock that another task could
+//! end.
 //!
 //! A request to an actor may have been passed on with any message to an actor, or to any task, that
 //! its holder has sent or spawned since. All of these, and those that they have passed something
@@ -145,7 +146,9 @@ pub(crate) use object::{Awaited, Object, Site, gone, granted, renewed, signalled
 pub(crate) use report::DeadlockHook;
 pub use report::{Deadlock, Link, Wait, Waiter, What};
 pub(crate) use search::look_again;
-pub(crate) use tasks::{Parking, Polling, completed, in_closure, joined, joins, spawned};
+pub(crate) use tasks::{
+    Parking, Polling, completed, ended, forked, in_closure, joined, joins, spawned,
+};
 pub(crate) use threads::Blocking;
 pub(crate) use waiting::{Alarm, Waiting};
 

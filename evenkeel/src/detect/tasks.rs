@@ -70,6 +70,26 @@ pub(crate) fn spawned(task: Id) {
     }
 }
 
+/// Notes that the caller is about to fork a job, which may get what the caller holds. Returns its
+/// number if it may.
+#[inline]
+pub(crate) fn forked() -> Option<Id> {
+    let may = IS_ON && (graph::has_holds() || graph::has_replies()) && current().is_some();
+    may.then(|| {
+        let job = id::take_one();
+        spawned(job);
+        job
+    })
+}
+
+/// Notes that a job is over, and what it had is gone.
+#[inline]
+pub(crate) fn ended(job: Option<Id>) {
+    if let Some(job) = job {
+        graph::lock().complete(job);
+    }
+}
+
 /// Notes that a task's future is gone.
 #[inline]
 pub(crate) fn completed(task: Live<'_>) {

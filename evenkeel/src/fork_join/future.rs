@@ -28,6 +28,7 @@
 
 use super::{entry, spawned};
 use crate::Handle;
+use crate::detect;
 use crate::primitives::{Mutex, lock, unwind};
 use crate::processor::context::{self, Context};
 use crate::scheduler::job;
@@ -128,8 +129,10 @@ fn push<F: FnOnce() + Send + 'static>(job: F) {
             // A runtime that drains waits for the job, whether or not a task awaits it.
             let shared = context.shared().clone();
             shared.enter_jobs(1);
+            let forked = detect::forked();
             let counted = move || {
                 job();
+                detect::ended(forked);
                 shared.note_completed_outside();
             };
             // SAFETY: the job borrows nothing.
