@@ -45,6 +45,7 @@
 //! | `tokio::task::spawn_blocking`, files of `tokio::fs`, look-ups of names | on blocking threads of Tokio |
 //! | `tokio::task::block_in_place` | its closure is called where it is, and blocks the executor's worker |
 //! | `evenkeel::spawn` | on evenkeel, as always |
+//! | closures of `evenkeel::fork_join` | on evenkeel, and outside of this context where another worker runs them |
 //!
 //! The promise of evenkeel is for the tasks on its workers. What a crate spawns by Tokio is
 //! outside of it: those tasks share one thread, and one that computes there holds back the others,

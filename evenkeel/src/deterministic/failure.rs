@@ -142,10 +142,12 @@ impl fmt::Display for Cause {
                 // The future is no task, so the list would name only the tasks that may well wait,
                 // such as actors for messages.
                 f.write_str(
-                    "the future of the run waits for ever: nothing is ready and no timer is set",
+                    "the future of the run waits for ever, or for another thread: nothing is ready and no timer is set",
                 )?;
                 match waiting.len() {
-                    0 => f.write_str(", and there is no task beside it")?,
+                    0 => f.write_str(
+                        ", and no task beside it, but for local ones, which are not listed",
+                    )?,
                     count => write!(f, "; tasks that wait beside it: {count}")?,
                 }
                 waiting.iter().take(TOLD).try_for_each(|task| write!(f, "\n    {task}"))?;

@@ -47,7 +47,8 @@
 //! # What a step is
 //! A step is one poll. A poll is not interrupted: two tasks interleave only where they await
 //! something that is not there, or [`yield_now`](crate::yield_now()). Actors make every message a
-//! step.
+//! step. The local tasks of a [set](crate::task::LocalSet) are polled in the order in which they
+//! became ready, up to 64 of them in a step of the future that drives the set: no seed changes that.
 //!
 //! # What a run does otherwise
 //! * [`spawn_blocking`](crate::spawn_blocking) makes a task that is polled once, on this thread. A
@@ -65,7 +66,8 @@
 //! which a [set of monitors](crate::sync::monitor) or [of objects](crate::object::enter_all) is
 //! entered; statics that one run leaves to the next; the numbers of tasks, which go on from one run
 //! to the next in the process, though their order is the same. [`Options::verify`] finds such
-//! differences.
+//! differences, where they change how many tasks are ready, the clock, or the place in the program
+//! at which the next task was spawned: tasks that one place has spawned are alike to it.
 //!
 //! # Source
 //! Simulation in place of a test's own luck: FoundationDB's (Zhou and others, "FoundationDB: a

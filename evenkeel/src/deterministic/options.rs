@@ -90,8 +90,8 @@ impl Options {
         self
     }
 
-    /// Sets whether tasks without a joiner may panic, and jobs of
-    /// [`fork_join`](crate::fork_join). By default the run fails.
+    /// Sets whether tasks without a joiner may panic, and jobs that
+    /// [`fork_join::spawn`](crate::fork_join::spawn()) makes. By default the run fails.
     pub fn tolerate_panics(mut self, tolerate: bool) -> Self {
         self.tolerates_panics = tolerate;
         self
