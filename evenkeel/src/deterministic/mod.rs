@@ -48,7 +48,8 @@
 //! A step is one poll. A poll is not interrupted: two tasks interleave only where they await
 //! something that is not there, or [`yield_now`](crate::yield_now()). Actors make every message a
 //! step. The local tasks of a [set](crate::task::LocalSet) are polled in the order in which they
-//! became ready, up to 64 of them in a step of the future that drives the set: no seed changes that.
+//! became ready, up to 64 of them in a step of the future that drives the set: no seed changes
+//! that.
 //!
 //! # What a run does otherwise
 //! * [`spawn_blocking`](crate::spawn_blocking) makes a task that is polled once, on this thread. A
