@@ -15,7 +15,8 @@ use crate::system::counters::Count;
 use evenkeel::internal::{Public, detect};
 use std::panic::Location;
 
-/// Counts a spawned actor, and returns the settings of its mailbox.
+/// Counts a spawned actor, and returns the settings of its mailbox. Called as the mailbox is made:
+/// a spawn outside of a runtime panics before, and counts nothing.
 #[inline]
 fn enter(settings: Settings, system: System) -> Settings {
     system.counters().add(Count::Spawned, 1);
@@ -31,8 +32,7 @@ pub(crate) fn spawn<A: Actor, P: Overflow>(
     system: System,
     site: &'static Location<'static>,
 ) -> ActorRef<A::Message, P> {
-    let settings = enter(settings, system);
-    let mailbox = || Mailbox::new(settings, system);
+    let mailbox = || Mailbox::new(enter(settings, system), system);
     let priority = settings.priority;
     ActorRef::local(Public::spawn(mailbox, |own| Life::new(actor, own, priority), site))
 }
@@ -45,8 +45,7 @@ pub(crate) fn spawn_with<A: Actor>(
     system: System,
     kin: Kin,
 ) -> Public<Mailbox<A::Message>> {
-    let settings = enter(settings, system);
-    let mailbox = || Mailbox::with_kin(settings, system, kin);
+    let mailbox = || Mailbox::with_kin(enter(settings, system), system, kin);
     Public::spawn(mailbox, |own| Life::new(actor, own, settings.priority), Location::caller())
 }
 
@@ -60,11 +59,10 @@ pub(crate) fn spawn_ward<A: Actor>(
     kin: Kin,
     restart: Restart,
 ) -> Public<Mailbox<A::Message>> {
-    let settings = enter(settings, system);
     let name = kin.name.clone();
     let post = Post { ends: !restart.is_due(true), ..Post::default() };
     let kin = Kin { post: Some(Box::new(post)), ..kin };
-    let mailbox = || Mailbox::with_kin(settings, system, kin);
+    let mailbox = || Mailbox::with_kin(enter(settings, system), system, kin);
     let make = move |receiver| live(factory(), receiver, settings.priority, begun);
     let start = |own| Ward::<A, _, _, _>::new(own, make);
     let own = Public::spawn(mailbox, start, Location::caller());

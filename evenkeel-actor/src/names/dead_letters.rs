@@ -25,6 +25,17 @@ impl<F> Drop for Watch<F> {
     }
 }
 
+/// Counts a [`Watch`] that has begun at its drop. That is after the actor is counted as spawned: so
+/// the system never counts too few actors. A spawn that panics drops the `Watch`, which counts its
+/// end, so this counts then too.
+struct Begins(System);
+
+impl Drop for Begins {
+    fn drop(&mut self) {
+        self.0.subscribers().has_begun();
+    }
+}
+
 impl<F: FnMut(DeadLetter) + Send + 'static> Actor for Watch<F> {
     type Message = DeadLetter;
 
@@ -152,8 +163,22 @@ impl System {
     pub fn on_dead_letter(self, f: impl FnMut(DeadLetter) + Send + 'static) -> Subscription {
         let builder = Builder::new().capacity(RECORDS).overflow::<Fail>().system(self);
         let watch = Watch { tell: f, system: self };
+        let begins = Begins(self);
         let watch = builder.spawn(watch).expect("a mailbox may have this capacity");
-        self.subscribers().has_begun();
+        drop(begins);
         self.send_dead_letters_to(&watch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::system::System;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn an_actor_that_is_not_spawned_for_want_of_a_runtime_counts_nowhere() {
+        let system = System::new();
+        assert!(catch_unwind(AssertUnwindSafe(|| system.on_dead_letter(drop))).is_err());
+        assert_eq!((system.metrics().spawned, system.working()), (0, 0));
     }
 }
