@@ -1,9 +1,9 @@
 //! A value that one thread makes and uses, in a task that may move between threads for the type
 //! system.
 //!
-//! Transports may be bound to a thread, as MPI's is. On a runtime with one worker and no reliefs,
-//! the thread of that worker always runs the task that drives the transport. The compiler cannot
-//! know that, so each use checks the thread.
+//! Transports may be bound to a thread, as MPI's is. On a runtime with one worker thread and no
+//! reliefs, that thread always runs the task that drives the transport. The compiler cannot know
+//! that, so each use checks the thread.
 
 #![allow(unsafe_code, reason = "a value that is not `Send` is in a task")]
 
@@ -44,7 +44,7 @@ impl<T> Bound<T> {
     fn look(&self) {
         assert!(
             self.is_here(),
-            "a transport's task came to another thread: a node whose host is a task needs a runtime with one worker and no reliefs"
+            "a transport's task came to another thread: a node whose host is a task needs a runtime with one worker thread and no reliefs"
         );
     }
 }

@@ -148,6 +148,10 @@ pub enum StartError {
         /// The most reliefs of the runtime.
         reliefs: usize,
     },
+    /// The host was to be a [task](super::Hosting::Task) of a
+    /// [current-thread](evenkeel::Builder::new_current_thread) runtime, which one thread after
+    /// another may drive.
+    CurrentThread,
     /// The longest message that the [packing](crate::node::policy::Packing) or the transport allows
     /// is shorter than the messages of nodes.
     ShortMessages {
@@ -189,6 +193,9 @@ impl fmt::Display for StartError {
             Self::Reliefs { reliefs } => write!(
                 f,
                 "a node whose host is a task needs a runtime without reliefs, and this one may have {reliefs}: build it with Builder::reliefs(0), or take Hosting::Auto or Hosting::Thread"
+            ),
+            Self::CurrentThread => f.write_str(
+                "a node whose host is a task needs a runtime with a worker thread, and threads inside block_on drive this one: build it with Builder::workers(1), or take Hosting::Auto or Hosting::Thread",
             ),
             Self::ShortMessages { longest, least } => write!(
                 f,

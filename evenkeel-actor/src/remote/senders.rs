@@ -11,9 +11,9 @@
 //! have sent nothing since are forgotten, whether these tasks exist or not. A task that exists, and
 //! sends again, begins a new trail. A thread that remembers a trail finds that it is removed.
 //!
-//! With one worker and no reliefs, a task of the node's runtime has no choice of lanes when it
-//! sends. So its trail is always new, and nothing is looked up. Tasks of other runtimes send by a
-//! node too, by the lanes of their own workers: so the only worker is told which node it belongs
+//! With one worker thread and no reliefs, a task of the node's runtime has no choice of lanes when
+//! it sends. So its trail is always new, and nothing is looked up. Tasks of other runtimes send by
+//! a node too, by the lanes of their own workers: so the only worker is told which node it belongs
 //! to. A worker that is not told yet, or was told later of another node of the same runtime, looks
 //! trails up, which is right everywhere. What no task sends goes by the common lane.
 //!
@@ -72,11 +72,16 @@ pub(crate) struct Senders {
     sweep_at: Mutex<usize>,
 }
 
+/// Whether one thread polls all tasks of the runtime for as long as the runtime exists.
+pub(super) fn has_one_thread(runtime: &Handle) -> bool {
+    runtime.workers() == 1 && runtime.reliefs() == 0 && !runtime.is_current_thread()
+}
+
 impl Senders {
-    /// For a node of a runtime with `workers` workers.
-    pub(crate) fn new(runtime: &Handle, workers: usize, multiplexer: Arc<Multiplexer>) -> Self {
+    /// For a node of this runtime.
+    pub(crate) fn new(runtime: &Handle, multiplexer: Arc<Multiplexer>) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        if workers == 1 && runtime.reliefs() == 0 {
+        if has_one_thread(runtime) {
             drop(runtime.spawn(async move { ONLY_WORKER.set(number) }));
         }
         Self {
@@ -192,7 +197,7 @@ mod tests {
     fn trails_of(tasks: usize) -> usize {
         let runtime = evenkeel::Builder::new().workers(2).build().unwrap();
         let multiplexer = Multiplexer::new(NodeId::new(0), 2, 2, Packing::default());
-        let senders = Senders::new(&runtime.handle(), 2, Arc::clone(&multiplexer));
+        let senders = Senders::new(&runtime.handle(), Arc::clone(&multiplexer));
         let (senders, gate) = (Arc::new(senders), Arc::new(Semaphore::new(0)));
         let link = multiplexer.link(NodeId::new(1)).unwrap();
         let sent = Arc::new(AtomicUsize::new(0));

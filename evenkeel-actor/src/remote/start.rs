@@ -11,7 +11,7 @@ use super::leaving::{Ending, Owner};
 use super::limits::Limits;
 use super::node::Node;
 use super::scripts::Scripts;
-use super::senders::Senders;
+use super::senders::{Senders, has_one_thread};
 use super::table::Table;
 use crate::actor::Actor;
 use crate::node::host::Host;
@@ -48,15 +48,16 @@ use std::thread;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hosting {
-    /// A task if the runtime has one worker and no [reliefs](evenkeel::Builder::reliefs), else a
-    /// thread.
+    /// A task if the runtime has one worker, which is a thread of its own, and no
+    /// [reliefs](evenkeel::Builder::reliefs), else a thread.
     #[default]
     Auto,
     /// A thread of its own.
     Thread,
     /// A task of the runtime, which has to have one worker and no
-    /// [reliefs](evenkeel::Builder::reliefs); else it is an [error](StartError). The transport is
-    /// made, driven and dropped on that worker's thread.
+    /// [reliefs](evenkeel::Builder::reliefs), and not to be a
+    /// [current-thread](evenkeel::Builder::new_current_thread) one; else it is an
+    /// [error](StartError). The transport is made, driven and dropped on that worker's thread.
     Task,
 }
 
@@ -255,7 +256,7 @@ impl NodeBuilder {
         }
         let workers = handle.metrics().processors.len();
         let is_task = match self.hosting {
-            Hosting::Auto => workers == 1 && handle.reliefs() == 0,
+            Hosting::Auto => has_one_thread(&handle),
             Hosting::Thread => false,
             Hosting::Task => true,
         };
@@ -264,6 +265,9 @@ impl NodeBuilder {
         }
         if is_task && handle.reliefs() > 0 {
             return Err(StartError::Reliefs { reliefs: handle.reliefs() });
+        }
+        if is_task && handle.is_current_thread() {
+            return Err(StartError::CurrentThread);
         }
         let (started, starts) = oneshot::channel();
         let make = move |handle: &Handle| -> Option<(Host<T, Receiver>, Over)> {
@@ -336,7 +340,7 @@ impl NodeBuilder {
             multiplexer: Arc::clone(&multiplexer),
             longest_frame: transport.longest_frame(),
             reads_inline,
-            senders: Senders::new(&handle, workers, Arc::clone(&multiplexer)),
+            senders: Senders::new(&handle, Arc::clone(&multiplexer)),
             table: Table::new(number),
             calls: Calls::new(limits.calls),
             scripts: self.scripts,

@@ -69,6 +69,42 @@ fn a_host_that_is_a_task_needs_a_runtime_without_reliefs() {
     assert!(error.to_string().contains("Builder::reliefs(0)"), "{error}");
 }
 
+/// What a thread inside `block_on` begins, another one goes on with.
+#[test]
+fn the_host_of_a_current_thread_runtime_is_a_thread() {
+    let runtime = evenkeel::Builder::new_current_thread().build().unwrap();
+    let (_control, ends) = network(2, Faults::default());
+    let nodes = runtime.block_on(async {
+        let mut nodes = Vec::new();
+        for end in ends {
+            let builder = Node::builder().system(System::new()).script("sum", Sum::new);
+            nodes.push(builder.start(|| Ok::<_, String>(end)).await.unwrap());
+        }
+        nodes[0].ready().await.unwrap();
+        nodes
+    });
+    let by_another_thread = || {
+        runtime.block_on(async {
+            let sum = nodes[0].spawn_on::<Message, _>(id(1), "sum", &5_u64).await.unwrap();
+            assert_eq!(sum.ask(Message::Get).await, Ok(5));
+            for node in &nodes {
+                node.leave().await;
+            }
+        });
+    };
+    std::thread::scope(|scope| scope.spawn(by_another_thread).join()).unwrap();
+}
+
+#[test]
+fn a_host_that_is_a_task_needs_a_runtime_with_a_worker_thread() {
+    let (_control, mut ends) = network(1, Faults::default());
+    let end = ends.remove(0);
+    let runtime = evenkeel::Builder::new_current_thread().build().unwrap();
+    let builder = Node::builder().system(System::new()).hosting(Hosting::Task);
+    let error = runtime.block_on(builder.start(|| Ok::<_, String>(end))).unwrap_err();
+    assert!(error.to_string().contains("Builder::workers(1)"), "{error}");
+}
+
 #[test]
 fn a_node_does_not_start_if_more_may_wait_than_others_can_park_of_it() {
     let (_control, mut ends) = network(1, Faults::default());

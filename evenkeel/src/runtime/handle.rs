@@ -65,6 +65,23 @@ impl Handle {
         self.shared.processors.capacity() - self.shared.workers
     }
 
+    /// Returns whether this is a [current-thread](crate::Builder::new_current_thread) runtime,
+    /// whose tasks may be polled by one thread after another.
+    ///
+    /// # Examples
+    /// ```
+    /// use evenkeel::Builder;
+    /// let runtime = Builder::new_current_thread().build()?;
+    /// assert!(runtime.handle().is_current_thread());
+    /// let runtime = Builder::new().workers(1).build()?;
+    /// assert!(!runtime.handle().is_current_thread());
+    /// # Ok::<(), evenkeel::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn is_current_thread(&self) -> bool {
+        self.shared.driving.get().is_some()
+    }
+
     /// Returns the runtime that the caller belongs to.
     ///
     /// # Panics
