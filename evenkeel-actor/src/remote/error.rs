@@ -169,6 +169,15 @@ pub enum StartError {
         /// The bytes that may be parked.
         parked: usize,
     },
+    /// The [packing](crate::node::policy::Packing::waiting) lets half as much wait for a node as
+    /// the [backlog](super::Limits::backlog) may be, or more. With such limits this node could shut
+    /// a peer out because of what its own senders have put in.
+    Backlog {
+        /// The bytes that may wait.
+        waiting: usize,
+        /// The bytes that the backlog may be.
+        backlog: usize,
+    },
     /// The transport has not started.
     Transport(Box<dyn Error + Send + Sync>),
     /// The system refuses to create a thread.
@@ -204,6 +213,10 @@ impl fmt::Display for StartError {
             Self::Waiting { waiting, parked } => write!(
                 f,
                 "{waiting} bytes may wait to be sent, half or more of the {parked} that may be parked: let fewer wait, or raise Limits::parked on all nodes"
+            ),
+            Self::Backlog { waiting, backlog } => write!(
+                f,
+                "{waiting} bytes may wait to be sent, half or more of the {backlog} that the backlog may be: let fewer wait, or raise Limits::backlog"
             ),
             Self::Transport(error) => write!(f, "the transport has not started: {error}"),
             Self::Thread(error) => write!(f, "no thread for the node's host: {error}"),

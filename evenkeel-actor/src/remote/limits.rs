@@ -82,7 +82,9 @@ pub struct Limits {
     /// Bytes that wait to be sent to a node while that node goes on sending: answers, ends and
     /// failures do not wait for room. A node that lets more pile up is shut out. Messages that
     /// other nodes cause take half of it at most. Beyond that, collective sends are not passed on
-    /// to the node, and places for answers that have come from a third node are not answered.
+    /// to the node, and places for answers that have come from a third node are not answered. A
+    /// node does not start if its own packing lets as much
+    /// [wait](crate::node::policy::Packing::waiting).
     pub backlog: usize,
 }
 

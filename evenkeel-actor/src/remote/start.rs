@@ -254,6 +254,10 @@ impl NodeBuilder {
         if waiting >= parked / 2 {
             return Err(StartError::Waiting { waiting, parked });
         }
+        let backlog = self.limits.backlog;
+        if waiting >= backlog / 2 {
+            return Err(StartError::Backlog { waiting, backlog });
+        }
         let workers = handle.metrics().processors.len();
         let is_task = match self.hosting {
             Hosting::Auto => has_one_thread(&handle),

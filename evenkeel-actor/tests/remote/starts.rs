@@ -106,6 +106,16 @@ fn a_host_that_is_a_task_needs_a_runtime_with_a_worker_thread() {
 }
 
 #[test]
+fn a_node_does_not_start_if_its_own_senders_can_fill_the_backlog() {
+    let (_control, mut ends) = network(1, Faults::default());
+    let end = ends.remove(0);
+    let limits = Limits { backlog: 8 << 20, ..Limits::default() };
+    let builder = Node::builder().system(System::new()).limits(limits);
+    let error = runtime(1).block_on(builder.start(|| Ok::<_, String>(end))).unwrap_err();
+    assert!(error.to_string().contains("Limits::backlog"), "{error}");
+}
+
+#[test]
 fn a_node_does_not_start_if_more_may_wait_than_others_can_park_of_it() {
     let (_control, mut ends) = network(1, Faults::default());
     let end = ends.remove(0);

@@ -58,7 +58,7 @@ fn three(workers: usize) -> Three {
     let (mut innocent, mut hostile) = (ends.pop().unwrap(), ends.pop().unwrap());
     let runtime = runtime(workers);
     let limits = Limits { backlog: BACKLOG, ..Limits::default() };
-    let packing = Packing { frame: 64, ..Packing::default() };
+    let packing = Packing { frame: 64, waiting: BACKLOG / 4, ..Packing::default() };
     let builder = Node::builder().system(System::new()).limits(limits).packing(packing);
     let end = ends.pop().unwrap();
     let node = runtime.block_on(builder.start(|| Ok::<_, String>(end))).unwrap();
