@@ -3,7 +3,8 @@
 //! A list of members names each node once, in order, the receiving node first, and [`MOST_ACTORS`]
 //! actors at most; a list that breaks this is refused. So one message causes no more than a value
 //! for each actor that it names and a message for each other node, and does not keep a reader long.
-//! A member that cannot be reached is left out, and the next passes the value on.
+//! A member that cannot be reached is left out, and the next passes the value on. Where a list
+//! makes the message too long, its halves go in messages of their own.
 //!
 //! The node where a collective send begins waits for room on the way. Those in between do not,
 //! since two that pass much to each other would wait for each other: what they pass on waits for
@@ -83,15 +84,18 @@ where
         written?;
         let most = node.multiplexer.packing().longest_message;
         if bytes.len() > most {
-            let why = PutError::<PayloadError>::TooLong { length: bytes.len(), most }.to_string();
-            return Err(PayloadError::Unwritable { of: std::any::type_name::<M>(), why });
+            return Err(unwritable::<M>(TooLong { length: bytes.len(), most }));
         }
         let actors: usize = away.values().map(Vec::len).sum();
         for members in rounds(away) {
             // This node is the tree's root, and is not a member.
             for part in tree::parts(members.len() + 1) {
                 let part = &members[part.start - 1..part.end - 1];
-                report.handed_on += hand_on(node, part, &bytes, &bundle).await;
+                let handed_on = match hand_on(node, part, &bytes, &bundle).await {
+                    Err(too_long) => hand_on_halved(node, part, too_long, &bytes, &bundle).await,
+                    handed_on => handed_on,
+                };
+                report.handed_on += handed_on.map_err(unwritable::<M>)?;
             }
         }
         report.refused += actors - report.handed_on;
@@ -108,7 +112,7 @@ where
 
 /// Splits the members into lists of [`MOST_ACTORS`] actors at most. In each list the nodes are in
 /// order, and each occurs once.
-fn rounds(away: BTreeMap<NodeId, Vec<Slot>>) -> Vec<Vec<(NodeId, Vec<Slot>)>> {
+fn rounds(away: BTreeMap<NodeId, Vec<Slot>>) -> Vec<Vec<Place>> {
     let mut rounds = vec![Vec::new()];
     let mut actors = 0;
     for (node, slots) in away {
@@ -129,14 +133,29 @@ fn rounds(away: BTreeMap<NodeId, Vec<Slot>>) -> Vec<Vec<(NodeId, Vec<Slot>)>> {
     rounds
 }
 
+/// A value with its list of members has this length, and may have `most` bytes.
+struct TooLong {
+    length: usize,
+    most: usize,
+}
+
+/// The error of a value of type `M` that does not even fit beside the name of one actor.
+fn unwritable<M>(TooLong { length, most }: TooLong) -> PayloadError {
+    let why = PutError::<PayloadError>::TooLong { length, most }.to_string();
+    PayloadError::Unwritable { of: std::any::type_name::<M>(), why }
+}
+
+/// A node and actors there.
+type Place = (NodeId, Vec<Slot>);
+
 /// Hands a value for these members to the first of them that can be reached, and leaves those
 /// before it out. Returns the number of actors that it was handed on for.
 async fn hand_on(
     node: &'static Inner,
-    part: &[(NodeId, Vec<Slot>)],
+    part: &[Place],
     payload: &[u8],
     bundle: &Bundle,
-) -> usize {
+) -> Result<usize, TooLong> {
     for (at, (head, _)) in part.iter().enumerate() {
         let Some(peer) = node.peer(*head) else { continue };
         let mut list = MembersBuf::new();
@@ -147,11 +166,48 @@ async fn hand_on(
         if let Some(link) = &peer.link {
             link.room().await;
         }
-        if say(peer, &list, payload, bundle.iter()).is_ok() {
-            return part[at..].iter().map(|(_, slots)| slots.len()).sum();
+        match say(peer, &list, payload, bundle.iter()) {
+            Ok(()) => return Ok(part[at..].iter().map(|(_, slots)| slots.len()).sum()),
+            Err(PutError::TooLong { length, most }) => return Err(TooLong { length, most }),
+            // It cannot be reached.
+            Err(_) => {}
         }
     }
-    0
+    Ok(0)
+}
+
+/// Hands a value on for the halves of a list that makes it too long, and for halves of these as
+/// needed. Fails if it is too long with one actor.
+#[cold]
+async fn hand_on_halved(
+    node: &'static Inner,
+    part: &[Place],
+    too_long: TooLong,
+    payload: &[u8],
+    bundle: &Bundle,
+) -> Result<usize, TooLong> {
+    let (mut handed_on, mut left) = (0, vec![(part.to_vec(), too_long)]);
+    while let Some((part, too_long)) = left.pop() {
+        let Some(halves) = halves(part) else { return Err(too_long) };
+        for half in halves {
+            match hand_on(node, &half, payload, bundle).await {
+                Ok(actors) => handed_on += actors,
+                Err(too_long) => left.push((half, too_long)),
+            }
+        }
+    }
+    Ok(handed_on)
+}
+
+/// Splits a list, between nodes if it has several. None if it has one actor.
+fn halves(mut part: Vec<Place>) -> Option<[Vec<Place>; 2]> {
+    if let [(node, slots)] = &mut part[..] {
+        let half = slots.split_off(slots.len() / 2);
+        let half = vec![(*node, half)];
+        return (!slots.is_empty()).then_some([part, half]);
+    }
+    let half = part.split_off(part.len() / 2);
+    Some([part, half])
 }
 
 /// Hands a value on to a node, with these references in it.
@@ -196,8 +252,13 @@ pub(crate) fn pass_on(from: &'static Peer, members: Members<'_>, payload: &[u8])
                 list.push_member(member);
             }
             let references = arrived.iter().flat_map(|arrived| arrived.iter());
-            if say(peer, &list, payload, references).is_ok() {
-                break;
+            match say(peer, &list, payload, references) {
+                Ok(()) => break,
+                // Here messages have to be shorter than where it begins.
+                Err(PutError::TooLong { .. }) => (0..head.len()).for_each(|_| {
+                    node.undelivered(peer, Askers::default(), Failure::Unwritable, "")
+                }),
+                Err(_) => {}
             }
         }
     }

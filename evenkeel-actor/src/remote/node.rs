@@ -459,7 +459,9 @@ impl Node {
     /// stopped or this node is gone. Actors that are only referred to in the message are not.
     ///
     /// # Errors
-    /// Fails if the message cannot be written. It cannot contain a [`ReplyTo`](crate::ReplyTo).
+    /// Fails if the message cannot be written, or is too long. It cannot contain a
+    /// [`ReplyTo`](crate::ReplyTo). If the message is too long only with the name of one of the
+    /// actors beside it, others may have it.
     ///
     /// # Cancel safety
     /// If the future is dropped, some of the actors have the message.

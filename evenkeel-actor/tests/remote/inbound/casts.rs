@@ -125,12 +125,15 @@ fn casts_to_a_full_mailbox_do_not_pile_up_without_a_bound() {
 #[derive(Clone, Serialize, Deserialize)]
 struct Text(String);
 
-struct Reads;
+/// Counts what it reads.
+#[derive(Default)]
+struct Reads(Arc<AtomicUsize>);
 
 impl Actor for Reads {
     type Message = Text;
 
     async fn handle(&mut self, _message: Text, _context: &mut Context<Self>) -> Handled {
+        self.0.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }
 }
@@ -140,10 +143,52 @@ fn a_cast_that_is_too_long_is_an_error_and_not_handed_on() {
     ends(|| {
         let packing = Packing { frame: 256, longest_message: 1_000, ..Packing::default() };
         let world = World::with(2, 1, Faults::default(), packing);
-        world.nodes[1].1.register_script("reads", |()| Reads);
+        world.nodes[1].1.register_script("reads", |()| Reads::default());
         world.on(0, async |node| {
             let reads = node.spawn_on::<Text, _>(id(1), "reads", &()).await.unwrap();
             let cast = node.cast(&[reads], &Text("x".repeat(5_000))).await;
+            assert!(cast.is_err(), "{cast:?}");
+        });
+    });
+}
+
+#[test]
+fn a_cast_whose_list_of_actors_makes_it_too_long_goes_in_several_messages() {
+    ends(|| {
+        for workers in [1, 2] {
+            let packing = Packing { frame: 256, longest_message: 1_000, ..Packing::default() };
+            let (world, read) =
+                (World::with(4, workers, Faults::default(), packing), Arc::default());
+            for (_, node) in &world.nodes {
+                let read = Arc::clone(&read);
+                node.register_script("reads", move |()| Reads(Arc::clone(&read)));
+            }
+            world.on(0, async |node| {
+                let mut reads = Vec::new();
+                for number in 0..300 {
+                    let on = id(1 + number % 3);
+                    reads.push(node.spawn_on::<Text, _>(on, "reads", &()).await.unwrap());
+                }
+                let report = node.cast(&reads, &Text("x".repeat(900))).await.unwrap();
+                assert_eq!((report.handed_on, report.refused), (300, 0));
+                while read.load(Ordering::SeqCst) < 300 {
+                    evenkeel::yield_now().await;
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_cast_that_is_too_long_with_the_name_of_one_actor_is_an_error() {
+    ends(|| {
+        let packing = Packing { frame: 256, longest_message: 1_000, ..Packing::default() };
+        let world = World::with(2, 1, Faults::default(), packing);
+        world.nodes[1].1.register_script("reads", |()| Reads::default());
+        world.on(0, async |node| {
+            let reads = node.spawn_on::<Text, _>(id(1), "reads", &()).await.unwrap();
+            // The value itself has the greatest length.
+            let cast = node.cast(&[reads], &Text("x".repeat(998))).await;
             assert!(cast.is_err(), "{cast:?}");
         });
     });
