@@ -82,6 +82,11 @@ pub enum Mismatch {
         /// The bytes that wait for room in mailboxes.
         bytes: usize,
     },
+    /// It goes on sending while its frames are not read, though it was told to hold.
+    Unread {
+        /// The bytes that wait to be read.
+        bytes: usize,
+    },
     /// It has shut this node out.
     Refuses {
         /// The reason, in its words.
@@ -114,6 +119,10 @@ impl fmt::Display for Mismatch {
             Self::Parked { bytes } => write!(
                 f,
                 "it goes on sending while {bytes} bytes of it wait for room in mailboxes, more than the limit: raise the limit if its messages or its transport are large"
+            ),
+            Self::Unread { bytes } => write!(
+                f,
+                "it goes on sending while {bytes} bytes of it wait to be read, more than Limits::parked: raise the limit if its messages or its transport are large"
             ),
             Self::Refuses { why } => write!(f, "it has shut this node out: {why}"),
         }

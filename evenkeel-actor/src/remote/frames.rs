@@ -7,4 +7,6 @@ use crate::node::demultiplexer::Demultiplexer;
 pub(crate) struct Frames {
     pub(super) waiting: Demultiplexer<Vec<u8>>,
     pub(super) readers: usize,
+    /// The bytes of the frames.
+    pub(super) bytes: usize,
 }

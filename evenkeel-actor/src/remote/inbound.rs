@@ -26,7 +26,8 @@
 //! for no more until one is read, and the sender's transport finds no room. While this node's
 //! transport is still sending, the host polls it all the same, since transports need that. A peer
 //! from which more comes then is told to [hold](super::holds) its values until half of the frames
-//! are read.
+//! are read. A peer that goes on all the same, until more of its bytes are unread than may be
+//! [parked](super::Limits::parked), is shut out.
 //!
 //! # The last messages of a node
 //! A node counts as down when what has come from it is read, so that its answers and its steps of
@@ -130,6 +131,7 @@ impl Deliver for Receiver {
             let Err(Over(at)) = read(peer, head, 0, turn, begun) else { return Some(frame) };
             let mut frames = lock(peer);
             frames.readers += 1;
+            frames.bytes += frame.len();
             frames.waiting.came(lane, fenced, Vec::new());
             // It is the only frame, so it may be read.
             let _ = frames.waiting.next();
@@ -144,6 +146,8 @@ impl Deliver for Receiver {
         }
         let unread = node.unread.fetch_add(1, Ordering::SeqCst);
         let mut frames = lock(peer);
+        frames.bytes += frame.len();
+        let bytes = frames.bytes;
         frames.waiting.came(lane, fenced, frame);
         if frames.readers < node.workers {
             frames.readers += 1;
@@ -152,7 +156,9 @@ impl Deliver for Receiver {
         } else {
             drop(frames);
         }
-        if unread >= MOST_UNREAD {
+        if unread >= MOST_UNREAD && bytes > node.limits.parked {
+            node.refuse(peer, Mismatch::Unread { bytes });
+        } else if unread >= MOST_UNREAD {
             node.pile_up(peer);
         }
         None
@@ -270,6 +276,7 @@ async fn read_on(peer: &'static Peer, lane: u16, frame: Vec<u8>, mut at: usize, 
     let starts = {
         let mut frames = lock(peer);
         frames.waiting.read(lane);
+        frames.bytes -= frame.len();
         // Frames that waited for this one may be read, by another reader too.
         let starts = !frames.waiting.is_empty() && frames.readers < peer.node.workers;
         frames.readers += usize::from(starts);

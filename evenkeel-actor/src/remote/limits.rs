@@ -3,9 +3,10 @@
 /// The most that a node keeps for another node, whatever that node sends or leaves unanswered: see
 /// [`NodeBuilder::limits`](super::NodeBuilder::limits).
 ///
-/// Other bounds are fixed: 256 frames that wait to be read, of the transport's longest each; 1,024
-/// events for each listener; 255 bytes for names of nodes and scripts. Names of actors that a peer
-/// makes up cost nothing: the node does not keep them.
+/// Other bounds are fixed: 256 frames that wait to be read, of the transport's longest each, and
+/// beyond that, while this node's transport is sending, as many as may be [parked](Self::parked);
+/// 1,024 events for each listener; 255 bytes for names of nodes and scripts. Names of actors that a
+/// peer makes up cost nothing: the node does not keep them.
 ///
 /// # Examples
 /// At most two questions to one node may wait for their answers:
@@ -73,7 +74,8 @@ pub struct Limits {
     pub waiting_casts: usize,
     /// Bytes of one node that wait for room in mailboxes. From 16 MiB on, the node is told to hold
     /// messages for each actor with a full mailbox, and at half of this limit to hold all. A node
-    /// of which more wait is [shut out](super::Mismatch::Parked). The other half is for what an
+    /// of which more wait is [shut out](super::Mismatch::Parked), and so is one of which more bytes
+    /// [wait to be read](super::Mismatch::Unread). The other half is for what an
     /// honest node has on its way when it hears of that: what
     /// [waits](crate::node::policy::Packing::waiting) there, what its transport has taken, and the
     /// frames that wait to be read here. A node does not start if its own packing lets as much

@@ -3,13 +3,17 @@
 use crate::ending::ends;
 use crate::world::{Message, Sum, runtime};
 use evenkeel::Runtime;
+use evenkeel_actor::node::altered::{Alter, Altered};
 use evenkeel_actor::node::frame::{self, VERSION};
 use evenkeel_actor::node::in_process::{Control, Faults, InProcess, network};
+use evenkeel_actor::node::policy::Packing;
 use evenkeel_actor::node::wire::{Envelope, MembersBuf, Message as Wire};
 use evenkeel_actor::node::{Event, FrameError, NodeId, Refusal, Slot, Transport};
-use evenkeel_actor::remote::{Events, Limits, Mismatch, Node, NodeEvent, RemoteError};
+use evenkeel_actor::remote::{Events, Hosting, Limits, Mismatch, Node, NodeEvent, RemoteError};
 use evenkeel_actor::{AskError, Builder, System};
 use evenkeel_policy::random::Random;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) const NODE: NodeId = NodeId::new(0);
 pub(crate) const PEER: NodeId = NodeId::new(1);
@@ -406,5 +410,61 @@ fn a_node_that_was_not_asked_does_not_answer() {
         for (runtime, node) in &nodes {
             runtime.block_on(node.leave());
         }
+    });
+}
+
+/// A transport that is sending as long as this is true, and so is polled all the time.
+struct Sends(Arc<AtomicBool>);
+
+impl Alter<InProcess> for Sends {
+    fn is_sending(&self, _inner: &InProcess) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+#[test]
+fn a_peer_that_does_not_hold_while_its_frames_are_not_read_is_shut_out() {
+    ends(|| {
+        let (_control, mut both) = network(2, Faults::default());
+        let (end, mut peer) = (both.remove(0), both.remove(0));
+        let sends = Arc::new(AtomicBool::new(true));
+        let end = Altered { inner: end, by: Sends(Arc::clone(&sends)) };
+        let runtime = runtime(1);
+        let limits = Limits { parked: 1 << 20, ..Limits::default() };
+        let packing = Packing { waiting: 1 << 10, ..Packing::default() };
+        let builder = Node::builder().system(System::new()).limits(limits).packing(packing);
+        let builder = builder.hosting(Hosting::Thread);
+        let node = runtime.block_on(builder.start(|| Ok::<_, String>(end))).unwrap();
+        let mut events = node.events();
+        peer.send(NODE, frame_of(&[hello("floods")])).unwrap();
+        let up = runtime.block_on(events.next()).unwrap();
+        assert!(matches!(up, NodeEvent::Up { .. }), "{up:?}");
+        // The only worker reads nothing meanwhile.
+        let (begins, has_begun) = std::sync::mpsc::channel();
+        let (goes_on, may_go_on) = std::sync::mpsc::channel();
+        let stuck = runtime.spawn(async move {
+            begins.send(()).unwrap();
+            may_go_on.recv().unwrap();
+        });
+        has_begun.recv().unwrap();
+        let to = Slot { index: 7, generation: 0 };
+        let frame = frame_of(&[Wire::Tell { to, payload: &[0; 8 << 10] }]);
+        for _ in 0..2_000 {
+            let mut next = frame.clone();
+            while let Err(refused) = peer.send(NODE, next) {
+                next = refused.frame;
+                std::thread::yield_now();
+            }
+        }
+        peer.leave();
+        goes_on.send(()).unwrap();
+        evenkeel::block_on(stuck).unwrap();
+        let NodeEvent::Refused { node: PEER, why } = runtime.block_on(events.next()).unwrap()
+        else {
+            panic!("it is not shut out");
+        };
+        assert!(matches!(why, Mismatch::Unread { .. }), "{why}");
+        sends.store(false, Ordering::SeqCst);
+        runtime.block_on(node.leave());
     });
 }
