@@ -1,6 +1,8 @@
 //! The events of nodes, and the listeners that they are sent to.
 
+use super::error::NodeLost;
 use super::happened::{MOST, NodeEvent};
+use super::limits::Sweeper;
 use super::subscribers::Subscriber;
 use crate::mailbox::overflow::Overflow;
 use crate::node::NodeId;
@@ -64,7 +66,9 @@ pub(crate) struct Listeners {
 
 #[derive(Default)]
 struct All {
+    /// The queues of listeners. Those of dropped ones are left out at the next event or sweep.
     queues: Vec<Weak<Shared>>,
+    sweeper: Sweeper,
     subscribers: Vec<Arc<Subscriber>>,
     subscribed: u64,
     /// The last event of each node, for later listeners.
@@ -141,11 +145,36 @@ impl Listeners {
         self.missed.load(Ordering::Relaxed)
     }
 
+    /// Waits until this many other nodes are up.
+    pub(crate) async fn ready(&self, others: u32) -> Result<(), NodeLost> {
+        let mut events = self.listen();
+        let mut missing = others;
+        while missing > 0 {
+            match events.next().await {
+                Some(NodeEvent::Up { .. }) => missing -= 1,
+                // What was missed may be such events: a new listener has the last of each node.
+                Some(NodeEvent::Missed(_)) => (events, missing) = (self.listen(), others),
+                Some(event) => return Err(NodeLost { node: event.node() }),
+                None => return Err(NodeLost { node: None }),
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn listen(&self) -> Events {
         let mut all = self.lock();
         let events = all.last.iter().map(|last| last.1.clone()).collect();
         let queue = Queue { events, is_over: all.is_over, ..Queue::default() };
         let queue = Arc::new(Mutex::new(queue));
+        if all.is_over {
+            return Events(queue);
+        }
+        let len = all.queues.len();
+        if all.sweeper.is_due(len, false, usize::MAX) {
+            all.queues.retain(|queue| queue.strong_count() > 0);
+            let left = all.queues.len();
+            all.sweeper.swept(left);
+        }
         all.queues.push(Arc::downgrade(&queue));
         Events(queue)
     }
@@ -254,9 +283,39 @@ impl fmt::Debug for Events {
 
 #[cfg(test)]
 mod tests {
-    use super::{Listeners, NodeEvent};
+    use super::{Listeners, MOST, NodeEvent};
     use crate::node::{DownReason, NodeId};
+    use std::future::Future;
+    use std::pin::pin;
     use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::{Context, Poll, Waker};
+
+    #[test]
+    fn nodes_that_come_up_faster_than_they_are_counted_are_all_counted() {
+        let listeners = Listeners::default();
+        let nodes = 3 * MOST as u32;
+        let mut ready = pin!(listeners.ready(nodes));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(ready.as_mut().poll(&mut context).is_pending());
+        for node in 0..nodes {
+            let name = node.to_string().into();
+            listeners.tell(&NodeEvent::Up { node: NodeId::new(node), name });
+        }
+        assert_eq!(ready.as_mut().poll(&mut context), Poll::Ready(Ok(())));
+    }
+
+    #[test]
+    fn listeners_that_are_dropped_between_two_events_leave_nothing() {
+        let listeners = Listeners::default();
+        let kept = listeners.listen();
+        (0..100_000).for_each(|_| drop(listeners.listen()));
+        let left = listeners.lock().queues.len();
+        assert!(left < 1_000, "{left} queues are left of 100,000 listeners");
+        listeners.end();
+        drop(listeners.listen());
+        assert_eq!(listeners.lock().queues.len(), 0);
+        drop(kept);
+    }
 
     #[test]
     fn a_node_is_not_up_after_it_was_down() {

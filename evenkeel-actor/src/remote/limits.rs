@@ -123,6 +123,12 @@ pub(super) struct Sweeper {
     since: usize,
 }
 
+impl Default for Sweeper {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Sweeper {
     pub(super) const fn new() -> Self {
         Self { at: FIRST_SWEEP, since: 0 }

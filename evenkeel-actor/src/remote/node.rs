@@ -261,17 +261,7 @@ impl Node {
     /// # }
     /// ```
     pub async fn ready(&self) -> Result<(), NodeLost> {
-        let mut events = self.events();
-        let mut missing = self.nodes() - 1;
-        while missing > 0 {
-            match events.next().await {
-                Some(NodeEvent::Up { .. }) => missing -= 1,
-                Some(NodeEvent::Missed(_)) => {}
-                Some(event) => return Err(NodeLost { node: event.node() }),
-                None => return Err(NodeLost { node: None }),
-            }
-        }
-        Ok(())
+        self.inner().listeners.ready(self.nodes() - 1).await
     }
 
     /// Lets other nodes start actors here, by the name of this script. Returns false if there is a
