@@ -228,6 +228,8 @@ pub(crate) fn write<E>(
     let back = enter(Scope::Writing(peer));
     let notes = Notes { peer, is_nested: back.is_inside_of_writing() };
     let mut writing = Writing { peer, is_put: false, back };
+    // An earlier refusal may not have been asked for.
+    TOO_MANY_CALLS.set(false);
     let put = f(&notes);
     writing.is_put = put.is_ok();
     put

@@ -2,7 +2,10 @@
 
 use crate::world::{Message, Sum, World, id, slow};
 use evenkeel_actor::node::in_process::Faults;
-use evenkeel_actor::{Actor, ActorRef, AskError, Builder, Context, Fail, Handled, ReplyTo};
+use evenkeel_actor::remote::Limits;
+use evenkeel_actor::{
+    Actor, ActorRef, AskError, Builder, Context, Fail, Handled, ReplyTo, SendError,
+};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -151,4 +154,85 @@ fn a_value_that_panics_as_it_is_read_does_not_end_the_node() {
         });
         assert_eq!(world.nodes[1].1.metrics().unreadable, 1);
     }
+}
+
+/// Cannot be written.
+#[derive(Deserialize)]
+struct Unwritable;
+
+impl Serialize for Unwritable {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        Err(serde::ser::Error::custom("on purpose"))
+    }
+}
+
+struct Ignores;
+
+impl Actor for Ignores {
+    type Message = Unwritable;
+
+    async fn handle(&mut self, _message: Unwritable, _context: &mut Context<Self>) -> Handled {
+        Ok(())
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+enum Asked {
+    /// Waits for a question that can be its answer.
+    Question(ReplyTo<ReplyTo<u64>>, ActorRef<Unwritable>),
+    /// Answers with whether the other question waits.
+    Waits(ReplyTo<bool>),
+    /// A question that becomes the answer to the other one.
+    Answer(ReplyTo<u64>),
+}
+
+/// Answers a question with another one, which its node may not ask, and then sends a value that
+/// cannot be written.
+#[derive(Default)]
+struct Returns(Option<(ReplyTo<ReplyTo<u64>>, ActorRef<Unwritable>)>);
+
+impl Actor for Returns {
+    type Message = Asked;
+
+    async fn handle(&mut self, message: Asked, context: &mut Context<Self>) -> Handled {
+        match message {
+            Asked::Question(reply, to) => self.0 = Some((reply, to)),
+            Asked::Waits(reply) => reply.send(self.0.is_some()),
+            Asked::Answer(answer) => {
+                let (reply, to) = self.0.take().unwrap();
+                reply.send(answer);
+                let error = to.try_send(Unwritable).unwrap_err();
+                assert!(matches!(error, SendError::Unwritable(_)), "{error}");
+                context.stop();
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn an_answer_that_asks_one_question_too_many_has_no_say_in_later_errors() {
+    let world = World::built(2, 1, Faults::default(), |node, builder| {
+        let calls = if node == 1 { 0 } else { Limits::default().calls };
+        builder.limits(Limits { calls, ..Limits::default() })
+    });
+    let (runtime, other) = &world.nodes[1];
+    let returns = runtime.block_on(async {
+        Builder::new().system(other.system()).spawn(Returns::default()).unwrap()
+    });
+    assert!(other.publish("returns", returns.clone()));
+    let (asker, node) = &world.nodes[0];
+    let node = node.clone();
+    let asked = asker.spawn(async move {
+        let ignores = Builder::new().system(node.system()).spawn(Ignores).unwrap();
+        let returns = node.locate::<Asked>(id(1), "returns").await.unwrap();
+        returns.ask(|reply| Asked::Question(reply, ignores)).await.map(drop)
+    });
+    let end = runtime.block_on(async {
+        while returns.ask(Asked::Waits).await != Ok(true) {}
+        assert_eq!(returns.ask(Asked::Answer).await, Err(AskError::NoReply));
+        returns.stopped().await
+    });
+    assert!(end.is_normal(), "{end}");
+    assert_eq!(asker.block_on(asked).unwrap(), Err(AskError::Unreadable));
 }
