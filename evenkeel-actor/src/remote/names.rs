@@ -172,14 +172,15 @@ where
                     ));
                 }
                 // Before it is taken out: a place that is not written says so when it is dropped.
-                if owner.may_be_told(remote.is_handed_on) && !scope::may_pass_on() {
+                let may_be_told = owner.may_be_told(remote.is_handed_on);
+                if may_be_told && !scope::may_pass_on() {
                     return Err(S::Error::custom(scope::too_many_places()));
                 }
                 let call = remote.take();
                 if call == 0 {
                     return Err(S::Error::custom(SENT_TWICE));
                 }
-                if owner.may_be_told(remote.is_handed_on) {
+                if may_be_told {
                     scope::note_passed_on(owner, call);
                 }
                 (owner.id, call)
