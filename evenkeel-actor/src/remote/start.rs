@@ -383,10 +383,10 @@ impl Node {
 }
 
 /// Limits the packing to frames that the transport takes: a frame is longer than a full one by at
-/// most one message.
+/// most one message. An empty frame has a head, for which 8 bytes are enough.
 fn fit(packing: Packing, longest_frame: usize) -> Packing {
-    let frame = packing.frame.min(longest_frame / 2).max(1);
-    let longest_message = packing.longest_message.min(longest_frame - frame);
+    let frame = packing.frame.min(longest_frame / 2).max(8);
+    let longest_message = packing.longest_message.min(longest_frame.saturating_sub(frame));
     Packing { frame, longest_message, ..packing }
 }
 
@@ -415,6 +415,10 @@ mod tests {
         assert_eq!(fit(packing, 1 << 30), packing);
         for longest in [16 << 20, 100_000, 1_000] {
             assert!(fit(packing, longest).longest_frame() <= longest, "{longest}");
+            for frame in 1..=8 {
+                let packing = Packing { frame, longest_message: usize::MAX, ..packing };
+                assert!(fit(packing, longest).longest_frame() <= longest, "{frame} {longest}");
+            }
         }
     }
 }
