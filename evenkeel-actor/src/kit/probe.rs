@@ -223,7 +223,7 @@ impl<M: Debug + Send + 'static> Probe<M> {
     ///
     /// # Cancel safety
     /// A message that has come stays in the inbox unless the future has returned it. This holds for
-    /// all waits of a probe.
+    /// all waits of a probe but [`fish`](Self::fish), which drops the messages that it passes over.
     pub async fn receive(&mut self) -> Result<M, Unexpected> {
         self.receive_within(self.patience).await
     }
@@ -348,6 +348,9 @@ impl<M: Debug + Send + 'static> Probe<M> {
     ///
     /// # Errors
     /// If no such message comes within the probe's patience, which covers the whole wait.
+    ///
+    /// # Cancel safety
+    /// The messages that a dropped future has passed over are gone.
     pub async fn fish(
         &mut self,
         what: &str,
