@@ -1,6 +1,7 @@
 //! Decisions, as functions of plain values.
 
 pub(crate) mod intensity;
+mod members;
 pub(crate) mod references;
 #[cfg(test)]
 mod references_tests;

@@ -16,9 +16,10 @@
 //! asked for is not judged, even if it was a failure. So if several children fail at once under
 //! one-for-all, one failure is counted.
 
-use super::intensity::{Backoff, Intensity, Limit};
+use super::intensity::{Intensity, Limit};
+pub(crate) use super::members::Terms;
+use super::members::{Member, Members, State};
 use super::restart::{Restart, Strategy};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A step for the supervisor to carry out.
@@ -50,40 +51,11 @@ pub(crate) enum Phase {
     Halted(Option<usize>),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Waiting,
-    BackOff,
-    Starting,
-    Up,
-    Ceasing,
-}
-
-/// The settings of a child.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
-    pub(crate) restart: Restart,
-    /// How long the child may take to stop.
-    pub(crate) shutdown: Duration,
-    pub(crate) backoff: Option<Backoff>,
-}
-
-#[derive(Debug)]
-struct Member {
-    terms: Terms,
-    state: State,
-    /// Whether the child is to cease.
-    cease: bool,
-    /// Consecutive failures.
-    failures: u32,
-    up_since: Duration,
-}
-
 #[derive(Debug)]
 pub(crate) struct Tree {
     strategy: Strategy,
     intensity: Intensity,
-    members: BTreeMap<usize, Member>,
+    members: Members,
     phase: Phase,
     steps: Vec<Step>,
 }
@@ -93,7 +65,7 @@ impl Tree {
         Self {
             strategy,
             intensity: Intensity::new(limit),
-            members: BTreeMap::new(),
+            members: Members::default(),
             phase: Phase::Booting,
             steps: Vec::new(),
         }
@@ -104,7 +76,7 @@ impl Tree {
     }
 
     pub(crate) fn is_up(&self, index: usize) -> bool {
-        self.members.get(&index).is_some_and(|member| member.state == State::Up)
+        self.members.get(index).is_some_and(|member| member.state() == State::Up)
     }
 
     /// Takes the steps that have become due since the last call, in the order to carry them out.
@@ -114,17 +86,16 @@ impl Tree {
 
     /// Adds a child, the last.
     pub(crate) fn add(&mut self, index: usize, terms: Terms) {
-        let (state, up_since) = (State::Waiting, Duration::ZERO);
-        self.members.insert(index, Member { terms, state, cease: false, failures: 0, up_since });
+        self.members.add(index, terms);
     }
 
     /// Stops a child for good.
     pub(crate) fn remove(&mut self, index: usize) {
-        let Some(member) = self.members.get_mut(&index) else { return };
+        let Some(member) = self.members.get_mut(index) else { return };
         member.terms.restart = Restart::Temporary;
-        match member.state {
+        match member.state() {
             State::Waiting | State::BackOff => self.dismiss(index),
-            State::Starting | State::Up => member.cease = true,
+            State::Starting | State::Up => self.members.set_to_cease(index, true),
             State::Ceasing => {}
         }
         self.go_on();
@@ -132,23 +103,23 @@ impl Tree {
 
     /// Notes that a child has started.
     pub(crate) fn started(&mut self, index: usize, now: Duration) {
-        let Some(member) = self.members.get_mut(&index) else { return };
-        if member.state == State::Starting {
-            member.state = State::Up;
+        let Some(member) = self.members.get_mut(index) else { return };
+        if member.state() == State::Starting {
             member.up_since = now;
+            self.members.set(index, State::Up);
         }
         self.go_on();
     }
 
     /// Notes that a child has ended and can be started again.
     pub(crate) fn fell(&mut self, index: usize, normal: bool, now: Duration) {
-        let Some(member) = self.members.get_mut(&index) else { return };
-        match member.state {
+        let Some(member) = self.members.get(index) else { return };
+        match member.state() {
             State::Ceasing => {
                 self.steps.push(Step::Calm(index));
                 self.settle(index);
             }
-            State::Starting | State::Up if member.cease => self.settle(index),
+            State::Starting | State::Up if member.is_to_cease() => self.settle(index),
             State::Starting | State::Up => self.judge(index, normal, now),
             // It has ended before.
             State::Waiting | State::BackOff => {}
@@ -158,8 +129,8 @@ impl Tree {
 
     /// Notes that a child has ended and cannot be started again.
     pub(crate) fn lost(&mut self, index: usize) {
-        let Some(member) = self.members.remove(&index) else { return };
-        if matches!(member.state, State::Ceasing | State::BackOff) {
+        let Some(member) = self.members.remove(index) else { return };
+        if matches!(member.state(), State::Ceasing | State::BackOff) {
             self.steps.push(Step::Calm(index));
         }
         self.go_on();
@@ -167,9 +138,9 @@ impl Tree {
 
     /// Handles the alarm of a child.
     pub(crate) fn alarm(&mut self, index: usize) {
-        let Some(member) = self.members.get_mut(&index) else { return };
-        match member.state {
-            State::BackOff => member.state = State::Waiting,
+        let Some(member) = self.members.get(index) else { return };
+        match member.state() {
+            State::BackOff => self.members.set(index, State::Waiting),
             State::Ceasing => self.steps.push(Step::Raze(index)),
             _ => return,
         }
@@ -186,23 +157,23 @@ impl Tree {
 
     fn halt_for(&mut self, culprit: Option<usize>) {
         self.phase = Phase::Halting(culprit);
-        for (&index, member) in &mut self.members {
-            match member.state {
-                State::Starting | State::Up => member.cease = true,
-                State::BackOff => {
+        for index in self.members.within(0..self.members.end()) {
+            match self.members.get(index).map(Member::state) {
+                Some(State::Starting | State::Up) => self.members.set_to_cease(index, true),
+                Some(State::BackOff) => {
                     self.steps.push(Step::Calm(index));
-                    member.state = State::Waiting;
+                    self.members.set(index, State::Waiting);
                 }
-                State::Waiting | State::Ceasing => {}
+                Some(State::Waiting | State::Ceasing) | None => {}
             }
         }
     }
 
     /// Handles an end that the supervisor has asked for.
     fn settle(&mut self, index: usize) {
-        let Some(member) = self.members.get_mut(&index) else { return };
-        member.cease = false;
-        member.state = State::Waiting;
+        self.members.set_to_cease(index, false);
+        self.members.set(index, State::Waiting);
+        let Some(member) = self.members.get(index) else { return };
         let stays = matches!(self.phase, Phase::Halting(_));
         if !stays && !member.terms.restart.is_due_with_others() {
             self.dismiss(index);
@@ -211,55 +182,52 @@ impl Tree {
 
     /// Handles an end that the supervisor has not asked for.
     fn judge(&mut self, index: usize, normal: bool, now: Duration) {
-        let Some(member) = self.members.get_mut(&index) else { return };
+        let Some(member) = self.members.get_mut(index) else { return };
         if !member.terms.restart.is_due(normal) {
             self.dismiss(index);
             return;
         }
         if !self.intensity.admit(now) {
-            member.state = State::Waiting;
+            self.members.set(index, State::Waiting);
             self.halt_for(Some(index));
             return;
         }
-        let was_up = member.state == State::Up;
-        member.state = State::Waiting;
+        let mut state = State::Waiting;
         if let Some(backoff) = member.terms.backoff {
-            let up = now.saturating_sub(member.up_since);
+            let (was_up, up) = (member.state() == State::Up, now.saturating_sub(member.up_since));
             let recovered = normal || (was_up && backoff.is_recovered(up));
             member.failures = if recovered { 1 } else { member.failures.saturating_add(1) };
-            member.state = State::BackOff;
+            state = State::BackOff;
             self.steps.push(Step::Alarm(index, backoff.after(member.failures)));
         }
-        let end = self.members.keys().next_back().map_or(0, |last| last + 1);
-        for (_, member) in self.members.range_mut(self.strategy.affected(index, end)) {
-            member.cease |= matches!(member.state, State::Starting | State::Up);
+        self.members.set(index, state);
+        let affected = self.strategy.affected(index, self.members.end());
+        for index in self.members.within(affected) {
+            if self.members.get(index).is_some_and(Member::is_live) {
+                self.members.set_to_cease(index, true);
+            }
         }
     }
 
     fn dismiss(&mut self, index: usize) {
-        let Some(member) = self.members.remove(&index) else { return };
-        if member.state == State::BackOff {
+        let Some(member) = self.members.remove(index) else { return };
+        if member.state() == State::BackOff {
             self.steps.push(Step::Calm(index));
         }
         self.steps.push(Step::Dismiss(index));
     }
 
-    fn has(&self, state: State) -> bool {
-        self.members.values().any(|member| member.state == state)
-    }
-
     /// Takes all steps that are possible.
     pub(crate) fn go_on(&mut self) {
-        if self.has(State::Ceasing) {
+        if self.members.has(State::Ceasing) {
             return;
         }
-        if let Some((&last, member)) =
-            self.members.iter_mut().rev().find(|(_, member)| member.cease)
-        {
-            member.state = State::Ceasing;
-            member.cease = false;
+        if let Some(last) = self.members.last_to_cease() {
+            self.members.set_to_cease(last, false);
+            self.members.set(last, State::Ceasing);
             self.steps.push(Step::Cease(last));
-            self.steps.push(Step::Alarm(last, member.terms.shutdown));
+            let shutdown = self.members.get(last).map(|member| member.terms.shutdown);
+            self.steps.extend(shutdown.map(|shutdown| Step::Alarm(last, shutdown)));
             return;
         }
         if let Phase::Halting(culprit) = self.phase {
@@ -269,19 +237,17 @@ impl Tree {
             return;
         }
         let ordered = self.phase == Phase::Booting || self.strategy.is_ordered();
-        if ordered && (self.has(State::Starting) || self.has(State::BackOff)) {
+        if ordered && (self.members.has(State::Starting) || self.members.has(State::BackOff)) {
             return;
         }
-        for (&index, member) in &mut self.members {
-            if member.state == State::Waiting {
-                member.state = State::Starting;
-                self.steps.push(Step::Rise(index));
-                if ordered {
-                    return;
-                }
+        while let Some(index) = self.members.first_waiting() {
+            self.members.set(index, State::Starting);
+            self.steps.push(Step::Rise(index));
+            if ordered {
+                return;
             }
         }
-        if self.phase == Phase::Booting && !self.has(State::Starting) {
+        if self.phase == Phase::Booting && !self.members.has(State::Starting) {
             self.phase = Phase::Running;
         }
     }

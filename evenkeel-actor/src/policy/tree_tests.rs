@@ -1,4 +1,5 @@
 use super::*;
+use crate::policy::intensity::Backoff;
 use crate::policy::restart::{Restart, Strategy};
 
 const S: Duration = Duration::from_secs(1);
@@ -209,6 +210,33 @@ fn a_removed_child_stops_for_good() {
     assert_eq!(tree.take_steps(), []);
     tree.halt();
     assert_eq!(tree.phase(), Phase::Halted(None));
+}
+
+/// A search through all children at each event would take minutes.
+#[test]
+fn events_of_many_children_cost_no_search() {
+    const MANY: usize = 100_000;
+    for strategy in [Strategy::OneForOne, Strategy::RestForOne] {
+        let mut tree = tree(strategy, 1, &[]);
+        for index in 0..MANY {
+            tree.add(index, terms(Temporary));
+            tree.go_on();
+            assert_eq!(tree.take_steps(), [Step::Rise(index)]);
+            tree.started(index, S);
+        }
+        for index in 0..MANY / 2 {
+            tree.fell(index, true, S);
+            assert_eq!(tree.take_steps(), [Step::Dismiss(index)]);
+        }
+        for index in MANY / 2..MANY {
+            tree.remove(index);
+            assert_eq!(tree.take_steps(), cease(index));
+            tree.fell(index, true, S);
+            assert_eq!(tree.take_steps(), [Step::Calm(index), Step::Dismiss(index)]);
+        }
+        tree.halt();
+        assert_eq!(tree.phase(), Phase::Halted(None));
+    }
 }
 
 /// Every course of six events of three children under each strategy. No child is started that is

@@ -188,7 +188,7 @@ impl SupervisorBuilder {
             strategy: self.strategy,
             limit: self.limit,
             next: AtomicUsize::new(self.rows.len()),
-            rows: Mutex::new(std::mem::take(&mut self.rows).into_iter().enumerate().collect()),
+            rows: Mutex::new(std::mem::take(&mut self.rows).into_iter().collect()),
             terms: AtomicU64::new(0),
         })
     }

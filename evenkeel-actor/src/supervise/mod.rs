@@ -9,6 +9,7 @@
 mod builder;
 mod child;
 mod reference;
+mod rows;
 
 pub use builder::SupervisorBuilder;
 pub use child::{Child, ChildInfo};
@@ -26,6 +27,7 @@ use crate::words::event::{Event, Notice, NoticeKind};
 use crate::words::exit::{ExitReason, Failure};
 use child::Row;
 use evenkeel::time::{Duration, Instant};
+use rows::Rows;
 use std::collections::{BTreeMap, VecDeque};
 use std::error::Error;
 use std::fmt;
@@ -112,8 +114,7 @@ pub struct Supervisor {
 pub(crate) struct Table {
     strategy: Strategy,
     limit: Limit,
-    /// By the children's numbers, each of which is used once.
-    rows: Mutex<BTreeMap<usize, Row>>,
+    rows: Mutex<Rows>,
     /// The number of the next child.
     next: AtomicUsize,
     /// The last number of a start or an alarm.
@@ -125,7 +126,7 @@ impl Table {
         self.terms.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    fn rows(&self) -> MutexGuard<'_, BTreeMap<usize, Row>> {
+    fn rows(&self) -> MutexGuard<'_, Rows> {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -278,7 +279,7 @@ impl Supervisor {
     /// Orders a start of a child. Returns false if the child has ended.
     fn rise(&self, index: usize, peer: Peer) -> bool {
         let term = self.table.next_term();
-        self.table.rows().get_mut(&index).is_none_or(|row| {
+        self.table.rows().get_mut(index).is_none_or(|row| {
             (row.term, row.starts) = (term, row.starts + 1);
             row.actor.control().rise(term, peer, index)
         })
@@ -286,14 +287,14 @@ impl Supervisor {
 
     /// Calls `f` with the row of a child, if it is not gone.
     fn with(&self, index: usize, f: impl FnOnce(&Row)) {
-        if let Some(row) = self.table.rows().get(&index) {
+        if let Some(row) = self.table.rows().get(index) {
             f(row);
         }
     }
 
     /// Removes a child that is not started again, and returns its row.
     fn forget(&mut self, index: usize, context: &Context<Self>) -> Option<Row> {
-        let row = self.table.rows().remove(&index);
+        let row = self.table.rows().remove(index);
         self.alarms.remove(&index);
         let ward = note(context.mailbox(), |kin, _| kin.wards.remove(&index));
         drop(ward);
@@ -306,7 +307,7 @@ impl Supervisor {
         if !self.alarms.contains_key(&index) {
             return;
         }
-        let Some(present) = self.table.rows().get(&index).map(|row| row.term) else { return };
+        let Some(present) = self.table.rows().get(index).map(|row| row.term) else { return };
         let now = Instant::now().saturating_duration_since(self.began);
         match kind {
             NoticeKind::Started { term } if term == present => self.tree.started(index, now),
@@ -336,7 +337,7 @@ impl Supervisor {
     fn note_culprit(&mut self, index: usize, reason: ExitReason) {
         let (Phase::Halting(by) | Phase::Halted(by)) = self.tree.phase() else { return };
         if by == Some(index) && self.culprit.is_none() {
-            let name = self.table.rows().get(&index).map(|row| row.spec.name.clone());
+            let name = self.table.rows().get(index).map(|row| row.spec.name.clone());
             self.culprit = name.map(|name| (name, reason));
         }
     }
@@ -408,7 +409,7 @@ impl Actor for Supervisor {
         let Some(peer) = context.peer() else { return Ok(()) };
         let table = self.table.clone();
         let mut ended = Vec::new();
-        for (&index, row) in table.rows().iter_mut() {
+        for (index, row) in table.rows().iter_mut() {
             if row.is_removed {
                 // An earlier incarnation has not seen its end: this one waits for that.
                 if row.actor.control().dismiss(peer.clone(), index) {
@@ -460,8 +461,8 @@ impl Actor for Supervisor {
         let ended: Vec<usize> = {
             let rows = table.rows();
             let dismissed = |row: &Row, index| row.actor.control().dismiss(peer.clone(), index);
-            let last_first = rows.iter().rev().filter(|(index, row)| !dismissed(row, **index));
-            last_first.map(|(&index, _)| index).collect()
+            let last_first = rows.iter().rev().filter(|(index, row)| !dismissed(row, *index));
+            last_first.map(|(index, _)| index).collect()
         };
         for index in ended {
             drop(self.forget(index, context));

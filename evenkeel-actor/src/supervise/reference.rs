@@ -170,13 +170,10 @@ impl Supervisor {
                 self.tree.go_on();
             }
             Inner::Remove(child, reply) => {
-                let rows = self.table.rows();
-                let found = rows.iter().find(|(_, row)| row.actor.id() == child);
-                let index = found.map(|(&index, _)| index);
-                drop(rows);
+                let index = self.table.rows().number_of(child);
                 if let Some(index) = index {
                     self.tree.remove(index);
-                    if let Some(row) = self.table.rows().get_mut(&index) {
+                    if let Some(row) = self.table.rows().get_mut(index) {
                         row.is_removed = true;
                     }
                 }
@@ -188,7 +185,7 @@ impl Supervisor {
 
     fn list(&self) -> Vec<ChildInfo> {
         let rows = self.table.rows();
-        let info = rows.iter().map(|(&index, row)| ChildInfo {
+        let info = rows.iter().map(|(index, row)| ChildInfo {
             name: row.spec.name.clone(),
             actor: row.actor.clone(),
             restart: row.spec.terms.restart,

@@ -785,3 +785,36 @@ fn one_that_is_drained_and_restarted_takes_messages_again() {
         });
     }
 }
+
+/// Does nothing.
+struct Idle;
+
+impl Actor for Idle {
+    type Message = ();
+
+    async fn handle(&mut self, _message: (), _context: &mut Context<Self>) -> Handled {
+        Ok(())
+    }
+}
+
+/// A search through all children at each start, end and removal would take minutes.
+#[test]
+fn a_supervisor_may_have_tens_of_thousands_of_children() {
+    const MANY: usize = 30_000;
+    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    runtime.block_on(async {
+        let tree = Supervisor::one_for_one().system(System::new()).spawn();
+        let mut children = Vec::new();
+        for _ in 0..MANY {
+            children.push(tree.add(Child::new("idle", || Idle)).await.unwrap());
+        }
+        assert_eq!(tree.children().await.unwrap().len(), MANY);
+        for child in &children {
+            assert_eq!(tree.remove(child.id()).await, Ok(true));
+        }
+        for child in &children {
+            assert!(child.stopped().await.is_normal());
+        }
+        assert_eq!(tree.children().await.unwrap().len(), 0);
+    });
+}
