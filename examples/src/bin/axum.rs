@@ -12,6 +12,7 @@ use hyper::body::Bytes;
 use hyper_util::service::TowerToHyperService;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -25,8 +26,13 @@ struct Ship {
 type Fleet = Arc<Mutex<HashMap<String, Ship>>>;
 
 async fn launch(State(fleet): State<Fleet>, Json(ship): Json<Ship>) -> StatusCode {
-    let before = fleet.lock().unwrap().insert(ship.name.clone(), ship);
-    if before.is_some() { StatusCode::CONFLICT } else { StatusCode::CREATED }
+    match fleet.lock().unwrap().entry(ship.name.clone()) {
+        Entry::Occupied(_) => StatusCode::CONFLICT,
+        Entry::Vacant(berth) => {
+            berth.insert(ship);
+            StatusCode::CREATED
+        }
+    }
 }
 
 async fn find(
