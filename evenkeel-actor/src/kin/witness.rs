@@ -5,7 +5,8 @@ use crate::primitives::oneshot;
 use crate::words::exit::ExitReason;
 use crate::words::id::ActorId;
 use evenkeel::internal::contain;
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// The pending report of a supervisor's end, shared by the actors below the supervisor.
@@ -37,7 +38,15 @@ impl Witness {
 
     /// Returns whether the witness is an actor.
     pub(crate) fn is_actor(&self) -> bool {
-        matches!(self, Self::Actor(..))
+        self.actor().is_some()
+    }
+
+    /// Returns the actor that watches, if the witness is one.
+    fn actor(&self) -> Option<ActorId> {
+        match self {
+            Self::Actor(by, _) => Some(*by),
+            Self::Future(_) | Self::Keeper(_) => None,
+        }
     }
 
     /// Tells the witness that an actor has ended.
@@ -55,39 +64,55 @@ impl Witness {
 #[derive(Default)]
 pub(crate) struct Witnesses {
     all: Vec<Witness>,
+    /// The places of the watching actors in `all`.
+    places: HashMap<ActorId, usize>,
     /// The number of witnesses at which those that have gone are looked for.
     bound: usize,
 }
 
 impl Witnesses {
-    /// Adds a witness. Returns the witnesses that have gone, and duplicates, for the caller to drop
-    /// outside of the lock. A duplicate arises when a restarted actor has forgotten its watch. The
-    /// search runs whenever the number has doubled, so that a long life with many short watches
-    /// does not grow.
+    /// Adds a witness, instead of an earlier one of the same actor: a restarted actor has forgotten
+    /// its watch. Returns the witnesses that have gone, for the caller to drop outside of the lock.
+    /// The search for them runs whenever the number has doubled, so that a long life with many
+    /// short watches does not grow.
     #[must_use]
     pub(crate) fn add(&mut self, witness: Witness) -> Vec<Witness> {
         let mut gone = Vec::new();
         if self.all.len() >= self.bound.max(8) {
-            let mut seen = HashSet::new();
-            let mut is_spare = |witness: &mut Witness| match witness {
-                Witness::Actor(by, _) if !seen.insert(*by) => true,
-                witness => witness.is_gone(),
-            };
-            gone.extend(self.all.extract_if(.., &mut is_spare));
+            gone.extend(self.all.extract_if(.., |witness| witness.is_gone()));
             self.bound = self.all.len() * 2;
+            self.places.clear();
+            let actors = self.all.iter().enumerate();
+            self.places.extend(actors.filter_map(|(at, witness)| Some((witness.actor()?, at))));
         }
-        self.all.push(witness);
+        let Some(by) = witness.actor() else {
+            self.all.push(witness);
+            return gone;
+        };
+        match self.places.entry(by) {
+            Entry::Occupied(place) => {
+                gone.push(std::mem::replace(&mut self.all[*place.get()], witness));
+            }
+            Entry::Vacant(place) => {
+                place.insert(self.all.len());
+                self.all.push(witness);
+            }
+        }
         gone
     }
 
     #[must_use]
     pub(crate) fn remove(&mut self, by: ActorId) -> Option<Witness> {
-        let is = |witness: &Witness| matches!(witness, Witness::Actor(id, _) if *id == by);
-        let index = self.all.iter().position(is)?;
-        Some(self.all.swap_remove(index))
+        let at = self.places.remove(&by)?;
+        let witness = self.all.swap_remove(at);
+        if let Some(moved) = self.all.get(at).and_then(Witness::actor) {
+            self.places.insert(moved, at);
+        }
+        Some(witness)
     }
 
     pub(crate) fn take(&mut self) -> Vec<Witness> {
+        self.places = HashMap::new();
         std::mem::take(&mut self.all)
     }
 }
@@ -95,6 +120,48 @@ impl Witnesses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::words::event::Event;
+
+    /// An actor that lives and hears nothing.
+    struct Deaf;
+
+    impl super::super::peer::Reach for Deaf {
+        fn down(&self, _from: ActorId, _reason: &ExitReason) {}
+        fn exit(&self, _from: ActorId, _reason: &ExitReason) {}
+        fn link(&self, _to: ActorId, _peer: Peer) -> bool {
+            true
+        }
+        fn unlink(&self, _from: ActorId) {}
+        fn child_ended(&self, _number: u64, _child: ActorId, _reason: &ExitReason) {}
+        fn event(&self, _event: Event) {}
+        fn is_gone(&self) -> bool {
+            false
+        }
+        fn sever(&self) {}
+    }
+
+    /// A search through all witnesses for each that leaves would take minutes.
+    #[test]
+    fn a_watching_actor_is_found_among_many() {
+        let mut witnesses = Witnesses::default();
+        let deaf: Peer = Arc::new(Deaf);
+        let actors: Vec<_> = (0..200_000).map(|_| ActorId::fresh()).collect();
+        for &actor in &actors {
+            assert!(witnesses.add(Witness::Actor(actor, deaf.clone())).is_empty());
+        }
+        // One that watches anew takes its own place.
+        let again = witnesses.add(Witness::Actor(actors[7], deaf.clone()));
+        assert!(matches!(&again[..], [Witness::Actor(by, _)] if *by == actors[7]));
+        let (leaving, staying) = actors.split_at(actors.len() / 2);
+        for &actor in leaving.iter().rev() {
+            let witness = witnesses.remove(actor);
+            assert!(matches!(witness, Some(Witness::Actor(by, _)) if by == actor));
+            assert!(witnesses.remove(actor).is_none());
+        }
+        let mut left: Vec<_> = witnesses.take().iter().filter_map(Witness::actor).collect();
+        left.sort_unstable();
+        assert_eq!(left, staying);
+    }
 
     #[test]
     fn witnesses_that_have_gone_make_room() {
