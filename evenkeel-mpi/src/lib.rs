@@ -107,9 +107,11 @@
 //!
 //! # Memory
 //! A sent frame stays in its buffer until MPI is done with it, and the buffer comes back by
-//! [`Sent`](evenkeel_node::Event::Sent); MPI copies the frame itself where that is cheaper. A
-//! frame of more than 4,000 bytes is announced, and received into a buffer of its length; shorter
-//! ones are copied out of posted buffers, into buffers that have been used before.
+//! [`Sent`](evenkeel_node::Event::Sent); MPI copies the frame itself where that is cheaper. A frame
+//! of more than 4,000 bytes is announced, and received into a buffer of its length; shorter ones
+//! are copied out of posted buffers. If the host is a task, it gives buffers back, and short frames
+//! are copied into these. A host with a thread of its own gives none back, so each frame has a new
+//! one.
 //!
 //! # Ends
 //! - **Orderly:** each node calls [`leave`](evenkeel_node::Transport::leave) and drops the
