@@ -33,10 +33,13 @@ pub enum SendError<M> {
     /// The actor's node is down, or shut out, or the local node is about to leave.
     NodeDown(M),
     /// The message is longer than a message between nodes may be, or something in it cannot be
-    /// written.
+    /// written. A [`ReplyTo`](crate::ReplyTo) that was written before is empty: its asker has been
+    /// told that there is [no reply](AskError::NoReply).
     Unwritable(M),
-    /// The message is an ask, and the actor's node has as many asks without an answer as [there may
-    /// be](crate::remote::Limits::calls).
+    /// The message has a [`ReplyTo`](crate::ReplyTo) in it, and the actor's node has as many asks
+    /// without an answer as [there may be](crate::remote::Limits::calls). The `ReplyTo` is empty:
+    /// its asker has been told that there is [no reply](AskError::NoReply), and may ask again. The
+    /// message itself cannot be sent again.
     TooManyCalls(M),
 }
 
@@ -100,7 +103,7 @@ impl<M> fmt::Display for SendError<M> {
                 "the message cannot be sent to another node: it is too long, or something in it cannot be written"
             }
             Self::TooManyCalls(_) => {
-                "the asks to the actor's node without an answer have reached their limit: wait for some answers, or raise the limit"
+                "the asks to the actor's node without an answer have reached their limit: ask anew after some answers, as this message has lost its asker, or raise the limit"
             }
         })
     }
