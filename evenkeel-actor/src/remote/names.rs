@@ -16,12 +16,13 @@ use crate::node::{Name, NodeId, Slot};
 use crate::refs::actor_ref::ActorRef;
 use crate::refs::ask::ReplyTo;
 use crate::refs::away::{Remote, RemoteReply};
-use crate::trace::seal;
+use crate::trace::{self, seal};
 use crate::words::error::AskError;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::any::Any;
+use std::any::{Any, type_name};
+use std::fmt;
 use std::sync::Arc;
 
 /// Writes the reference as a name in a message to another node; elsewhere it cannot be written.
@@ -147,11 +148,17 @@ where
             Ok(sender) => {
                 let read = move |outcome: Outcome<'_>| {
                     seal(match outcome {
-                        Outcome::Answer(bytes) => scope::read(peer, bytes).map_err(|_| {
+                        Outcome::Answer(bytes) => scope::read(peer, bytes).map_err(|error| {
                             Counts::add(&peer.node.counts.unreadable);
+                            not_read::<R>(peer, &error);
                             AskError::Unreadable
                         }),
-                        Outcome::Failed(failure, _) => Err(failed(failure)),
+                        Outcome::Failed(failure, detail) => {
+                            if !detail.is_empty() {
+                                not_read::<R>(peer, &detail);
+                            }
+                            Err(failed(failure))
+                        }
                         Outcome::At(_) => Err(AskError::Unreadable),
                         Outcome::NodeDown => Err(AskError::NodeDown),
                     })
@@ -202,6 +209,15 @@ where
         let owner = peer(from, node)?;
         let (route, is_handed_on) = (route::of::<R>(owner), !std::ptr::eq(owner, from));
         Ok(Self::remote(RemoteReply::new(route, is_handed_on, call)))
+    }
+}
+
+/// Traces why there is no answer, which the asker's error does not say.
+#[cold]
+fn not_read<R>(peer: &Peer, why: &dyn fmt::Display) {
+    // A `Serialize` that drops a place comes here under a lock.
+    if !scope::is_writing() {
+        trace::not_read(peer.node.system.node(), peer.id, type_name::<R>(), why);
     }
 }
 

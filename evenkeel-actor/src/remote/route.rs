@@ -199,14 +199,20 @@ impl Route for PeerRoute {
 
 impl PeerRoute {
     #[cold]
-    fn refused<E>(&self, error: &PutError<E>) -> Refused {
+    fn refused(&self, error: &PutError<PayloadError>) -> Refused {
         match error {
             // The name of an actor of this node that has ended.
             PutError::Down if self.peer.link.is_none() => Refused::Stopped,
             PutError::Full { .. } => Refused::Full,
             PutError::Down | PutError::Leaving => Refused::NodeDown,
             PutError::Unwritable(_) if scope::were_too_many_calls() => Refused::TooManyCalls,
-            PutError::TooLong { .. } | PutError::Unwritable(_) => Refused::Unwritable,
+            PutError::TooLong { .. } | PutError::Unwritable(_) => {
+                // A value that another one's `Serialize` sends is refused under a lock.
+                if !scope::is_writing() {
+                    trace::not_written(self.system().node(), self.peer.id, self.of, error);
+                }
+                Refused::Unwritable
+            }
         }
     }
 

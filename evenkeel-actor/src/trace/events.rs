@@ -153,6 +153,14 @@ pub(crate) fn malformed(node: Option<u32>, peer: NodeId, error: &dyn fmt::Displa
     peer!(WARN, "frame rejected": node, peer, reason = %error);
 }
 
+pub(crate) fn not_written(node: Option<u32>, peer: NodeId, of: &str, why: &dyn fmt::Display) {
+    peer!(WARN, "message not written": node, peer, message.type = of, reason = %why);
+}
+
+pub(crate) fn not_read(node: Option<u32>, peer: NodeId, of: &str, why: &dyn fmt::Display) {
+    peer!(WARN, "reply not read": node, peer, message.type = of, reason = %why);
+}
+
 /// Emits an event that a transport reports.
 macro_rules! transport {
     ($level:ident, $what:literal: $node:expr, $peer:expr, $($more:tt)*) => {

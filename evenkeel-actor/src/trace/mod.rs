@@ -30,7 +30,7 @@
 //! | | `WARN` | `actor restarted` by its supervisor |
 //! | `evenkeel_actor::dead_letter` | `INFO` | `dead letter`; `DEBUG` if a mailbox has dropped it by its policy |
 //! | `evenkeel_actor::node` | `INFO` | `node up`, `node left` |
-//! | | `WARN` | `node down`, `node refused`, `frame rejected` |
+//! | | `WARN` | `node down`, `node refused`, `frame rejected`; `message not written`, `reply not read`, with the `reason` that [`SendError`](crate::SendError) and [`AskError`](crate::AskError) leave out |
 //! | `evenkeel_actor::transport` | `DEBUG` | `connected`, `disconnected`: the transport's reports on a node, before the nodes have greeted and before its frames are read |
 //! | | `WARN` | `frame not sent`, with the number of its `messages` |
 //! | `evenkeel_actor::reply` | `TRACE` | `reply`, in the span of the asker: its `cause` is the message that its sender was handling |
@@ -81,7 +81,7 @@ mod subject;
 
 pub(crate) use events::{
     Called, answered, connected, dead_letter, disconnected, failed, malformed, node_down,
-    node_left, node_refused, node_up, not_sent, restarted, started, stopped,
+    node_left, node_refused, node_up, not_read, not_sent, not_written, restarted, started, stopped,
 };
 #[cfg(not(feature = "tracing"))]
 pub(crate) use off::{

@@ -7,7 +7,8 @@ use evenkeel_actor::node::in_process::{Control, Faults, InProcess, network};
 use evenkeel_actor::node::wire::{Envelope, MembersBuf, Message};
 use evenkeel_actor::node::{Event, NodeId, Refusal, Refused, Slot, Transport};
 use evenkeel_actor::remote::{Events, Node, NodeEvent};
-use evenkeel_actor::{Actor, Builder, Context, Handled, System};
+use evenkeel_actor::{Actor, AskError, Builder, Context, Handled, ReplyTo, SendError, System};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -278,4 +279,70 @@ fn a_frame_that_is_none_is_told_of() {
     let rejected = log.events("frame rejected");
     let is = |fields: &Fields| fields.get("reason") == error.to_string();
     assert!(rejected.iter().any(|(level, fields, _)| *level == Level::WARN && is(fields)));
+}
+
+/// Can be neither written nor read.
+#[derive(Debug)]
+struct Stubborn;
+
+impl Serialize for Stubborn {
+    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        Err(serde::ser::Error::custom("on purpose"))
+    }
+}
+
+impl<'de> Deserialize<'de> for Stubborn {
+    fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        Err(serde::de::Error::custom("on purpose"))
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+enum Asked {
+    Tell(Stubborn),
+    Ask(ReplyTo<Stubborn>),
+}
+
+struct Answers;
+
+impl Actor for Answers {
+    type Message = Asked;
+
+    async fn handle(&mut self, message: Asked, _context: &mut Context<Self>) -> Handled {
+        if let Asked::Ask(reply) = message {
+            reply.send(Stubborn);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn why_a_message_or_a_reply_does_not_get_there_is_told() {
+    let log = log();
+    let (_control, ends) = network(2, Faults::default());
+    let runtime = evenkeel::Builder::new().workers(1).build().unwrap();
+    runtime.block_on(async {
+        let mut nodes = Vec::new();
+        for end in ends {
+            let builder = Node::builder().system(System::new()).script("answers", |()| Answers);
+            nodes.push(builder.start(|| Ok::<_, String>(end)).await.unwrap());
+        }
+        let answers = nodes[0].spawn_on::<Asked, _>(NODE, "answers", &()).await.unwrap();
+        let error = answers.try_send(Asked::Tell(Stubborn)).unwrap_err();
+        assert!(matches!(error, SendError::Unwritable(_)), "{error}");
+        assert_eq!(answers.ask(Asked::Ask).await.unwrap_err(), AskError::Unreadable);
+        for node in nodes {
+            node.leave().await;
+        }
+    });
+    for (words, of) in [("message not written", "Asked"), ("reply not read", "Stubborn")] {
+        let told = log.events(words);
+        let is = |fields: &Fields| {
+            fields.get("message.type").ends_with(of) && fields.get("reason").contains("cannot be")
+        };
+        assert!(
+            told.iter().any(|(level, fields, _)| *level == Level::WARN && is(fields)),
+            "{told:?}"
+        );
+    }
 }
