@@ -26,7 +26,6 @@ use crate::node::payload::{self, PayloadError};
 use crate::node::wire::{Failure, Member, Members, MembersBuf, Message};
 use crate::node::{FrameError, NodeId, Slot, tree};
 use crate::refs::actor_ref::ActorRef;
-use crate::words::error::SendError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -103,7 +102,6 @@ where
     for actor in here {
         match actor.send(message.clone()).await {
             Ok(()) => report.delivered += 1,
-            Err(SendError::Full(_) | SendError::Stopped(_)) => report.refused += 1,
             Err(_) => report.refused += 1,
         }
     }
