@@ -105,10 +105,6 @@ impl<T: Transport, A: Alter<T>> Transport for Altered<T, A> {
         self.by.wakes(&mut self.inner, waker)
     }
 
-    fn buffer(&mut self) -> Vec<u8> {
-        self.inner.buffer()
-    }
-
     fn recycle(&mut self, buffer: Vec<u8>) {
         self.inner.recycle(buffer);
     }

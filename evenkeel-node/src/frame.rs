@@ -46,12 +46,6 @@ pub fn begin(out: &mut Vec<u8>, lane: u16) {
     varint::put(out, u64::from(lane) << 1);
 }
 
-/// Returns how many bytes [`begin`] writes.
-#[must_use]
-pub fn header_length(lane: u16) -> usize {
-    2 + varint::length(u64::from(lane) << 1)
-}
-
 /// Fences a frame that has been begun.
 pub fn fence(frame: &mut [u8]) {
     if let Some(byte) = frame.get_mut(FENCE_AT) {

@@ -271,12 +271,6 @@ pub trait Transport {
         None
     }
 
-    /// Returns a buffer with room for a frame, reused or new. A transport that needs its own memory
-    /// returns that.
-    fn buffer(&mut self) -> Vec<u8> {
-        Vec::new()
-    }
-
     /// Takes a buffer that the host does not need, such as that of a frame that has been read. A
     /// transport that copies arriving frames reuses it.
     fn recycle(&mut self, buffer: Vec<u8>) {
