@@ -4,8 +4,8 @@
 //! The workers are those of the [promise](crate::promise), and decide by the runtime's own policy.
 //! What the tasks' steps cost is measured by itself, on another machine ([`Prices`]); lines that
 //! another core has come on top, by the distance. In each run every wait is audited. A timer is
-//! armed at the worker that polls its task, and fires there. The [end](end) of a runtime, which is
-//! no schedule of tasks, is followed step by step.
+//! armed at the worker that polls its task, and fires there. The end of a runtime, which is no
+//! schedule of tasks, is followed step by step.
 //!
 //! # What it leaves out
 //! The bandwidth between caches and memory has no bound. Lines move when tasks, semaphores and the

@@ -273,32 +273,25 @@ impl UnixDatagram {
     ///
     /// # Errors
     /// The system's.
-    pub fn send_to<'a>(
-        &'a self,
-        datagram: &'a [u8],
-        path: impl AsRef<Path> + Send + Unpin + 'a,
-    ) -> impl Future<Output = Result<usize>> + Send + 'a {
-        async move {
-            let to = address(path.as_ref())?;
-            let attempt = |socket: &std_unix::UnixDatagram| match socket.send_to_addr(datagram, &to)
-            {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Done::new(None)),
-                sent => sent.map(|sent| Done::new(Some(sent))),
-            };
-            let (mut pause, longest) = PAUSES;
-            // Without a runtime there are no timers.
-            while current::with(|shared| shared.is_some()) {
-                if let Some(sent) = self.io.operate(Direction::Write, attempt).await? {
-                    return Ok(sent);
-                }
-                if !accepts::rest(Instant::now() + pause).await {
-                    break;
-                }
-                pause = (2 * pause).min(longest);
+    pub async fn send_to(&self, datagram: &[u8], path: impl AsRef<Path>) -> Result<usize> {
+        let to = address(path.as_ref())?;
+        let send = |socket: &std_unix::UnixDatagram| socket.send_to_addr(datagram, &to);
+        let attempt = |socket: &std_unix::UnixDatagram| match send(socket) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Done::new(None)),
+            sent => sent.map(|sent| Done::new(Some(sent))),
+        };
+        let (mut pause, longest) = PAUSES;
+        // Without a runtime there are no timers.
+        while current::with(|shared| shared.is_some()) {
+            if let Some(sent) = self.io.operate(Direction::Write, attempt).await? {
+                return Ok(sent);
             }
-            let send = |socket: &std_unix::UnixDatagram| socket.send_to_addr(datagram, &to);
-            self.io.operate(Direction::Write, |socket| send(socket).map(Done::new)).await
+            if !accepts::rest(Instant::now() + pause).await {
+                break;
+            }
+            pause = (2 * pause).min(longest);
         }
+        self.io.operate(Direction::Write, |socket| send(socket).map(Done::new)).await
     }
 
     /// Sends a datagram to the socket that is bound to `path`, without waiting.
