@@ -398,7 +398,9 @@ fn timeouts_race_with_what_they_limit() {
         acquired
     });
     over.store(true, Ordering::Release);
-    assert_eq!(acquired + semaphore.available_permits(), releaser.join().unwrap());
+    // It may be about to release one.
+    let released: usize = releaser.join().unwrap();
+    assert_eq!(acquired + semaphore.available_permits(), released);
 }
 
 /// The times of the ticks of an interval of a second, if the second one is seen after `busy`
