@@ -117,5 +117,9 @@ mod tests {
         for assumption in ASSUMPTIONS {
             assert!(page.contains(assumption), "{assumption}");
         }
+        // As it is printed.
+        let text = table::render(&beside, &records, None);
+        assert!(text.starts_with("SIMULATED"), "{text}");
+        assert!(text.contains("\nSimulated and measured"), "{text}");
     }
 }

@@ -102,7 +102,12 @@ impl Probed {
 }
 
 /// Times the steps with this many workers, and as many tasks for each as the experiment has.
-fn probe(experiment: Experiment, workers: usize, threads: Threads) -> Result<Prices, Fault> {
+fn probe(
+    experiment: Experiment,
+    workers: usize,
+    threads: Threads,
+    abort: f64,
+) -> Result<Prices, Fault> {
     let ring = if experiment == Experiment::Cycle { evenkeel_sim::scheduling::RING } else { 1 };
     let line = regime::bounce();
     let steps = steps::measure::<Evenkeel>(workers, tasks(experiment)[0] * ring)?;
@@ -117,7 +122,7 @@ fn probe(experiment: Experiment, workers: usize, threads: Threads) -> Result<Pri
         complete: steps.complete,
         join: steps.join,
         sleep: sleeps::step(tasks(experiment)[0])?,
-        abort: ends::step(tasks(experiment)[0])?,
+        abort,
         touch: steps.touch,
         line,
         far: FAR,
@@ -141,9 +146,9 @@ pub(crate) fn beside(rounds: u64) -> anyhow::Result<Vec<Beside>> {
         }
     }
     for round in 0..rounds {
-        let threads = threads::measure();
+        let (threads, abort) = (threads::measure(), ends::step(tasks(Experiment::End)[0])?);
         for one in &mut all {
-            let prices = probe(one.experiment, one.workers, threads)?;
+            let prices = probe(one.experiment, one.workers, threads, abort)?;
             let (name, tasks) = (record::name(one.experiment), tasks(one.experiment)[0]);
             let seed = round + 1;
             let measured = match one.experiment {
