@@ -7,6 +7,7 @@ mod unwinds;
 use evenkeel::deterministic::{Cause, Failure, Options, explore, find, random, run};
 use evenkeel::sync::Semaphore;
 use evenkeel::sync::monitor::Monitor;
+use evenkeel::task::park;
 use evenkeel::time::{Duration, Instant, interval, resume, sleep, timeout};
 use evenkeel::{JoinHandle, fork_join, spawn, spawn_blocking, yield_now};
 use std::cell::{Cell, RefCell};
@@ -413,4 +414,32 @@ fn the_future_of_a_run_that_panics_is_dropped_while_its_panic_unwinds() {
     let failure = Options::new(0).run(future).expect_err("it fails");
     assert!(failure.to_string().contains("first"), "{failure}");
     assert_eq!(*unwinding.lock().unwrap(), [true]);
+}
+
+/// All of them are spawned at one place.
+#[test]
+fn a_second_run_that_polls_other_tasks_differs() {
+    const TASKS: usize = 10;
+    let wakes = |order: Vec<usize>| async move {
+        let tasks: Vec<_> = (0..TASKS).map(|_| evenkeel::spawn(park())).collect();
+        sleep(Duration::from_millis(1)).await;
+        for task in order {
+            tasks[task].task().unpark();
+            sleep(Duration::from_millis(1)).await;
+        }
+        for task in tasks {
+            task.await.unwrap();
+        }
+    };
+    let equal = Options::new(3).verify(|| wakes((0..TASKS).collect()));
+    let steps = equal.unwrap().steps;
+    assert!(steps > TASKS as u64);
+    // A set of the standard library has an order of its own each time.
+    let failure = Options::new(3).verify(|| {
+        let set: HashSet<usize> = (0..TASKS).collect();
+        wakes(set.into_iter().collect())
+    });
+    let cause = failure.unwrap_err().cause;
+    assert!(matches!(&cause, Cause::Differs { steps: [None, None], .. }), "{cause}");
+    assert!(cause.to_string().contains("other ones"), "{cause}");
 }

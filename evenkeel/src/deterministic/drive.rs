@@ -263,10 +263,10 @@ fn turns<F: Future>(
         log.elapsed = Duration::from_nanos(now.saturating_sub(START));
         let chosen = log.choose(candidates);
         let output = if chosen < ready {
-            interleaver.poll(chosen, |site| log.note(candidates, Some(site)));
+            interleaver.poll(chosen, |site, task| log.note(candidates, Some(site), task));
             None
         } else {
-            log.note(candidates, None);
+            log.note(candidates, None, None);
             signal.0.store(false, Ordering::Relaxed);
             blocking.wake();
             interleaver.begin_poll();
@@ -336,12 +336,18 @@ impl Log {
     }
 
     /// Notes a step. The choice follows from the number of candidates.
-    fn note(&mut self, candidates: usize, spawn_site: Option<&'static Location<'static>>) {
+    fn note(
+        &mut self,
+        candidates: usize,
+        spawn_site: Option<&'static Location<'static>>,
+        task: Option<u64>,
+    ) {
         self.steps += 1;
         let place =
             spawn_site.map_or(0, |site| u64::from(site.line()) << 32 | u64::from(site.column()));
         let what = candidates as u64 ^ self.elapsed.as_nanos() as u64;
         self.fingerprint = interleaving::bits(self.fingerprint ^ what, place);
+        self.fingerprint = interleaving::bits(self.fingerprint, task.map_or(0, |task| task + 1));
         if self.trace.len() == self.kept {
             self.trace.pop_front();
         }

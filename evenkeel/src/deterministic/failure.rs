@@ -87,7 +87,8 @@ pub enum Cause {
     Differs {
         /// The number of steps that were the same.
         step: u64,
-        /// The first step that differs, in either run; none in a run that was over.
+        /// The first step that differs, in either run; none in a run that was over. Both are none
+        /// if the runs have polled tasks of the same places in the program, but other ones of them.
         steps: [Option<Step>; 2],
     },
 }
@@ -159,6 +160,10 @@ impl fmt::Display for Cause {
             Self::TooLong { steps, elapsed } => write!(
                 f,
                 "it is not over after {steps} steps, in which the clock has moved by {elapsed:?}: either it loops for ever, or it needs more max_steps"
+            ),
+            Self::Differs { step, steps: [None, None] } => write!(
+                f,
+                "a second run differs from the first within {step} steps: tasks of the same places were polled, but other ones of them, so something there does not follow from the seed"
             ),
             Self::Differs { step, steps } => {
                 write!(

@@ -67,8 +67,7 @@
 //! which a [set of monitors](crate::sync::monitor) or [of objects](crate::object::enter_all) is
 //! entered; statics that one run leaves to the next; the numbers of tasks, which go on from one run
 //! to the next in the process, though their order is the same. [`Options::verify`] finds such
-//! differences, where they change how many tasks are ready, the clock, or the place in the program
-//! at which the next task was spawned: tasks that one place has spawned are alike to it.
+//! differences, where they change which task is polled, how many are ready, or the clock.
 //!
 //! # Source
 //! Simulation in place of a test's own luck: FoundationDB's (Zhou and others, "FoundationDB: a

@@ -329,6 +329,14 @@ impl Context {
         Some(unsafe { Live::new(task) })
     }
 
+    /// Makes the tasks that this worker spawns from now on the ones of a row, and returns that.
+    #[cfg(not(any(loom, shuttle)))]
+    pub(crate) fn begin_row(&self) -> Ids {
+        let row = Ids::row();
+        self.ids.set(row);
+        row
+    }
+
     pub(crate) fn next_id(&self) -> Id {
         let mut ids = self.ids.get();
         let id = ids.take();

@@ -38,6 +38,11 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 /// Numbers that a processor takes at a time, so that processors do not meet at each spawn.
 const BLOCK: u64 = 1024;
 
+/// Numbers of a [row](Ids::row): more than the tasks of a run, and the process has two billion
+/// rows.
+#[cfg(not(any(loom, shuttle)))]
+const ROW: u64 = 1 << 32;
+
 /// The numbers reserved by a processor, or by a thread that makes coroutines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ids {
@@ -48,6 +53,19 @@ pub(crate) struct Ids {
 impl Ids {
     pub(crate) const fn new() -> Self {
         Self { next: 0, end: 0 }
+    }
+
+    /// Numbers without a gap, for tasks that are told apart by the distance to the first of them.
+    #[cfg(not(any(loom, shuttle)))]
+    pub(crate) fn row() -> Self {
+        let next = NEXT.fetch_add(ROW, Ordering::Relaxed);
+        Self { next, end: next + ROW }
+    }
+
+    /// Returns the place of a number in this row, if it has it.
+    #[cfg(not(any(loom, shuttle)))]
+    pub(crate) fn place(&self, id: Id) -> Option<u64> {
+        id.0.checked_sub(self.next).filter(|_| id.0 < self.end)
     }
 
     #[inline]

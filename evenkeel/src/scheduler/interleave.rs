@@ -26,6 +26,7 @@ use crate::processor::context::{self, Context};
 use crate::processor::meter::Doing;
 use crate::processor::seat::Seat;
 use crate::processor::shared::{Phase, Shared};
+use crate::raw_task::id::Ids;
 use crate::raw_task::report::TaskInfo;
 use crate::topology::Distance;
 use std::panic::Location;
@@ -47,8 +48,9 @@ fn is_here() -> bool {
     context::with(|context| context.is_some_and(|context| context.shared().hooks.deterministic))
 }
 
-/// The worker of a deterministic runtime; its owner chooses the steps.
-pub(crate) struct Interleaver<'a>(Worker<'a>);
+/// The worker of a deterministic runtime, and the numbers of its tasks; its owner chooses the
+/// steps.
+pub(crate) struct Interleaver<'a>(Worker<'a>, Ids);
 
 /// Makes this thread the worker of `seat` while `f` runs. `f` ends the runtime, so that every task
 /// is complete when this returns.
@@ -61,7 +63,8 @@ pub(crate) fn work<R>(seat: Seat, f: impl FnOnce(&mut Interleaver<'_>) -> R) -> 
     let _left = Left { shared: &shared, is_worker: true };
     let context = Context::new(seat, clock::now());
     context.switch(Doing::Running(Distance::Same), context.now.get());
-    let result = context.enter(|| f(&mut Interleaver(Worker::new(&context))));
+    let row = context.begin_row();
+    let result = context.enter(|| f(&mut Interleaver(Worker::new(&context), row)));
     context.switch(Doing::Asleep, clock::now());
     result
 }
@@ -82,11 +85,16 @@ impl Interleaver<'_> {
         self.0.context.slice.begin_seeded();
     }
 
-    /// Polls the ready task that stands `places` behind the first, and passes its spawn site to
-    /// `before`.
-    pub(crate) fn poll(&mut self, places: usize, before: impl FnOnce(&'static Location<'static>)) {
+    /// Polls the ready task that stands `places` behind the first, and passes its spawn site and
+    /// its number among the run's tasks to `before`.
+    pub(crate) fn poll(
+        &mut self,
+        places: usize,
+        before: impl FnOnce(&'static Location<'static>, Option<u64>),
+    ) {
         if let Some(entry) = self.0.context.seat.pop_behind(places) {
-            before(entry.task.live().footer().site);
+            let footer = entry.task.live().footer();
+            before(footer.site, self.1.place(footer.id));
             self.begin_poll();
             run::run(self.0.context, entry.task);
             self.0.context.counters().polls.add(1);
@@ -126,7 +134,7 @@ impl Interleaver<'_> {
         loop {
             let ready = self.ready();
             if ready > 0 {
-                self.poll(choose(ready), |_| ());
+                self.poll(choose(ready), |_, _| ());
                 self.run_jobs();
             } else if self.0.any_errands() || self.0.has_jobs() {
                 self.run_jobs();
