@@ -329,7 +329,7 @@ impl Context {
         Some(unsafe { Live::new(task) })
     }
 
-    /// Makes the tasks that this worker spawns from now on the ones of a row, and returns that.
+    /// Gives the tasks that this worker spawns from now on numbers without a gap, and returns them.
     #[cfg(not(any(loom, shuttle)))]
     pub(crate) fn begin_row(&self) -> Ids {
         let row = Ids::row();

@@ -173,8 +173,8 @@ impl Set {
     /// owner asleep, and moves a clock if all is idle.
     ///
     /// The system has what is ready until the owner takes it, and the owner is out before that. So
-    /// what is not in the system any more is with an owner that is seen to be out. Before that one
-    /// sleeps again it [comes in](Self::come_in), and looks whether it is to move the clock.
+    /// what is not in the system any more is with an owner that is seen to be out. Before it sleeps
+    /// again it [comes in](Self::come_in), and looks whether it is to move the clock.
     pub(crate) fn has_untold(&self) -> bool {
         self.system.has_notes() || self.is_out.load(Ordering::Acquire)
     }
