@@ -63,3 +63,23 @@ impl Drop for Alarm {
         self.task.abort();
     }
 }
+
+/// An actor that lives, and that nothing reaches.
+#[cfg(test)]
+pub(super) struct Far;
+
+#[cfg(test)]
+impl Reach for Far {
+    fn down(&self, _from: ActorId, _reason: &ExitReason) {}
+    fn exit(&self, _from: ActorId, _reason: &ExitReason) {}
+    fn link(&self, _to: ActorId, _peer: Peer) -> bool {
+        false
+    }
+    fn unlink(&self, _from: ActorId) {}
+    fn child_ended(&self, _number: u64, _child: ActorId, _reason: &ExitReason) {}
+    fn event(&self, _event: Event) {}
+    fn is_gone(&self) -> bool {
+        false
+    }
+    fn sever(&self) {}
+}

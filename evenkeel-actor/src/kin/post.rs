@@ -51,29 +51,8 @@ impl Post {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kin::peer::Reach;
-    use crate::words::event::Event;
-    use crate::words::exit::ExitReason;
-    use crate::words::id::ActorId;
+    use crate::kin::peer::Far;
     use std::sync::Arc;
-
-    /// A supervisor that nothing reaches.
-    struct Far;
-
-    impl Reach for Far {
-        fn down(&self, _from: ActorId, _reason: &ExitReason) {}
-        fn exit(&self, _from: ActorId, _reason: &ExitReason) {}
-        fn link(&self, _to: ActorId, _peer: Peer) -> bool {
-            false
-        }
-        fn unlink(&self, _from: ActorId) {}
-        fn child_ended(&self, _number: u64, _child: ActorId, _reason: &ExitReason) {}
-        fn event(&self, _event: Event) {}
-        fn is_gone(&self) -> bool {
-            false
-        }
-        fn sever(&self) {}
-    }
 
     fn supervisor() -> (Peer, usize) {
         (Arc::new(Far), 0)

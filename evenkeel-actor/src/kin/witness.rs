@@ -120,37 +120,19 @@ impl Witnesses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::event::Event;
-
-    /// An actor that lives and hears nothing.
-    struct Deaf;
-
-    impl super::super::peer::Reach for Deaf {
-        fn down(&self, _from: ActorId, _reason: &ExitReason) {}
-        fn exit(&self, _from: ActorId, _reason: &ExitReason) {}
-        fn link(&self, _to: ActorId, _peer: Peer) -> bool {
-            true
-        }
-        fn unlink(&self, _from: ActorId) {}
-        fn child_ended(&self, _number: u64, _child: ActorId, _reason: &ExitReason) {}
-        fn event(&self, _event: Event) {}
-        fn is_gone(&self) -> bool {
-            false
-        }
-        fn sever(&self) {}
-    }
+    use crate::kin::peer::Far;
 
     /// A search through all witnesses for each that leaves would take minutes.
     #[test]
     fn a_watching_actor_is_found_among_many() {
         let mut witnesses = Witnesses::default();
-        let deaf: Peer = Arc::new(Deaf);
+        let far: Peer = Arc::new(Far);
         let actors: Vec<_> = (0..200_000).map(|_| ActorId::fresh()).collect();
         for &actor in &actors {
-            assert!(witnesses.add(Witness::Actor(actor, deaf.clone())).is_empty());
+            assert!(witnesses.add(Witness::Actor(actor, far.clone())).is_empty());
         }
         // One that watches anew takes its own place.
-        let again = witnesses.add(Witness::Actor(actors[7], deaf.clone()));
+        let again = witnesses.add(Witness::Actor(actors[7], far.clone()));
         assert!(matches!(&again[..], [Witness::Actor(by, _)] if *by == actors[7]));
         let (leaving, staying) = actors.split_at(actors.len() / 2);
         for &actor in leaving.iter().rev() {
