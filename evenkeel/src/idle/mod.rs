@@ -410,8 +410,8 @@ impl Idle {
 
     /// Returns whether sockets may be ready of which no task knows yet, while all workers sleep.
     pub(crate) fn has_untold(&self) -> bool {
-        let sets = self.seats[..self.workers].iter().filter_map(|seat| seat.set.get());
-        sets.into_iter().any(|set| set.is_used() && set.has_untold())
+        let mut sets = self.seats[..self.workers].iter().filter_map(|seat| seat.set.get());
+        sets.any(|set| set.is_used() && set.has_untold())
     }
 
     /// Returns whether processor `who` has announced its sleep and has not been woken. A hint,
