@@ -37,7 +37,7 @@ fn find<M: Send + 'static, P: Overflow>(
     names: &Names,
     name: &str,
 ) -> Result<ActorRef<M, P>, LookUpError> {
-    let Some(entry) = names.names.get(name) else {
+    let Some(entry) = names.get(name) else {
         return Err(LookUpError::Unknown { name: name.into() });
     };
     entry.typed.downcast_ref::<ActorRef<M, P>>().cloned().ok_or_else(|| LookUpError::Mismatch {
@@ -112,7 +112,7 @@ impl System {
             return Err(RegisterError::OtherNode { id: actor.id() });
         }
         let mut names = self.registry().lock();
-        if let Some(holder) = names.names.get(&name) {
+        if let Some(holder) = names.get(&name) {
             let holder = holder.actor.id();
             return Err(RegisterError::Taken { name, holder });
         }
@@ -121,7 +121,7 @@ impl System {
         }
         detect::name(|| entry.actor.id().task(), &name);
         call(&entry.actor, &name, true);
-        names.names.insert(name.clone(), entry);
+        names.insert(name.clone(), entry);
         let all = (name.clone(), 0)..=(name, u64::MAX);
         let keys: Vec<_> = names.waiting.range(all).map(|(key, _)| key.clone()).collect();
         let wakers: Vec<_> = keys.iter().filter_map(|key| names.waiting.remove(key)).collect();
@@ -135,7 +135,7 @@ impl System {
     /// Takes a name back, and returns the number of the actor that had it. The actor goes on.
     pub fn unregister(self, name: &str) -> Option<ActorId> {
         let mut names = self.registry().lock();
-        let (name, entry) = names.names.remove_entry(name)?;
+        let (name, entry) = names.remove(name)?;
         call(&entry.actor, &name, false);
         drop(names);
         Some(entry.actor.id())
@@ -192,14 +192,14 @@ impl System {
     /// Returns the actor that has this name, whatever the type of its messages.
     #[must_use]
     pub fn find(self, name: &str) -> Option<AnyActor> {
-        self.registry().lock().names.get(name).map(|entry| entry.actor.clone())
+        self.registry().lock().get(name).map(|entry| entry.actor.clone())
     }
 
     /// Returns all names in order, each with the number of its actor.
     #[must_use]
     pub fn names(self) -> Vec<(Arc<str>, ActorId)> {
         let names = self.registry().lock();
-        names.names.iter().map(|(name, entry)| (name.clone(), entry.actor.id())).collect()
+        names.iter().map(|(name, entry)| (name.clone(), entry.actor.id())).collect()
     }
 
     /// Waits until an actor has this name, and returns it as [`look_up`](Self::look_up) does. Limit

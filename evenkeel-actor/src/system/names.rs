@@ -3,7 +3,7 @@
 use crate::kin::control::AnyActor;
 use crate::words::id::ActorId;
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
@@ -13,7 +13,9 @@ pub(crate) struct Registry(Mutex<Names>);
 
 #[derive(Debug)]
 pub(crate) struct Names {
-    pub(crate) names: BTreeMap<Arc<str>, Entry>,
+    names: BTreeMap<Arc<str>, Entry>,
+    /// The names of each actor that has any.
+    of: BTreeMap<ActorId, BTreeSet<Arc<str>>>,
     pub(crate) waiting: BTreeMap<(Arc<str>, u64), Waker>,
     /// The last number given to a waiting caller.
     pub(crate) next: u64,
@@ -30,7 +32,12 @@ pub(crate) struct Entry {
 
 impl Registry {
     pub(crate) const fn new() -> Self {
-        Self(Mutex::new(Names { names: BTreeMap::new(), waiting: BTreeMap::new(), next: 0 }))
+        Self(Mutex::new(Names {
+            names: BTreeMap::new(),
+            of: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            next: 0,
+        }))
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Names> {
@@ -44,16 +51,43 @@ impl Registry {
 
     /// Removes the names of an actor that has ended.
     pub(crate) fn forget(&self, actor: ActorId) {
-        let mut gone = Vec::new();
-        let mut names = self.lock();
-        names.names.retain(|_, entry| {
-            let stays = entry.actor.id() != actor;
-            if !stays {
-                gone.push(entry.typed.clone());
-            }
-            stays
-        });
-        drop(names);
+        let gone = self.lock().forget(actor);
+        // The references are dropped outside of the lock.
         drop(gone);
+    }
+}
+
+impl Names {
+    pub(crate) fn get(&self, name: &str) -> Option<&Entry> {
+        self.names.get(name)
+    }
+
+    /// Returns all in the order of the names.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &Entry)> {
+        self.names.iter()
+    }
+
+    /// Enters a name that is not there.
+    pub(crate) fn insert(&mut self, name: Arc<str>, entry: Entry) {
+        self.of.entry(entry.actor.id()).or_default().insert(name.clone());
+        self.names.insert(name, entry);
+    }
+
+    pub(crate) fn remove(&mut self, name: &str) -> Option<(Arc<str>, Entry)> {
+        let (name, entry) = self.names.remove_entry(name)?;
+        let id = entry.actor.id();
+        if let Some(own) = self.of.get_mut(&id) {
+            own.remove(&name);
+            if own.is_empty() {
+                self.of.remove(&id);
+            }
+        }
+        Some((name, entry))
+    }
+
+    /// Removes all names of an actor.
+    fn forget(&mut self, actor: ActorId) -> Vec<Entry> {
+        let own = self.of.remove(&actor).unwrap_or_default();
+        own.iter().filter_map(|name| self.names.remove(name)).collect()
     }
 }

@@ -80,6 +80,19 @@ fn members_get_what_is_published_until_they_leave_or_end() {
 }
 
 #[test]
+fn members_are_in_the_order_in_which_they_joined_last() {
+    on_workers(1, async {
+        let group = Group::<News>::new();
+        let readers: Vec<_> = (0..3).map(|_| reader(Builder::new())).collect();
+        readers.iter().for_each(|reader| assert_eq!(group.join(reader), Ok(true)));
+        assert!(group.leave(readers[0].id()));
+        assert_eq!(group.join(&readers[0]), Ok(true));
+        let members: Vec<_> = group.members().iter().map(|member| member.id()).collect();
+        assert_eq!(members, [1, 2, 0].map(|one: usize| readers[one].id()));
+    });
+}
+
+#[test]
 fn a_full_member_does_as_its_policy_says() {
     on_workers(1, async {
         let system = System::new();

@@ -60,6 +60,25 @@ fn an_actor_is_found_by_its_name_until_it_ends() {
 }
 
 #[test]
+fn the_end_of_an_actor_frees_the_names_that_it_still_has_and_no_others() {
+    on_workers(1, async {
+        let system = System::new();
+        let (ended, other) = (number(system, 1), number(system, 2));
+        for name in ["a", "b", "c"] {
+            system.register(name, &ended).unwrap();
+        }
+        system.register("d", &other).unwrap();
+        assert_eq!(system.unregister("b"), Some(ended.id()));
+        system.register("b", &other).unwrap();
+        ended.kill();
+        while system.find("a").is_some() {
+            evenkeel::yield_now().await;
+        }
+        assert_eq!(system.names(), [("b".into(), other.id()), ("d".into(), other.id())]);
+    });
+}
+
+#[test]
 fn a_name_belongs_to_one() {
     on_workers(1, async {
         let system = System::new();

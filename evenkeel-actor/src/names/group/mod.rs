@@ -25,6 +25,8 @@ use crate::system::groups::AnyGroup;
 use crate::words::id::ActorId;
 use evenkeel::budget;
 use std::any::{Any, type_name};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -112,7 +114,38 @@ struct Inner<M> {
     /// drop that reaches zero then checks under that lock. The number rises from zero only under
     /// that lock.
     handles: AtomicUsize,
-    members: Mutex<Arc<Vec<Recipient<M>>>>,
+    members: Mutex<Members<M>>,
+}
+
+/// The members, in the order in which they joined.
+struct Members<M> {
+    list: Arc<BTreeMap<u64, Recipient<M>>>,
+    /// The number of each actor in the list.
+    numbers: BTreeMap<ActorId, u64>,
+    /// How many have joined.
+    joined: u64,
+}
+
+impl<M> Default for Members<M> {
+    fn default() -> Self {
+        Self { list: Arc::default(), numbers: BTreeMap::new(), joined: 0 }
+    }
+}
+
+impl<M: Send + 'static> Members<M> {
+    /// Adds a member. False if it is there already.
+    fn add(&mut self, member: Recipient<M>) -> bool {
+        let Entry::Vacant(number) = self.numbers.entry(member.id()) else { return false };
+        number.insert(self.joined);
+        Arc::make_mut(&mut self.list).insert(self.joined, member);
+        self.joined += 1;
+        true
+    }
+
+    fn remove(&mut self, actor: ActorId) -> Option<Recipient<M>> {
+        let number = self.numbers.remove(&actor)?;
+        Arc::make_mut(&mut self.list).remove(&number)
+    }
 }
 
 /// The outcome of publishing a message.
@@ -140,14 +173,12 @@ impl Published {
 }
 
 impl<M: Send + 'static> Inner<M> {
-    fn lock(&self) -> MutexGuard<'_, Arc<Vec<Recipient<M>>>> {
+    fn lock(&self) -> MutexGuard<'_, Members<M>> {
         self.members.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn remove(&self, actor: ActorId) -> Option<Recipient<M>> {
-        let mut members = self.lock();
-        let place = members.iter().position(|member| member.id() == actor)?;
-        Some(Arc::make_mut(&mut members).remove(place))
+        self.lock().remove(actor)
     }
 }
 
@@ -168,7 +199,7 @@ impl<M: Send + 'static> Inner<M> {
         if let Some((_, group)) = lists.named.get(name)
             && std::ptr::addr_eq(Arc::as_ptr(group), self)
             && self.handles.load(Ordering::Relaxed) == 0
-            && self.lock().is_empty()
+            && self.lock().list.is_empty()
         {
             gone = lists.named.remove(name);
         }
@@ -206,12 +237,9 @@ impl<M: Send + 'static> Group<M> {
         if actor.remote_name().is_some() {
             return Err(JoinGroupError::OtherNode { id });
         }
-        let mut members = self.0.lock();
-        if members.iter().any(|member| member.id() == id) {
+        if !self.0.lock().add(member.clone()) {
             return Ok(false);
         }
-        Arc::make_mut(&mut members).push(member.clone());
-        drop(members);
         let group: Arc<dyn AnyGroup> = self.0.clone();
         self.0.system.groups().lock().enter(id, Arc::downgrade(&group));
         if !member.make_known() {
@@ -235,14 +263,14 @@ impl<M: Send + 'static> Group<M> {
     /// Returns the members, in the order in which they joined.
     #[must_use]
     pub fn members(&self) -> Vec<AnyActor> {
-        let members = self.0.lock().clone();
-        members.iter().map(Recipient::any).collect()
+        let members = self.0.lock().list.clone();
+        members.values().map(Recipient::any).collect()
     }
 
     /// Returns the number of members.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.lock().len()
+        self.0.lock().list.len()
     }
 
     /// Returns whether the group has no members.
@@ -335,9 +363,9 @@ impl<M: Send + 'static> Group<M> {
     where
         M: Clone,
     {
-        let members = self.0.lock().clone();
+        let members = self.0.lock().list.clone();
         let mut published = Published::default();
-        for member in members.iter() {
+        for member in members.values() {
             match member.offer(message.clone()) {
                 Offer::Taken => published.delivered += 1,
                 Offer::Dropped => published.dropped += 1,
