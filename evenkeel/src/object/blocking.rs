@@ -19,8 +19,9 @@ impl<T: Send> Object<T> {
     ///
     /// # Cost
     /// As much as a lock, and as fetching the value if the object's home is elsewhere. While the
-    /// thread waits it keeps its core busy, or yields it to other threads; behind an operation that
-    /// [awaits inside](Self::enter_held) it stands in line and sleeps.
+    /// thread waits it keeps its core busy, or yields it to other threads. It sleeps behind an
+    /// operation that [awaits inside](Self::enter_held), where it stands in line, and behind a
+    /// guard that another thread keeps between two polls of a `block_on` or a local task.
     ///
     /// # Examples
     /// ```
@@ -39,6 +40,9 @@ impl<T: Send> Object<T> {
             }
             if turn.is_none() && self.inner.door.is_held() {
                 turn = Some(block_on(self.inner.turn())?);
+            }
+            if self.inner.may_be_kept() {
+                block_on(self.inner.release());
             }
             backoff.snooze();
         };

@@ -13,6 +13,7 @@ use crate::raw_task::id::{self, Id};
 use crate::raw_task::{kept, party};
 use std::any::type_name;
 use std::future::poll_fn;
+use std::mem;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
@@ -146,7 +147,25 @@ impl<T> Inner<T> {
         if self.door.is_inside(context) {
             return party::wait(address, holder(context), waker);
         }
-        kept::may_wait(address) && kept::wait(address, waker, place())
+        self.may_be_kept() && kept::wait(address, waker, place())
+    }
+
+    /// Returns whether a party of another thread may keep a guard across its polls.
+    pub(super) fn may_be_kept(&self) -> bool {
+        kept::may_wait(self.door.address())
+    }
+
+    /// Waits for the next release of a guard that a party of another thread keeps across its polls;
+    /// not at all if none does.
+    #[cold]
+    pub(super) async fn release(&self) {
+        let (mut waiter, mut is_first) = (None, true);
+        poll_fn(|cx| {
+            let waits = mem::take(&mut is_first)
+                && kept::wait(self.door.address(), cx.waker(), &mut waiter);
+            if waits { Poll::Pending } else { Poll::Ready(()) }
+        })
+        .await;
     }
 
     /// Refuses an entry of a thread that will block, if any of its parties is inside already.

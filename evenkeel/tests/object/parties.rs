@@ -8,6 +8,8 @@ use evenkeel::time::{Duration, sleep};
 use evenkeel::{Builder, Runtime, Shutdown, deterministic, spawn, yield_now};
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Barrier;
+use std::thread;
 
 fn current_thread() -> Runtime {
     Builder::new_current_thread().build().unwrap()
@@ -466,6 +468,30 @@ fn tasks_of_other_threads_sleep_while_a_party_keeps_a_guard() {
         assert_eq!(object.with(|value| *value).await, Ok(9));
         assert_eq!(other.with(|value| *value).await, Ok(9));
     });
+}
+
+/// A thread in `block_on`, whose clock does not move on while it looks again and again.
+#[test]
+fn a_blocking_call_sleeps_while_a_party_of_another_thread_keeps_a_guard() {
+    let _watchdog = watchdog();
+    let runtime = Builder::new().workers(1).start_paused(true).build().unwrap();
+    let (object, calls) = (Object::new(0), Barrier::new(2));
+    thread::scope(|scope| {
+        runtime.block_on(async {
+            let guard = object.enter().await.unwrap();
+            let caller = scope.spawn(|| {
+                runtime.block_on(async {
+                    calls.wait();
+                    object.call_blocking(|value| *value += 1)
+                })
+            });
+            calls.wait();
+            sleep(Duration::from_secs(60)).await;
+            assert!(!caller.is_finished());
+            drop(guard);
+        });
+    });
+    assert_eq!(object.call_blocking(|value| *value), Ok(1));
 }
 
 /// All that a task polls is the task, also where it drives a set inside one of its polls.
