@@ -108,14 +108,14 @@ impl Function {
         let Self { attributes, visibility, signature, body } = self;
         let test = (kind == Kind::Test).then(|| quote!(#[::core::prelude::v1::test]));
         let name = &signature.ident;
-        let constructor = options.constructor();
+        let (library, constructor) = (options.library(), options.constructor());
         let outer = Signature { asyncness: None, ..signature.clone() };
         quote! {
             #test
             #(#attributes)*
             #visibility #outer {
                 #signature #body
-                ::evenkeel::Builder::#constructor()
+                #library::Builder::#constructor()
                     #options
                     .build()
                     .expect("the runtime starts")
@@ -185,6 +185,13 @@ mod tests {
     fn a_flavor_chooses_the_builder() {
         let code = expanded(Kind::Test, "flavor = \"current_thread\"", "async fn one() {}");
         let call = quote!(::evenkeel::Builder::new_current_thread().build()).to_string();
+        assert!(code.contains(&call), "{code}");
+    }
+
+    #[test]
+    fn the_library_may_have_another_path() {
+        let code = expanded(Kind::Main, "crate = \"parts::runtime\"", "async fn main() {}");
+        let call = quote!(parts::runtime::Builder::new().build()).to_string();
         assert!(code.contains(&call), "{code}");
     }
 

@@ -22,13 +22,16 @@ use entry::Kind;
 /// }
 /// ```
 ///
-/// The options are those of the runtime's `Builder`, and each may be left out:
+/// Each of the options may be left out. All but the last are those of the runtime's `Builder`:
 ///
 /// - `workers = 2` is the number of workers, from 1 to 1,024.
 /// - `name = "counter"` is the name of the runtime's threads.
 /// - `flavor = "current_thread"` makes a runtime without worker threads, by
 ///   `Builder::new_current_thread`: the thread that runs the body polls the tasks too. It goes
 ///   without `workers`. The default is `flavor = "multi_thread"`.
+/// - `start_paused = true` lets the runtime's clock stand at the start, for tests.
+/// - `crate = "parts::evenkeel"` is the path of the crate `evenkeel`, for programs that have it
+///   from another crate. The default is `crate = "::evenkeel"`.
 ///
 /// The function takes no arguments, and may return what a `main` function may return. It panics if
 /// the runtime does not start.

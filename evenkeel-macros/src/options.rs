@@ -2,18 +2,23 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Error, Expr, ExprLit, Ident, Lit, LitInt, LitStr, Result, Token};
+use syn::{Error, Expr, ExprLit, Ident, Lit, LitBool, LitInt, LitStr, Path, Result, Token};
 
 /// The most workers that the runtime's `Builder` accepts.
 const MOST_WORKERS: usize = 1_024;
 
-const UNKNOWN: &str = "unknown option: the options are `workers = 2`, `name = \"…\"` and `flavor = \"current_thread\"`";
+const UNKNOWN: &str = "unknown option: the options are `workers = 2`, `name = \"…\"`, `flavor = \"current_thread\"`, \
+                       `start_paused = true` and `crate = \"…\"`";
 const WORKERS: &str = "`workers` is a whole number from 1 to 1,024, such as `workers = 2`";
 const NAME: &str = "`name` is a string that is not empty, such as `name = \"counter\"`";
 
 const FLAVOR: &str =
     "`flavor` is \"multi_thread\" or \"current_thread\", such as `flavor = \"current_thread\"`";
+const START_PAUSED: &str = "`start_paused` is `true` or `false`, such as `start_paused = true`";
+const CRATE: &str =
+    "`crate` is the path of the crate evenkeel as a string, such as `crate = \"evenkeel\"`";
 const ONE_WORKER: &str = "a runtime with `flavor = \"current_thread\"` has no worker threads: leave out `workers`, \
                           or the flavor";
 
@@ -26,6 +31,9 @@ pub(crate) struct Options {
     workers: Option<LitInt>,
     flavor: Option<LitStr>,
     name: Option<LitStr>,
+    start_paused: Option<LitBool>,
+    /// The path of the crate evenkeel.
+    library: Option<Path>,
 }
 
 impl Parse for Options {
@@ -33,7 +41,8 @@ impl Parse for Options {
         let mut options = Self::default();
         while !input.is_empty() {
             // A path such as `a::b` ends at its first word, which is not an option.
-            let key: Ident = input.parse().map_err(|fault| Error::new(fault.span(), UNKNOWN))?;
+            let key = input.call(Ident::parse_any);
+            let key = key.map_err(|fault| Error::new(fault.span(), UNKNOWN))?;
             if key == "workers" {
                 let before = options.workers.replace(value(&key, input, WORKERS, workers)?);
                 once(&key, before.is_some())?;
@@ -43,6 +52,12 @@ impl Parse for Options {
             } else if key == "flavor" {
                 let before = options.flavor.replace(value(&key, input, FLAVOR, flavor)?);
                 once(&key, before.is_some())?;
+            } else if key == "start_paused" {
+                let paused = value(&key, input, START_PAUSED, start_paused)?;
+                once(&key, options.start_paused.replace(paused).is_some())?;
+            } else if key == "crate" {
+                let library = value(&key, input, CRATE, library)?;
+                once(&key, options.library.replace(library).is_some())?;
             } else {
                 return Err(Error::new(key.span(), UNKNOWN));
             }
@@ -69,9 +84,14 @@ impl Options {
         let name = if self.is_current_thread() { "new_current_thread" } else { "new" };
         Ident::new(name, Span::call_site())
     }
+
+    /// Returns the path of the crate evenkeel.
+    pub(crate) fn library(&self) -> TokenStream {
+        self.library.as_ref().map_or_else(|| quote!(::evenkeel), ToTokens::to_token_stream)
+    }
 }
 
-/// Converts the options but for the flavor to calls on the builder.
+/// Converts the options that are methods of the builder to calls of them.
 impl ToTokens for Options {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         if let Some(workers) = &self.workers {
@@ -79,6 +99,9 @@ impl ToTokens for Options {
         }
         if let Some(name) = &self.name {
             tokens.extend(quote!(.name(#name)));
+        }
+        if let Some(paused) = &self.start_paused {
+            tokens.extend(quote!(.start_paused(#paused)));
         }
     }
 }
@@ -126,6 +149,16 @@ fn name(literal: &Lit) -> Option<LitStr> {
 fn flavor(literal: &Lit) -> Option<LitStr> {
     let Lit::Str(flavor) = literal else { return None };
     matches!(&*flavor.value(), CURRENT_THREAD | "multi_thread").then(|| flavor.clone())
+}
+
+fn start_paused(literal: &Lit) -> Option<LitBool> {
+    let Lit::Bool(paused) = literal else { return None };
+    Some(paused.clone())
+}
+
+fn library(literal: &Lit) -> Option<Path> {
+    let Lit::Str(path) = literal else { return None };
+    path.parse_with(Path::parse_mod_style).ok()
 }
 
 #[cfg(test)]
@@ -183,6 +216,27 @@ mod tests {
     }
 
     #[test]
+    fn a_clock_is_paused_or_not() {
+        let paused = "start_paused = true, workers = 1";
+        assert_eq!(calls(paused), quote!(.workers(1).start_paused(true)).to_string());
+        for options in ["start_paused", "start_paused = 1", "start_paused = \"true\""] {
+            assert_eq!(fault(options), START_PAUSED, "{options}");
+        }
+    }
+
+    #[test]
+    fn the_library_is_a_path() {
+        let library = |options| syn::parse_str::<Options>(options).unwrap().library().to_string();
+        assert_eq!(library(""), quote!(::evenkeel).to_string());
+        let path = "crate = \"crate::parts::evenkeel\"";
+        assert_eq!(library(path), quote!(crate::parts::evenkeel).to_string());
+        for options in ["crate", "crate = evenkeel", "crate = \"\"", "crate = \"a b\"", "crate = 1"]
+        {
+            assert_eq!(fault(options), CRATE, "{options}");
+        }
+    }
+
+    #[test]
     fn other_options_are_refused() {
         for options in ["worker_threads = 2", "flavour", "2", "workers = 2, pin = true"] {
             assert_eq!(fault(options), UNKNOWN, "{options}");
@@ -193,6 +247,7 @@ mod tests {
     fn an_option_is_given_once() {
         assert_eq!(fault("workers = 2, workers = 2"), "`workers` is given twice");
         assert_eq!(fault("name = \"x\", name = \"y\""), "`name` is given twice");
+        assert_eq!(fault("crate = \"x\", crate = \"y\""), "`crate` is given twice");
     }
 
     #[test]

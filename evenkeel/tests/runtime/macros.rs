@@ -1,6 +1,7 @@
 //! The attributes, in typical use.
 
 use crate::common::watchdog::watchdog;
+use evenkeel::time::{Duration, Instant, sleep};
 use std::thread;
 
 #[evenkeel::test]
@@ -16,6 +17,25 @@ async fn a_test_takes_the_builder_s_options() -> Result<(), evenkeel::JoinError>
     let name = evenkeel::spawn(async { thread::current().name().map(str::to_owned) }).await?;
     assert!(name.is_some_and(|name| name.starts_with("crew-")));
     Ok(())
+}
+
+/// Five minutes that pass at once.
+#[evenkeel::test(workers = 1, start_paused = true)]
+async fn a_clock_may_stand_at_the_start() {
+    let _watchdog = watchdog();
+    let start = Instant::now();
+    sleep(Duration::from_secs(300)).await;
+    assert_eq!(start.elapsed(), Duration::from_secs(300));
+}
+
+mod parts {
+    pub(super) use ::evenkeel as runtime;
+}
+
+#[parts::runtime::test(crate = "parts::runtime", workers = 2)]
+async fn the_library_may_be_a_part_of_another_one() {
+    let _watchdog = watchdog();
+    assert_eq!(evenkeel::Handle::current().metrics().processors.len(), 2);
 }
 
 #[evenkeel::test(workers = 1)]
