@@ -4,6 +4,7 @@
 //! clause names no set; joins by destructors (C15 to C18 accept the end of the object instead:
 //! here, and in `server.rs`). Time limits are also in `time.rs`.
 
+use crate::buffer::{self, Buffer, SIZE};
 use crate::common::op::{F, G, Op};
 use crate::common::polling::Hand;
 use crate::common::watchdog::watchdog;
@@ -369,62 +370,32 @@ fn c9_nested_accepts() {
     drop(not_now.ready());
 }
 
-#[test]
-fn c21_bounded_buffer() {
-    const SIZE: usize = 50;
-    const ITEMS: i64 = 5_000;
-    let _watchdog = watchdog();
-    type Buffer = Monitor<Vec<i64>>;
-    async fn put(buffer: &Buffer, item: i64) {
-        let mut held = buffer.enter_as(F).await;
+#[derive(Default)]
+struct Accepting(Monitor<Vec<i64>>);
+
+impl Buffer for Accepting {
+    async fn put(&self, item: i64) {
+        let mut held = self.0.enter_as(F).await;
         if held.len() == SIZE {
             accept!(held; G => {});
         }
         assert!(held.len() < SIZE);
         held.push(item);
     }
-    async fn take(buffer: &Buffer) -> i64 {
-        let mut held = buffer.enter_as(G).await;
+
+    async fn take(&self) -> i64 {
+        let mut held = self.0.enter_as(G).await;
         if held.is_empty() {
             accept!(held; F => {});
         }
         held.remove(0)
     }
-    in_all_weathers(|runtime, weather| {
-        let buffer = Arc::new(Buffer::default());
-        let producer = |seed| {
-            let buffer = buffer.clone();
-            runtime.spawn(async move {
-                let mut random = Random::new(seed);
-                for _ in 0..ITEMS {
-                    put(&buffer, 1).await;
-                    weather.pass(&mut random).await;
-                }
-            })
-        };
-        let consumer = |seed| {
-            let buffer = buffer.clone();
-            runtime.spawn(async move {
-                let (mut random, mut sum) = (Random::new(seed), 0);
-                loop {
-                    match take(&buffer).await {
-                        -1 => return sum,
-                        item => sum += item,
-                    }
-                    weather.pass(&mut random).await;
-                }
-            })
-        };
-        let producers: Vec<_> = (0..4).map(producer).collect();
-        let consumers: Vec<_> = (4..9).map(consumer).collect();
-        join(runtime, producers);
-        runtime.block_on(async {
-            for _ in 0..5 {
-                put(&buffer, -1).await;
-            }
-        });
-        assert_eq!(join(runtime, consumers).iter().sum::<i64>(), 4 * ITEMS);
-    });
+}
+
+#[test]
+fn c21_bounded_buffer() {
+    let _watchdog = watchdog();
+    buffer::carries_all::<Accepting>(5_000);
 }
 
 /// Exactly one of both happens, and a call that has come is not given up.

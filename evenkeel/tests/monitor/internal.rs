@@ -4,6 +4,7 @@
 //! wait after recursive entry (B18), because there is none. Barriers (B20 to B23) are in
 //! `barrier.rs`.
 
+use crate::buffer::{self, Buffer, SIZE};
 use crate::common::polling::Hand;
 use crate::common::watchdog::watchdog;
 use crate::common::weather::{in_all_weathers, join};
@@ -255,71 +256,42 @@ fn b12_no_waiter_wakes_for_nothing() {
     assert!(waits.wakes() == 0 && waits.poll().is_none());
 }
 
+#[derive(Default)]
+struct Waiting(Monitor<Vec<i64>, Changes>);
+
+#[derive(Default)]
+struct Changes {
+    filled: Condition,
+    emptied: Condition,
+}
+
 /// `if` instead of `while`: this follows from B2 and B12.
-#[test]
-fn b13_bounded_buffer() {
-    const SIZE: usize = 50;
-    const ITEMS: i64 = 10_000;
-    let _watchdog = watchdog();
-    #[derive(Default)]
-    struct Conditions {
-        filled: Condition,
-        emptied: Condition,
-    }
-    type Buffer = Monitor<Vec<i64>, Conditions>;
-    async fn put(buffer: &Buffer, item: i64) {
-        let mut held = buffer.enter().await;
+impl Buffer for Waiting {
+    async fn put(&self, item: i64) {
+        let mut held = self.0.enter().await;
         if held.len() == SIZE {
-            held = buffer.conditions().emptied.wait(held).await;
+            held = self.0.conditions().emptied.wait(held).await;
         }
         assert!(held.len() < SIZE);
         held.push(item);
-        buffer.conditions().filled.signal(&mut held);
+        self.0.conditions().filled.signal(&mut held);
     }
-    async fn take(buffer: &Buffer) -> i64 {
-        let mut held = buffer.enter().await;
+
+    async fn take(&self) -> i64 {
+        let mut held = self.0.enter().await;
         if held.is_empty() {
-            held = buffer.conditions().filled.wait(held).await;
+            held = self.0.conditions().filled.wait(held).await;
         }
         let item = held.remove(0);
-        buffer.conditions().emptied.signal(&mut held);
+        self.0.conditions().emptied.signal(&mut held);
         item
     }
-    in_all_weathers(|runtime, weather| {
-        let buffer = Arc::new(Buffer::default());
-        let producer = |seed| {
-            let buffer = buffer.clone();
-            runtime.spawn(async move {
-                let mut random = Random::new(seed);
-                for _ in 0..ITEMS {
-                    put(&buffer, 1).await;
-                    weather.pass(&mut random).await;
-                }
-            })
-        };
-        let consumer = |seed| {
-            let buffer = buffer.clone();
-            runtime.spawn(async move {
-                let (mut random, mut sum) = (Random::new(seed), 0);
-                loop {
-                    match take(&buffer).await {
-                        -1 => return sum,
-                        item => sum += item,
-                    }
-                    weather.pass(&mut random).await;
-                }
-            })
-        };
-        let producers: Vec<_> = (0..4).map(producer).collect();
-        let consumers: Vec<_> = (4..9).map(consumer).collect();
-        join(runtime, producers);
-        runtime.block_on(async {
-            for _ in 0..5 {
-                put(&buffer, -1).await;
-            }
-        });
-        assert_eq!(join(runtime, consumers).iter().sum::<i64>(), 4 * ITEMS);
-    });
+}
+
+#[test]
+fn b13_bounded_buffer() {
+    let _watchdog = watchdog();
+    buffer::carries_all::<Waiting>(10_000);
 }
 
 /// A refused wait drops its hold.

@@ -13,6 +13,7 @@ mod common {
 
 mod barrier;
 mod blocking;
+mod buffer;
 mod cancel;
 mod drops;
 mod entry;
